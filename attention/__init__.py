@@ -1,0 +1,32 @@
+"""A small, exact attention core, and the parts of the app that shows it.
+
+From the ground up, where each may import what stands before it:
+
+    masks scores inputs    rules about a pair of tokens, about a score, about where x comes from
+    attend layer           attention with the weights of every head, as a function and as a module
+    config codec           every knob, and the link that carries them
+    trace                  every step of one pass
+    heads                  what a head does, in numbers
+    tables                 tensors to rows and bytes
+    charts components      figures, and the parts that run in the browser
+    ui                     how a page begins, and cached calls into the core
+
+Axes have one letter each, in annotations, einops patterns and charts: `b` batch, `h` heads, `g` heads with keys and
+values of their own, `q` queries, `k` keys, `d` channels of a head, `e` channels of a value, `c` channels of a token,
+`p` pixels, `n` tokens.
+"""
+
+from attention.attend import Attention, scaled_dot_product_attention
+from attention.config import Config, ConfigError
+from attention.layer import MultiHeadAttention
+from attention.trace import Trace, trace
+
+__all__ = [
+    "Attention",
+    "Config",
+    "ConfigError",
+    "MultiHeadAttention",
+    "Trace",
+    "scaled_dot_product_attention",
+    "trace",
+]

@@ -1,0 +1,256 @@
+"""Scaled dot-product attention with the weights of every head.
+
+The semantics are those of `torch.nn.functional.scaled_dot_product_attention`, which does not return its weights. On a
+CPU most of the time of a large attention goes into touching fresh memory and into passes over it (docs/LOG.md), so the
+work is done in place, in blocks of rows that stay in the cache, skips keys that a whole block may not see, and asks for
+huge pages.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import mmap
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from attention.scores import capped, standard
+
+BLOCK = 2**20  # cells of a block of rows at the most: 4 MB of float32, small enough to stay in a cache
+ROWS = 256  # rows of a block at the most: the shorter, the more of a triangle is skipped
+SMALL = 2**18  # cells of one head's square below which one batched product is faster than blocks
+PAGE = 2**21  # bytes of a huge page
+LARGE = 2**20  # bytes of weights from which huge pages pay
+HIDDEN = -math.inf
+Normalise = Callable[[Float[Tensor, "*b q k"]], Float[Tensor, "*b q k"]]
+
+
+class Attention(NamedTuple):
+    """What attention gives: `output (... q e)`, and `weights (... q k)`, which sum to one over the keys."""
+
+    output: Float[Tensor, "*b q e"]
+    weights: Float[Tensor, "*b q k"]
+
+
+class Block(NamedTuple):
+    """Some rows of the square and the keys that any of them may see; `hidden (rows, keys from tail on)` may not be."""
+
+    rows: slice
+    keys: slice
+    tail: int = 0
+    hidden: Bool[Tensor, "r t"] | None = None
+
+
+def scaled_dot_product_attention(
+    query: Float[Tensor, "*b q d"],
+    key: Float[Tensor, "*b k d"],
+    value: Float[Tensor, "*b k e"],
+    attn_mask: Tensor | None = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+    *,
+    softcap: float | None = None,
+    out: Tensor | None = None,
+) -> Attention:
+    """softmax(q kᵀ scale + mask) v, and the softmax itself (Vaswani et al. 2017, section 3.2.1).
+
+    query (... q d), key (... k d), value (... k e); a boolean mask (True takes part) or one of query's dtype (added)
+    broadcasts to (... q k); `scale` is 1/sqrt(d) unless given; `is_causal` hides keys after the query's position. With
+    `enable_gqa`, dimension -3 of key and value may be a divisor of query's. `softcap` squeezes scaled scores by tanh
+    before the mask. A query that may see no key gets zero weights and a zero output. Weights are returned before
+    dropout. `out (... q k)` is filled with the weights and returned as such, which saves fresh memory.
+
+    Raises what torch's function raises for the same misuse, ValueError for a softcap that is not positive, and
+    RuntimeError for an `out` of another shape or dtype, or together with gradients.
+    """
+    if not _plain(query, key, value, attn_mask, dropout_p, is_causal, enable_gqa):
+        F.scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa)
+    if softcap is not None and not softcap > 0:
+        raise ValueError(f"softcap={softcap} is not a positive number; None leaves the scores uncapped.")
+    if enable_gqa:
+        key, value = (x.repeat_interleave(query.shape[-3] // x.shape[-3], -3) for x in (key, value))
+    return attend(query, key, value, attn_mask, is_causal, scale, softcap, dropout_p=dropout_p, out=out)
+
+
+def attend(
+    query: Float[Tensor, "*b q d"],
+    key: Float[Tensor, "*b k d"],
+    value: Float[Tensor, "*b k e"],
+    mask: Tensor | None = None,
+    is_causal: bool = False,
+    scale: float | None = None,
+    softcap: float | None = None,
+    *,
+    normalise: Normalise = standard,
+    dropout_p: float = 0.0,
+    out: Tensor | None = None,
+) -> Attention:
+    """The pass for inputs that are known to be sound; `normalise` turns a block of logits into weights, in place."""
+    if not query.shape[:-2] == key.shape[:-2] == value.shape[:-2]:
+        batch = torch.broadcast_shapes(query.shape[:-2], key.shape[:-2], value.shape[:-2])
+        query, key, value = (x.expand(*batch, *x.shape[-2:]) for x in (query, key, value))
+    shape = (*query.shape[:-1], key.shape[-2])
+    scale = scale if scale is not None else 1 / math.sqrt(query.shape[-1] or 1)
+    learning = torch.is_grad_enabled() and _needs_grad(query, key, value, mask)
+    if out is not None:
+        _check_out(out, shape, query, learning)
+    if learning or dropout_p or query.shape[-1] == 0 or 0 in shape:
+        found = _differentiable(query, key, value, mask, is_causal, scale, softcap, dropout_p)
+        return found if out is None else Attention(found.output, out.copy_(found.weights))
+    blocked = query.device.type == "cpu" and shape[-2] * shape[-1] > SMALL
+    weights = out if out is not None else _fresh(shape, query)
+    into = _by_blocks if blocked else _at_once
+    return Attention(into(weights, query, key, value, mask, is_causal, scale, softcap, normalise), weights)
+
+
+def _needs_grad(*tensors: Tensor | None) -> bool:
+    return any(x is not None and x.requires_grad for x in tensors)
+
+
+def _plain(query, key, value, mask, dropout_p, is_causal, enable_gqa) -> bool:
+    """Is the call sound at first sight? If not, torch's own function has the last word, and the error."""
+    tensors = (query, key, value) if mask is None or mask.dtype == torch.bool else (query, key, value, mask)
+    if any(x.dtype != query.dtype or x.device != query.device for x in tensors) or enable_gqa:
+        return False
+    shapes = query.shape, key.shape, value.shape
+    if min(map(len, shapes)) < 2 or len({s[:-2] for s in shapes}) > 1 or not query.is_floating_point():
+        return False
+    if shapes[0][-1] != shapes[1][-1] or shapes[1][-2] != shapes[2][-2] or not 0 <= dropout_p <= 1:
+        return False
+    square = (*shapes[0][:-1], shapes[1][-2])
+    return mask is None or (not is_causal and _broadcasts(mask.shape, square))
+
+
+def _broadcasts(shape: torch.Size, to: tuple[int, ...]) -> bool:
+    return len(shape) <= len(to) and all(a in (1, b) for a, b in zip(reversed(shape), reversed(to), strict=False))
+
+
+def _check_out(out: Tensor, shape: tuple[int, ...], query: Tensor, learning: bool) -> None:
+    """Raises RuntimeError unless the weights can be written into `out`."""
+    if learning:
+        raise RuntimeError("out=... does not support automatic differentiation, but an argument requires grad.")
+    if (*out.shape,) != shape or out.dtype != query.dtype or out.device != query.device:
+        want = f"{shape} of {query.dtype} on {query.device}"
+        raise RuntimeError(f"out is {(*out.shape,)} of {out.dtype} on {out.device}; the weights are {want}.")
+
+
+def _differentiable(query, key, value, mask, is_causal, scale, softcap, dropout_p) -> Attention:
+    """The textbook form, each step out of place, so that gradients flow and rows that see nothing get zeros."""
+    scores = query @ key.mT * scale
+    if softcap:
+        scores = softcap * torch.tanh(scores / softcap)
+    if is_causal:
+        mask = torch.ones(scores.shape[-2:], dtype=torch.bool, device=query.device).tril()
+    if mask is not None:
+        scores = scores.masked_fill(~mask, HIDDEN) if mask.dtype == torch.bool else scores + mask
+        blind = _blind(mask)
+        scores = scores.masked_fill(blind, 0)  # a softmax over nothing has no gradient, not even where it is replaced
+        weights = torch.softmax(scores, -1).masked_fill(blind, 0)
+    else:
+        weights = torch.softmax(scores, -1)
+    return Attention(F.dropout(weights, dropout_p) @ value, weights)
+
+
+def _blind(mask: Tensor) -> Bool[Tensor, "*b q 1"]:
+    """Which rows of a mask see no key at all?"""
+    return ~(mask if mask.dtype == torch.bool else mask != HIDDEN).any(-1, keepdim=True)
+
+
+def _at_once(weights, query, key, value, mask, is_causal, scale, softcap, normalise) -> Tensor:
+    """All heads in one batched product, in place: the fastest for small squares, and on accelerators."""
+    flat = weights.view(-1, *weights.shape[-2:]) if weights.is_contiguous() else None
+    if flat is None:
+        weights.copy_(query @ key.mT).mul_(scale)
+    else:
+        q, k = query.reshape(-1, *query.shape[-2:]), key.reshape(-1, *key.shape[-2:])
+        torch.baddbmm(flat, q, k.mT, beta=0, alpha=scale, out=flat)
+    capped(weights, softcap)
+    if is_causal:
+        weights.masked_fill_(_after(*weights.shape[-2:], weights.device), HIDDEN)
+    elif mask is not None:
+        weights.masked_fill_(~mask, HIDDEN) if mask.dtype == torch.bool else weights.add_(mask)
+    normalise(weights)
+    if mask is not None:
+        weights.masked_fill_(_blind(mask), 0)
+    return weights @ value
+
+
+def _by_blocks(weights, query, key, value, mask, is_causal, scale, softcap, normalise) -> Tensor:
+    """Head by head, some rows at a time, over the keys that they may see; all else of `weights` becomes zero."""
+    queries, keys = weights.shape[-2:]
+    height = max(1, min(ROWS, BLOCK // keys))
+    output = value.new_zeros(*query.shape[:-1], value.shape[-1])
+    scratch = weights.new_empty(height * keys)
+    shared = mask is None or mask.shape[:-2].numel() == 1
+    square = None if mask is None else mask.expand(*weights.shape)
+    plan: list[Block] = []
+    for at in itertools.product(*map(range, weights.shape[:-2])):
+        if not plan or not shared:
+            plan = list(_plan(None if square is None else square[at], is_causal, queries, keys, height))
+        for rows, cols, tail, hidden in plan:
+            whole = weights[at][rows]
+            size = whole.shape[0], cols.stop - cols.start
+            block = whole if size[1] == keys and whole.is_contiguous() else scratch[: math.prod(size)].view(size)
+            torch.addmm(block, query[at][rows], key[at][cols].T, beta=0, alpha=scale, out=block)
+            capped(block, softcap)
+            if hidden is not None:
+                block[:, tail:].masked_fill_(hidden, HIDDEN)
+            elif square is not None and square.dtype != torch.bool:
+                block.add_(square[at][rows, cols])
+            normalise(block)
+            if square is not None:
+                block.masked_fill_(_blind(square[at][rows]), 0)
+            if block is not whole:
+                whole[:, cols].copy_(block)
+                whole[:, : cols.start].zero_()
+                whole[:, cols.stop :].zero_()
+            torch.mm(block, value[at][cols], out=output[at][rows])
+    return output
+
+
+def _plan(mask: Tensor | None, is_causal: bool, queries: int, keys: int, height: int) -> Iterator[Block]:
+    """Blocks of rows with the keys that they may see, so that what a mask hides is not even multiplied."""
+    for first in range(0, queries, height):
+        rows = slice(first, min(first + height, queries))
+        if is_causal:
+            reach = min(rows.stop, keys)
+            tail = min(first, reach)
+            yield Block(rows, slice(0, reach), tail, _after(rows.stop - first, reach - tail, "cpu"))
+        elif mask is None or mask.dtype != torch.bool:
+            yield Block(rows, slice(0, keys))
+        else:
+            yield _seen(mask[rows], rows)
+
+
+def _after(height: int, width: int, device: torch.device | str) -> Bool[Tensor, "r t"]:
+    return torch.ones(height, width, dtype=torch.bool, device=device).triu_(1)
+
+
+def _seen(mask: Bool[Tensor, "r k"], rows: slice) -> Block:
+    """The block of these rows of a boolean mask: from the first key that any row sees to the last."""
+    seen = mask.any(0).nonzero()
+    keys = slice(int(seen[0]), int(seen[-1]) + 1) if len(seen) else slice(0, 0)
+    partly = (~mask[:, keys].all(0)).nonzero()
+    if not len(partly):
+        return Block(rows, keys)
+    tail = int(partly[0])
+    return Block(rows, keys, tail, ~mask[:, keys][:, tail:])
+
+
+def _fresh(shape: tuple[int, ...], like: Tensor) -> Tensor:
+    """Memory for the weights: in huge pages where it is large, as page faults cost more than the arithmetic."""
+    size = math.prod(shape) * like.element_size()
+    if like.device.type != "cpu" or size < LARGE or not hasattr(mmap, "MADV_HUGEPAGE"):
+        return like.new_empty(shape)
+    memory = mmap.mmap(-1, size + PAGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    memory.madvise(mmap.MADV_HUGEPAGE)
+    whole = torch.frombuffer(memory, dtype=torch.uint8)
+    start = -whole.data_ptr() % PAGE  # a huge page begins at a multiple of its size
+    return whole[start : start + size].view(like.dtype).view(shape)

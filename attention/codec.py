@@ -1,0 +1,73 @@
+"""Config <-> URL query. Pure, and never raises on a stranger's text.
+
+A link names the knobs that differ from their defaults by their own names. A value that can't be used leaves the default
+in place; values that don't fit together are moved to the nearest that do. Either way a note says so.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import urlencode
+
+from attention.config import DEFAULTS, KNOBS, Config, ConfigError, check, fitted, misfit, short
+
+WHOLE = re.compile(r"[+-]?[0-9]{1,9}", re.ASCII)
+REAL = re.compile(r"[+-]?([0-9]{1,9}\.?[0-9]{0,20}|\.[0-9]{1,20})(e[+-]?[0-9]{1,3})?", re.ASCII | re.IGNORECASE)
+
+
+def to_query(config: Config) -> dict[str, str]:
+    """The knobs that differ from their defaults, as text; `from_query` gives the same config back."""
+    return {name: str(value) for name, value in vars(config).items() if value != DEFAULTS[name]}
+
+
+def link(config: Config) -> str:
+    """The query string of a config, without its question mark: what follows `?` in the address bar."""
+    return urlencode(to_query(config))
+
+
+def from_query(mapping: Mapping[str, str | Sequence[str]]) -> tuple[Config, list[str]]:
+    """The config that a query describes, and a sentence for each thing in it that could not be used.
+
+    Unknown names, values that are no number, out of range or none of the choices are ignored. A name given twice counts
+    the last time. Never raises.
+    """
+    values, notes = dict(DEFAULTS), []
+    for name, given in mapping.items():
+        try:
+            values[name] = _value(name, given)
+        except ConfigError as error:
+            notes.append(str(error))
+    config, moved = fit(values)
+    return config, notes + moved
+
+
+def fit(values: Mapping[str, Any]) -> tuple[Config, list[str]]:
+    """The nearest valid config to values that are each allowed by themselves, and what was moved."""
+    fitting = fitted(dict(values))
+    moved = [name for name, value in fitting.items() if value != values[name]]
+    return Config(**fitting), [f"{misfit(dict(values), name)}: moved to {fitting[name]}." for name in moved]
+
+
+def _value(name: str, given: str | Sequence[str]) -> Any:
+    """The value of one entry of a query; raises ConfigError on whatever is not one."""
+    if name not in KNOBS:
+        raise ConfigError(f"{short(name)} is not a setting of this app; it was ignored.")
+    text = given if isinstance(given, str) else given[-1] if isinstance(given, Sequence) and given else ""
+    value = _parsed(name, text) if isinstance(text, str) else None
+    check(name, value if value is not None else text)
+    return value
+
+
+def _parsed(name: str, text: str) -> Any:
+    """Text as the kind of the knob's default, None where it is not one; choices ignore capital letters."""
+    default, choices = DEFAULTS[name], KNOBS[name].choices
+    if choices:
+        return next((choice for choice in choices if choice.casefold() == text.casefold()), None)
+    if isinstance(default, str):
+        return text
+    if isinstance(default, float):
+        return float(text) if REAL.fullmatch(text) and math.isfinite(float(text)) else None
+    return int(text) if WHOLE.fullmatch(text) else None

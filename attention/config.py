@@ -1,0 +1,188 @@
+"""Config: everything that decides what is drawn, one line a knob.
+
+A knob is a field whose line says its default, what is allowed, its label and its help; sidebar, link, tests and command
+line read that line. What one value must fit to another (heads divide d_model, say) is said once, in `fitted`.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+from dataclasses import Field, dataclass, field, fields, replace
+from typing import Any
+
+from attention.inputs import INPUTS
+from attention.masks import MASKS
+from attention.scores import POSITIONS, SCALES, SOFTMAXES
+
+CELLS = 16_000_000  # weights of one trace, heads x tokens x tokens, at the most: 64 MB in float32
+LAST = -1  # the query in focus, where none was chosen: the last token
+SENTENCE = "The river bank was steep so the boat left the bank and the river took the boat away"
+
+
+class ConfigError(ValueError):
+    """A knob has a value that it can't have; the message names it, what is allowed and a way out."""
+
+
+@dataclass(frozen=True)
+class Knob:
+    """What a knob allows and how it is called. `about`: what it changes: the tensors, the focus or only the view."""
+
+    label: str
+    help: str
+    low: float | None = None
+    high: float | None = None
+    choices: tuple[str, ...] = ()
+    about: str = "tensors"
+    advanced: bool = False
+
+    def allows(self, value: Any) -> bool:
+        """Is this value of the right kind and within the range?"""
+        if self.choices:
+            return isinstance(value, str) and value in self.choices
+        if self.low is None:
+            return isinstance(value, str) and len(value) <= (self.high or math.inf) and value.isprintable()
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            return False
+        return self.low <= value <= self.high  # NaN is on no side of a bound
+
+    @property
+    def allowed(self) -> str:
+        """What is allowed, in words."""
+        if self.choices:
+            return f"one of: {', '.join(self.choices)}"
+        if self.low is None:
+            return f"printable text of at most {self.high:,} characters"
+        return f"between {self.low:,} and {self.high:,}"
+
+
+def _whole(default: int, low: int, high: int, label: str, help: str, **more: Any) -> Any:
+    return field(default=default, metadata={"knob": Knob(label, help, low, high, **more)})
+
+
+def _real(default: float, low: float, high: float, label: str, help: str, **more: Any) -> Any:
+    return field(default=default, metadata={"knob": Knob(label, help, low, high, **more)})
+
+
+def _choice(default: str, choices: Any, label: str, help: str, **more: Any) -> Any:
+    return field(default=default, metadata={"knob": Knob(label, help, choices=tuple(choices), **more)})
+
+
+def _text(default: str, longest: int, label: str, help: str, **more: Any) -> Any:
+    return field(default=default, metadata={"knob": Knob(label, help, high=longest, **more)})
+
+
+# fmt: off
+@dataclass(frozen=True, kw_only=True)
+class Config:
+    """One setting of every knob: frozen, hashable, valid. Raises `ConfigError` on anything else.
+
+    `heads` divide `d_model`, `kv_heads` (0: one for each head) divide `heads`, `head` is one of the heads, `query` one
+    of the tokens (-1: the last), and heads x tokens x tokens is at most 16 million.
+    """
+
+    tokens: int = _whole(18, 2, 1024, "Sequence length (tokens)", "How many tokens attend to each other. The weights of a head are a square of this side.")
+    heads: int = _whole(8, 1, 32, "Heads", "Each head has its own queries, keys and values, d_model / heads channels wide.")
+    d_model: int = _whole(512, 1, 2048, "Model width (d_model)", "Channels of a token. The heads share them, so the slider moves in steps of the number of heads.")
+    mask: str = _choice("causal", MASKS, "Mask", "Which keys a query may look at.")
+    span: int = _whole(4, 1, 1024, "Span (tokens)", "The reach of masks that have one: window, prefix, document, stride, padding.")
+    scale: str = _choice("1/sqrt(d_head)", SCALES, "Scale", "What the dot products are multiplied by before the softmax.")
+    temperature: float = _real(1.0, 0.05, 20.0, "Temperature", "Divides the scaled scores: below 1 sharpens the softmax, above 1 flattens it.")
+    input: str = _choice("words", INPUTS, "Input", "Where the tokens come from.")
+    text: str = _text(SENTENCE, 2000, "Text", "Cut or repeated to the sequence length. Equal tokens get equal vectors.")
+    projections: str = _choice("tied", ("independent", "tied", "identity"), "Projections", "W_q, W_k, W_v, W_o. Independent: Xavier, as in nn.MultiheadAttention. Tied: W_q = W_k, so that likeness shows. Identity: x itself.")
+    seed: int = _whole(0, 0, 9999, "Seed", "Another seed draws other vectors and other projections.")
+    head: int = _whole(0, 0, 31, "Head in focus", "The head that is drawn large.", about="focus")
+    query: int = _whole(LAST, LAST, 1023, "Query in focus", "The token whose row of weights is drawn. -1 is the last one.", about="focus")
+    colors: str = _choice("linear", ("linear", "log", "own maximum"), "Colour scale", "Linear: 0 to 1 in every head. Log: 0.0001 to 1. Own maximum: each head from 0 to its greatest weight.", about="view")
+    kv_heads: int = _whole(0, 0, 32, "Key-value heads (kv_heads)", "Heads that share keys and values, as in grouped-query (Ainslie et al. 2023) and multi-query attention (Shazeer 2019). 0: one for each head.", advanced=True)
+    positions: str = _choice("none", POSITIONS, "Positions", "How attention learns where a token stands.", advanced=True)
+    softcap: float = _real(0.0, 0.0, 100.0, "Softcap", "Squeezes scaled scores between -softcap and softcap by tanh (Gemma 2). 0: off.", advanced=True)
+    softmax: str = _choice("standard", SOFTMAXES, "Softmax", "Standard, or with one added to the denominator, so that a head can attend to nothing.", advanced=True)
+# fmt: on
+
+    def __post_init__(self) -> None:
+        for name, knob in KNOBS.items():
+            check(name, getattr(self, name))
+        for name, value in fitted(vars(self)).items():
+            if value != getattr(self, name):
+                raise ConfigError(_misfit(self, name, value))
+
+    @property
+    def d_head(self) -> int:
+        """Channels of one head."""
+        return self.d_model // self.heads
+
+    @property
+    def groups(self) -> int:
+        """Heads that have keys and values of their own: `kv_heads`, or `heads` where it is 0."""
+        return self.kv_heads or self.heads
+
+    @property
+    def row(self) -> int:
+        """The query in focus as a position from 0."""
+        return self.query if self.query != LAST else self.tokens - 1
+
+    @property
+    def tensors(self) -> Config:
+        """The same tensors with focus and view as by default: what a cache of tensors is keyed by."""
+        return replace(self, **{name: DEFAULTS[name] for name, knob in KNOBS.items() if knob.about != "tensors"})
+
+
+def _knob(entry: Field) -> Knob:
+    return entry.metadata["knob"]
+
+
+KNOBS: dict[str, Knob] = {entry.name: _knob(entry) for entry in fields(Config)}
+DEFAULTS: dict[str, Any] = {entry.name: entry.default for entry in fields(Config)}
+
+
+def check(name: str, value: Any) -> None:
+    """Raises ConfigError unless the knob allows this value by itself."""
+    knob, kind = KNOBS[name], type(DEFAULTS[name])
+    right = isinstance(value, (int, float) if kind is float else kind)
+    if right and knob.allows(value):
+        return
+    near = difflib.get_close_matches(str(value), knob.choices, 1)
+    hint = f" Did you mean {near[0]!r}?" if near else f" The default is {DEFAULTS[name]!r}."
+    raise ConfigError(f"{name}={short(value)} is not {knob.allowed}.{hint}")
+
+
+def short(value: Any, longest: int = 80) -> str:
+    """A value as it may be shown: its repr, cut."""
+    text = repr(value)
+    return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
+def fitted(values: dict[str, Any]) -> dict[str, Any]:
+    """The same values, each allowed by itself, moved to the nearest that fit together."""
+    heads = values["heads"]
+    tokens = min(values["tokens"], math.isqrt(CELLS // heads))
+    return values | {
+        "tokens": tokens,
+        "d_model": min(max(heads, round(values["d_model"] / heads) * heads), KNOBS["d_model"].high // heads * heads),
+        "kv_heads": min((n for n in range(heads + 1) if not n or heads % n == 0), key=lambda n: _gap(values, n)),
+        "head": min(values["head"], heads - 1),
+        "query": min(values["query"], tokens - 1),
+    }
+
+
+def _gap(values: dict[str, Any], groups: int) -> tuple[int, int]:
+    wanted = values["kv_heads"]
+    return (abs(groups - wanted), -groups) if wanted else (groups, 0)
+
+
+def misfit(values: dict[str, Any], name: str) -> str:
+    """Why this value does not fit the others."""
+    heads, tokens, value = values["heads"], values["tokens"], values[name]
+    return {
+        "tokens": f"{heads} heads of {tokens:,} x {tokens:,} weights are over the limit of {CELLS:,} cells",
+        "d_model": f"{heads} heads don't divide a d_model of {value}",
+        "kv_heads": f"{value} kv_heads don't divide {heads} heads",
+        "head": f"there is no head {value} among {heads} (counted from 0)",
+        "query": f"there is no query {value} among {tokens:,} tokens (counted from 0)",
+    }[name]
+
+
+def _misfit(config: Config, name: str, nearest: Any) -> str:
+    return f"{name}={short(getattr(config, name))}: {misfit(vars(config), name)}. The nearest that fits is {nearest!r}."

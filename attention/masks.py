@@ -1,0 +1,150 @@
+"""May this query look at that key?
+
+A rule answers for one pair of positions: `q` and `k` are integer tensors that broadcast (one number each, or a column
+and a row), `n` is the number of keys, `span` the reach that the reader chose. Rules combine: `causal & documents`,
+`local | sinks`, `full - causal` (without).
+
+To add one: write the function under `@rule(...)`, and put its name into `MASKS`. The sidebar, the link, the gallery
+and the tests follow. The first line of its docstring is its help text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Bool, Int
+from torch import Tensor
+
+Pairs = Callable[[Int[Tensor, "..."], Int[Tensor, "..."], int, int], Bool[Tensor, "..."]]
+
+FIRST = 4  # StreamingLLM keeps four initial tokens (Xiao et al. 2023, section 3.2)
+GAP = 2  # the dilated window looks at every second token
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A mask rule: `allows(q, k, n, span)` is True where the query at q takes the key at k into account.
+
+    `source` names where the rule was published, `span` says what the span means to it ("" where it has none).
+    """
+
+    allows: Pairs
+    source: str
+    span: str = ""
+
+    def __call__(self, q: Int[Tensor, "..."], k: Int[Tensor, "..."], n: int, span: int) -> Bool[Tensor, "..."]:
+        return self.allows(q, k, n, span)
+
+    def __and__(self, other: Rule) -> Rule:
+        return self._joined(other, torch.logical_and, "and")
+
+    def __or__(self, other: Rule) -> Rule:
+        return self._joined(other, torch.logical_or, "or")
+
+    def __sub__(self, other: Rule) -> Rule:
+        return self._joined(other, lambda mine, theirs: mine & ~theirs, "without")
+
+    @property
+    def help(self) -> str:
+        """One sentence for the reader: the first line of the rule's docstring."""
+        return (self.allows.__doc__ or "").strip().splitlines()[0]
+
+    def square(self, queries: int, keys: int, span: int) -> Bool[Tensor, "q k"]:
+        """The rule for every pair, as the boolean mask that attention takes (True takes part)."""
+        rows, cols = torch.arange(queries)[:, None], torch.arange(keys)[None, :]
+        return self(rows, cols, keys, span).expand(queries, keys)
+
+    def _joined(self, other: Rule, op: Callable[[Tensor, Tensor], Tensor], word: str) -> Rule:
+        def allows(q: Tensor, k: Tensor, n: int, span: int) -> Tensor:
+            return op(self(q, k, n, span), other(q, k, n, span))
+
+        allows.__doc__ = f"{self.help} {word.capitalize()}: {other.help}"
+        return Rule(allows, f"{self.source}; {other.source}", self.span or other.span)
+
+
+def rule(source: str, span: str = "") -> Callable[[Pairs], Rule]:
+    """Makes a mask rule of a function of one pair, with its source and the meaning of its span."""
+    return lambda allows: Rule(allows, source, span)
+
+
+@rule("Vaswani et al. 2017, section 3.2.1 (encoder)")
+def full(q, k, n, span):
+    """Every query sees every key."""
+    return (q >= 0) & (k >= 0)
+
+
+@rule("Vaswani et al. 2017, section 3.2.3 (decoder)")
+def causal(q, k, n, span):
+    """A query sees itself and what came before."""
+    return k <= q
+
+
+@rule("Jiang et al. 2023, Mistral 7B, section 2", "keys that a query sees, itself included")
+def window(q, k, n, span):
+    """A query sees itself and the tokens just before it."""
+    return (k <= q) & (q - k < span)
+
+
+@rule("Beltagy et al. 2020, Longformer, section 3.1", "one more than the farthest distance that is seen")
+def local(q, k, n, span):
+    """A query sees its neighbours on both sides."""
+    return (q - k).abs() < span
+
+
+@rule("Raffel et al. 2020, T5, section 3.2.1", "length of the prefix")
+def prefix(q, k, n, span):
+    """Everybody sees the whole prefix; after it, only what came before."""
+    return (k < span) | (k <= q)
+
+
+@rule("Krell et al. 2021, packed sequences, section 3.2.2", "length of a document")
+def documents(q, k, n, span):
+    """A query sees the tokens of its own document, none of another."""
+    return torch.div(q, span, rounding_mode="floor") == torch.div(k, span, rounding_mode="floor")
+
+
+@rule("Beltagy et al. 2020, Longformer, section 3.1", "keys that a query sees, itself included")
+def dilated(q, k, n, span):
+    """A query sees every second of the tokens before it, so that a window reaches twice as far."""
+    return (k <= q) & (q - k < GAP * span) & ((q - k) % GAP == 0)
+
+
+@rule("Child et al. 2019, Sparse Transformers, section 4.2", "stride: length of the window, and step beyond it")
+def strided(q, k, n, span):
+    """A query sees the tokens just before it and every span-th one farther back."""
+    return (k <= q) & ((q - k < span) | ((q - k) % span == 0))
+
+
+@rule("Beltagy et al. 2020, Longformer, section 3.1", "one more than the farthest distance that is seen")
+def global_first(q, k, n, span):
+    """Neighbours see each other, and the first token sees and is seen by all."""
+    return ((q - k).abs() < span) | (q == 0) | (k == 0)
+
+
+@rule("Xiao et al. 2023, StreamingLLM, section 3.2", "keys in the window, the query itself included")
+def sinks(q, k, n, span):
+    """A query sees the tokens just before it and the first four of all."""
+    return (k <= q) & ((q - k < span) | (k < FIRST))
+
+
+@rule("Vaswani et al. 2017, as torch's key_padding_mask", "number of padding tokens at the end")
+def padding(q, k, n, span):
+    """Nobody sees the padding at the end."""
+    return (k < n - span) & (q >= 0)
+
+
+MASKS: dict[str, Rule] = {
+    "full": full,
+    "causal": causal,
+    "window": window,
+    "local": local,
+    "prefix": prefix,
+    "documents": documents,
+    "dilated": dilated,
+    "strided": strided,
+    "global": global_first,
+    "sinks": sinks,
+    "padding": padding,
+}

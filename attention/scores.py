@@ -1,0 +1,108 @@
+"""How well does each key answer each query?
+
+What turns a query and a key into a logit: the scale, where positions come in, the cap, and the softmax that makes
+weights of logits. To add a scale, a position or a softmax: one function and its name in the dict below it. The first
+line of a docstring is the help text.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+
+def root(d_head: int) -> float:
+    """Divide by the square root of d_head, so that logits keep variance one (Vaswani et al. 2017, section 3.2.1)."""
+    return 1 / math.sqrt(d_head)
+
+
+def unscaled(d_head: int) -> float:
+    """Leave the dot products as they are: their variance grows with d_head and the softmax saturates."""
+    return 1.0
+
+
+def inverse(d_head: int) -> float:
+    """Divide by d_head, as maximal update parametrisation does (Yang et al. 2022, definition 4.1)."""
+    return 1 / d_head
+
+
+SCALES: dict[str, Callable[[int], float]] = {"1/sqrt(d_head)": root, "none": unscaled, "1/d_head": inverse}
+
+
+def sinusoidal(n: int, channels: int) -> Float[Tensor, "n c"]:
+    """Sines and cosines of the position are added to the input (Vaswani et al. 2017, section 3.5)."""
+    pairs = torch.arange(0, channels, 2) / channels
+    angles = torch.arange(n)[:, None] / 10_000**pairs
+    return torch.stack([angles.sin(), angles.cos()], -1).flatten(1)[:, :channels]
+
+
+def rotary(x: Float[Tensor, "*h n d"], positions: Int[Tensor, "n"] | None = None) -> Float[Tensor, "*h n d"]:
+    """Pairs of channels of queries and keys are turned by their position (Su et al. 2021, RoFormer, section 3.2.2).
+
+    Channels i and i + d/2 make a pair; the last channel of an odd d stays as it is.
+    """
+    half = x.shape[-1] // 2
+    positions = torch.arange(x.shape[-2], device=x.device) if positions is None else positions
+    angles = positions[:, None] / 10_000 ** (torch.arange(half, device=x.device) / max(half, 1))
+    cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
+    a, b, rest = x[..., :half], x[..., half : 2 * half], x[..., 2 * half :]
+    return torch.cat([a * cos - b * sin, a * sin + b * cos, rest], -1)
+
+
+def alibi(
+    q: Int[Tensor, "..."], k: Int[Tensor, "..."], head: Int[Tensor, "..."], heads: int
+) -> Float[Tensor, "..."]:
+    """A penalty that grows with distance, at another slope in each head (Press et al. 2022, ALiBi, section 3).
+
+    The slope of head i (from 0) is 2 ** (-8 (i + 1) / heads); the distance counts on both sides of the query.
+    """
+    return -(2.0 ** (-8.0 * (head + 1) / heads)) * (q - k).abs()
+
+
+def no_positions() -> None:
+    """Attention does not know where a token stands: shuffled tokens give shuffled outputs."""
+
+
+@dataclass(frozen=True)
+class Positions:
+    """Where a rule of positions comes in; `doc` is the function whose docstring explains it."""
+
+    doc: Callable
+    to_input: Callable[[int, int], Float[Tensor, "n c"]] | None = None
+    to_heads: Callable[..., Float[Tensor, "*h n d"]] | None = None
+    to_scores: Callable[..., Float[Tensor, "..."]] | None = None
+
+
+POSITIONS: dict[str, Positions] = {
+    "none": Positions(no_positions),
+    "sinusoidal": Positions(sinusoidal, to_input=sinusoidal),
+    "rotary": Positions(rotary, to_heads=rotary),
+    "alibi": Positions(alibi, to_scores=alibi),
+}
+
+
+def capped(scores: Float[Tensor, "*b q k"], softcap: float | None) -> Float[Tensor, "*b q k"]:
+    """Scores squeezed into (-softcap, softcap) by tanh, in place; None or 0 leaves them (Gemma 2, section 2)."""
+    return scores.div_(softcap).tanh_().mul_(softcap) if softcap else scores
+
+
+def standard(logits: Float[Tensor, "*b q k"]) -> Float[Tensor, "*b q k"]:
+    """Weights of a row sum to one."""
+    return torch.softmax(logits, -1, out=logits)
+
+
+def plus_one(logits: Float[Tensor, "*b q k"]) -> Float[Tensor, "*b q k"]:
+    """One is added to the denominator, so that a head can attend to nothing (Miller 2023; torch's add_zero_attn)."""
+    nothing = torch.logsumexp(logits, -1, keepdim=True)
+    return torch.softmax(logits, -1, out=logits).mul_(nothing.sigmoid_())
+
+
+SOFTMAXES: dict[str, Callable[[Float[Tensor, "*b q k"]], Float[Tensor, "*b q k"]]] = {
+    "standard": standard,
+    "plus one": plus_one,
+}
