@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import torch
 from einops import rearrange
 from jaxtyping import Float
 from torch import Tensor, nn

@@ -34,7 +34,7 @@ class Rule:
     source: str
     span: str = ""
 
-    def __call__(self, q: Int[Tensor, "..."], k: Int[Tensor, "..."], n: int, span: int) -> Bool[Tensor, "..."]:
+    def __call__(self, q: Int[Tensor, ...], k: Int[Tensor, ...], n: int, span: int) -> Bool[Tensor, ...]:
         return self.allows(q, k, n, span)
 
     def __and__(self, other: Rule) -> Rule:

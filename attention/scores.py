@@ -41,7 +41,7 @@ def sinusoidal(n: int, channels: int) -> Float[Tensor, "n c"]:
     return torch.stack([angles.sin(), angles.cos()], -1).flatten(1)[:, :channels]
 
 
-def rotary(x: Float[Tensor, "*h n d"], positions: Int[Tensor, "n"] | None = None) -> Float[Tensor, "*h n d"]:
+def rotary(x: Float[Tensor, "*h n d"], positions: Int[Tensor, n] | None = None) -> Float[Tensor, "*h n d"]:
     """Pairs of channels of queries and keys are turned by their position (Su et al. 2021, RoFormer, section 3.2.2).
 
     Channels i and i + d/2 make a pair; the last channel of an odd d stays as it is.
@@ -54,9 +54,7 @@ def rotary(x: Float[Tensor, "*h n d"], positions: Int[Tensor, "n"] | None = None
     return torch.cat([a * cos - b * sin, a * sin + b * cos, rest], -1)
 
 
-def alibi(
-    q: Int[Tensor, "..."], k: Int[Tensor, "..."], head: Int[Tensor, "..."], heads: int
-) -> Float[Tensor, "..."]:
+def alibi(q: Int[Tensor, ...], k: Int[Tensor, ...], head: Int[Tensor, ...], heads: int) -> Float[Tensor, ...]:
     """A penalty that grows with distance, at another slope in each head (Press et al. 2022, ALiBi, section 3).
 
     The slope of head i (from 0) is 2 ** (-8 (i + 1) / heads); the distance counts on both sides of the query.
@@ -75,7 +73,7 @@ class Positions:
     doc: Callable
     to_input: Callable[[int, int], Float[Tensor, "n c"]] | None = None
     to_heads: Callable[..., Float[Tensor, "*h n d"]] | None = None
-    to_scores: Callable[..., Float[Tensor, "..."]] | None = None
+    to_scores: Callable[..., Float[Tensor, ...]] | None = None
 
 
 POSITIONS: dict[str, Positions] = {

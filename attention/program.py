@@ -1,0 +1,139 @@
+"""A short PyTorch program that computes exactly the weights on the screen.
+
+The text is put together from one snippet a step; a test runs it for many configs and compares every bit of x and the
+weights to float32 accuracy. It needs torch alone.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+
+from attention.config import Config
+from attention.inputs import CLUSTERS, NEARNESS, tokens
+from attention.masks import FIRST, GAP, MASKS
+
+EMBED = """\
+tokens = {tokens!r}
+vector = {{}}
+for token in tokens:  # equal tokens get equal vectors
+    kind = token.casefold()
+    generator = torch.Generator().manual_seed(zlib.crc32(kind.encode()) + (seed << 32))
+    vector[kind] = torch.randn(d_model, generator=generator)
+x = torch.stack([vector[token.casefold()] for token in tokens])
+"""
+INPUT = {
+    "noise": "x = torch.randn(n, d_model, generator=random)\n",
+    "repeat": "half = torch.randn((n + 1) // 2, d_model, generator=random)\nx = torch.cat([half, half])[:n]\n",
+    "clusters": f"""\
+centres = torch.randn({CLUSTERS}, d_model, generator=random)
+kind = torch.randint({CLUSTERS}, (n,), generator=random)
+x = centres[kind] * 0.9 + torch.randn(n, d_model, generator=random) * 0.436
+""",
+    "walk": f"""\
+x = torch.randn(n, d_model, generator=random)
+for i in range(1, n):
+    x[i] = {NEARNESS} * x[i - 1] + {(1 - NEARNESS**2) ** 0.5!r} * x[i]
+""",
+    "words": EMBED,
+    "characters": EMBED,
+}
+SINUSOIDAL = """\
+angle = torch.arange(n)[:, None] / 10_000 ** (torch.arange(0, d_model, 2) / d_model)
+x = x + torch.stack([angle.sin(), angle.cos()], -1).flatten(1)[:, :d_model]
+"""
+ROTARY = """\
+half = d_head // 2
+angle = torch.arange(n)[:, None] / 10_000 ** (torch.arange(half) / max(half, 1))
+def turn(t):
+    a, b, rest = t[..., :half], t[..., half:2 * half], t[..., 2 * half:]
+    return torch.cat([a * angle.cos() - b * angle.sin(), a * angle.sin() + b * angle.cos(), rest], -1)
+Q, K = turn(Q), turn(K)
+"""
+SCALE = {"1/sqrt(d_head)": "d_head ** -0.5", "none": "1", "1/d_head": "1 / d_head"}
+
+
+def source(config: Config) -> str:
+    """The program of a config: it ends with `x (n d_model)` and `weights (heads n n)` as variables."""
+    parts = [_imports(config), _sizes(config), _input(config), _maps(config), _heads(config), _scores(config)]
+    return "\n".join([*parts, _softmax(config)])
+
+
+def _imports(config: Config) -> str:
+    return "import torch\n" if "embed" not in _kind(config) else "import zlib\n\nimport torch\n"
+
+
+def _kind(config: Config) -> str:
+    return "embed" if INPUT[config.input] is EMBED else config.input
+
+
+def _sizes(config: Config) -> str:
+    return textwrap.dedent(f"""\
+        n, heads, kv_heads, d_model, seed = {config.tokens}, {config.heads}, {config.groups}, {config.d_model}, {config.seed}
+        d_head, span = d_model // heads, {config.span}
+        random = torch.Generator().manual_seed(seed)
+        """)
+
+
+def _input(config: Config) -> str:
+    text = INPUT[config.input]
+    if text is EMBED:
+        text = text.format(tokens=tokens(config.tokens, config.text, config.input))
+    return text + (SINUSOIDAL if config.positions == "sinusoidal" else "")
+
+
+def _maps(config: Config) -> str:
+    if config.projections == "identity":
+        return "W_q = torch.eye(d_model)\nW_k = W_q[:, :kv_heads * d_head]\n"
+    key = "W_q[:, :kv_heads * d_head]" if config.projections == "tied" else "W_k"
+    return textwrap.dedent("""\
+        bound = (6 / (2 * d_model + 2 * kv_heads * d_head)) ** 0.5
+        W_q = torch.empty(d_model, d_model).uniform_(-bound, bound, generator=random)
+        W_k = torch.empty(d_model, kv_heads * d_head).uniform_(-bound, bound, generator=random)
+        """) + (f"W_k = {key}\n" if key != "W_k" else "")
+
+
+def _heads(config: Config) -> str:
+    return (
+        textwrap.dedent("""\
+        Q = (x @ W_q).view(n, heads, d_head).transpose(0, 1)
+        K = (x @ W_k).view(n, kv_heads, d_head).transpose(0, 1)
+        """)
+        + (ROTARY if config.positions == "rotary" else "")
+        + _shared(config)
+    )
+
+
+def _shared(config: Config) -> str:
+    return "" if config.groups == config.heads else "K = K.repeat_interleave(heads // kv_heads, 0)\n"
+
+
+def _scores(config: Config) -> str:
+    warm = "" if config.temperature == 1 else f" / {config.temperature!r}"
+    lines = [f"scores = Q @ K.transpose(-2, -1) * ({SCALE[config.scale]}{warm})"]
+    if config.softcap:
+        lines.append(f"scores = {config.softcap!r} * torch.tanh(scores / {config.softcap!r})")
+    lines += ["q, k = torch.arange(n)[:, None], torch.arange(n)[None, :]"]
+    if config.positions == "alibi":
+        lines += ["slope = 2.0 ** (-8.0 * (torch.arange(heads)[:, None, None] + 1) / heads)"]
+        lines += ["scores = scores - slope * (q - k).abs()"]
+    lines += [f"mask = {condition(config.mask)}", 'scores = scores.masked_fill(~mask, float("-inf"))']
+    return "\n".join(lines) + "\n"
+
+
+def condition(mask: str) -> str:
+    """The rule of a mask as an expression over q, k, n and span, read from its own source."""
+    tree = ast.parse(textwrap.dedent(inspect.getsource(MASKS[mask].allows)))
+    answer = next(node.value for node in ast.walk(tree) if isinstance(node, ast.Return) and node.value)
+    return ast.unparse(answer).replace("FIRST", str(FIRST)).replace("GAP", str(GAP))
+
+
+def _softmax(config: Config) -> str:
+    lines = ["weights = torch.softmax(scores, -1)"]
+    if config.softmax == "plus one":
+        lines.append(
+            "weights = weights * torch.logsumexp(scores, -1, keepdim=True).sigmoid()  # one more below the line"
+        )
+    lines.append("weights = weights.masked_fill(~mask.any(-1, keepdim=True), 0)  # a query that sees no key")
+    return "\n".join(lines) + "\n"

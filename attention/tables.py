@@ -1,0 +1,120 @@
+"""Tensors to rows and files: the only place where tensors become tables.
+
+Rows are lists of plain dicts or columns of plain lists, which every table and chart library reads.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float
+from torch import Tensor
+
+from attention.codec import link
+from attention.config import Config
+from attention.heads import NUMBERS, profile, row_entropy
+from attention.inputs import tokens
+from attention.trace import Trace
+
+LONGEST = 80  # characters of a token that are shown
+CSV_ROWS = 1_000_000
+
+
+@dataclass(frozen=True)
+class Row:
+    """One query's weights in one head: what it attends to, how spread out, and how many keys hold 90 %."""
+
+    head: int
+    query: int
+    label: str
+    keys: list[dict[str, Any]]
+    entropy: float
+    holding: int
+    seeing: int
+
+
+def labels(config: Config) -> list[str]:
+    """The tokens as they may be shown: cut, and spaces made visible; [] where the input is no text."""
+    return [shown(token) for token in tokens(config.tokens, config.text, config.input)]
+
+
+def shown(token: str) -> str:
+    """A token that can be read: a space is a mark, and what is too long is cut."""
+    token = token.replace(" ", "␣") if token.isspace() else token
+    return token if len(token) <= LONGEST else token[: LONGEST - 1] + "…"
+
+
+def row(trace: Trace) -> Row:
+    """The row in focus."""
+    config = trace.config
+    head, query, names = config.head, config.row, labels(config)
+    weights = trace.weights[head, query]
+    visible = trace.mask[query].tolist()
+    keys = [
+        {"key": i, "token": names[i] if names else str(i), "weight": weight, "visible": seen}
+        for i, (weight, seen) in enumerate(zip(weights.tolist(), visible, strict=True))
+    ]
+    label = names[query] if names else ""
+    return Row(head, query, label, keys, float(row_entropy(weights)), holding(weights), sum(visible))
+
+
+def focus(trace: Trace, side: int) -> tuple[Float[Tensor, "p p"], int]:
+    """The head in focus with at most `side` cells a side, NaN where the mask hides, and the tokens of a cell.
+
+    Where a cell has several tokens, it has the greatest of their weights.
+    """
+    weights = trace.weights[trace.config.head].masked_fill(~trace.mask, -1)
+    tile = -(-len(weights) // side)
+    cells = F.max_pool2d(weights[None], tile, ceil_mode=True)[0] if tile > 1 else weights
+    return cells.masked_fill(cells < 0, torch.nan), tile
+
+
+def holding(weights: Float[Tensor, k], share: float = 0.9) -> int:
+    """The least number of keys that together hold this share of a row's weight."""
+    mass = weights.sort(descending=True).values.double().cumsum(0)
+    return int((mass < share * mass[-1]).sum()) + 1 if mass[-1] > 0 else 0
+
+
+def numbers(weights: Float[Tensor, "h q k"]) -> dict[str, list[float]]:
+    """The profile of every head as columns, `head` first; a column is named as in `heads.NUMBERS`."""
+    found = profile(weights)
+    return {"head": list(range(len(weights)))} | {name: getattr(found, name).tolist() for name in NUMBERS}
+
+
+def npz(trace: Trace) -> bytes:
+    """The whole trace as a NumPy archive: weights (h q k), mask (q k), q k v context output x, and the link."""
+    parts = ("weights", "mask", "q", "k", "v", "context", "output", "x")
+    memory = io.BytesIO()
+    arrays = {name: np.ascontiguousarray(getattr(trace, name).numpy()) for name in parts}
+    np.savez_compressed(memory, link=np.array(link(trace.config)), **arrays)
+    return memory.getvalue()
+
+
+def weights_csv(trace: Trace) -> bytes:
+    """Every visible pair as a line: head, query, key, their tokens, weight with nine digits.
+
+    A file of over a million lines is cut there; the NumPy archive has them all.
+    """
+    names = labels(trace.config)
+    memory = io.StringIO(newline="")
+    write = csv.writer(memory)
+    write.writerow(["head", "query", "key", "query_token", "key_token", "weight"])
+    pairs = trace.mask.nonzero().tolist()
+    for count, (head, (q, k)) in enumerate(product(range(len(trace.weights)), pairs)):
+        if count == CSV_ROWS:
+            break
+        around = (_cell(names[q]), _cell(names[k])) if names else ("", "")
+        write.writerow([head, q, k, *around, f"{trace.weights[head, q, k].item():.9g}"])
+    return memory.getvalue().encode()
+
+
+def _cell(text: str) -> str:
+    """Text that a spreadsheet does not take for a formula."""
+    return f"'{text}" if text[:1] in "=+-@" else text

@@ -1,0 +1,61 @@
+"""Cached calls into the core, bounded, with a fair share of the processor for every visitor. Sole owner of st.cache_*.
+
+What is cached is keyed by the knobs that change the tensors, so moving the focus or the colour scale computes nothing
+anew. Only a few results are kept: computing most of them again takes milliseconds, keeping them all would be a leak.
+"""
+
+from __future__ import annotations
+
+import gc
+from dataclasses import replace
+from threading import BoundedSemaphore
+
+import streamlit as st
+import torch
+
+import attention
+from attention import tables
+from attention.config import Config
+from attention.parity import Parity
+from attention.parity import parity as against_torch
+from attention.trace import Trace
+
+KEPT = 4  # traces, of at most 64 MB of weights each
+AT_ONCE = BoundedSemaphore(2)  # passes that run at the same time, however many visitors there are
+
+
+@st.cache_resource(show_spinner=False)
+def settle() -> None:
+    """Once a process, when all is imported: one thread a pass, and what the imports left is no garbage any more.
+
+    Streamlit collects garbage after every rerun; walking the modules' objects each time costs more than a pass. With
+    several visitors one thread each is steadier than all threads for everyone.
+    """
+    torch.set_num_threads(1)
+    gc.collect()
+    gc.freeze()
+
+
+def trace(config: Config) -> Trace:
+    """The trace of a config, with its own focus."""
+    return replace(_trace(config.tensors), config=config)
+
+
+@st.cache_resource(show_spinner=False, max_entries=KEPT)
+def _trace(config: Config) -> Trace:
+    with AT_ONCE:
+        return attention.trace(config)
+
+
+@st.cache_resource(show_spinner=False, max_entries=64)
+def parity(config: Config) -> Parity:
+    """The pass of a config against PyTorch's own; give `config.tensors`."""
+    with AT_ONCE:
+        return against_torch(_trace(config))
+
+
+@st.cache_data(show_spinner=False, max_entries=64)
+def numbers(config: Config) -> dict[str, list[float]]:
+    """The profile of every head as columns; give `config.tensors`."""
+    with AT_ONCE:
+        return tables.numbers(_trace(config).weights)

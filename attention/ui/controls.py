@@ -1,0 +1,103 @@
+"""The sidebar: one widget a knob, made from the knob's own line in `config.py`.
+
+The widgets' keys are the knobs' names; their values are seeded and read by `page`.
+"""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from attention.config import DEFAULTS, KNOBS, Config
+from attention.inputs import INPUTS, SPLIT
+from attention.masks import MASKS
+from attention.scores import POSITIONS, SCALES, SOFTMAXES
+
+FIRST = ("tokens", "heads", "d_model", "mask", "span", "scale", "temperature")
+RULES = {"mask": MASKS, "scale": SCALES, "positions": POSITIONS, "softmax": SOFTMAXES, "input": INPUTS}
+SOURCE = ("input", "text", "projections", "seed")
+
+
+def draw(config: Config) -> None:
+    """Every control; the five that matter most stand first."""
+    for name in FIRST:
+        widget(name, config)
+    with st.expander("Input and projections", icon=":material/input:"):
+        for name in SOURCE:
+            widget(name, config)
+    with st.expander("Advanced", icon=":material/tune:"):
+        for name, knob in KNOBS.items():
+            if knob.advanced:
+                widget(name, config)
+
+
+def widget(name: str, config: Config) -> None:
+    """The control of one knob."""
+    if name in SPECIAL:
+        SPECIAL[name](config)
+        return
+    knob, default = KNOBS[name], DEFAULTS[name]
+    if knob.choices:
+        st.selectbox(knob.label, knob.choices, key=name, help=_help(name))
+    elif isinstance(default, float):
+        st.slider(knob.label, float(knob.low), float(knob.high), key=name, help=knob.help, step=0.05)
+    else:
+        st.slider(knob.label, int(knob.low), int(knob.high), key=name, help=knob.help)
+
+
+def bounds(name: str, config: Config) -> tuple[int, int, int] | None:
+    """Least, greatest and step of a slider that others move; Streamlit starts it anew whenever one of them changes."""
+    h = config.heads
+    if name == "d_model":
+        return h, int(KNOBS[name].high) // h * h, h
+    if name == "span":
+        return 1, max(config.tokens, config.span), 1
+    return None
+
+
+def _help(name: str) -> str:
+    """The knob's help and, where its choices explain themselves, a line each."""
+    lines = [f"- **{choice}**: {first_line(rule)}" for choice, rule in RULES.get(name, {}).items()]
+    return "\n".join([KNOBS[name].help, "", *lines])
+
+
+def first_line(rule: object) -> str:
+    """The first sentence of a rule's docstring."""
+    if hasattr(rule, "help"):
+        return rule.help
+    return (getattr(rule, "doc", rule).__doc__ or "").strip().splitlines()[0]
+
+
+def _d_model(config: Config) -> None:
+    knob = KNOBS["d_model"]
+    low, high, step = bounds("d_model", config)
+    st.slider(knob.label, low, high, step=step, key="d_model", help=knob.help)
+    st.caption(f"d_head = d_model / heads = {config.d_head}")
+
+
+def _span(config: Config) -> None:
+    knob, meaning = KNOBS["span"], MASKS[config.mask].span
+    low, high, _ = bounds("span", config)
+    help = f"{knob.help} For this mask: {meaning}." if meaning else f"{knob.help} The mask {config.mask} has none."
+    st.slider(knob.label, low, high, key="span", help=help, disabled=not meaning)
+
+
+def _text(config: Config) -> None:
+    if config.input not in SPLIT:
+        return
+    knob = KNOBS["text"]
+    st.text_area(knob.label, key="text", help=knob.help, max_chars=int(knob.high), height=90)
+
+
+def _seed(config: Config) -> None:
+    knob = KNOBS["seed"]
+    st.number_input(knob.label, int(knob.low), int(knob.high), key="seed", help=knob.help)
+
+
+def _kv_heads(config: Config) -> None:
+    knob, h = KNOBS["kv_heads"], config.heads
+    sizes = [0, *(n for n in range(1, h + 1) if h % n == 0)]
+    names = {0: f"{h}: one for each head", 1: "1: multi-query"}
+    st.selectbox(knob.label, sizes, key="kv_heads", help=knob.help, format_func=lambda n: names.get(n, str(n)))
+
+
+SPECIAL = {"d_model": _d_model, "span": _span, "text": _text, "seed": _seed, "kv_heads": _kv_heads}

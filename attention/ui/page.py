@@ -1,0 +1,110 @@
+"""How every page begins. Sole owner of st.session_state and st.query_params.
+
+The truth is one `Config` in the session and in the address bar; widgets are views of it, keyed as the knobs and seeded
+again wherever they differ. Controls and picture rerun together as one fragment: fragment reruns coalesce to the newest
+value, while full reruns would stack up (a thread each).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+from streamlit.runtime.pages_manager import PagesManager
+
+from attention import codec
+from attention.config import KNOBS, Config, ConfigError, check
+from attention.ui import compute, controls
+from attention.ui.words import plain
+
+View = Callable[[Config], None]
+TIGHT = """
+<style>
+.stMainBlockContainer { padding: 2.6rem 2.2rem 2rem; }
+.stSidebar [data-testid="stSidebarHeader"] { height: 2.4rem; margin-bottom: 0; }
+.stSidebar .stVerticalBlock { gap: .55rem; }
+@media (max-width: 640px) { .stMainBlockContainer { padding: 3rem .8rem 2rem; } }
+</style>
+"""
+
+
+def show(view: View) -> None:
+    """A whole page: the controls in the sidebar and the view, which draws a config; named as the view's module."""
+    name = view.__module__.rpartition(".")[2]
+    st.set_page_config(layout="wide", page_title="Attention Lab", page_icon=":material/grid_view:")
+    _through_menu(name)
+    compute.settle()
+    _arrive()
+    st.html(TIGHT)
+    st.sidebar.container(height=1, border=False, key="top")  # a fragment may write where the page has written before
+    _live(view)
+
+
+def put(**values: Any) -> None:
+    """Sets knobs, from a callback: the next rerun takes them up as if a widget had been moved."""
+    st.session_state.update(values)
+
+
+def _through_menu(name: str) -> None:
+    """Runs the page through app.py, also when it is a fresh server's first request.
+
+    Streamlit takes the folder pages/ for a menu of its own until some session has named its pages (seen in 1.67), and
+    runs the page without app.py till then; naming any ends that.
+    """
+    if PagesManager.uses_pages_directory:
+        st.navigation([st.Page("app.py", default=True), st.Page(lambda: None, url_path=name, title=name)])
+        st.rerun()
+
+
+def _arrive() -> None:
+    """Takes up the link, at the start of a session and when another one was opened since.
+
+    A change of page comes with an empty query and keeps what there is.
+    """
+    state, query = st.session_state, st.query_params.to_dict()
+    if "config" not in state or (query and query != state.link):
+        state.config, state.notes = codec.from_query(query)
+        state.update(vars(state.config))
+        state.link = query
+
+
+@st.fragment
+def _live(view: View) -> None:
+    config = _taken_up()
+    _write_link(config)
+    with st.sidebar:
+        controls.draw(config)
+    for note in st.session_state.notes:
+        st.warning(plain(note), icon=":material/info:")
+    view(config)
+
+
+def _taken_up() -> Config:
+    """The config of what the widgets say now, moved to the nearest that is valid; the widgets are moved along."""
+    state = st.session_state
+    last, values, notes = state.config, {}, []
+    before = vars(last)
+    for name in KNOBS:
+        values[name] = state.get(name, before[name])
+        try:
+            check(name, values[name])
+        except ConfigError as error:
+            values[name] = before[name]
+            notes.append(str(error))
+    config, moved = codec.fit(values)
+    if values != before:
+        state.notes = notes + moved
+    state.config = config
+    for name, value in vars(config).items():
+        if name not in state or state[name] != value or controls.bounds(name, config) != controls.bounds(name, last):
+            state[name] = value
+    return config
+
+
+def _write_link(config: Config) -> None:
+    """Keeps the address bar at the link of what is on the screen."""
+    query = codec.to_query(config)
+    if query != st.session_state.link:
+        st.query_params.from_dict(query)
+        st.session_state.link = query

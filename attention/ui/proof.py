@@ -1,0 +1,33 @@
+"""What stands with every picture: the badge that says how near the picture is to PyTorch."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from attention.config import Config
+from attention.parity import Parity
+from attention.ui import compute
+
+
+def badge(config: Config) -> None:
+    """Greatest differences to scaled_dot_product_attention, error of row sums, rows that see nothing."""
+    found = compute.parity(config.tensors)
+    icon, color = (":material/verified:", "green") if found.agrees else (":material/error:", "red")
+    verdict = "equals" if found.agrees else "differs from"
+    st.badge(
+        f"{verdict} scaled_dot_product_attention · weights {found.weights:.0e} · output {found.output:.0e}"
+        f" · row sums {found.row_sum:.0e} · {found.blind} rows see nothing",
+        icon=icon,
+        color=color,
+        help=_explained(found, config),
+    )
+
+
+def _explained(found: Parity, config: Config) -> str:
+    some = "every row" if found.rows == config.tokens else f"{found.rows} of {config.tokens:,} rows, evenly spread,"
+    return (
+        f"The weights and outputs on the screen against `torch.nn.functional.scaled_dot_product_attention` on the same "
+        f"q, k, v and mask: {some} of each head compared. Greatest difference of a weight {found.weights:.2e}, of an "
+        f"output {found.output:.2e}; a row's sum is at most {found.row_sum:.2e} from one. {found.blind} rows of each "
+        f"head may see no key; their weights and outputs are zero."
+    )

@@ -1,0 +1,1 @@
+"""What the pages show: each module's `view(config)` computes and draws one page."""

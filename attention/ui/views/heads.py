@@ -1,0 +1,84 @@
+"""Heads: what every head attends to, at once; then the head and the row in focus, numbers, code and files."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from attention import program, tables
+from attention.charts import heatmap, row
+from attention.config import KNOBS, Config
+from attention.heads import NUMBERS
+from attention.masks import MASKS
+from attention.trace import Trace
+from attention.ui import compute, proof
+from attention.ui.words import plain
+
+
+def view(config: Config) -> None:
+    """The page of a config."""
+    trace = compute.trace(config)
+    _title(config)
+    _row(trace)
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        _focus(trace)
+    with right:
+        _numbers(config)
+    _take_away(trace)
+
+
+def _title(config: Config) -> None:
+    title, scale = st.columns([5, 2], vertical_alignment="bottom")
+    with title:
+        st.markdown(
+            f"**Heads.** Each square is one of {config.heads} heads over {config.tokens:,} tokens: a row is a query, "
+            f"and shows how its weight of one is spread over the keys. {MASKS[config.mask].help}"
+        )
+        proof.badge(config)
+    with scale:
+        knob = KNOBS["colors"]
+        st.segmented_control(knob.label, knob.choices, key="colors", help=knob.help, required=True)
+
+
+def _row(trace: Trace) -> None:
+    found = tables.row(trace)
+    name = f" {found.label!r}" if found.label else ""
+    text = (
+        f"Query {found.query}{name} in head {found.head}: entropy {found.entropy:.2f} nats; "
+        f"{found.holding} of {found.seeing} keys that it sees hold 90 % of its weight"
+    )
+    st.caption(plain(text) if found.seeing else f"Query {found.query}{plain(name)} sees no key.")
+    st.altair_chart(row.weights(found, trace.config.colors), key="row", width="stretch")
+
+
+def _focus(trace: Trace) -> None:
+    config = trace.config
+    st.markdown(f"**Head {config.head}**")
+    cells, tile = tables.focus(trace, heatmap.PIXELS)
+    figure = heatmap.weights(cells, tile, config.colors, tables.labels(config), config.row)
+    st.plotly_chart(figure, key="focus", width="stretch", config={"displaylogo": False})
+
+
+def _numbers(config: Config) -> None:
+    st.markdown("**Numbers of every head**")
+    columns = {"head": st.column_config.NumberColumn("Head", width="small")} | {
+        name: st.column_config.NumberColumn(
+            f"{number.label} ({number.unit})" if number.unit else number.label, help=number.formula, format="%.3f"
+        )
+        for name, number in NUMBERS.items()
+    }
+    st.dataframe(compute.numbers(config.tensors), column_config=columns, hide_index=True, height=400, key="numbers")
+
+
+def _take_away(trace: Trace) -> None:
+    config = trace.config
+    code, files = st.columns([3, 2], gap="medium")
+    with code, st.expander("Code: a PyTorch program that computes exactly these weights", icon=":material/code:"):
+        st.code(program.source(config), language="python")
+    with files, st.expander("Downloads", icon=":material/download:"):
+        st.download_button(
+            "Weights and all tensors (.npz)", lambda: tables.npz(trace), "attention.npz", on_click="ignore", key="npz"
+        )
+        st.download_button(
+            "Weights (.csv)", lambda: tables.weights_csv(trace), "weights.csv", "text/csv", on_click="ignore", key="csv"
+        )
