@@ -1,9 +1,12 @@
-"""The menu: which pages, in which order. Start it with `streamlit run app.py`."""
+"""The menu: which pages, in which order. Start it with `streamlit run app.py`.
+
+No icons: Streamlit would make the browser ask another host for them.
+"""
 
 import streamlit as st
 
 st.navigation(
     [
-        st.Page("pages/heads.py", title="Heads", icon=":material/grid_view:", default=True),
+        st.Page("pages/heads.py", title="Heads", default=True),
     ]
 ).run()

@@ -44,7 +44,8 @@ def profile(weights: Float[Tensor, "h q k"]) -> Profile:
     """The numbers of every head from its weights `(h q k)`, which may be a tensor of your own."""
     if weights.ndim != 3:
         raise ValueError(f"weights of shape {tuple(weights.shape)} are not (heads, queries, keys).")
-    return Profile(**{name: number.of(weights) for name, number in NUMBERS.items()})
+    each = weights.split(1) or [weights]  # head by head: what fits a cache is read once from memory, not once a number
+    return Profile(**{name: torch.cat([number.of(head) for head in each]) for name, number in NUMBERS.items()})
 
 
 def seeing(weights: Weights) -> Bool[Tensor, "h q"]:
@@ -63,7 +64,7 @@ def entropy(weights: Weights) -> PerHead:
 
 
 def entropy_share(weights: Weights) -> PerHead:
-    """Mean over the rows of entropy over the most it could be, ln of the keys with weight; rows of one key don't count."""
+    """Mean over the rows of entropy over the most it could be, ln of the keys with weight, where these are several."""
     choices = (weights > 0).sum(-1)
     share = row_entropy(weights) / choices.clamp(min=2).log()
     return _mean(share, choices > 1)

@@ -8,6 +8,7 @@ value, while full reruns would stack up (a thread each).
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -18,10 +19,11 @@ from attention.config import KNOBS, Config, ConfigError, check
 from attention.ui import compute, controls
 from attention.ui.words import plain
 
+ICON = str(Path(__file__).with_name("icon.png"))  # Material icons would be fetched from elsewhere
 View = Callable[[Config], None]
 TIGHT = """
 <style>
-.stMainBlockContainer { padding: 2.6rem 2.2rem 2rem; }
+.stMainBlockContainer { padding: 3.4rem 2.2rem 2rem; }
 .stSidebar [data-testid="stSidebarHeader"] { height: 2.4rem; margin-bottom: 0; }
 .stSidebar .stVerticalBlock { gap: .55rem; }
 @media (max-width: 640px) { .stMainBlockContainer { padding: 3rem .8rem 2rem; } }
@@ -32,7 +34,7 @@ TIGHT = """
 def show(view: View) -> None:
     """A whole page: the controls in the sidebar and the view, which draws a config; named as the view's module."""
     name = view.__module__.rpartition(".")[2]
-    st.set_page_config(layout="wide", page_title="Attention Lab", page_icon=":material/grid_view:")
+    st.set_page_config(layout="wide", page_title="Attention Lab", page_icon=ICON)
     _through_menu(name)
     compute.settle()
     _arrive()
