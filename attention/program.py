@@ -88,6 +88,7 @@ def _maps(config: Config) -> str:
         return "W_q = torch.eye(d_model)\nW_k = W_q[:, :kv_heads * d_head]\n"
     key = "W_q[:, :kv_heads * d_head]" if config.projections == "tied" else "W_k"
     return textwrap.dedent("""\
+        random = torch.Generator().manual_seed(-1 - seed)
         bound = (6 / (2 * d_model + 2 * kv_heads * d_head)) ** 0.5
         W_q = torch.empty(d_model, d_model).uniform_(-bound, bound, generator=random)
         W_k = torch.empty(d_model, kv_heads * d_head).uniform_(-bound, bound, generator=random)

@@ -29,12 +29,15 @@ CSV_ROWS = 1_000_000
 
 @dataclass(frozen=True)
 class Row:
-    """One query's weights in one head: what it attends to, how spread out, and how many keys hold 90 %."""
+    """One query's weights in one head: what it attends to, how spread out, and how many keys hold 90 %.
+
+    `keys` has the columns key (position), token, weight, visible (not hidden by the mask), a line a key.
+    """
 
     head: int
     query: int
     label: str
-    keys: list[dict[str, Any]]
+    keys: dict[str, list[Any]]
     entropy: float
     holding: int
     seeing: int
@@ -57,10 +60,8 @@ def row(trace: Trace) -> Row:
     head, query, names = config.head, config.row, labels(config)
     weights = trace.weights[head, query]
     visible = trace.mask[query].tolist()
-    keys = [
-        {"key": i, "token": names[i] if names else str(i), "weight": weight, "visible": seen}
-        for i, (weight, seen) in enumerate(zip(weights.tolist(), visible, strict=True))
-    ]
+    at = list(range(config.tokens))
+    keys = {"key": at, "token": names or [str(i) for i in at], "weight": weights.tolist(), "visible": visible}
     label = names[query] if names else ""
     return Row(head, query, label, keys, float(row_entropy(weights)), holding(weights), sum(visible))
 

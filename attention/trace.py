@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 
 import torch
 from einops import einsum, rearrange, repeat
 from jaxtyping import Bool, Float
-from torch import Generator, Tensor
+from torch import Tensor
 
 from attention.attend import HIDDEN, attend
 from attention.config import Config
@@ -78,10 +78,9 @@ def trace(config: Config) -> Trace:
     n, h, g = config.tokens, config.heads, config.groups
     positions = POSITIONS[config.positions]
     with torch.inference_mode():
-        random = seeded(config.seed)
-        x = INPUTS[config.input](n, config.d_model, random, config.text)
+        x = INPUTS[config.input](n, config.d_model, seeded(config.seed), config.text)
         x = x + positions.to_input(n, config.d_model) if positions.to_input else x
-        w = projections(config, random)
+        w = projections(config.projections, config.d_model, g * config.d_head, config.seed)
         q = rearrange(x @ w.query, "q (h d) -> h q d", h=h)
         k = rearrange(x @ w.key, "k (g d) -> g k d", g=g)
         v = repeat(x @ w.value, "k (g d) -> (g r) k d", g=g, r=h // g)
@@ -111,13 +110,17 @@ def position_bias(config: Config) -> Float[Tensor, "h q k"] | None:
     return to_scores(at[:, None], at[None, :], torch.arange(config.heads)[:, None, None], config.heads)
 
 
-def projections(config: Config, random: Generator) -> Projections:
-    """The four matrices of the settings: Xavier-uniform over the fused query, key and value map, tied, or identity."""
-    c, g = config.d_model, config.groups * config.d_head
-    if config.projections == "identity":
+@lru_cache(maxsize=2)  # drawing them takes longer than a small pass, and most changes leave them as they are
+def projections(kind: str, c: int, g: int, seed: int) -> Projections:
+    """The four matrices for c channels, g of them in keys and values: `kind` as the knob of that name says.
+
+    Independent and tied ones are Xavier-uniform over the fused query, key and value map, as in nn.MultiheadAttention;
+    their random numbers are others than those of the input.
+    """
+    if kind == "identity":
         one = torch.eye(c)
         return Projections(one, one[:, :g], one[:, :g], one)
-    bound = math.sqrt(6 / (2 * c + 2 * g))
+    random, bound = seeded(-1 - seed), math.sqrt(6 / (2 * c + 2 * g))
     query, key, value = (torch.empty(c, width).uniform_(-bound, bound, generator=random) for width in (c, g, g))
     output = torch.empty(c, c).uniform_(-1, 1, generator=random) / math.sqrt(c)
-    return Projections(query, query[:, :g] if config.projections == "tied" else key, value, output)
+    return Projections(query, query[:, :g] if kind == "tied" else key, value, output)

@@ -1,60 +1,61 @@
-"""The row in focus: weight by key (Altair)."""
+"""The row in focus: weight by key (Altair).
+
+The chart is made without its data, so that it is built once for all rows that look alike; building takes longer than
+computing the row.
+"""
 
 from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
 
 import altair as alt
 
 from attention.charts import theme
-from attention.tables import Row
 
 LABELLED = 48  # keys up to which a bar carries its token
-FLOOR = 1e-4  # where the log scale begins, as on the colour bar
 
 
-def weights(row: Row, colors: str = "linear") -> alt.Chart:
-    """One bar a key; the axis is fixed at 0 to 1 (or at 1e-4 to 1 on the log scale, or at the row's own maximum)."""
-    data = alt.Data(values=[_mark(key, colors) for key in row.keys if key["visible"]])
-    few = len(row.keys) <= LABELLED
-    x = alt.X(
-        "key:O" if few else "key:Q",
-        title="key →",
-        axis=alt.Axis(labelExpr=_names(row) if few else alt.Undefined, labelAngle=-50 if few else 0, tickMinStep=1),
-        scale=alt.Scale(domain=[key["key"] for key in row.keys]) if few else alt.Scale(domain=[0, len(row.keys) - 1]),
-    )
-    return (
-        alt.Chart(data)
-        .mark_bar(color=theme.QUERY, **({} if few else {"width": 2}))
+@lru_cache(maxsize=64)
+def weights(labels: tuple[str, ...], keys: int, colors: str = "linear") -> dict[str, Any]:
+    """Bars over the columns key, token, weight of a table, as a Vega-Lite specification; one bar a key.
+
+    The axis is fixed at 0 to 1 (log: 1e-4 to 1); "own maximum" ends at the greatest weight of the row.
+    """
+    few = keys <= LABELLED
+    base = theme.LOG_FLOOR if colors == "log" else 0
+    chart = (
+        alt.Chart()
+        .transform_filter("datum.visible")
+        .transform_calculate(base=f"{base}", top=f"max({base}, datum.weight)")
+        .mark_bar(color=theme.QUERY, **({} if few else {"width": max(1, 800 // keys)}))
         .encode(
-            x=x,
-            y=alt.Y("to:Q", title="weight", scale=_scale(row, colors)),
-            y2="from:Q",
-            tooltip=[
-                alt.Tooltip("key:O"),
-                alt.Tooltip("token:N"),
-                alt.Tooltip("to:Q", title="weight", format=".3"),
-            ],
+            x=_by_token(labels, keys) if few else _by_position(keys),
+            y=alt.Y("top:Q", title="weight", scale=_scale(colors), axis=alt.Axis(tickCount=3)),
+            y2="base:Q",
+            tooltip=[alt.Tooltip("key:Q"), alt.Tooltip("token:N"), alt.Tooltip("weight:Q", format=".3")],
         )
         .properties(height=theme.ROW_HEIGHT)
     )
+    return {name: part for name, part in chart.to_dict().items() if name != "data"}
 
 
-def _mark(key: dict, colors: str) -> dict:
-    base = FLOOR if colors == "log" else 0
-    return {"key": key["key"], "token": key["token"], "from": base, "to": max(base, key["weight"])}
+def _by_token(labels: tuple[str, ...], keys: int) -> alt.X:
+    axis = alt.Axis(labelAngle=-45, labelLimit=70, labelExpr=_names(labels)) if labels else alt.Axis(labelAngle=0)
+    return alt.X("key:O", title="key →", axis=axis, scale=alt.Scale(domain=list(range(keys))))
 
 
-def _scale(row: Row, colors: str) -> alt.Scale:
+def _by_position(keys: int) -> alt.X:
+    return alt.X("key:Q", title="key →", scale=alt.Scale(domain=[-0.5, keys - 0.5], nice=False))
+
+
+def _scale(colors: str) -> alt.Scale:
     if colors == "log":
-        return alt.Scale(type="log", domain=[FLOOR, 1])
-    greatest = max((key["weight"] for key in row.keys), default=1) or 1
-    return alt.Scale(domain=[0, greatest if colors == "own maximum" else 1])
+        return alt.Scale(type="log", domain=[theme.LOG_FLOOR, 1])
+    return alt.Scale(zero=True, nice=False) if colors == "own maximum" else alt.Scale(domain=[0, 1])
 
 
-def _names(row: Row) -> str:
-    """Token labels as a Vega expression: an array looked up by position, every token a quoted literal."""
-    quoted = ", ".join(_quoted(key["token"]) for key in row.keys)
+def _names(labels: tuple[str, ...]) -> str:
+    """Tokens by position as a Vega expression: every token is a quoted literal, whatever it says."""
+    quoted = ", ".join("'" + label.replace("\\", "\\\\").replace("'", "\\'") + "'" for label in labels)
     return f"[{quoted}][datum.value]"
-
-
-def _quoted(text: str) -> str:
-    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"

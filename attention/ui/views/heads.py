@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pandas as pd
 import streamlit as st
 
 from attention import program, tables
@@ -48,7 +49,9 @@ def _row(trace: Trace) -> None:
         f"{found.holding} of {found.seeing} keys that it sees hold 90 % of its weight"
     )
     st.caption(plain(text) if found.seeing else f"Query {found.query}{plain(name)} sees no key.")
-    st.altair_chart(row.weights(found, trace.config.colors), key="row", width="stretch")
+    names = tuple(tables.labels(trace.config)) if trace.config.tokens <= row.LABELLED else ()
+    spec = row.weights(names, trace.config.tokens, trace.config.colors)
+    st.vega_lite_chart(pd.DataFrame(found.keys), spec, key="row", width="stretch")
 
 
 def _focus(trace: Trace) -> None:
