@@ -37,7 +37,7 @@ def weights(labels: tuple[str, ...], keys: int, colors: str = "linear") -> dict[
         )
         .properties(height=theme.ROW_HEIGHT)
     )
-    return {name: part for name, part in chart.to_dict().items() if name != "data"}
+    return {name: part for name, part in chart.to_dict().items() if name not in ("data", "datasets")}
 
 
 def _by_token(labels: tuple[str, ...], keys: int) -> alt.X:
