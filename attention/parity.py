@@ -56,7 +56,7 @@ def parity(trace: Trace) -> Parity:
         )
 
 
-def _reference(trace: Trace, rows: Int[Tensor, r]) -> tuple[Float[Tensor, "h r d"], Float[Tensor, "h r k"]]:
+def _reference(trace: Trace, rows: Int[Tensor, "r"]) -> tuple[Float[Tensor, "h r d"], Float[Tensor, "h r k"]]:
     """Context and weights of these queries by scaled_dot_product_attention.
 
     A softcap, which it does not have, goes in as scores that are ready (a float mask over queries of zero); one added

@@ -77,7 +77,7 @@ def focus(trace: Trace, side: int) -> tuple[Float[Tensor, "p p"], int]:
     return cells.masked_fill(cells < 0, torch.nan), tile
 
 
-def holding(weights: Float[Tensor, k], share: float = 0.9) -> int:
+def holding(weights: Float[Tensor, "k"], share: float = 0.9) -> int:
     """The least number of keys that together hold this share of a row's weight."""
     mass = weights.sort(descending=True).values.double().cumsum(0)
     return int((mass < share * mass[-1]).sum()) + 1 if mass[-1] > 0 else 0
