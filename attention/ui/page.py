@@ -15,7 +15,7 @@ import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 
 from attention import codec
-from attention.config import KNOBS, Config, ConfigError, check
+from attention.config import DEFAULTS, KNOBS, Config, ConfigError, check
 from attention.ui import compute, controls
 from attention.ui.words import plain
 
@@ -77,6 +77,7 @@ def _live(view: View) -> None:
     _write_link(config)
     with st.sidebar:
         controls.draw(config)
+        st.button("Reset", on_click=put, kwargs=DEFAULTS, key="reset", help="Every setting back to its default.")
     for note in st.session_state.notes:
         st.warning(plain(note), icon=":material/info:")
     view(config)
