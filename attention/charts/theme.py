@@ -1,9 +1,41 @@
+"""Sizes, scales and colours of everything that is drawn. One colour means one thing, everywhere.
+
+Weights: Inferno (van der Walt and Smith 2015), even in lightness from black to yellow and safe for the colour-blind.
+Masked cells: a hatch of neutral greys, never a colour of the map. The query in focus is blue and drawn solid, a key
+green and drawn dashed; both lack red, which the map has from a tenth of its way on. Every head has a colour of its own.
+"""
+
+from __future__ import annotations
+
+# fmt: off
+WEIGHTS = (
+    "#000004", "#0c0826", "#240c4f", "#420a68", "#5d126e", "#781c6d", "#932667", "#ae305c",
+    "#c73e4c", "#dd513a", "#ed6925", "#f8850f", "#fca50a", "#fac62d", "#f2e661", "#fcffa4",
+)
+# fmt: on
+LOG_FLOOR = 1e-4  # the least weight that the logarithmic scale tells from zero
+
 QUERY = "#0b84f3"
 KEY = "#12b886"
-LOG_FLOOR = 1e-4
-ROW_HEIGHT = 150
+
+# After Okabe and Ito 2008, without their black, in an order that keeps neighbours apart; from head 8 on they repeat.
+HEADS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8f7ee7", "#b8a800")
+
+NEUTRALS = {
+    "light": {"text": "#1f2430", "muted": "#5b6270", "line": "#c4c8d0", "masked": "#d9dbe0", "hatch": "#f1f2f4"},
+    "dark": {"text": "#eceef2", "muted": "#a2a9b6", "line": "#4a505c", "masked": "#3a3c42", "hatch": "#2a2c31"},
+}
+
+GRID_HEIGHT = 430
 FOCUS_HEIGHT = 430
+ROW_HEIGHT = 150
 
 
-def plotly_scale():
-    return "Inferno"
+def side(heads: int) -> int:
+    """Cells a side at the most in the grid of that many heads: about the pixels that a square has on a screen."""
+    return 512 if heads <= 2 else 256 if heads <= 8 else 128
+
+
+def plotly_scale() -> list[tuple[float, str]]:
+    """The map of the weights as Plotly takes it."""
+    return [(i / (len(WEIGHTS) - 1), color) for i, color in enumerate(WEIGHTS)]

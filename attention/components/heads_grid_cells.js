@@ -1,0 +1,141 @@
+// Bytes to cells, weights and colours, and cells to pixels. Nothing in this file knows the page.
+
+const MASKED = 0, ZERO = 1, LEAST = 2, ONE = 65535;
+const RAMP = 1024;
+
+// u32 length | JSON header | padding to 4 | codes (u16) | places (u8), little-endian.
+function unpacked(bytes) {
+  const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
+  const header = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length)));
+  const start = 4 + length + (-length & 3), count = header.heads * header.rows * header.columns;
+  // A copy, because these bytes begin anywhere in their frame, and 16-bit numbers may not.
+  const codes = new Uint16Array(bytes.slice(start, start + 2 * count).buffer);
+  const places = header.places ? bytes.slice(start + 2 * count, start + 3 * count) : null;
+  const size = header.rows * header.columns;
+  const heads = Array.from({ length: header.heads }, (_, h) => codes.subarray(h * size, (h + 1) * size));
+  return { ...header, codes: heads, places };
+}
+
+// The weight of every code: the bits that were cut out of a float32, put back.
+const decoded = { shift: null, weights: null };
+function weightsOf({ shift, bits }) {
+  if (decoded.shift !== shift) {
+    const whole = Int32Array.from({ length: ONE + 1 }, (_, code) => (code + shift) << bits);
+    decoded.weights = new Float32Array(whole.buffer);
+    decoded.weights[MASKED] = decoded.weights[ZERO] = 0;
+    decoded.shift = shift;
+  }
+  return decoded.weights;
+}
+
+// Where on the scale a weight stands, 0 to 1; `most` is the greatest weight of the head.
+function position(weight, scale, most, floor) {
+  if (scale === "log") return weight > 0 ? Math.max(0, 1 - Math.log10(weight) / Math.log10(floor)) : 0;
+  return scale === "own maximum" ? (most > 0 ? weight / most : 0) : weight;
+}
+
+function channels(hex) {
+  return [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
+}
+
+// The stops of a map as RAMP colours, each as the four bytes of a pixel.
+const ramps = new Map();
+function ramp(stops) {
+  const name = stops.join();
+  if (!ramps.has(name)) {
+    const colors = stops.map(channels), last = colors.length - 1;
+    ramps.set(name, Uint32Array.from({ length: RAMP }, (_, i) => {
+      const at = (i / (RAMP - 1)) * last, low = Math.min(last - 1, Math.floor(at));
+      const [r, g, b] = colors[low].map((c, j) => Math.round(c + (colors[low + 1][j] - c) * (at - low)));
+      return (255 << 24) | (b << 16) | (g << 8) | r;
+    }));
+  }
+  return ramps.get(name);
+}
+
+// The colour of every code on the linear and the logarithmic scale. A head's own maximum only stretches the linear one.
+const tables = new Map();
+function colorTable(data) {
+  const name = data.colors === "log" ? "log" : "linear";
+  if (!tables.has(name)) {
+    const weights = weightsOf(data);
+    tables.set(name, Float32Array.from(weights, (w) => position(w, name, 1, data.floor) * (RAMP - 1)));
+  }
+  return tables.get(name);
+}
+
+function greatest(codes) {
+  let most = 0;
+  for (let i = 0; i < codes.length; i++) if (codes[i] > most) most = codes[i];
+  return most;
+}
+
+// The first cell under each pixel, and one past the last. Every cell is under some pixel, however few there are.
+function spans(cells, pixels) {
+  const from = new Uint32Array(pixels), to = new Uint32Array(pixels);
+  for (let i = 0; i < pixels; i++) {
+    from[i] = Math.floor((i * cells) / pixels);
+    to[i] = Math.max(from[i] + 1, Math.floor(((i + 1) * cells) / pixels));
+  }
+  return { from, to };
+}
+
+// One head into its canvas. A pixel shows the greatest code under it; masked ones stay clear, and the hatch behind shows.
+function paint(canvas, data, codes, gain) {
+  const { width, height } = canvas, { rows, columns } = data;
+  const image = new ImageData(width, height), out = new Uint32Array(image.data.buffer);
+  const across = spans(columns, width), down = spans(rows, height);
+  const table = colorTable(data), colors = ramp(data.stops);
+  let line = new Uint16Array(columns);
+  for (let y = 0; y < height; y++) {
+    if (y && down.from[y] === down.from[y - 1]) {
+      out.copyWithin(y * width, (y - 1) * width, y * width);
+      continue;
+    }
+    line = rowOf(codes, columns, down.from[y], down.to[y], line);
+    for (let x = 0, at = y * width; x < width; x++, at++) {
+      let code = line[across.from[x]];
+      for (let c = across.from[x] + 1; c < across.to[x]; c++) if (line[c] > code) code = line[c];
+      if (code !== MASKED) out[at] = colors[(table[code] * gain + 0.5) | 0];
+    }
+  }
+  canvas.getContext("2d").putImageData(image, 0, 0);
+}
+
+// The greatest of some rows, column by column.
+function rowOf(codes, columns, from, to, line) {
+  line.set(codes.subarray(from * columns, (from + 1) * columns));
+  for (let r = from + 1; r < to; r++) {
+    for (let c = 0, at = r * columns; c < columns; c++, at++) if (codes[at] > line[c]) line[c] = codes[at];
+  }
+  return line;
+}
+
+// What stands in a cell: its weight, and the tokens at which the greatest of its tile stands.
+function cellAt(data, head, row, column) {
+  const { tile, rows, columns, queries, keys } = data;
+  const index = row * columns + column, code = data.codes[head][index];
+  const place = data.places ? data.places[head * rows * columns + index] : 0;
+  return {
+    head, row, column, code, weight: weightsOf(data)[code],
+    query: Math.min(queries - 1, row * tile + Math.floor(place / tile)), key: Math.min(keys - 1, column * tile + (place % tile)),
+    tall: Math.min(tile, queries - row * tile), broad: Math.min(tile, keys - column * tile),
+  };
+}
+
+// The greatest cell within a range of rows and columns, which says how many tokens it stands for.
+function greatestCell(data, head, rows, columns) {
+  let best = [rows[0], columns[0]];
+  const at = (r, c) => data.codes[head][r * data.columns + c];
+  for (let r = rows[0]; r < rows[1]; r++) for (let c = columns[0]; c < columns[1]; c++) if (at(r, c) > at(...best)) best = [r, c];
+  const tokens = (range, n) => Math.min(n, range[1] * data.tile) - range[0] * data.tile;
+  return { ...cellAt(data, head, ...best), tall: tokens(rows, data.queries), broad: tokens(columns, data.keys) };
+}
+
+// Three significant digits.
+function number(code, weight) {
+  if (code === MASKED) return "masked";
+  if (code === ZERO) return "0";
+  if (code === LEAST) return `below ${weight.toExponential(1)}`;
+  return weight >= 0.001 ? weight.toPrecision(3) : weight.toExponential(2);
+}

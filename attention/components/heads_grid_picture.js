@@ -1,0 +1,86 @@
+// All heads as one picture: what is on the screen, with titles, axes and colour bar, twice as fine.
+
+function saved(grid) {
+  const link = make("a");
+  picture(grid).toBlob((blob) => {
+    link.href = URL.createObjectURL(blob);
+    link.download = "attention-heads.png";
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+  });
+}
+
+function picture(grid) {
+  const { heads, data } = grid, around = 16, foot = 46;
+  const canvas = make("canvas"), pen = canvas.getContext("2d"), fine = Math.max(2, grid.plan.ratio);
+  canvas.width = (heads.offsetWidth + 2 * around) * fine;
+  canvas.height = (heads.offsetHeight + 2 * around + foot) * fine;
+  pen.scale(fine, fine);
+  pen.imageSmoothingEnabled = false;
+  pen.fillStyle = grid.neutrals.background;
+  pen.fillRect(0, 0, canvas.width, canvas.height);
+  pen.translate(around, around);
+  const origin = heads.getBoundingClientRect();
+  for (const figure of grid.figures) drawHead(pen, grid, figure, origin);
+  for (const text of heads.querySelectorAll("figcaption b, figcaption span, .axis, .label")) write(pen, text, origin);
+  pen.translate(grid.plan.margin, heads.offsetHeight + 8);
+  drawScale(pen, grid, Math.min(260, heads.offsetWidth - grid.plan.margin));
+  return canvas;
+}
+
+function drawHead(pen, grid, figure, origin) {
+  const canvas = figure.querySelector("canvas"), box = canvas.getBoundingClientRect();
+  const [x, y] = [box.left - origin.left, box.top - origin.top];
+  pen.fillStyle = hatch(pen, grid.neutrals);
+  pen.fillRect(x, y, box.width, box.height);
+  pen.drawImage(canvas, x, y, box.width, box.height);
+  pen.strokeStyle = grid.neutrals.line;
+  pen.strokeRect(x - 0.5, y - 0.5, box.width + 1, box.height + 1);
+}
+
+function hatch(pen, { masked, hatch }) {
+  const tile = make("canvas"), inner = tile.getContext("2d");
+  tile.width = tile.height = 8;
+  inner.fillStyle = masked;
+  inner.fillRect(0, 0, 8, 8);
+  inner.strokeStyle = hatch;
+  inner.lineWidth = 2.4;
+  for (const at of [-8, 0, 8]) inner.stroke(new Path2D(`M${at} 8L${at + 8} 0`));
+  return pen.createPattern(tile, "repeat");
+}
+
+// A piece of text where it stands on the page, upright or along the side.
+function write(pen, element, origin) {
+  const box = element.getBoundingClientRect(), style = getComputedStyle(element);
+  const turned = style.writingMode !== "horizontal-tb", up = element.classList.contains("across");
+  pen.save();
+  pen.font = `${style.fontWeight} ${style.fontSize} ${style.fontFamily}`;
+  pen.fillStyle = style.color;
+  pen.textBaseline = "middle";
+  pen.textAlign = element.matches(".down, .across") ? "right" : "left";
+  pen.translate(box.left - origin.left + box.width / 2, box.top - origin.top + box.height / 2);
+  if (turned) pen.rotate(up ? -Math.PI / 2 : Math.PI / 2);
+  const long = turned ? box.height : box.width, dot = element.matches("figcaption b") ? 11 : 0;
+  pen.fillText(element.textContent, (pen.textAlign === "right" ? long : -long) / 2 + dot, 0, long);
+  if (dot) {
+    pen.fillStyle = element.closest("figure").style.getPropertyValue("--head");
+    pen.fill(new Path2D(`M${-long / 2} 0a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0 -7 0`));
+  }
+  pen.restore();
+}
+
+function drawScale(pen, grid, width) {
+  const { data, neutrals, root } = grid;
+  pen.drawImage(root.querySelector(".bar"), 0, 0, width, 10);
+  pen.strokeStyle = neutrals.line;
+  pen.strokeRect(-0.5, -0.5, width + 1, 11);
+  pen.fillStyle = neutrals.muted;
+  pen.font = `10px ${getComputedStyle(root).fontFamily}`;
+  const marks = ticks(data);
+  marks.forEach(([at, text], i) => {
+    pen.textAlign = i === 0 ? "left" : i === marks.length - 1 ? "right" : "center";
+    pen.fillText(text, at * width, 22);
+  });
+  pen.textAlign = "left";
+  pen.fillText(`${root.querySelector(".scale-name").textContent}, by query ↓ and key →`, 0, 36);
+}

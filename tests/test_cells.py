@@ -1,0 +1,138 @@
+"""Cells: nothing great is lost in pooling, places point at it, codes are right to three digits, bytes come back."""
+
+from __future__ import annotations
+
+import json
+import struct
+
+import numpy as np
+import torch
+from einops import rearrange
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch.nn import functional as F
+
+from attention import cells as cells_
+from attention.cells import MASKED, ONE, ZERO, Cells, cells, payload, pixel_cells, weights
+from attention.masks import MASKS
+
+PRECISION = 2.0**-12
+law = settings(deadline=None, max_examples=60)
+sizes = st.tuples(st.integers(1, 3), st.integers(1, 40), st.integers(1, 40), st.integers(1, 24), st.integers(0, 10**6))
+
+
+def some_weights(heads: int, queries: int, keys: int, seed: int) -> torch.Tensor:
+    """Weights over many magnitudes, with exact zeros and ones among them."""
+    random = torch.Generator().manual_seed(seed)
+    w = 10 ** (-9 * torch.rand(heads, queries, keys, generator=random))
+    kind = torch.randint(8, w.shape, generator=random)
+    return w.masked_fill(kind == 0, 0.0).masked_fill(kind == 1, 1.0)
+
+
+def tiles(values: torch.Tensor, tile: int, fill: float) -> torch.Tensor:
+    """Every tile as a row of its own, the tokens that are missing at the end filled: h p r (tile tile)."""
+    q, k = values.shape[-2:]
+    full = F.pad(values, (0, -k % tile, 0, -q % tile), value=fill)
+    return rearrange(full, "h (p i) (r j) -> h p r (i j)", i=tile, j=tile)
+
+
+@law
+@given(sizes)
+def test_a_cell_has_the_greatest_weight_of_its_tile(size):
+    heads, queries, keys, side, seed = size
+    w = some_weights(heads, queries, keys, seed)
+    found = cells(w, torch.ones(queries, keys, dtype=torch.bool), side)
+    assert found.tile == -(-max(queries, keys) // side)
+    assert max(found.codes.shape[1:]) <= side
+    greatest = tiles(w, found.tile, 0).amax(-1)
+    torch.testing.assert_close(weights(found.codes), greatest, rtol=PRECISION, atol=0)
+
+
+@law
+@given(sizes)
+def test_a_place_points_at_a_weight_that_is_as_great(size):
+    heads, queries, keys, side, seed = size
+    w = some_weights(heads, queries, keys, seed)
+    found = cells(w, torch.ones(queries, keys, dtype=torch.bool), side)
+    if found.tile == 1 or found.tile > cells_.WIDEST:
+        assert found.places is None
+        return
+    there = tiles(w, found.tile, -1).gather(-1, found.places.long()[..., None])[..., 0]
+    torch.testing.assert_close(there, weights(found.codes), rtol=PRECISION, atol=0)
+    assert (there >= 0).all(), "a place is outside of the tokens"
+
+
+@law
+@given(sizes, st.sampled_from(sorted(MASKS)), st.integers(1, 9))
+def test_a_cell_is_masked_only_where_all_of_its_tile_is(size, name, span):
+    heads, queries, keys, side, seed = size
+    mask = MASKS[name].square(queries, keys, span)
+    w = some_weights(heads, queries, keys, seed) * mask
+    found = cells(w, mask, side)
+    seen = tiles(mask[None].float(), found.tile, 0).amax(-1).bool().expand(found.codes.shape)
+    greatest = tiles(w, found.tile, 0).amax(-1)
+    assert torch.equal(found.codes.int() == MASKED, ~seen)
+    assert torch.equal(found.codes.int() == ZERO, seen & (greatest == 0))
+
+
+@law
+@given(st.floats(2.0**-31, 1.0, width=32))
+def test_a_code_is_right_to_one_in_4096(weight):
+    code = cells(torch.full((1, 1, 1), weight), torch.ones(1, 1, dtype=torch.bool), 4).codes
+    assert abs(weights(code).item() - weight) <= weight * PRECISION
+
+
+def test_codes_keep_the_order_and_the_ends():
+    w = torch.tensor([0.0, 1e-20, 2.0**-31, 1e-9, 0.1, 0.5, 1.0]).reshape(1, 1, 7)
+    codes = cells(w, torch.ones(1, 7, dtype=torch.bool), 8).codes.int().flatten()
+    assert (codes.diff() > 0).all()
+    assert codes[0] == ZERO and codes[-1] == ONE
+    assert weights(codes.to(torch.uint16))[[0, -2, -1]].tolist() == [0.0, 0.5, 1.0]
+
+
+def test_half_precision_and_views_are_taken():
+    w = torch.rand(2, 6, 10).transpose(1, 2)
+    everything = torch.ones(10, 6, dtype=torch.bool)
+    expected = cells(w.contiguous(), everything, 4)
+    assert torch.equal(cells(w, everything, 4).codes.int(), expected.codes.int())
+    assert torch.equal(cells(w.double(), everything, 4).codes.int(), expected.codes.int())
+    assert weights(cells(torch.full((1, 2, 2), 0.25, dtype=torch.bfloat16), everything[:2, :2], 4).codes).unique() == 0.25
+
+
+def test_a_drawing_small_enough_to_check_by_eye():
+    w = torch.zeros(1, 4, 4)
+    w[0, 1, 0], w[0, 3, 1], w[0, 2, 2], w[0, 2, 3] = 0.5, 0.25, 0.125, 0.125
+    found = cells(w, torch.ones(4, 4, dtype=torch.bool).tril(), 2)
+    assert found.codes[0].int()[0, 1] == MASKED
+    assert weights(found.codes)[0][[0, 1, 1], [0, 0, 1]].tolist() == [0.5, 0.25, 0.125]
+    assert found.places[0][[0, 1, 1], [0, 0, 1]].tolist() == [2, 3, 0]  # of two equal ones the first
+
+
+def test_a_map_made_elsewhere():
+    pixels = torch.tensor([[[0.5, 0.0], [0.25, 1.0]]])
+    found = pixel_cells(pixels, torch.tensor([[True, False], [True, True]]), 128, 256)
+    assert found.places is None and found.tile == 128
+    assert torch.equal(weights(found.codes).nan_to_num(-1), torch.tensor([[[0.5, -1.0], [0.25, 1.0]]]))
+
+
+@law
+@given(sizes, st.text(max_size=20))
+def test_bytes_come_back(size, text):
+    heads, queries, keys, side, seed = size
+    sent = cells(some_weights(heads, queries, keys, seed), torch.ones(queries, keys, dtype=torch.bool), side)
+    header, got = unpacked(payload({"painted": text}, sent))
+    assert header["painted"] == text
+    assert (got.tile, got.queries, got.keys) == (sent.tile, queries, keys)
+    assert torch.equal(got.codes.int(), sent.codes.int())
+    assert (got.places is None and sent.places is None) or torch.equal(got.places, sent.places)
+
+
+def unpacked(message: bytes) -> tuple[dict, Cells]:
+    """What the browser reads, read with NumPy."""
+    (length,) = struct.unpack_from("<I", message)
+    header, start = json.loads(message[4 : 4 + length]), 4 + length + -length % 4
+    shape = header["heads"], header["rows"], header["columns"]
+    codes = np.frombuffer(message, "<u2", np.prod(shape), start).reshape(shape)
+    rest = np.frombuffer(message, np.uint8, -1, start + codes.nbytes)
+    places = torch.from_numpy(rest.reshape(shape).copy()) if header["places"] else None
+    return header, Cells(torch.from_numpy(codes.copy()), places, header["tile"], header["queries"], header["keys"])
