@@ -15,6 +15,9 @@ import torch
 
 import attention
 from attention import tables
+from attention.cells import Cells
+from attention.cells import cells as drawn
+from attention.charts import theme
 from attention.config import Config
 from attention.parity import Parity
 from attention.parity import parity as against_torch
@@ -52,6 +55,14 @@ def parity(config: Config) -> Parity:
     """The pass of a config against PyTorch's own; give `config.tensors`."""
     with AT_ONCE:
         return against_torch(_trace(config))
+
+
+@st.cache_resource(show_spinner=False, max_entries=16)
+def cells(config: Config) -> Cells:
+    """What the squares of all heads show; give `config.tensors`."""
+    found = _trace(config)
+    with AT_ONCE:
+        return drawn(found.weights, found.mask, theme.side(config.heads))
 
 
 @st.cache_data(show_spinner=False, max_entries=64)

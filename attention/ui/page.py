@@ -48,6 +48,12 @@ def put(**values: Any) -> None:
     st.session_state.update(values)
 
 
+def pinned() -> None:
+    """Takes up what was pinned in the grid of heads, whose key is "grid": the callback of a pin."""
+    pin = (st.session_state.get("grid") or {}).get("pin") or {}
+    put(**{name: pin[name] for name in ("head", "query") if name in pin})
+
+
 def _through_menu(name: str) -> None:
     """Runs the page through app.py, also when it is a fresh server's first request.
 

@@ -7,11 +7,12 @@ import streamlit as st
 
 from attention import program, tables
 from attention.charts import heatmap, row
+from attention.components.heads_grid import heads_grid
 from attention.config import KNOBS, Config
 from attention.heads import NUMBERS
 from attention.masks import MASKS
 from attention.trace import Trace
-from attention.ui import compute, proof
+from attention.ui import compute, page, proof
 from attention.ui.words import plain
 
 
@@ -19,6 +20,7 @@ def view(config: Config) -> None:
     """The page of a config."""
     trace = compute.trace(config)
     _title(config)
+    heads_grid(config, compute.cells(config.tensors), on_pin=page.pinned)
     _row(trace)
     left, right = st.columns([3, 2], gap="medium")
     with left:
