@@ -18,9 +18,11 @@ from attention.ui.words import plain
 
 def view(config: Config) -> None:
     """The page of a config."""
-    trace = compute.trace(config)
-    _title(config)
+    title = st.container()  # filled after the grid, which is what one waits for
     heads_grid(config, compute.cells(config.tensors), on_pin=page.pinned)
+    with title:
+        _title(config)
+    trace = compute.trace(config)
     _row(trace)
     left, right = st.columns([3, 2], gap="medium")
     with left:
