@@ -18,6 +18,7 @@ import torch
 import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from attention.scores import capped, standard
 
@@ -27,6 +28,7 @@ SMALL = 2**18  # cells of one head's square below which one batched product is f
 PAGE = 2**21  # bytes of a huge page
 LARGE = 2**20  # bytes of weights from which huge pages pay
 HIDDEN = -math.inf
+FLOATS = torch.float32, torch.float64, torch.bfloat16, torch.float16
 Normalise = Callable[[Float[Tensor, "*b q k"]], Float[Tensor, "*b q k"]]
 
 
@@ -47,9 +49,9 @@ class Block(NamedTuple):
 
 
 def scaled_dot_product_attention(
-    query: Float[Tensor, "*b q d"],
-    key: Float[Tensor, "*b k d"],
-    value: Float[Tensor, "*b k e"],
+    query: Float[Tensor, "... q d"],
+    key: Float[Tensor, "... k d"],
+    value: Float[Tensor, "... k e"],
     attn_mask: Tensor | None = None,
     dropout_p: float = 0.0,
     is_causal: bool = False,
@@ -70,19 +72,23 @@ def scaled_dot_product_attention(
     Raises what torch's function raises for the same misuse, ValueError for a softcap that is not positive, and
     RuntimeError for an `out` of another shape or dtype, or together with gradients.
     """
-    if not _plain(query, key, value, attn_mask, dropout_p, is_causal, enable_gqa):
-        F.scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa)
+    if not _sound(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa):
+        keywords = {"scale": scale, "enable_gqa": enable_gqa}
+        with sdpa_kernel(SDPBackend.MATH):  # the fused kernels overlook some misuse, and then read past the end
+            F.scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, is_causal, **keywords)
     if softcap is not None and not softcap > 0:
         raise ValueError(f"softcap={softcap} is not a positive number; None leaves the scores uncapped.")
+    if attn_mask is not None and attn_mask.dtype != torch.bool:
+        attn_mask = attn_mask.to(query.dtype)
     if enable_gqa:
         key, value = (x.repeat_interleave(query.shape[-3] // x.shape[-3], -3) for x in (key, value))
     return attend(query, key, value, attn_mask, is_causal, scale, softcap, dropout_p=dropout_p, out=out)
 
 
 def attend(
-    query: Float[Tensor, "*b q d"],
-    key: Float[Tensor, "*b k d"],
-    value: Float[Tensor, "*b k e"],
+    query: Float[Tensor, "*#b q d"],
+    key: Float[Tensor, "*#b k d"],
+    value: Float[Tensor, "*#b k e"],
     mask: Tensor | None = None,
     is_causal: bool = False,
     scale: float | None = None,
@@ -101,7 +107,7 @@ def attend(
     learning = torch.is_grad_enabled() and _needs_grad(query, key, value, mask)
     if out is not None:
         _check_out(out, shape, query, learning)
-    if learning or dropout_p or query.shape[-1] == 0 or 0 in shape:
+    if learning or dropout_p > 0 or query.shape[-1] == 0 or 0 in shape:
         found = _differentiable(query, key, value, mask, is_causal, scale, softcap, dropout_p)
         return found if out is None else Attention(found.output, out.copy_(found.weights))
     blocked = query.device.type == "cpu" and shape[-2] * shape[-1] > SMALL
@@ -114,18 +120,39 @@ def _needs_grad(*tensors: Tensor | None) -> bool:
     return any(x is not None and x.requires_grad for x in tensors)
 
 
-def _plain(query, key, value, mask, dropout_p, is_causal, enable_gqa) -> bool:
+def _sound(query, key, value, mask, dropout_p, is_causal, scale, enable_gqa) -> bool:
     """Is the call sound at first sight? If not, torch's own function has the last word, and the error."""
-    tensors = (query, key, value) if mask is None or mask.dtype == torch.bool else (query, key, value, mask)
-    if any(x.dtype != query.dtype or x.device != query.device for x in tensors) or enable_gqa:
+    tensors = (query, key, value) if mask is None else (query, key, value, mask)
+    if not all(isinstance(x, Tensor) and x.device == query.device for x in tensors):
         return False
-    shapes = query.shape, key.shape, value.shape
-    if min(map(len, shapes)) < 2 or len({s[:-2] for s in shapes}) > 1 or not query.is_floating_point():
+    if query.dtype not in FLOATS or not query.dtype == key.dtype == value.dtype:
         return False
-    if shapes[0][-1] != shapes[1][-1] or shapes[1][-2] != shapes[2][-2] or not 0 <= dropout_p <= 1:
+    if not (is_causal is False or (is_causal is True and mask is None)) or not isinstance(enable_gqa, bool):
         return False
-    square = (*shapes[0][:-1], shapes[1][-2])
-    return mask is None or (not is_causal and _broadcasts(mask.shape, square))
+    if not (isinstance(dropout_p, float | int) and 0 <= dropout_p <= 1 and isinstance(scale, float | int | None)):
+        return False
+    square = _square(query.shape, key.shape, value.shape, enable_gqa)
+    if square is None or mask is None:
+        return square is not None
+    return mask.dtype in (torch.bool, query.dtype) and _broadcasts(mask.shape, square)
+
+
+def _square(q: torch.Size, k: torch.Size, v: torch.Size, enable_gqa: bool) -> tuple[int, ...] | None:
+    """The shape of the scores of inputs of these shapes, None where they don't fit together at first sight."""
+    if min(len(q), len(k), len(v)) < 2 + enable_gqa or q[-1] != k[-1] or k[-2] != v[-2]:
+        return None
+    if enable_gqa:
+        if not k[-3] or not v[-3] or q[-3] % k[-3] or q[-3] % v[-3]:
+            return None
+        k, v = ((*x[:-3], q[-3], *x[-2:]) for x in (k, v))
+    if q[:-2] == k[:-2] == v[:-2]:
+        return (*q[:-1], k[-2])
+    try:
+        batch = torch.broadcast_shapes(q[:-2], k[:-2])
+        torch.broadcast_shapes(batch, v[:-2])
+    except RuntimeError:
+        return None
+    return (*batch, q[-2], k[-2])
 
 
 def _broadcasts(shape: torch.Size, to: tuple[int, ...]) -> bool:
@@ -155,10 +182,10 @@ def _differentiable(query, key, value, mask, is_causal, scale, softcap, dropout_
         weights = torch.softmax(scores, -1).masked_fill(blind, 0)
     else:
         weights = torch.softmax(scores, -1)
-    return Attention(F.dropout(weights, dropout_p) @ value, weights)
+    return Attention((F.dropout(weights, dropout_p) if dropout_p > 0 else weights) @ value, weights)
 
 
-def _blind(mask: Tensor) -> Bool[Tensor, "*b q 1"]:
+def _blind(mask: Tensor) -> Bool[Tensor, "..."]:
     """Which rows of a mask see no key at all?"""
     return ~(mask if mask.dtype == torch.bool else mask != HIDDEN).any(-1, keepdim=True)
 
