@@ -12,12 +12,14 @@ import itertools
 import math
 import mmap
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from attention.scores import capped, standard
 
@@ -25,8 +27,10 @@ BLOCK = 2**20  # cells of a block of rows at the most: 4 MB of float32, small en
 ROWS = 256  # rows of a block at the most: the shorter, the more of a triangle is skipped
 SMALL = 2**18  # cells of one head's square below which one batched product is faster than blocks
 PAGE = 2**21  # bytes of a huge page
-LARGE = 2**20  # bytes of weights from which huge pages pay
+LARGE = 2**25  # bytes of weights from which huge pages pay: what is smaller, malloc keeps between calls
 HIDDEN = -math.inf
+FLOATS = torch.float32, torch.float64, torch.bfloat16, torch.float16
+NUMBER = float, int
 Normalise = Callable[[Float[Tensor, "*b q k"]], Float[Tensor, "*b q k"]]
 
 
@@ -47,9 +51,9 @@ class Block(NamedTuple):
 
 
 def scaled_dot_product_attention(
-    query: Float[Tensor, "*b q d"],
-    key: Float[Tensor, "*b k d"],
-    value: Float[Tensor, "*b k e"],
+    query: Float[Tensor, "... q d"],
+    key: Float[Tensor, "... k d"],
+    value: Float[Tensor, "... k e"],
     attn_mask: Tensor | None = None,
     dropout_p: float = 0.0,
     is_causal: bool = False,
@@ -70,19 +74,23 @@ def scaled_dot_product_attention(
     Raises what torch's function raises for the same misuse, ValueError for a softcap that is not positive, and
     RuntimeError for an `out` of another shape or dtype, or together with gradients.
     """
-    if not _plain(query, key, value, attn_mask, dropout_p, is_causal, enable_gqa):
-        F.scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa)
+    if not _sound(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa):
+        keywords = {"scale": scale, "enable_gqa": enable_gqa}
+        with sdpa_kernel(SDPBackend.MATH):  # the fused kernels overlook some misuse, and then read past the end
+            F.scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, is_causal, **keywords)
     if softcap is not None and not softcap > 0:
         raise ValueError(f"softcap={softcap} is not a positive number; None leaves the scores uncapped.")
+    if attn_mask is not None and attn_mask.dtype != torch.bool:
+        attn_mask = attn_mask.to(query.dtype)
     if enable_gqa:
         key, value = (x.repeat_interleave(query.shape[-3] // x.shape[-3], -3) for x in (key, value))
     return attend(query, key, value, attn_mask, is_causal, scale, softcap, dropout_p=dropout_p, out=out)
 
 
 def attend(
-    query: Float[Tensor, "*b q d"],
-    key: Float[Tensor, "*b k d"],
-    value: Float[Tensor, "*b k e"],
+    query: Float[Tensor, "*#b q d"],
+    key: Float[Tensor, "*#b k d"],
+    value: Float[Tensor, "*#b k e"],
     mask: Tensor | None = None,
     is_causal: bool = False,
     scale: float | None = None,
@@ -101,31 +109,56 @@ def attend(
     learning = torch.is_grad_enabled() and _needs_grad(query, key, value, mask)
     if out is not None:
         _check_out(out, shape, query, learning)
-    if learning or dropout_p or query.shape[-1] == 0 or 0 in shape:
+    if learning or dropout_p > 0 or query.shape[-1] == 0 or 0 in shape:
         found = _differentiable(query, key, value, mask, is_causal, scale, softcap, dropout_p)
         return found if out is None else Attention(found.output, out.copy_(found.weights))
+    weights = out if out is not None and out.is_contiguous() else _room(shape, query)
     blocked = query.device.type == "cpu" and shape[-2] * shape[-1] > SMALL
-    weights = out if out is not None else _fresh(shape, query)
     into = _by_blocks if blocked else _at_once
-    return Attention(into(weights, query, key, value, mask, is_causal, scale, softcap, normalise), weights)
+    output = into(weights, query, key, value, mask, is_causal, scale, softcap, normalise)
+    return Attention(output, weights if out is None or out is weights else out.copy_(weights))
 
 
 def _needs_grad(*tensors: Tensor | None) -> bool:
     return any(x is not None and x.requires_grad for x in tensors)
 
 
-def _plain(query, key, value, mask, dropout_p, is_causal, enable_gqa) -> bool:
+def _sound(query, key, value, mask, dropout_p, is_causal, scale, enable_gqa) -> bool:
     """Is the call sound at first sight? If not, torch's own function has the last word, and the error."""
-    tensors = (query, key, value) if mask is None or mask.dtype == torch.bool else (query, key, value, mask)
-    if any(x.dtype != query.dtype or x.device != query.device for x in tensors) or enable_gqa:
+    if not (isinstance(query, Tensor) and isinstance(key, Tensor) and isinstance(value, Tensor)):
         return False
-    shapes = query.shape, key.shape, value.shape
-    if min(map(len, shapes)) < 2 or len({s[:-2] for s in shapes}) > 1 or not query.is_floating_point():
+    if query.dtype not in FLOATS or not query.dtype == key.dtype == value.dtype:
         return False
-    if shapes[0][-1] != shapes[1][-1] or shapes[1][-2] != shapes[2][-2] or not 0 <= dropout_p <= 1:
+    if not query.device == key.device == value.device:
         return False
-    square = (*shapes[0][:-1], shapes[1][-2])
-    return mask is None or (not is_causal and _broadcasts(mask.shape, square))
+    if not (is_causal is False or (is_causal is True and mask is None)) or not isinstance(enable_gqa, bool):
+        return False
+    if not (isinstance(dropout_p, NUMBER) and 0 <= dropout_p <= 1 and (scale is None or isinstance(scale, NUMBER))):
+        return False
+    square = _square(query.shape, key.shape, value.shape, enable_gqa)
+    if square is None or mask is None:
+        return square is not None
+    if not isinstance(mask, Tensor) or mask.dtype not in (torch.bool, query.dtype) or mask.device != query.device:
+        return False
+    return mask.shape == square[-mask.ndim :] or _broadcasts(mask.shape, square)
+
+
+def _square(q: torch.Size, k: torch.Size, v: torch.Size, enable_gqa: bool) -> tuple[int, ...] | None:
+    """The shape of the scores of inputs of these shapes, None where they don't fit together at first sight."""
+    if min(len(q), len(k), len(v)) < 2 + enable_gqa or q[-1] != k[-1] or k[-2] != v[-2]:
+        return None
+    if enable_gqa:
+        if not k[-3] or not v[-3] or q[-3] % k[-3] or q[-3] % v[-3]:
+            return None
+        k, v = ((*x[:-3], q[-3], *x[-2:]) for x in (k, v))
+    if q[:-2] == k[:-2] == v[:-2]:
+        return (*q[:-1], k[-2])
+    try:
+        batch = torch.broadcast_shapes(q[:-2], k[:-2])
+        torch.broadcast_shapes(batch, v[:-2])
+    except RuntimeError:
+        return None
+    return (*batch, q[-2], k[-2])
 
 
 def _broadcasts(shape: torch.Size, to: tuple[int, ...]) -> bool:
@@ -150,36 +183,33 @@ def _differentiable(query, key, value, mask, is_causal, scale, softcap, dropout_
         mask = torch.ones(scores.shape[-2:], dtype=torch.bool, device=query.device).tril()
     if mask is not None:
         scores = scores.masked_fill(~mask, HIDDEN) if mask.dtype == torch.bool else scores + mask
-        blind = _blind(mask)
+        blind = ~_seeing(mask)
         scores = scores.masked_fill(blind, 0)  # a softmax over nothing has no gradient, not even where it is replaced
         weights = torch.softmax(scores, -1).masked_fill(blind, 0)
     else:
         weights = torch.softmax(scores, -1)
-    return Attention(F.dropout(weights, dropout_p) @ value, weights)
+    return Attention((F.dropout(weights, dropout_p) if dropout_p > 0 else weights) @ value, weights)
 
 
-def _blind(mask: Tensor) -> Bool[Tensor, "*b q 1"]:
-    """Which rows of a mask see no key at all?"""
-    return ~(mask if mask.dtype == torch.bool else mask != HIDDEN).any(-1, keepdim=True)
+def _seeing(mask: Tensor) -> Bool[Tensor, "..."]:
+    """Which rows of a mask see any key?"""
+    return (mask if mask.dtype == torch.bool else mask != HIDDEN).any(-1, keepdim=True)
 
 
 def _at_once(weights, query, key, value, mask, is_causal, scale, softcap, normalise) -> Tensor:
     """All heads in one batched product, in place: the fastest for small squares, and on accelerators."""
-    flat = weights.view(-1, *weights.shape[-2:]) if weights.is_contiguous() else None
-    if flat is None:
-        weights.copy_(query @ key.mT).mul_(scale)
-    else:
-        q, k = query.reshape(-1, *query.shape[-2:]), key.reshape(-1, *key.shape[-2:])
-        torch.baddbmm(flat, q, k.mT, beta=0, alpha=scale, out=flat)
+    (queries, d), (keys, e) = query.shape[-2:], value.shape[-2:]
+    flat = weights.view(-1, queries, keys)
+    torch.baddbmm(flat, query.reshape(-1, queries, d), key.reshape(-1, keys, d).mT, beta=0, alpha=scale, out=flat)
     capped(weights, softcap)
     if is_causal:
-        weights.masked_fill_(_after(*weights.shape[-2:], weights.device), HIDDEN)
+        weights.masked_fill_(_after(queries, keys, weights.device), HIDDEN)
     elif mask is not None:
         weights.masked_fill_(~mask, HIDDEN) if mask.dtype == torch.bool else weights.add_(mask)
     normalise(weights)
-    if mask is not None:
-        weights.masked_fill_(_blind(mask), 0)
-    return weights @ value
+    if mask is not None and not (seeing := _seeing(mask)).all():
+        weights.masked_fill_(~seeing, 0)
+    return torch.bmm(flat, value.reshape(-1, keys, e)).view(*query.shape[:-1], e)
 
 
 def _by_blocks(weights, query, key, value, mask, is_causal, scale, softcap, normalise) -> Tensor:
@@ -206,7 +236,7 @@ def _by_blocks(weights, query, key, value, mask, is_causal, scale, softcap, norm
                 block.add_(square[at][rows, cols])
             normalise(block)
             if square is not None:
-                block.masked_fill_(_blind(square[at][rows]), 0)
+                block.masked_fill_(~_seeing(square[at][rows]), 0)
             if block is not whole:
                 whole[:, cols].copy_(block)
                 whole[:, : cols.start].zero_()
@@ -229,6 +259,7 @@ def _plan(mask: Tensor | None, is_causal: bool, queries: int, keys: int, height:
             yield _seen(mask[rows], rows)
 
 
+@lru_cache(maxsize=8)
 def _after(height: int, width: int, device: torch.device | str) -> Bool[Tensor, "r t"]:
     return torch.ones(height, width, dtype=torch.bool, device=device).triu_(1)
 
@@ -244,10 +275,10 @@ def _seen(mask: Bool[Tensor, "r k"], rows: slice) -> Block:
     return Block(rows, keys, tail, ~mask[:, keys][:, tail:])
 
 
-def _fresh(shape: tuple[int, ...], like: Tensor) -> Tensor:
+def _room(shape: tuple[int, ...], like: Tensor) -> Tensor:
     """Memory for the weights: in huge pages where it is large, as page faults cost more than the arithmetic."""
     size = math.prod(shape) * like.element_size()
-    if like.device.type != "cpu" or size < LARGE or not hasattr(mmap, "MADV_HUGEPAGE"):
+    if size < LARGE or like.device.type != "cpu" or not hasattr(mmap, "MADV_HUGEPAGE"):
         return like.new_empty(shape)
     memory = mmap.mmap(-1, size + PAGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     memory.madvise(mmap.MADV_HUGEPAGE)

@@ -30,8 +30,8 @@ class Knob:
 
     label: str
     help: str
-    low: float | None = None
-    high: float | None = None
+    low: int | float | None = None
+    high: int | float | None = None
     choices: tuple[str, ...] = ()
     about: str = "tensors"
     advanced: bool = False

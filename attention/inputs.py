@@ -83,5 +83,5 @@ def _embedded(tokens: list[str], c: int, random: Generator) -> Float[Tensor, "n 
     """One normal vector a distinct token (capital letters don't count), drawn from the token and the seed alone."""
     seed = random.initial_seed()
     kinds = dict.fromkeys(token.casefold() for token in tokens)
-    table = {kind: torch.randn(c, generator=seeded(zlib.crc32(kind.encode()) + (seed << 32))) for kind in kinds}
+    table = {kind: torch.randn(c, generator=seeded(zlib.crc32(kind.encode(), seed))) for kind in kinds}
     return torch.stack([table[token.casefold()] for token in tokens])

@@ -1,0 +1,394 @@
+"""Attention with weights is torch's own function, to rounding, plus its softmax."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+
+import hypothesis.strategies as st
+import jaxtyping
+import pytest
+import torch
+import torch.nn.functional as F
+from hypothesis import given, settings
+from torch import Tensor
+from torch.nn.attention import SDPBackend, sdpa_kernel
+
+from attention import attend as core
+from attention import scaled_dot_product_attention
+from tests.strategies import broadcast, masks, normal, seeds, sizes
+
+TOLERANCE = {torch.float32: 1e-6, torch.float64: 1e-12}
+ODD = {"SMALL": 0, "ROWS": 3, "BLOCK": 23}  # blocks of one to three rows, for any shape
+
+
+@pytest.fixture
+def unchecked():
+    """No shape checks but those that a user meets."""
+    jaxtyping.config.update("jaxtyping_disable", True)
+    yield
+    jaxtyping.config.update("jaxtyping_disable", False)
+
+
+@dataclass
+class Call:
+    """Arguments that torch's function accepts."""
+
+    query: Tensor
+    key: Tensor
+    value: Tensor
+    options: dict[str, Any]
+
+    @property
+    def tensors(self) -> tuple[Tensor, Tensor, Tensor]:
+        return self.query, self.key, self.value
+
+    @property
+    def blind(self) -> Tensor:
+        """Which rows see no key, as far as the mask says."""
+        mask = self.options.get("attn_mask")
+        rows = torch.zeros(*self.query.shape[:-1], 1, dtype=torch.bool)
+        if mask is None:
+            return rows
+        seen = mask if mask.dtype == torch.bool else mask != -torch.inf
+        return rows | ~seen.any(-1, keepdim=True)
+
+
+@st.composite
+def calls(draw: st.DrawFn, dtype: torch.dtype = torch.float64, grouped: bool = True) -> Call:
+    batch = tuple(draw(st.lists(st.integers(1, 3), max_size=3)))
+    q, k, d, e = (draw(sizes) for _ in "qkde")
+    options: dict[str, Any] = {"scale": draw(st.none() | st.floats(0.1, 2))}
+    shared = draw(broadcast(batch)), draw(broadcast(batch))
+    if grouped and batch and draw(st.booleans()):
+        groups, times = draw(st.integers(1, 3)), draw(st.integers(1, 3))
+        options["enable_gqa"] = True
+        shared = ((*batch[:-1], groups),) * 2
+        batch = (*batch[:-1], groups * times)
+    query = normal(draw(seeds), *batch, q, d, dtype=dtype)
+    key, value = (normal(draw(seeds), *lead, k, width, dtype=dtype) for lead, width in zip(shared, (d, e), strict=True))
+    if draw(st.booleans()):
+        options["is_causal"] = True
+    else:
+        options["attn_mask"] = draw(masks((*batch, q, k), dtype))
+    return Call(query, key, value, options)
+
+
+def by_hand(call: Call, softcap: float | None = None) -> SimpleNamespace:
+    """The formula in float64, one step a line."""
+    query, key, value = (x.double() for x in call.tensors)
+    if call.options.get("enable_gqa"):
+        key, value = (x.repeat_interleave(query.shape[-3] // x.shape[-3], -3) for x in (key, value))
+    scale = call.options["scale"] or query.shape[-1] ** -0.5
+    logits = torch.einsum("...qd,...kd->...qk", query, key) * scale
+    logits = softcap * torch.tanh(logits / softcap) if softcap else logits
+    mask = call.options.get("attn_mask")
+    if call.options.get("is_causal"):
+        mask = torch.ones(logits.shape[-2:], dtype=torch.bool).tril()
+    if mask is not None:
+        logits = torch.where(mask, logits, -torch.inf) if mask.dtype == torch.bool else logits + mask
+    powers = torch.exp(logits - logits.amax(-1, keepdim=True).clamp(min=-1e300))
+    weights = powers / powers.sum(-1, keepdim=True).where(powers.sum(-1, keepdim=True) > 0, 1)
+    return SimpleNamespace(weights=weights, output=torch.einsum("...qk,...ke->...qe", weights, value))
+
+
+def close(ours: Tensor, theirs: Tensor, tolerance: float) -> None:
+    torch.testing.assert_close(ours, theirs.to(ours.dtype), rtol=tolerance, atol=tolerance)
+
+
+def backends(call: Call) -> list[SDPBackend]:
+    """Torch's kernels that take this call: the fused one fails on a mask of one axis."""
+    mask = call.options.get("attn_mask")
+    fused = [SDPBackend.FLASH_ATTENTION] if mask is None or mask.ndim > 1 else []
+    return [*fused, SDPBackend.MATH]
+
+
+def agrees_with_torch(call: Call) -> None:
+    ours = scaled_dot_product_attention(*call.tensors, **call.options)
+    with sdpa_kernel(backends(call)):
+        theirs = F.scaled_dot_product_attention(*call.tensors, **call.options)
+    tolerance = TOLERANCE[call.query.dtype]
+    close(ours.output, torch.where(call.blind, 0, theirs), tolerance)
+    exact = by_hand(call)
+    close(ours.weights, exact.weights.expand_as(ours.weights), tolerance)
+    assert not ours.weights.isnan().any()
+
+
+@settings(deadline=None, max_examples=150)
+@given(call=calls() | calls(torch.float32))
+def test_at_once_it_is_torchs_function(call):
+    agrees_with_torch(call)
+
+
+@settings(deadline=None, max_examples=150)
+@given(call=calls() | calls(torch.float32))
+def test_by_blocks_it_is_torchs_function(call):
+    with pytest.MonkeyPatch.context() as patch:
+        for name, size in ODD.items():
+            patch.setattr(core, name, size)
+        agrees_with_torch(call)
+
+
+@pytest.mark.parametrize("options", [{}, {"is_causal": True}, {"attn_mask": torch.ones(700, 611).bool().tril(-5)}])
+def test_blocks_of_the_real_size_are_torchs_function(options):
+    query, key, value = normal(0, 2, 700, 16), normal(1, 2, 611, 16), normal(2, 2, 611, 8)
+    assert core.SMALL < 700 * 611
+    agrees_with_torch(Call(query, key, value, {"scale": None, **options}))
+
+
+@settings(deadline=None, max_examples=60)
+@given(call=calls(), softcap=st.floats(0.1, 10))
+def test_the_softcap_is_its_formula(call, softcap):
+    ours = scaled_dot_product_attention(*call.tensors, **call.options, softcap=softcap)
+    exact = by_hand(call, softcap)
+    close(ours.weights, exact.weights.expand_as(ours.weights), 1e-12)
+    close(ours.output, exact.output.expand_as(ours.output), 1e-12)
+
+
+@settings(deadline=None, max_examples=60)
+@given(call=calls(grouped=False))
+def test_rows_that_see_nothing_are_zero_and_stay_so_in_blocks(call):
+    with pytest.MonkeyPatch.context() as patch:
+        for sizes_of_blocks in ({}, ODD):
+            for name, size in sizes_of_blocks.items():
+                patch.setattr(core, name, size)
+            output, weights = scaled_dot_product_attention(*call.tensors, **call.options)
+            assert (weights.masked_select(call.blind) == 0).all()
+            assert (output.masked_select(call.blind) == 0).all()
+            sums = weights.sum(-1, keepdim=True)
+            torch.testing.assert_close(sums, (~call.blind).to(sums).expand_as(sums))
+
+
+@settings(deadline=None, max_examples=80)
+@given(call=calls(), softcap=st.none() | st.floats(0.5, 5), seed=seeds)
+def test_gradients_are_torchs(call, softcap, seed):
+    """Where torch has no softcap, those of the formula. Rows that see nothing push nothing back."""
+    leaves = [x.clone().requires_grad_() for x in call.tensors]
+    others = [x.clone().requires_grad_() for x in call.tensors]
+    ours = scaled_dot_product_attention(*leaves, **call.options, softcap=softcap).output
+    opened = Call(*others, options_with_sight(call))
+    with sdpa_kernel(backends(opened)):
+        plain = F.scaled_dot_product_attention(*others, **opened.options)
+    theirs = by_hand(opened, softcap).output if softcap else plain
+    push = normal(seed, *ours.shape, dtype=ours.dtype)
+    found = torch.autograd.grad(ours, leaves, push)
+    expected = torch.autograd.grad(theirs.expand_as(ours), others, torch.where(call.blind, 0, push))
+    for mine, other in zip(found, expected, strict=True):
+        close(mine, other, 1e-10)
+
+
+def options_with_sight(call: Call) -> dict[str, Any]:
+    """The same options, but rows that saw nothing see everything."""
+    mask = call.options.get("attn_mask")
+    if mask is None:
+        return call.options
+    wide = mask.expand(*call.blind.shape[:-1], call.key.shape[-2])
+    return call.options | {"attn_mask": wide.masked_fill(call.blind, True if mask.dtype == torch.bool else 0.0)}
+
+
+def test_weights_have_gradients_too():
+    query, key = normal(0, 2, 3, 4, dtype=torch.float64).requires_grad_(), normal(1, 2, 3, 4, dtype=torch.float64)
+    assert torch.autograd.gradcheck(lambda q: scaled_dot_product_attention(q, key, key, is_causal=True).weights, query)
+
+
+def test_a_learned_mask_gets_its_gradient():
+    query, mask = normal(0, 2, 3, 4), normal(1, 3, 3).requires_grad_()
+    found = scaled_dot_product_attention(query, query, query, mask)
+    theirs = F.scaled_dot_product_attention(query, query, query, mask)
+    pairs = (torch.autograd.grad(x.square().sum(), mask)[0] for x in (found.output, theirs))
+    torch.testing.assert_close(*pairs)
+
+
+@settings(deadline=None, max_examples=40)
+@given(call=calls(), seed=seeds, dropout=st.sampled_from([0.1, 0.5, 1.0]))
+def test_dropout_drops_what_torch_drops_and_weights_are_those_before(call, seed, dropout):
+    sure = scaled_dot_product_attention(*call.tensors, **call.options)
+    torch.manual_seed(seed)
+    output, weights = scaled_dot_product_attention(*call.tensors, **call.options, dropout_p=dropout)
+    torch.manual_seed(seed)
+    theirs = F.scaled_dot_product_attention(*call.tensors, **call.options, dropout_p=dropout)
+    close(weights, sure.weights, 1e-12)
+    close(output, torch.where(call.blind, 0, theirs), 1e-12)
+
+
+def test_dropout_keeps_the_mean():
+    query, value = torch.zeros(40_000, 1, 4), torch.ones(40_000, 10, 1)
+    torch.manual_seed(0)
+    output, _ = scaled_dot_product_attention(query, torch.zeros(40_000, 10, 4), value, dropout_p=0.5)
+    # each output is the mean of ten independent 0 or 2: its standard deviation is 1 / sqrt(10)
+    torch.testing.assert_close(output.mean(), torch.tensor(1.0), atol=6 / (10 * 40_000) ** 0.5, rtol=0)
+    torch.testing.assert_close(output.std(), torch.tensor(10**-0.5), atol=0.005, rtol=0)
+
+
+@pytest.mark.parametrize("path", ["at once", "by blocks"])
+@pytest.mark.parametrize("poisoned", [0, 1, 2])
+def test_nan_goes_in_and_nan_comes_out(path, poisoned, monkeypatch):
+    """A NaN in query 2 shows in row 2, one in key 2 in every row, one in value 2 in every row that sees it."""
+    if path == "by blocks":
+        for name, size in ODD.items():
+            monkeypatch.setattr(core, name, size)
+    tensors = [normal(i, 5, 4) for i in range(3)]
+    tensors[poisoned][2, 1] = torch.nan
+    output, weights = scaled_dot_product_attention(*tensors)
+    hit = torch.tensor([False, False, True, False, False]) if poisoned == 0 else torch.ones(5, dtype=torch.bool)
+    assert torch.equal(output.isnan().any(-1), hit)
+    assert torch.equal(weights.isnan().any(-1), hit & (poisoned != 2))
+
+
+@pytest.mark.parametrize("limits", [{}, ODD], ids=["at once", "by blocks"])
+@pytest.mark.parametrize("options", [{}, {"is_causal": True}, {"attn_mask": torch.ones(5, 6).bool().tril(-1)}])
+@pytest.mark.parametrize("layout", ["contiguous", "transposed", "strided"])
+def test_out_is_filled_and_returned(limits, options, layout, monkeypatch):
+    for name, size in limits.items():
+        monkeypatch.setattr(core, name, size)
+    query, key, value = normal(0, 2, 3, 5, 4), normal(1, 2, 3, 6, 4), normal(2, 2, 3, 6, 7)
+    out = {
+        "contiguous": torch.full((2, 3, 5, 6), torch.nan),
+        "transposed": torch.full((2, 3, 6, 5), torch.nan).mT,
+        "strided": torch.full((2, 3, 5, 12), torch.nan)[..., ::2],
+    }[layout]
+    fresh = scaled_dot_product_attention(query, key, value, **options)
+    found = scaled_dot_product_attention(query, key, value, **options, out=out)
+    assert found.weights is out
+    close(out, fresh.weights, 1e-6)
+    close(found.output, fresh.output, 1e-6)
+
+
+def test_out_is_filled_when_dropout_takes_the_other_path():
+    x, out = normal(0, 2, 3, 4), torch.full((2, 3, 3), torch.nan)
+    found = scaled_dot_product_attention(x, x, x, dropout_p=0.5, out=out)
+    assert found.weights is out
+    close(out, scaled_dot_product_attention(x, x, x).weights, 1e-6)
+
+
+@pytest.mark.parametrize(
+    ("out", "message"),
+    [
+        (torch.empty(2, 3, 4), r"out is \(2, 3, 4\) of torch.float32 on cpu; the weights are \(2, 3, 3\) of"),
+        (torch.empty(2, 3, 3).double(), r"out is \(2, 3, 3\) of torch.float64 on cpu; .* of torch.float32 on cpu"),
+        (torch.empty(2, 3, 3, device="meta"), r"on meta; the weights are \(2, 3, 3\) of torch.float32 on cpu"),
+    ],
+    ids=["shape", "dtype", "device"],
+)
+def test_an_out_that_cannot_hold_the_weights_is_refused(out, message):
+    x = normal(0, 2, 3, 4)
+    with pytest.raises(RuntimeError, match=message):
+        scaled_dot_product_attention(x, x, x, out=out)
+
+
+def test_out_and_gradients_are_refused_together():
+    x = normal(0, 2, 3, 4).requires_grad_()
+    with pytest.raises(RuntimeError, match="does not support automatic differentiation"):
+        scaled_dot_product_attention(x, x, x, out=torch.empty(2, 3, 3))
+    with torch.no_grad():
+        assert scaled_dot_product_attention(x, x, x, out=torch.empty(2, 3, 3)).weights.shape == (2, 3, 3)
+
+
+@pytest.mark.parametrize("softcap", [0.0, -1.0, float("nan")])
+def test_a_softcap_that_is_not_positive_is_refused(softcap):
+    x = normal(0, 3, 4)
+    with pytest.raises(ValueError, match=f"softcap={softcap} is not a positive number; None leaves the scores"):
+        scaled_dot_product_attention(x, x, x, softcap=softcap)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("options", [{}, {"is_causal": True}, {"attn_mask": torch.eye(9).bool()}])
+def test_half_precision_is_right_to_its_precision(dtype, options):
+    tensors = [normal(i, 2, 9, 16).to(dtype) for i in range(3)]
+    ours = scaled_dot_product_attention(*tensors, **options)
+    exact = by_hand(Call(*tensors, {"scale": None, **options}))
+    assert ours.output.dtype == ours.weights.dtype == dtype
+    step = torch.finfo(dtype).eps
+    torch.testing.assert_close(ours.weights.double(), exact.weights, rtol=8 * step, atol=step)
+    torch.testing.assert_close(ours.output.double(), exact.output, rtol=8 * step, atol=8 * step)
+
+
+@pytest.mark.parametrize("shape", [(2, 0, 4), (0, 3, 4), (2, 3, 0)], ids=["no tokens", "no batch", "no channels"])
+def test_nothing_attends_to_nothing(shape):
+    x, value = torch.ones(shape), torch.ones(*shape[:-1], 5)
+    output, weights = scaled_dot_product_attention(x, x, value)
+    torch.testing.assert_close(output, F.scaled_dot_product_attention(x, x, value))
+    assert weights.shape == (*shape[:-1], shape[-2])
+
+
+def test_no_keys_give_a_zero_output():
+    output, weights = scaled_dot_product_attention(torch.ones(2, 3, 4), torch.ones(2, 0, 4), torch.ones(2, 0, 5))
+    assert torch.equal(output, torch.zeros(2, 3, 5))
+    assert weights.shape == (2, 3, 0)
+
+
+def test_inputs_are_left_as_they_were():
+    tensors = [normal(i, 2, 5, 4) for i in range(3)]
+    mask = normal(3, 5, 5)
+    before = [x.clone() for x in (*tensors, mask)]
+    scaled_dot_product_attention(*tensors, mask, softcap=2.0)
+    assert all(torch.equal(a, b) for a, b in zip(before, (*tensors, mask), strict=True))
+
+
+X = torch.ones(2, 4, 3, 4)
+MISUSE: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
+    "one axis": ((torch.ones(4),) * 3, {}),
+    "one axis in the query": ((torch.ones(4), torch.ones(3, 4), torch.ones(3, 4)), {}),
+    "channels differ": ((X, torch.ones(2, 4, 3, 5), X), {}),
+    "lengths of key and value differ": ((X, X, torch.ones(2, 4, 5, 4)), {}),
+    "batches differ": ((X, torch.ones(3, 4, 3, 4), X), {}),
+    "dtypes differ": ((X.double(), X, X), {}),
+    "devices differ": ((X, X.to("meta"), X), {}),
+    "integers": ((X.int(),) * 3, {}),
+    "booleans": ((X.bool(),) * 3, {}),
+    "complex numbers": ((X + 0j,) * 3, {}),
+    "no tensor": (([1.0], X, X), {}),
+    "no value": ((X, X, None), {}),
+    "mask and causal": ((X, X, X, torch.ones(3, 3).bool()), {"is_causal": True}),
+    "mask of integers": ((X, X, X, torch.ones(3, 3).int()), {}),
+    "mask of another precision": ((X, X, X, torch.ones(3, 3).double()), {}),
+    "mask of another size": ((X, X, X, torch.ones(2, 3).bool()), {}),
+    "mask of another batch": ((X, X, X, torch.ones(3, 4, 3, 3).bool()), {}),
+    "mask of more axes": ((X, X, X, torch.ones(2, 2, 4, 3, 3).bool()), {}),
+    "mask wider than the batch": ((X[:1], X[:1], X[:1], torch.ones(2, 1, 3, 3).bool()), {}),
+    "mask is a list": ((X, X, X, [[True]]), {}),
+    "heads do not divide": ((X, X[:, :3], X[:, :3]), {"enable_gqa": True}),
+    "more heads in the key": ((X[:, :2], X, X), {"enable_gqa": True}),
+    "groups without heads": ((X[0, 0],) * 3, {"enable_gqa": True}),
+    "groups without the flag": ((X, X[:, :2], X[:, :2]), {}),
+    "dropout above one": ((X, X, X), {"dropout_p": 1.5}),
+    "dropout is text": ((X, X, X, None, "0.5"), {}),
+    "causal is a number": ((X, X, X, None, 0.0, 1), {}),
+    "groups is text": ((X, X, X), {"enable_gqa": "yes"}),
+    "scale is text": ((X, X, X), {"scale": "1/8"}),
+}
+
+
+@pytest.mark.parametrize("limits", [{}, ODD], ids=["at once", "by blocks"])
+@pytest.mark.parametrize("name", MISUSE)
+def test_misuse_raises_what_torch_raises(name, limits, monkeypatch, unchecked):
+    for limit, size in limits.items():
+        monkeypatch.setattr(core, limit, size)
+    args, options = MISUSE[name]
+    with sdpa_kernel(SDPBackend.MATH), pytest.raises(Exception) as theirs:  # the fused kernels overlook some misuse
+        F.scaled_dot_product_attention(*args, **options)
+    with pytest.raises(theirs.type) as ours:
+        scaled_dot_product_attention(*args, **options)
+    assert str(ours.value).split("\n")[0] == str(theirs.value).split("\n")[0]
+
+
+UNUSUAL: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
+    "float32 mask on float64": ((X.double(),) * 3 + (torch.randn(3, 3),), {}),
+    "float32 mask on bfloat16": ((X.bfloat16(),) * 3 + (torch.zeros(3, 3),), {}),
+    "negative dropout": ((X, X, X), {"dropout_p": -0.5}),
+    "whole scale": ((X, X, X), {"scale": 2}),
+    "scale as a tensor": ((X, X, X), {"scale": torch.tensor(0.5)}),
+    "mask of no axes": ((X, X, X, torch.tensor(True)), {}),
+    "shared keys of other groups than values": ((X, X[:, :2], X[:, :1]), {"enable_gqa": True}),
+    "value with a batch of its own": ((X[:1], X[:1], X), {}),
+}
+
+
+@pytest.mark.parametrize("name", UNUSUAL)
+def test_what_torch_takes_is_taken(name, unchecked):
+    args, options = UNUSUAL[name]
+    ours = scaled_dot_product_attention(*args, **options)
+    with sdpa_kernel(SDPBackend.MATH):
+        theirs = F.scaled_dot_product_attention(*args, **options)
+    torch.testing.assert_close(ours.output, theirs)

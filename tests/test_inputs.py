@@ -1,0 +1,110 @@
+"""What every input promises, and what each of them looks like."""
+
+from __future__ import annotations
+
+import hypothesis.strategies as st
+import pytest
+import torch
+from hypothesis import given, settings
+
+from attention.inputs import INPUTS, seeded, tokens
+from tests.strategies import LETTERS
+
+laws = settings(deadline=None, max_examples=40)
+names = st.sampled_from(list(INPUTS))
+TEXT = "The river bank was steep so the boat left the bank"
+
+
+def drawn(name: str, n: int, c: int = 64, seed: int = 0, text: str = TEXT) -> torch.Tensor:
+    return INPUTS[name](n, c, seeded(seed), text)
+
+
+@laws
+@given(name=names, n=st.integers(1, 20), c=st.integers(1, 9), seed=st.integers(0, 9999), text=st.text(LETTERS))
+def test_an_input_has_its_shape_and_is_the_same_again(name, n, c, seed, text):
+    x = drawn(name, n, c, seed, text)
+    assert x.shape == (n, c) and x.dtype == torch.float32 and x.isfinite().all()
+    assert torch.equal(x, drawn(name, n, c, seed, text))
+
+
+@pytest.mark.parametrize("name", INPUTS)
+def test_an_input_has_unit_variance(name):
+    many = torch.cat([drawn(name, 200, 64, seed) for seed in range(10)])
+    assert many.std().item() == pytest.approx(1, abs=0.05)
+    assert many.mean().item() == pytest.approx(0, abs=0.05)
+
+
+@pytest.mark.parametrize("name", INPUTS)
+def test_another_seed_is_another_input(name):
+    assert not torch.equal(drawn(name, 8, seed=1), drawn(name, 8, seed=2))
+
+
+@pytest.mark.parametrize("name", INPUTS)
+def test_an_input_explains_itself(name):
+    assert (INPUTS[name].__doc__ or "").endswith(".")
+
+
+@laws
+@given(n=st.integers(1, 20))
+def test_repeat_repeats(n):
+    x, half = drawn("repeat", n), (n + 1) // 2
+    assert torch.equal(x[half:], x[: n - half])
+    assert len(x[:half].unique(dim=0)) == half
+
+
+def test_clusters_are_four_kinds():
+    """Two tokens of one kind have a likeness of 0.81, two of different kinds none."""
+    x = drawn("clusters", 200, 4096)
+    likeness = x @ x.T / 4096
+    kinds = likeness > 0.5
+    assert len(kinds.unique(dim=0)) == 4
+    alike = kinds & ~torch.eye(200, dtype=torch.bool)
+    assert likeness[alike].mean().item() == pytest.approx(0.81, abs=0.02)
+    assert likeness[~kinds].mean().item() == pytest.approx(0, abs=0.05)
+
+
+def test_a_walk_forgets_step_by_step():
+    """Tokens at distance r have a likeness of 0.95 ** r."""
+    x = drawn("walk", 300, 4096)
+    for distance in (1, 5, 20):
+        likeness = (x[:-distance] * x[distance:]).mean().item()
+        assert likeness == pytest.approx(0.95**distance, abs=0.03)
+
+
+def test_noise_knows_nothing_of_its_neighbours():
+    x = drawn("noise", 300, 4096)
+    assert (x[:-1] * x[1:]).mean().item() == pytest.approx(0, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "n", "expected"),
+    [
+        ("words", "to be or", 5, ["to", "be", "or", "to", "be"]),
+        ("words", "Don't stop, now!", 5, ["Don't", "stop", ",", "now", "!"]),
+        ("words", "a 👩 b", 3, ["a", "👩", "b"]),
+        ("words", "one", 2, ["one", "one"]),
+        ("words", "", 2, ["·", "·"]),
+        ("words", "   ", 1, ["·"]),
+        ("characters", "ab ", 4, ["a", "b", " ", "a"]),
+        ("characters", "é🙂", 2, ["é", "🙂"]),
+        ("characters", "", 1, ["·"]),
+        ("noise", "text", 3, []),
+    ],
+)
+def test_text_becomes_tokens(name, text, n, expected):
+    assert tokens(n, text, name) == expected
+
+
+@laws
+@given(name=st.sampled_from(["words", "characters"]), text=st.text(LETTERS + "aabb  "), seed=st.integers(0, 9999))
+def test_equal_tokens_get_equal_vectors_and_others_get_others(name, text, seed):
+    labels = [token.casefold() for token in tokens(16, text, name)]
+    x = drawn(name, 16, 8, seed, text)
+    same = torch.tensor([[a == b for b in labels] for a in labels])
+    assert torch.equal((x[:, None] == x[None]).all(-1), same)
+
+
+def test_a_word_keeps_its_vector_in_another_sentence():
+    first, second = drawn("words", 3, text="the boat left"), drawn("words", 3, text="a BOAT sank")
+    assert torch.equal(first[1], second[1])
+    assert not torch.equal(first[2], second[2])

@@ -1,0 +1,116 @@
+"""Scales, positions and softmaxes against their formulas."""
+
+from __future__ import annotations
+
+import math
+
+import hypothesis.strategies as st
+import pytest
+import torch
+from hypothesis import given, settings
+
+from attention.scores import POSITIONS, SCALES, SOFTMAXES, alibi, capped, plus_one, rotary, sinusoidal, standard
+from tests.strategies import normal, seeds, sizes
+
+laws = settings(deadline=None, max_examples=50)
+
+
+@laws
+@given(d=st.integers(1, 4096))
+def test_scales_are_their_names(d):
+    assert {name: scale(d) for name, scale in SCALES.items()} == {
+        "1/sqrt(d_head)": 1 / math.sqrt(d),
+        "none": 1.0,
+        "1/d_head": 1 / d,
+    }
+
+
+def test_the_usual_scale_keeps_the_variance_of_the_logits():
+    q, k = normal(0, 20_000, 64), normal(1, 20_000, 64)
+    dots = (q * k).sum(-1)
+    assert (dots * SCALES["1/sqrt(d_head)"](64)).var().item() == pytest.approx(1, rel=0.05)
+    assert (dots * SCALES["none"](64)).var().item() == pytest.approx(64, rel=0.05)
+    assert (dots * SCALES["1/d_head"](64)).var().item() == pytest.approx(1 / 64, rel=0.05)
+
+
+@laws
+@given(n=sizes, channels=st.integers(1, 9))
+def test_sinusoids_are_the_formula(n, channels):
+    exact = [
+        [(math.sin if c % 2 == 0 else math.cos)(t / 10_000 ** ((c - c % 2) / channels)) for c in range(channels)]
+        for t in range(n)
+    ]
+    torch.testing.assert_close(sinusoidal(n, channels), torch.tensor(exact), rtol=1e-5, atol=1e-5)
+
+
+@laws
+@given(seed=seeds, n=sizes, d=st.integers(1, 9), shift=st.integers(0, 500))
+def test_rotary_scores_depend_on_the_distance_alone(seed, n, d, shift):
+    q, k = normal(seed, 2, n, d, dtype=torch.float64), normal(seed + 1, 2, n, d, dtype=torch.float64)
+    at = torch.arange(n)
+    here, there = (rotary(q, p) @ rotary(k, p).mT for p in (at, at + shift))
+    torch.testing.assert_close(here, there, rtol=0, atol=1e-3 if shift else 1e-12)
+    torch.testing.assert_close(rotary(q).norm(dim=-1), q.norm(dim=-1))
+    assert torch.equal(rotary(q)[:, 0], q[:, 0])
+
+
+def test_rotary_turns_a_pair_by_its_position():
+    """Two channels are one pair, turned by one radian a position."""
+    turned = rotary(torch.tensor([[1.0, 0.0]] * 3))
+    exact = torch.tensor([[1.0, 0.0], [math.cos(1), math.sin(1)], [math.cos(2), math.sin(2)]])
+    torch.testing.assert_close(turned, exact)
+
+
+def test_alibi_by_hand():
+    """Two heads have slopes 1/16 and 1/256."""
+    at = torch.arange(3)
+    bias = alibi(at[:, None], at[None, :], torch.arange(2)[:, None, None], 2)
+    distance = torch.tensor([[0.0, 1, 2], [1, 0, 1], [2, 1, 0]])
+    assert torch.equal(bias, torch.stack([-distance / 16, -distance / 256]))
+
+
+@laws
+@given(seed=seeds, softcap=st.floats(0.1, 50))
+def test_the_cap_is_its_formula_in_place(seed, softcap):
+    scores = normal(seed, 2, 3, 4, dtype=torch.float64) * 20
+    exact = softcap * torch.tanh(scores / softcap)
+    assert capped(scores, softcap) is scores
+    torch.testing.assert_close(scores, exact)
+    assert scores.abs().max() <= softcap
+
+
+@pytest.mark.parametrize("off", [None, 0.0])
+def test_without_a_cap_scores_stay(off):
+    scores = normal(0, 3, 4)
+    assert torch.equal(capped(scores.clone(), off), scores)
+
+
+@laws
+@given(seed=seeds, n=sizes, size=st.sampled_from([1.0, 30.0, 1e4]))
+def test_softmaxes_are_their_formulas_in_place(seed, n, size):
+    logits = normal(seed, 2, n, n, dtype=torch.float64) * size
+    powers = (logits - logits.amax(-1, keepdim=True)).exp()
+    one = (-logits.amax(-1, keepdim=True)).exp()
+    for softmax, total in ((standard, 0), (plus_one, one)):
+        weights = logits.clone()
+        assert softmax(weights) is weights
+        torch.testing.assert_close(weights, powers / (powers.sum(-1, keepdim=True) + total))
+
+
+@laws
+@given(seed=seeds, n=sizes)
+def test_one_in_the_denominator_is_a_key_of_logit_zero(seed, n):
+    logits = normal(seed, 2, n, n, dtype=torch.float64)
+    wider = torch.softmax(torch.nn.functional.pad(logits, (0, 1)), -1)[..., :-1]
+    torch.testing.assert_close(plus_one(logits), wider)
+
+
+def test_a_head_with_nothing_to_say_can_attend_to_nothing():
+    weights = plus_one(torch.full((1, 4), -50.0))
+    assert weights.sum() < 1e-20
+    torch.testing.assert_close(standard(torch.full((1, 4), -50.0)), torch.full((1, 4), 0.25))
+
+
+def test_every_rule_explains_itself():
+    rules = [*SCALES.values(), *SOFTMAXES.values(), *(positions.doc for positions in POSITIONS.values())]
+    assert all((rule.__doc__ or "").splitlines()[0].rstrip().endswith(".") for rule in rules)
