@@ -7,8 +7,10 @@ anew. Only a few results are kept: computing most of them again takes millisecon
 from __future__ import annotations
 
 import gc
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from threading import BoundedSemaphore
+from typing import ParamSpec, TypeVar
 
 import streamlit as st
 import torch
@@ -24,7 +26,8 @@ from attention.parity import parity as against_torch
 from attention.trace import Trace
 
 KEPT = 4  # traces, of at most 64 MB of weights each
-AT_ONCE = BoundedSemaphore(2)  # passes that run at the same time, however many visitors there are
+AT_ONCE = 2  # passes that run at the same time, however many visitors there are
+P, T = ParamSpec("P"), TypeVar("T")
 
 
 @st.cache_resource(show_spinner=False)
@@ -39,6 +42,20 @@ def settle() -> None:
     gc.freeze()
 
 
+@st.cache_resource(show_spinner=False)
+def _workers() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(AT_ONCE, thread_name_prefix="pass")
+
+
+def shared(call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """The call's result, computed by one of the few threads that all visitors share.
+
+    Streamlit runs every rerun in a thread of its own, and in a new thread a pass takes up to three times as long: its
+    memory is all fresh. These threads stay.
+    """
+    return _workers().submit(call, *args, **kwargs).result()
+
+
 def trace(config: Config) -> Trace:
     """The trace of a config, with its own focus."""
     return replace(_trace(config.tensors), config=config)
@@ -46,27 +63,23 @@ def trace(config: Config) -> Trace:
 
 @st.cache_resource(show_spinner=False, max_entries=KEPT)
 def _trace(config: Config) -> Trace:
-    with AT_ONCE:
-        return attention.trace(config)
+    return shared(attention.trace, config)
 
 
 @st.cache_resource(show_spinner=False, max_entries=64)
 def parity(config: Config) -> Parity:
     """The pass of a config against PyTorch's own; give `config.tensors`."""
-    with AT_ONCE:
-        return against_torch(_trace(config))
+    return shared(against_torch, _trace(config))
 
 
 @st.cache_resource(show_spinner=False, max_entries=16)
 def cells(config: Config) -> Cells:
     """What the squares of all heads show; give `config.tensors`."""
     found = _trace(config)
-    with AT_ONCE:
-        return drawn(found.weights, found.mask, theme.side(config.heads))
+    return shared(drawn, found.weights, found.mask, theme.side(config.heads))
 
 
 @st.cache_data(show_spinner=False, max_entries=64)
 def numbers(config: Config) -> dict[str, list[float]]:
     """The profile of every head as columns; give `config.tensors`."""
-    with AT_ONCE:
-        return tables.numbers(_trace(config).weights)
+    return shared(tables.numbers, _trace(config).weights)
