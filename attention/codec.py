@@ -55,8 +55,10 @@ def _value(name: str, given: str | Sequence[str]) -> Any:
     """The value of one entry of a query; raises ConfigError on whatever is not one."""
     if name not in KNOBS:
         raise ConfigError(f"{short(name)} is not a setting of this app; it was ignored.")
-    text = given if isinstance(given, str) else given[-1] if isinstance(given, Sequence) and given else ""
-    value = _parsed(name, text) if isinstance(text, str) else None
+    text = given[-1] if isinstance(given, (list, tuple)) and given else given
+    if not isinstance(text, str):
+        raise ConfigError(f"{name}={short(text)} is not text, as values in a link are.")
+    value = _parsed(name, text)
     check(name, value if value is not None else text)
     return value
 

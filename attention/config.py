@@ -42,9 +42,14 @@ class Knob:
             return isinstance(value, str) and value in self.choices
         if self.low is None:
             return isinstance(value, str) and len(value) <= (self.high or math.inf) and value.isprintable()
-        if isinstance(value, bool) or not isinstance(value, (int, float)):
+        if isinstance(value, bool) or not isinstance(value, int if self.whole else (int, float)):
             return False
         return self.low <= value <= self.high  # NaN is on no side of a bound
+
+    @property
+    def whole(self) -> bool:
+        """Is it a knob of whole numbers?"""
+        return isinstance(self.low, int)
 
     @property
     def allowed(self) -> str:
@@ -53,7 +58,7 @@ class Knob:
             return f"one of: {', '.join(self.choices)}"
         if self.low is None:
             return f"printable text of at most {self.high:,} characters"
-        return f"between {self.low:,} and {self.high:,}"
+        return f"a {'whole ' * self.whole}number between {self.low:,} and {self.high:,}"
 
 
 def _whole(default: int, low: int, high: int, label: str, help: str, **more: Any) -> Any:
@@ -139,11 +144,10 @@ DEFAULTS: dict[str, Any] = {entry.name: entry.default for entry in fields(Config
 
 def check(name: str, value: Any) -> None:
     """Raises ConfigError unless the knob allows this value by itself."""
-    knob, kind = KNOBS[name], type(DEFAULTS[name])
-    right = isinstance(value, (int, float) if kind is float else kind)
-    if right and knob.allows(value):
+    knob = KNOBS[name]
+    if knob.allows(value):
         return
-    near = difflib.get_close_matches(str(value), knob.choices, 1)
+    near = difflib.get_close_matches(short(value).strip("'"), knob.choices, 1)
     hint = f" Did you mean {near[0]!r}?" if near else f" The default is {DEFAULTS[name]!r}."
     raise ConfigError(f"{name}={short(value)} is not {knob.allowed}.{hint}")
 

@@ -66,7 +66,7 @@ def entropy(weights: Weights) -> PerHead:
 def entropy_share(weights: Weights) -> PerHead:
     """Mean over the rows of entropy over the most it could be, ln of the keys with weight, where these are several."""
     choices = (weights > 0).sum(-1)
-    share = row_entropy(weights) / choices.clamp(min=2).log()
+    share = row_entropy(weights) / choices.clamp(min=2).to(weights.dtype).log()
     return _mean(share, choices > 1)
 
 

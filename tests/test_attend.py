@@ -7,7 +7,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import hypothesis.strategies as st
-import jaxtyping
 import pytest
 import torch
 import torch.nn.functional as F
@@ -18,17 +17,10 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from attention import attend as core
 from attention import scaled_dot_product_attention
 from tests.strategies import broadcast, masks, normal, seeds, sizes
+from tests.unchecked import unchecked
 
 TOLERANCE = {torch.float32: 1e-6, torch.float64: 1e-12}
 ODD = {"SMALL": 0, "ROWS": 3, "BLOCK": 23}  # blocks of one to three rows, for any shape
-
-
-@pytest.fixture
-def unchecked():
-    """No shape checks but those that a user meets."""
-    jaxtyping.config.update("jaxtyping_disable", True)
-    yield
-    jaxtyping.config.update("jaxtyping_disable", False)
 
 
 @dataclass
@@ -362,13 +354,13 @@ MISUSE: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
 
 @pytest.mark.parametrize("limits", [{}, ODD], ids=["at once", "by blocks"])
 @pytest.mark.parametrize("name", MISUSE)
-def test_misuse_raises_what_torch_raises(name, limits, monkeypatch, unchecked):
+def test_misuse_raises_what_torch_raises(name, limits, monkeypatch):
     for limit, size in limits.items():
         monkeypatch.setattr(core, limit, size)
     args, options = MISUSE[name]
     with sdpa_kernel(SDPBackend.MATH), pytest.raises(Exception) as theirs:  # the fused kernels overlook some misuse
         F.scaled_dot_product_attention(*args, **options)
-    with pytest.raises(theirs.type) as ours:
+    with unchecked(), pytest.raises(theirs.type) as ours:
         scaled_dot_product_attention(*args, **options)
     assert str(ours.value).split("\n")[0] == str(theirs.value).split("\n")[0]
 
@@ -386,9 +378,10 @@ UNUSUAL: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("name", UNUSUAL)
-def test_what_torch_takes_is_taken(name, unchecked):
+def test_what_torch_takes_is_taken(name):
     args, options = UNUSUAL[name]
-    ours = scaled_dot_product_attention(*args, **options)
+    with unchecked():
+        ours = scaled_dot_product_attention(*args, **options)
     with sdpa_kernel(SDPBackend.MATH):
         theirs = F.scaled_dot_product_attention(*args, **options)
     torch.testing.assert_close(ours.output, theirs)

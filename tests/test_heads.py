@@ -1,0 +1,145 @@
+"""The numbers of a head against loops in float64, and what they are for heads that one can draw."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import fields
+
+import hypothesis.strategies as st
+import pytest
+import torch
+from hypothesis import given, settings
+from torch import Tensor
+
+from attention import Config, trace
+from attention.heads import NUMBERS, Profile, profile, row_entropy, seeing
+from tests.strategies import configs, normal, seeds, sizes
+from tests.unchecked import unchecked
+
+Rows = list[list[float]]
+
+
+@st.composite
+def weights(draw: st.DrawFn) -> Tensor:
+    """Rows that sum to one; some weights are zero, and in some rows all."""
+    h, q, k = (draw(sizes) for _ in "hqk")
+    seed = draw(seeds)
+    logits = normal(seed, h, q, k, dtype=torch.float64) * draw(st.sampled_from([0.1, 1.0, 20.0]))
+    seen = normal(seed + 1, h, q, k) < draw(st.sampled_from([-0.5, 1.0, 9.0]))
+    return torch.softmax(logits.masked_fill(~seen, -math.inf), -1).nan_to_num(0)
+
+
+def mean(values: list[float]) -> float:
+    return sum(values) / len(values) if values else 0.0
+
+
+def seen(rows: Rows) -> list[tuple[int, list[float]]]:
+    return [(i, row) for i, row in enumerate(rows) if any(p > 0 for p in row)]
+
+
+def nats(row: list[float]) -> float:
+    return -sum(p * math.log(p) for p in row if p > 0)
+
+
+def choices(row: list[float]) -> int:
+    return sum(p > 0 for p in row)
+
+
+LOOPS: dict[str, Callable[[Rows], float]] = {
+    "entropy": lambda rows: mean([nats(row) for _, row in seen(rows)]),
+    "entropy_share": lambda rows: mean(
+        [nats(row) / math.log(choices(row)) for _, row in seen(rows) if choices(row) > 1]
+    ),
+    "greatest": lambda rows: mean([max(row) for _, row in seen(rows)]),
+    "distance": lambda rows: mean([sum(p * abs(q - k) for k, p in enumerate(row)) for q, row in seen(rows)]),
+    "first": lambda rows: mean([row[0] for _, row in seen(rows)]),
+    "previous": lambda rows: mean([row[q - 1] for q, row in seen(rows) if 1 <= q <= len(row)]),
+}
+
+
+@settings(deadline=None, max_examples=150)
+@given(weights=weights())
+def test_every_number_is_its_loop(weights):
+    assert LOOPS.keys() == NUMBERS.keys(), "a new number needs a loop of its own"
+    found = profile(weights)
+    for name, loop in LOOPS.items():
+        exact = torch.tensor([loop(head) for head in weights.tolist()], dtype=torch.float64)
+        torch.testing.assert_close(getattr(found, name), exact, rtol=1e-9, atol=1e-9, msg=name)
+        torch.testing.assert_close(NUMBERS[name].of(weights), exact, rtol=1e-9, atol=1e-9)
+
+
+@settings(deadline=None, max_examples=50)
+@given(config=configs())
+def test_numbers_of_any_config_are_within_their_bounds(config):
+    found, n = profile(trace(config).weights), config.tokens
+    tops = {"entropy": math.log(n), "entropy_share": 1, "greatest": 1, "distance": n - 1, "first": 1, "previous": 1}
+    if config.softmax == "plus one":  # what is left for the one adds to no entropy, so that its share has no such bound
+        tops["entropy"], tops["entropy_share"] = math.inf, math.inf
+    for name, top in tops.items():
+        number = getattr(found, name)
+        assert number.shape == (config.heads,)
+        assert (number >= 0).all() and (number <= top + 1e-4).all(), name
+
+
+@settings(deadline=None, max_examples=50)
+@given(weights=weights(), seed=seeds)
+def test_heads_do_not_know_each_other(weights, seed):
+    order = torch.randperm(len(weights), generator=torch.Generator().manual_seed(seed))
+    found, shuffled = profile(weights), profile(weights[order])
+    for name in NUMBERS:
+        assert torch.equal(getattr(found, name)[order], getattr(shuffled, name))
+
+
+DRAWN = {
+    "itself": ([[1, 0, 0], [0, 1, 0], [0, 0, 1]], (0, 0, 1, 0, 1 / 3, 0)),
+    "the first": ([[1, 0, 0], [1, 0, 0], [1, 0, 0]], (0, 0, 1, 1, 1, 1 / 2)),
+    "the previous": ([[1, 0, 0], [1, 0, 0], [0, 1, 0]], (0, 0, 1, 2 / 3, 2 / 3, 1)),
+    "all alike": ([[1 / 3] * 3] * 3, (math.log(3), 1, 1 / 3, 8 / 9, 1 / 3, 1 / 3)),
+    "two of three": ([[0.5, 0.5, 0]] * 3, (math.log(2), 1, 1 / 2, 5 / 6, 1 / 2, 1 / 2)),
+    "nothing": ([[0, 0, 0]] * 3, (0, 0, 0, 0, 0, 0)),
+    "nothing but in one row": ([[0, 0, 0], [0, 0, 0], [0.5, 0.5, 0]], (math.log(2), 1, 0.5, 1.5, 0.5, 0.5)),
+}
+
+
+@pytest.mark.parametrize("head", DRAWN)
+def test_numbers_of_a_head_that_looks_at(head):
+    rows, numbers = DRAWN[head]
+    found = profile(torch.tensor([rows], dtype=torch.float64))
+    for name, exact in zip(NUMBERS, numbers, strict=True):
+        assert getattr(found, name).item() == pytest.approx(exact), name
+
+
+def test_a_single_token_has_no_previous_one():
+    found = profile(torch.ones(2, 1, 1))
+    assert found.previous.tolist() == [0, 0] and found.first.tolist() == [1, 1]
+
+
+def test_no_heads_have_no_numbers():
+    assert all(number.shape == (0,) for number in vars(profile(torch.ones(0, 3, 3))).values())
+
+
+def test_rows_and_their_entropy():
+    rows = torch.tensor([[[0.0, 0.0], [0.5, 0.5], [1.0, 0.0]]])
+    assert seeing(rows).tolist() == [[False, True, True]]
+    torch.testing.assert_close(row_entropy(rows), torch.tensor([[0.0, math.log(2), 0.0]]))
+
+
+@pytest.mark.parametrize("shape", [(3, 3), (1, 2, 3, 3)])
+def test_weights_without_an_axis_for_heads_are_refused(shape):
+    with pytest.raises(ValueError, match=r"weights of shape .* are not \(heads, queries, keys\)"), unchecked():
+        profile(torch.ones(shape))
+
+
+def test_a_profile_has_a_field_a_number_and_each_says_what_it_is():
+    assert [field.name for field in fields(Profile)] == list(NUMBERS)
+    assert len({number.label for number in NUMBERS.values()}) == len(NUMBERS)
+    assert all(number.formula.startswith("mean ") for number in NUMBERS.values())
+    assert {number.unit for number in NUMBERS.values()} <= {"", "nats", "tokens"}
+
+
+def test_weights_are_left_as_they_were():
+    weights = trace(Config()).weights
+    before = weights.clone()
+    profile(weights)
+    assert torch.equal(weights, before)
