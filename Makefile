@@ -1,0 +1,38 @@
+# Two commands are enough: `make run` and `make test`. Both work from a clean clone with Python 3.11 or later.
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+PORT ?= 8501
+BIN := .venv/bin
+
+.PHONY: run test lint bench clean
+
+run: .venv/run  ## start the app at http://localhost:8501 (another port: make run PORT=8600)
+	$(BIN)/streamlit run app.py --server.port $(PORT)
+
+test: .venv/dev  ## run every test; a part of them: make test ARGS="tests/test_masks.py -x"
+	@$(BIN)/python -m tests.chromium
+	@$(BIN)/python -m pytest $(ARGS)
+
+lint: .venv/dev  ## style and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/pyright
+
+bench: .venv/dev  ## measure what the README claims (see benchmarks/__init__.py)
+	@$(BIN)/python -m tests.chromium
+	$(BIN)/python -m benchmarks
+
+clean:  ## remove all that the commands above made
+	rm -rf .venv .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# Stamps: a second call starts at once, a changed requirements file installs again.
+.venv/run: requirements.txt
+	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed, $(PYTHON) is " + sys.version.split()[0] + ". Name another: make PYTHON=python3.12")'
+	"$(PYTHON)" -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.txt
+	@touch $@
+
+.venv/dev: .venv/run requirements-dev.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	@touch $@

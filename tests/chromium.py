@@ -1,0 +1,78 @@
+"""The Chromium that browser tests and benchmarks drive. `python -m tests.chromium` installs one where there is none.
+
+A browser that is already there is taken: $CHROMIUM, one on the path, Chrome on a Mac, or Playwright's own. Else, on a
+Debian or Ubuntu, the distribution's package is installed, with sudo where that is needed.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from playwright.sync_api import Browser, sync_playwright
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+MAC = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
+QUIET = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-dev-shm-usage",  # a container's /dev/shm is small
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",  # nothing leaves this machine
+)
+ADVICE = (
+    "No Chromium was found, and browser tests need one. Install the package chromium (Debian: `sudo apt-get install "
+    "chromium`), Google Chrome, or Playwright's own (`.venv/bin/playwright install chromium`), or name one: "
+    "CHROMIUM=/path/to/it."
+)
+
+
+def found() -> str | None:
+    """The path of a Chromium on this machine, None where there is none."""
+    named = os.environ.get("CHROMIUM")
+    places = [named] if named else [*filter(None, map(shutil.which, NAMES)), MAC, *_playwrights_own()]
+    return next((place for place in places if Path(place).is_file()), None)
+
+
+def _playwrights_own() -> Iterator[str]:
+    for folder in ("~/.cache/ms-playwright", "~/Library/Caches/ms-playwright"):
+        for name in ("chrome", "Chromium"):
+            yield from map(str, sorted(Path(folder).expanduser().glob(f"chromium-*/**/{name}"), reverse=True))
+
+
+@contextmanager
+def launched() -> Iterator[Browser]:
+    """A headless browser, closed in the end. Raises FileNotFoundError with the way out where there is none."""
+    path = found()
+    if path is None:
+        raise FileNotFoundError(ADVICE)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, headless=True, args=list(QUIET))
+        yield browser
+        browser.close()
+
+
+def install() -> None:
+    """Installs Debian's package; does nothing where there is no apt-get or no way to become root."""
+    as_root = [] if os.geteuid() == 0 else ["sudo"]
+    if not shutil.which("apt-get") or not all(map(shutil.which, as_root)):
+        return
+    settings = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
+    for step in (["update", "-qq"], ["install", "-y", "-qq", "--no-install-recommends", "chromium"]):
+        subprocess.run([*as_root, "apt-get", *step], env=settings, stdout=subprocess.DEVNULL, check=False)
+
+
+if __name__ == "__main__":
+    if not found():
+        print("No Chromium here: installing the package chromium.", flush=True)
+        install()
+    sys.exit(None if found() else ADVICE)
