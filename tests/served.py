@@ -34,12 +34,6 @@ class Server:
         return len(list(Path(f"/proc/{self.process.pid}/task").iterdir()))
 
     @property
-    def script_threads(self) -> int:
-        """Threads that run a page's script now; Linux only. Python names them after what they run."""
-        names = (path.read_text() for path in Path(f"/proc/{self.process.pid}/task").glob("*/comm"))
-        return sum(name.startswith("ScriptRunner") for name in names)
-
-    @property
     def cpu(self) -> float:
         """Seconds of processor time that the process has used; Linux only."""
         fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()

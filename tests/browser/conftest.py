@@ -13,14 +13,14 @@ from dataclasses import dataclass, field
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Page, WebSocket, expect
+from playwright.sync_api import Browser, Locator, Page
 
 from tests.chromium import launched
 from tests.served import Server, served
 
 SECONDS = 20_000  # milliseconds until what should appear must have, on a busy machine
 GRID = '[data-testid="heads-grid"]'
-LOCAL = {"127.0.0.1", ""}  # data: and blob: have no host
+LOCAL = {"127.0.0.1", None}  # data: and blob: have no host
 
 
 @dataclass(frozen=True)
@@ -37,14 +37,11 @@ class Tab:
         self.page.on("console", lambda told: self._note(told.type == "error", told.text))
         self.page.on("pageerror", lambda error: self._note(True, f"{error}"))
         self.page.on("request", lambda asked: self._note(urlsplit(asked.url).hostname not in LOCAL, asked.url))
-        self.page.on("websocket", self._listen)
+        self.page.on("websocket", lambda socket: socket.on("framesent", lambda frame: self.sent.append(frame)))
 
     def _note(self, wrong: bool, text: str) -> None:
         if wrong:
             self.wrong.append(text)
-
-    def _listen(self, socket: WebSocket) -> None:
-        socket.on("framesent", lambda frame: self.sent.append(frame))
 
     def painted(self, **knobs: object) -> None:
         """Waits until the grid shows the config that differs from the defaults in these knobs and no others."""
@@ -53,8 +50,8 @@ class Tab:
             """([grid, query]) => {
                 const painted = document.querySelector(grid)?.dataset.painted;
                 if (painted === undefined) return false;
-                const found = [...new URLSearchParams(painted)];
-                return found.length === Object.keys(query).length && found.every(([name, value]) => query[name] === value);
+                const found = [...new URLSearchParams(painted)], count = Object.keys(query).length;
+                return found.length === count && found.every(([name, value]) => query[name] === value);
             }""",
             arg=[GRID, query],
             timeout=SECONDS,
@@ -65,6 +62,81 @@ class Tab:
         """What the address bar says."""
         return dict(parse_qsl(urlsplit(self.page.url).query))
 
-    def widget(self, knob: str) -> object:
-        """The element of a knob's control."""
+    def widget(self, knob: str) -> Locator:
+        """The control of a knob."""
         return self.page.locator(f".st-key-{knob}")
+
+    def slider(self, knob: str) -> Locator:
+        """What the arrow keys move in the control of a knob."""
+        return self.widget(knob).locator("input[type=range]")
+
+    def choose(self, knob: str, choice: str) -> None:
+        """Takes an option of a knob's menu."""
+        self.widget(knob).get_by_role("combobox").click()
+        self.page.get_by_role("option", name=choice, exact=True).click()
+
+    def check(self) -> None:
+        """Fails where anything went wrong in this tab since it was opened."""
+        assert not self.wrong, f"{self.page.url}: {self.wrong}"
+        assert self.page.get_by_test_id("stException").count() == 0, f"{self.page.url} shows an exception"
+
+
+@pytest.fixture(scope="package")
+def server() -> Iterator[Server]:
+    """The server that most tests share."""
+    with served() as server:
+        yield server
+
+
+@pytest.fixture(scope="package")
+def chromium() -> Iterator[Browser]:
+    """The browser that all tests share; each tab has cookies and a cache of its own."""
+    with launched() as browser:
+        yield browser
+
+
+@pytest.fixture
+def fresh_server() -> Iterator[Callable[[], Server]]:
+    """Starts servers that nobody has asked for anything yet."""
+    with ExitStack() as stack:
+        yield lambda: stack.enter_context(served())
+
+
+@pytest.fixture
+def visit(chromium: Browser, server: Server) -> Iterator[Callable[..., Tab]]:
+    """Opens links: `visit(link="", server=the shared one, theme="light", size=(1280, 800))`."""
+    tabs: list[Tab] = []
+    starts = {server.log: server.log.stat().st_size}
+    with ExitStack() as stack:
+
+        def visit(link: str = "", server: Server = server, theme: str = "light", size: tuple = (1280, 800)) -> Tab:
+            settings = {"width": size[0], "height": size[1]}
+            context = chromium.new_context(viewport=settings, color_scheme=theme, reduced_motion="reduce")
+            stack.callback(context.close)
+            tabs.append(Tab(context.new_page(), server))
+            starts.setdefault(server.log, 0)
+            tabs[-1].page.set_default_timeout(SECONDS)
+            tabs[-1].watch()
+            tabs[-1].page.goto(f"{server.url}/{link}")
+            return tabs[-1]
+
+        yield visit
+        for tab in tabs:
+            tab.check()
+        for log, start in starts.items():
+            told = log.read_bytes()[start:].decode(errors="replace")
+            assert "Traceback" not in told, told
+
+
+@pytest.fixture(params=["light", "dark"])
+def theme(request: pytest.FixtureRequest) -> str:
+    """Both themes, one after the other."""
+    return request.param
+
+
+@pytest.fixture
+def tab(visit: Callable[..., Tab]) -> Tab:
+    """The app as it greets a visitor, painted."""
+    tab = visit()
+    tab.painted()
+    return tab

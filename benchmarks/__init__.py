@@ -1,0 +1,9 @@
+"""What the README claims, measured. `make bench` runs all of it, `python -m benchmarks.paint` one file.
+
+Each file compares with a baseline inside one run, alternating, so that a busy machine slows both alike; each prints the
+ratio, the bound and whether it holds, and exits with an error where it does not.
+
+    core          attention with weights against torch's own, with and without them
+    paint         slider to painted pixels in a real browser, against a bare Streamlit app
+    storm         fifty changes within a second from one visitor
+"""
