@@ -31,12 +31,8 @@ QUIET = (
 )
 ADVICE = (
     "No Chromium was found, and browser tests need one. Install the package chromium (Debian: `sudo apt-get install "
-<<<<<<< HEAD
-    "chromium`), Google Chrome, or Playwright's own (`.venv/bin/playwright install chromium`), or set CHROMIUM=/path/to/it."
-=======
     "chromium`), Google Chrome, or Playwright's own (`.venv/bin/playwright install chromium`), or name one: "
     "CHROMIUM=/path/to/it."
->>>>>>> house
 )
 
 
