@@ -130,7 +130,7 @@ function show(grid) {
   put("--row-size", plan.cell.height);
   put("--column-left", at.column * plan.cell.width);
   put("--column-size", plan.cell.width);
-  heads.classList.toggle("crossed", Boolean(grid.hover) || grid.keyed);
+  heads.classList.toggle("crossed", Boolean(grid.hover || grid.keyed));
   setReadout(grid, at);
   setSpread(grid, at);
   setTable(grid, at);
