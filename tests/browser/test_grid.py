@@ -120,10 +120,14 @@ def opened(page: Page, server: str, query: str = "", theme: str = "dark") -> Pag
     return page
 
 
-def pixels(page: Page, head: int) -> np.ndarray:
-    """A head's square as it is on the screen."""
-    png = page.locator(".square").nth(head).screenshot()
-    return np.asarray(Image.open(io.BytesIO(png)).convert("RGB")).astype(int)
+def squares(page: Page) -> list[np.ndarray]:
+    """Every head's square as it is on the screen."""
+    screen = np.asarray(Image.open(io.BytesIO(page.screenshot())).convert("RGB")).astype(int)
+    boxes = page.evaluate(
+        """() => [...document.querySelectorAll('.square')].map((square) => square.getBoundingClientRect())
+        .map((box) => [box.left, box.top, box.right, box.bottom].map(Math.round))"""
+    )
+    return [screen[top:bottom, left:right] for left, top, right, bottom in boxes]
 
 
 def stored(page: Page, head: int) -> np.ndarray:
@@ -160,13 +164,13 @@ def blobs(hot: np.ndarray) -> int:
 def test_every_one_of_800_hot_cells_is_seen(page, server, tokens):
     opened(page, server, f"scene=hot&tokens={tokens}&mask=full&input=noise")
     page.mouse.move(5, 5)
-    assert [blobs(pixels(page, head)[:, :, 0] > HOT) for head in range(8)] == [100] * 8
+    assert [blobs(square[:, :, 0] > HOT) for square in squares(page)] == [100] * 8
 
 
 @pytest.mark.parametrize("theme", ["dark", "light"])
 def test_masked_cells_are_grey_and_zeros_are_the_lowest_colour(page, server, theme):
     opened(page, server, "tokens=8&heads=2&input=noise", theme)
-    inside, shown = stored(page, 1), pixels(page, 1)
+    inside, shown = stored(page, 1), squares(page)[1]
     size = len(inside) // 8
     assert len(inside) == 8 * size, "cells are whole pixels"
     masked, zero = shown[1 : size - 1, 5 * size : 6 * size], shown[3 * size + 3 : 4 * size - 3, 3 : size - 3]
@@ -280,7 +284,7 @@ def test_all_heads_are_saved_as_one_picture(page, server):
     assert picture.width > 2 * heads["width"] and picture.height > 2 * heads["height"]
     box = page.locator(".square").nth(1).bounding_box()
     middle = [2 * (16 + box["x"] - heads["x"] + box["width"] * 5.5 / 8), 2 * (16 + box["y"] - heads["y"] + box["height"] * 4.5 / 8)]
-    assert picture.getpixel(tuple(map(int, middle))) == tuple(pixels(page, 1)[tuple(int(box["width"] * at / 8) for at in (4.5, 5.5))])
+    assert picture.getpixel(tuple(map(int, middle))) == tuple(squares(page)[1][tuple(int(box["width"] * at / 8) for at in (4.5, 5.5))])
 
 
 def test_the_link_is_copied_and_said_to_be(page, server):
