@@ -57,8 +57,8 @@ function setSpread(grid, cell) {
     pen.fillStyle = other.column === cell.column ? data.accents.key : data.head_colors[cell.head % data.head_colors.length];
     pen.fillRect(left, height - high, right - left - gap, high);
   }
-  const most = top.code > ZERO ? `, most ${number(top.code, top.weight)} at key ${top.key}` : "";
-  spread.querySelector("p").textContent = `Row of query ${cell.query}${most}`;
+  const most = top.code > ZERO ? `: most ${number(top.code, top.weight)} at key ${top.key}` : "";
+  spread.querySelector("p").textContent = `Query ${cell.query}${most}`;
 }
 
 function bar(pen, color, alpha, ...box) {

@@ -17,7 +17,9 @@ def component(name: str, *more: str) -> ComponentRenderer:
     """
     scripts = [_bare(_text(f"{part}.js")) for part in (*more, name)]
     html, css = _text(f"{name}.html"), _text(f"{name}.css")
-    return st.components.v2.component(f"attention_{name}", html=html, css=css, js="\n".join(scripts), isolate_styles=False)
+    return st.components.v2.component(
+        f"attention_{name}", html=html, css=css, js="\n".join(scripts), isolate_styles=False
+    )
 
 
 def _text(file: str) -> str:

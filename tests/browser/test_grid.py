@@ -16,8 +16,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PIL import Image
+from PIL import Image, ImageColor
 from playwright.sync_api import Browser, Page, sync_playwright
+
+from attention.charts.theme import WEIGHTS
 
 ROOT = Path(__file__).parents[2]
 ARGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
@@ -175,7 +177,7 @@ def test_masked_cells_are_grey_and_zeros_are_the_lowest_colour(page, server, the
     assert len(inside) == 8 * size, "cells are whole pixels"
     masked, zero = shown[1 : size - 1, 5 * size : 6 * size], shown[3 * size + 3 : 4 * size - 3, 3 : size - 3]
     assert (np.ptp(masked, axis=-1) <= 14).all() and (masked.min() > 30 if theme == "dark" else masked.min() > 200)
-    assert (zero == [0, 0, 4]).all()
+    assert (zero == ImageColor.getrgb(WEIGHTS[0])).all()
     assert set(map(tuple, inside.reshape(-1, 4)[inside[:, :, 3].ravel() == 0])) == {(0, 0, 0, 0)}
     assert (inside[:size, size:, 3] == 0).all() and (inside[-size:, :, 3] == 255).all()
 
@@ -283,8 +285,9 @@ def test_all_heads_are_saved_as_one_picture(page, server):
     heads = page.locator(".heads").bounding_box()
     assert picture.width > 2 * heads["width"] and picture.height > 2 * heads["height"]
     box = page.locator(".square").nth(1).bounding_box()
-    middle = [2 * (16 + box["x"] - heads["x"] + box["width"] * 5.5 / 8), 2 * (16 + box["y"] - heads["y"] + box["height"] * 4.5 / 8)]
-    assert picture.getpixel(tuple(map(int, middle))) == tuple(squares(page)[1][tuple(int(box["width"] * at / 8) for at in (4.5, 5.5))])
+    down, across = (int(box["width"] * at / 8) for at in (4.5, 5.5))  # query 4, key 5
+    at = 2 * (16 + box["x"] - heads["x"] + across), 2 * (16 + box["y"] - heads["y"] + down)
+    assert picture.getpixel(tuple(map(int, at))) == tuple(squares(page)[1][down, across])
 
 
 def test_the_link_is_copied_and_said_to_be(page, server):
