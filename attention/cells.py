@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from einops import rearrange, reduce
+from einops import reduce
 from jaxtyping import Bool, Float, Int, UInt8, UInt16
 from torch import Tensor
 from torch.nn import functional as F

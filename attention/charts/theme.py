@@ -23,7 +23,7 @@ HEADS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8f7
 
 NEUTRALS = {
     "light": {"text": "#1f2430", "muted": "#5b6270", "line": "#c4c8d0", "masked": "#d9dbe0", "hatch": "#f1f2f4"},
-    "dark": {"text": "#eceef2", "muted": "#a2a9b6", "line": "#4a505c", "masked": "#3a3c42", "hatch": "#2a2c31"},
+    "dark": {"text": "#eceef2", "muted": "#a2a9b6", "line": "#3b404a", "masked": "#3a3c42", "hatch": "#2a2c31"},
 }
 
 GRID_HEIGHT = 430

@@ -82,6 +82,7 @@ function draw(grid) {
   if (!grid.width) return;
   setFigures(grid);
   setLayout(grid, arranged(data, grid.width));
+  snap(heads, grid.plan.ratio);
   heads.style.setProperty("--gap", `${GAP}px`);
   heads.setAttribute("aria-label", `Attention weights of ${data.heads} heads, ${data.queries} queries by ${data.keys} keys. Arrow keys move, brackets change the head, Enter pins.`);
   grid.figures.forEach((figure, h) => paintHead(figure, data, h));
@@ -90,6 +91,13 @@ function draw(grid) {
   showPinned(grid);
   show(grid);
   root.dataset.painted = data.painted;
+}
+
+// The page may place us between two device pixels; squares are sharp only on whole ones.
+function snap(heads, ratio) {
+  Object.assign(heads.style, { left: 0, top: 0 });
+  const { left, top } = heads.getBoundingClientRect(), rest = (at) => `${Math.round(at * ratio) / ratio - at}px`;
+  Object.assign(heads.style, { left: rest(left), top: rest(top) });
 }
 
 function paintHead(figure, data, h) {
@@ -130,7 +138,7 @@ function show(grid) {
   put("--row-size", plan.cell.height);
   put("--column-left", at.column * plan.cell.width);
   put("--column-size", plan.cell.width);
-  heads.classList.toggle("crossed", Boolean(grid.hover) || grid.keyed);
+  heads.classList.toggle("crossed", Boolean(grid.hover || grid.keyed));
   setReadout(grid, at);
   setSpread(grid, at);
   setTable(grid, at);

@@ -7,20 +7,16 @@ The server hears only of what was pinned.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
-from pathlib import Path
 from typing import Any
-
-import streamlit as st
-from streamlit.components.v2.types import ComponentRenderer
 
 from attention.cells import Cells, payload
 from attention.charts import theme
 from attention.codec import link
+from attention.components.inline import component
 from attention.config import Config
 from attention.tables import labels
 
-SCRIPTS = ("heads_grid_cells", "heads_grid_layout", "heads_grid_readout", "heads_grid_picture", "heads_grid")
+PARTS = ("heads_grid_cells", "heads_grid_layout", "heads_grid_readout", "heads_grid_picture")
 
 
 def heads_grid(
@@ -38,8 +34,8 @@ def heads_grid(
     Enter or Space pins at once, arrow keys when they rest. `height`, in CSS pixels, is taken whatever the number of
     heads; in narrow windows the squares stand two in a row and take what they need. `note` is shown beside the squares.
     """
-    data = payload(header(config, height, note), cells)
-    return _mounted()(key=key, data=data, on_pin_change=on_pin or _nothing).pin
+    data = payload(header(config, height, note) | {"tokens": labels(config) if exact(cells) else []}, cells)
+    return component("heads_grid", *PARTS)(key=key, data=data, on_pin_change=on_pin or _nothing).pin
 
 
 def header(config: Config, height: int, note: str) -> dict[str, Any]:
@@ -48,7 +44,6 @@ def header(config: Config, height: int, note: str) -> dict[str, Any]:
         "painted": link(config),
         "height": height,
         "note": note,
-        "tokens": labels(config),
         "colors": config.colors,
         "focus": {"head": config.head, "query": config.row},
         "group": config.heads // config.groups,
@@ -60,20 +55,10 @@ def header(config: Config, height: int, note: str) -> dict[str, Any]:
     }
 
 
+def exact(cells: Cells) -> bool:
+    """Is every number one of a known token? Where tiles are too large for that, tokens have no names in the browser."""
+    return cells.tile == 1 or cells.places is not None
+
+
 def _nothing() -> None:
     """A callback must be named, or the component's result has no `pin`."""
-
-
-@cache
-def _mounted() -> ComponentRenderer:
-    here = Path(__file__).parent
-    script = "\n".join((here / f"{name}.js").read_text("utf-8") for name in SCRIPTS)
-    page, style = (here / f"heads_grid.{kind}" for kind in ("html", "css"))
-    # Not in a shadow root: whoever reads the page, a test or a screen reader, finds the grid in it.
-    return st.components.v2.component(
-        "attention_heads_grid",
-        html=page.read_text("utf-8"),
-        css=style.read_text("utf-8"),
-        js=script,
-        isolate_styles=False,
-    )

@@ -1,12 +1,12 @@
 // Where everything goes: the squares, their titles, axes and labels. Sizes are whole CSS pixels.
 
-const TITLE = 18, GAP = 12, MARGIN = 14, PANEL = 178, WIDE = 620, ROOMY = 6, LABELLED = 24, LEAST_LABEL = 8.4;
+const TITLE = 18, GAP = 10, MARGIN = 14, EDGE = 5, PANEL = 160, APART = 16, WIDE = 620, ROOMY = 6, LABELLED = 24, LEAST_LABEL = 8.4;
 
 // Columns and side of the squares: in a wide window as large as the height allows, in a narrow one two a row.
 function arranged(data, width) {
   const wide = width >= WIDE, longest = Math.max(data.rows, data.columns);
   const fitted = (margin, below) => {
-    const area = (wide ? width - PANEL - 20 : width) - margin - 6, tall = data.height - below;
+    const area = (wide ? width - PANEL - APART : width) - margin - EDGE, tall = data.height - below;
     const sideOf = (columns) => {
       const rows = Math.ceil(data.heads / columns);
       const across = (area - GAP * (columns - 1)) / columns, down = (tall - GAP * (rows - 1)) / rows - TITLE;
@@ -18,10 +18,10 @@ function arranged(data, width) {
     const columns = choices.reduce((best, columns) => (worth(columns) > worth(best) ? columns : best));
     return { wide, columns, side: Math.max(24, sideOf(columns)), margin, below };
   };
-  const plain = fitted(MARGIN, 6);
+  const plain = fitted(MARGIN, 20);
   if (!data.tokens.length || longest > LABELLED || data.tile > 1 || plain.side / longest < LEAST_LABEL + 1) return snapped(plain, data);
   const room = Math.min(58, 12 + 5.6 * Math.max(...data.tokens.map((token) => [...token].length)));
-  const labelled = fitted(Math.max(44, Math.round(room)), Math.round(room) + 4);
+  const labelled = fitted(Math.max(40, Math.round(room)), Math.round(room) + 4);
   return snapped(labelled.side / longest >= LEAST_LABEL ? { ...labelled, labels: Math.round(room) } : plain, data);
 }
 
@@ -62,7 +62,7 @@ function setLayout(grid, plan) {
   const { heads, root } = grid, { cell } = plan;
   root.classList.toggle("wide", plan.wide);
   root.style.minHeight = plan.wide ? `${grid.data.height}px` : "";
-  heads.style.padding = `0 6px ${plan.below}px ${plan.margin}px`;
+  heads.style.padding = `0 ${EDGE}px ${plan.below}px ${plan.margin}px`;
   heads.style.gap = `${GAP}px`;
   heads.style.gridTemplateColumns = `repeat(${plan.columns}, ${plan.width}px)`;
   heads.classList.toggle("roomy", Math.min(cell.width, cell.height) >= ROOMY);
@@ -86,12 +86,11 @@ function setLabels({ heads, figures, data, plan }) {
     if (h + plan.columns >= figures.length && plan.labels) data.tokens.forEach((token, i) => square.append(across(token, i, plan)));
   });
   const query = make("span", plan.labels ? "axis" : "axis upright", plan.labels ? "query ↓" : "query →");
-  Object.assign(query.style, plan.labels ? { right: `${plan.width + 5}px`, top: 0 } : { left: "-14px", top: `${TITLE}px` });
+  Object.assign(query.style, plan.labels ? { right: `${plan.width + 4}px`, top: 0 } : { left: "-14px", top: `${TITLE}px` });
   const key = make("span", "axis", "key →");
-  Object.assign(key.style, { right: 0, top: 0 });
+  Object.assign(key.style, { top: "calc(100% + 2px)" }, plan.labels ? { right: `${plan.width + 7}px` } : { left: 0 });
   figures[0].append(query);
-  figures[0].querySelector("figcaption span").hidden ||= false;
-  figures[0].append(key);
+  figures[Math.floor((figures.length - 1) / plan.columns) * plan.columns].append(key);
 }
 
 function fontOf(size) {

@@ -2,8 +2,9 @@
 
 const TABLE = 50;
 
-function named(data, token) {
+function named(data, token, count) {
   const name = data.tokens[token];
+  if (count > 1 && data.tile > 1 && !data.places) return `${token} to ${token + count - 1}`;
   return name === undefined ? `${token}` : `${token}  ${name}`;
 }
 
@@ -11,8 +12,8 @@ function setReadout(grid, cell) {
   const { data, of } = grid, where = cell.tall * cell.broad > 1;
   const blind = seesNothing(data, cell);
   of.head.textContent = `${cell.head}`;
-  of.query.textContent = named(data, cell.query);
-  of.key.textContent = named(data, cell.key);
+  of.query.textContent = named(data, cell.query, cell.tall);
+  of.key.textContent = named(data, cell.key, cell.broad);
   of.weight.textContent = number(cell.code, cell.weight);
   of.note.textContent = blind ? "This query sees no key." : where && cell.code > ZERO ? noteOf(data, cell) : "";
   grid.root.style.setProperty("--head", data.head_colors[cell.head % data.head_colors.length]);
@@ -20,7 +21,7 @@ function setReadout(grid, cell) {
 
 function noteOf(data, cell) {
   const of = `greatest of ${cell.tall} × ${cell.broad}`;
-  return data.places ? `${of}, at query ${cell.query}, key ${cell.key}` : `${of} tokens from there on`;
+  return data.places || data.tile === 1 ? `${of}, at query ${cell.query}, key ${cell.key}` : of;
 }
 
 function seesNothing(data, { head, row }) {
@@ -56,8 +57,8 @@ function setSpread(grid, cell) {
     pen.fillStyle = other.column === cell.column ? data.accents.key : data.head_colors[cell.head % data.head_colors.length];
     pen.fillRect(left, height - high, right - left - gap, high);
   }
-  const most = top.code > ZERO ? `, most ${number(top.code, top.weight)} at key ${top.key}` : "";
-  spread.querySelector("p").textContent = `Row of query ${cell.query}${most}`;
+  const most = top.code > ZERO ? `: most ${number(top.code, top.weight)} at key ${top.key}` : "";
+  spread.querySelector("p").textContent = `Query ${cell.query}${most}`;
 }
 
 function bar(pen, color, alpha, ...box) {
@@ -100,5 +101,5 @@ function ticks(data) {
   if (data.colors === "own maximum") return [[0, "0"], [0.5, "half"], [1, "head’s most"]];
   if (data.colors === "linear") return [0, 0.25, 0.5, 0.75, 1].map((at) => [at, `${at}`]);
   const decades = Math.round(-Math.log10(data.floor));
-  return Array.from({ length: decades + 1 }, (_, i) => [i / decades, `${Number((10 ** (i - decades)).toPrecision(1))}`]);
+  return Array.from({ length: decades + 1 }, (_, i) => [i / decades, i > decades - 4 ? `${Number((10 ** (i - decades)).toPrecision(1))}` : `1e${i - decades}`]);
 }

@@ -1,0 +1,309 @@
+"""The grid of heads in a real browser: every hot cell is seen, numbers and tokens are right, pins reach the server."""
+
+from __future__ import annotations
+
+import base64
+import io
+import os
+import re
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image, ImageColor
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from attention.charts.theme import WEIGHTS
+
+ROOT = Path(__file__).parents[2]
+ARGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
+ARGS += ["--disable-component-update", "--disable-sync"]
+HOT = 60  # of 255 in red: what is above is no weight of zero
+
+SCRIPT = """
+import streamlit as st, torch
+from attention import codec
+from attention.cells import cells
+from attention.charts import theme
+from attention.components.copy_link import copy_link
+from attention.components.heads_grid import heads_grid
+from attention.masks import MASKS
+from attention.codec import fit
+
+st.set_page_config(layout="wide")
+query = st.query_params.to_dict()
+scene = query.pop("scene", "")
+config, _ = codec.from_query(query)
+pin = st.session_state.get("grid", {}).get("pin") if "grid" in st.session_state else None
+if pin:
+    config, _ = fit(vars(config) | {"head": pin["head"], "query": pin["query"]})
+h, n = config.heads, config.tokens
+mask = MASKS[config.mask].square(n, n, config.span)
+if scene == "hot":
+    weights, step = torch.zeros(h, n, n), n // 10
+    for head in range(h):
+        at = torch.arange(10) * step + step // 2 + head % 3
+        weights[head, at[:, None], at[None, :]] = 1.0
+else:
+    weights = torch.arange(h * n * n).reshape(h, n, n).float().div(h * n * n).masked_fill(~mask, 0)
+    weights[..., 0] = 0.0
+    weights[:, 1, 1] = 0.00123456
+got = heads_grid(config, cells(weights, mask, theme.side(h)))
+copy_link()
+st.text(f"pinned {got['head']} {got['query']} {got['key']}" if got else "nothing pinned")
+"""
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory) -> Iterator[str]:
+    script = tmp_path_factory.mktemp("grid") / "app.py"
+    script.write_text(SCRIPT)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    options = ["--server.headless=true", f"--server.port={port}", "--server.address=127.0.0.1"]
+    options += ["--browser.gatherUsageStats=false", "--server.fileWatcherType=none"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "streamlit", "run", str(script), *options],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    url = f"http://127.0.0.1:{port}"
+    try:
+        _wait(f"{url}/_stcore/health")
+        yield url
+    finally:
+        process.terminate()
+        process.wait(10)
+
+
+def _wait(url: str, seconds: float = 30) -> None:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        try:
+            urllib.request.urlopen(url, timeout=1)
+            return
+        except OSError:
+            time.sleep(0.1)
+    raise TimeoutError(f"{url} did not answer within {seconds:.0f} seconds.")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        found = next((path for path in ("/usr/bin/chromium",) if Path(path).exists()), None)
+        browser = playwright.chromium.launch(executable_path=found, args=ARGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, accept_downloads=True)
+    page, faults = context.new_page(), []
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
+    yield page
+    context.close()
+    assert not faults
+
+
+def opened(page: Page, server: str, query: str = "", theme: str = "dark") -> Page:
+    page.goto(f"{server}/?embed=true&embed_options={theme}_theme&{query}")
+    page.wait_for_selector("[data-testid=heads-grid][data-painted]")
+    page.wait_for_function("document.fonts.status === 'loaded'")
+    return page
+
+
+def squares(page: Page) -> list[np.ndarray]:
+    """Every head's square as it is on the screen."""
+    screen = np.asarray(Image.open(io.BytesIO(page.screenshot())).convert("RGB")).astype(int)
+    boxes = page.evaluate(
+        """() => [...document.querySelectorAll('.square')].map((square) => square.getBoundingClientRect())
+        .map((box) => [box.left, box.top, box.right, box.bottom].map(Math.round))"""
+    )
+    return [screen[top:bottom, left:right] for left, top, right, bottom in boxes]
+
+
+def stored(page: Page, head: int) -> np.ndarray:
+    """A head's canvas: pixels by RGBA."""
+    png = page.evaluate("head => document.querySelectorAll('.square canvas')[head].toDataURL()", head)
+    return np.asarray(Image.open(io.BytesIO(base64.b64decode(png.partition(",")[2]))).convert("RGBA")).astype(int)
+
+
+def cell(page: Page, head: int, query: int, key: int, n: int) -> tuple[float, float]:
+    """Where on the page the middle of a cell is."""
+    box = page.locator(".square").nth(head).bounding_box()
+    return box["x"] + (key + 0.5) * box["width"] / n, box["y"] + (query + 0.5) * box["height"] / n
+
+
+def said(page: Page, name: str) -> str:
+    return page.locator(f'[data-of="{name}"]').inner_text()
+
+
+def blobs(hot: np.ndarray) -> int:
+    """Connected groups of pixels."""
+    left, found = set(zip(*np.nonzero(hot), strict=True)), 0
+    while left:
+        found += 1
+        edge = [left.pop()]
+        while edge:
+            y, x = edge.pop()
+            near = {(y + i, x + j) for i in (-1, 0, 1) for j in (-1, 0, 1)} & left
+            left -= near
+            edge.extend(near)
+    return found
+
+
+@pytest.mark.parametrize("tokens", [128, 512, 1024])
+def test_every_one_of_800_hot_cells_is_seen(page, server, tokens):
+    opened(page, server, f"scene=hot&tokens={tokens}&mask=full&input=noise")
+    page.mouse.move(5, 5)
+    assert [blobs(square[:, :, 0] > HOT) for square in squares(page)] == [100] * 8
+
+
+@pytest.mark.parametrize("theme", ["dark", "light"])
+def test_masked_cells_are_grey_and_zeros_are_the_lowest_colour(page, server, theme):
+    opened(page, server, "tokens=8&heads=2&input=noise", theme)
+    inside, shown = stored(page, 1), squares(page)[1]
+    size = len(inside) // 8
+    assert len(inside) == 8 * size, "cells are whole pixels"
+    masked, zero = shown[1 : size - 1, 5 * size : 6 * size], shown[3 * size + 3 : 4 * size - 3, 3 : size - 3]
+    assert (np.ptp(masked, axis=-1) <= 14).all() and (masked.min() > 30 if theme == "dark" else masked.min() > 200)
+    assert (zero == ImageColor.getrgb(WEIGHTS[0])).all()
+    assert set(map(tuple, inside.reshape(-1, 4)[inside[:, :, 3].ravel() == 0])) == {(0, 0, 0, 0)}
+    assert (inside[:size, size:, 3] == 0).all() and (inside[-size:, :, 3] == 255).all()
+
+
+def test_every_cell_has_the_colour_of_its_weight(page, server):
+    opened(page, server, "tokens=8&heads=2&mask=full&input=noise")
+    inside = stored(page, 0)
+    size = len(inside) // 8
+    red = inside[size // 2 :: size, size // 2 :: size, 0][2:, 1:]
+    assert (np.diff(red.ravel()[red.ravel() > 0]) >= 0).all(), "the map's red rises with the weight"
+    assert (inside.reshape(8, size, 8, size, 4).std((1, 3)) == 0).all(), "a cell is of one colour"
+
+
+def test_pointing_tells_head_tokens_and_weight_without_a_message(page, server):
+    sent: list[object] = []
+    page.on("websocket", lambda opened: opened.on("framesent", lambda frame: sent.append(frame)))
+    opened(page, server, "tokens=8&heads=2&mask=full&text=a+%3Cimg+src=x+onerror=alert(1)%3E&input=words")
+    page.wait_for_timeout(300)
+    before = len(sent)
+    for query, key, weight in ((1, 1, "0.00123"), (5, 2, "0.828"), (3, 0, "0")):
+        page.mouse.move(*cell(page, 1, query, key, 8), steps=5)
+        page.wait_for_function("text => document.querySelector('[data-of=weight]').textContent === text", arg=weight)
+        assert said(page, "head") == "1"
+        assert re.split(r"\s+", said(page, "query"))[0] == str(query)
+        assert re.split(r"\s+", said(page, "key"))[0] == str(key)
+    assert page.locator(".crossed i.row >> visible=true").count() == 2, "the crosshair is in every head"
+    assert "<" in page.locator(".label.down").nth(1).inner_text()
+    assert page.locator(".heads-grid img").count() == 0
+    assert len(sent) == before, "a moving pointer sent a message"
+
+
+def test_a_tile_says_where_its_greatest_stands(page, server):
+    opened(page, server, "scene=hot&tokens=1024&mask=full&input=noise")
+    page.mouse.move(*cell(page, 0, 51, 153, 1024))
+    page.wait_for_function("() => document.querySelector('[data-of=weight]').textContent === '1.00'")
+    assert (said(page, "query"), said(page, "key")) == ("51", "153")
+    assert re.fullmatch(r"greatest of \d+ × \d+, at query 51, key 153", said(page, "note"))
+
+
+def test_a_click_pins_and_keys_move_the_pin(page, server):
+    opened(page, server, "tokens=8&heads=3&mask=full&input=noise")
+    page.mouse.click(*cell(page, 1, 4, 2, 8))
+    page.get_by_text("pinned 1 4 2").wait_for()
+    assert page.locator("figure.focus figcaption b").inner_text() == "Head 1"
+    for key in ("ArrowUp", "ArrowRight", "]", "PageUp", "]", "End"):
+        page.keyboard.press(key)
+    page.get_by_text("pinned 2 3 7").wait_for()
+    live = page.locator(".live")
+    assert live.inner_text() == "Head 2, query 3, key 7: weight 0.828"
+    page.keyboard.press("Home")
+    assert live.inner_text() == "Head 2, query 3, key 0: weight 0"
+    page.keyboard.press("Escape")
+    page.get_by_text("pinned 1 4 2").wait_for()
+    assert live.inner_text().startswith("Head 1, query 4, key 2")
+    assert "head=1" in page.locator(".heads-grid").get_attribute("data-painted")
+
+
+def test_moving_the_focus_repaints_nothing(page, server):
+    page.add_init_script("""
+        window.paints = 0;
+        const put = CanvasRenderingContext2D.prototype.putImageData;
+        CanvasRenderingContext2D.prototype.putImageData = function (...all) {
+            if (this.canvas.closest('.square')) window.paints++;
+            return put.apply(this, all);
+        };""")
+    opened(page, server, "tokens=8&heads=3&input=noise")
+    assert page.evaluate("window.paints") == 3
+    page.mouse.click(*cell(page, 2, 4, 2, 8))
+    page.wait_for_selector("[data-painted*='query=4']")
+    assert page.evaluate("window.paints") == 3
+
+
+def test_a_query_that_sees_nothing_says_so(page, server):
+    opened(page, server, "tokens=4&heads=1&mask=padding&span=9&input=noise")
+    page.mouse.move(*cell(page, 0, 2, 2, 4))
+    page.wait_for_function("() => document.querySelector('[data-of=note]').textContent === 'This query sees no key.'")
+    assert said(page, "weight") == "masked"
+
+
+def test_the_row_as_a_table_is_sorted(page, server):
+    opened(page, server, "tokens=64&heads=1&mask=full&input=noise&query=5")
+    page.locator("summary").click()
+    keys = page.locator("tbody td:first-child").all_inner_texts()
+    assert keys == [str(key) for key in range(63, 13, -1)]
+
+
+def test_the_squares_fit_the_window(page, server):
+    opened(page, server, "tokens=128&heads=8&input=noise")
+    grid = page.locator(".heads-grid").bounding_box()
+    lines = {page.locator(".square").nth(head).bounding_box()["y"] for head in range(8)}
+    assert len(lines) == 2 and grid["height"] <= 440
+    page.set_viewport_size({"width": 390, "height": 800})
+    page.wait_for_function("() => !document.querySelector('.heads-grid').classList.contains('wide')")
+    boxes = [page.locator(".square").nth(head).bounding_box() for head in range(8)]
+    assert len({box["x"] for box in boxes}) == 2
+    assert max(box["x"] + box["width"] for box in boxes) <= 390
+
+
+def test_all_heads_are_saved_as_one_picture(page, server):
+    opened(page, server, "tokens=8&heads=2&mask=full&input=noise")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="PNG").click()
+    assert download.value.suggested_filename == "attention-heads.png"
+    picture = Image.open(download.value.path()).convert("RGB")
+    heads = page.locator(".heads").bounding_box()
+    assert picture.width > 2 * heads["width"] and picture.height > 2 * heads["height"]
+    box = page.locator(".square").nth(1).bounding_box()
+    down, across = (int(box["width"] * at / 8) for at in (4.5, 5.5))  # query 4, key 5
+    at = 2 * (16 + box["x"] - heads["x"] + across), 2 * (16 + box["y"] - heads["y"] + down)
+    assert picture.getpixel(tuple(map(int, at))) == tuple(squares(page)[1][down, across])
+
+
+def test_the_link_is_copied_and_said_to_be(page, server):
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    opened(page, server, "tokens=8&heads=2&input=noise")
+    page.get_by_role("button", name="Copy link").click()
+    page.get_by_text("Copied", exact=True).wait_for()
+    assert page.evaluate("navigator.clipboard.readText()") == page.url
+
+
+def test_the_link_is_copied_without_a_clipboard(page, server):
+    page.add_init_script("navigator.clipboard.writeText = () => Promise.reject(new Error('refused'));")
+    opened(page, server, "tokens=8&heads=2&input=noise")
+    page.get_by_role("button", name="Copy link").click()
+    page.get_by_text("Copied", exact=True).wait_for()
+    page.evaluate("document.execCommand = () => false")
+    page.get_by_role("button", name="Copy link").click()
+    page.get_by_text("Select and copy it from here").wait_for()
+    assert page.locator(".copy-link input").input_value() == page.url
