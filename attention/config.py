@@ -107,7 +107,7 @@ class Config:
 # fmt: on
 
     def __post_init__(self) -> None:
-        for name, knob in KNOBS.items():
+        for name in KNOBS:
             check(name, getattr(self, name))
         for name, value in fitted(vars(self)).items():
             if value != getattr(self, name):

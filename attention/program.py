@@ -70,8 +70,9 @@ def _kind(config: Config) -> str:
 
 def _sizes(config: Config) -> str:
     return textwrap.dedent(f"""\
-        n, heads, kv_heads, d_model, seed = {config.tokens}, {config.heads}, {config.groups}, {config.d_model}, {config.seed}
-        d_head, span = d_model // heads, {config.span}
+        n, span, seed = {config.tokens}, {config.span}, {config.seed}
+        heads, kv_heads, d_model = {config.heads}, {config.groups}, {config.d_model}
+        d_head = d_model // heads
         random = torch.Generator().manual_seed(seed)
         """)
 

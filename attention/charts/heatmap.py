@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from math import log10
 
 import plotly.graph_objects as go
 from jaxtyping import Float
@@ -12,6 +13,7 @@ from attention.charts import theme
 
 LABELLED = 32  # tokens up to which the axes carry them
 PIXELS = 256  # cells a side at the most; beyond, a cell is the greatest weight of its tile
+MASKED = "rgba(128,128,128,0.18)"  # what is not drawn shows the ground
 
 
 def weights(
@@ -19,49 +21,47 @@ def weights(
 ) -> go.Figure:
     """A head's weights, queries down and keys across, NaN where the mask hides; `tile` tokens a cell.
 
-    The colour scale is fixed at 0 to 1; "log" shows 1e-4 to 1, "own maximum" 0 to the greatest weight.
+    The colour scale is fixed at 0 to 1; "log" shows 1e-4 to 1, "own maximum" 0 to the greatest weight. The row of
+    `query` has a frame.
     """
-    seen = cells[~cells.isnan()]
-    top = float(seen.max()) if colors == "own maximum" and seen.numel() else 1.0
-    z = cells.clamp(min=theme.LOG_FLOOR).log10() if colors == "log" else cells
-    at = [tile * i for i in range(cells.shape[-1])]
-    what = "weight" if tile == 1 else f"greatest of {tile} x {tile}"
-    figure = go.Figure(
-        go.Heatmap(
-            z=z.numpy(),
-            customdata=cells.numpy() if colors == "log" else None,
-            x=at,
-            y=[tile * i for i in range(cells.shape[-2])],
-            zmin=-4 if colors == "log" else 0,
-            zmax=0 if colors == "log" else top or 1.0,
-            colorscale=theme.plotly_scale(),
-            colorbar=_colorbar(colors),
-            hoverongaps=False,
-            hovertemplate=f"query %{{y}}<br>key %{{x}}<br>{what} %{{{'customdata' if colors == 'log' else 'z'}:.3g}}<extra></extra>",
-        )
-    )
+    figure = go.Figure(go.Heatmap(**_cells(cells, tile, colors), **_scale(cells, colors)))
+    axis = {"showgrid": False, "zeroline": False, "constrain": "domain", **_ticks(labels)}
     figure.update_layout(
         height=theme.FOCUS_HEIGHT,
         margin={"l": 10, "r": 10, "t": 10, "b": 10},
-        xaxis={"title": "key →", "constrain": "domain", "showgrid": False, "zeroline": False, **_ticks(labels)},
-        yaxis={
-            "title": "query ↓",
-            "autorange": "reversed",
-            "scaleanchor": "x",
-            "constrain": "domain",
-            "showgrid": False,
-            "zeroline": False,
-            **_ticks(labels),
-        },
-        uirevision=f"{len(labels)}-{tile}-{cells.shape}",
+        plot_bgcolor=MASKED,
+        xaxis={"title": "key →", **axis},
+        yaxis={"title": "query ↓", "autorange": "reversed", "scaleanchor": "x", **axis},
+        uirevision=f"{tuple(cells.shape)} {tile}",  # a zoom stays while the size does
     )
     if query is not None:
-        low, high = (query // tile - 0.5) * tile, (query // tile + 0.5) * tile
-        right = (cells.shape[-1] - 0.5) * tile
-        figure.add_shape(
-            type="rect", x0=-0.5 * tile, x1=right, y0=low, y1=high, line={"color": theme.QUERY, "width": 2}
-        )
+        _frame(figure, query // tile * tile, tile, cells.shape[-1] * tile)
     return figure
+
+
+def _cells(cells: Float[Tensor, "q k"], tile: int, colors: str) -> dict:
+    """The cells with their positions and what is said of them under the pointer."""
+    log, values = colors == "log", cells.numpy()
+    what = "weight" if tile == 1 else f"greatest of {tile} x {tile}"
+    return {
+        "z": cells.clamp(min=theme.LOG_FLOOR).log10().numpy() if log else values,
+        "customdata": values if log else None,
+        "x": [tile * i for i in range(cells.shape[-1])],
+        "y": [tile * i for i in range(cells.shape[-2])],
+        "hoverongaps": False,
+        "hovertemplate": f"query %{{y}}<br>key %{{x}}<br>{what} %{{{'customdata' if log else 'z'}:.3g}}<extra></extra>",
+    }
+
+
+def _scale(cells: Float[Tensor, "q k"], colors: str) -> dict:
+    """The map of colours, from where to where, and its bar."""
+    low, high = (log10(theme.LOG_FLOOR), 0.0) if colors == "log" else (0.0, 1.0)
+    if colors == "own maximum":
+        high = float(cells.nan_to_num(0).max()) or 1.0
+    bar: dict = {"title": {"text": "weight"}, "thickness": 12, "outlinewidth": 0}
+    if colors == "log":
+        bar |= {"tickvals": [-4, -3, -2, -1, 0], "ticktext": ["≤ 0.0001", "0.001", "0.01", "0.1", "1"]}
+    return {"zmin": low, "zmax": high, "colorscale": theme.plotly_scale(), "colorbar": bar}
 
 
 def _ticks(labels: list[str]) -> dict:
@@ -71,8 +71,7 @@ def _ticks(labels: list[str]) -> dict:
     return {"tickvals": list(range(len(labels))), "ticktext": [html.escape(label[:16]) for label in labels]}
 
 
-def _colorbar(colors: str) -> dict:
-    bar = {"title": {"text": "weight"}, "thickness": 12, "outlinewidth": 0}
-    if colors == "log":
-        bar |= {"tickvals": [-4, -3, -2, -1, 0], "ticktext": ["≤ 0.0001", "0.001", "0.01", "0.1", "1"]}
-    return bar
+def _frame(figure: go.Figure, first: int, tile: int, width: int) -> None:
+    """A frame around the row of tiles that begins at the token `first`."""
+    half, line = tile / 2, {"color": theme.QUERY, "width": 2}
+    figure.add_shape(type="rect", x0=-half, x1=width - half, y0=first - half, y1=first + half, line=line)

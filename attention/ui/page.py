@@ -15,6 +15,7 @@ import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 
 from attention import codec
+from attention.components.copy_link import copy_link
 from attention.config import DEFAULTS, KNOBS, Config, ConfigError, check
 from attention.ui import compute, controls
 from attention.ui.words import plain
@@ -83,7 +84,9 @@ def _live(view: View) -> None:
     _write_link(config)
     with st.sidebar:
         controls.draw(config)
-        st.button("Reset", on_click=put, kwargs=DEFAULTS, key="reset", help="Every setting back to its default.")
+        with st.container(horizontal=True, vertical_alignment="center"):
+            copy_link()
+            st.button("Reset", on_click=put, kwargs=DEFAULTS, key="reset", help="Every setting back to its default.")
     for note in st.session_state.notes:
         st.warning(plain(note), icon=":material/info:")
     view(config)
