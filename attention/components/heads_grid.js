@@ -34,7 +34,6 @@ function update(grid, data) {
   grid.data = data;
   if (first || data.focus.head !== grid.told.head || data.focus.query !== grid.told.query) follow(grid, data.focus, first);
   clamp(grid);
-  grid.hover = null;
   setTheme(grid);
   setScale(grid);
   draw(grid);
@@ -89,6 +88,7 @@ function draw(grid) {
   setCaptions(grid);
   root.querySelector(".mark").textContent = data.note ?? "";
   showPinned(grid);
+  grid.hover = grid.pointer ? pointed(grid, grid.pointer) : null;  // it rests, but what lies under it may be new
   show(grid);
   root.dataset.painted = data.painted;
 }
@@ -154,7 +154,7 @@ function showPinned(grid) {
 // The greatest cell under the device pixel under the pointer, where there is a square.
 function pointed(grid, event) {
   const square = event.target.closest?.(".square");
-  if (!square) return null;
+  if (!square?.isConnected) return null;
   const { data, plan } = grid, box = square.getBoundingClientRect();
   const x = Math.floor(((event.clientX - box.left) / box.width) * plan.broad), y = Math.floor(((event.clientY - box.top) / box.height) * plan.high);
   if (x < 0 || y < 0 || x >= plan.broad || y >= plan.high) return null;
@@ -200,13 +200,14 @@ function listen(grid) {
   heads.addEventListener("pointermove", (event) => {
     cancelAnimationFrame(frame);
     frame = requestAnimationFrame(() => {
+      grid.pointer = event;
       grid.hover = pointed(grid, event);
       show(grid);
     });
   });
   heads.addEventListener("pointerleave", () => {
     cancelAnimationFrame(frame);
-    grid.hover = null;
+    grid.pointer = grid.hover = null;
     show(grid);
   });
   heads.addEventListener("click", (event) => {
@@ -234,7 +235,7 @@ function pressed(grid, event) {
   if (event.ctrlKey || event.metaKey || event.altKey || !(step || event.key === "Escape")) return;
   event.preventDefault();
   event.stopPropagation();  // the page has keys of its own
-  Object.assign(grid, { keyed: true, hover: null });
+  Object.assign(grid, { keyed: true, pointer: null, hover: null });
   if (!step) return pin(grid, grid.home, true);
   pin(grid, moved(grid.data, grid.cursor, step), event.key !== "Enter" && event.key !== " ");
 }

@@ -70,12 +70,13 @@ function greatest(codes) {
   return most;
 }
 
-// The first cell under each pixel, and one past the last. Every cell is under some pixel, however few there are.
+// The first cell under each pixel, and one past the last. Where pixels are fewer than cells, every cell is under exactly
+// one; otherwise a pixel shows the cell under its middle.
 function spans(cells, pixels) {
-  const from = new Uint32Array(pixels), to = new Uint32Array(pixels);
+  const from = new Uint32Array(pixels), to = new Uint32Array(pixels), middle = pixels < cells ? 0 : 0.5;
   for (let i = 0; i < pixels; i++) {
-    from[i] = Math.floor((i * cells) / pixels);
-    to[i] = Math.max(from[i] + 1, Math.floor(((i + 1) * cells) / pixels));
+    from[i] = Math.floor(((i + middle) * cells) / pixels);
+    to[i] = middle ? from[i] + 1 : Math.floor(((i + 1) * cells) / pixels);
   }
   return { from, to };
 }

@@ -22,6 +22,7 @@ function picture(grid) {
   pen.translate(around, around);
   const origin = heads.getBoundingClientRect();
   for (const figure of grid.figures) drawHead(pen, grid, figure, origin);
+  for (const figure of heads.querySelectorAll(".grouped")) drawBracket(pen, grid, figure, origin);
   for (const text of heads.querySelectorAll("figcaption b, figcaption span, .axis, .label")) write(pen, text, origin);
   pen.translate(grid.plan.margin, heads.offsetHeight + 8);
   drawScale(pen, grid, Math.min(260, heads.offsetWidth - grid.plan.margin));
@@ -36,6 +37,12 @@ function drawHead(pen, grid, figure, origin) {
   pen.drawImage(canvas, x, y, box.width, box.height);
   pen.strokeStyle = grid.neutrals.line;
   pen.strokeRect(x - 0.5, y - 0.5, box.width + 1, box.height + 1);
+}
+
+function drawBracket(pen, grid, figure, origin) {
+  const box = figure.getBoundingClientRect();
+  pen.fillStyle = grid.neutrals.muted;
+  pen.fillRect(box.left - origin.left, box.top - origin.top, box.width + (figure.classList.contains("joined") ? GAP : 0), 2);
 }
 
 function hatch(pen, { masked, hatch }) {
@@ -83,4 +90,7 @@ function drawScale(pen, grid, width) {
   });
   pen.textAlign = "left";
   pen.fillText(`${root.querySelector(".scale-name").textContent}, by query ↓ and key →`, 0, 36);
+  pen.fillText("masked", width + 34, 8);
+  pen.fillStyle = hatch(pen, neutrals);
+  pen.fillRect(width + 14, 0, 15, 10);
 }

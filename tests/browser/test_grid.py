@@ -29,7 +29,7 @@ HOT = 60  # of 255 in red: what is above is no weight of zero
 SCRIPT = """
 import streamlit as st, torch
 from attention import codec
-from attention.cells import cells
+from attention.cells import cells, pixel_cells
 from attention.charts import theme
 from attention.components.copy_link import copy_link
 from attention.components.heads_grid import heads_grid
@@ -54,7 +54,12 @@ else:
     weights = torch.arange(h * n * n).reshape(h, n, n).float().div(h * n * n).masked_fill(~mask, 0)
     weights[..., 0] = 0.0
     weights[:, 1, 1] = 0.00123456
-got = heads_grid(config, cells(weights, mask, theme.side(h)))
+found = cells(weights, mask, theme.side(h))
+if scene == "map":
+    pixels = torch.zeros(h, 256, 256)
+    pixels[:, 200, 100] = 0.5
+    found = pixel_cells(pixels, torch.ones(256, 256, dtype=torch.bool).tril(), 256, 65536)
+got = heads_grid(config, found, note="preview")
 copy_link()
 st.text(f"pinned {got['head']} {got['query']} {got['key']}" if got else "nothing pinned")
 """
@@ -162,9 +167,9 @@ def blobs(hot: np.ndarray) -> int:
     return found
 
 
-@pytest.mark.parametrize("tokens", [128, 512, 1024])
-def test_every_one_of_800_hot_cells_is_seen(page, server, tokens):
-    opened(page, server, f"scene=hot&tokens={tokens}&mask=full&input=noise")
+@pytest.mark.parametrize(("tokens", "theme"), [(128, "dark"), (512, "light"), (1024, "dark")])
+def test_every_one_of_800_hot_cells_is_seen(page, server, tokens, theme):
+    opened(page, server, f"scene=hot&tokens={tokens}&mask=full&input=noise", theme)
     page.mouse.move(5, 5)
     assert [blobs(square[:, :, 0] > HOT) for square in squares(page)] == [100] * 8
 
@@ -215,6 +220,17 @@ def test_a_tile_says_where_its_greatest_stands(page, server):
     page.wait_for_function("() => document.querySelector('[data-of=weight]').textContent === '1.00'")
     assert (said(page, "query"), said(page, "key")) == ("51", "153")
     assert re.fullmatch(r"greatest of \d+ × \d+, at query 51, key 153", said(page, "note"))
+
+
+def test_a_map_of_65536_tokens_is_drawn_without_places_and_names(page, server):
+    opened(page, server, "scene=map&tokens=8&heads=2&input=words")
+    assert blobs(squares(page)[1][:, :, 0] > HOT + 60) == 1
+    page.mouse.move(*cell(page, 1, 200, 100, 256))
+    page.wait_for_function("() => document.querySelector('[data-of=weight]').textContent === '0.500'")
+    assert re.fullmatch(r"51200 to 51\d\d\d", said(page, "query"))
+    assert said(page, "note").startswith("greatest of ")
+    assert page.locator(".label").count() == 0
+    assert page.get_by_text("preview", exact=True).is_visible()
 
 
 def test_a_click_pins_and_keys_move_the_pin(page, server):
