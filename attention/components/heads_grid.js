@@ -32,7 +32,7 @@ function created(root) {
 function update(grid, data) {
   const first = !grid.data;
   grid.data = data;
-  if (first || data.focus.head !== grid.told.head || data.focus.query !== grid.told.query) follow(grid, data.focus, first);
+  if (first || data.focus.head !== grid.told.head || data.focus.query !== grid.told.query) follow(grid, data.focus);
   clamp(grid);
   setTheme(grid);
   setScale(grid);
@@ -40,11 +40,12 @@ function update(grid, data) {
 }
 
 // The server names a focus: an echo of what was pinned here is old news, anything else moves the cursor.
-function follow(grid, focus, first) {
+function follow(grid, focus) {
   grid.told = focus;
   const echo = grid.sent.indexOf(`${focus.head} ${focus.query}`);
   if (echo >= 0) return void grid.sent.splice(0, echo + 1);
-  if (!first && grid.timer) return;
+  grid.sent = [];
+  if (grid.timer) return;  // what is being typed here is newer
   grid.cursor = grid.home = atToken(grid.data, focus.head, focus.query, null);
 }
 
@@ -57,7 +58,8 @@ function clamp(grid) {
   grid.home = kept(grid.home);
 }
 
-// The cell that holds a query and a key; without a key the greatest of the row.
+// The cell that holds a query and a key; without a key the greatest of the row. In a cell of many tokens the query stays
+// what was asked for, while `shown` says where the greatest weight stands.
 function atToken(data, head, query, key) {
   const row = Math.floor(query / data.tile), cells = [row, row + 1];
   if (key === null) key = greatestCell(data, head, cells, [0, data.columns]).key;
@@ -82,7 +84,6 @@ function draw(grid) {
   setFigures(grid);
   setLayout(grid, arranged(data, grid.width));
   snap(heads, grid.plan.ratio);
-  heads.style.setProperty("--gap", `${GAP}px`);
   heads.setAttribute("aria-label", `Attention weights of ${data.heads} heads, ${data.queries} queries by ${data.keys} keys. Arrow keys move, brackets change the head, Enter pins.`);
   grid.figures.forEach((figure, h) => paintHead(figure, data, h));
   setCaptions(grid);

@@ -64,6 +64,7 @@ function setLayout(grid, plan) {
   root.style.minHeight = plan.wide ? `${grid.data.height}px` : "";
   heads.style.padding = `0 ${EDGE}px ${plan.below}px ${plan.margin}px`;
   heads.style.gap = `${GAP}px`;
+  heads.style.setProperty("--gap", `${GAP}px`);
   heads.style.gridTemplateColumns = `repeat(${plan.columns}, ${plan.width}px)`;
   heads.classList.toggle("roomy", Math.min(cell.width, cell.height) >= ROOMY);
   for (const figure of grid.figures) {
