@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
@@ -177,6 +178,19 @@ def options_with_sight(call: Call) -> dict[str, Any]:
         return call.options
     wide = mask.expand(*call.blind.shape[:-1], call.key.shape[-2])
     return call.options | {"attn_mask": wide.masked_fill(call.blind, True if mask.dtype == torch.bool else 0.0)}
+
+
+@pytest.mark.parametrize("softcap", [None, 2.0])
+@pytest.mark.parametrize("kind", ["bool", "float"])
+def test_a_row_that_sees_nothing_pushes_nothing_back(kind, softcap):
+    seen = torch.tensor([[True, True], [False, False]])
+    mask = seen if kind == "bool" else torch.zeros(2, 2).masked_fill(~seen, -torch.inf)
+    leaves = [normal(i, 2, 3).requires_grad_() for i in range(3)]
+    found = scaled_dot_product_attention(*leaves, mask, softcap=softcap)
+    grads = torch.autograd.grad(found.output.square().sum() + found.weights.square().sum(), leaves)
+    assert all(grad.isfinite().all() for grad in grads)
+    assert torch.equal(grads[0][1], torch.zeros(3))
+    assert grads[0][0].count_nonzero() == 3
 
 
 def test_weights_have_gradients_too():
@@ -358,11 +372,21 @@ def test_misuse_raises_what_torch_raises(name, limits, monkeypatch):
     for limit, size in limits.items():
         monkeypatch.setattr(core, limit, size)
     args, options = MISUSE[name]
-    with sdpa_kernel(SDPBackend.MATH), pytest.raises(Exception) as theirs:  # the fused kernels overlook some misuse
-        F.scaled_dot_product_attention(*args, **options)
-    with unchecked(), pytest.raises(theirs.type) as ours:
-        scaled_dot_product_attention(*args, **options)
-    assert str(ours.value).split("\n")[0] == str(theirs.value).split("\n")[0]
+    with sdpa_kernel(SDPBackend.MATH):  # the fused kernels overlook some misuse
+        theirs = failure(F.scaled_dot_product_attention, *args, **options)
+    with unchecked():
+        ours = failure(scaled_dot_product_attention, *args, **options)
+    assert type(ours) is type(theirs)
+    assert str(ours).split("\n")[0] == str(theirs).split("\n")[0]
+
+
+def failure(function: Callable[..., object], *args: Any, **options: Any) -> Exception:
+    """What a call raises; it must raise something."""
+    try:
+        function(*args, **options)
+    except Exception as error:
+        return error
+    pytest.fail(f"{function.__name__} took it")
 
 
 UNUSUAL: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
