@@ -57,6 +57,11 @@ class Tab:
             timeout=SECONDS,
         )
 
+    def quiet(self) -> None:
+        """Waits until the page's script has run to its end."""
+        done = '.stApp[data-test-script-state="notRunning"][data-test-connection-state="CONNECTED"]'
+        self.page.locator(f"{done} .st-key-tokens").wait_for()
+
     @property
     def link(self) -> dict[str, str]:
         """What the address bar says."""

@@ -2,12 +2,221 @@
 
 from __future__ import annotations
 
+import threading
+import time
+from pathlib import Path
+from urllib.parse import quote, urlencode
 
-def test_first_screen(tab):
+import pytest
+
+PAGES = sorted(path.stem for path in (Path(__file__).parents[2] / "pages").glob("*.py"))
+KNOBS = {"tokens": "33", "heads": "4", "mask": "window", "span": "7", "temperature": "0.5"}
+FAR = "http://evil.example/p.png"  # an address that a visitor's browser must never ask
+
+
+def test_first_screen_is_the_answer(visit, theme):
+    """Without scrolling: the main controls, every head, the row in focus; in the colours of the theme."""
+    tab = visit(theme=theme)
+    tab.painted()
+    tab.widget("row").locator("canvas, svg").first.wait_for()
+    for knob in ("tokens", "heads", "d_model", "mask", "scale", "temperature", "row"):
+        assert bottom(tab.widget(knob)) <= 800, knob
+    squares = tab.page.locator(".heads-grid canvas")
+    assert squares.count() == 8
+    assert max(bottom(square) for square in squares.all()) <= 800
+    assert (lightness(tab.page, "body", "backgroundColor") < 0.2) == (theme == "dark")
+    assert contrast(tab.page, ".heads-grid figcaption") > 4.5
     assert tab.link == {}
 
 
-def test_keys_move_a_slider(tab):
-    tab.slider("tokens").press("ArrowRight")
+def test_a_slider_is_dragged(tab):
+    thumb = tab.slider("heads").locator("xpath=..").bounding_box()
+    middle = thumb["y"] + thumb["height"] / 2
+    tab.page.mouse.move(thumb["x"] + thumb["width"] / 2, middle)
+    tab.page.mouse.down()
+    tab.page.mouse.move(thumb["x"] + 60, middle, steps=8)
+    tab.page.mouse.up()
+    tab.page.wait_for_url("**/?heads=*")
+    heads = int(tab.slider("heads").input_value())
+    assert heads > 8
+    assert tab.link["heads"] == str(heads)
+    tab.painted(**tab.link)
+    assert tab.page.locator(".heads-grid canvas").count() == heads
+
+
+def test_a_key_moves_a_slider(tab):
+    tab.slider("temperature").press("ArrowRight")
+    tab.painted(temperature=1.05)
+    assert tab.link == {"temperature": "1.05"}
+
+
+def test_heads_that_do_not_divide_move_the_width(tab):
+    """d_model follows heads, and the page says so."""
+    tab.slider("heads").press("ArrowRight")
+    tab.painted(heads=9, d_model=513)
+    assert tab.slider("d_model").input_value() == "513"
+    assert "9 heads don't divide a d_model of 512" in tab.page.get_by_test_id("stAlert").inner_text()
+
+
+def test_a_click_pins_a_cell(tab):
+    square = tab.page.locator('.heads-grid [data-head="3"]').bounding_box()
+    side = square["width"] / 18
+    tab.page.mouse.click(square["x"] + 4.5 * side, square["y"] + 11.5 * side)
+    tab.painted(head=3, query=11)
+    assert tab.link == {"head": "3", "query": "11"}
+    tab.page.get_by_text("Head 3", exact=True).nth(1).wait_for()  # the head that is drawn large
+    assert "Query 11 'and' in head 3" in tab.page.get_by_text("Query 11").first.inner_text()
+
+
+def test_keys_move_the_cursor_and_pin(tab):
+    tab.page.locator(".heads-grid .heads").focus()
+    for key in ("ArrowUp", "ArrowUp", "]", "Enter"):
+        tab.page.keyboard.press(key)
+    assert "query 15" in tab.page.locator(".heads-grid .live").inner_text().lower()
+    tab.painted(head=1, query=15)
+    assert tab.link == {"head": "1", "query": "15"}
+
+
+def test_a_moving_pointer_sends_nothing(tab):
+    tab.quiet()
+    box = tab.page.locator('.heads-grid [data-head="2"]').bounding_box()
+    before, weights = len(tab.sent), set()
+    for i in range(30):
+        tab.page.mouse.move(box["x"] + i * box["width"] / 30, box["y"] + box["height"] - 3)
+        tab.page.wait_for_timeout(16)
+        weights.add(tab.page.locator('.heads-grid [data-of="weight"]').inner_text())
+    tab.page.wait_for_timeout(300)
+    assert len(weights) > 10  # the numbers followed the pointer
+    assert len(tab.sent) == before
+
+
+def test_what_a_link_says_is_on_the_screen(visit, theme):
+    tab = visit("?" + urlencode(KNOBS), theme=theme)
+    tab.painted(**KNOBS)
+    assert tab.link == KNOBS
+    assert tab.slider("tokens").input_value() == "33"
+    assert tab.page.locator(".heads-grid canvas").count() == 4
+
+
+def test_another_link_in_the_same_tab(tab):
+    tab.page.goto(f"{tab.server.url}/?tokens=40")
+    tab.painted(tokens=40)
+    tab.page.reload()
+    tab.painted(tokens=40)
+    assert tab.slider("tokens").input_value() == "40"
+
+
+@pytest.mark.parametrize("page", ["", *PAGES])
+def test_a_link_is_the_first_request_to_a_fresh_server(page, fresh_server, visit):
+    tab = visit(f"{page}?{urlencode(KNOBS)}", server=fresh_server())
+    tab.quiet()
+    assert tab.slider("tokens").input_value() == "33"
+    assert tab.widget("mask").get_by_role("combobox").input_value() == "window"
+    assert tab.link == KNOBS
+    assert tab.page.get_by_test_id("stAlert").count() == 0
+
+
+def test_pages_are_left_and_come_back_to_with_nothing_forgotten(visit, theme):
+    tab = visit("?" + urlencode(KNOBS), theme=theme)
+    tab.painted(**KNOBS)
+    tab.slider("temperature").press("ArrowRight")
+    now = KNOBS | {"temperature": "0.55"}
+    tab.painted(**now)
+    links = tab.page.get_by_test_id("stSidebarNavLink")
+    for i in [*range(1, links.count()), 0]:
+        if links.count():
+            links.nth(i).click()
+        tab.quiet()
+        tab.page.wait_for_url(f"**?{urlencode(now)}")
+        assert tab.slider("temperature").input_value() == "0.55"
+        assert tab.slider("span").input_value() == "7"
+    tab.painted(**now)
+
+
+def test_a_storm_ends_at_the_last_value(tab):
+    """50 changes within a second: the last one is soon on the screen, and no threads pile up."""
+    slider = tab.slider("tokens")
+    slider.press("ArrowRight")
     tab.painted(tokens=19)
-    assert tab.link == {"tokens": "19"}
+    start = time.perf_counter()
+    slider.press("ArrowRight")
+    tab.painted(tokens=20)
+    one = time.perf_counter() - start
+    tab.quiet()
+    before, counted, over = tab.server.threads, [], threading.Event()
+    counter = threading.Thread(target=lambda: [counted.append(tab.server.threads) for _ in iter(over.is_set, True)])
+    counter.start()
+    for _ in range(50):
+        tab.page.keyboard.press("ArrowRight", delay=10)
+    start = time.perf_counter()
+    tab.painted(tokens=70)
+    late = time.perf_counter() - start
+    over.set()
+    counter.join()
+    assert max(counted) - before <= 2
+    assert late < max(1, 4 * one)  # on a machine with nothing else to do, far less than a second
+    assert tab.link == {"tokens": "70"}
+
+
+MARKUP = f'![x]({FAR}) <img src="{FAR}" onerror="window.ran=1"> <b>bold</b> [a](javascript:alert(1)) $x^2$ :red[r]'
+
+
+@pytest.mark.parametrize(
+    ("query", "told"),
+    [
+        ({"tokens": MARKUP}, "![x](http://evil.example/p.png) <img src="),
+        ({MARKUP: "1"}, "![x](http://evil.example/p.png) <img src="),
+        ({"mask": "<script>window.ran=1</script>"}, "<script>window.ran=1</script>"),
+        ({"heads": "99999", "temperature": "nan", "seed": "1e9"}, "heads='99999' is not between 1 and 32"),
+        ({"mask": "casual"}, "Did you mean 'causal'?"),
+        ({"seed": "\0", "text": "a\0b"}, "seed="),
+        ({"text": "x" * 20_000}, "of at most 2,000 characters"),
+    ],
+    ids=["markup", "name", "script", "numbers", "near", "nul", "huge"],
+)
+def test_nonsense_in_a_link_is_named_and_ignored(visit, query, told):
+    tab = visit("?" + urlencode(query, quote_via=quote))
+    tab.painted()
+    alerts = tab.page.get_by_test_id("stAlert")
+    assert alerts.count() == len(query)
+    assert told in alerts.first.inner_text()
+    assert tab.page.evaluate("window.ran") is None
+    assert tab.page.locator(f'[src="{FAR}"], [href^="javascript"], b:text("bold")').count() == 0
+    assert tab.link == {}
+
+
+def test_typed_markup_is_shown_as_it_is(visit):
+    words = (
+        '![x](http://evil.example/p.png) <img/src=x/onerror=window.ran=1> <a/href="javascript:alert(1)">b</a> $a$ **b**'
+    )
+    tab = visit("?" + urlencode({"text": words, "tokens": 5, "head": 2}))
+    tab.painted(text=words, tokens=5, head=2)
+    tab.quiet()
+    assert tab.page.locator(".heads-grid .label").first.inner_text() == "![x](http://evil.example/p.png)"
+    assert tab.page.evaluate("window.ran") is None
+    assert tab.page.locator('[src*="evil"], [href^="javascript"]').count() == 0
+
+
+def bottom(element) -> float:
+    box = element.bounding_box()
+    return box["y"] + box["height"]
+
+
+LIGHTNESS = """([selector, property]) => {
+    const pen = document.createElement("canvas").getContext("2d");
+    pen.fillStyle = getComputedStyle(document.querySelector(selector))[property];
+    const part = (at) => parseInt(pen.fillStyle.slice(at, at + 2), 16) / 255;
+    const linear = (c) => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
+    return 0.2126 * linear(part(1)) + 0.7152 * linear(part(3)) + 0.0722 * linear(part(5));
+}"""
+
+
+def lightness(page, selector: str, property: str) -> float:
+    """Relative luminance of a colour on the page (WCAG 2.2), 0 to 1."""
+    return page.evaluate(LIGHTNESS, [selector, property])
+
+
+def contrast(page, selector: str) -> float:
+    """Contrast of a text with the page behind it (WCAG 2.2), 1 to 21."""
+    found = lightness(page, selector, "color"), lightness(page, ".stApp", "backgroundColor")
+    return (max(found) + 0.05) / (min(found) + 0.05)
