@@ -1,8 +1,8 @@
 """What a head does, in numbers.
 
-Every function takes the weights of all heads `(h q k)` and gives one number a head, `(h)`. To add one: write it, and put
-its name and unit into `NUMBERS`; the profile, its table and the colour-by menu follow. Rows that see nothing count in
-no mean.
+Every function takes the weights of all heads `(h q k)` and gives one number a head, `(h)`. To add one: write it, and
+put its name and unit into `NUMBERS`, and its field into `Profile`; the table follows. Rows that see nothing count in no
+mean.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def first(weights: Weights) -> PerHead:
 
 
 def previous(weights: Weights) -> PerHead:
-    """Mean weight on the token just before, over the queries that have one (Olsson et al. 2022, previous-token heads)."""
+    """Mean weight on the token just before, over the queries that have one (Olsson et al. 2022: previous-token)."""
     if weights.shape[-2] < 2:
         return weights.new_zeros(weights.shape[0])
     return _mean(weights.diagonal(-1, -2, -1), seeing(weights)[:, 1 : weights.shape[-1] + 1])
