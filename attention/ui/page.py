@@ -24,10 +24,10 @@ ICON = str(Path(__file__).with_name("icon.png"))  # Material icons would be fetc
 View = Callable[[Config], None]
 TIGHT = """
 <style>
-.stMainBlockContainer { padding: 3.4rem 2.2rem 2rem; }
+.stMainBlockContainer { padding: 3.6rem 2.2rem 2rem; }
 .stSidebar [data-testid="stSidebarHeader"] { height: 2.4rem; margin-bottom: 0; }
 .stSidebar .stVerticalBlock { gap: .55rem; }
-@media (max-width: 640px) { .stMainBlockContainer { padding: 3rem .8rem 2rem; } }
+@media (max-width: 640px) { .stMainBlockContainer { padding: 4rem .8rem 2rem; } }
 </style>
 """
 
