@@ -7,7 +7,8 @@ From the ground up, where each may import what stands before it:
     config codec           every knob, and the link that carries them
     trace                  every step of one pass
     heads                  what a head does, in numbers
-    tables                 tensors to rows and bytes
+    parity program         the proof that a trace is PyTorch's attention, and the program that computes it
+    tables cells           tensors to rows and bytes
     charts components      figures, and the parts that run in the browser
     ui                     how a page begins, and cached calls into the core
 

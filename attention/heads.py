@@ -90,7 +90,7 @@ def first(weights: Weights) -> PerHead:
 
 def previous(weights: Weights) -> PerHead:
     """Mean weight on the token just before, over the queries that have one (Olsson et al. 2022: previous-token)."""
-    if min(weights.shape[-2:]) < 2:
+    if weights.shape[-2] < 2:
         return weights.new_zeros(weights.shape[0])
     return _mean(weights.diagonal(-1, -2, -1), seeing(weights)[:, 1 : weights.shape[-1] + 1])
 

@@ -107,7 +107,8 @@ def test_a_note_names_what_could_not_be_used_and_why(query, notes):
 def test_text_that_cannot_be_drawn_is_named_briefly(text):
     config, (note,) = from_query({"text": text, "heads": "4"})
     assert config == Config(heads=4)
-    assert note.startswith("text='") and "is not printable text of at most 2,000 characters." in note
+    assert note.startswith("text='")
+    assert "is not printable text of at most 2,000 characters." in note
     assert len(note) < 300
     note.encode()
 
@@ -121,7 +122,8 @@ def test_choices_may_be_written_in_capitals():
 
 
 def test_only_what_differs_from_the_defaults_is_in_a_link():
-    assert to_query(Config()) == {} and link(Config()) == ""
+    assert to_query(Config()) == {}
+    assert link(Config()) == ""
     assert to_query(Config(heads=4, text="a b")) == {"heads": "4", "text": "a b"}
     assert link(Config(scale="1/d_head", text="a&b=ü")) == "scale=1%2Fd_head&text=a%26b%3D%C3%BC"
 

@@ -46,7 +46,8 @@ def test_a_config_of_values_that_do_not_fit_is_refused_with_the_nearest(wanted):
 def test_what_a_config_derives(config):
     assert config.d_head * config.heads == config.d_model
     assert config.heads % config.groups == 0
-    assert 0 <= config.row < config.tokens and 0 <= config.head < config.heads
+    assert 0 <= config.row < config.tokens
+    assert 0 <= config.head < config.heads
     assert config.heads * config.tokens**2 <= CELLS
     assert hash(config) == hash(Config(**vars(config)))
     assert config.tensors.tensors == config.tensors
@@ -69,14 +70,17 @@ def test_shared_heads_move_to_the_nearest_divisor(heads, kv_heads):
     if kv_heads == 0:
         assert found == 0
     else:
-        assert found in divisors and abs(found - kv_heads) == min(abs(n - kv_heads) for n in divisors)
+        assert found in divisors
+        assert abs(found - kv_heads) == min(abs(n - kv_heads) for n in divisors)
 
 
 @pytest.mark.parametrize("name", KNOBS)
 def test_a_knob_says_what_it_is(name):
     knob = KNOBS[name]
-    assert knob.label[0].isupper() and len(knob.help.split()) >= 4
-    assert knob.help.endswith(".") and not knob.help.endswith("..")
+    assert knob.label[0].isupper()
+    assert len(knob.help.split()) >= 4
+    assert knob.help.endswith(".")
+    assert not knob.help.endswith("..")
     assert knob.about in ("tensors", "focus", "view")
     assert knob.allows(DEFAULTS[name])
     check(name, DEFAULTS[name])
@@ -105,9 +109,11 @@ def refused(name: str, value: object) -> None:
     with unchecked(), pytest.raises(ConfigError) as refusal:
         Config(**{name: value})
     message = str(refusal.value)
-    assert message.startswith(f"{name}=") and f" is not {KNOBS[name].allowed}. " in message
+    assert message.startswith(f"{name}=")
+    assert f" is not {KNOBS[name].allowed}. " in message
     assert message.endswith((f"The default is {DEFAULTS[name]!r}.", "?"))
-    assert "\n" not in message and len(message) < 400
+    assert "\n" not in message
+    assert len(message) < 400
 
 
 @pytest.mark.parametrize("name", [name for name, knob in KNOBS.items() if knob.low is not None])

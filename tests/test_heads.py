@@ -79,7 +79,8 @@ def test_numbers_of_any_config_are_within_their_bounds(config):
     for name, top in tops.items():
         number = getattr(found, name)
         assert number.shape == (config.heads,)
-        assert (number >= 0).all() and (number <= top + 1e-4).all(), name
+        assert (number >= 0).all(), name
+        assert (number <= top + 1e-4).all(), name
 
 
 @settings(deadline=None, max_examples=50)
@@ -112,7 +113,8 @@ def test_numbers_of_a_head_that_looks_at(head):
 
 def test_a_single_token_has_no_previous_one():
     found = profile(torch.ones(2, 1, 1))
-    assert found.previous.tolist() == [0, 0] and found.first.tolist() == [1, 1]
+    assert found.previous.tolist() == [0, 0]
+    assert found.first.tolist() == [1, 1]
 
 
 def test_no_heads_have_no_numbers():

@@ -23,7 +23,9 @@ def drawn(name: str, n: int, c: int = 64, seed: int = 0, text: str = TEXT) -> to
 @given(name=names, n=st.integers(1, 20), c=st.integers(1, 9), seed=st.integers(0, 9999), text=st.text(LETTERS))
 def test_an_input_has_its_shape_and_is_the_same_again(name, n, c, seed, text):
     x = drawn(name, n, c, seed, text)
-    assert x.shape == (n, c) and x.dtype == torch.float32 and x.isfinite().all()
+    assert x.shape == (n, c)
+    assert x.dtype == torch.float32
+    assert x.isfinite().all()
     assert torch.equal(x, drawn(name, n, c, seed, text))
 
 

@@ -51,13 +51,15 @@ def test_a_combination_says_what_it_is():
     assert both.source == f"{causal.source}; {documents.source}"
     assert both.span == documents.span == "length of a document"
     assert (full | causal).span == ""
-    assert "Or: " in (full | causal).help and "Without: " in (full - causal).help
+    assert "Or: " in (full | causal).help
+    assert "Without: " in (full - causal).help
 
 
 @pytest.mark.parametrize("name", MASKS)
 def test_a_mask_names_its_source_and_what_it_does(name):
     rule = MASKS[name]
-    assert rule.help.endswith(".") and len(rule.help.split()) > 3
+    assert rule.help.endswith(".")
+    assert len(rule.help.split()) > 3
     assert any(part.strip().isdigit() and len(part.strip()) == 4 for part in rule.source.replace(",", " ").split())
     moves = not torch.equal(rule.square(12, 12, 2), rule.square(12, 12, 5))
     assert moves == bool(rule.span), "a span that changes the mask is explained, and only such a one"
@@ -68,7 +70,8 @@ def test_a_mask_names_its_source_and_what_it_does(name):
 def test_the_square_is_the_rule_for_every_pair(name, queries, keys, span):
     rule = MASKS[name]
     square = rule.square(queries, keys, span)
-    assert square.dtype == torch.bool and square.shape == (queries, keys)
+    assert square.dtype == torch.bool
+    assert square.shape == (queries, keys)
     pairs = [[bool(rule(torch.tensor(q), torch.tensor(k), keys, span)) for k in range(keys)] for q in range(queries)]
     assert square.tolist() == pairs
 

@@ -1,0 +1,154 @@
+"""The house stands as its map says: imports run downwards, and each concern has one owner.
+
+The map is the docstring of `attention`: a line a floor, from the ground up. Read from the source by AST.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import attention
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "attention"
+FILES = sorted(PACKAGE.rglob("*.py"))
+PAGES = sorted((ROOT / "pages").glob("*.py"))
+FLOOR = re.compile(r"^ {4}((?:\w+ )+) +\S", re.MULTILINE)
+ORDER = [name for line in FLOOR.findall(attention.__doc__ or "") for name in line.split()]
+BROWSER = {"components", "ui"}  # the parts that know Streamlit
+OWNED = {
+    "session_state": "attention/ui/page.py",
+    "query_params": "attention/ui/page.py",
+    "cache_data": "attention/ui/compute.py",
+    "cache_resource": "attention/ui/compute.py",
+}
+
+every_file = pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(ROOT)))
+every_page = pytest.mark.parametrize("file", [*PAGES, ROOT / "app.py"], ids=lambda file: str(file.relative_to(ROOT)))
+
+
+@cache
+def parsed(file: Path) -> ast.Module:
+    """The source of a file, without what only runs when it is a program of its own."""
+    tree = ast.parse(file.read_text())
+    tree.body = [node for node in tree.body if not is_entry(node)]
+    return tree
+
+
+def is_entry(node: ast.stmt) -> bool:
+    """Is it `if __name__ == "__main__"`?"""
+    return isinstance(node, ast.If) and "__name__" in ast.unparse(node.test)
+
+
+def imports(file: Path) -> Iterator[str]:
+    """Every module that a file imports, also within a function; names taken from a package count as modules of it."""
+    for node in ast.walk(parsed(file)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, f"{file.name} imports relatively; write the whole name"
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+            yield from names if node.module == "attention" else [node.module or ""]
+
+
+def part(module: str) -> str | None:
+    """The part of the package that a dotted name belongs to; None for other packages and for the public names."""
+    names = module.split(".")
+    return names[1] if names[0] == "attention" and names[1:] and exists(names[1]) else None
+
+
+def exists(name: str) -> bool:
+    return (PACKAGE / f"{name}.py").exists() or (PACKAGE / name).is_dir()
+
+
+def home(file: Path) -> str:
+    """The part that a file of the package belongs to."""
+    return file.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def test_the_map_can_be_read():
+    assert ORDER[:3] == ["masks", "scores", "inputs"]
+    assert ORDER[-1] == "ui"
+    assert len(set(ORDER)) == len(ORDER)
+
+
+def test_every_part_is_on_the_map():
+    missing = {home(file) for file in FILES} - {"__init__"} - set(ORDER)
+    assert not missing, f"put {sorted(missing)} into the map in the docstring of attention, above what they import"
+
+
+@every_file
+def test_imports_run_downwards(file):
+    here = home(file)
+    if here == "__init__":
+        return
+    below = {*ORDER[: ORDER.index(here)], here}
+    above = {name for name in map(part, imports(file)) if name} - below
+    assert not above, f"{here} imports {sorted(above)}, which the map in attention has on its right or above it"
+    public = {name for name in imports(file) if name == "attention" or name in PUBLIC}
+    assert here == "ui" or not public, f"{here} imports {sorted(public)} from the package; name the module instead"
+
+
+PUBLIC = {f"attention.{name}" for name in attention.__all__ if not exists(name)}
+
+
+@every_file
+def test_each_library_has_its_place(file):
+    libraries = {name.split(".")[0] for name in imports(file)}
+    if home(file) not in BROWSER:
+        assert "streamlit" not in libraries
+    if home(file) != "charts":
+        assert not libraries & {"plotly", "altair"}
+
+
+@pytest.mark.parametrize("file", [*FILES, *PAGES, ROOT / "app.py"], ids=lambda file: str(file.relative_to(ROOT)))
+def test_state_and_caches_have_one_owner(file):
+    used = {node.attr for node in ast.walk(parsed(file)) if isinstance(node, ast.Attribute)}
+    taken = {alias.name for node in ast.walk(parsed(file)) if isinstance(node, ast.ImportFrom) for alias in node.names}
+    for name in OWNED.keys() & (used | taken):
+        assert str(file.relative_to(ROOT)) == OWNED[name], f"{name} belongs to {OWNED[name]}"
+
+
+@pytest.mark.parametrize("file", [*FILES, *PAGES, ROOT / "app.py"], ids=lambda file: str(file.relative_to(ROOT)))
+def test_nothing_a_visitor_sends_is_executed(file):
+    calls = [node for node in ast.walk(parsed(file)) if isinstance(node, ast.Call)]
+    names = {node.func.id for node in calls if isinstance(node.func, ast.Name)}
+    attributes = {ast.unparse(node.func) for node in calls if isinstance(node.func, ast.Attribute)}
+    keywords = {keyword.arg for node in calls for keyword in node.keywords}
+    assert not names & {"eval", "exec", "compile", "__import__"}
+    assert not attributes & {"torch.load", "pickle.load", "pickle.loads", "os.system", "os.popen"}
+    assert "unsafe_allow_html" not in keywords
+    assert not {name.split(".")[0] for name in imports(file)} & {"pickle", "shelve", "marshal"}
+
+
+@every_file
+def test_nothing_happens_at_import(file):
+    """The top of a module defines, imports and fills tables; what is called there makes something and does nothing."""
+    for node in parsed(file).body:
+        assert not isinstance(node, (ast.For, ast.While, ast.With, ast.Try)), ast.unparse(node)
+        call = node.value if isinstance(node, ast.Expr) else None
+        assert call is None or isinstance(call, ast.Constant), f"{file.name} calls {ast.unparse(node)} when imported"
+
+
+@every_file
+def test_a_module_says_what_lives_in_it(file):
+    assert (ast.get_docstring(parsed(file)) or "").strip().endswith((".", "`", ":", ")"))
+
+
+@every_page
+def test_a_page_defines_nothing(file):
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+    assert not [node for node in ast.walk(parsed(file)) if isinstance(node, kinds)]
+    assert 6 <= len(file.read_text().splitlines()) <= 20 or file.name == "app.py"
+    assert ast.get_docstring(parsed(file))
+
+
+def test_every_page_is_on_the_menu():
+    menu = (ROOT / "app.py").read_text()
+    assert [page.name for page in PAGES if f"pages/{page.name}" not in menu] == []
