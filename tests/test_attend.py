@@ -180,6 +180,19 @@ def options_with_sight(call: Call) -> dict[str, Any]:
     return call.options | {"attn_mask": wide.masked_fill(call.blind, True if mask.dtype == torch.bool else 0.0)}
 
 
+@pytest.mark.parametrize("softcap", [None, 2.0])
+@pytest.mark.parametrize("kind", ["bool", "float"])
+def test_a_row_that_sees_nothing_pushes_nothing_back(kind, softcap):
+    seen = torch.tensor([[True, True], [False, False]])
+    mask = seen if kind == "bool" else torch.zeros(2, 2).masked_fill(~seen, -torch.inf)
+    leaves = [normal(i, 2, 3).requires_grad_() for i in range(3)]
+    found = scaled_dot_product_attention(*leaves, mask, softcap=softcap)
+    grads = torch.autograd.grad(found.output.square().sum() + found.weights.square().sum(), leaves)
+    assert all(grad.isfinite().all() for grad in grads)
+    assert torch.equal(grads[0][1], torch.zeros(3))
+    assert grads[0][0].count_nonzero() == 3
+
+
 def test_weights_have_gradients_too():
     query, key = normal(0, 2, 3, 4, dtype=torch.float64).requires_grad_(), normal(1, 2, 3, 4, dtype=torch.float64)
     assert torch.autograd.gradcheck(lambda q: scaled_dot_product_attention(q, key, key, is_causal=True).weights, query)
