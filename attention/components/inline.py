@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
-from streamlit.components.v2.types import ComponentRenderer
 
 
 @cache
-def component(name: str, *more: str) -> ComponentRenderer:
+def component(name: str, *more: str) -> Callable[..., Any]:
     """What mounts the component `name`: its .html, .css and .js, before which the scripts named in `more` are put.
 
     Not in a shadow root: whoever reads the page, a test or a screen reader, finds the component in it.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from pathlib import Path
-from urllib.parse import quote, urlencode
+from urllib.parse import urlencode
 
 import pytest
 
@@ -18,10 +18,12 @@ def test_first_screen_is_the_answer(visit, theme):
     """Without scrolling: the main controls, every head, the row in focus; in the colours of the theme."""
     tab = visit(theme=theme)
     tab.painted()
-    tab.widget("row").locator("canvas, svg").first.wait_for()
-    for knob in ("tokens", "heads", "d_model", "mask", "scale", "temperature", "row"):
+    row = tab.page.get_by_test_id("stVegaLiteChart")
+    row.wait_for()
+    assert bottom(row) <= 800
+    for knob in ("tokens", "heads", "d_model", "mask", "scale", "temperature"):
         assert bottom(tab.widget(knob)) <= 800, knob
-    squares = tab.page.locator(".heads-grid canvas")
+    squares = tab.page.locator(".heads-grid .square canvas")
     assert squares.count() == 8
     assert max(bottom(square) for square in squares.all()) <= 800
     assert (lightness(tab.page, "body", "backgroundColor") < 0.2) == (theme == "dark")
@@ -41,7 +43,7 @@ def test_a_slider_is_dragged(tab):
     assert heads > 8
     assert tab.link["heads"] == str(heads)
     tab.painted(**tab.link)
-    assert tab.page.locator(".heads-grid canvas").count() == heads
+    assert tab.page.locator(".heads-grid .square canvas").count() == heads
 
 
 def test_a_key_moves_a_slider(tab):
@@ -64,8 +66,7 @@ def test_a_click_pins_a_cell(tab):
     tab.page.mouse.click(square["x"] + 4.5 * side, square["y"] + 11.5 * side)
     tab.painted(head=3, query=11)
     assert tab.link == {"head": "3", "query": "11"}
-    tab.page.get_by_text("Head 3", exact=True).nth(1).wait_for()  # the head that is drawn large
-    assert "Query 11 'and' in head 3" in tab.page.get_by_text("Query 11").first.inner_text()
+    tab.page.get_by_text("Query 11 'and' in head 3").wait_for()
 
 
 def test_keys_move_the_cursor_and_pin(tab):
@@ -90,14 +91,6 @@ def test_a_moving_pointer_sends_nothing(tab):
     assert len(tab.sent) == before
 
 
-def test_what_a_link_says_is_on_the_screen(visit, theme):
-    tab = visit("?" + urlencode(KNOBS), theme=theme)
-    tab.painted(**KNOBS)
-    assert tab.link == KNOBS
-    assert tab.slider("tokens").input_value() == "33"
-    assert tab.page.locator(".heads-grid canvas").count() == 4
-
-
 def test_another_link_in_the_same_tab(tab):
     tab.page.goto(f"{tab.server.url}/?tokens=40")
     tab.painted(tokens=40)
@@ -119,6 +112,7 @@ def test_a_link_is_the_first_request_to_a_fresh_server(page, fresh_server, visit
 def test_pages_are_left_and_come_back_to_with_nothing_forgotten(visit, theme):
     tab = visit("?" + urlencode(KNOBS), theme=theme)
     tab.painted(**KNOBS)
+    assert tab.page.locator(".heads-grid .square canvas").count() == 4
     tab.slider("temperature").press("ArrowRight")
     now = KNOBS | {"temperature": "0.55"}
     tab.painted(**now)
@@ -158,43 +152,38 @@ def test_a_storm_ends_at_the_last_value(tab):
     assert tab.link == {"tokens": "70"}
 
 
-MARKUP = f'![x]({FAR}) <img src="{FAR}" onerror="window.ran=1"> <b>bold</b> [a](javascript:alert(1)) $x^2$ :red[r]'
+MARKUP = f'![x]({FAR}) <img src="{FAR}" onerror="window.ran=1"> <b>b</b> [a](javascript:alert(1)) $x^2$ :red[r]'
+HOSTILE = {"tokens": MARKUP, MARKUP: "1", "mask": "<script>window.ran=1</script>", "seed": "\0", "text": "x" * 20_000}
+WRONG = {"heads": "99999", "temperature": "nan", "seed": "1e9", "d_model": "-3", "scale": "1/d_haed"}
 
 
-@pytest.mark.parametrize(
-    ("query", "told"),
-    [
-        ({"tokens": MARKUP}, "![x](http://evil.example/p.png) <img src="),
-        ({MARKUP: "1"}, "![x](http://evil.example/p.png) <img src="),
-        ({"mask": "<script>window.ran=1</script>"}, "<script>window.ran=1</script>"),
-        ({"heads": "99999", "temperature": "nan", "seed": "1e9"}, "heads='99999' is not between 1 and 32"),
-        ({"mask": "casual"}, "Did you mean 'causal'?"),
-        ({"seed": "\0", "text": "a\0b"}, "seed="),
-        ({"text": "x" * 20_000}, "of at most 2,000 characters"),
-    ],
-    ids=["markup", "name", "script", "numbers", "near", "nul", "huge"],
-)
-def test_nonsense_in_a_link_is_named_and_ignored(visit, query, told):
-    tab = visit("?" + urlencode(query, quote_via=quote))
+@pytest.mark.parametrize("query", [HOSTILE, WRONG], ids=["hostile", "wrong"])
+def test_nonsense_in_a_link_is_named_and_ignored(visit, query):
+    tab = visit("?" + urlencode(query))
     tab.painted()
-    alerts = tab.page.get_by_test_id("stAlert")
-    assert alerts.count() == len(query)
-    assert told in alerts.first.inner_text()
-    assert tab.page.evaluate("window.ran") is None
-    assert tab.page.locator(f'[src="{FAR}"], [href^="javascript"], b:text("bold")').count() == 0
+    tab.quiet()
+    told = tab.page.get_by_test_id("stAlert").all_inner_texts()
+    assert len(told) == len(query)
+    for (name, value), text in zip(query.items(), told, strict=True):
+        assert name[:40] in text
+        assert value[:20] in text or name == MARKUP or value == "\0"
     assert tab.link == {}
+    assert_literal(tab)
 
 
 def test_typed_markup_is_shown_as_it_is(visit):
-    words = (
-        '![x](http://evil.example/p.png) <img/src=x/onerror=window.ran=1> <a/href="javascript:alert(1)">b</a> $a$ **b**'
-    )
-    tab = visit("?" + urlencode({"text": words, "tokens": 5, "head": 2}))
-    tab.painted(text=words, tokens=5, head=2)
+    words = f'![x]({FAR}) <img/src=x/onerror=window.ran=1> <a/href="javascript:alert(1)">b</a> $a$ **b**'
+    tab = visit("?" + urlencode({"text": words, "tokens": 5}))
+    tab.painted(text=words, tokens=5)
     tab.quiet()
-    assert tab.page.locator(".heads-grid .label").first.inner_text() == "![x](http://evil.example/p.png)"
+    assert tab.page.locator(".heads-grid .label.down").all_inner_texts()[:5] == ["!", "[", "x", "]", "("]
+    assert_literal(tab)
+
+
+def assert_literal(tab) -> None:
+    """Nothing of a stranger's words ran, became a link or a picture, or markup."""
     assert tab.page.evaluate("window.ran") is None
-    assert tab.page.locator('[src*="evil"], [href^="javascript"]').count() == 0
+    assert tab.page.locator('[src*="evil"], [href^="javascript"], .stAlert b, .stAlert .katex').count() == 0
 
 
 def bottom(element) -> float:

@@ -4,26 +4,17 @@ from __future__ import annotations
 
 import base64
 import io
-import os
 import re
-import socket
-import subprocess
-import sys
-import time
-import urllib.request
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 import pytest
 from PIL import Image, ImageColor
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 from attention.charts.theme import WEIGHTS
+from tests.served import served
 
-ROOT = Path(__file__).parents[2]
-ARGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
-ARGS += ["--disable-component-update", "--disable-sync"]
 HOT = 60  # of 255 in red: what is above is no weight of zero
 
 SCRIPT = """
@@ -69,49 +60,13 @@ st.text(f"pinned {got['head']} {got['query']} {got['key']}" if got else "nothing
 def server(tmp_path_factory) -> Iterator[str]:
     script = tmp_path_factory.mktemp("grid") / "app.py"
     script.write_text(SCRIPT)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    options = ["--server.headless=true", f"--server.port={port}", "--server.address=127.0.0.1"]
-    options += ["--browser.gatherUsageStats=false", "--server.fileWatcherType=none"]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "streamlit", "run", str(script), *options],
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    url = f"http://127.0.0.1:{port}"
-    try:
-        _wait(f"{url}/_stcore/health")
-        yield url
-    finally:
-        process.terminate()
-        process.wait(10)
-
-
-def _wait(url: str, seconds: float = 30) -> None:
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        try:
-            urllib.request.urlopen(url, timeout=1)
-            return
-        except OSError:
-            time.sleep(0.1)
-    raise TimeoutError(f"{url} did not answer within {seconds:.0f} seconds.")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        found = next((path for path in ("/usr/bin/chromium",) if Path(path).exists()), None)
-        browser = playwright.chromium.launch(executable_path=found, args=ARGS)
-        yield browser
-        browser.close()
+    with served(script) as server:
+        yield server.url
 
 
 @pytest.fixture
-def page(browser: Browser) -> Iterator[Page]:
-    context = browser.new_context(viewport={"width": 1280, "height": 900}, accept_downloads=True)
+def page(chromium: Browser) -> Iterator[Page]:
+    context = chromium.new_context(viewport={"width": 1280, "height": 900}, accept_downloads=True)
     page, faults = context.new_page(), []
     page.on("pageerror", lambda error: faults.append(str(error)))
     page.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)

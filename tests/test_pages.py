@@ -1,0 +1,83 @@
+"""Every page by itself and through the menu, over settings at the edge of what is allowed; widgets are driven.
+
+Streamlit's AppTest runs a page without a browser: links arrive as query parameters, a widget's move is a full run.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+ROOT = Path(__file__).parents[1]
+PAGES = sorted((ROOT / "pages").glob("*.py"))
+SECONDS = 60  # on a busy machine
+EDGES = [
+    {},
+    {"tokens": "2", "heads": "1", "d_model": "1"},
+    {"tokens": "2", "heads": "32", "d_model": "32", "kv_heads": "1", "mask": "documents", "span": "1"},
+    {"tokens": "300", "heads": "2", "mask": "sinks", "span": "300", "positions": "alibi", "colors": "log"},
+    {"mask": "padding", "span": "18", "softmax": "plus one", "head": "7", "query": "0"},  # nobody sees anything
+    {"input": "characters", "text": "", "scale": "none", "temperature": "0.05", "projections": "identity"},
+    {"input": "noise", "positions": "rotary", "d_model": "8", "softcap": "0.05", "temperature": "20.0"},
+]
+
+
+def run(page: Path, query: dict[str, str]) -> AppTest:
+    """A page opened by a link. The menu opens a page that stands in it by that page's own path."""
+    test = AppTest.from_file(str(page), default_timeout=SECONDS)
+    test.query_params.update(query)
+    return test.run()
+
+
+def said(test: AppTest) -> str:
+    return "\n".join(alert.value for alert in [*test.warning, *test.error, *test.info])
+
+
+@pytest.mark.parametrize("query", EDGES, ids=lambda query: " ".join(f"{k}={v}" for k, v in query.items()) or "defaults")
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_a_page_alone_shows_any_setting(page, query):
+    test = run(page, query)
+    assert not test.exception
+    assert not test.warning
+    for name, value in query.items():
+        if name in ("tokens", "heads", "d_model", "temperature"):
+            assert test.slider(key=name).value == float(value), name
+    assert {name: test.query_params[name] for name in query} == query
+    assert set(test.query_params) == set(query)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_a_page_through_the_menu_is_the_page_alone(page):
+    menu = AppTest.from_file(str(ROOT / "app.py"), default_timeout=SECONDS).run()
+    through = menu.switch_page(str(page.relative_to(ROOT))).run()
+    alone = run(page, {})
+    assert not through.exception
+    assert [text.value for text in through.markdown] == [text.value for text in alone.markdown]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_what_a_link_cannot_mean_is_said(page):
+    test = run(page, {"heads": "0", "mask": "casual", "speed": "9", "tokens": "1024", "d_model": "100"})
+    assert not test.exception
+    assert "heads=0 is not between 1 and 32" in said(test).replace("\\", "")
+    for words in ("Did you mean 'causal'?", "'speed' is not a setting", "8 heads don't divide a d_model of 100"):
+        assert words in said(test).replace("\\", ""), words
+    assert dict(test.query_params) == {"tokens": "1024", "d_model": "96"}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_widgets_move_the_link(page):
+    test = run(page, {})
+    test.slider(key="tokens").set_value(40).run()
+    test.selectbox(key="mask").set_value("window").run()
+    test.slider(key="span").set_value(9).run()
+    test.slider(key="heads").set_value(12).run()
+    assert not test.exception
+    assert test.slider(key="d_model").value == 516
+    assert "12 heads don't divide a d_model of 512: moved to 516." in said(test).replace("\\", "")
+    assert dict(test.query_params) == {"tokens": "40", "mask": "window", "span": "9", "heads": "12", "d_model": "516"}
+    test.button(key="reset").click().run()
+    assert dict(test.query_params) == {}
+    assert test.slider(key="tokens").value == 18
