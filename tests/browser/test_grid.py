@@ -5,15 +5,16 @@ from __future__ import annotations
 import base64
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
 from PIL import Image, ImageColor
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Page
 
 from attention.charts.theme import WEIGHTS
-from tests.served import served
+from tests.browser.conftest import Tab
+from tests.served import Server, served
 
 HOT = 60  # of 255 in red: what is above is no weight of zero
 
@@ -57,29 +58,25 @@ st.text(f"pinned {got['head']} {got['query']} {got['key']}" if got else "nothing
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory) -> Iterator[str]:
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server of the script above, which stands in for the app's own."""
     script = tmp_path_factory.mktemp("grid") / "app.py"
     script.write_text(SCRIPT)
     with served(script) as server:
-        yield server.url
+        yield server
 
 
 @pytest.fixture
-def page(chromium: Browser) -> Iterator[Page]:
-    context = chromium.new_context(viewport={"width": 1280, "height": 900}, accept_downloads=True)
-    page, faults = context.new_page(), []
-    page.on("pageerror", lambda error: faults.append(str(error)))
-    page.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
-    yield page
-    context.close()
-    assert not faults
+def opened(visit: Callable[..., Tab]) -> Callable[..., Tab]:
+    """Opens a link, and returns when the grid is painted."""
 
+    def opened(query: str, theme: str = "dark") -> Tab:
+        tab = visit(f"?{query}", theme=theme, size=(1280, 900))
+        tab.page.wait_for_selector("[data-testid=heads-grid][data-painted]")
+        tab.page.wait_for_function("document.fonts.status === 'loaded'")
+        return tab
 
-def opened(page: Page, server: str, query: str = "", theme: str = "dark") -> Page:
-    page.goto(f"{server}/?embed=true&embed_options={theme}_theme&{query}")
-    page.wait_for_selector("[data-testid=heads-grid][data-painted]")
-    page.wait_for_function("document.fonts.status === 'loaded'")
-    return page
+    return opened
 
 
 def squares(page: Page) -> list[np.ndarray]:
@@ -123,15 +120,15 @@ def blobs(hot: np.ndarray) -> int:
 
 
 @pytest.mark.parametrize(("tokens", "theme"), [(128, "dark"), (512, "light"), (1024, "dark")])
-def test_every_one_of_800_hot_cells_is_seen(page, server, tokens, theme):
-    opened(page, server, f"scene=hot&tokens={tokens}&mask=full&input=noise", theme)
+def test_every_one_of_800_hot_cells_is_seen(opened, tokens, theme):
+    page = opened(f"scene=hot&tokens={tokens}&mask=full&input=noise", theme).page
     page.mouse.move(5, 5)
     assert [blobs(square[:, :, 0] > HOT) for square in squares(page)] == [100] * 8
 
 
 @pytest.mark.parametrize("theme", ["dark", "light"])
-def test_masked_cells_are_grey_and_zeros_are_the_lowest_colour(page, server, theme):
-    opened(page, server, "tokens=8&heads=2&input=noise", theme)
+def test_masked_cells_are_grey_and_zeros_are_the_lowest_colour(opened, theme):
+    page = opened("tokens=8&heads=2&input=noise", theme).page
     inside, shown = stored(page, 1), squares(page)[1]
     size = len(inside) // 8
     assert len(inside) == 8 * size, "cells are whole pixels"
@@ -142,8 +139,8 @@ def test_masked_cells_are_grey_and_zeros_are_the_lowest_colour(page, server, the
     assert (inside[:size, size:, 3] == 0).all() and (inside[-size:, :, 3] == 255).all()
 
 
-def test_every_cell_has_the_colour_of_its_weight(page, server):
-    opened(page, server, "tokens=8&heads=2&mask=full&input=noise")
+def test_every_cell_has_the_colour_of_its_weight(opened):
+    page = opened("tokens=8&heads=2&mask=full&input=noise").page
     inside = stored(page, 0)
     size = len(inside) // 8
     red = inside[size // 2 :: size, size // 2 :: size, 0][2:, 1:]
@@ -151,12 +148,11 @@ def test_every_cell_has_the_colour_of_its_weight(page, server):
     assert (inside.reshape(8, size, 8, size, 4).std((1, 3)) == 0).all(), "a cell is of one colour"
 
 
-def test_pointing_tells_head_tokens_and_weight_without_a_message(page, server):
-    sent: list[object] = []
-    page.on("websocket", lambda opened: opened.on("framesent", lambda frame: sent.append(frame)))
-    opened(page, server, "tokens=8&heads=2&mask=full&text=a+%3Cimg+src=x+onerror=alert(1)%3E&input=words")
+def test_pointing_tells_head_tokens_and_weight_without_a_message(opened):
+    tab = opened("tokens=8&heads=2&mask=full&text=a+%3Cimg+src=x+onerror=alert(1)%3E&input=words")
+    page = tab.page
     page.wait_for_timeout(300)
-    before = len(sent)
+    before = len(tab.sent)
     for query, key, weight in ((1, 1, "0.00123"), (5, 2, "0.828"), (3, 0, "0")):
         page.mouse.move(*cell(page, 1, query, key, 8), steps=5)
         page.wait_for_function("text => document.querySelector('[data-of=weight]').textContent === text", arg=weight)
@@ -166,19 +162,19 @@ def test_pointing_tells_head_tokens_and_weight_without_a_message(page, server):
     assert page.locator(".crossed i.row >> visible=true").count() == 2, "the crosshair is in every head"
     assert "<" in page.locator(".label.down").nth(1).inner_text()
     assert page.locator(".heads-grid img").count() == 0
-    assert len(sent) == before, "a moving pointer sent a message"
+    assert len(tab.sent) == before, "a moving pointer sent a message"
 
 
-def test_a_tile_says_where_its_greatest_stands(page, server):
-    opened(page, server, "scene=hot&tokens=1024&mask=full&input=noise")
+def test_a_tile_says_where_its_greatest_stands(opened):
+    page = opened("scene=hot&tokens=1024&mask=full&input=noise").page
     page.mouse.move(*cell(page, 0, 51, 153, 1024))
     page.wait_for_function("() => document.querySelector('[data-of=weight]').textContent === '1.00'")
     assert (said(page, "query"), said(page, "key")) == ("51", "153")
     assert re.fullmatch(r"greatest of \d+ × \d+, at query 51, key 153", said(page, "note"))
 
 
-def test_a_map_of_65536_tokens_is_drawn_without_places_and_names(page, server):
-    opened(page, server, "scene=map&tokens=8&heads=2&input=words")
+def test_a_map_of_65536_tokens_is_drawn_without_places_and_names(opened):
+    page = opened("scene=map&tokens=8&heads=2&input=words").page
     assert blobs(squares(page)[1][:, :, 0] > HOT + 60) == 1
     page.mouse.move(*cell(page, 1, 200, 100, 256))
     page.wait_for_function("() => document.querySelector('[data-of=weight]').textContent === '0.500'")
@@ -188,8 +184,8 @@ def test_a_map_of_65536_tokens_is_drawn_without_places_and_names(page, server):
     assert page.get_by_text("preview", exact=True).is_visible()
 
 
-def test_a_click_pins_and_keys_move_the_pin(page, server):
-    opened(page, server, "tokens=8&heads=3&mask=full&input=noise")
+def test_a_click_pins_and_keys_move_the_pin(opened):
+    page = opened("tokens=8&heads=3&mask=full&input=noise").page
     page.mouse.click(*cell(page, 1, 4, 2, 8))
     page.get_by_text("pinned 1 4 2").wait_for()
     assert page.locator("figure.focus figcaption b").inner_text() == "Head 1"
@@ -206,37 +202,39 @@ def test_a_click_pins_and_keys_move_the_pin(page, server):
     assert "head=1" in page.locator(".heads-grid").get_attribute("data-painted")
 
 
-def test_moving_the_focus_repaints_nothing(page, server):
-    page.add_init_script("""
+def test_moving_the_focus_repaints_nothing(opened):
+    page = opened("tokens=8&heads=3&input=noise").page
+    page.evaluate("""() => {
         window.paints = 0;
         const put = CanvasRenderingContext2D.prototype.putImageData;
         CanvasRenderingContext2D.prototype.putImageData = function (...all) {
             if (this.canvas.closest('.square')) window.paints++;
             return put.apply(this, all);
-        };""")
-    opened(page, server, "tokens=8&heads=3&input=noise")
-    assert page.evaluate("window.paints") == 3
+        };
+    }""")
     page.mouse.click(*cell(page, 2, 4, 2, 8))
     page.wait_for_selector("[data-painted*='query=4']")
-    assert page.evaluate("window.paints") == 3
+    assert page.evaluate("window.paints") == 0
+    page.set_viewport_size({"width": 1000, "height": 900})
+    page.wait_for_function("window.paints === 3")  # another size is painted anew
 
 
-def test_a_query_that_sees_nothing_says_so(page, server):
-    opened(page, server, "tokens=4&heads=1&mask=padding&span=9&input=noise")
+def test_a_query_that_sees_nothing_says_so(opened):
+    page = opened("tokens=4&heads=1&mask=padding&span=9&input=noise").page
     page.mouse.move(*cell(page, 0, 2, 2, 4))
     page.wait_for_function("() => document.querySelector('[data-of=note]').textContent === 'This query sees no key.'")
     assert said(page, "weight") == "masked"
 
 
-def test_the_row_as_a_table_is_sorted(page, server):
-    opened(page, server, "tokens=64&heads=1&mask=full&input=noise&query=5")
+def test_the_row_as_a_table_is_sorted(opened):
+    page = opened("tokens=64&heads=1&mask=full&input=noise&query=5").page
     page.locator("summary").click()
     keys = page.locator("tbody td:first-child").all_inner_texts()
     assert keys == [str(key) for key in range(63, 13, -1)]
 
 
-def test_the_squares_fit_the_window(page, server):
-    opened(page, server, "tokens=128&heads=8&input=noise")
+def test_the_squares_fit_the_window(opened):
+    page = opened("tokens=128&heads=8&input=noise").page
     grid = page.locator(".heads-grid").bounding_box()
     lines = {page.locator(".square").nth(head).bounding_box()["y"] for head in range(8)}
     assert len(lines) == 2 and grid["height"] <= 440
@@ -247,8 +245,8 @@ def test_the_squares_fit_the_window(page, server):
     assert max(box["x"] + box["width"] for box in boxes) <= 390
 
 
-def test_all_heads_are_saved_as_one_picture(page, server):
-    opened(page, server, "tokens=8&heads=2&mask=full&input=noise")
+def test_all_heads_are_saved_as_one_picture(opened):
+    page = opened("tokens=8&heads=2&mask=full&input=noise").page
     with page.expect_download() as download:
         page.get_by_role("button", name="PNG").click()
     assert download.value.suggested_filename == "attention-heads.png"
@@ -261,20 +259,18 @@ def test_all_heads_are_saved_as_one_picture(page, server):
     assert picture.getpixel(tuple(map(int, at))) == tuple(squares(page)[1][down, across])
 
 
-def test_the_link_is_copied_and_said_to_be(page, server):
+def test_the_link_is_copied_even_without_a_clipboard(opened):
+    page = opened("tokens=8&heads=2&input=noise").page
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    opened(page, server, "tokens=8&heads=2&input=noise")
-    page.get_by_role("button", name="Copy link").click()
-    page.get_by_text("Copied", exact=True).wait_for()
+    button, copied = page.get_by_role("button", name="Copy link"), page.get_by_text("Copied", exact=True)
+    button.click()
+    copied.wait_for()
     assert page.evaluate("navigator.clipboard.readText()") == page.url
-
-
-def test_the_link_is_copied_without_a_clipboard(page, server):
-    page.add_init_script("navigator.clipboard.writeText = () => Promise.reject(new Error('refused'));")
-    opened(page, server, "tokens=8&heads=2&input=noise")
-    page.get_by_role("button", name="Copy link").click()
-    page.get_by_text("Copied", exact=True).wait_for()
-    page.evaluate("document.execCommand = () => false")
-    page.get_by_role("button", name="Copy link").click()
+    copied.wait_for(state="detached")
+    page.evaluate("() => { navigator.clipboard.writeText = () => Promise.reject(new Error('refused')); }")
+    button.click()
+    copied.wait_for()
+    page.evaluate("() => { document.execCommand = () => false; }")
+    button.click()
     page.get_by_text("Select and copy it from here").wait_for()
     assert page.locator(".copy-link input").input_value() == page.url
