@@ -53,7 +53,7 @@ def seeing(weights: Weights) -> Bool[Tensor, "h q"]:
     return (weights > 0).any(-1)
 
 
-def row_entropy(weights: Float[Tensor, "*h q k"]) -> Float[Tensor, "*h q"]:
+def row_entropy(weights: Float[Tensor, "*q k"]) -> Float[Tensor, "*q"]:
     """Entropy of each row in nats (Clark et al. 2019, section 3.2, without their smoothing): -sum p ln p."""
     return torch.special.entr(weights).sum(-1)
 

@@ -61,7 +61,7 @@ def test_a_page_through_the_menu_is_the_page_alone(page):
 def test_what_a_link_cannot_mean_is_said(page):
     test = run(page, {"heads": "0", "mask": "casual", "speed": "9", "tokens": "1024", "d_model": "100"})
     assert not test.exception
-    assert "heads=0 is not between 1 and 32" in said(test).replace("\\", "")
+    assert "heads=0 is not a whole number between 1 and 32" in said(test).replace("\\", "")
     for words in ("Did you mean 'causal'?", "'speed' is not a setting", "8 heads don't divide a d_model of 100"):
         assert words in said(test).replace("\\", ""), words
     assert dict(test.query_params) == {"tokens": "1024", "d_model": "96"}

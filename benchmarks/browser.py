@@ -1,0 +1,62 @@
+"""A slider in a real Chromium, and the time from its key to the pixels that it changes, measured inside the page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from playwright.sync_api import Browser, Page
+
+# The frame after the change is the one that shows it; the key's own time stamp is when the browser got it.
+WATCH = """([selector, attribute]) => {
+    const found = () => {
+        const at = document.querySelector(selector);
+        return attribute ? at?.dataset[attribute] : at?.textContent;
+    };
+    const before = found();
+    window.shown = new Promise((done) => {
+        let start;
+        addEventListener("keydown", (event) => (start = event.timeStamp), { capture: true, once: true });
+        const observer = new MutationObserver(() => {
+            if (start === undefined || found() === before) return;
+            observer.disconnect();
+            requestAnimationFrame(() => done(performance.now() - start));
+        });
+        observer.observe(document, { subtree: true, childList: true, characterData: true, attributes: true });
+    });
+}"""
+
+
+@dataclass(frozen=True)
+class Slider:
+    """A slider of a page, and the element whose text, or data attribute, changes with it."""
+
+    page: Page
+    key: str
+    shows: str
+    attribute: str = ""
+
+    def seconds(self) -> float:
+        """From one press of the right arrow key to the frame that shows the new value; then the page comes to rest."""
+        self.page.bring_to_front()
+        self.page.locator(f".st-key-{self.key} input[type=range]").focus()
+        self.page.evaluate(WATCH, [self.shows, self.attribute])
+        self.page.keyboard.press("ArrowRight")
+        milliseconds = self.page.evaluate("window.shown")
+        self.rest()
+        return milliseconds / 1000
+
+    def rest(self) -> None:
+        """Waits until the script has run to its end and the browser has had time to draw all of it."""
+        self.page.locator('.stApp[data-test-script-state="notRunning"]').wait_for()
+        self.page.wait_for_timeout(250)
+
+
+def opened(browser: Browser, url: str, key: str, shows: str, attribute: str = "") -> Slider:
+    """A slider on a page in a window of its own, with the page's first pictures drawn."""
+    page = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
+    page.set_default_timeout(60_000)
+    page.goto(url)
+    page.locator(f"{shows}[data-{attribute}]" if attribute else shows).wait_for()
+    slider = Slider(page, key, shows, attribute)
+    slider.rest()
+    return slider
