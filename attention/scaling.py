@@ -18,7 +18,7 @@ from attention.inputs import seeded
 
 WIDTHS = tuple(2**i for i in range(11))  # 1 to 1024
 QUERIES = 32  # of one sequence at the most
-FEWEST, MOST, LOGITS = 16, 256, 2**18  # sequences, and logits of one width at about the most
+FEWEST, MOST, LOGITS = (16, 256, 2**18)  # sequences, and logits of one width at about the most
 
 
 @dataclass(frozen=True)

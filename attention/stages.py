@@ -124,7 +124,9 @@ def worked(row: Stages, key: int) -> dict[str, str]:
     sum of all e^{l - m}.
     """
     config = row.config
-    dot, scaled, bias, logit, weight = (float(x[key]) for x in (row.dots, row.scaled, row.bias, row.logits, row.weights))
+    dot, scaled, bias, logit, weight = (
+        float(x[key]) for x in (row.dots, row.scaled, row.bias, row.logits, row.weights)
+    )
     top = float(row.logits.max())
     ones = math.exp(-top) if config.softmax == "plus one" else 0.0
     total = float((row.logits.double() - top).exp().sum()) + ones
@@ -132,11 +134,13 @@ def worked(row: Stages, key: int) -> dict[str, str]:
     sizes = sizes if config.scale == "none" else (sizes[0], config.d_head, sizes[1])
     cap = number(config.softcap)
     squeezed = rf"{cap} \tanh\!\left(\frac{{{number(scaled)}}}{{{cap}}}\right)" if config.softcap else number(scaled)
+    terms = f"{squeezed}{_added(config, bias)}"
+    same = "" if terms == number(logit) else f" = {number(logit)}"
     shifted = f"{number(logit)} - {_braced(top)}"
     return {
         "dots": rf"s_{{{key}}} = {number(dot)}",
         "scaled": rf"z_{{{key}}} = {SCALED[config.scale][1] % sizes} = {number(scaled)}",
-        "logits": rf"\ell_{{{key}}} = {squeezed}{_added(config, bias)} = {number(logit)}",
+        "logits": rf"\ell_{{{key}}} = {terms}{same}",
         "weights": rf"p_{{{key}}} = \frac{{e^{{{shifted}}}}}{{{number(total)}}} = {number(weight)}",
     }
 
@@ -165,7 +169,8 @@ def oddities(row: Stages) -> list[str]:
         "A head has one channel: every dot product is one product of two numbers.": config.d_head == 1,
         f"The softcap keeps every score within ±{config.softcap:g}, so no weight is more than "
         f"e^{2 * config.softcap:g} = {math.exp(min(2 * config.softcap, 700)):.3g} times another before the bias.": 0
-        < config.softcap < 1,
+        < config.softcap
+        < 1,
         f"{int((row.weights[row.visible] == 0).sum())} of its {seen} keys are so far below the greatest logit that "
         "float32 gives them a weight of zero.": bool((row.weights[row.visible] == 0).any()),
         "One key has all of the weight that float32 can tell: the gradient through this row is zero.": seen > 1

@@ -13,20 +13,24 @@ from typing import Any
 import altair as alt
 
 from attention.charts import theme
-from attention.charts.row import quoted
+from attention.charts.row import names
 
 LABELLED = 48  # keys up to which the axis carries their tokens
 TITLES = {"dots": "q · k", "scaled": "scaled", "logits": "logit", "weights": "weight"}
-SETS = ("50 %", "90 %", "99 %", "rest")
-STRENGTH = (1.0, 0.7, 0.45, 0.25)
+POINTER = {
+    "name": "pointer",
+    "select": {"type": "point", "fields": ["place"], "on": "pointermove", "clear": "pointerout", "nearest": True},
+}
+SHARES = (0, 0.5, 0.9, 0.99)
+SETS = {"50%": 1.0, "90%": 0.7, "99%": 0.45, "rest": 0.25}  # how strong a key is drawn
 
 
 def reach(greatest: float) -> float:
     """The next of 1, 2, 5, 10, 20 … above: where an axis ends, so that it stands still while a slider moves a little."""
     if not 0 < greatest < math.inf:
         return 1.0
-    power = 10 ** math.floor(math.log10(greatest))
-    return next(step * power for step in (1, 2, 5, 10) if step * power >= greatest * (1 - 1e-12))
+    power = 10.0 ** math.floor(math.log10(greatest))
+    return next(step * power for step in (1, 2, 5, 10) if step * power >= greatest * (1 - 1e-9))
 
 
 @lru_cache(maxsize=64)
@@ -35,86 +39,133 @@ def panels(labels: tuple[str, ...], keys: int, dots: float, logits: float, color
 
     `labels`: the tokens in the order drawn, () for none; `dots` and `logits`: where those axes end on both sides.
     """
-    pointer = alt.selection_point(
-        name="pointer", fields=["place"], on="pointermove", clear="pointerout", nearest=True, empty=False
-    )
     ends = {"dots": dots, "scaled": logits, "logits": logits}
-    views = [_panel(name, keys, alt.Scale(domain=[-end, end]), pointer, ()) for name, end in ends.items()]
-    views.append(_panel("weights", keys, _weights(colors), pointer, labels, last=True))
-    chart = alt.vconcat(*views, spacing=6).resolve_scale(x="shared")
-    return bare(chart)
+    steps = [_panel(name, keys, _signed(name, end), ()) for name, end in ends.items()]
+    steps.append(_panel("weights", keys, _weight("weights", colors), labels))
+    return bare(alt.vconcat(*steps, spacing=8), touched=(*ends, "weights"))
 
 
-def bare(chart: Any) -> dict[str, Any]:
-    """The specification of a chart without data, which gives way to the width that it gets."""
-    spec = {name: part for name, part in chart.to_dict().items() if name not in ("data", "datasets")}
-    return spec | {"autosize": {"type": "fit-x", "contains": "padding"}} if "vconcat" in spec else spec
+@lru_cache(maxsize=64)
+def variants(columns: tuple[str, ...], labels: tuple[str, ...], keys: int, colors: str = "linear") -> dict[str, Any]:
+    """The same row under several softmaxes, a panel each, named by its column; the columns are those of the table."""
+    last = len(columns) - 1
+    steps = [
+        _panel(f"v{i}", keys, _weight(f"v{i}", colors, name), labels if i == last else (), i == last)
+        for i, name in enumerate(columns)
+    ]
+    return bare(alt.vconcat(*steps, spacing=8), touched=tuple(f"v{i}" for i in range(len(columns))))
 
 
-def _weights(colors: str) -> alt.Scale:
+@lru_cache(maxsize=64)
+def given(name: str, labels: tuple[str, ...], keys: int, dots: float) -> dict[str, Any]:
+    """One step alone: its dot products or its weights; nothing else of the row is in it."""
+    y = _weight(name, "linear") if name == "weights" else _signed(name, dots)
+    chart = _panel(name, keys, y, labels, last=True)
+    return bare(chart.properties(height=theme.ROW_HEIGHT), "fit", (name,))
+
+
+@lru_cache(maxsize=32)
+def mass(keys: int) -> dict[str, Any]:
+    """Share of the weight that the heaviest keys hold together, over the columns `count`, `held` and `holds`.
+
+    `holds` names the shares that this many keys are the smallest set for, None where there is none.
+    """
+    x = alt.X("count:Q", title="heaviest keys", scale=alt.Scale(domain=[0, keys], nice=False), axis=_whole(keys))
+    y = alt.Y("held:Q", title="share held", scale=alt.Scale(domain=[0, 1.08]), axis=alt.Axis(format="%", values=SHARES))
+    base = alt.Chart().encode(x=x, y=y, tooltip=[alt.Tooltip("count:Q"), alt.Tooltip("held:Q", format=".4")])
+    held = base.mark_line(interpolate="step-after", color=theme.QUERY)
+    sets = base.transform_filter("datum.holds")
+    dots = sets.mark_point(color=theme.KEY, size=60, filled=True, opacity=1)
+    says = sets.transform_calculate(says="datum.count + (datum.count == 1 ? ' key: ' : ' keys: ') + datum.holds")
+    words = says.mark_text(align="left", baseline="top", dx=6, dy=6, color=theme.KEY, fontWeight="bold")
+    return bare(alt.layer(held, dots, words.encode(text="says:N")).properties(height=theme.CURVE_HEIGHT), fit="fit")
+
+
+def bare(chart: alt.TopLevelMixin, fit: str = "fit-x", touched: tuple[str, ...] = ()) -> dict[str, Any]:
+    """The specification of a chart without its data, which takes the width that it gets.
+
+    `touched`: the panels in which the pointer is felt; the key nearest to it is the same in all.
+    """
+    spec = _dataless(chart.to_dict(validate=False)) | {"autosize": {"type": fit, "contains": "padding"}}
+    return spec | {"params": [POINTER | {"views": [f"touch_{name}" for name in touched]}]} if touched else spec
+
+
+def _dataless(spec: dict[str, Any]) -> dict[str, Any]:
+    """Without the empty data that every part of a chart made without data brings along."""
+    kept = {name: part for name, part in spec.items() if name not in ("data", "datasets")}
+    parts = {name: [_dataless(part) for part in kept[name]] for name in ("layer", "vconcat") if name in kept}
+    return kept | parts
+
+
+def _whole(keys: int) -> alt.Axis:
+    return alt.Axis(tickMinStep=1, grid=False, format="d", tickCount=min(keys, 10))
+
+
+def _signed(name: str, end: float) -> alt.Y:
+    return _step(name, TITLES[name], alt.Scale(domain=[-end, end], nice=False))
+
+
+def _weight(name: str, colors: str, title: str = "weight") -> alt.Y:
     if colors == "log":
-        return alt.Scale(type="log", domain=[theme.LOG_FLOOR, 1], clamp=True)
-    return alt.Scale(zero=True, nice=False) if colors == "own maximum" else alt.Scale(domain=[0, 1])
+        return _step(name, title, alt.Scale(type="log", domain=[theme.LOG_FLOOR, 1], clamp=True))
+    scale = alt.Scale(zero=True, nice=False) if colors == "own maximum" else alt.Scale(domain=[0, 1])
+    return _step(name, title, scale)
 
 
-def _panel(name: str, keys: int, scale: alt.Scale, pointer: Any, labels: tuple[str, ...], last: bool = False) -> Any:
+def _step(name: str, title: str, scale: alt.Scale) -> alt.Y:
+    return alt.Y(f"{name}:Q", title=title, scale=scale, axis=alt.Axis(tickCount=3, minExtent=36, maxExtent=36))
+
+
+def _panel(name: str, keys: int, y: alt.Y, labels: tuple[str, ...], last: bool | None = None) -> alt.LayerChart:
+    """Bars of the keys that are seen, a mark for those that are not, and what is under the pointer."""
+    last = name == "weights" if last is None else last
     x = alt.X(
         "place:Q",
         title="key →" if last else None,
         scale=alt.Scale(domain=[-0.5, keys - 0.5], nice=False),
-        axis=_axis(labels, keys) if last else alt.Axis(labels=False, ticks=False, grid=False),
+        axis=_keys(labels, keys) if last else alt.Axis(labels=False, ticks=False, grid=False),
     )
-    title = f"log {TITLES[name]}" if getattr(scale, "type", None) == "log" else TITLES[name]
-    y = alt.Y(f"{name}:Q", title=title, scale=scale, axis=alt.Axis(tickCount=3, minExtent=34, maxExtent=34))
     base = alt.Chart().encode(x=x)
-    wide = {"width": {"band": 0.8}} if keys <= LABELLED else {"width": max(1, 560 // keys)}
-    fine = f"isValid(datum.{name}) && datum.visible"
-    shown = base.transform_filter(fine).mark_bar(color=theme.QUERY, **_width(keys)).encode(y=y)
-    if last:
-        shown = shown.encode(opacity=_sets())
-    del wide
-    hidden = base.transform_filter("!datum.visible").mark_tick(color=theme.HIDDEN, thickness=1.5, **_tick(keys))
+    width = max(1, min(24, 420 // keys))
+    seen = base.transform_filter("datum.visible").mark_bar(color=theme.QUERY, width=width).encode(y=y)
+    unseen = base.transform_filter("!datum.visible")
     if name in ("dots", "scaled"):
-        hidden = base.transform_filter("!datum.visible").mark_bar(color=theme.HIDDEN, opacity=0.4, **_width(keys))
-        hidden = hidden.encode(y=y)
+        hidden = unseen.mark_bar(color=theme.HIDDEN, opacity=0.45, width=width).encode(y=y)
     else:
-        hidden = hidden.encode(y=alt.YDatum(theme.LOG_FLOOR if getattr(scale, "type", None) == "log" else 0))
-    rule = base.transform_filter(pointer).mark_rule(color=theme.KEY, strokeDash=[4, 3])
-    said = (
-        base.transform_filter(pointer)
-        .transform_calculate(says=_said(name))
+        hidden = unseen.mark_text(text="×", color=theme.HIDDEN, size=min(12, 3 + width)).encode(
+            y=alt.value(theme.STEP_HEIGHT / 2 if name == "logits" else theme.STEP_HEIGHT - 4)
+        )
+    if name == "weights":
+        seen = seen.encode(opacity=_sets())
+    return alt.layer(hidden, seen, _touched(base, name), *_pointed(base, name)).properties(height=theme.STEP_HEIGHT)
+
+
+def _touched(base: alt.Chart, name: str) -> alt.Chart:
+    """What the pointer finds: the nearest key."""
+    return base.mark_point(opacity=0).encode(y=alt.value(theme.STEP_HEIGHT / 2)).properties(name=f"touch_{name}")
+
+
+def _pointed(base: alt.Chart, name: str) -> list[alt.Chart]:
+    """A line through the key under the pointer, and its value in words."""
+    here = base.transform_filter({"param": "pointer", "empty": False})
+    value = f"isValid(datum.{name}) ? format(datum.{name}, '.4') : '−∞'"
+    says = f"'key ' + datum.key + (datum.token == datum.key ? '' : ' ' + datum.token) + ':  ' + ({value})"
+    return [
+        here.mark_rule(color=theme.KEY, strokeDash=[4, 3]),
+        here.transform_calculate(says=says)
         .mark_text(align="right", baseline="top", color=theme.KEY, fontSize=12, fontWeight="bold")
-        .encode(x=alt.value("width"), y=alt.value(2), text="says:N")
-    )
-    touch = base.mark_point(opacity=0).encode(y=alt.value(theme.STEP_HEIGHT / 2))
-    views = [hidden, shown, touch.add_params(pointer) if name == "dots" else touch, rule, said]
-    return alt.layer(*views).properties(height=theme.STEP_HEIGHT, width="container")
-
-
-def _width(keys: int) -> dict[str, Any]:
-    return {"width": max(1, min(24, 500 // keys))}
-
-
-def _tick(keys: int) -> dict[str, Any]:
-    return {"orient": "horizontal", "size": max(2, min(12, 400 // keys))}
-
-
-def _said(name: str) -> str:
-    value = f"isValid(datum.{name}) ? format(datum.{name}, '.4') : 'hidden'"
-    return f"'key ' + datum.key + ' ' + datum.token + ':  ' + ({value})"
+        .encode(x=alt.value("width"), y=alt.value(2), text="says:N"),
+    ]
 
 
 def _sets() -> alt.Opacity:
-    scale = alt.Scale(domain=list(SETS), range=list(STRENGTH))
-    legend = alt.Legend(orient="bottom", direction="horizontal", title="smallest set that holds")
-    return alt.Opacity("set:N", scale=scale, legend=legend)
+    legend = alt.Legend(orient="bottom", direction="horizontal", title="in the smallest set that holds")
+    return alt.Opacity("set:O", scale=alt.Scale(domain=list(SETS), range=list(SETS.values())), legend=legend)
 
 
-def _axis(labels: tuple[str, ...], keys: int) -> alt.Axis:
-    if not labels:
-        return alt.Axis(tickMinStep=1, grid=False)
-    places = list(range(keys))
-    names = ", ".join(quoted(label) for label in labels)
+def _keys(labels: tuple[str, ...], keys: int) -> alt.Axis:
+    if not labels or keys > LABELLED:
+        return _whole(keys)
     return alt.Axis(
-        values=places, labelExpr=f"[{names}][datum.value]", labelAngle=-45, labelLimit=70, grid=False, labelOverlap=True
+        values=list(range(keys)), labelExpr=names(labels), labelAngle=-45, labelLimit=70, grid=False, labelOverlap=False
     )
