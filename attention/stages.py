@@ -150,7 +150,7 @@ def _added(config: Config, bias: float) -> str:
 
 
 def _braced(value: float) -> str:
-    return f"({number(value)})" if value < 0 else number(value)
+    return f"({number(value)})" if value < 0 else number(abs(value))
 
 
 def number(value: float) -> str:

@@ -42,7 +42,7 @@ def panels(labels: tuple[str, ...], keys: int, dots: float, logits: float, color
     ends = {"dots": dots, "scaled": logits, "logits": logits}
     steps = [_panel(name, keys, _signed(name, end), ()) for name, end in ends.items()]
     steps.append(_panel("weights", keys, _weight("weights", colors), labels))
-    return bare(alt.vconcat(*steps, spacing=8), touched=(*ends, "weights"))
+    return bare(alt.vconcat(*steps, spacing=8))
 
 
 @lru_cache(maxsize=64)
@@ -53,7 +53,7 @@ def variants(columns: tuple[str, ...], labels: tuple[str, ...], keys: int, color
         _panel(f"v{i}", keys, _weight(f"v{i}", colors, name), labels if i == last else (), i == last)
         for i, name in enumerate(columns)
     ]
-    return bare(alt.vconcat(*steps, spacing=8), touched=tuple(f"v{i}" for i in range(len(columns))))
+    return bare(alt.vconcat(*steps, spacing=8))
 
 
 @lru_cache(maxsize=64)
@@ -61,7 +61,7 @@ def given(name: str, labels: tuple[str, ...], keys: int, dots: float) -> dict[st
     """One step alone: its dot products or its weights; nothing else of the row is in it."""
     y = _weight(name, "linear") if name == "weights" else _signed(name, dots)
     chart = _panel(name, keys, y, labels, last=True)
-    return bare(chart.properties(height=theme.ROW_HEIGHT), "fit", (name,))
+    return bare(chart.properties(height=theme.ROW_HEIGHT), "fit")
 
 
 @lru_cache(maxsize=32)
@@ -81,13 +81,14 @@ def mass(keys: int) -> dict[str, Any]:
     return bare(alt.layer(held, dots, words.encode(text="says:N")).properties(height=theme.CURVE_HEIGHT), fit="fit")
 
 
-def bare(chart: alt.TopLevelMixin, fit: str = "fit-x", touched: tuple[str, ...] = ()) -> dict[str, Any]:
+def bare(chart: alt.TopLevelMixin, fit: str = "fit-x") -> dict[str, Any]:
     """The specification of a chart without its data, which takes the width that it gets.
 
-    `touched`: the panels in which the pointer is felt; the key nearest to it is the same in all.
+    The pointer is felt in every panel that is to be touched, and the key nearest to it is the same in all.
     """
     spec = _dataless(chart.to_dict(validate=False)) | {"autosize": {"type": fit, "contains": "padding"}}
-    return spec | {"params": [POINTER | {"views": [f"touch_{name}" for name in touched]}]} if touched else spec
+    touched = [layer["name"] for panel in spec.get("vconcat", [spec]) for layer in panel["layer"] if "name" in layer]
+    return spec | {"params": [POINTER | {"views": touched}]} if touched else spec
 
 
 def _dataless(spec: dict[str, Any]) -> dict[str, Any]:
