@@ -61,7 +61,7 @@ def given(name: str, labels: tuple[str, ...], keys: int, dots: float) -> dict[st
     """One step alone: its dot products or its weights; nothing else of the row is in it."""
     y = _weight(name, "linear") if name == "weights" else _signed(name, dots)
     chart = _panel(name, keys, y, labels, last=True)
-    return bare(chart.properties(height=theme.ROW_HEIGHT), "fit")
+    return bare(chart.properties(height=theme.ROW_HEIGHT))
 
 
 @lru_cache(maxsize=32)
@@ -81,12 +81,12 @@ def mass(keys: int) -> dict[str, Any]:
     return bare(alt.layer(held, dots, words.encode(text="says:N")).properties(height=theme.CURVE_HEIGHT), fit="fit")
 
 
-def bare(chart: alt.TopLevelMixin, fit: str = "fit-x") -> dict[str, Any]:
+def bare(chart: alt.TopLevelMixin) -> dict[str, Any]:
     """The specification of a chart without its data, which takes the width that it gets.
 
     The pointer is felt in every panel that is to be touched, and the key nearest to it is the same in all.
     """
-    spec = _dataless(chart.to_dict(validate=False)) | {"autosize": {"type": fit, "contains": "padding"}}
+    spec = _dataless(chart.to_dict(validate=False)) | {"autosize": {"type": "fit-x", "contains": "padding"}}
     touched = [layer["name"] for panel in spec.get("vconcat", [spec]) for layer in panel["layer"] if "name" in layer]
     return spec | {"params": [POINTER | {"views": touched}]} if touched else spec
 

@@ -35,7 +35,7 @@ GRID_HEIGHT = 430
 FOCUS_HEIGHT = 430
 ROW_HEIGHT = 150
 STEP_HEIGHT = 78  # one step of a row, of several over the same keys
-CURVE_HEIGHT = 230
+CURVE_HEIGHT = 160
 
 
 def side(heads: int) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import streamlit as st
 
 from attention.config import KNOBS, Config
@@ -15,7 +17,17 @@ TOPICS = {
     "scaling": ("Why divide by √d_head", softmax_scaling.draw),
     "precision": ("Number types", softmax_precision.draw),
 }
-FOCUSED = {"row": ("head", "query", "order", "colors"), "all": ("head",), "scaling": (), "precision": ("head",)}
+DIVIDED = {
+    "1/sqrt(d_head)": r"q k^\top / (\sqrt{d_\mathrm{head}}\,T)",
+    "none": r"q k^\top / T",
+    "1/d_head": r"q k^\top / (d_\mathrm{head}\,T)",
+}
+FOCUSED = {
+    "row": ("head", "query", "order", "colors"),
+    "all": ("head",),
+    "scaling": (),
+    "precision": ("head", "dtype", "exponent"),
+}
 
 
 def view(config: Config) -> None:
@@ -38,8 +50,8 @@ def view(config: Config) -> None:
 
 def _title(config: Config) -> None:
     st.markdown(
-        r"**Softmax.** $\mathrm{weights} = \mathrm{softmax}(q k^\top / (\sqrt{d_\mathrm{head}}\,T) + \mathrm{mask})$, step by "
-        f"step. Scale {plain(config.scale)}, temperature T = {config.temperature:g}, d\\_head = {config.d_head}."
+        rf"**Softmax.** $\mathrm{{weights}} = \mathrm{{softmax}}({DIVIDED[config.scale]} + \mathrm{{mask}})$, step by step. "
+        f"Scale {plain(config.scale)}, temperature T = {config.temperature:g}, d\\_head = {config.d_head}."
     )
     scaled, undone = config.scale != "none", "No scaling at all"
     badge, button = st.columns([4, 1], vertical_alignment="center")
@@ -59,20 +71,28 @@ def _choices(config: Config) -> None:
     names = FOCUSED[config.topic]
     if not names:
         return
-    for name, column in zip(names, st.columns(4), strict=False):
+    for name, column in zip(names, st.columns(4 if len(names) != 3 else [1, 1.3, 1.7]), strict=False):
         with column:
             CHOICES[name](config)
 
 
-def _order(config: Config) -> None:
-    st.segmented_control(KNOBS["order"].label, KNOBS["order"].choices, key="order", required=True)
+def _picked(name: str) -> Callable[[Config], None]:
+    """A control that has every choice of a knob side by side."""
+    knob = KNOBS[name]
+
+    def draw(config: Config) -> None:
+        st.segmented_control(knob.label, knob.choices, key=name, help=knob.help, required=True)
+
+    return draw
 
 
 def _colors(config: Config) -> None:
     st.selectbox("Weight axis", KNOBS["colors"].choices, key="colors", help=KNOBS["colors"].help)
 
 
-CHOICES = {"head": focus.head, "query": focus.query, "order": _order, "colors": _colors}
+CHOICES = {"head": focus.head, "query": focus.query, "colors": _colors} | {
+    name: _picked(name) for name in ("order", "dtype", "exponent")
+}
 
 
 def _ask(config: Config) -> None:
