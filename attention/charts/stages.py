@@ -21,8 +21,9 @@ POINTER = {
     "name": "pointer",
     "select": {"type": "point", "fields": ["place"], "on": "pointermove", "clear": "pointerout", "nearest": True},
 }
+HALF = 0.42  # of a bar's width, in keys
 SHARES = (0, 0.5, 0.9, 0.99)
-SETS = {"50%": 1.0, "90%": 0.7, "99%": 0.45, "rest": 0.25}  # how strong a key is drawn
+SETS = {"50%": "", "90%": "b0", "99%": "70", "rest": "40"}  # how strong a key is drawn: its alpha in hexadecimal
 
 
 def reach(greatest: float) -> float:
@@ -78,7 +79,7 @@ def mass(keys: int) -> dict[str, Any]:
     dots = sets.mark_point(color=theme.KEY, size=60, filled=True, opacity=1)
     says = sets.transform_calculate(says="datum.count + (datum.count == 1 ? ' key: ' : ' keys: ') + datum.holds")
     words = says.mark_text(align="left", baseline="top", dx=6, dy=6, color=theme.KEY, fontWeight="bold")
-    return bare(alt.layer(held, dots, words.encode(text="says:N")).properties(height=theme.CURVE_HEIGHT), fit="fit")
+    return bare(alt.layer(held, dots, words.encode(text="says:N")).properties(height=theme.CURVE_HEIGHT))
 
 
 def bare(chart: alt.TopLevelMixin) -> dict[str, Any]:
@@ -120,25 +121,28 @@ def _step(name: str, title: str, scale: alt.Scale) -> alt.Y:
 def _panel(name: str, keys: int, y: alt.Y, labels: tuple[str, ...], last: bool | None = None) -> alt.LayerChart:
     """Bars of the keys that are seen, a mark for those that are not, and what is under the pointer."""
     last = name == "weights" if last is None else last
-    x = alt.X(
-        "place:Q",
-        title="key →" if last else None,
-        scale=alt.Scale(domain=[-0.5, keys - 0.5], nice=False),
-        axis=_keys(labels, keys) if last else alt.Axis(labels=False, ticks=False, grid=False),
-    )
-    base = alt.Chart().encode(x=x)
-    width = max(1, min(24, 420 // keys))
-    seen = base.transform_filter("datum.visible").mark_bar(color=theme.QUERY, width=width).encode(y=y)
-    unseen = base.transform_filter("!datum.visible")
+    scale = alt.Scale(domain=[-0.5, keys - 0.5], nice=False)
+    axis = _keys(labels, keys) if last else alt.Axis(labels=False, ticks=False, grid=False)
+    title = "key →" if last else None
+    base = alt.Chart().encode(x=alt.X("place:Q", title=title, scale=scale, axis=axis))
+    floor = alt.Y2Datum(theme.LOG_FLOOR if y.to_dict()["scale"].get("type") == "log" else 0)
+    left = alt.X("left:Q", title=title, scale=scale, axis=axis)
+    wide = alt.Chart().transform_calculate(left=f"datum.place - {HALF}", right=f"datum.place + {HALF}")
+    bars = wide.encode(x=left, x2="right:Q", y=y, y2=floor)
+    seen = bars.transform_filter("datum.visible").mark_rect(color=theme.QUERY)
     if name in ("dots", "scaled"):
-        hidden = unseen.mark_bar(color=theme.HIDDEN, opacity=0.45, width=width).encode(y=y)
+        hidden = bars.transform_filter("!datum.visible").mark_rect(color=theme.HIDDEN, opacity=0.45)
     else:
-        hidden = unseen.mark_text(text="×", color=theme.HIDDEN, size=min(12, 3 + width)).encode(
-            y=alt.value(theme.STEP_HEIGHT / 2 if name == "logits" else theme.STEP_HEIGHT - 4)
-        )
-    if name == "weights":
-        seen = seen.encode(opacity=_sets())
+        low = theme.STEP_HEIGHT / 2 if name == "logits" else theme.STEP_HEIGHT - 4
+        cross = base.transform_filter("!datum.visible").mark_text(text="×", color=theme.HIDDEN, size=_size(keys))
+        hidden = cross.encode(y=alt.value(low))
+    seen = seen.encode(color=_sets()) if name == "weights" else seen
     return alt.layer(hidden, seen, _touched(base, name), *_pointed(base, name)).properties(height=theme.STEP_HEIGHT)
+
+
+def _size(keys: int) -> int:
+    """Of the mark of a hidden key, in pixels."""
+    return max(4, min(12, 400 // keys))
 
 
 def _touched(base: alt.Chart, name: str) -> alt.Chart:
@@ -159,9 +163,10 @@ def _pointed(base: alt.Chart, name: str) -> list[alt.Chart]:
     ]
 
 
-def _sets() -> alt.Opacity:
+def _sets() -> alt.Color:
     legend = alt.Legend(orient="bottom", direction="horizontal", title="in the smallest set that holds")
-    return alt.Opacity("set:O", scale=alt.Scale(domain=list(SETS), range=list(SETS.values())), legend=legend)
+    shades = [f"{theme.QUERY}{alpha}" for alpha in SETS.values()]
+    return alt.Color("set:N", scale=alt.Scale(domain=list(SETS), range=shades), legend=legend)
 
 
 def _keys(labels: tuple[str, ...], keys: int) -> alt.Axis:

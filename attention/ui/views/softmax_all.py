@@ -29,7 +29,7 @@ def draw(trace: Trace) -> None:
         st.vega_lite_chart(frame, charts.histogram(config.heads, config.head), key="sizes", width="stretch")
         st.caption(_counts(found, config.head))
     with right:
-        st.markdown(r"**Entropy by query**: $H_q = -\sum_k p_{qk} \ln p_{qk}$, at most $\ln$(keys seen), dashed")
+        st.markdown(r"**Entropy by query**: $H_q = -\sum_k p_{qk} \ln p_{qk}$, dashed: its bound")
         most = max(math.log(max(int(found.seen.max()), 2)), 1e-9)
         frame = pd.DataFrame(softmax_tables.entropies(found, config.heads))
         spec = charts.entropies(config.heads, config.tokens, most, config.head)
@@ -49,7 +49,7 @@ def _spread(found: Distribution, head: int, most: float) -> str:
     if not len(rows):
         return "No query sees a key: there is no entropy."
     text = f"Head {head}: entropy from {float(rows.min()):.3f} to {float(rows.max()):.3f} nats, mean {float(rows.mean()):.3f}."
-    return f"{text} A strip is {most:.2f} nats tall; where a point stands for several queries, the band has them all."
+    return f"{text} Dashed: ln(keys seen). A strip is {most:.2f} nats tall; where a point stands for several queries, the band has them all."
 
 
 def _oddities(found: Distribution) -> list[str]:
