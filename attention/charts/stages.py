@@ -73,13 +73,11 @@ def mass(keys: int) -> dict[str, Any]:
     """
     x = alt.X("count:Q", title="heaviest keys", scale=alt.Scale(domain=[0, keys], nice=False), axis=_whole(keys))
     y = alt.Y("held:Q", title="share held", scale=alt.Scale(domain=[0, 1.08]), axis=alt.Axis(format="%", values=SHARES))
-    base = alt.Chart().encode(x=x, y=y, tooltip=[alt.Tooltip("count:Q"), alt.Tooltip("held:Q", format=".4")])
+    tips = [alt.Tooltip("count:Q", title="keys"), alt.Tooltip("held:Q", format=".4"), alt.Tooltip("holds:N")]
+    base = alt.Chart().encode(x=x, y=y, tooltip=tips)
     held = base.mark_line(interpolate="step-after", color=theme.QUERY)
-    sets = base.transform_filter("datum.holds")
-    dots = sets.mark_point(color=theme.KEY, size=60, filled=True, opacity=1)
-    says = sets.transform_calculate(says="datum.count + (datum.count == 1 ? ' key: ' : ' keys: ') + datum.holds")
-    words = says.mark_text(align="left", baseline="top", dx=6, dy=6, color=theme.KEY, fontWeight="bold")
-    return bare(alt.layer(held, dots, words.encode(text="says:N")).properties(height=theme.CURVE_HEIGHT))
+    sets = base.transform_filter("datum.holds").mark_point(color=theme.KEY, size=60, filled=True, opacity=1)
+    return bare(alt.layer(held, sets).properties(height=theme.CURVE_HEIGHT))
 
 
 def bare(chart: alt.TopLevelMixin) -> dict[str, Any]:
