@@ -41,7 +41,7 @@ def weights(labels: tuple[str, ...], keys: int, colors: str = "linear") -> dict[
 
 
 def _by_token(labels: tuple[str, ...], keys: int) -> alt.X:
-    axis = alt.Axis(labelAngle=-45, labelLimit=70, labelExpr=_names(labels)) if labels else alt.Axis(labelAngle=0)
+    axis = alt.Axis(labelAngle=-45, labelLimit=70, labelExpr=names(labels)) if labels else alt.Axis(labelAngle=0)
     return alt.X("key:O", title="key →", axis=axis, scale=alt.Scale(domain=list(range(keys))))
 
 
@@ -55,7 +55,7 @@ def _scale(colors: str) -> alt.Scale:
     return alt.Scale(zero=True, nice=False) if colors == "own maximum" else alt.Scale(domain=[0, 1])
 
 
-def _names(labels: tuple[str, ...]) -> str:
+def names(labels: tuple[str, ...]) -> str:
     """Tokens by position as a Vega expression: every token is a quoted literal, whatever it says."""
     quoted = ", ".join("'" + label.replace("\\", "\\\\").replace("'", "\\'") + "'" for label in labels)
     return f"[{quoted}][datum.value]"

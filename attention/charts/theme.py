@@ -26,9 +26,16 @@ NEUTRALS = {
     "dark": {"text": "#eceef2", "muted": "#a2a9b6", "line": "#3b404a", "masked": "#3a3c42", "hatch": "#2a2c31"},
 }
 
+HIDDEN = "#858b97"  # in charts: what a mask hides, and bounds; a grey that can be read in both themes
+RAW, DIVIDED = ("#c8553d", "#3d7ea6")  # dot products as they are, and divided by the square root of d_head
+BROKEN = "#d6336c"  # no number
+DIFFERENCES = ("#8c510a", "#dfc27d", "#f5f5f5", "#80cdc1", "#01665e")  # BrBG (Brewer 1994): too little, none, too much
+
 GRID_HEIGHT = 430
 FOCUS_HEIGHT = 430
 ROW_HEIGHT = 150
+STEP_HEIGHT = 78  # one step of a row, of several over the same keys
+CURVE_HEIGHT = 160
 
 
 def side(heads: int) -> int:

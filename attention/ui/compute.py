@@ -14,15 +14,19 @@ from typing import ParamSpec, TypeVar
 
 import streamlit as st
 import torch
+from torch import Tensor
 
 import attention
-from attention import tables
+from attention import precision, scaling, tables
 from attention.cells import Cells
 from attention.cells import cells as drawn
 from attention.charts import theme
 from attention.config import Config
+from attention.distribution import Distribution
+from attention.distribution import distribution as counted
 from attention.parity import Parity
 from attention.parity import parity as against_torch
+from attention.precision import Rounded
 from attention.trace import Trace
 
 KEPT = 4  # traces, of at most 64 MB of weights each
@@ -83,3 +87,33 @@ def cells(config: Config) -> Cells:
 def numbers(config: Config) -> dict[str, list[float]]:
     """The profile of every head as columns; give `config.tensors`."""
     return shared(tables.numbers, _trace(config).weights)
+
+
+@st.cache_resource(show_spinner=False, max_entries=8)
+def distribution(config: Config) -> Distribution:
+    """All weights of every head, counted by size; give `config.tensors`."""
+    found = _trace(config)
+    return shared(counted, found.weights, found.mask)
+
+
+@st.cache_data(show_spinner="Drawing queries and keys of every width …", max_entries=16)
+def sweep(keys: int) -> list[tuple[scaling.Point, scaling.Point]]:
+    """Every width without scaling and divided by its square root, for this many keys."""
+    return [shared(scaling.sweep, keys, width) for width in scaling.WIDTHS]
+
+
+@st.cache_resource(show_spinner=False, max_entries=4)
+def _dots(keys: int, d_head: int) -> Tensor:
+    return shared(scaling.dots, keys, d_head)
+
+
+@st.cache_data(show_spinner=False, max_entries=64)
+def measured(keys: int, d_head: int, scale: float) -> scaling.Point:
+    """One width under one scale, temperature included."""
+    return shared(scaling.point, _dots(keys, d_head), d_head, scale)
+
+
+@st.cache_resource(show_spinner="Computing the head in every number type …", max_entries=2)
+def compared(config: Config, head: int) -> list[Rounded]:
+    """A head in every number type against float64; give `config.tensors`."""
+    return shared(precision.compared, replace(_trace(config), config=replace(config, head=head)))

@@ -1,0 +1,93 @@
+"""All weights of all heads (Altair): how often each size occurs, and how spread out every query is, head below head."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import altair as alt
+
+from attention.charts import theme
+from attention.charts.stages import bare
+
+TALL, FULL = 0.88, 460  # share of a head's strip that its greatest bar fills, and the height of all strips together
+SIZES = (1e-8, 1e-6, 1e-4, 1e-2, 1)
+
+
+@lru_cache(maxsize=32)
+def histogram(heads: int, focus: int) -> dict[str, Any]:
+    """Weights by size on a log axis, a strip a head, over the columns of `softmax_tables.histogram`; axes are fixed."""
+    x = alt.X(
+        "low:Q",
+        title="weight (log)",
+        scale=alt.Scale(type="log", domain=[SIZES[0], 1], nice=False),
+        axis=alt.Axis(values=list(SIZES), format="~g", labelOverlap=False),
+    )
+    tips = [
+        alt.Tooltip("head:Q"),
+        alt.Tooltip("low:Q", title="from", format=".2~g"),
+        alt.Tooltip("high:Q", title="to", format=".2~g"),
+        alt.Tooltip("pairs:Q", format=","),
+        alt.Tooltip("share:Q", format=".2%"),
+    ]
+    chart = (
+        _strips(heads, focus, "datum.tall")
+        .mark_bar()
+        .encode(x=x, x2="high:Q", y=_heads(heads), y2="top:Q", color=_colors(heads), tooltip=tips)
+    )
+    return bare(_marked(chart, heads, focus))
+
+
+@lru_cache(maxsize=32)
+def entropies(heads: int, queries: int, greatest: float, focus: int) -> dict[str, Any]:
+    """Entropy by query, a strip a head, over the columns of `softmax_tables.entropies`.
+
+    A strip is `greatest` nats tall, the most that a query could have here; the grey line is the most of each query.
+    """
+    scale = alt.Scale(domain=[-0.5, queries - 0.5], nice=False)
+    x = alt.X("query:Q", title="query →", scale=scale, axis=alt.Axis(tickMinStep=1, format="d", grid=False))
+    tips = [alt.Tooltip("head:Q"), alt.Tooltip("query:Q")]
+    tips += [alt.Tooltip(f"{name}:Q", format=".3f") for name in ("low", "mean", "high", "most")]
+    base = _strips(heads, focus, f"datum.mean / {greatest}").transform_calculate(
+        under=f"datum.head + 0.5 - {TALL} * datum.low / {greatest}",
+        over=f"datum.head + 0.5 - {TALL} * datum.high / {greatest}",
+        limit=f"datum.head + 0.5 - {TALL} * datum.most / {greatest}",
+    )
+    color = _colors(heads)
+    area = base.mark_area(opacity=0.25).encode(x=x, y=_heads(heads), y2="top:Q", color=color)
+    band = base.mark_area(opacity=0.35).encode(x=x, y=_heads(heads, "under:Q"), y2="over:Q", color=color)
+    line = base.mark_line(strokeWidth=1.5).encode(x=x, y=_heads(heads, "top:Q"), color=color)
+    limit = base.mark_line(color=theme.HIDDEN, strokeWidth=1, strokeDash=[3, 2]).encode(
+        x=x, y=_heads(heads, "limit:Q"), detail="head:N"
+    )
+    touch = base.mark_point(opacity=0, size=80).encode(x=x, y=_heads(heads, "top:Q"), tooltip=tips)
+    return bare(_marked(alt.layer(limit, area, band, line, touch), heads, focus))
+
+
+def _strips(heads: int, focus: int, height: str) -> alt.Chart:
+    """A chart whose rows know the `base` and the `top` of what they draw: a head's strip is one unit tall."""
+    return alt.Chart().transform_calculate(base="datum.head + 0.5", top=f"datum.head + 0.5 - {TALL} * {height}")
+
+
+def _heads(heads: int, field: str = "base:Q") -> alt.Y:
+    axis = alt.Axis(values=list(range(heads)), grid=False, domain=False, format="d", labelOverlap=False)
+    scale = alt.Scale(domain=[-0.5, heads - 0.5], nice=False, zero=False, reverse=True)
+    return alt.Y(field, title="head ↓", scale=scale, axis=axis)
+
+
+def _colors(heads: int) -> alt.Color:
+    colors = [theme.HEADS[head % len(theme.HEADS)] for head in range(heads)]
+    return alt.Color("head:N", scale=alt.Scale(domain=list(range(heads)), range=colors), legend=None)
+
+
+def _marked(chart: Any, heads: int, focus: int) -> alt.LayerChart:
+    """With a frame around the head in focus."""
+    frame = alt.Chart().mark_rect(fill=None, stroke=theme.QUERY, strokeWidth=1.5)
+    around = frame.encode(
+        x=alt.value(0),
+        x2=alt.value("width"),
+        y=alt.YDatum(focus - 0.5, type="quantitative"),
+        y2=alt.Y2Datum(focus + 0.5),
+    )
+    height = max(150, min(FULL, 60 * heads), 24 * heads)
+    return alt.layer(around, *(chart.layer if isinstance(chart, alt.LayerChart) else [chart])).properties(height=height)

@@ -1,0 +1,86 @@
+"""Why divide by the square root of d_head (Altair): four curves over d_head, with and without, and where one is now."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import altair as alt
+
+from attention.charts import theme
+from attention.charts.stages import bare
+
+KINDS = {"no scaling": theme.RAW, "1/sqrt(d_head)": theme.DIVIDED, "now": theme.QUERY}
+WIDTHS = [4**i for i in range(6)]
+LEGEND = alt.Legend(orient="top", title=None)
+NORMS = {"jacobian": [], "median": [5, 4]}  # and their dashes
+
+
+def _x() -> alt.X:
+    scale = alt.Scale(type="log", base=2, domain=[0.9, 2300], nice=False)
+    return alt.X("d_head:Q", title="d_head", scale=scale, axis=alt.Axis(values=WIDTHS, format="d", grid=False))
+
+
+def _color() -> alt.Color:
+    return alt.Color("kind:N", scale=alt.Scale(domain=list(KINDS), range=list(KINDS.values())), legend=LEGEND)
+
+
+def _tips(*names: str) -> list[alt.Tooltip]:
+    return [alt.Tooltip("kind:N"), alt.Tooltip("d_head:Q")] + [alt.Tooltip(f"{name}:Q", format=".4") for name in names]
+
+
+def _curve(name: str, title: str, scale: alt.Scale, axis: alt.Axis, dash: list[int] | None = None) -> list[alt.Chart]:
+    """A line through the points of each kind, and a diamond where one is now."""
+    y = alt.Y(f"{name}:Q", title=title, scale=scale, axis=axis)
+    base = alt.Chart().encode(x=_x(), y=y, color=_color(), tooltip=_tips(name))
+    swept = base.transform_filter("datum.kind != 'now'")
+    line = swept.mark_line(strokeWidth=1.5, strokeDash=dash or [])
+    dots = swept.mark_point(filled=not dash, size=26)
+    now = base.transform_filter("datum.kind == 'now'").mark_point(shape="diamond", size=130, filled=not dash, opacity=1)
+    return [line, dots, now]
+
+
+@lru_cache(maxsize=1)
+def variance() -> dict[str, Any]:
+    """Variance of the logits, measured points with their standard errors on the lines of theory: d_head, and 1."""
+    ends = alt.Scale(type="log", domain=[1e-3, 1e6], nice=False, clamp=True)
+    axis = alt.Axis(values=[1e-3, 1, 1e3, 1e6], format="~g", labelOverlap=False)
+    y = alt.Y("variance:Q", title="variance of the logits", scale=ends, axis=axis)
+    base = alt.Chart().encode(x=_x(), color=_color(), tooltip=_tips("variance", "error"))
+    swept = base.transform_filter("datum.kind != 'now'")
+    theory = swept.transform_calculate(theory="datum.kind == 'no scaling' ? datum.d_head : 1")
+    layers = [
+        theory.mark_line(strokeWidth=1, strokeDash=[4, 3]).encode(y=alt.Y("theory:Q", scale=ends, axis=axis)),
+        swept.transform_calculate(low="datum.variance - datum.error", high="datum.variance + datum.error")
+        .mark_rule(strokeWidth=2)
+        .encode(y=alt.Y("low:Q", scale=ends, axis=axis), y2="high:Q"),
+        swept.mark_point(filled=True, size=36).encode(y=y),
+        base.transform_filter("datum.kind == 'now'")
+        .mark_point(shape="diamond", size=130, filled=True, opacity=1)
+        .encode(y=y),
+    ]
+    return bare(alt.layer(*layers).properties(height=theme.CURVE_HEIGHT))
+
+
+@lru_cache(maxsize=16)
+def entropy(most: float) -> dict[str, Any]:
+    """Mean entropy of a row in nats; the axis ends at the most it could be, ln of the number of keys."""
+    layers = _curve("entropy", "entropy (nats)", alt.Scale(domain=[0, most], nice=False), alt.Axis(tickCount=4))
+    return bare(alt.layer(*layers).properties(height=theme.CURVE_HEIGHT))
+
+
+@lru_cache(maxsize=1)
+def greatest() -> dict[str, Any]:
+    """Mean of the greatest weight of a row."""
+    layers = _curve("greatest", "greatest weight", alt.Scale(domain=[0, 1]), alt.Axis(tickCount=4))
+    return bare(alt.layer(*layers).properties(height=theme.CURVE_HEIGHT))
+
+
+@lru_cache(maxsize=1)
+def jacobian() -> dict[str, Any]:
+    """Norm of the softmax's Jacobian, mean (solid) and median (dashed); no row has more than a half."""
+    ends, axis = alt.Scale(domain=[0, 0.5]), alt.Axis(tickCount=5)
+    layers = [
+        part for name, dash in NORMS.items() for part in _curve(name, "|J|: mean, median dashed", ends, axis, dash)
+    ]
+    return bare(alt.layer(*layers).properties(height=theme.CURVE_HEIGHT))

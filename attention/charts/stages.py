@@ -1,0 +1,175 @@
+"""How a row of weights came about: a panel a step over the same keys, with one order and one pointer (Altair).
+
+Charts are made without their data, so that they are built once for all rows that look alike. The columns of the table
+are those of `tables.stages`.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import Any
+
+import altair as alt
+
+from attention.charts import theme
+from attention.charts.row import names
+
+LABELLED = 48  # keys up to which the axis carries their tokens
+TITLES = {"dots": "q · k", "scaled": "scaled", "logits": "logit", "weights": "weight"}
+POINTER = {
+    "name": "pointer",
+    "select": {"type": "point", "fields": ["place"], "on": "pointermove", "clear": "pointerout", "nearest": True},
+}
+HALF = 0.42  # of a bar's width, in keys
+SHARES = (0, 0.5, 0.9, 0.99)
+SETS = {"50%": "", "90%": "b0", "99%": "70", "rest": "40"}  # how strong a key is drawn: its alpha in hexadecimal
+
+
+def reach(greatest: float) -> float:
+    """The next of 1, 2, 5, 10, 20 … above: where an axis ends, so that it stands still while a slider moves a little."""
+    if not 0 < greatest < math.inf:
+        return 1.0
+    power = 10.0 ** math.floor(math.log10(greatest))
+    return next(step * power for step in (1, 2, 5, 10) if step * power >= greatest * (1 - 1e-9))
+
+
+@lru_cache(maxsize=64)
+def panels(labels: tuple[str, ...], keys: int, dots: float, logits: float, colors: str = "linear") -> dict[str, Any]:
+    """Dot products, scaled, logits and weights over the keys, as one Vega-Lite specification.
+
+    `labels`: the tokens in the order drawn, () for none; `dots` and `logits`: where those axes end on both sides.
+    """
+    ends = {"dots": dots, "scaled": logits, "logits": logits}
+    steps = [_panel(name, keys, _signed(name, end), ()) for name, end in ends.items()]
+    steps.append(_panel("weights", keys, _weight("weights", colors), labels))
+    return bare(alt.vconcat(*steps, spacing=8))
+
+
+@lru_cache(maxsize=64)
+def variants(columns: tuple[str, ...], labels: tuple[str, ...], keys: int, colors: str = "linear") -> dict[str, Any]:
+    """The same row under several softmaxes, a panel each, named by its column; the columns are those of the table."""
+    last = len(columns) - 1
+    steps = [
+        _panel(f"v{i}", keys, _weight(f"v{i}", colors, name), labels if i == last else (), i == last)
+        for i, name in enumerate(columns)
+    ]
+    return bare(alt.vconcat(*steps, spacing=8))
+
+
+@lru_cache(maxsize=64)
+def given(name: str, labels: tuple[str, ...], keys: int, dots: float) -> dict[str, Any]:
+    """One step alone: its dot products or its weights; nothing else of the row is in it."""
+    y = _weight(name, "linear") if name == "weights" else _signed(name, dots)
+    chart = _panel(name, keys, y, labels, last=True)
+    return bare(chart.properties(height=theme.ROW_HEIGHT))
+
+
+@lru_cache(maxsize=32)
+def mass(keys: int) -> dict[str, Any]:
+    """Share of the weight that the heaviest keys hold together, over the columns `count`, `held` and `holds`.
+
+    `holds` names the shares that this many keys are the smallest set for, None where there is none.
+    """
+    x = alt.X("count:Q", title="heaviest keys", scale=alt.Scale(domain=[0, keys], nice=False), axis=_whole(keys))
+    y = alt.Y("held:Q", title="share held", scale=alt.Scale(domain=[0, 1.08]), axis=alt.Axis(format="%", values=SHARES))
+    tips = [alt.Tooltip("count:Q", title="keys"), alt.Tooltip("held:Q", format=".4"), alt.Tooltip("holds:N")]
+    base = alt.Chart().encode(x=x, y=y, tooltip=tips)
+    held = base.mark_line(interpolate="step-after", color=theme.QUERY)
+    sets = base.transform_filter("datum.holds").mark_point(color=theme.KEY, size=60, filled=True, opacity=1)
+    return bare(alt.layer(held, sets).properties(height=theme.CURVE_HEIGHT))
+
+
+def bare(chart: alt.TopLevelMixin) -> dict[str, Any]:
+    """The specification of a chart without its data, which takes the width that it gets.
+
+    The pointer is felt in every panel that is to be touched, and the key nearest to it is the same in all.
+    """
+    spec = _dataless(chart.to_dict(validate=False)) | {"autosize": {"type": "fit-x", "contains": "padding"}}
+    touched = [layer["name"] for panel in spec.get("vconcat", [spec]) for layer in panel["layer"] if "name" in layer]
+    return spec | {"params": [POINTER | {"views": touched}]} if touched else spec
+
+
+def _dataless(spec: dict[str, Any]) -> dict[str, Any]:
+    """Without the empty data that every part of a chart made without data brings along."""
+    kept = {name: part for name, part in spec.items() if name not in ("data", "datasets")}
+    parts = {name: [_dataless(part) for part in kept[name]] for name in ("layer", "vconcat") if name in kept}
+    return kept | parts
+
+
+def _whole(keys: int) -> alt.Axis:
+    return alt.Axis(tickMinStep=1, grid=False, format="d", tickCount=min(keys, 10))
+
+
+def _signed(name: str, end: float) -> alt.Y:
+    return _step(name, TITLES[name], alt.Scale(domain=[-end, end], nice=False))
+
+
+def _weight(name: str, colors: str, title: str = "weight") -> alt.Y:
+    if colors == "log":
+        return _step(name, title, alt.Scale(type="log", domain=[theme.LOG_FLOOR, 1], clamp=True))
+    scale = alt.Scale(zero=True, nice=False) if colors == "own maximum" else alt.Scale(domain=[0, 1])
+    return _step(name, title, scale)
+
+
+def _step(name: str, title: str, scale: alt.Scale) -> alt.Y:
+    return alt.Y(f"{name}:Q", title=title, scale=scale, axis=alt.Axis(tickCount=3, minExtent=36, maxExtent=36))
+
+
+def _panel(name: str, keys: int, y: alt.Y, labels: tuple[str, ...], last: bool | None = None) -> alt.LayerChart:
+    """Bars of the keys that are seen, a mark for those that are not, and what is under the pointer."""
+    last = name == "weights" if last is None else last
+    scale = alt.Scale(domain=[-0.5, keys - 0.5], nice=False)
+    axis = _keys(labels, keys) if last else alt.Axis(labels=False, ticks=False, grid=False)
+    title = "key →" if last else None
+    base = alt.Chart().encode(x=alt.X("place:Q", title=title, scale=scale, axis=axis))
+    floor = alt.Y2Datum(theme.LOG_FLOOR if y.to_dict()["scale"].get("type") == "log" else 0)
+    left = alt.X("left:Q", title=title, scale=scale, axis=axis)
+    wide = alt.Chart().transform_calculate(left=f"datum.place - {HALF}", right=f"datum.place + {HALF}")
+    bars = wide.encode(x=left, x2="right:Q", y=y, y2=floor)
+    seen = bars.transform_filter("datum.visible").mark_rect(color=theme.QUERY)
+    if name in ("dots", "scaled"):
+        hidden = bars.transform_filter("!datum.visible").mark_rect(color=theme.HIDDEN, opacity=0.45)
+    else:
+        low = theme.STEP_HEIGHT / 2 if name == "logits" else theme.STEP_HEIGHT - 4
+        cross = base.transform_filter("!datum.visible").mark_text(text="×", color=theme.HIDDEN, size=_size(keys))
+        hidden = cross.encode(y=alt.value(low))
+    seen = seen.encode(color=_sets()) if name == "weights" else seen
+    return alt.layer(hidden, seen, _touched(base, name), *_pointed(base, name)).properties(height=theme.STEP_HEIGHT)
+
+
+def _size(keys: int) -> int:
+    """Of the mark of a hidden key, in pixels."""
+    return max(4, min(12, 400 // keys))
+
+
+def _touched(base: alt.Chart, name: str) -> alt.Chart:
+    """What the pointer finds: the nearest key."""
+    return base.mark_point(opacity=0).encode(y=alt.value(theme.STEP_HEIGHT / 2)).properties(name=f"touch_{name}")
+
+
+def _pointed(base: alt.Chart, name: str) -> list[alt.Chart]:
+    """A line through the key under the pointer, and its value in words."""
+    here = base.transform_filter({"param": "pointer", "empty": False})
+    value = f"isValid(datum.{name}) ? format(datum.{name}, '.4') : '−∞'"
+    says = f"'key ' + datum.key + (datum.token == datum.key ? '' : ' ' + datum.token) + ':  ' + ({value})"
+    return [
+        here.mark_rule(color=theme.KEY, strokeDash=[4, 3]),
+        here.transform_calculate(says=says)
+        .mark_text(align="right", baseline="top", color=theme.KEY, fontSize=12, fontWeight="bold")
+        .encode(x=alt.value("width"), y=alt.value(2), text="says:N"),
+    ]
+
+
+def _sets() -> alt.Color:
+    legend = alt.Legend(orient="bottom", direction="horizontal", title="in the smallest set that holds")
+    shades = [f"{theme.QUERY}{alpha}" for alpha in SETS.values()]
+    return alt.Color("set:N", scale=alt.Scale(domain=list(SETS), range=shades), legend=legend)
+
+
+def _keys(labels: tuple[str, ...], keys: int) -> alt.Axis:
+    if not labels or keys > LABELLED:
+        return _whole(keys)
+    return alt.Axis(
+        values=list(range(keys)), labelExpr=names(labels), labelAngle=-45, labelLimit=70, grid=False, labelOverlap=False
+    )

@@ -1,0 +1,50 @@
+"""All weights of every head, not one row: how often each size occurs, and how spread out every row is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from attention.heads import row_entropy
+
+LEAST, BINS = -8, 40  # from 1e-8 to 1, five bins a power of ten
+
+
+@dataclass(frozen=True, eq=False)
+class Distribution:
+    """The weights of all pairs that the mask lets through.
+
+    `counts (h p)`: pairs whose weight lies in each of `BINS` bins, evenly wide in log10 from 1e-8 to 1; `below (h)`:
+    pairs with less than that, but not zero; `zero (h)`: pairs whose weight is zero in float32; `entropy (h q)` in nats;
+    `seen (q)`: keys that a query may look at, the logarithm of which bounds its entropy.
+    """
+
+    counts: Int[Tensor, "h p"]
+    below: Int[Tensor, "h"]
+    zero: Int[Tensor, "h"]
+    entropy: Float[Tensor, "h q"]
+    seen: Int[Tensor, "q"]
+
+
+def distribution(weights: Float[Tensor, "h q k"], mask: Bool[Tensor, "q k"]) -> Distribution:
+    """The distribution of every head, head by head, so that memory stays at one head's size."""
+    seen = mask.sum(-1)
+    each = [_counted(head, int(seen.sum())) for head in weights]
+    counts, below, zero = (torch.stack(parts) for parts in zip(*each, strict=True))
+    return Distribution(counts, below, zero, torch.stack([row_entropy(head) for head in weights]), seen)
+
+
+def _counted(head: Float[Tensor, "q k"], pairs: int) -> tuple[Tensor, Tensor, Tensor]:
+    """Counts, pairs below the bins and pairs of zero of one head; what the mask hides is zero and counts nowhere."""
+    logs = head.flatten().log10()
+    counts = torch.histc(logs, BINS, LEAST, 0).long()
+    below = (logs < LEAST).sum() - (head == 0).sum()
+    return counts, below, pairs - counts.sum() - below
+
+
+def edges() -> list[float]:
+    """The borders of the bins, as weights."""
+    return [10 ** (LEAST * (1 - i / BINS)) for i in range(BINS + 1)]

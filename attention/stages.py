@@ -1,0 +1,179 @@
+"""How one row of weights came about: every step from the dot products to the softmax, with its formula.
+
+`STAGES` has the steps in their order. The formulas are KaTeX; `worked` fills in the numbers of one key, and a test
+evaluates what it says.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from attention.attend import HIDDEN
+from attention.config import Config
+from attention.scores import SOFTMAXES, capped
+from attention.trace import Trace, position_bias
+
+SHARES = (0.5, 0.9, 0.99)  # of a row's weight, whose smallest sets of keys are shown
+GEMMA = 50.0  # the softcap that is shown where none is set: Gemma 2, section 2
+SCALED = {
+    "1/sqrt(d_head)": (r"\frac{s_j}{\sqrt{d_\mathrm{head}}\, T}", r"\frac{%s}{\sqrt{%d} \cdot %s}"),
+    "none": (r"\frac{s_j}{T}", r"\frac{%s}{%s}"),
+    "1/d_head": (r"\frac{s_j}{d_\mathrm{head}\, T}", r"\frac{%s}{%d \cdot %s}"),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Stages:
+    """One row, step by step, each `(k)`: `dots`, `scaled`, `logits` (minus infinity where hidden), `weights`.
+
+    `bias` is what positions add, `visible` what the mask lets through.
+    """
+
+    config: Config
+    dots: Float[Tensor, "k"]
+    scaled: Float[Tensor, "k"]
+    bias: Float[Tensor, "k"]
+    logits: Float[Tensor, "k"]
+    weights: Float[Tensor, "k"]
+    visible: Bool[Tensor, "k"]
+
+    @property
+    def heaviest(self) -> int | None:
+        """The key with the greatest weight, the first of equals; None where the row sees nothing."""
+        return int(self.weights.argmax()) if self.visible.any() else None
+
+
+class Stage(NamedTuple):
+    """A step: its name, and its formula under the settings."""
+
+    label: str
+    formula: Callable[[Config], str]
+
+
+def stages(trace: Trace) -> Stages:
+    """The row in focus, in the float32 of the trace; its last step is the weights on the screen."""
+    config = trace.config
+    head, query = config.head, config.row
+    dots = trace.k[head] @ trace.q[head, query]
+    scaled = dots * trace.scale
+    bias = position_bias(config)
+    added = torch.zeros_like(dots) if bias is None else bias[head, query]
+    visible = trace.mask[query]
+    logits = (capped(scaled.clone(), config.softcap) + added).masked_fill(~visible, HIDDEN)
+    return Stages(config, dots, scaled, added, logits, trace.weights[head, query], visible)
+
+
+def ranks(weights: Float[Tensor, "k"]) -> Int[Tensor, "k"]:
+    """The place of every key, the heaviest at 0; equals keep their order."""
+    return weights.argsort(descending=True, stable=True).argsort()
+
+
+def mass(weights: Float[Tensor, "k"]) -> Float[Tensor, "k"]:
+    """Share of the row's weight that the 1, 2, … heaviest keys hold together, in float64; zeros for an empty row."""
+    held = weights.double().sort(descending=True).values.cumsum(0)
+    return held / held[-1] if held[-1] > 0 else held
+
+
+def smallest(weights: Float[Tensor, "k"]) -> dict[float, int]:
+    """How many keys the smallest set has that holds each of `SHARES`; 0 for an empty row."""
+    held = mass(weights)
+    return {share: int((held < share).sum()) + 1 if held[-1] > 0 else 0 for share in SHARES}
+
+
+def variants(row: Stages) -> dict[str, Float[Tensor, "k"]]:
+    """The row's weights under the plain softmax, with one added to the denominator, and with a softcap."""
+    cap = row.config.softcap or GEMMA
+    plain = (row.scaled + row.bias).masked_fill(~row.visible, HIDDEN)
+    squeezed = (capped(row.scaled.clone(), cap) + row.bias).masked_fill(~row.visible, HIDDEN)
+    each = {
+        "softmax": SOFTMAXES["standard"](plain.clone()),
+        "plus one": SOFTMAXES["plus one"](plain),
+        f"softcap {cap:g}": SOFTMAXES["standard"](squeezed),
+    }
+    return {name: weights.nan_to_num_(0.0) for name, weights in each.items()}
+
+
+def _logit(config: Config) -> str:
+    cap = r"c \tanh\!\left(\frac{z_j}{c}\right)" if config.softcap else "z_j"
+    return cap + (" + b_j" if config.positions == "alibi" else "")
+
+
+def _denominator(config: Config) -> str:
+    return r"1 + \sum_i e^{\ell_i}" if config.softmax == "plus one" else r"\sum_i e^{\ell_i}"
+
+
+STAGES: dict[str, Stage] = {
+    "dots": Stage("Dot products", lambda config: r"s_j = q \cdot k_j"),
+    "scaled": Stage("Scaled", lambda config: f"z_j = {SCALED[config.scale][0]}"),
+    "logits": Stage("Capped, biased, masked", lambda config: rf"\ell_j = {_logit(config)}"),
+    "weights": Stage("Weights", lambda config: rf"p_j = \frac{{e^{{\ell_j}}}}{{{_denominator(config)}}}"),
+}
+
+
+def worked(row: Stages, key: int) -> dict[str, str]:
+    """The formulas with the numbers of one key that is seen, a KaTeX line a stage.
+
+    The softmax is written as it is computed, less the greatest logit m, which leaves it as it is: e^{l - m} over the
+    sum of all e^{l - m}.
+    """
+    config = row.config
+    dot, scaled, bias, logit, weight = (
+        float(x[key]) for x in (row.dots, row.scaled, row.bias, row.logits, row.weights)
+    )
+    top = float(row.logits.max())
+    ones = math.exp(-top) if config.softmax == "plus one" else 0.0
+    total = float((row.logits.double() - top).exp().sum()) + ones
+    sizes = (number(dot), number(config.temperature))
+    sizes = sizes if config.scale == "none" else (sizes[0], config.d_head, sizes[1])
+    cap = number(config.softcap)
+    squeezed = rf"{cap} \tanh\!\left(\frac{{{number(scaled)}}}{{{cap}}}\right)" if config.softcap else number(scaled)
+    terms = f"{squeezed}{_added(config, bias)}"
+    same = "" if terms == number(logit) else f" = {number(logit)}"
+    shifted = f"{number(logit)} - {_braced(top)}"
+    return {
+        "dots": rf"s_{{{key}}} = {number(dot)}",
+        "scaled": rf"z_{{{key}}} = {SCALED[config.scale][1] % sizes} = {number(scaled)}",
+        "logits": rf"\ell_{{{key}}} = {terms}{same}",
+        "weights": rf"p_{{{key}}} = \frac{{e^{{{shifted}}}}}{{{number(total)}}} = {number(weight)}",
+    }
+
+
+def _added(config: Config, bias: float) -> str:
+    return f" + {_braced(bias)}" if config.positions == "alibi" else ""
+
+
+def _braced(value: float) -> str:
+    return f"({number(value)})" if value < 0 else number(abs(value))
+
+
+def number(value: float) -> str:
+    """Five significant digits for KaTeX; powers of ten where it is very small or large."""
+    digits, _, power = f"{value:.5g}".partition("e")
+    return rf"{digits} \cdot 10^{{{int(power)}}}" if power else digits
+
+
+def oddities(row: Stages) -> list[str]:
+    """What is odd about the row under these settings, a sentence each; [] where nothing is."""
+    config, seen = row.config, int(row.visible.sum())
+    if not seen:
+        return ["This query sees no key: there is nothing to share out, so its weights and its output are zero."]
+    found = {
+        "It sees one key only, whose weight does not depend on any score.": seen == 1,
+        "A head has one channel: every dot product is one product of two numbers.": config.d_head == 1,
+        f"The softcap keeps every score within ±{config.softcap:g}, so no weight is more than "
+        f"e^{2 * config.softcap:g} = {math.exp(min(2 * config.softcap, 700)):.3g} times another before the bias.": 0
+        < config.softcap
+        < 1,
+        f"{int((row.weights[row.visible] == 0).sum())} of its {seen} keys are so far below the greatest logit that "
+        "float32 gives them a weight of zero.": bool((row.weights[row.visible] == 0).any()),
+        "One key has all of the weight that float32 can tell: the gradient through this row is zero.": seen > 1
+        and float(row.weights.max()) == 1,
+    }
+    return [sentence for sentence, is_so in found.items() if is_so]

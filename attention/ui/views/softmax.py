@@ -1,0 +1,104 @@
+"""Softmax: how one row came about, all rows at once, why scores are divided, and what number types do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from attention.config import KNOBS, Config
+from attention.ui import compute, focus, page, predict, proof
+from attention.ui.views import softmax_all, softmax_precision, softmax_questions, softmax_row, softmax_scaling
+from attention.ui.words import plain
+
+TOPICS = {
+    "row": ("One row, step by step", softmax_row.draw),
+    "all": ("All rows and heads", softmax_all.draw),
+    "scaling": ("Why divide by √d_head", softmax_scaling.draw),
+    "precision": ("Number types", softmax_precision.draw),
+}
+DIVIDED = {
+    "1/sqrt(d_head)": r"q k^\top / (\sqrt{d_\mathrm{head}}\,T)",
+    "none": r"q k^\top / T",
+    "1/d_head": r"q k^\top / (d_\mathrm{head}\,T)",
+}
+FOCUSED = {
+    "row": ("head", "query", "order", "colors"),
+    "all": ("head",),
+    "scaling": (),
+    "precision": ("head", "dtype", "exponent"),
+}
+
+
+def view(config: Config) -> None:
+    """The page of a config; a question that is asked hides all but itself until it is opened."""
+    _title(config)
+    if predict.asked(config, *softmax_questions.QUESTIONS) and not softmax_questions.opened(config):
+        return
+    st.segmented_control(
+        KNOBS["topic"].label,
+        list(TOPICS),
+        key="topic",
+        format_func=lambda name: TOPICS[name][0],
+        required=True,
+        label_visibility="collapsed",
+    )
+    _choices(config)
+    TOPICS[config.topic][1](compute.trace(config))
+    _ask(config)
+
+
+def _title(config: Config) -> None:
+    st.markdown(
+        rf"**Softmax.** $\mathrm{{weights}} = \mathrm{{softmax}}({DIVIDED[config.scale]} + \mathrm{{mask}})$, step by step. "
+        f"Scale {plain(config.scale)}, temperature T = {config.temperature:g}, d\\_head = {config.d_head}."
+    )
+    scaled, undone = config.scale != "none", "No scaling at all"
+    badge, button = st.columns([4, 1], vertical_alignment="center")
+    with badge:
+        proof.badge(config)
+    button.button(
+        undone if scaled else "Divide by √d_head",
+        on_click=page.put,
+        kwargs={"scale": "none" if scaled else "1/sqrt(d_head)"},
+        key="unscale",
+        width="stretch",
+        help="softmax(q kᵀ) as it stands, or divided by the square root of d_head.",
+    )
+
+
+def _choices(config: Config) -> None:
+    names = FOCUSED[config.topic]
+    if not names:
+        return
+    for name, column in zip(names, st.columns(4 if len(names) != 3 else [1, 1.3, 1.7]), strict=False):
+        with column:
+            CHOICES[name](config)
+
+
+def _picked(name: str) -> Callable[[Config], None]:
+    """A control that has every choice of a knob side by side."""
+    knob = KNOBS[name]
+
+    def draw(config: Config) -> None:
+        st.segmented_control(knob.label, knob.choices, key=name, help=knob.help, required=True)
+
+    return draw
+
+
+def _colors(config: Config) -> None:
+    st.selectbox("Weight axis", KNOBS["colors"].choices, key="colors", help=KNOBS["colors"].help)
+
+
+CHOICES = {"head": focus.head, "query": focus.query, "colors": _colors} | {
+    name: _picked(name) for name in ("order", "dtype", "exponent")
+}
+
+
+def _ask(config: Config) -> None:
+    if config.predict == "none":
+        with st.expander("For the classroom: predict, then reveal", icon=":material/school:"):
+            st.markdown(
+                "The page hides its answer behind a question until it is opened; the link carries the question."
+            )
+            predict.offer(softmax_questions.QUESTIONS)

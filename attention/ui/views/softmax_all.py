@@ -1,0 +1,67 @@
+"""The Softmax page, all rows: how often each size of a weight occurs and the entropy of every query, in all heads."""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+import streamlit as st
+
+from attention import softmax_tables
+from attention.charts import distribution as charts
+from attention.distribution import Distribution
+from attention.trace import Trace
+from attention.ui import compute
+
+
+def draw(trace: Trace) -> None:
+    """Every head, one below the other, the head in focus framed."""
+    config = trace.config
+    found = compute.distribution(config.tensors)
+    for sentence in _oddities(found):
+        st.info(sentence, icon=":material/info:")
+    left, right = st.columns(2, gap="medium")
+    with left:
+        st.markdown(
+            f"**Weights by size**: $p_{{qk}}$ of the {int(found.seen.sum()):,} pairs that the mask lets through"
+        )
+        frame = pd.DataFrame(softmax_tables.histogram(found))
+        st.vega_lite_chart(frame, charts.histogram(config.heads, config.head), key="sizes", width="stretch")
+        st.caption(_counts(found, config.head))
+    with right:
+        st.markdown(r"**Entropy by query**: $H_q = -\sum_k p_{qk} \ln p_{qk}$, dashed: its bound")
+        most = max(math.log(max(int(found.seen.max()), 2)), 1e-9)
+        frame = pd.DataFrame(softmax_tables.entropies(found, config.heads))
+        spec = charts.entropies(config.heads, config.tokens, most, config.head)
+        st.vega_lite_chart(frame, spec, key="entropies", width="stretch")
+        st.caption(_spread(found, config.head, most))
+
+
+def _counts(found: Distribution, head: int) -> str:
+    return (
+        f"Head {head}: {int(found.below[head]):,} pairs have less than 1e-8, {int(found.zero[head]):,} exactly zero in "
+        "float32. A bar's height is its share of the pairs beside the tallest bar of all heads; one pair still shows."
+    )
+
+
+def _spread(found: Distribution, head: int, most: float) -> str:
+    rows = found.entropy[head][found.seen > 0]
+    if not len(rows):
+        return "No query sees a key: there is no entropy."
+    text = f"Head {head}: entropy from {float(rows.min()):.3f} to {float(rows.max()):.3f} nats, mean {float(rows.mean()):.3f}."
+    return f"{text} Dashed: ln(keys seen). A strip is {most:.2f} nats tall; where a point stands for several queries, the band has them all."
+
+
+def _oddities(found: Distribution) -> list[str]:
+    """What is odd about all rows, a sentence each."""
+    blind, single = int((found.seen == 0).sum()), int((found.seen == 1).sum())
+    pairs = int(found.seen.sum())
+    sentences = {
+        f"{blind} of {len(found.seen)} queries see no key; they have no weights, and count nowhere here.": blind > 0,
+        "Every query that sees anything sees one key only: all weights are one and all entropies zero.": 0
+        < single
+        == int((found.seen > 0).sum()),
+        f"{int(found.zero.sum()) / max(pairs * len(found.zero), 1):.0%} of all weights are zero in float32: these scores "
+        "are far apart.": int(found.zero.sum()) * 10 > pairs * len(found.zero) > 0,
+    }
+    return [sentence for sentence, is_so in sentences.items() if is_so]

@@ -1,0 +1,102 @@
+"""The Softmax page, number types: the head in focus in each of them against float64, and what overflows when."""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+import streamlit as st
+
+from attention import softmax_tables
+from attention.charts import heatmap
+from attention.charts import precision as charts
+from attention.precision import Rounded, limits
+from attention.trace import Trace
+from attention.ui import compute
+
+FOUND = {  # a column's label and what it means
+    "dtype": ("Type", ""),
+    "exponent": ("Exponential", ""),
+    "error": ("Greatest error", "Greatest difference of a weight to float64, over the rows that are numbers."),
+    "row_sum": ("Row sums off by", "Greatest difference of a row's sum to that in float64."),
+    "worst": ("Worst query", "The row with the greatest difference; a row that is no number is the worst."),
+    "broken": ("Broken rows", "Rows that have a weight that is not a number."),
+    "dots": ("q·k = ∞", "Dot products that overflowed, of the pairs that the mask lets through."),
+    "exps": ("exp = ∞", "Exponentials that overflowed."),
+    "sums": ("Σ exp = ∞", "Rows whose sum overflowed."),
+}
+ENDS = {
+    "dtype": ("Type", ""),
+    "largest": ("Largest number", "Dot products and sums overflow beyond it."),
+    "step": ("Step at 1", "How far the next number after one is."),
+    "overflows": ("exp(x) overflows beyond", "ln of the largest number."),
+    "vanishes": ("exp(x) is 0 below", "ln of half the least number above zero."),
+}
+WHY = r"""
+$e^{\ell}$ overflows where a logit is large; $e^{\ell - \max \ell}$ never does, and gives the same weights:
+$\frac{e^{\ell_j}}{\sum_i e^{\ell_i}} = \frac{e^{\ell_j - m}}{\sum_i e^{\ell_i - m}}$.
+"""
+
+
+def draw(trace: Trace) -> None:
+    """The map and the worst row of the chosen type, and the tables of all."""
+    config = trace.config
+    found = compute.compared(config.tensors, config.head)
+    _chosen(next(each for each in found if (each.dtype, each.exponent) == (config.dtype, config.exponent)), trace)
+    st.markdown(f"**Every type**, each step rounded to it, against float64. {WHY}")
+    _table(softmax_tables.types(found), FOUND, "types")
+    st.markdown(f"**What overflows when.** {_asked(trace)}")
+    _table(softmax_tables.ends(), ENDS, "ends")
+
+
+def _table(columns: dict[str, list], named: dict[str, tuple[str, str]], key: str) -> None:
+    """A table with short heads; numbers that are not whole have three digits."""
+    shown = {
+        name: [_digits(value) if isinstance(value, float) else value for value in values]
+        for name, values in columns.items()
+    }
+    heads = {name: st.column_config.Column(label, help=help or None) for name, (label, help) in named.items()}
+    st.dataframe(shown, column_config=heads, hide_index=True, key=key)
+
+
+def _digits(value: float) -> str:
+    return "none" if math.isnan(value) else f"{value:.3g}"
+
+
+def _asked(trace: Trace) -> str:
+    """What this head asks of a type."""
+    head, mask = trace.config.head, trace.mask
+    if not mask.any():
+        return "No query sees a key: nothing can overflow."
+    dots = trace.scores[head][mask] / trace.scale
+    top = float(trace.logits[head][mask].max())
+    return f"Now the greatest |q·k| is {float(dots.abs().max()):.4g}, and the greatest logit {top:.4g}."
+
+
+def _chosen(chosen: Rounded, trace: Trace) -> None:
+    end = limits(chosen.dtype).step / 2
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        st.markdown(f"**Differences to float64** of {chosen.dtype}, {chosen.exponent}")
+        figure = charts.differences(*softmax_tables.differences(chosen, trace.mask, heatmap.PIXELS), end)
+        st.plotly_chart(figure, key="differences", width="stretch", config={"displaylogo": False})
+        st.caption(f"The scale ends at half the step of {chosen.dtype} at 1: {end:.2g}. {_gaps(chosen, trace)}")
+    with right:
+        st.markdown(f"**Worst row**: query {chosen.worst}")
+        frame = pd.DataFrame(softmax_tables.worst_row(chosen))
+        st.vega_lite_chart(frame, charts.row(trace.config.tokens, end), key="worst", width="stretch")
+        st.caption(_verdict(chosen))
+
+
+def _gaps(chosen: Rounded, trace: Trace) -> str:
+    hidden = "" if trace.mask.all() else "Gaps are hidden by the mask. "
+    return hidden + ("Pink cells are not numbers." if chosen.broken else "")
+
+
+def _verdict(chosen: Rounded) -> str:
+    if chosen.broken:
+        return (
+            f"{chosen.broken} rows are no numbers: {chosen.exps:,} exponentials and {chosen.sums:,} sums are infinite, "
+            "and infinity over infinity is none. Subtracting the greatest logit first prevents it."
+        )
+    return f"Greatest difference {chosen.error:.3g}; a row's sum is off by {chosen.row_sum:.3g} at most."

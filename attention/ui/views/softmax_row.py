@@ -1,0 +1,93 @@
+"""The Softmax page, one row: its steps over the keys with their formulas, the mass it holds, other softmaxes."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from attention import softmax_tables, tables
+from attention.charts import stages as charts
+from attention.heads import row_entropy
+from attention.stages import STAGES, Stages, oddities, smallest, stages, variants, worked
+from attention.trace import Trace
+from attention.ui.words import plain
+
+ALIBI = "b_j: what ALiBi adds for the distance. "
+
+
+def draw(trace: Trace) -> None:
+    """The row in focus."""
+    found = stages(trace)
+    for sentence in oddities(found):
+        st.info(sentence, icon=":material/info:")
+    picture, formulas = st.columns([3, 2], gap="medium")
+    with picture:
+        _panels(found)
+    with formulas:
+        _formulas(found)
+    left, right = st.columns(2, gap="medium")
+    with left:
+        _mass(found)
+    with right:
+        _variants(found)
+
+
+def _panels(found: Stages) -> None:
+    config = found.config
+    columns = softmax_tables.stages(found, config.order)
+    ends = (_end(found.dots), max(_end(found.scaled), _end(found.logits[found.visible])))
+    spec = charts.panels(_labels(found, columns), config.tokens, *ends, config.colors)
+    st.vega_lite_chart(pd.DataFrame(columns), spec, key="stages", width="stretch")
+
+
+def _end(values) -> float:
+    return charts.reach(float(values.abs().max())) if len(values) else 1.0
+
+
+def _labels(found: Stages, columns: dict) -> tuple[str, ...]:
+    return softmax_tables.drawn_labels(columns, found.config) if found.config.tokens <= charts.LABELLED else ()
+
+
+def _formulas(found: Stages) -> None:
+    config, key = found.config, found.heaviest
+    numbers = worked(found, key) if key is not None else {}
+    names = tables.labels(config)
+    name = f" “{plain(names[config.row])}”" if names else ""
+    sums = f"{float(found.weights.double().sum()):.6g}"
+    lines = [f"Query {config.row}{name} in head {config.head}, with the numbers of its heaviest key, {key}."]
+    lines = lines if key is not None else [f"Query {config.row}{name} in head {config.head}."]
+    for stage, entry in STAGES.items():
+        lines.append(f"**{entry.label}** ${entry.formula(config)}$")
+        lines += [f"$\\qquad {numbers[stage]}$"] if numbers else []
+    entropy = float(row_entropy(found.weights))
+    lines.append(f"Keys seen: {int(found.visible.sum())}. Sum of weights: {sums}. Entropy: {entropy:.3f} nats.")
+    st.markdown("\n\n".join(lines))
+    st.caption(_legend(found))
+
+
+def _legend(found: Stages) -> str:
+    config = found.config
+    cap = f"c = {config.softcap:g}: softcap. " if config.softcap else ""
+    bias = ALIBI if config.positions == "alibi" else ""
+    hidden = "Grey, and ×: keys that the mask hides; their logit is minus infinity. " if not found.visible.all() else ""
+    return f"T: temperature. {cap}{bias}{hidden}Axes end at 1, 2, 5, 10 …, so that they stand still."
+
+
+def _mass(found: Stages) -> None:
+    sizes = smallest(found.weights)
+    held = ", ".join(f"{size} hold {share:.0%}" for share, size in sizes.items())
+    st.markdown("**Cumulative mass**: what the heaviest keys hold together")
+    st.caption(f"Smallest sets of keys: {held}." if found.visible.any() else "An empty row holds nothing.")
+    frame = pd.DataFrame(softmax_tables.mass(found))
+    st.vega_lite_chart(frame, charts.mass(found.config.tokens), key="mass", width="stretch")
+
+
+def _variants(found: Stages) -> None:
+    names, columns = softmax_tables.variant_rows(found)
+    each = variants(found)
+    st.markdown("**The same row under other softmaxes**")
+    said = "; ".join(f"{name}: greatest {float(w.max()):.3f}, sum {float(w.sum()):.3f}" for name, w in each.items())
+    note = "" if found.config.softcap else " No softcap is set: shown at 50, as in Gemma 2."
+    st.caption(f"{said}.{note}")
+    spec = charts.variants(names, _labels(found, columns), found.config.tokens, found.config.colors)
+    st.vega_lite_chart(pd.DataFrame(columns), spec, key="variants", width="stretch")

@@ -1,0 +1,86 @@
+"""The Softmax page, scaling: what grows with d_head where nothing divides by its root."""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+import streamlit as st
+
+from attention import softmax_tables
+from attention.charts import scaling as charts
+from attention.scaling import Point
+from attention.trace import Trace
+from attention.ui import compute
+
+WHY = r"""
+For independent $q, k$ of mean 0 and variance 1: $\mathrm{Var}(q \cdot k) = \sum_{i=1}^{d_\mathrm{head}}
+\mathrm{Var}(q_i k_i) = d_\mathrm{head}$; divided by $\sqrt{d_\mathrm{head}}$ it is 1 at every width. What of a gradient
+gets through a row is its Jacobian, $J = \mathrm{diag}(p) - p\,p^\top$, with
+$\lVert J \rVert_F^2 = \sum p^2 - 2 \sum p^3 + \left(\sum p^2\right)^2$.
+"""
+
+
+def draw(trace: Trace) -> None:
+    """The four curves for the present number of keys, with the present setting on them."""
+    config = trace.config
+    points = compute.sweep(config.tokens)
+    now = compute.measured(config.tokens, config.d_head, trace.scale)
+    st.markdown(WHY)
+    st.caption(f"{config.tokens:,} keys, as now; no mask; normal noise, seeded. A diamond is the present setting.")
+    frame = pd.DataFrame(softmax_tables.curves(points, now))
+    drawn = {
+        "variance": charts.variance(),
+        "entropy": charts.entropy(round(math.log(config.tokens), 6)),
+        "greatest": charts.greatest(),
+        "jacobian": charts.jacobian(),
+    }
+    columns = [*st.columns(2, gap="medium"), *st.columns(2, gap="medium")]
+    for (name, spec), column in zip(drawn.items(), columns, strict=True):
+        column.vega_lite_chart(frame, spec, key=f"curve {name}", width="stretch")
+    st.markdown("\n".join(f"- {sentence}" for sentence in said(points, now, config.tokens)))
+
+
+def said(points: list[tuple[Point, Point]], now: Point, keys: int) -> list[str]:
+    """What the curves show, in words and from their numbers."""
+    raw, divided = zip(*points, strict=True)
+    return [_variance(raw), _norm(raw), _scaled(divided, keys), _now(now)]
+
+
+def _variance(raw: tuple[Point, ...]) -> str:
+    off = max(abs(point.variance - point.d_head) / point.error for point in raw)
+    return (
+        "**Variance** of the logits: d\\_head without scaling, 1 with it. All measured points lie within "
+        f"{off:.1f} standard errors of that."
+    )
+
+
+def _norm(raw: tuple[Point, ...]) -> str:
+    """Does the norm rise before it falls? It does where there are several keys, as an even row has a small Jacobian."""
+    peak, last = max(raw, key=lambda point: point.jacobian), raw[-1]
+    rise = (
+        f"first rises, from {raw[0].jacobian:.3f} at d\\_head 1 to {peak.jacobian:.3f} at {peak.d_head}, then falls"
+        if peak.d_head > 1
+        else f"falls from {peak.jacobian:.3f} at d\\_head 1"
+    )
+    return (
+        f"**Jacobian without scaling**: the mean norm {rise} to {last.jacobian:.3f} at {last.d_head}. The median falls "
+        f"far sooner, to {last.median:.2g}: most rows let nothing through, a few still do."
+    )
+
+
+def _scaled(divided: tuple[Point, ...], keys: int) -> str:
+    even = (keys - 1) ** 0.5 / keys
+    return (
+        f"**Jacobian with scaling**: it stays near {divided[-1].jacobian:.3f} at every width; a row that spreads evenly "
+        f"over {keys:,} keys has {even:.3f}."
+    )
+
+
+def _now(now: Point) -> str:
+    return (
+        f"**Now** (diamond): d\\_head {now.d_head}, dot products times {now.scale:.4g} (scale over temperature). Logits "
+        f"have a variance of {now.variance:.4g}, as without scaling at d\\_head = {now.d_head * now.scale**2:.4g}. "
+        f"Entropy {now.entropy:.3f} nats, greatest weight {now.greatest:.3f}, norm {now.jacobian:.3f}, its median "
+        f"{now.median:.3g}."
+    )

@@ -1,0 +1,6 @@
+"""Softmax: how one row of weights came about, and what scaling and number types do to it."""
+
+from attention.ui import page
+from attention.ui.views import softmax
+
+page.show(softmax.view)
