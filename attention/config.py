@@ -102,6 +102,7 @@ class Config:
     head: int = _whole(0, 0, 31, "Head in focus", "The head that is drawn large.", about="focus")
     query: int = _whole(LAST, LAST, 1023, "Query in focus", "The token whose row of weights is drawn. -1 is the last one.", about="focus")
     colors: str = _choice("linear", ("linear", "log", "own maximum"), "Colour scale", "Linear: 0 to 1 in every head. Log: 0.0001 to 1. Own maximum: each head from 0 to its greatest weight.", about="view")
+    predict: str = _choice("none", ("none", "mask", "temperature", "row"), "Predict, then reveal", "A question whose answer the page hides until it is opened.", about="view")
     kv_heads: int = _whole(0, 0, 32, "Key-value heads (kv_heads)", "Heads that share keys and values, as in grouped-query (Ainslie et al. 2023) and multi-query attention (Shazeer 2019). 0: one for each head.", advanced=True)
     sharing: str = _choice("averaged", ("averaged", "drawn"), "Shared keys and values", "Where heads share them. Averaged: the mean of what each head had, so that the same weights are regrouped (Ainslie et al. 2023, section 2.1). Drawn: smaller projections of their own.", advanced=True)
     positions: str = _choice("none", POSITIONS, "Positions", "How attention learns where a token stands.", advanced=True)

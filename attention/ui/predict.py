@@ -1,0 +1,60 @@
+"""Predict, then reveal: a page hides its answer behind a question until somebody opens it.
+
+The knob `predict` names the question, so a link carries it; that it was opened is in no link. Any other setting of the
+tensors or of the focus is another question, and closed again. To ask: make a `Question`, and draw the answer only where
+`opened` says so:
+
+    if predict.asked(config, "temperature") and not predict.opened(config, question):
+        return
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import streamlit as st
+
+from attention.codec import link
+from attention.config import Config
+from attention.ui import page
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question about the settings on the screen: markdown `text`, some `guesses`, the right one, and why it is."""
+
+    text: str
+    guesses: tuple[str, ...]
+    answer: str
+    why: str
+
+
+def asked(config: Config, *names: str) -> bool:
+    """Is one of these questions asked?"""
+    return config.predict in names
+
+
+def opened(config: Config, question: Question) -> bool:
+    """Draws the question, its guesses and the switch that opens it; True once it is open."""
+    this = link(replace(config.tensors, predict=config.predict, head=config.head, query=config.query))
+    with st.container(border=True):
+        st.markdown(f"**Predict, then reveal.** {question.text}")
+        guess = st.segmented_control("Your guess", question.guesses, key=f"guess {this}")
+        reveal, end = st.columns([3, 1], vertical_alignment="center")
+        found = reveal.toggle("Reveal the answer", key=f"reveal {this}")
+        end.button("End the question", on_click=page.put, kwargs={"predict": "none"}, key="end", width="stretch")
+        if found:
+            _answered(question, guess)
+    return found
+
+
+def offer(names: dict[str, str]) -> None:
+    """Buttons that ask, each with its label: what stands on the screen hides, and the link carries the question."""
+    for name, label in names.items():
+        st.button(label, on_click=page.put, kwargs={"predict": name}, key=f"ask {name}", icon=":material/quiz:")
+
+
+def _answered(question: Question, guess: str | None) -> None:
+    verdict = "" if guess is None else "Right. " if guess == question.answer else f"Not quite: you said “{guess}”. "
+    show = st.success if guess == question.answer else st.info
+    show(f"{verdict}**{question.answer}.** {question.why}")
