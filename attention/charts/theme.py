@@ -26,9 +26,12 @@ NEUTRALS = {
     "dark": {"text": "#eceef2", "muted": "#a2a9b6", "line": "#3b404a", "masked": "#3a3c42", "hatch": "#2a2c31"},
 }
 
+DIFFERENCES = ("#8c510a", "#dfc27d", "#f5f5f5", "#80cdc1", "#01665e")  # BrBG (Brewer 1994): too little, none, too much
+
 GRID_HEIGHT = 430
 FOCUS_HEIGHT = 430
 ROW_HEIGHT = 150
+SMALL_HEIGHT = 300  # a heatmap of several side by side
 
 
 def side(heads: int) -> int:
@@ -36,6 +39,6 @@ def side(heads: int) -> int:
     return 512 if heads <= 2 else 256 if heads <= 8 else 128
 
 
-def plotly_scale() -> list[tuple[float, str]]:
-    """The map of the weights as Plotly takes it."""
-    return [(i / (len(WEIGHTS) - 1), color) for i, color in enumerate(WEIGHTS)]
+def plotly_scale(colors: tuple[str, ...] = WEIGHTS) -> list[tuple[float, str]]:
+    """A map, that of the weights unless another is given, as Plotly takes it."""
+    return [(i / (len(colors) - 1), color) for i, color in enumerate(colors)]
