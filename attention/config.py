@@ -12,7 +12,7 @@ from dataclasses import Field, dataclass, field, fields, replace
 from typing import Any
 
 from attention.inputs import INPUTS
-from attention.masks import MASKS
+from attention.masks import COMBINATIONS, MASKS, Rule
 from attention.scores import POSITIONS, SCALES, SOFTMAXES
 
 CELLS = 16_000_000  # weights of one trace, heads x tokens x tokens, at the most: 64 MB in float32
@@ -90,6 +90,8 @@ class Config:
     heads: int = _whole(8, 1, 32, "Heads", "Each head has its own queries, keys and values, d_model / heads channels wide.")
     d_model: int = _whole(512, 1, 2048, "Model width (d_model)", "Channels of a token. The heads share them, so the slider moves in steps of the number of heads.")
     mask: str = _choice("causal", MASKS, "Mask", "Which keys a query may look at.")
+    combine: str = _choice("none", COMBINATIONS, "Combine with a second mask", "How the mask is joined with a second one.")
+    second: str = _choice("documents", MASKS, "Second mask", "What the mask is combined with; both have the same span.")
     span: int = _whole(4, 1, 1024, "Span (tokens)", "The reach of masks that have one: window, prefix, document, stride, padding.")
     scale: str = _choice("1/sqrt(d_head)", SCALES, "Scale", "What the dot products are multiplied by before the softmax.")
     temperature: float = _real(1.0, 0.05, 20.0, "Temperature", "Divides the scaled scores: below 1 sharpens the softmax, above 1 flattens it.")
@@ -105,7 +107,11 @@ class Config:
     dtype: str = _choice("bfloat16", ("float32", "bfloat16", "float16"), "Number type", "The type that the head is computed in, against float64.", about="view")
     exponent: str = _choice("max-subtracted", ("max-subtracted", "naive"), "Exponential", "Max-subtracted: exp(l - max l), as every library does. Naive: exp(l), as the formula says.", about="view")
     predict: str = _choice("none", ("none", "mask", "temperature", "row"), "Predict, then reveal", "A question whose answer the page hides until it is opened.", about="view")
+    layers: int = _whole(4, 1, 128, "Layers", "After how many layers the reach of a mask is stated.", about="view")
+    mask_detail: str = _choice("effect", ("effect", "empty rows", "code"), "About the mask in use", "Effect: what it does to the weights. Empty rows: what becomes of queries that see nothing. Code: the mask to take away.", about="view")
+    grouping: str = _choice("hide", ("hide", "show"), "Every grouping of keys and values", "The same weights from multi-head over grouped-query to multi-query attention.", about="view")
     kv_heads: int = _whole(0, 0, 32, "Key-value heads (kv_heads)", "Heads that share keys and values, as in grouped-query (Ainslie et al. 2023) and multi-query attention (Shazeer 2019). 0: one for each head.", advanced=True)
+    sharing: str = _choice("averaged", ("averaged", "drawn"), "Shared keys and values", "Where heads share them. Averaged: the mean of what each head had, so that the same weights are regrouped (Ainslie et al. 2023, section 2.1). Drawn: smaller projections of their own.", advanced=True)
     positions: str = _choice("none", POSITIONS, "Positions", "How attention learns where a token stands.", advanced=True)
     softcap: float = _real(0.0, 0.0, 100.0, "Softcap", "Squeezes scaled scores between -softcap and softcap by tanh (Gemma 2). 0: off.", advanced=True)
     softmax: str = _choice("standard", SOFTMAXES, "Softmax", "Standard, or with one added to the denominator, so that a head can attend to nothing.", advanced=True)
@@ -127,6 +133,16 @@ class Config:
     def groups(self) -> int:
         """Heads that have keys and values of their own: `kv_heads`, or `heads` where it is 0."""
         return self.kv_heads or self.heads
+
+    @property
+    def rule(self) -> Rule:
+        """Which pairs take part: the mask, combined with the second one where that is asked for."""
+        return COMBINATIONS[self.combine](MASKS[self.mask], MASKS[self.second])
+
+    @property
+    def rule_name(self) -> str:
+        """The rule in a few words: `window`, or `causal and documents`."""
+        return self.mask if self.combine == "none" else f"{self.mask} {self.combine} {self.second}"
 
     @property
     def row(self) -> int:

@@ -1,0 +1,65 @@
+"""Masks: every rule side by side, and what the one in use does."""
+
+from __future__ import annotations
+
+import math
+
+import streamlit as st
+
+from attention.components.mask_gallery import mask_gallery
+from attention.config import KNOBS, Config
+from attention.gallery import BLOCK, flops
+from attention.tables import share
+from attention.ui import compute, page, predict, proof
+from attention.ui.views import mask_audit, mask_effect, mask_take_away
+from attention.ui.views.mask_question import question
+
+DETAILS = {"effect": mask_effect.section, "empty rows": mask_audit.section, "code": mask_take_away.section}
+
+
+def view(config: Config) -> None:
+    """The page of a config."""
+    if predict.asked(config, "mask") and not predict.opened(config, question(config)):
+        return
+    _title(config)
+    _gallery(config)
+    detail, layers = KNOBS["mask_detail"], KNOBS["layers"]
+    left, right = st.columns([3, 2], vertical_alignment="bottom", gap="medium")
+    with left:
+        st.segmented_control(detail.label, detail.choices, key="mask_detail", help=detail.help, required=True)
+    with right:
+        st.slider(layers.label, int(layers.low), int(layers.high), key="layers", help=layers.help)
+    DETAILS[config.mask_detail](config)
+
+
+def _title(config: Config) -> None:
+    title, ask = st.columns([8, 1], vertical_alignment="bottom")
+    with title:
+        st.markdown(
+            f"**Masks.** A row is a query, a column a key; where it is hatched, the query does not see the key. "
+            f"In use, **{config.rule_name}**: {config.rule.help}"
+        )
+        proof.badge(config)
+    with ask:
+        predict.offer({"mask": "Ask"})
+
+
+def _gallery(config: Config) -> None:
+    joined = config.combine != "none"
+    own = [compute.exhibit(config.tensors, config.layers)] if joined else []
+    mask_gallery(config, [*own, *compute.gallery(config.tokens, config.span, config.layers)], on_choice=page.chosen)
+    used = compute.exhibit(config.tensors, config.layers)
+    st.caption(
+        f"**{config.rule_name}**, span {config.span}, keeps {used.pairs:,} of {config.tokens**2:,} pairs: $q k^\\top$ "
+        f"and $w v$ need {_count(config, used.share)} of $4 n^2 d_{{model}}$ = {_count(config)} operations a layer, "
+        f"{share(1 - used.share)} less. In blocks: a kernel skips only blocks of {BLOCK} x {BLOCK} pairs that are "
+        f"hidden whole. Reach: how far, in tokens, an output can depend on its input after {config.layers} layers; "
+        f"exact, with residual connections."
+    )
+
+
+def _count(config: Config, kept: float = 1.0) -> str:
+    """The operations of the two products with three digits and a unit."""
+    number = flops(config.tokens, config.d_model, kept)
+    power = min(4, max(0, int(math.log10(max(number, 1)) // 3)))
+    return f"{number / 1000**power:.3g} {' kMGT'[power].strip()}".strip()
