@@ -7,6 +7,8 @@ From the ground up, where each may import what stands before it:
     config codec           every knob, and the link that carries them
     trace                  every step of one pass
     heads                  what a head does, in numbers
+    bounds blocks          which blocks of the square a mask rule hides, shows or cuts
+    pooling maps           pictures of the weights at any length, in bounded memory
     tables                 tensors to rows and bytes
     charts components      figures, and the parts that run in the browser
     ui                     how a page begins, and cached calls into the core
@@ -19,14 +21,18 @@ values of their own, `q` queries, `k` keys, `d` channels of a head, `e` channels
 from attention.attend import Attention, scaled_dot_product_attention
 from attention.config import Config, ConfigError
 from attention.layer import MultiHeadAttention
+from attention.maps import Cancelled, HeadMaps, head_maps
 from attention.trace import Trace, trace
 
 __all__ = [
     "Attention",
+    "Cancelled",
     "Config",
     "ConfigError",
+    "HeadMaps",
     "MultiHeadAttention",
     "Trace",
+    "head_maps",
     "scaled_dot_product_attention",
     "trace",
 ]
