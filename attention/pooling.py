@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
+import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor
 
@@ -24,7 +25,9 @@ from attention.scores import NORMALISERS, POSITIONS, capped
 
 HIDDEN = -1e30  # the score of a hidden pair: finite, so that no product with its weight of zero is NaN
 NOTHING = -1e29  # the greatest score of a row that has seen nothing yet: hidden pairs stay far below it
-SAFE = 60.0  # scores up to here can be exponentiated and summed in float32 as they are
+SAFE = 40.0  # scores up to here can be exponentiated and summed in float32 as they are
+LEAST = -86.0  # the least exponent: below it a float32 underflows, which takes a CPU up to 28 times as long
+FAINT = 1e-37  # a little more than exp(LEAST): what is fainter is nothing
 
 
 @dataclass(frozen=True)
@@ -156,7 +159,8 @@ class _Strip:
         self._rise(scores, at)
         if not self.bounded:
             scores.sub_(self.peak[:, None])
-        powers = torch.exp(scores, out=self.space.powers[: math.prod(shape)].view(shape) if job.stats else scores)
+        powers = self.space.powers[: math.prod(shape)].view(shape) if job.stats else scores
+        exponentials(scores, powers, faint=bool(span.cuts) or not self.bounded)
         total = powers.sum(-1) if at is None else add(self.sums, powers, at, job.tile)
         self.total += total
         if job.stats:
@@ -173,7 +177,7 @@ class _Strip:
         else:
             rows, cols = positions(self.start, self.stop, self.query), positions(left, right, self.query)
             seen = rule(rows[:, None], cols[None], n, job.scoring.span).expand(len(rows), len(cols))
-        return seen.to(self.query.device, self.query.dtype).sub_(1).mul_(-HIDDEN)
+        return seen.view(torch.uint8).to(self.query.device, self.query.dtype).sub_(1).mul_(-HIDDEN)
 
     def _rise(self, scores: Tensor, at: int | None) -> None:
         """The greatest scores so far; without a bound, what was summed before is brought to the new greatest."""
@@ -210,13 +214,21 @@ class _Strip:
         by_tile = self.sums.mul_((-above).exp().to(self.sums.dtype)[:, None])
         tops = self.tops
         if tops is not None:
-            tops = tops.sub_(self.peak[:, None]).sub_(above.to(tops.dtype)[:, None]).exp_()
+            tops = tops.sub_(self.peak[:, None]).sub_(above.to(tops.dtype)[:, None])
+            tops = exponentials(tops, tops, faint=True)
         if not self.job.stats:
             return by_tile, tops, lse[None]
         part = (-above).exp()
         entropy = part * (above * self.total - self.moment)
         greatest = torch.where(seen, (self.top.double() - peak - above).exp(), 0)
         return by_tile, tops, torch.stack([lse, entropy.clamp_(min=0), greatest, part * self.away])
+
+
+def exponentials(scores: Tensor, out: Tensor, faint: bool) -> Tensor:
+    """exp(scores) into `out`; where some may be `faint`, they are raised to LEAST first and become zero after."""
+    if not faint:
+        return torch.exp(scores, out=out)
+    return F.threshold_(torch.exp(scores.clamp_(min=LEAST), out=out), FAINT, 0.0)
 
 
 def add(tiles: Float[Tensor, "r p"], cells: Float[Tensor, "r w"], at: int, tile: int) -> Float[Tensor, "r"]:
