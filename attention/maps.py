@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, wait
 from dataclasses import dataclass, fields, replace
 from itertools import islice
+from typing import Any
 
 import torch
 from jaxtyping import Float
@@ -28,7 +29,7 @@ POOLS = {
     "mean": "Mean of a tile: brightness adds up; a single hot cell fades in a large tile.",
     "max": "Greatest of a tile: no hot cell is lost; broad faint attention looks sparse.",
 }
-HEIGHT, WIDTH, STEP = 256, 2**19, 128  # rows of a block, its cells, and columns from one edge to the next, on a CPU
+HEIGHT, WIDTH, STEP = 512, 2**19, 128  # rows of a block, its cells, and columns from one edge to the next, on a CPU
 GROWTH = 8  # how much taller and wider blocks are on an accelerator
 BAND = 2**26  # cells of a job: a tenth of a second on two cores, so that a cancelled map ends soon
 CELLS = 2**28  # cells of a window at the most: 1 GB in float32
@@ -64,6 +65,11 @@ class HeadMaps:
     first: int
     heads: int
     exact: bool = True
+
+    @property
+    def numbers(self) -> range:
+        """The numbers of these heads among all."""
+        return range(self.first, self.first + len(self.lse))
 
     @property
     def pixels(self) -> Float[Tensor, "h p r"]:
@@ -114,12 +120,30 @@ def head_maps(
     Raises ValueError for what doesn't fit together, and Cancelled.
     """
     options = dict(locals())
-    return joined(list(each_head(options.pop("query"), options.pop("key"), **options)))
+    return joined(list(each_head(**options)))
 
 
 def each_head(
     query: Float[Tensor, "h n d"],
     key: Float[Tensor, "g n d"],
+    *asked: Any,
+    executor: Executor | None = None,
+    progress: Callable[[float], object] | None = None,
+    cancelled: Callable[[], bool] | None = None,
+    **options: Any,
+) -> Iterator[HeadMaps]:
+    """The maps of `head_maps`, which takes the same, one head after the other, each as soon as it is there."""
+    picture, stats = blank(query, key, *asked, **options)
+    bands = list(_bands(query, picture))
+    jobs = _jobs(query, key, picture, bands, stats)
+    done = _watched(_run(jobs, executor, cancelled), len(bands) * len(query), progress)
+    for head in range(len(query)):
+        yield _drawn(picture, head, bands, list(islice(done, len(bands))), stats)
+
+
+def blank(
+    query: Tensor,
+    key: Tensor,
     mask: str | Rule = "causal",
     span: int = 4,
     scale: float | None = None,
@@ -133,25 +157,36 @@ def each_head(
     softcap: float | None = None,
     softmax: str = "standard",
     stats: bool = True,
-    executor: Executor | None = None,
-    progress: Callable[[float], object] | None = None,
-    cancelled: Callable[[], bool] | None = None,
-) -> Iterator[HeadMaps]:
-    """The maps of `head_maps` one head after the other, each as soon as it is there."""
+) -> tuple[HeadMaps, bool]:
+    """The picture that was asked for, with nothing on it yet, and whether statistics are wanted; checks everything."""
     _check(query, key, mask, span, side, pool, positions, softcap, softmax)
-    n = query.shape[1]
+    heads, n, d = query.shape
     window = rows is not None or cols is not None
     rows, cols = _within("rows", rows, n), _within("cols", cols, n)
     tile = tile if tile is not None else 1 if window else ceil(n, side)
-    scale = scale if scale is not None else 1 / math.sqrt(query.shape[2] or 1)
-    _check_window(rows, cols, tile, len(query))
-    scoring = Scoring(mask, span, scale, softcap, positions, softmax)
-    bands = list(_bands(query, scoring, rows, cols, tile))
-    jobs = _jobs(query, key, scoring, bands, rows, cols, tile, stats or pool == "max", stats)
-    done = _watched(_run(jobs, executor, cancelled), len(bands) * len(query), progress)
-    for head in range(len(query)):
-        parts = list(islice(done, len(bands)))
-        yield _assembled(parts, bands, query, rows, cols, tile, pool, scoring, head, stats)
+    _check_size(rows, cols, tile, heads)
+    scoring = Scoring(mask, span, scale if scale is not None else 1 / math.sqrt(d), softcap, positions, softmax)
+    dtype = query.dtype if query.dtype == torch.float64 else torch.float32
+    pixels = query.new_zeros(heads, ceil(rows[1] - rows[0], tile), ceil(cols[1] - cols[0], tile), dtype=dtype)
+    most = torch.zeros_like(pixels) if stats or pool == "max" else None
+    lse = query.new_full((heads, rows[1] - rows[0]), -math.inf, dtype=torch.float64)
+    return HeadMaps(pixels, most, lse, None, None, None, n, tile, rows, cols, pool, scoring, 0, heads), stats
+
+
+def precision(query: Tensor) -> torch.dtype:
+    """What scores are computed in: float64 up to PRECISE tokens, or for a query of float64."""
+    return torch.float64 if query.shape[1] <= PRECISE or query.dtype == torch.float64 else torch.float32
+
+
+def key_of(head: int, query: Tensor, key: Tensor) -> Float[Tensor, "n d"]:
+    """The keys of a head of queries; with fewer heads of keys, neighbours share them."""
+    return key[head * len(key) // len(query)]
+
+
+def counts(ends: tuple[int, int], tile: int, like: Tensor) -> Float[Tensor, "p"]:
+    """How many tokens each tile of a range has: all but the last are full."""
+    starts = torch.arange(ends[0], ends[1], tile, device=like.device)
+    return (ends[1] - starts).clamp(max=tile).to(like.dtype)
 
 
 def joined(maps: list[HeadMaps]) -> HeadMaps:
@@ -161,14 +196,18 @@ def joined(maps: list[HeadMaps]) -> HeadMaps:
     return replace(first, **{name: torch.cat([getattr(part, name) for part in maps]) for name in tensors})
 
 
-def _bands(query: Tensor, scoring: Scoring, rows: tuple[int, int], cols: tuple[int, int], tile: int) -> Iterator[Blocks]:
+def _bands(query: Tensor, picture: HeadMaps) -> list[Blocks]:
     """The blocks of the rows, as many for a job as make it worth its while."""
-    n, grown = query.shape[1], 1 if query.device.type == "cpu" else GROWTH
-    height, step = _fitting(HEIGHT * grown, tile), _fitting(STEP * grown, tile)
-    edges = {*range(cols[0] % step, n, step), 0, n, *cols}
-    down = torch.tensor([*range(rows[0], rows[1], height), rows[1]])
-    blocks = classed(scoring.rule, n, scoring.span, down, torch.tensor(sorted(edges)))
-    yield from blocks.bands(max(1, BAND * grown // (n * height)))
+    n, grown, (first, last), cols = picture.tokens, _grown(query), picture.rows, picture.cols
+    height, step = _fitting(HEIGHT * grown, picture.tile), _fitting(STEP * grown, picture.tile)
+    across = {*range(cols[0] % step, n, step), 0, n, *cols}
+    down = torch.tensor([*range(first, last, height), last])
+    blocks = classed(picture.scoring.rule, n, picture.scoring.span, down, torch.tensor(sorted(across)))
+    return list(blocks.bands(max(1, BAND * grown // (n * height))))
+
+
+def _grown(query: Tensor) -> int:
+    return 1 if query.device.type == "cpu" else GROWTH
 
 
 def _fitting(size: int, tile: int) -> int:
@@ -176,19 +215,18 @@ def _fitting(size: int, tile: int) -> int:
     return size if tile > 2 * size else max(1, round(size / tile)) * tile
 
 
-def _jobs(query, key, scoring, bands, rows, cols, tile, greatest, stats) -> Iterator[Job]:
+def _jobs(query: Tensor, key: Tensor, picture: HeadMaps, bands: list[Blocks], stats: bool) -> Iterator[Job]:
     """One job a band, head after head."""
-    heads, n = query.shape[:2]
-    dtype = torch.float64 if n <= PRECISE or query.dtype == torch.float64 else torch.float32
-    grown = 1 if query.device.type == "cpu" else GROWTH
-    cells = WIDTH * grown**2 // (2 if dtype == torch.float64 else 1)
-    for head in range(heads):
-        q, k = query[head].detach(), key[head * len(key) // heads].detach().to(dtype)
+    dtype = precision(query)
+    cells = WIDTH * _grown(query) ** 2 // (2 if dtype == torch.float64 else 1)
+    for head in picture.numbers:
+        q, k = query[head].detach(), key_of(head, query, key).detach().to(dtype)
         for blocks in bands:
-            first, last = int(blocks.rows[0]), int(blocks.rows[-1])
-            widest = max(int(blocks.cols.diff().max()), min(n, cells // int(blocks.rows.diff().max())))
-            part = q[first:last].to(dtype)
-            yield Job(part, k, first, head, heads, scoring, blocks, tile, rows, cols, widest, greatest, stats)
+            part = q[int(blocks.rows[0]) : int(blocks.rows[-1])].to(dtype)
+            widest = max(int(blocks.cols.diff().max()), min(len(k), cells // int(blocks.rows.diff().max())))
+            wanted = picture.most is not None, stats
+            square = picture.tile, picture.rows, picture.cols
+            yield Job(part, k, int(blocks.rows[0]), head, picture.heads, picture.scoring, blocks, *square, widest, *wanted)
 
 
 def _run(
@@ -225,31 +263,23 @@ def _watched(results: Iterator[Pooled], total: int, progress: Callable[[float], 
         yield result
 
 
-def _assembled(parts, bands, query, rows, cols, tile, pool, scoring, head, stats) -> HeadMaps:
+def _drawn(picture: HeadMaps, head: int, bands: list[Blocks], parts: list[Pooled], stats: bool) -> HeadMaps:
     """The map of one head from its bands; neighbouring bands may share a row of tiles."""
-    shape = ceil(rows[1] - rows[0], tile), ceil(cols[1] - cols[0], tile)
-    dtype = query.dtype if query.dtype == torch.float64 else torch.float32
-    sums = torch.zeros(shape, dtype=torch.float64, device=query.device)
-    most = None if parts[0].most is None else torch.zeros(shape, dtype=dtype, device=query.device)
+    mean, most = torch.zeros_like(picture.mean[0], dtype=torch.float64), None
+    if picture.most is not None:
+        most = torch.zeros_like(picture.most[0])
     for part, blocks in zip(parts, bands, strict=True):
-        at = (int(blocks.rows[0]) - rows[0]) // tile
-        sums[at : at + len(part.sums)] += part.sums.to(sums.device)
+        top = (int(blocks.rows[0]) - picture.rows[0]) // picture.tile
+        mean[top : top + len(part.sums)] += part.sums.to(mean)
         if most is not None:
-            into = most[at : at + len(part.sums)]
+            into = most[top : top + len(part.sums)]
             torch.maximum(into, part.most.to(into), out=into)
-    mean = sums / (_counts(rows, tile, sums)[:, None] * _counts(cols, tile, sums))
-    numbers = torch.cat([part.numbers for part in parts], 1).to(query.device)[:, None]
-    kept = tuple(numbers) if stats else (numbers[0], None, None, None)
-    most = None if most is None else most[None]
-    return HeadMaps(
-        mean.to(dtype)[None], most, *kept, query.shape[1], tile, rows, cols, pool, scoring, head, len(query)
-    )
-
-
-def _counts(ends: tuple[int, int], tile: int, like: Tensor) -> Float[Tensor, "p"]:
-    """How many tokens each tile of a range has: all but the last are full."""
-    starts = torch.arange(ends[0], ends[1], tile, device=like.device)
-    return (ends[1] - starts).clamp(max=tile).to(like.dtype)
+    mean /= counts(picture.rows, picture.tile, mean)[:, None] * counts(picture.cols, picture.tile, mean)
+    numbers = torch.cat([part.numbers for part in parts], 1).to(mean.device)[:, None]
+    names = ("lse", "entropy", "greatest", "distance")[: len(numbers)]
+    found = dict(zip(names, numbers, strict=True))
+    drawn = replace(picture, mean=mean.to(picture.mean.dtype)[None], most=None if most is None else most[None])
+    return replace(drawn, first=head, **found)
 
 
 def _check(query, key, mask, span, side, pool, positions, softcap, softmax) -> None:
@@ -288,7 +318,7 @@ def _within(name: str, ends: tuple[int, int] | None, n: int) -> tuple[int, int]:
     return int(first), int(last)
 
 
-def _check_window(rows: tuple[int, int], cols: tuple[int, int], tile: int, heads: int) -> None:
+def _check_size(rows: tuple[int, int], cols: tuple[int, int], tile: int, heads: int) -> None:
     if not isinstance(tile, int) or tile < 1:
         raise ValueError(f"tile={tile!r} is not a whole number of at least 1.")
     cells = heads * ceil(rows[1] - rows[0], tile) * ceil(cols[1] - cols[0], tile)

@@ -16,13 +16,14 @@ from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
-from jaxtyping import Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from attention.blocks import CACHED, Blocks, Span, pattern
 from attention.masks import MASKS, Rule
 from attention.scores import NORMALISERS, POSITIONS, capped
 
+At = range | Tensor  # where some tokens stand: a stretch, or positions that broadcast
 HIDDEN = -1e30  # the score of a hidden pair: finite, so that no product with its weight of zero is NaN
 NOTHING = -1e29  # the greatest score of a row that has seen nothing yet: hidden pairs stay far below it
 SAFE = 40.0  # scores up to here can be exponentiated and summed in float32 as they are
@@ -46,14 +47,23 @@ class Scoring:
         """The mask rule itself."""
         return MASKS[self.mask] if isinstance(self.mask, str) else self.mask
 
-    def scores(self, query: Tensor, key: Tensor, q: int, k: int, head: int, heads: int, out: Tensor) -> Tensor:
-        """Scores with softcap and position bias, before the mask, of the queries from q on and the keys from k on."""
+    def scores(self, query: Tensor, key: Tensor, q: At, k: At, head: int, heads: int, out: Tensor) -> Tensor:
+        """Scores with softcap and position bias, before the mask; `q` and `k` say where queries and keys stand."""
         torch.addmm(out, query, key.T, beta=0, alpha=self.scale, out=out)
-        capped(out, self.softcap)
+        return self.adjusted(out, q, k, head, heads)
+
+    def adjusted(self, scores: Tensor, q: At, k: At, head: int, heads: int) -> Tensor:
+        """Scaled scores with softcap and position bias, in place; positions broadcast as a column and a row do."""
+        capped(scores, self.softcap)
         if to_scores := POSITIONS[self.positions].to_scores:
-            rows, cols = positions(q, q + len(query), out), positions(k, k + len(key), out)
-            out.add_(to_scores(rows[:, None], cols[None], torch.tensor(head, device=out.device), heads))
-        return out
+            number = torch.tensor(head, device=scores.device)
+            scores.add_(to_scores(column(q, scores), row(k, scores), number, heads))
+        return scores
+
+    def sees(self, q: At, k: At, n: int, like: Tensor) -> Bool[Tensor, "r w"]:
+        """What the mask rule says about every pair of these positions."""
+        rows, cols = column(q, like), row(k, like)
+        return self.rule(rows, cols, n, self.span).expand(torch.broadcast_shapes(rows.shape, cols.shape))
 
     def bound(self, query: Float[Tensor, "r d"], longest: float) -> float:
         """What no score of these queries exceeds, up or down, for keys no longer than this; infinite if unknown."""
@@ -63,9 +73,16 @@ class Scoring:
         return min(bound, self.softcap or math.inf)
 
 
-def positions(start: int, stop: int, like: Tensor) -> Tensor:
-    """The positions from start to stop, as short integers: they are exact, and half the memory."""
-    return torch.arange(start, stop, dtype=torch.int32, device=like.device)
+def column(at: At, like: Tensor) -> Int[Tensor, "r 1"]:
+    """Positions of queries, down; short integers are exact, and half the memory."""
+    return at if isinstance(at, Tensor) else row(at, like).T
+
+
+def row(at: At, like: Tensor) -> Int[Tensor, "1 w"]:
+    """Positions of keys, across."""
+    if isinstance(at, Tensor):
+        return at
+    return torch.arange(at.start, at.stop, dtype=torch.int32, device=like.device)[None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,8 +168,8 @@ class _Strip:
         """One piece of keys."""
         job, shape = self.job, (self.stop - self.start, span.stop - span.start)
         scores = self.space.scores[: math.prod(shape)].view(shape)
-        key = job.key[span.start : span.stop]
-        job.scoring.scores(self.query, key, self.start, span.start, job.head, job.heads, scores)
+        rows, cols = range(self.start, self.stop), range(span.start, span.stop)
+        job.scoring.scores(self.query, job.key[span.start : span.stop], rows, cols, job.head, job.heads, scores)
         for left, right in span.cuts:
             scores[:, left - span.start : right - span.start].add_(self._penalty(left, right))
         at = span.start - job.cols[0] if job.cols[0] <= span.start < job.cols[1] else None
@@ -169,15 +186,13 @@ class _Strip:
 
     def _penalty(self, left: int, right: int) -> Tensor:
         """What is added to scores: nothing where the rule allows, HIDDEN where it does not."""
-        job, rule = self.job, self.job.scoring.rule
-        n, low, high = len(job.key), job.blocks.low, job.blocks.high
-        if job.blocks.steady and self.space.tall * (high - low) <= CACHED:
-            whole = pattern(rule, n, job.scoring.span, self.space.tall, low, high)
+        scoring, n, low, high = self.job.scoring, len(self.job.key), self.job.blocks.low, self.job.blocks.high
+        if self.job.blocks.steady and self.space.tall * (high - low) <= CACHED:
+            whole = pattern(scoring.rule, n, scoring.span, self.space.tall, low, high)
             seen = whole[: self.stop - self.start, left - self.start - low : right - self.start - low]
         else:
-            rows, cols = positions(self.start, self.stop, self.query), positions(left, right, self.query)
-            seen = rule(rows[:, None], cols[None], n, job.scoring.span).expand(len(rows), len(cols))
-        return seen.view(torch.uint8).to(self.query.device, self.query.dtype).sub_(1).mul_(-HIDDEN)
+            seen = scoring.sees(range(self.start, self.stop), range(left, right), n, self.query)
+        return penalty(seen, self.query)
 
     def _rise(self, scores: Tensor, at: int | None) -> None:
         """The greatest scores so far; without a bound, what was summed before is brought to the new greatest."""
@@ -222,6 +237,11 @@ class _Strip:
         entropy = part * (above * self.total - self.moment)
         greatest = torch.where(seen, (self.top.double() - peak - above).exp(), 0)
         return by_tile, tops, torch.stack([lse, entropy.clamp_(min=0), greatest, part * self.away])
+
+
+def penalty(seen: Bool[Tensor, "*r w"], like: Tensor) -> Float[Tensor, "*r w"]:
+    """What is added to scores: nothing where a query sees a key, HIDDEN where not. (Bytes convert faster than bools.)"""
+    return seen.view(torch.uint8).to(like.device, like.dtype).sub_(1).mul_(-HIDDEN)
 
 
 def exponentials(scores: Tensor, out: Tensor, faint: bool) -> Tensor:
