@@ -8,7 +8,8 @@ From the ground up, where each may import what stands before it:
     trace                  every step of one pass
     heads                  what a head does, in numbers
     bounds blocks          which blocks of the square a mask rule hides, shows or cuts
-    pooling maps           pictures of the weights at any length, in bounded memory
+    scoring pooling spread  some rows of one head, pooled while they are computed; here or by an executor
+    maps zoom              pictures of the weights at any length, and what follows from them
     tables                 tensors to rows and bytes
     charts components      figures, and the parts that run in the browser
     ui                     how a page begins, and cached calls into the core
@@ -21,7 +22,8 @@ values of their own, `q` queries, `k` keys, `d` channels of a head, `e` channels
 from attention.attend import Attention, scaled_dot_product_attention
 from attention.config import Config, ConfigError
 from attention.layer import MultiHeadAttention
-from attention.maps import Cancelled, HeadMaps, head_maps
+from attention.maps import HeadMaps, head_maps
+from attention.spread import Cancelled
 from attention.trace import Trace, trace
 
 __all__ = [

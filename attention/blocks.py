@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
+from typing import Any
 
 import torch
 from jaxtyping import Bool, Int
@@ -25,7 +26,7 @@ CACHED = 2**26  # pairs of a pattern at the most, one byte each
 
 @dataclass(frozen=True)
 class Span:
-    """Neighbouring keys that a block of queries looks at; `cuts` are the parts where the rule hides some of the pairs."""
+    """Neighbouring keys that a block of queries looks at; in the parts `cuts` the rule hides some of the pairs."""
 
     start: int
     stop: int
@@ -40,8 +41,8 @@ class Blocks:
     of any block that was cut when they were classed, a whole row of blocks counted from its first query.
     """
 
-    rows: Int[Tensor, "r"]
-    cols: Int[Tensor, "c"]
+    rows: Int[Tensor, "i"]
+    cols: Int[Tensor, "j"]
     seen: Bool[Tensor, "r c"]
     cut: Bool[Tensor, "r c"]
     steady: bool
@@ -51,7 +52,9 @@ class Blocks:
     def spans(self, row: int, widest: int, stops: tuple[int, ...] = ()) -> Iterator[Span]:
         """What the queries of one row of blocks look at, in pieces of at most `widest` keys that end at all `stops`."""
         start, edges, cuts = None, self.cols.tolist(), []
-        for (left, right), seen, cut in zip(pairwise(edges), self.seen[row].tolist(), self.cut[row].tolist(), strict=True):
+        for (left, right), seen, cut in zip(
+            pairwise(edges), self.seen[row].tolist(), self.cut[row].tolist(), strict=True
+        ):
             if start is not None and (not seen or right - start > widest or left in stops):
                 yield Span(start, left, _joined(cuts))
                 start, cuts = None, []
@@ -79,7 +82,7 @@ def _joined(parts: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
     return tuple(whole)
 
 
-def classed(rule: Rule, n: int, span: int, rows: Int[Tensor, "r"], cols: Int[Tensor, "c"]) -> Blocks:
+def classed(rule: Rule, n: int, span: int, rows: Int[Tensor, "i"], cols: Int[Tensor, "j"]) -> Blocks:
     """The blocks between these edges, classed by the rule; never called shown or hidden unless every pair is."""
     step = max(1, GRID // len(cols))
     starts = range(0, len(rows) - 1, step)
@@ -96,7 +99,7 @@ def _verdict(rule: Rule, n: int, span: int, rows: Tensor, cols: Tensor) -> Verdi
     q = Between(rows[:-1, None], rows[1:, None] - 1, 1)
     k = Between(cols[None, :-1], cols[None, 1:] - 1, 1)
     try:
-        found = rule(q, k, n, span)  # type: ignore[arg-type]
+        found: Any = rule.allows(q, k, n, span)  # type: ignore[arg-type]
     except (TypeError, AttributeError):
         found = None
     if not isinstance(found, Verdict):

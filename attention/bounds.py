@@ -2,7 +2,7 @@
 
 A rule is a plain function of a pair of positions. Called with bounds in their place (interval arithmetic: Moore 1966),
 every comparison answers "can this be true somewhere in the block, must it be true everywhere", and `& | ~` combine the
-answers. What bounds can't follow (an `if`, a table, a division) raises TypeError or AttributeError, never a wrong answer.
+answers. What bounds can't follow (an `if`, a table, a division) raises TypeError or AttributeError and is never wrong.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Between:
 
     def __add__(self, other: Between | int) -> Between:
         other = _bounds(other)
-        drift = None if None in (self.drift, other.drift) else self.drift + other.drift
+        drift = None if self.drift is None or other.drift is None else self.drift + other.drift
         return Between(self.low + other.low, self.high + other.high, drift)
 
     __radd__ = __add__

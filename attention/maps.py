@@ -1,7 +1,7 @@
 """Maps of the weights at any length: a picture of n x n weights in memory of order n.
 
 A pixel is a tile of exact softmax weights, by mean or by maximum; up to the side of a picture a tile is one cell, and
-the picture is the weights. From the log-sum-exp that comes with it, attention/zoom.py computes any part at full resolution.
+the picture is the weights. From the log-sum-exp that comes with it, attention/zoom.py computes any part of the square.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Executor, wait
+from concurrent.futures import Executor
 from dataclasses import dataclass, fields, replace
 from itertools import islice
 from typing import Any
@@ -20,8 +20,10 @@ from torch import Tensor
 
 from attention.blocks import Blocks, classed
 from attention.masks import MASKS, Rule
-from attention.pooling import Job, Pooled, Scoring, ceil, pooled
+from attention.pooling import Job, Pooled, ceil
 from attention.scores import POSITIONS, SOFTMAXES
+from attention.scoring import Scoring
+from attention.spread import results, watched
 
 SIDE = 512  # pixels of a map's side at the most
 PRECISE = 4096  # up to this many tokens in float64: it costs milliseconds, and every number is right to 1e-6
@@ -33,10 +35,6 @@ HEIGHT, WIDTH, STEP = 512, 2**19, 128  # rows of a block, its cells, and columns
 GROWTH = 8  # how much taller and wider blocks are on an accelerator
 BAND = 2**26  # cells of a job: a tenth of a second on two cores, so that a cancelled map ends soon
 CELLS = 2**28  # cells of a window at the most: 1 GB in float32
-
-
-class Cancelled(Exception):
-    """The work was stopped on request; nothing of it is kept."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,11 +105,11 @@ def head_maps(
     """Exact softmax weights of every head, each pixel the mean or the maximum of a tile, in memory of order n.
 
     query (h n d), key (g n d) where g divides h, as in grouped-query attention. `mask` is a name from MASKS or a rule
-    (they combine: `causal & documents`), `span` its reach. A tile is ceil(n / side) tokens wide, and the last one counts
-    only the cells that exist. `rows=(a, b)` and `cols=(a, b)` ask for a window of the square at full resolution, or in
-    tiles of `tile` tokens, which is also how to choose the tile otherwise. `positions` is what is added to the scores
-    ("alibi"); what turns or shifts tokens (rotary, sinusoidal) is in query and key already, as in `Trace.q`. `scale` is
-    1/sqrt(d) unless given; `softcap` and `softmax` as in a Config.
+    (they combine: `causal & documents`), `span` its reach. A tile is ceil(n / side) tokens wide, and the last one
+    counts only the cells that exist. `rows=(a, b)` and `cols=(a, b)` ask for a window of the square at full
+    resolution, or in tiles of `tile` tokens, which is also how to choose the tile otherwise. `positions` is what is
+    added to the scores ("alibi"); what turns or shifts tokens (rotary, sinusoidal) is in query and key already, as in
+    `Trace.q`. `scale` is 1/sqrt(d) unless given; `softcap` and `softmax` as in a Config.
 
     Up to 4,096 tokens everything is computed in float64; beyond, scores are float32 and the sums of a row float64.
     Blocks of rows are independent: an `executor` spreads them. `progress` is told the share that is done, `cancelled`
@@ -136,7 +134,7 @@ def each_head(
     picture, stats = blank(query, key, *asked, **options)
     bands = list(_bands(query, picture))
     jobs = _jobs(query, key, picture, bands, stats)
-    done = _watched(_run(jobs, executor, cancelled), len(bands) * len(query), progress)
+    done = watched(results(jobs, executor, cancelled), len(bands) * len(query), progress)
     for head in range(len(query)):
         yield _drawn(picture, head, bands, list(islice(done, len(bands))), stats)
 
@@ -226,41 +224,9 @@ def _jobs(query: Tensor, key: Tensor, picture: HeadMaps, bands: list[Blocks], st
             widest = max(int(blocks.cols.diff().max()), min(len(k), cells // int(blocks.rows.diff().max())))
             wanted = picture.most is not None, stats
             square = picture.tile, picture.rows, picture.cols
-            yield Job(part, k, int(blocks.rows[0]), head, picture.heads, picture.scoring, blocks, *square, widest, *wanted)
-
-
-def _run(
-    jobs: Iterable[Job], executor: Executor | None, cancelled: Callable[[], bool] | None
-) -> Iterator[Pooled]:
-    """The results in the order of the jobs; what was not begun is dropped with a cancelled or failed one."""
-    if executor is None:
-        for job in jobs:
-            _stop(cancelled)
-            yield pooled(job)
-        return
-    futures = [executor.submit(pooled, job) for job in jobs]
-    try:
-        for future in futures:
-            while not wait([future], 0.1).done:
-                _stop(cancelled)
-            _stop(cancelled)
-            yield future.result()
-    finally:
-        for future in futures:
-            future.cancel()
-
-
-def _stop(cancelled: Callable[[], bool] | None) -> None:
-    if cancelled is not None and cancelled():
-        raise Cancelled("The maps were cancelled; nothing was kept.")
-
-
-def _watched(results: Iterator[Pooled], total: int, progress: Callable[[float], object] | None) -> Iterator[Pooled]:
-    """The same results, while progress is told how much is done."""
-    for done, result in enumerate(results, 1):
-        if progress is not None:
-            progress(done / total)
-        yield result
+            yield Job(
+                part, k, int(blocks.rows[0]), head, picture.heads, picture.scoring, blocks, *square, widest, *wanted
+            )
 
 
 def _drawn(picture: HeadMaps, head: int, bands: list[Blocks], parts: list[Pooled], stats: bool) -> HeadMaps:
@@ -271,15 +237,15 @@ def _drawn(picture: HeadMaps, head: int, bands: list[Blocks], parts: list[Pooled
     for part, blocks in zip(parts, bands, strict=True):
         top = (int(blocks.rows[0]) - picture.rows[0]) // picture.tile
         mean[top : top + len(part.sums)] += part.sums.to(mean)
-        if most is not None:
+        if most is not None and part.most is not None:
             into = most[top : top + len(part.sums)]
             torch.maximum(into, part.most.to(into), out=into)
     mean /= counts(picture.rows, picture.tile, mean)[:, None] * counts(picture.cols, picture.tile, mean)
     numbers = torch.cat([part.numbers for part in parts], 1).to(mean.device)[:, None]
     names = ("lse", "entropy", "greatest", "distance")[: len(numbers)]
     found = dict(zip(names, numbers, strict=True))
-    drawn = replace(picture, mean=mean.to(picture.mean.dtype)[None], most=None if most is None else most[None])
-    return replace(drawn, first=head, **found)
+    pixels = {"mean": mean.to(picture.mean.dtype)[None], "most": None if most is None else most[None]}
+    return replace(picture, first=head, **pixels, **found)
 
 
 def _check(query, key, mask, span, side, pool, positions, softcap, softmax) -> None:
@@ -294,8 +260,9 @@ def _check(query, key, mask, span, side, pool, positions, softcap, softmax) -> N
         raise ValueError(f"{kinds}; both must be floating-point and on one device.")
     if not isinstance(mask, Rule):
         _known("mask", mask, MASKS)
-    for name, value, allowed in (("pool", pool, POOLS), ("positions", positions, POSITIONS), ("softmax", softmax, SOFTMAXES)):
-        _known(name, value, allowed)
+    _known("pool", pool, POOLS)
+    _known("positions", positions, POSITIONS)
+    _known("softmax", softmax, SOFTMAXES)
     for name, value in (("span", span), ("side", side)):
         if not isinstance(value, int) or value < 1:
             raise ValueError(f"{name}={value!r} is not a whole number of at least 1.")

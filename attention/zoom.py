@@ -14,8 +14,9 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from attention.maps import HeadMaps, blank, counts, key_of, precision
-from attention.pooling import HIDDEN, add, exponentials, lift, penalty
+from attention.pooling import add, lift
 from attention.scores import NORMALISERS
+from attention.scoring import HIDDEN, exponentials, penalty
 
 BATCH = 2**20  # cells that are computed at once where there is a choice
 
@@ -48,9 +49,7 @@ def window(
     return weights
 
 
-def row(
-    maps: HeadMaps, query: Float[Tensor, "h n d"], key: Float[Tensor, "g n d"], at: int
-) -> Float[Tensor, "a n"]:
+def row(maps: HeadMaps, query: Float[Tensor, "h n d"], key: Float[Tensor, "g n d"], at: int) -> Float[Tensor, "a n"]:
     """The weights of the query at a position, over all keys: n x d of work a head."""
     return window(maps, query, key, (at, at + 1), (0, maps.tokens))[:, 0]
 
@@ -60,11 +59,13 @@ def diagonal(
 ) -> Float[Tensor, "a m"]:
     """The weight of each query on the key that is `behind` it (negative: ahead), over the queries that have one.
 
-    1 is the previous token; the period of a repeated sequence less 1 is what induction heads look at (Olsson et al. 2022).
+    1 is the previous token; one less than the period of a repeat is what induction heads look at (Olsson et al. 2022).
     """
     _check(maps, whole=True)
     if abs(behind) >= maps.tokens:
-        raise ValueError(f"behind={behind} leaves the square of {maps.tokens} tokens: -{maps.tokens} < behind < {maps.tokens}.")
+        raise ValueError(
+            f"behind={behind} leaves the square of {maps.tokens} tokens: -{maps.tokens} < behind < {maps.tokens}."
+        )
     rows = torch.arange(max(0, behind), maps.tokens + min(0, behind), dtype=torch.int32, device=query.device)
     return torch.stack([_pairs(maps, query, key, at, rows, rows - behind) for at in range(len(maps.lse))])
 
@@ -82,7 +83,7 @@ def mass_by_distance(
 
 
 def preview(query: Float[Tensor, "h n d"], key: Float[Tensor, "g n d"], *asked: Any, **options: Any) -> HeadMaps:
-    """A first picture from one query of each row of tiles, its middle one: 1/tile of the work of `head_maps`, not exact.
+    """A first picture from the middle query of each row of tiles: 1/tile of the work of `head_maps`, and not exact.
 
     Takes what `head_maps` takes. `lse (h p)` is of the queries that were looked at; there are no statistics.
     """
