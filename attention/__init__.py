@@ -7,6 +7,9 @@ From the ground up, where each may import what stands before it:
     config codec           every knob, and the link that carries them
     trace                  every step of one pass
     heads                  what a head does, in numbers
+    bounds blocks          which blocks of the square a mask rule hides, shows or cuts
+    scoring pooling spread  some rows of one head, pooled while they are computed; here or by an executor
+    maps zoom              pictures of the weights at any length, and what follows from them
     parity program         the proof that a trace is PyTorch's attention, and the program that computes it
     tables cells           tensors to rows and bytes
     charts components      figures, and the parts that run in the browser
@@ -20,14 +23,19 @@ values of their own, `q` queries, `k` keys, `d` channels of a head, `e` channels
 from attention.attend import Attention, scaled_dot_product_attention
 from attention.config import Config, ConfigError
 from attention.layer import MultiHeadAttention
+from attention.maps import HeadMaps, head_maps
+from attention.spread import Cancelled
 from attention.trace import Trace, trace
 
 __all__ = [
     "Attention",
+    "Cancelled",
     "Config",
     "ConfigError",
+    "HeadMaps",
     "MultiHeadAttention",
     "Trace",
+    "head_maps",
     "scaled_dot_product_attention",
     "trace",
 ]

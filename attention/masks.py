@@ -4,6 +4,9 @@ A rule answers for one pair of positions: `q` and `k` are integer tensors that b
 and a row), `n` is the number of keys, `span` the reach that the reader chose. Rules combine: `causal & documents`,
 `local | sinks`, `full - causal` (without); the names of these are in `COMBINATIONS`.
 
+The same function is also asked about whole blocks of pairs, with bounds in the place of positions (bounds.py), so that
+what it hides is never computed: write it with arithmetic, comparisons and `& | ~`.
+
 To add one: write the function under `@rule(...)`, and put its name into `MASKS`. The sidebar, the link, the gallery
 and the tests follow. The first line of its docstring is its help text.
 """
@@ -59,8 +62,8 @@ class Rule:
         return self(rows, cols, keys, span).expand(queries, keys)
 
     def _joined(self, other: Rule, op: Callable[[Tensor, Tensor], Tensor], word: str) -> Rule:
-        def allows(q: Tensor, k: Tensor, n: int, span: int) -> Tensor:
-            return op(self(q, k, n, span), other(q, k, n, span))
+        def allows(q, k, n, span):
+            return op(self.allows(q, k, n, span), other.allows(q, k, n, span))
 
         allows.__doc__ = f"{self.help} {word.capitalize()}: {other.help}"
         joined = ((getattr(self, part), getattr(other, part)) for part in ("source", "span", "users"))

@@ -104,3 +104,20 @@ SOFTMAXES: dict[str, Callable[[Float[Tensor, "*b q k"]], Float[Tensor, "*b q k"]
     "standard": standard,
     "plus one": plus_one,
 }
+
+
+def whole(lse: Float[Tensor, "*q"]) -> Float[Tensor, "*q"]:
+    """The logarithm of the softmax's denominator is that of the sum of exponentials."""
+    return lse
+
+
+def whole_plus_one(lse: Float[Tensor, "*q"]) -> Float[Tensor, "*q"]:
+    """The logarithm of one more than the sum of exponentials."""
+    return torch.logaddexp(lse, torch.zeros_like(lse))
+
+
+NORMALISERS: dict[str, Callable[[Float[Tensor, "*q"]], Float[Tensor, "*q"]]] = {
+    "standard": whole,
+    "plus one": whole_plus_one,
+}
+assert NORMALISERS.keys() == SOFTMAXES.keys()

@@ -1,0 +1,114 @@
+"""Which blocks of the square does a mask rule hide, show, or cut?
+
+What comes out hidden or shown is so for every pair of the block (attention/bounds.py); the rule itself is asked only
+about the pairs of blocks that it cuts. No rule declares anything: one that bounds can't follow is cut everywhere, which
+is as exact, and slower.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import pairwise
+from typing import Any
+
+import torch
+from jaxtyping import Bool, Int
+from torch import Tensor
+
+from attention.bounds import Between, Verdict
+from attention.masks import Rule
+
+GRID = 2**18  # blocks that are classed at once: some megabytes
+CACHED = 2**26  # pairs of a pattern at the most, one byte each
+
+
+@dataclass(frozen=True)
+class Span:
+    """Neighbouring keys that a block of queries looks at; in the parts `cuts` the rule hides some of the pairs."""
+
+    start: int
+    stop: int
+    cuts: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Blocks:
+    """The classes of all blocks between `rows` and `cols` (edges): `seen` in part at least, `cut`: hidden in part.
+
+    `steady`: the rule depends on q - k alone; `low` and `high`: the least and the greatest k - q (and one) of the pairs
+    of any block that was cut when they were classed, a whole row of blocks counted from its first query.
+    """
+
+    rows: Int[Tensor, "i"]
+    cols: Int[Tensor, "j"]
+    seen: Bool[Tensor, "r c"]
+    cut: Bool[Tensor, "r c"]
+    steady: bool
+    low: int
+    high: int
+
+    def spans(self, row: int, widest: int, stops: tuple[int, ...] = ()) -> Iterator[Span]:
+        """What the queries of one row of blocks look at, in pieces of at most `widest` keys that end at all `stops`."""
+        start, edges, cuts = None, self.cols.tolist(), []
+        for (left, right), seen, cut in zip(
+            pairwise(edges), self.seen[row].tolist(), self.cut[row].tolist(), strict=True
+        ):
+            if start is not None and (not seen or right - start > widest or left in stops):
+                yield Span(start, left, _joined(cuts))
+                start, cuts = None, []
+            if seen:
+                start = left if start is None else start
+                cuts += [(left, right)] if cut else []
+        if start is not None:
+            yield Span(start, edges[-1], _joined(cuts))
+
+    def bands(self, height: int) -> Iterator[Blocks]:
+        """The same blocks, some rows of them at a time."""
+        for at in range(0, len(self.seen), height):
+            part = slice(at, at + height)
+            rows = self.rows[at : at + height + 1]
+            yield replace(self, rows=rows, seen=self.seen[part], cut=self.cut[part])
+
+
+def _joined(parts: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    """The same parts with neighbours made one."""
+    whole: list[tuple[int, int]] = []
+    for start, stop in parts:
+        if whole and whole[-1][1] == start:
+            start = whole.pop()[0]
+        whole.append((start, stop))
+    return tuple(whole)
+
+
+def classed(rule: Rule, n: int, span: int, rows: Int[Tensor, "i"], cols: Int[Tensor, "j"]) -> Blocks:
+    """The blocks between these edges, classed by the rule; never called shown or hidden unless every pair is."""
+    step = max(1, GRID // len(cols))
+    starts = range(0, len(rows) - 1, step)
+    parts = [_verdict(rule, n, span, rows[at : at + step + 1], cols) for at in starts]
+    seen, shown = torch.cat([part.some for part in parts]), torch.cat([part.all for part in parts])
+    cut = seen & ~shown
+    r, c = cut.nonzero(as_tuple=True)
+    low, high = (int((cols[c] - rows[r]).min()), int((cols[c + 1] - rows[r]).max())) if len(r) else (0, 0)
+    return Blocks(rows, cols, seen, cut, all(part.steady for part in parts), low, high)
+
+
+def _verdict(rule: Rule, n: int, span: int, rows: Tensor, cols: Tensor) -> Verdict:
+    shape = len(rows) - 1, len(cols) - 1
+    q = Between(rows[:-1, None], rows[1:, None] - 1, 1)
+    k = Between(cols[None, :-1], cols[None, 1:] - 1, 1)
+    try:
+        found: Any = rule.allows(q, k, n, span)  # type: ignore[arg-type]
+    except (TypeError, AttributeError):
+        found = None
+    if not isinstance(found, Verdict):
+        return Verdict(torch.ones(shape, dtype=torch.bool), torch.zeros(shape, dtype=torch.bool), False)
+    return Verdict(found.some.expand(shape), found.all.expand(shape), found.steady)
+
+
+@lru_cache(maxsize=2)
+def pattern(rule: Rule, n: int, span: int, height: int, low: int, high: int) -> Bool[Tensor, "r w"]:
+    """What a steady rule says at q = r and k = r' + low for rows r < height: any block of it is a slice of columns."""
+    at = torch.arange(low, high, dtype=torch.int32)[None]
+    return rule(torch.arange(height, dtype=torch.int32)[:, None], at, n, span).expand(height, high - low)

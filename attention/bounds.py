@@ -1,0 +1,168 @@
+"""Positions of which only bounds are known, so that a mask rule can be asked about a whole block of pairs at once.
+
+A rule is a plain function of a pair of positions. Called with bounds in their place (interval arithmetic: Moore 1966),
+every comparison answers "can this be true somewhere in the block, must it be true everywhere", and `& | ~` combine the
+answers. What bounds can't follow (an `if`, a table, a division) raises TypeError or AttributeError and is never wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from jaxtyping import Bool, Int
+from torch import Tensor
+
+
+class Between:
+    """Whole numbers between `low` and `high`, both included; `drift`: their growth when q and k both grow by one."""
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, low: Int[Tensor, "..."], high: Int[Tensor, "..."], drift: int | None) -> None:
+        self.low, self.high, self.drift = low, high, drift
+
+    def __bool__(self) -> bool:
+        raise TypeError("Bounds are neither true nor false.")
+
+    def __add__(self, other: Between | int) -> Between:
+        other = _bounds(other)
+        drift = None if self.drift is None or other.drift is None else self.drift + other.drift
+        return Between(self.low + other.low, self.high + other.high, drift)
+
+    __radd__ = __add__
+
+    def __neg__(self) -> Between:
+        return self * -1
+
+    def __sub__(self, other: Between | int) -> Between:
+        return self + _bounds(other) * -1
+
+    def __rsub__(self, other: int) -> Between:
+        return self * -1 + other
+
+    def __mul__(self, other: int) -> Between:
+        ends = self.low * _whole(other), self.high * other
+        drift = None if self.drift is None else self.drift * other
+        return Between(torch.minimum(*ends), torch.maximum(*ends), drift)
+
+    __rmul__ = __mul__
+
+    def __floordiv__(self, other: int) -> Between:
+        return Between(self.low // _whole(other, 1), self.high // other, self._still)
+
+    def __mod__(self, other: int) -> Between:
+        turn = self.low // _whole(other, 1) == self.high // other
+        low, high = torch.where(turn, self.low % other, 0), torch.where(turn, self.high % other, other - 1)
+        return Between(low, high, self._still)
+
+    def __abs__(self) -> Between:
+        ends = self.low.abs(), self.high.abs()
+        low = torch.where((self.low < 0) & (self.high > 0), 0, torch.minimum(*ends))
+        return Between(low, torch.maximum(*ends), self._still)
+
+    abs = __abs__
+
+    def __le__(self, other: Between | int) -> Verdict:
+        other = _bounds(other)
+        return Verdict(self.low <= other.high, self.high <= other.low, self._alike(other))
+
+    def __lt__(self, other: Between | int) -> Verdict:
+        other = _bounds(other)
+        return Verdict(self.low < other.high, self.high < other.low, self._alike(other))
+
+    def __ge__(self, other: Between | int) -> Verdict:
+        return ~(self < other)
+
+    def __gt__(self, other: Between | int) -> Verdict:
+        return ~(self <= other)
+
+    def __eq__(self, other: Any) -> Verdict:  # type: ignore[override]
+        return (self <= other) & (self >= other)
+
+    def __ne__(self, other: Any) -> Verdict:  # type: ignore[override]
+        return ~(self == other)
+
+    @property
+    def _still(self) -> int | None:
+        return 0 if self.drift == 0 else None
+
+    def _alike(self, other: Between) -> bool:
+        return self.drift is not None and self.drift == other.drift
+
+    @classmethod
+    def __torch_function__(cls, function: Callable, types: Any, args: tuple = (), kwargs: dict | None = None) -> Any:
+        known = {torch.abs: cls.__abs__, torch.remainder: cls.__mod__, torch.floor_divide: cls.__floordiv__}
+        if function is torch.div and kwargs == {"rounding_mode": "floor"} and isinstance(args[0], cls):
+            return args[0] // args[1]
+        return known[function](*args) if function in known and isinstance(args[0], cls) else NotImplemented
+
+
+class Verdict:
+    """Of a statement about the pairs of a block: can it be true of `some`, must it be true of `all`?
+
+    `steady`: it depends on the difference of query and key alone.
+    """
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, some: Bool[Tensor, "..."], all: Bool[Tensor, "..."], steady: bool) -> None:
+        self.some, self.all, self.steady = some, all, steady
+
+    def __bool__(self) -> bool:
+        raise TypeError("A verdict on many pairs is neither true nor false.")
+
+    def __invert__(self) -> Verdict:
+        return Verdict(~self.all, ~self.some, self.steady)
+
+    def __and__(self, other: Verdict | bool) -> Verdict:
+        other = _verdict(other)
+        return Verdict(self.some & other.some, self.all & other.all, self.steady and other.steady)
+
+    def __or__(self, other: Verdict | bool) -> Verdict:
+        return ~(~self & ~_verdict(other))
+
+    def __xor__(self, other: Verdict | bool) -> Verdict:
+        return (self & ~_verdict(other)) | (~self & other)
+
+    __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
+
+    def __ne__(self, other: Any) -> Verdict:  # type: ignore[override]
+        return self ^ other
+
+    def __eq__(self, other: Any) -> Verdict:  # type: ignore[override]
+        return ~(self ^ other)
+
+    @classmethod
+    def __torch_function__(cls, function: Callable, types: Any, args: tuple = (), kwargs: dict | None = None) -> Any:
+        known = {torch.logical_and: "__and__", torch.logical_or: "__or__", torch.logical_xor: "__xor__"}
+        if function is torch.logical_not:
+            return ~args[0]
+        if function not in known or kwargs:
+            return NotImplemented
+        mine, other = args if isinstance(args[0], cls) else args[::-1]
+        return getattr(mine, known[function])(other)
+
+
+def _whole(value: Any, least: int | None = None) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or (least is not None and value < least):
+        raise TypeError(f"Bounds can't be multiplied, divided or compared by {value!r}.")
+    return value
+
+
+def _bounds(value: Any) -> Between:
+    """A number as bounds on itself."""
+    if isinstance(value, Between):
+        return value
+    number = torch.tensor(_whole(value))
+    return Between(number, number, 0)
+
+
+def _verdict(value: Any) -> Verdict:
+    if isinstance(value, Verdict):
+        return value
+    if not isinstance(value, bool):
+        raise TypeError(f"A verdict can't be combined with {value!r}.")
+    fact = torch.tensor(value)
+    return Verdict(fact, fact, True)

@@ -1,0 +1,121 @@
+"""Blocks are classed as the rule itself has it, whatever the rule."""
+
+from __future__ import annotations
+
+import hypothesis.strategies as st
+import pytest
+import torch
+from hypothesis import given, settings
+
+from attention.blocks import Blocks, classed, pattern
+from attention.bounds import Between
+from attention.masks import MASKS, Rule, rule
+
+laws = settings(deadline=None, max_examples=150)
+named = st.sampled_from(list(MASKS.values()))
+combined = st.builds(
+    lambda a, b, how: {"and": a & b, "or": a | b, "without": a - b}[how],
+    named,
+    named,
+    st.sampled_from(["and", "or", "without"]),
+)
+
+
+@rule("", "")
+def mirrored(q, k, n, span):
+    """Operators that no built-in rule uses, the number on the left, and torch's functions."""
+    far = torch.abs(-(2 * q) + 2 * k + 1) // 3 > span
+    return torch.logical_xor(far | (n - 1 - q == k), torch.logical_not(1 + k != q % 5)) & (span >= torch.remainder(k, 7))
+
+
+@rule("", "")
+def looked_up(q, k, n, span):
+    """A table, which bounds can't follow."""
+    kinds = torch.arange(n) % 3
+    return kinds[q] == kinds[k]
+
+
+@rule("", "")
+def branching(q, k, n, span):
+    """A branch on the values, which bounds can't follow."""
+    return k <= q if bool((q >= 0).all()) else k > q
+
+
+rules = named | combined | st.sampled_from([mirrored, looked_up, branching])
+edges = st.lists(st.integers(1, 39), max_size=6, unique=True).map(sorted)
+
+
+def blocks(found: Rule, n: int, span: int, rows: list[int], cols: list[int]) -> Blocks:
+    rows, cols = ([0, *(at for at in inner if at < n), n] for inner in (rows, cols))
+    return classed(found, n, span, torch.tensor(rows), torch.tensor(cols))
+
+
+@laws
+@given(rules, st.integers(1, 40), st.integers(1, 45), edges, edges)
+def test_what_is_called_hidden_or_shown_is_so_for_every_pair(found, n, span, rows, cols):
+    square, got = found.square(n, n, span), blocks(found, n, span, rows, cols)
+    for r in range(len(got.seen)):
+        for c in range(len(got.seen[0])):
+            block = square[got.rows[r] : got.rows[r + 1], got.cols[c] : got.cols[c + 1]]
+            if not got.seen[r, c]:
+                assert not block.any()
+            elif not got.cut[r, c]:
+                assert block.all()
+
+
+@laws
+@given(rules, st.integers(1, 40), st.integers(1, 45), edges, edges)
+def test_a_steady_rule_is_a_pattern_moved_along(found, n, span, rows, cols):
+    got, square = blocks(found, n, span, rows, cols), found.square(n, n, span)
+    if not got.steady or not got.cut.any():
+        return
+    whole = pattern(found, n, span, int(got.rows.diff().max()), got.low, got.high)
+    for r, c in got.cut.nonzero().tolist():
+        top, bottom, left, right = *got.rows[r : r + 2].tolist(), *got.cols[c : c + 2].tolist()
+        moved = whole[: bottom - top, left - top - got.low : right - top - got.low]
+        assert torch.equal(moved, square[top:bottom, left:right])
+
+
+@laws
+@given(rules, st.integers(1, 40), st.integers(1, 45), st.integers(1, 12), st.data())
+def test_spans_cover_what_is_seen_once_and_stop_where_they_must(found, n, span, widest, data):
+    got = blocks(found, n, span, [n // 2], list(range(1, n)))
+    stops = (data.draw(st.integers(0, n)), n)
+    for row in range(len(got.seen)):
+        spans = list(got.spans(row, widest, stops))
+        covered = [at for part in spans for at in range(part.start, part.stop)]
+        assert covered == got.seen[row].nonzero()[:, 0].tolist()
+        assert all(part.stop - part.start <= widest for part in spans)
+        assert not any(part.start < stop < part.stop for part in spans for stop in stops)
+        cut = [at for part in spans for left, right in part.cuts for at in range(left, right)]
+        assert cut == got.cut[row].nonzero()[:, 0].tolist()
+
+
+@pytest.mark.parametrize(
+    ("name", "span", "least"),
+    [("causal", 4, 0.45), ("window", 8, 0.9), ("local", 8, 0.8), ("documents", 16, 0.85), ("prefix", 8, 0.4),
+     ("dilated", 8, 0.85), ("global", 8, 0.75), ("sinks", 8, 0.85), ("padding", 96, 0.7)],
+)  # fmt: skip
+def test_most_of_what_a_rule_hides_is_hidden_in_whole_blocks(name, span, least):
+    at = torch.arange(0, 129, 4)
+    assert (~classed(MASKS[name], 128, span, at, at).seen).float().mean().item() > least
+
+
+def test_rules_that_bounds_cannot_follow_are_cut_everywhere():
+    for found in (looked_up, branching):
+        got = blocks(found, 20, 3, [10], [10])
+        assert got.cut.all() and not got.steady
+
+
+def test_causal_in_quarters():
+    """Of four blocks of a causal square two are cut by the diagonal, one is shown and one hidden."""
+    got = blocks(MASKS["causal"], 8, 1, [4], [4])
+    assert got.seen.tolist() == [[True, False], [True, True]]
+    assert got.cut.tolist() == [[True, False], [False, True]]
+    assert got.steady and (got.low, got.high) == (0, 4)
+
+
+@pytest.mark.parametrize("wrong", [lambda q: bool(q), lambda q: q / 2, lambda q: q % 0, lambda q: q < 1.5, lambda q: q == "a"])
+def test_what_bounds_cannot_answer_raises(wrong):
+    with pytest.raises(TypeError):
+        wrong(Between(torch.tensor(0), torch.tensor(3), 1))
