@@ -101,9 +101,9 @@ def _json_line(timing: Timing, progress: Progress) -> None:
 def _progress_line(timing: Timing, progress: Progress) -> None:
     found = timing.error or seconds(timing.median)
     what = f"{timing.implementation}, {timing.length:,} tokens on {timing.device}: {found}"
-    line = f"{progress.seconds:5.0f} s  {progress.done:3} of {progress.cases} cases  {what}"
-    end = "\r" if sys.stderr.isatty() else "\n"
-    print(f"{line[:118]:118}", end=end, file=sys.stderr, flush=True)
+    line = f"{progress.seconds:5.0f} s  {progress.done:3} of {progress.cases} cases  {what}"[:118]
+    terminal = sys.stderr.isatty()
+    print(f"{line:118}" if terminal else line, end="\r" if terminal else "\n", file=sys.stderr, flush=True)
 
 
 def report(timings: Iterable[Timing]) -> str:

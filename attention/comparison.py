@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
 
+from attention.implementations import IMPLEMENTATIONS
 from attention.recordings import Timing
 from attention.sweep import Case
 
@@ -122,7 +123,10 @@ def growth(line: Iterable[Timing], last: int = LAST) -> Growth | None:
 
 
 def slowdowns(timings: Iterable[Timing]) -> dict[Timing, float]:
-    """How many times slower each is than the best implementation of the same case on the same device."""
+    """How many times slower each is than the best implementation of the same case on the same device.
+
+    Layers, whose four maps are part of the work, are compared with layers, and attention alone with attention alone.
+    """
     found = measured(timings)
     best: dict[tuple, float] = {}
     for timing in found:
@@ -132,7 +136,8 @@ def slowdowns(timings: Iterable[Timing]) -> dict[Timing, float]:
 
 def _rivals(timing: Timing) -> tuple:
     same = [entry.name for entry in fields(Case) if entry.name != "implementation"]
-    return (timing.origin, *(getattr(timing, name) for name in same))
+    how = IMPLEMENTATIONS.get(timing.implementation)
+    return (timing.origin, how is not None and how.layer, *(getattr(timing, name) for name in same))
 
 
 def rate(timing: Timing) -> float | None:

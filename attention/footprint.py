@@ -8,7 +8,6 @@ process, so that nothing else should run in it; on other systems it is not known
 from __future__ import annotations
 
 import ctypes
-import gc
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -47,7 +46,6 @@ def _resident(run: Callable[[], object]) -> int | None:
 
 def _give_back() -> bool:
     """Hands freed memory back to the system and begins a new maximum; False where the system has no such thing."""
-    gc.collect()
     try:
         ctypes.CDLL(None).malloc_trim(0)
         RESET.write_text("5")

@@ -21,7 +21,8 @@ from torch import Tensor, nn
 from torch.nn.attention import SDPBackend
 from torch.nn.attention.flex_attention import create_block_mask, flex_attention
 
-from attention.attend import Attention, attend
+from attention.attend import SMALL, Attention, attend
+from attention.layer import MultiHeadAttention
 
 Vectors = Float[Tensor, "b h n d"]
 
@@ -33,12 +34,27 @@ class Ready(NamedTuple):
     leaves: tuple[Tensor, ...]
 
 
+def never(device: str, length: int, learns: bool) -> bool:
+    """Every pair is computed, and the future is hidden afterwards."""
+    return False
+
+
+def always(device: str, length: int, learns: bool) -> bool:
+    """The kernel leaves out what a causal mask hides."""
+    return True
+
+
+def in_blocks(device: str, length: int, learns: bool) -> bool:
+    """Our core leaves out the future where it works in blocks: on a CPU, for long sequences, without gradients."""
+    return device == "cpu" and length**2 > SMALL and not learns
+
+
 @dataclass(frozen=True)
 class Implementation:
     """How to make one ready, and what is known about it.
 
     `weights`: it returns the weights of every head. `layer`: the maps to q, k, v and from the output are part of it.
-    `skips`: under a causal mask the future is not computed. `kernel`: the only kernel that torch may choose.
+    `skips(device, length, learns)`: is the future not computed under a causal mask? `kernel`: the only kernel that torch may choose.
     `compiles`: the first call compiles it, which takes many seconds. `squares`: how many matrices of n x n a head it
     holds at once in a forward pass, to tell in time what would not fit.
     """
@@ -46,15 +62,16 @@ class Implementation:
     ready: Callable[[Tensor, Tensor, Tensor, bool], Ready]
     weights: bool = False
     layer: bool = False
-    skips: bool = False
+    skips: Callable[[str, int, bool], bool] = never
     kernel: SDPBackend | None = None
     compiles: bool = False
     squares: float = 0
 
     @property
     def help(self) -> str:
-        """One sentence for the reader: the first line of the function's docstring."""
-        return (self.ready.__doc__ or "").strip().splitlines()[0]
+        """A sentence or two for the reader: the first line of the function's docstring, and the kernel it must use."""
+        about = (self.ready.__doc__ or "").strip().splitlines()[0]
+        return f"{about} Only the kernel {self.kernel.name}." if self.kernel is not None else about
 
 
 def core(q: Vectors, k: Vectors, v: Vectors, causal: bool) -> Ready:
@@ -116,6 +133,13 @@ def layer_with_weights(q: Vectors, k: Vectors, v: Vectors, causal: bool) -> Read
     return _layer(q, causal, need_weights=True)
 
 
+def core_layer(q: Vectors, k: Vectors, v: Vectors, causal: bool) -> Ready:
+    """Our MultiHeadAttention, which always gives the weights of every head, its four linear maps included."""
+    x, mask = _tokens(q), ~_future(q, q) if causal else None
+    module = _in_mode(MultiHeadAttention(x.shape[-1], q.shape[1]), q)
+    return Ready(lambda: module(x, mask=mask), (x, *module.parameters()))
+
+
 def flex(q: Vectors, k: Vectors, v: Vectors, causal: bool) -> Ready:
     """flex_attention, compiled, without weights; a causal block mask skips what is hidden."""
     blocks = create_block_mask(_past, None, None, q.shape[-2], k.shape[-2], str(q.device)) if causal else None
@@ -123,21 +147,24 @@ def flex(q: Vectors, k: Vectors, v: Vectors, causal: bool) -> Ready:
     return Ready(lambda: compiled(q, k, v, block_mask=blocks), (q, k, v))
 
 
-# Other packages of this app join here, as one entry each.
+# fmt: off
 IMPLEMENTATIONS: dict[str, Implementation] = {
-    "core with weights": Implementation(core, weights=True, skips=True, squares=1),
-    "core into a reused buffer": Implementation(buffered, weights=True, skips=True, squares=1),
+    "core with weights": Implementation(core, weights=True, skips=in_blocks, squares=1),
+    "core into a reused buffer": Implementation(buffered, weights=True, skips=in_blocks, squares=1),
     "matmul softmax matmul": Implementation(textbook, weights=True, squares=3),
     "loop over heads": Implementation(looped, weights=True, squares=2),
-    "SDPA": Implementation(fused, skips=True),
+    "SDPA": Implementation(fused, skips=always),
     "SDPA math": Implementation(fused, kernel=SDPBackend.MATH, squares=3),
-    "SDPA flash": Implementation(fused, skips=True, kernel=SDPBackend.FLASH_ATTENTION),
-    "SDPA memory-efficient": Implementation(fused, skips=True, kernel=SDPBackend.EFFICIENT_ATTENTION),
-    "SDPA cuDNN": Implementation(fused, skips=True, kernel=SDPBackend.CUDNN_ATTENTION),
+    "SDPA flash": Implementation(fused, skips=always, kernel=SDPBackend.FLASH_ATTENTION),
+    "SDPA memory-efficient": Implementation(fused, skips=always, kernel=SDPBackend.EFFICIENT_ATTENTION),
+    "SDPA cuDNN": Implementation(fused, skips=always, kernel=SDPBackend.CUDNN_ATTENTION),
     "nn.MultiheadAttention": Implementation(layer, layer=True, squares=2),
     "nn.MultiheadAttention with weights": Implementation(layer_with_weights, weights=True, layer=True, squares=3),
-    "flex_attention compiled": Implementation(flex, skips=True, compiles=True),
+    "MultiHeadAttention of the core": Implementation(core_layer, weights=True, layer=True, skips=in_blocks, squares=1),
+    "flex_attention compiled": Implementation(flex, skips=always, compiles=True),
+    # what other packages of this app implement joins here, a line each
 }
+# fmt: on
 
 
 def _future(q: Tensor, k: Tensor) -> Tensor:
@@ -154,11 +181,8 @@ def _compiled() -> Callable[..., Tensor]:
 
 
 def _layer(q: Vectors, causal: bool, need_weights: bool) -> Ready:
-    """The layer in the mode of its pass: to train where gradients flow, else to evaluate."""
-    x = rearrange(q.detach(), "b h n d -> b n (h d)").requires_grad_(q.requires_grad)
-    module = nn.MultiheadAttention(x.shape[-1], q.shape[1], batch_first=True, device=q.device, dtype=q.dtype)
-    module.train(q.requires_grad).requires_grad_(q.requires_grad)
-    mask = _future(q, q) if causal else None
+    x, mask = _tokens(q), _future(q, q) if causal else None
+    module = _in_mode(nn.MultiheadAttention(x.shape[-1], q.shape[1], batch_first=True), q)
     how = {"need_weights": need_weights, "average_attn_weights": False, "attn_mask": mask, "is_causal": causal}
 
     def run() -> Tensor | Attention:
@@ -166,3 +190,12 @@ def _layer(q: Vectors, causal: bool, need_weights: bool) -> Ready:
         return output if weights is None else Attention(output, weights)
 
     return Ready(run, (x, *module.parameters()))
+
+
+def _tokens(q: Vectors) -> Float[Tensor, "b n c"]:
+    return rearrange(q.detach(), "b h n d -> b n (h d)").contiguous().requires_grad_(q.requires_grad)
+
+
+def _in_mode(module: nn.Module, like: Tensor) -> nn.Module:
+    """The layer where and of what the tensor is: to train where gradients flow, else to evaluate."""
+    return module.to(like).train(like.requires_grad).requires_grad_(like.requires_grad)

@@ -34,8 +34,9 @@ class Peaks:
 def operations(case: Case, how: Implementation) -> float:
     """Floating-point operations of one call, by the convention of this module."""
     n, width = case.length, case.heads * case.d_head
-    pairs = n * (n + 1) / 2 if case.mask == "causal" and how.skips else n * n
     learns = case.passes != "forward"
+    skips = case.mask == "causal" and how.skips(case.device.partition(":")[0], n, learns)
+    pairs = n * (n + 1) / 2 if skips else n * n
     square = 4 * case.batch * case.heads * pairs * case.d_head * (3.5 if learns else 1)
     maps = 8 * case.batch * n * width**2 * (3 if learns else 1) if how.layer else 0
     return float(square + maps)
@@ -92,5 +93,5 @@ def memory(case: Case, how: Implementation) -> float:
     learns = case.passes != "forward"
     squares = how.squares * case.batch * case.heads * case.length**2 * (2 if learns else 1)
     vectors = case.batch * case.heads * case.length * case.d_head * (12 if learns else 5)
-    mask = case.length**2 / size(case.dtype) if case.mask == "causal" and not how.skips else 0
-    return (squares + vectors + mask) * size(case.dtype)
+    mask = case.length**2 if case.mask == "causal" else 0  # one byte a pair, where one is made
+    return (squares + vectors) * size(case.dtype) + mask * (how.squares > 0)

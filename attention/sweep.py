@@ -129,10 +129,11 @@ def from_query(mapping: Mapping[str, str | Sequence[str]]) -> tuple[Sweep, list[
     """The sweep that a query describes, and a sentence for each thing in it that could not be used. Never raises."""
     values, notes = dict(DEFAULTS), []
     for name, given in mapping.items():
+        text = given if isinstance(given, str) else given[-1] if isinstance(given, Sequence) and given else ""
         try:
-            values[name] = parsed(name, given if isinstance(given, str) else given[-1] if given else "")
-        except (ConfigError, TypeError, KeyError) as error:
-            notes.append(str(error) if isinstance(error, ConfigError) else f"{short(name)} could not be read.")
+            values[name] = parsed(name, text if isinstance(text, str) else "")
+        except ConfigError as error:
+            notes.append(str(error))
     try:
         return Sweep(**values), notes
     except ConfigError as error:

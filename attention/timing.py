@@ -50,10 +50,11 @@ ONE_AT_A_TIME = threading.Lock()
 
 
 class Progress(NamedTuple):
-    """How far a sweep is: cases whose spread is settled or that failed, of how many, and seconds since the start."""
+    """How far a sweep is: cases that are done, of how many, the share of its visits, and seconds since the start."""
 
     done: int
     cases: int
+    share: float
     seconds: float
 
 
@@ -234,8 +235,9 @@ class _Run:
         return None
 
     def _tell(self, course: Course) -> None:
-        done = sum(each.done for each in self.courses)
-        self.on_timing(course.timing(), Progress(done, len(self.courses), perf_counter() - self.start))
+        done, count = sum(each.done for each in self.courses), len(self.courses)
+        share = sum(1 if each.done else min(each.visits / VISITS, 0.9) for each in self.courses) / count
+        self.on_timing(course.timing(), Progress(done, count, share, perf_counter() - self.start))
 
 
 def _kin(a: Case, b: Case) -> bool:

@@ -168,7 +168,7 @@ def from_row(row: Any, where: str = "timing") -> Timing:
             raise RecordingError(f"{where}.{short(name)} is not a field of a timing. These are: {', '.join(names)}.")
     for entry in TRAVELS:
         _check(f"{where}.{entry.name}", entry.name, entry.type, row[entry.name])
-    found = Timing(**row)
+    found = Timing(**{entry.name: _exact(entry.type, row[entry.name]) for entry in TRAVELS})
     _check_whole(where, found)
     return found
 
@@ -240,6 +240,11 @@ def _check(where: str, name: str, kind: str, value: Any) -> None:
         _check_text(where, name, value)
     elif kind != "bool" and not _least(name) <= value <= GREATEST[kind]:
         raise RecordingError(f"{where}={short(value)} is not between {_least(name)} and {GREATEST[kind]:g}.")
+
+
+def _exact(kind: str, value: Any) -> Any:
+    """Numbers of a field that may have a fraction as such, however they were written."""
+    return float(value) if kind.startswith("float") and value is not None else value
 
 
 def _least(name: str) -> float:
