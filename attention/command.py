@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -69,7 +69,8 @@ def _measured(sweep: Sweep, show) -> list[Timing]:
 
 
 def _parser() -> ArgumentParser:
-    parser = ArgumentParser("python -m attention.timing", description=ABOUT, epilog=MORE, formatter_class=RawDescriptionHelpFormatter)  # fmt: skip
+    texts = {"description": ABOUT, "epilog": MORE, "formatter_class": RawDescriptionHelpFormatter}
+    parser = ArgumentParser("python -m attention.timing", **texts)
     for name, knob in KNOBS.items():
         default = ",".join(map(str, DEFAULTS[name])) if name in AXES else f"{DEFAULTS[name]:g}"
         allowed = f" {knob.allowed[0].upper()}{knob.allowed[1:]}." if name != "devices" else ""
@@ -79,8 +80,8 @@ def _parser() -> ArgumentParser:
             help=f"{knob.help}{allowed}{f' Default: {default}.' if default else ''}".replace("%", "%%"),
         )
     parser.add_argument("--out", type=Path, metavar="FILE", help="Writes the timings to this file, as JSON.")
-    parser.add_argument("--lines", action="store_true", help="Prints every estimate as one JSON object a line, for other programs.")  # fmt: skip
-    parser.add_argument("--list", action="store_true", help="Lists the devices, dtypes and implementations here, and ends.")  # fmt: skip
+    parser.add_argument("--lines", action="store_true", help="Prints each estimate as a line of JSON, for programs.")
+    parser.add_argument("--list", action="store_true", help="Lists devices, dtypes and implementations, and ends.")
     return parser
 
 
@@ -115,7 +116,8 @@ def report(timings: Iterable[Timing]) -> str:
         parts += ["", label, HEAD, *(_row(timing, slow) for timing in line)]
         if rise := comparison.growth(line):
             error = f" +- {rise.error:.2f}" if rise.error is not None else ""
-            parts.append(f"  grows with length to the power {rise.exponent:.2f}{error} over {rise.lengths[0]:,} to {rise.lengths[1]:,}")
+            over = f"{rise.lengths[0]:,} to {rise.lengths[1]:,}"
+            parts.append(f"  grows with length to the power {rise.exponent:.2f}{error} over {over}")
     return "\n".join([*parts, "", *_crossovers(found)])
 
 

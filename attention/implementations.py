@@ -54,9 +54,9 @@ class Implementation:
     """How to make one ready, and what is known about it.
 
     `weights`: it returns the weights of every head. `layer`: the maps to q, k, v and from the output are part of it.
-    `skips(device, length, learns)`: is the future not computed under a causal mask? `kernel`: the only kernel that torch may choose.
-    `compiles`: the first call compiles it, which takes many seconds. `squares`: how many matrices of n x n a head it
-    holds at once in a forward pass, to tell in time what would not fit.
+    `skips(device, length, learns)`: is the future not computed under a causal mask? `kernel`: the only kernel that
+    torch may choose. `compiles`: the first call compiles it, which takes many seconds. `squares`: how many matrices of
+    n x n a head it holds at once in a forward pass, to tell in time what would not fit.
     """
 
     ready: Callable[[Tensor, Tensor, Tensor, bool], Ready]
@@ -65,7 +65,7 @@ class Implementation:
     skips: Callable[[str, int, bool], bool] = never
     kernel: SDPBackend | None = None
     compiles: bool = False
-    squares: float = 0
+    squares: int = 0
 
     @property
     def help(self) -> str:

@@ -25,7 +25,7 @@ PATIENCE = 1.0  # seconds for both peaks of a device, about
 
 @dataclass(frozen=True)
 class Peaks:
-    """The best that was measured: operations a second of a matrix product, bytes a second of a copy (read and write)."""
+    """The best that was measured: operations a second of a matrix product, bytes a second moved by a copy."""
 
     matmul: float
     copy: float
@@ -51,7 +51,9 @@ def traffic(case: Case, how: Implementation) -> float:
     tokens = case.batch * case.length * case.heads * case.d_head
     learns = case.passes != "forward"
     maps = 4 * (case.heads * case.d_head) ** 2 if how.layer else 0
-    vectors = (5 if learns else 2) * tokens + (2 if learns else 1) * maps if how.layer else (12 if learns else 4) * tokens
+    vectors = (
+        (5 if learns else 2) * tokens + (2 if learns else 1) * maps if how.layer else (12 if learns else 4) * tokens
+    )
     weights = case.batch * case.heads * case.length**2 if how.weights else 0
     return float((vectors + weights) * size(case.dtype))
 
@@ -94,4 +96,4 @@ def memory(case: Case, how: Implementation) -> float:
     squares = how.squares * case.batch * case.heads * case.length**2 * (2 if learns else 1)
     vectors = case.batch * case.heads * case.length * case.d_head * (12 if learns else 5)
     mask = case.length**2 if case.mask == "causal" else 0  # one byte a pair, where one is made
-    return (squares + vectors) * size(case.dtype) + mask * (how.squares > 0)
+    return float((squares + vectors) * size(case.dtype) + mask * (how.squares > 0))

@@ -6,6 +6,7 @@ that reading the clock is no part of the result; finding that length warms up. G
 
 from __future__ import annotations
 
+import contextlib
 import statistics
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -35,7 +36,7 @@ class Spread:
         return self.repeats >= LEAST and self.upper - self.lower <= NEAR * self.median
 
 
-class Stopped(Exception):
+class StopError(Exception):
     """Whoever asked for a measurement does not want it any more."""
 
 
@@ -77,11 +78,9 @@ def samples(
     def keep(calls: int, spent: float) -> None:
         times.append(spent / calls)
         if should_stop():
-            raise Stopped
+            raise StopError
 
     timer = Timer("run()", globals={"run": run}, timer=clock, num_threads=threads)
-    try:
+    with contextlib.suppress(StopError):
         timer.blocked_autorange(keep, min_run_time=seconds)
-    except Stopped:
-        pass
     return times

@@ -37,11 +37,13 @@ class Case:
     length: int
 
 
-def _axis(default: tuple, label: str, help: str, low: float | None = None, high: float | None = None, choices: Any = ()) -> Any:  # fmt: skip
+def _axis(
+    default: tuple, label: str, help: str, low: int | None = None, high: int | None = None, choices: Any = ()
+) -> Any:
     return field(default=default, metadata={"knob": Knob(label, help, low, high, tuple(choices))})
 
 
-def _number(default: float, low: float, high: float, label: str, help: str) -> Any:
+def _number(default: Any, low: Any, high: Any, label: str, help: str) -> Any:
     return field(default=default, metadata={"knob": Knob(label, help, low, high)})
 
 
@@ -100,7 +102,7 @@ def check(name: str, value: Any) -> None:
         _check_one(name, value)
         return
     if not isinstance(value, tuple) or not (value or name in MAY_BE_EMPTY):
-        raise ConfigError(f"{name}={short(value)} is not a tuple of at least one value. The default is {DEFAULTS[name]!r}.")
+        raise ConfigError(f"{name}={short(value)} is not a tuple of values. The default is {DEFAULTS[name]!r}.")
     if len(set(value)) < len(value):
         raise ConfigError(f"{name}={short(value)} names a value twice. Name each once.")
     for each in value:
@@ -110,7 +112,7 @@ def check(name: str, value: Any) -> None:
 def _check_one(name: str, value: Any) -> None:
     knob = KNOBS[name]
     if name == "devices":
-        right, allowed = isinstance(value, str) and DEVICE.fullmatch(value), "a device as torch names it, like cpu or cuda:0"
+        right, allowed = isinstance(value, str) and DEVICE.fullmatch(value), "a device of torch, like cpu or cuda:0"
     else:
         right, allowed = knob.allows(value) and not (name in WHOLE and not isinstance(value, int)), knob.allowed
     if not right:
@@ -125,7 +127,7 @@ def to_query(sweep: Sweep) -> dict[str, str]:
     return {name: _text(value) for name, value in changed.items()}
 
 
-def from_query(mapping: Mapping[str, str | Sequence[str]]) -> tuple[Sweep, list[str]]:
+def from_query(mapping: Mapping[str, Any]) -> tuple[Sweep, list[str]]:
     """The sweep that a query describes, and a sentence for each thing in it that could not be used. Never raises."""
     values, notes = dict(DEFAULTS), []
     for name, given in mapping.items():

@@ -20,6 +20,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import NamedTuple
@@ -186,19 +187,21 @@ class _Run:
         for course in self.courses:
             if self.stopped():
                 return
-            course.error = self._unaffordable(course) or _attempt(lambda course=course: _scouted(course, self.sweep.seed))
+            course.error = self._unaffordable(course) or _attempt(partial(_scouted, course, self.sweep.seed))
             self._tell(course)
 
     def visit_all(self) -> None:
         """Visits the cases in rounds, in an order that is shuffled anew, until all are settled or the time is up."""
-        while todo := [course for course in self.courses if course.times and not course.done and 3 * course.call < self.left]:
+        while todo := [
+            course for course in self.courses if course.times and not course.done and 3 * course.call < self.left
+        ]:
             self.order.shuffle(todo)
             share = min(max(self.left / (VISITS * len(todo)), VISIT[0]), VISIT[1])
             for course in todo:
                 if self.stopped():
                     return
                 if 3 * course.call < self.left:
-                    course.error = _attempt(lambda course=course: self._visit(course, share))
+                    course.error = _attempt(partial(self._visit, course, share))
                     self._tell(course)
 
     def look_again(self) -> None:
@@ -332,7 +335,9 @@ def _reason(error: Exception) -> str:
     """An error in one line, beginning with "out of memory" where it is that."""
     text = " ".join("".join(letter if letter.isprintable() else " " for letter in str(error)).split())[:200]
     short = isinstance(error, (torch.OutOfMemoryError, MemoryError))
-    short = short or any(words in text.lower() for words in ("can't allocate memory", "not enough memory", "out of memory"))
+    short = short or any(
+        words in text.lower() for words in ("can't allocate memory", "not enough memory", "out of memory")
+    )
     if short and torch.accelerator.is_available():
         torch.accelerator.empty_cache()
     return f"out of memory: {text}" if short else f"{type(error).__name__}: {text}"

@@ -55,13 +55,16 @@ def test_a_crossover_that_is_none_says_so():
 
 
 def test_a_crossover_counts_the_last_time_that_it_pays():
-    points = [SpeedUp(n, ratio, ratio, ratio) for n, ratio in zip(LENGTHS, [2, 0.5, 2, 0.5, 2], strict=True)]
+    points = [SpeedUp(n, ratio, ratio, ratio) for n, ratio in zip(LENGTHS, [2.0, 0.5, 2.0, 0.5, 2.0], strict=True)]
     assert crossover(points).length == pytest.approx(math.sqrt(512 * 1024))
 
 
 def test_the_sentence_names_the_range_that_the_uncertainty_leaves():
-    assert Crossover(300.4, 200, 410, 64, 1024).sentence == "faster from about 300 tokens on (200 to 410)"
-    assert Crossover(300, 64, None, 64, 1024).sentence == "faster from about 300 tokens on (at most 64 to beyond 1,024)"
+    assert Crossover(300.4, 200.0, 410.0, 64, 1024).sentence == "faster from about 300 tokens on (200 to 410)"
+    assert (
+        Crossover(300.0, 64.0, None, 64, 1024).sentence
+        == "faster from about 300 tokens on (at most 64 to beyond 1,024)"
+    )
 
 
 @settings(deadline=None)
@@ -107,5 +110,10 @@ def test_the_roofline_is_the_lower_of_both_roofs():
 
 
 def test_devices_are_compared_on_the_same_work():
-    lines = {"a": [made()], "b": [made(**GPU)], "c": [made(**GPU, dtype="float16")], "d": [made(implementation="SDPA math")]}
+    lines = {
+        "a": [made()],
+        "b": [made(**GPU)],
+        "c": [made(**GPU, dtype="float16")],
+        "d": [made(implementation="SDPA math")],
+    }
     assert comparison.across_devices(lines, lambda timing: timing.device == "cpu") == [("a", "b")]

@@ -43,11 +43,10 @@ def test_a_dtype_is_real_where_it_is_not_much_slower_than_float32(monkeypatch):
 
 def test_float32_is_computed_for_real_here():
     assert "float32" in devices.dtypes("cpu")
-    assert devices._product("cpu", "no dtype") is None
 
 
 @pytest.mark.skipif(not footprint.STATUS.exists(), reason="only Linux keeps the greatest resident size of a process")
-@pytest.mark.parametrize("mib", [4, 64])
+@pytest.mark.parametrize("mib", [48, 96])  # the C library keeps no block as large as these
 def test_the_peak_is_what_was_held_at_once_not_what_is_left(mib):
     def run() -> None:
         for _ in range(3):

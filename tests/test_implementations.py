@@ -11,13 +11,25 @@ from attention.implementations import IMPLEMENTATIONS
 from attention.sweep import Case
 from attention.timing import _drawn, _ready
 
-HERE = [name for name in IMPLEMENTATIONS if name not in ("SDPA memory-efficient", "SDPA cuDNN", "flex_attention compiled")]
+HERE = [
+    name for name in IMPLEMENTATIONS if name not in ("SDPA memory-efficient", "SDPA cuDNN", "flex_attention compiled")
+]
 ALONE = [name for name in HERE if not IMPLEMENTATIONS[name].layer]
 LAYERS = [name for name in HERE if IMPLEMENTATIONS[name].layer]
 
 
 def case(name: str, mask: str, passes: str = "forward", length: int = 7) -> Case:
-    return Case(implementation=name, device="cpu", dtype="float32", mask=mask, passes=passes, batch=2, heads=3, d_head=4, length=length)  # fmt: skip
+    return Case(
+        implementation=name,
+        device="cpu",
+        dtype="float32",
+        mask=mask,
+        passes=passes,
+        batch=2,
+        heads=3,
+        d_head=4,
+        length=length,
+    )
 
 
 def oracle(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool) -> Attention:

@@ -62,12 +62,18 @@ def test_every_field_is_missed_and_refused_by_name(name):
         ({"upper": None}, "timings[0] has neither an error nor all of lower, median and upper."),
         ({"error": "out of memory"}, "timings[0] has an error and times. Where there is an error, the times are null."),
         ({"when": "yesterday"}, "timings[0].when='yesterday' is not a date and time like 2026-01-31T12:00:00+00:00."),
-        ({"device_name": "![x](http://host/p.png)"}, "timings[0].device_name='![x](http://host/p.png)' has characters that no name here has, or none at all."),
+        (
+            {"device_name": "![x](http://host/p.png)"},
+            "timings[0].device_name='![x](http://host/p.png)' has characters that no name here has, or none at all.",
+        ),
         ({"device_name": ""}, "timings[0].device_name='' has characters that no name here has, or none at all."),
-        ({"error": "a\x00b", "median": None}, "timings[0].error='a\\x00b' is not printable text of at most 300 characters."),
+        (
+            {"error": "a\x00b", "median": None},
+            "timings[0].error='a\\x00b' is not printable text of at most 300 characters.",
+        ),
         ({"source": ""}, "timings[0].'source' is not a field of a timing. These are: implementation, device, dtype,"),
     ],
-)  # fmt: skip
+)
 def test_a_wrong_field_is_refused_by_name(changed, message):
     with pytest.raises(RecordingError) as refused:
         read(rows(made(), **changed), "x")
@@ -77,21 +83,33 @@ def test_a_wrong_field_is_refused_by_name(changed, message):
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (rows(made(), median=math.nan), "The file has the value NaN; a timing has numbers alone, or null where there is none."),
+        (
+            rows(made(), median=math.nan),
+            "The file has the value NaN; a timing has numbers alone, or null where there is none.",
+        ),
         (rows(made(), median=math.inf), "The file has the value Infinity; "),
-        (rows(made(), median=1).replace('"median": 1', '"median": 1e999'), "timings[0].median=inf is not between 0 and 1e+30."),
+        (
+            rows(made(), median=1).replace('"median": 1', '"median": 1e999'),
+            "timings[0].median=inf is not between 0 and 1e+30.",
+        ),
         ("[" * 100_000, "The file nests 100000 brackets; a recording nests 3."),
         ('{"a": ' + "1" * 5000 + "}", "The file is not JSON: "),
         ("{", "The file is not JSON: "),
         (b"\xff\xfe", "The file is not JSON: "),
         ("[]", 'This is no recording: "format" is not '),
         (json.dumps({"format": recordings.FORMAT}), "timings=None is not a list."),
-        (json.dumps({"format": recordings.FORMAT, "timings": [7]}), "timings[0]=7 is not an object with the fields of a timing."),
-        (json.dumps({"format": recordings.FORMAT, "timings": [0] * 20_001}), "timings has 20,001 entries; 20,000 are allowed."),
+        (
+            json.dumps({"format": recordings.FORMAT, "timings": [7]}),
+            "timings[0]=7 is not an object with the fields of a timing.",
+        ),
+        (
+            json.dumps({"format": recordings.FORMAT, "timings": [0] * 20_001}),
+            "timings has 20,001 entries; 20,000 are allowed.",
+        ),
         (" " * 8_000_001, "The file has 8,000,001 bytes; 8,000,000 are allowed."),
         ('{"format": 1, "format": 2}', "The file names 'format' twice in one object."),
     ],
-)  # fmt: skip
+)
 def test_what_is_no_recording_is_refused(data, message):
     with pytest.raises(RecordingError) as refused:
         read(data, "x")
@@ -117,7 +135,9 @@ def test_what_was_read_is_recorded_whatever_its_file_is_called(source):
 def test_a_label_says_where_and_only_what_differs():
     one, other = made(), made(implementation="SDPA math")
     assert labels([one, other])[one] == "SDPA · Test CPU, 2 cores, 2 threads"
-    assert labels([one, made(dtype="bfloat16", heads=4)])[one] == "SDPA · Test CPU, 2 cores, 2 threads · float32 · heads 8"
+    assert (
+        labels([one, made(dtype="bfloat16", heads=4)])[one] == "SDPA · Test CPU, 2 cores, 2 threads · float32 · heads 8"
+    )
     (far,) = read(written([made(**GPU)]), "gpu.json")
     assert labels([far])[far] == "SDPA · Test GPU, recorded 2026-01-31 (gpu.json)"
 

@@ -46,7 +46,12 @@ def test_quartiles_rise_and_the_median_is_the_median(times):
 
 @pytest.mark.parametrize(
     ("times", "settled"),
-    [([1.0] * LEAST, True), ([1.0] * (LEAST - 1), False), ([1, 1, 1, 1.09, 1.09], True), ([1, 1, 1, 1.11, 1.2], False)],
+    [
+        ([1.0] * LEAST, True),
+        ([1.0] * (LEAST - 1), False),
+        ([1.0, 1.0, 1.0, 1.09, 1.09], True),
+        ([1.0, 1.0, 1.0, 1.11, 1.2], False),
+    ],
 )
 def test_a_spread_is_settled_within_a_tenth_of_the_median_over_enough_blocks(times, settled):
     assert spread(times).settled is settled

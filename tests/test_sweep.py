@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attention.config import ConfigError
-from attention.sweep import AXES, DEFAULTS, KNOBS, MAY_BE_EMPTY, WHOLE, Sweep, from_query, to_query
+from attention.implementations import IMPLEMENTATIONS
+from attention.sweep import AXES, DEFAULTS, KNOBS, MAY_BE_EMPTY, WHOLE, Sweep, check, from_query, to_query
 
 
 def value(name: str) -> st.SearchStrategy:
@@ -50,24 +51,29 @@ def test_any_link_gives_a_sweep_and_says_what_it_ignored(query):
 
 
 @pytest.mark.parametrize(
-    ("changed", "message"),
+    ("name", "value", "message"),
     [
-        ({"masks": ("casual",)}, "masks='casual' is not one of: full, causal. Did you mean 'causal'?"),
-        ({"lengths": (1,)}, "lengths=1 is not between 2 and 1,048,576. The default is (64, 128, 256, 512, 1024, 2048)."),
-        ({"lengths": (64.0,)}, "lengths=64.0 is not between 2"),
-        ({"lengths": (True,)}, "lengths=True is not between 2"),
-        ({"lengths": ()}, "lengths=() is not a tuple of at least one value."),
-        ({"heads": 8}, "heads=8 is not a tuple of at least one value. The default is (8,)."),
-        ({"heads": (8, 8)}, "heads=(8, 8) names a value twice. Name each once."),
-        ({"devices": ("rm -rf",)}, "devices='rm -rf' is not a device as torch names it, like cpu or cuda:0."),
-        ({"seconds": math.nan}, "seconds=nan is not between 1.0 and 7,200.0."),
-        ({"lengths": tuple(range(2, 2000))}, "The sweep has 25,974 cases; 5,000 are allowed."),
+        ("masks", ("casual",), "masks='casual' is not one of: full, causal. Did you mean 'causal'?"),
+        ("lengths", (1,), "lengths=1 is not between 2 and 1,048,576. The default is (64, 128, 256, 512, 1024, 2048)."),
+        ("lengths", (64.0,), "lengths=64.0 is not between 2"),
+        ("lengths", (True,), "lengths=True is not between 2"),
+        ("lengths", (), "lengths=() is not a tuple of values."),
+        ("heads", 8, "heads=8 is not a tuple of values. The default is (8,)."),
+        ("heads", (8, 8), "heads=(8, 8) names a value twice. Name each once."),
+        ("devices", ("rm -rf",), "devices='rm -rf' is not a device of torch, like cpu or cuda:0."),
+        ("seconds", math.nan, "seconds=nan is not between 1.0 and 7,200.0."),
     ],
-)  # fmt: skip
-def test_a_wrong_knob_is_refused_by_name(changed, message):
+)
+def test_a_wrong_value_is_refused_by_name(name, value, message):
     with pytest.raises(ConfigError) as refused:
-        Sweep(**changed)
+        check(name, value)
     assert str(refused.value).startswith(message)
+
+
+def test_a_sweep_has_a_bounded_number_of_cases():
+    count = 1998 * len(IMPLEMENTATIONS)
+    with pytest.raises(ConfigError, match=f"^The sweep has {count:,} cases; 5,000 are allowed"):
+        Sweep(lengths=tuple(range(2, 2000)))
 
 
 def test_cases_are_all_combinations_shortest_first():
@@ -79,5 +85,6 @@ def test_cases_are_all_combinations_shortest_first():
 
 def test_every_knob_explains_itself():
     for name, knob in KNOBS.items():
-        assert knob.label and knob.help.endswith("."), name
+        assert knob.label, name
+        assert knob.help.endswith("."), name
         assert (name in AXES) is isinstance(DEFAULTS[name], tuple)

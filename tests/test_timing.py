@@ -25,7 +25,11 @@ def quick(monkeypatch):
 def test_a_sweep_gives_every_case_with_its_spread():
     heard = []
     timings = measure(Sweep(**SMALL, masks=("full", "causal")), on_timing=lambda found, _: heard.append(found))
-    has = [name for name in IMPLEMENTATIONS if name not in ("SDPA memory-efficient", "SDPA cuDNN", "flex_attention compiled")]
+    has = [
+        name
+        for name in IMPLEMENTATIONS
+        if name not in ("SDPA memory-efficient", "SDPA cuDNN", "flex_attention compiled")
+    ]
     assert {(found.implementation, found.length, found.mask) for found in timings} == {
         (name, n, mask) for name in has for n in (8, 16) for mask in ("full", "causal")
     }
@@ -43,7 +47,10 @@ def test_a_sweep_gives_every_case_with_its_spread():
 
 def test_every_case_is_visited_at_least_three_times_and_in_shuffled_rounds():
     heard = []
-    measure(Sweep(**SMALL, implementations=("SDPA", "SDPA math", "core with weights")), on_timing=lambda found, _: heard.append(found.case))
+    measure(
+        Sweep(**SMALL, implementations=("SDPA", "SDPA math", "core with weights")),
+        on_timing=lambda found, _: heard.append(found.case),
+    )
     rounds = [heard[i : i + 6] for i in range(0, 24, 6)]
     assert all(set(each) == set(rounds[0]) for each in rounds)
     assert rounds[0] == sorted(rounds[0], key=lambda case: case.length), "shortest first, to know what will fit"
@@ -63,7 +70,14 @@ def test_what_the_device_does_not_have_is_a_result_where_it_was_asked_for():
     assert (found.median, found.lower, found.upper, found.repeats, found.settled) == (None, None, None, 0, False)
 
 
-@pytest.mark.parametrize("error", [MemoryError("oh"), RuntimeError("DefaultCPUAllocator: can't allocate memory: 9 bytes"), torch.OutOfMemoryError("CUDA out of memory.")])  # fmt: skip
+SHORT = [
+    MemoryError("oh"),
+    RuntimeError("DefaultCPUAllocator: can't allocate memory: 9 bytes"),
+    torch.OutOfMemoryError("CUDA out of memory."),
+]
+
+
+@pytest.mark.parametrize("error", SHORT)
 def test_running_out_of_memory_is_a_result_and_the_others_go_on(monkeypatch, error):
     def ready(q, k, v, causal):
         if q.shape[-2] == 16:
@@ -124,11 +138,18 @@ def test_one_sweep_at_a_time_and_who_waits_is_told():
     waiting, go, order = threading.Event(), threading.Event(), []
 
     def first() -> None:
-        measure(Sweep(**SMALL | {"lengths": (8,)}, implementations=("SDPA",)), on_timing=lambda *_: (order.append(1), go.set(), waiting.wait(10)))
+        measure(
+            Sweep(**SMALL | {"lengths": (8,)}, implementations=("SDPA",)),
+            on_timing=lambda *_: (order.append(1), go.set(), waiting.wait(10)),
+        )
 
     def second() -> None:
         go.wait(10)
-        measure(Sweep(**SMALL | {"lengths": (8,)}, implementations=("SDPA",)), on_wait=waiting.set, on_timing=lambda *_: order.append(2))
+        measure(
+            Sweep(**SMALL | {"lengths": (8,)}, implementations=("SDPA",)),
+            on_wait=waiting.set,
+            on_timing=lambda *_: order.append(2),
+        )
 
     both = [threading.Thread(target=target) for target in (first, second)]
     for thread in both:

@@ -20,8 +20,8 @@ GPU = {"device": "cuda:0", "device_name": "Test GPU"}
 
 def made(length: int = 64, median: float = 1.0, spread: float = 0.0, **more: Any) -> Timing:
     """A timing with quartiles at `spread` times the median to either side."""
-    times = {"median": median, "lower": median * (1 - spread), "upper": median * (1 + spread), "repeats": 9}
-    return Timing(**{**CASE, **PLACE, "length": length, **times, "settled": True, "first": 2 * median, **more})
+    times = {"median": float(median), "lower": median * (1 - spread), "upper": median * (1 + spread), "repeats": 9}
+    return Timing(**{**CASE, **PLACE, "length": length, **times, "settled": True, "first": 2.0 * median, **more})
 
 
 def failed(length: int = 64, error: str = "out of memory: 9 GiB", **more: Any) -> Timing:

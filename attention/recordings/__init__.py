@@ -108,7 +108,9 @@ def labels(timings: Iterable[Timing]) -> dict[Timing, str]:
 
 
 def _label(timing: Timing, varied: list[str]) -> str:
-    return " · ".join([timing.implementation, timing.origin, *(f"{AXES[name]}{getattr(timing, name)}" for name in varied)])
+    return " · ".join(
+        [timing.implementation, timing.origin, *(f"{AXES[name]}{getattr(timing, name)}" for name in varied)]
+    )
 
 
 def lines(timings: Iterable[Timing]) -> dict[str, list[Timing]]:
@@ -145,7 +147,9 @@ def read(data: bytes | str, source: str) -> list[Timing]:
     """The timings of a file, each marked as recorded in `source`; raises RecordingError, which names what is wrong."""
     found = _parsed(data)
     if not isinstance(found, dict) or found.get("format") != FORMAT:
-        raise RecordingError(f'This is no recording: "format" is not {FORMAT!r}. python -m attention.timing writes one.')
+        raise RecordingError(
+            f'This is no recording: "format" is not {FORMAT!r}. python -m attention.timing writes one.'
+        )
     rows = found.get("timings")
     if not isinstance(rows, list):
         raise RecordingError(f"timings={short(rows)} is not a list.")
@@ -247,7 +251,7 @@ def _exact(kind: str, value: Any) -> Any:
     return float(value) if kind.startswith("float") and value is not None else value
 
 
-def _least(name: str) -> float:
+def _least(name: str) -> int:
     return 1 if name in POSITIVE else 0
 
 
@@ -258,7 +262,9 @@ def _check_text(where: str, name: str, value: str) -> None:
         try:
             datetime.fromisoformat(value)
         except ValueError:
-            raise RecordingError(f"{where}={short(value)} is not a date and time like 2026-01-31T12:00:00+00:00.") from None
+            raise RecordingError(
+                f"{where}={short(value)} is not a date and time like 2026-01-31T12:00:00+00:00."
+            ) from None
     elif name != "error" and not (value and NAME.fullmatch(value)):
         raise RecordingError(f"{where}={short(value)} has characters that no name here has, or none at all.")
 
@@ -273,6 +279,8 @@ def _check_whole(where: str, found: Timing) -> None:
     if any(value is None for value in times):
         raise RecordingError(f"{where} has neither an error nor all of lower, median and upper.")
     if not 0 < found.lower <= found.median <= found.upper < math.inf:
-        raise RecordingError(f"{where} has lower={found.lower}, median={found.median}, upper={found.upper}; they are above 0 and rise.")
+        raise RecordingError(
+            f"{where} has lower={found.lower}, median={found.median}, upper={found.upper}; they are above 0 and rise."
+        )
     if found.repeats < 1:
         raise RecordingError(f"{where}.repeats={found.repeats}; a time was measured at least once.")
