@@ -100,7 +100,7 @@ def _json_line(timing: Timing, progress: Progress) -> None:
 
 
 def _progress_line(timing: Timing, progress: Progress) -> None:
-    found = timing.error or seconds(timing.median)
+    found = timing.error or seconds(timing.spread.median)
     what = f"{timing.implementation}, {timing.length:,} tokens on {timing.device}: {found}"
     line = f"{progress.seconds:5.0f} s  {progress.done:3} of {progress.cases} cases  {what}"[:118]
     terminal = sys.stderr.isatty()
@@ -127,14 +127,14 @@ HEAD = f"  {'tokens':>9} {'median':>10} {'quartiles':>23} {'GFLOP/s':>9} {'of pe
 def _row(timing: Timing, slow: dict[Timing, float]) -> str:
     if timing.error:
         return f"  {timing.length:>9,} {timing.error}"
-    share, band = comparison.share(timing), f"{seconds(timing.lower)} to {seconds(timing.upper)}"
+    share, band = comparison.share(timing), f"{seconds(timing.spread.lower)} to {seconds(timing.spread.upper)}"
     mark, peak = " " if timing.settled else "~", size(timing.peak_bytes)
     rate = comparison.rate(timing) / 1e9
     percent = f"{share:.0%}" if share is not None else "-"
     moved = timing.to_device + timing.from_device
     transfer = f"  transfer {seconds(moved)}" if moved else ""
     return (
-        f"  {timing.length:>9,} {mark}{seconds(timing.median):>9} {band:>23} {rate:>9,.1f} {percent:>8} "
+        f"  {timing.length:>9,} {mark}{seconds(timing.spread.median):>9} {band:>23} {rate:>9,.1f} {percent:>8} "
         f"{slow[timing]:>7.2f} {peak:>10}{transfer}"
     )
 

@@ -62,7 +62,7 @@ class Growth:
 
 def measured(timings: Iterable[Timing]) -> list[Timing]:
     """Those that have a time."""
-    return [timing for timing in timings if timing.median is not None]
+    return [timing for timing in timings if timing.error is None]
 
 
 def speed_ups(slow: Iterable[Timing], fast: Iterable[Timing], transfer: bool = False) -> list[SpeedUp]:
@@ -76,9 +76,9 @@ def _speed_up(slow: Timing, fast: Timing, transfer: bool) -> SpeedUp:
     more = [timing.to_device + timing.from_device if transfer else 0.0 for timing in (slow, fast)]
     return SpeedUp(
         slow.length,
-        (slow.median + more[0]) / (fast.median + more[1]),
-        (slow.lower + more[0]) / (fast.upper + more[1]),
-        (slow.upper + more[0]) / (fast.lower + more[1]),
+        (slow.spread.median + more[0]) / (fast.spread.median + more[1]),
+        (slow.spread.lower + more[0]) / (fast.spread.upper + more[1]),
+        (slow.spread.upper + more[0]) / (fast.spread.lower + more[1]),
     )
 
 
@@ -110,7 +110,7 @@ def _crossing(lengths: list[int], ratios: list[float]) -> float | None:
 
 def growth(line: Iterable[Timing], last: int = LAST) -> Growth | None:
     """The slope of time over length in log-log, by least squares over the last points; None with fewer than two."""
-    points = sorted((timing.length, timing.median) for timing in measured(line))[-last:]
+    points = sorted((timing.length, timing.spread.median) for timing in measured(line))[-last:]
     if len({length for length, _ in points}) < 2:
         return None
     xs, ys = ([math.log(value) for value in values] for values in zip(*points, strict=True))
@@ -130,8 +130,8 @@ def slowdowns(timings: Iterable[Timing]) -> dict[Timing, float]:
     found = measured(timings)
     best: dict[tuple, float] = {}
     for timing in found:
-        best[_rivals(timing)] = min(best.get(_rivals(timing), math.inf), timing.median)
-    return {timing: timing.median / best[_rivals(timing)] for timing in found}
+        best[_rivals(timing)] = min(best.get(_rivals(timing), math.inf), timing.spread.median)
+    return {timing: timing.spread.median / best[_rivals(timing)] for timing in found}
 
 
 def _rivals(timing: Timing) -> tuple:
@@ -140,19 +140,19 @@ def _rivals(timing: Timing) -> tuple:
     return (timing.origin, how is not None and how.layer, *(getattr(timing, name) for name in same))
 
 
-def rate(timing: Timing) -> float | None:
-    """Floating-point operations a second, as counted by `roofline`."""
-    return timing.operations / timing.median if timing.median else None
+def rate(timing: Timing) -> float:
+    """Floating-point operations a second, as counted by `roofline`; of a timing that has a time."""
+    return timing.operations / timing.spread.median
 
 
 def share(timing: Timing) -> float | None:
-    """Of the device's measured matrix product: 1 is all that it can."""
-    return rate(timing) / timing.peak_operations if timing.median and timing.peak_operations else None
+    """Of the device's measured matrix product: 1 is all that it can. None where that was not measured."""
+    return rate(timing) / timing.peak_operations if timing.peak_operations else None
 
 
 def traffic_share(timing: Timing) -> float | None:
     """Of the device's measured copying speed, counting only what must move; over 1 where caches hold it."""
-    return timing.traffic / timing.median / timing.peak_traffic if timing.median and timing.peak_traffic else None
+    return timing.traffic / timing.spread.median / timing.peak_traffic if timing.peak_traffic else None
 
 
 def intensity(timing: Timing) -> float:

@@ -45,9 +45,10 @@ def device(key: str) -> Device:
 
 
 def _accelerators() -> list[Device]:
-    if not torch.accelerator.is_available():
+    found = torch.accelerator.current_accelerator() if torch.accelerator.is_available() else None
+    if found is None:
         return []
-    kind = torch.accelerator.current_accelerator().type
+    kind = found.type
     return [Device(f"{kind}:{i}", _accelerator_name(kind, i)) for i in range(torch.accelerator.device_count())]
 
 

@@ -53,9 +53,9 @@ def seconds(timings: Sequence[Timing], lengths: Iterable[int] = ()) -> go.Figure
     figure, look = _figure(timings, "seconds a call", lengths)
     for label, line in lines(timings).items():
         points = comparison.measured(line)
-        _band(figure, label, points, [p.lower for p in points], [p.upper for p in points], look)
+        _band(figure, label, points, [p.spread.lower for p in points], [p.spread.upper for p in points], look)
         hover = [_told(point) for point in points]
-        _line(figure, label, points, [point.median for point in points], hover, look)
+        _line(figure, label, points, [point.spread.median for point in points], hover, look)
     _name_errors(figure, timings)
     figure.update_yaxes(tickformat="~s", ticksuffix="s")
     return figure
@@ -110,8 +110,8 @@ def memory(timings: Sequence[Timing], lengths: Iterable[int] = ()) -> go.Figure:
     figure, look = _figure(timings, "peak bytes beyond the inputs", lengths)
     for label, line in lines(timings).items():
         points = [timing for timing in comparison.measured(line) if (timing.peak_bytes or 0) >= _least(timing)]
-        hover = [f"{point.peak_bytes / 2**20:,.1f} MiB" for point in points]
-        _line(figure, label, points, [point.peak_bytes for point in points], hover, look)
+        peaks = [timing.peak_bytes or 0 for timing in points]
+        _line(figure, label, points, peaks, [f"{peak / 2**20:,.1f} MiB" for peak in peaks], look)
     sizes = {timing.length: timing.batch * timing.heads * timing.length**2 * _bytes(timing) for timing in timings}
     xs, ys = sorted(sizes), [sizes[length] for length in sorted(sizes)]
     guide = {"mode": "lines", "line": {"dash": "dot", "width": 1, "color": "gray"}, "hoverinfo": "skip"}
@@ -225,15 +225,14 @@ def _mark_crossover(figure: go.Figure, label: str, points: list[SpeedUp], color:
 
 
 def _roof(figure: go.Figure, name: str, timings: list[Timing]) -> None:
-    known = [timing for timing in timings if comparison.bound(timing)]
-    if not known:
+    peaks = [(t.peak_operations, t.peak_traffic) for t in timings if t.peak_operations and t.peak_traffic]
+    if not peaks:
         return
-    best = max(known, key=lambda timing: timing.peak_operations)
-    ridge = best.peak_operations / best.peak_traffic
-    ends = [comparison.intensity(timing) for timing in known] + [ridge]
-    xs = sorted({min(ends) / 2, ridge, max(ends) * 2})
-    ys = [min(best.peak_operations, best.peak_traffic * x) for x in xs]
-    style = {"color": "gray", "width": 1.5, "dash": "dash" if best.source else "solid"}
+    ceiling, slope = (max(values) for values in zip(*peaks, strict=True))
+    ends = [comparison.intensity(timing) for timing in timings] + [ceiling / slope]
+    xs = sorted({min(ends) / 2, ceiling / slope, max(ends) * 2})
+    ys = [min(ceiling, slope * x) for x in xs]
+    style = {"color": "gray", "width": 1.5, "dash": "dash" if timings[0].source else "solid"}
     figure.add_scatter(
         x=xs, y=ys, name=f"roof: {name}", mode="lines", line=style, hovertemplate="%{y:.3s}FLOP/s<extra></extra>"
     )
@@ -241,7 +240,8 @@ def _roof(figure: go.Figure, name: str, timings: list[Timing]) -> None:
 
 def _told(timing: Timing) -> str:
     """What is said about a point: median, quartiles, rate and share, and whether it settled."""
-    parts = [f"{timing.median:.3e} s ({timing.lower:.3e} to {timing.upper:.3e}) over {timing.repeats} blocks"]
+    found = timing.spread
+    parts = [f"{found.median:.3e} s ({found.lower:.3e} to {found.upper:.3e}) over {found.repeats} blocks"]
     if (share := comparison.share(timing)) is not None:
         parts.append(f"{comparison.rate(timing) / 1e9:,.1f} GFLOP/s, {share:.0%} of the measured matrix product")
     if not timing.settled:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, fields, replace
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from attention.config import short
+from attention.stopwatch import Spread
 from attention.sweep import Case
 
 FORMAT = "attention timings 1"
@@ -86,14 +86,18 @@ class Timing(Case):
         return f"{self.device_name}{threads}{recorded}"
 
     @property
-    def with_transfer(self) -> float | None:
-        """The median with the way to the device and back."""
-        return None if self.median is None else self.median + self.to_device + self.from_device
+    def spread(self) -> Spread:
+        """Median and quartiles; raises ValueError where there is an error instead."""
+        if self.median is None or self.lower is None or self.upper is None:
+            raise ValueError(f"{self.implementation} at {self.length:,} tokens has no time: {self.error}")
+        return Spread(self.median, self.lower, self.upper, self.repeats)
 
 
 TRAVELS = tuple(entry for entry in fields(Timing) if entry.metadata.get("travels", True))
+KINDS = {entry.name: str(entry.type) for entry in TRAVELS}  # like "float | None"
 AXES = {"dtype": "", "mask": "", "passes": "", "batch": "batch ", "heads": "heads ", "d_head": "d_head "}
 POSITIVE = ("batch", "heads", "d_head", "length", "threads", "peak_operations", "peak_traffic")
+WORDS = {"str": "text", "bool": "true or false", "int": "a whole number", "float": "a number"}
 GREATEST = {"int": 2**53, "float": 1e30}
 
 
@@ -171,8 +175,8 @@ def from_row(row: Any, where: str = "timing") -> Timing:
         if name not in names:
             raise RecordingError(f"{where}.{short(name)} is not a field of a timing. These are: {', '.join(names)}.")
     for entry in TRAVELS:
-        _check(f"{where}.{entry.name}", entry.name, entry.type, row[entry.name])
-    found = Timing(**{entry.name: _exact(entry.type, row[entry.name]) for entry in TRAVELS})
+        _check(f"{where}.{entry.name}", entry.name, row[entry.name])
+    found = Timing(**{entry.name: _exact(entry.name, row[entry.name]) for entry in TRAVELS})
     _check_whole(where, found)
     return found
 
@@ -227,28 +231,28 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _check(where: str, name: str, kind: str, value: Any) -> None:
+def _check(where: str, name: str, value: Any) -> None:
     """Raises RecordingError unless the value is of the field's kind and within its bounds."""
-    kind, _, optional = kind.partition(" | ")
+    kind, _, optional = KINDS[name].partition(" | ")
     if value is None and optional:
         return
-    allowed, right = {
-        "str": ("text", isinstance(value, str)),
-        "bool": ("true or false", isinstance(value, bool)),
-        "int": ("a whole number", isinstance(value, int) and not isinstance(value, bool)),
-        "float": ("a number", isinstance(value, (int, float)) and not isinstance(value, bool)),
-    }[kind]
-    if not right:
-        raise RecordingError(f"{where}={short(value)} is not {allowed}{' or null' if optional else ''}.")
+    if value is None or not _right(kind, value):
+        raise RecordingError(f"{where}={short(value)} is not {WORDS[kind]}{' or null' if optional else ''}.")
     if kind == "str":
         _check_text(where, name, value)
     elif kind != "bool" and not _least(name) <= value <= GREATEST[kind]:
         raise RecordingError(f"{where}={short(value)} is not between {_least(name)} and {GREATEST[kind]:g}.")
 
 
-def _exact(kind: str, value: Any) -> Any:
+def _right(kind: str, value: Any) -> bool:
+    """Is the value of this kind? JSON tells no 1 from 1.0, so that a whole number is a number too."""
+    types = {"str": str, "bool": bool, "int": int, "float": (int, float)}[kind]
+    return isinstance(value, types) and (kind == "bool" or not isinstance(value, bool))
+
+
+def _exact(name: str, value: Any) -> Any:
     """Numbers of a field that may have a fraction as such, however they were written."""
-    return float(value) if kind.startswith("float") and value is not None else value
+    return float(value) if KINDS[name].startswith("float") and value is not None else value
 
 
 def _least(name: str) -> int:
@@ -276,11 +280,11 @@ def _check_whole(where: str, found: Timing) -> None:
         if any(value is not None for value in times):
             raise RecordingError(f"{where} has an error and times. Where there is an error, the times are null.")
         return
-    if any(value is None for value in times):
+    lower, median, upper = times
+    if lower is None or median is None or upper is None:
         raise RecordingError(f"{where} has neither an error nor all of lower, median and upper.")
-    if not 0 < found.lower <= found.median <= found.upper < math.inf:
-        raise RecordingError(
-            f"{where} has lower={found.lower}, median={found.median}, upper={found.upper}; they are above 0 and rise."
-        )
+    if not 0 < lower <= median <= upper:
+        said = f"lower={lower}, median={median}, upper={upper}"
+        raise RecordingError(f"{where} has {said}; they are above 0 and rise.")
     if found.repeats < 1:
         raise RecordingError(f"{where}.repeats={found.repeats}; a time was measured at least once.")
