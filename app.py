@@ -8,5 +8,6 @@ import streamlit as st
 st.navigation(
     [
         st.Page("pages/heads.py", title="Heads", default=True),
+        st.Page("pages/timing.py", title="Timing"),
     ]
 ).run()

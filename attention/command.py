@@ -111,14 +111,14 @@ def report(timings: Iterable[Timing]) -> str:
     """The timings as text: a block for each line of the chart, with what can be said about the line."""
     timings = list(timings)
     slow, found = comparison.slowdowns(timings), recordings.lines(timings)
-    parts = [f"torch {torch.__version__}, {devices.system()}"]
+    parts = [f"torch {torch.__version__}, {devices.system()}", recordings.place(timings)]
     for label, line in found.items():
         parts += ["", label, HEAD, *(_row(timing, slow) for timing in line)]
         if rise := comparison.growth(line):
             error = f" +- {rise.error:.2f}" if rise.error is not None else ""
             over = f"{rise.lengths[0]:,} to {rise.lengths[1]:,}"
             parts.append(f"  grows with length to the power {rise.exponent:.2f}{error} over {over}")
-    return "\n".join([*parts, "", *_crossovers(found)])
+    return "\n".join([*parts, "", *comparison.crossovers(timings)])
 
 
 HEAD = f"  {'tokens':>9} {'median':>10} {'quartiles':>23} {'GFLOP/s':>9} {'of peak':>8} {'x best':>7} {'memory':>10}"
@@ -137,16 +137,6 @@ def _row(timing: Timing, slow: dict[Timing, float]) -> str:
         f"  {timing.length:>9,} {mark}{seconds(timing.spread.median):>9} {band:>23} {rate:>9,.1f} {percent:>8} "
         f"{slow[timing]:>7.2f} {peak:>10}{transfer}"
     )
-
-
-def _crossovers(found: dict[str, list[Timing]]) -> list[str]:
-    said = []
-    for base, other in comparison.across_devices(found, lambda timing: timing.device == "cpu"):
-        for transfer in (False, True):
-            point = comparison.crossover(comparison.speed_ups(found[base], found[other], transfer))
-            if point:
-                said.append(f"{other} against {base}, {'with' if transfer else 'without'} transfer: {point.sentence}")
-    return said
 
 
 def seconds(value: float) -> str:

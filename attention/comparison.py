@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
 
 from attention.implementations import IMPLEMENTATIONS
-from attention.recordings import Timing
+from attention.recordings import Timing, lines
 from attention.sweep import Case
 
 LAST = 4  # points over which growth is fitted
@@ -167,16 +167,60 @@ def bound(timing: Timing) -> float | None:
     return min(timing.peak_operations, timing.peak_traffic * intensity(timing))
 
 
+def columns(timings: Iterable[Timing]) -> dict[str, list]:
+    """What is known and derived about each timing, a list for each column of a table, in order of lines and lengths."""
+    found = [(label, timing) for label, line in lines(timings).items() for timing in line]
+    slow = slowdowns(timing for _, timing in found)
+    rows = [{"line": label, **_told(timing, slow.get(timing))} for label, timing in found]
+    return {name: [row[name] for row in rows] for name in rows[0]} if rows else {}
+
+
+def _told(timing: Timing, slower: float | None) -> dict[str, object]:
+    known = timing.error is None
+    return {
+        "tokens": timing.length,
+        "ms": timing.spread.median * 1e3 if known else None,
+        "lower quartile, ms": timing.spread.lower * 1e3 if known else None,
+        "upper quartile, ms": timing.spread.upper * 1e3 if known else None,
+        "settled": timing.settled if known else None,
+        "GFLOP/s": rate(timing) / 1e9 if known else None,
+        "of matmul peak": share(timing) if known else None,
+        "of copy speed": traffic_share(timing) if known else None,
+        "times the best": slower,
+        "peak MiB": timing.peak_bytes / 2**20 if timing.peak_bytes is not None else None,
+        "to device, ms": timing.to_device * 1e3 if known else None,
+        "results back, ms": timing.from_device * 1e3 if known else None,
+        "first call, ms": timing.first * 1e3 if timing.first is not None else None,
+        "error": timing.error or "",
+        "device": timing.origin,
+        "torch": timing.torch,
+        "threads": timing.threads,
+        "day": timing.day,
+    }
+
+
+def crossovers(timings: Iterable[Timing]) -> list[str]:
+    """From which length on each other device is faster than the CPU, without and with transfer, in words."""
+    found, said = lines(timings), []
+    for base, other in across_devices(found, lambda timing: timing.device == "cpu"):
+        for transfer in (False, True):
+            point = crossover(speed_ups(found[base], found[other], transfer))
+            if point:
+                how = "with" if transfer else "without"
+                said.append(f"{other} against {found[base][0].origin}, {how} transfer: {point.sentence}")
+    return said
+
+
 Line = list[Timing]
 ALIKE = ("implementation", "dtype", "mask", "passes", "batch", "heads", "d_head")
 
 
-def across_devices(lines: dict[str, Line], base: Callable[[Timing], bool]) -> list[tuple[str, str]]:
+def across_devices(found: dict[str, Line], base: Callable[[Timing], bool]) -> list[tuple[str, str]]:
     """Pairs of labels of the same implementation and sizes, on the device that is the base and on another one."""
 
     def kind(label: str) -> tuple:
-        return tuple(getattr(lines[label][0], name) for name in ALIKE)
+        return tuple(getattr(found[label][0], name) for name in ALIKE)
 
-    bases = [label for label, line in lines.items() if base(line[0])]
-    others = [label for label, line in lines.items() if not base(line[0])]
+    bases = [label for label, line in found.items() if base(line[0])]
+    others = [label for label, line in found.items() if not base(line[0])]
     return [(a, b) for a in bases for b in others if kind(a) == kind(b)]

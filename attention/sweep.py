@@ -127,6 +127,11 @@ def to_query(sweep: Sweep) -> dict[str, str]:
     return {name: _text(value) for name, value in changed.items()}
 
 
+def flags(sweep: Sweep) -> list[str]:
+    """The same as arguments of `python -m attention.timing`."""
+    return [part for name, text in to_query(sweep).items() for part in (f"--{name.replace('_', '-')}", text)]
+
+
 def from_query(mapping: Mapping[str, Any]) -> tuple[Sweep, list[str]]:
     """The sweep that a query describes, and a sentence for each thing in it that could not be used. Never raises."""
     values, notes = dict(DEFAULTS), []

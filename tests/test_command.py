@@ -86,7 +86,7 @@ def test_the_report_says_what_the_lines_say_about_each_other():
     far = recordings.read(recordings.written(line([64, 256], [0.02, 0.02], to_device=0.02, **GPU)), "gpu.json")
     text = command.report([*line([64, 256], [0.01, 0.16], settled=False), *far, failed(512)])
     assert "grows with length to the power 2.00" in text
-    gpu, cpu = "SDPA · Test GPU, recorded 2026-01-31 (gpu.json)", "SDPA · Test CPU, 2 cores, 2 threads"
+    gpu, cpu = "SDPA · Test GPU, recorded 2026-01-31 (gpu.json)", "Test CPU, 2 cores, 2 threads"
     assert f"{gpu} against {cpu}, without transfer: faster from about 91 tokens on" in text
     assert f"{gpu} against {cpu}, with transfer: faster from about 128 tokens on" in text
     assert "~    10 ms" in text

@@ -18,10 +18,11 @@ from attention import comparison, footprint
 from attention.charts import theme
 from attention.comparison import SpeedUp
 from attention.implementations import IMPLEMENTATIONS
-from attention.recordings import Timing, lines
+from attention.recordings import Timing, lines, place
 
 HEIGHT = 460
 SYMBOLS = ("circle", "diamond", "square", "triangle-up", "cross", "star")
+COLORS = (*theme.HEADS, "#a6761d", "#17becf", "#e7298a", "#66a61e", "#ff7f7f", "#8a8a8a")
 FAINT = 0.16  # opacity of a band
 ERRORS = 12  # lengths at which something ran out of memory that are named in a chart, at the most
 PARTS = {"compute": "median", "to the device": "to_device", "results back": "from_device"}
@@ -36,7 +37,7 @@ class Look:
     def color(self, timing: Timing) -> str:
         names = list(IMPLEMENTATIONS)
         at = names.index(timing.implementation) if timing.implementation in names else len(names)
-        return theme.HEADS[at % len(theme.HEADS)]
+        return COLORS[at % len(COLORS)]
 
     def symbol(self, timing: Timing) -> str:
         return SYMBOLS[self.origins.index(timing.origin) % len(SYMBOLS)] + ("" if timing.settled else "-open")
@@ -155,7 +156,8 @@ def _figure(timings: Sequence[Timing], y: str, lengths: Iterable[int]) -> tuple[
             "range": [log10(at[0]) - 0.1, log10(at[-1]) + 0.1],
         }
     margin = {"t": 20, "b": 10, "l": 10, "r": 10}
-    layout = {"height": HEIGHT, "margin": margin, "legend": LEGEND, "hovermode": "closest", "xaxis": axis}
+    legend = LEGEND | ({"title": {"text": f"{escape(place(timings))}  "}} if place(timings) else {})
+    layout = {"height": HEIGHT, "margin": margin, "legend": legend, "hovermode": "closest", "xaxis": axis}
     figure = go.Figure(layout=layout)
     figure.update_yaxes(type="log", title=y, exponentformat="power", dtick=1)
     return figure, Look(tuple(dict.fromkeys(timing.origin for timing in timings)))

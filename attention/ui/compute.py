@@ -16,13 +16,15 @@ import streamlit as st
 import torch
 
 import attention
-from attention import tables
+from attention import devices as timed
+from attention import recordings, tables
 from attention.cells import Cells
 from attention.cells import cells as drawn
 from attention.charts import theme
 from attention.config import Config
 from attention.parity import Parity
 from attention.parity import parity as against_torch
+from attention.recordings import Timing
 from attention.trace import Trace
 
 KEPT = 4  # traces, of at most 64 MB of weights each
@@ -83,3 +85,21 @@ def cells(config: Config) -> Cells:
 def numbers(config: Config) -> dict[str, list[float]]:
     """The profile of every head as columns; give `config.tensors`."""
     return shared(tables.numbers, _trace(config).weights)
+
+
+@st.cache_resource(show_spinner=False)
+def devices() -> dict[str, str]:
+    """The devices of this machine, name by key."""
+    return {found.key: found.name for found in timed.devices()}
+
+
+@st.cache_resource(show_spinner=False)
+def shipped() -> list[Timing]:
+    """The recordings that ship with the app."""
+    return recordings.shipped()
+
+
+@st.cache_resource(show_spinner=False, max_entries=8)
+def recording(data: bytes, name: str) -> list[Timing]:
+    """The timings of a visitor's file; raises RecordingError."""
+    return recordings.read(data, name)
