@@ -8,6 +8,10 @@ From the ground up, where each may import what stands before it:
     trace                  every step of one pass
     heads                  what a head does, in numbers
     parity program         the proof that a trace is PyTorch's attention, and the program that computes it
+    devices implementations sweep    what can be timed where, and which cases of it are
+    stopwatch footprint roofline     seconds, bytes and operations of a call, and what hardware could do at best
+    recordings timing comparison     timings as they are kept, how they are measured, what they say about each other
+    command                the command line of timing
     tables cells           tensors to rows and bytes
     charts components      figures, and the parts that run in the browser
     ui                     how a page begins, and cached calls into the core

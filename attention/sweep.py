@@ -167,4 +167,6 @@ def _parsed_one(name: str, text: str) -> Any:
 
 
 def _text(value: Any) -> str:
-    return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
+    if isinstance(value, tuple):
+        return ",".join(map(str, value))
+    return str(int(value)) if value == int(value) else str(value)

@@ -35,11 +35,6 @@ from attention.implementations import IMPLEMENTATIONS, Implementation, Ready
 from attention.recordings import Timing
 from attention.sweep import Case, Sweep
 
-try:
-    import fcntl
-except ImportError:  # not a Unix: other processes are not kept from measuring
-    fcntl = None
-
 __all__ = ["IMPLEMENTATIONS", "Case", "Progress", "Sweep", "Timing", "measure"]
 
 VISITS = 3  # of a case at the least, before its spread is believed
@@ -98,6 +93,11 @@ class Course:
     @property
     def settled(self) -> bool:
         return self.error is None and self.visits >= VISITS and stopwatch.spread(self.times).settled
+
+    @property
+    def share(self) -> float:
+        """How far it is: the first look is a tenth, the visits that it needs at the least most of the rest."""
+        return 1.0 if self.done else min(0.1 * bool(self.times) + 0.8 * self.visits / VISITS, 0.9)
 
     def timing(self) -> Timing:
         """What is known, as it is shown and kept."""
@@ -166,6 +166,11 @@ class _Run:
     def stopped(self) -> bool:
         return self.left <= 0 or self.asked()
 
+    @property
+    def left_for_visits(self) -> float:
+        """The same without what it takes to look at the peaks again."""
+        return self.left - self.patience * len(self.places)
+
     def prepare(self, names: dict[str, str], threads: int) -> None:
         """Measures what the devices can do at best, and lists the cases that they have."""
         chosen = self.sweep.implementations or [name for name, how in IMPLEMENTATIONS.items() if not how.compiles]
@@ -193,14 +198,16 @@ class _Run:
     def visit_all(self) -> None:
         """Visits the cases in rounds, in an order that is shuffled anew, until all are settled or the time is up."""
         while todo := [
-            course for course in self.courses if course.times and not course.done and 3 * course.call < self.left
+            course
+            for course in self.courses
+            if course.times and not course.done and 3 * course.call < self.left_for_visits
         ]:
             self.order.shuffle(todo)
-            share = min(max(self.left / (VISITS * len(todo)), VISIT[0]), VISIT[1])
+            share = min(max(self.left_for_visits / (VISITS * len(todo)), VISIT[0]), VISIT[1])
             for course in todo:
-                if self.stopped():
+                if self.stopped() or self.left_for_visits <= 0:
                     return
-                if 3 * course.call < self.left:
+                if 3 * course.call < self.left_for_visits:
                     course.error = _attempt(partial(self._visit, course, share))
                     self._tell(course)
 
@@ -239,7 +246,7 @@ class _Run:
 
     def _tell(self, course: Course) -> None:
         done, count = sum(each.done for each in self.courses), len(self.courses)
-        share = sum(1 if each.done else min(each.visits / VISITS, 0.9) for each in self.courses) / count
+        share = sum(each.share for each in self.courses) / count
         self.on_timing(course.timing(), Progress(done, count, share, perf_counter() - self.start))
 
 
@@ -368,7 +375,9 @@ def _turn(on_wait: Callable[[], None]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _machine(on_wait: Callable[[], None]) -> Iterator[None]:
-    if fcntl is None:
+    try:
+        import fcntl
+    except ImportError:  # not a Unix: other processes are not kept from measuring
         yield
         return
     with open(Path(tempfile.gettempdir()) / f"attention-timing-{os.getuid()}.lock", "w") as file:

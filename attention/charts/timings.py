@@ -98,7 +98,7 @@ def roofline(timings: Sequence[Timing]) -> go.Figure:
         points = comparison.measured(line)
         xs, ys = [comparison.intensity(p) for p in points], [comparison.rate(p) for p in points]
         _line(figure, label, points, ys, [_told(point) for point in points], look, xs=xs)
-    figure.update_xaxes(title="operations a byte", tickvals=None, autorange=True)
+    figure.update_xaxes(title="operations a byte", tickvals=None, dtick=1, autorange=True)
     figure.update_yaxes(tickformat="~s", ticksuffix="FLOP/s")
     return figure
 

@@ -58,6 +58,6 @@ def _widget(name: str, sweep: Sweep) -> None:
         st.multiselect(knob.label, options, key=key, help=knob.help, placeholder="All that the device has")
     elif name == "seconds":
         high = max(measuring.longest(), sweep.seconds)
-        st.slider(knob.label, float(knob.low or 0), high, key=key, help=knob.help, step=1.0)
+        st.slider(knob.label, float(knob.low or 0), high, key=key, help=knob.help, step=1.0, format="%.0f s")
     else:
         st.number_input(knob.label, int(knob.low or 0), int(knob.high or 0), key=key, help=knob.help)

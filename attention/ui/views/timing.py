@@ -149,11 +149,11 @@ def _gpu_or_how(found: Sequence[Timing]) -> None:
     """Where there is no GPU and no recording of one: says so, and what to run."""
     if len(compute.devices()) > 1 or any(timing.device != "cpu" for timing in found):
         return
-    st.info(
+    text = (
         "No GPU here, and no recording of one: what is measured here is the CPU alone. On a machine with a GPU, run "
-        f"`{COMMAND} --out gpu.json` and open the file below under *Recordings*; its lines then stand beside these.",
-        icon=":material/info:",
+        f"`{COMMAND} --out gpu.json` and open the file below under *Recordings*; its lines then stand beside these."
     )
+    st.caption(text) if found else st.info(text, icon=":material/info:")
 
 
 def _chart(found: list[Timing], lengths: Sequence[int]) -> None:
@@ -200,7 +200,7 @@ def _table(found: list[Timing]) -> None:
         )
     left, right = st.columns(2)
     left.download_button(
-        "JSON",
+        "Download JSON",
         lambda: recordings.written(found),
         "timings.json",
         "application/json",
@@ -208,7 +208,7 @@ def _table(found: list[Timing]) -> None:
         key="timing_json",
     )
     right.download_button(
-        "CSV", lambda: recordings.table(found), "timings.csv", "text/csv", on_click="ignore", key="timing_csv"
+        "Download CSV", lambda: recordings.table(found), "timings.csv", "text/csv", on_click="ignore", key="timing_csv"
     )
 
 
