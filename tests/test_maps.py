@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import hypothesis.strategies as st
@@ -13,13 +12,12 @@ from hypothesis import given, settings
 from torch import Tensor
 
 import attention.maps
-from attention import Cancelled, Config, HeadMaps, head_maps, trace, zoom
+from attention import head_maps, trace
 from attention.heads import row_entropy
-from attention.masks import MASKS, Rule, causal, documents
-from attention.maps import POOLS, each_head
+from attention.maps import POOLS
+from attention.masks import MASKS, Rule
 from attention.scores import SCALES, SOFTMAXES
 from tests.strategies import configs, normal, seeds
-from tests.unchecked import unchecked
 
 laws = settings(deadline=None, max_examples=120)
 

@@ -11,7 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 ROOT = Path(__file__).parents[1]
-PAGES = sorted((ROOT / "pages").glob("*.py"))
+PAGES = [path for path in sorted((ROOT / "pages").glob("*.py")) if "page.show(" in path.read_text()]  # about a config
 SECONDS = 60  # on a busy machine
 EDGES = [
     {},

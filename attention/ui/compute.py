@@ -17,7 +17,8 @@ import torch
 from torch import Tensor
 
 import attention
-from attention import precision, scaling, tables
+from attention import devices as timed
+from attention import precision, recordings, scaling, tables
 from attention.audit import Finding
 from attention.audit import audit as every_path
 from attention.cells import Cells
@@ -36,6 +37,7 @@ from attention.grouping import groupings as every_grouping
 from attention.parity import Parity
 from attention.parity import parity as against_torch
 from attention.precision import Rounded
+from attention.recordings import Timing
 from attention.trace import Trace
 
 KEPT = 4  # traces, of at most 64 MB of weights each
@@ -158,3 +160,20 @@ def measured(keys: int, d_head: int, scale: float) -> scaling.Point:
 def compared(config: Config, head: int) -> list[Rounded]:
     """A head in every number type against float64; give `config.tensors`."""
     return shared(precision.compared, replace(_trace(config), config=replace(config, head=head)))
+
+
+@st.cache_resource(show_spinner=False)
+def devices() -> dict[str, str]:
+    """The devices of this machine, name by key."""
+    return {found.key: found.name for found in timed.devices()}
+
+
+@st.cache_resource(show_spinner=False)
+def shipped() -> list[Timing]:
+    """The recordings that ship with the app."""
+    return recordings.shipped()
+
+
+def recording(data: bytes, name: str) -> list[Timing]:
+    """The timings of a visitor's file; raises RecordingError."""
+    return recordings.read(data, name)

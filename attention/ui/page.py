@@ -14,10 +14,11 @@ from typing import Any
 import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 
-from attention import codec
+from attention import codec, sweep
 from attention.components.copy_link import copy_link
 from attention.config import DEFAULTS, KNOBS, Config, ConfigError, check
-from attention.ui import compute, controls
+from attention.sweep import Sweep
+from attention.ui import compute, controls, sweep_controls
 from attention.ui.words import plain
 
 ICON = str(Path(__file__).with_name("icon.png"))  # Material icons would be fetched from elsewhere
@@ -34,19 +35,35 @@ TIGHT = """
 
 def show(view: View) -> None:
     """A whole page: the controls in the sidebar and the view, which draws a config; named as the view's module."""
-    name = view.__module__.rpartition(".")[2]
+    _begin(view.__module__)
+    _arrive()
+    _live(view)
+
+
+def show_sweep(view: Callable[[Sweep], None]) -> None:
+    """The same for a page about a sweep of timings, which has a link and controls of its own."""
+    _begin(view.__module__)
+    _arrive_sweep()
+    _live_sweep(view)
+
+
+def _begin(module: str) -> None:
+    name = module.rpartition(".")[2]
     st.set_page_config(layout="wide", page_title="Attention Lab", page_icon=ICON)
     _through_menu(name)
     compute.settle()
-    _arrive()
     st.html(TIGHT)
     st.sidebar.container(height=1, border=False, key="top")  # a fragment may write where the page has written before
-    _live(view)
 
 
 def put(**values: Any) -> None:
     """Sets knobs, from a callback: the next rerun takes them up as if a widget had been moved."""
     st.session_state.update(values)
+
+
+def kept(name: str, otherwise: Any = None) -> Any:
+    """What `put` has put there in this session."""
+    return st.session_state.get(name, otherwise)
 
 
 def pinned() -> None:
@@ -126,3 +143,51 @@ def _write_link(config: Config) -> None:
     if query != st.session_state.link:
         st.query_params.from_dict(query)
         st.session_state.link = query
+
+
+def _arrive_sweep() -> None:
+    """Takes up the link of a sweep, as `_arrive` does for a config."""
+    state, query = st.session_state, st.query_params.to_dict()
+    if "sweep" not in state or (query and query != sweep.to_query(state.sweep)):
+        state.sweep, state.sweep_notes = sweep.from_query(query)
+        for name, given in vars(state.sweep).items():
+            state[sweep_controls.KEY.format(name)] = sweep_controls.seed(name, given)
+
+
+@st.fragment
+def _live_sweep(view: Callable[[Sweep], None]) -> None:
+    found = _sweep_taken_up()
+    if st.query_params.to_dict() != sweep.to_query(found):
+        st.query_params.from_dict(sweep.to_query(found))
+    with st.sidebar:
+        sweep_controls.draw(found)
+    for note in st.session_state.sweep_notes:
+        st.warning(plain(note), icon=":material/info:")
+    view(found)
+
+
+def _sweep_taken_up() -> Sweep:
+    """The sweep of what the widgets say now; where a knob can't have its widget's value, it keeps the last one."""
+    state = st.session_state
+    last, values, notes = vars(state.sweep), {}, []
+    for name, before in last.items():
+        key = sweep_controls.KEY.format(name)
+        values[name] = sweep_controls.value(name, state.get(key, sweep_controls.seed(name, before)))
+        try:
+            sweep.check(name, values[name])
+        except ConfigError as error:
+            values[name] = before
+            notes.append(str(error))
+    try:
+        found = Sweep(**values)
+    except ConfigError as error:
+        found = state.sweep
+        notes.append(str(error))
+    if notes or vars(found) != last:
+        state.sweep_notes = notes
+    state.sweep = found
+    for name, given in vars(found).items():
+        key = sweep_controls.KEY.format(name)
+        if key not in state or sweep_controls.value(name, state[key]) != given:
+            state[key] = sweep_controls.seed(name, given)
+    return found

@@ -1,0 +1,157 @@
+"""`python -m attention.timing`: times a sweep, shows it, and writes it to a file."""
+
+from __future__ import annotations
+
+import json
+import sys
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from collections.abc import Iterable
+from pathlib import Path
+
+import torch
+
+from attention import comparison, devices, recordings
+from attention.config import ConfigError
+from attention.implementations import IMPLEMENTATIONS
+from attention.recordings import Timing
+from attention.sweep import AXES, DEFAULTS, KNOBS, Sweep, parsed
+from attention.timing import Progress, measure
+
+ABOUT = """\
+Times attention on every device of this machine.
+
+Each case is visited several times, in shuffled rounds, until the quartiles of its time are within 10 % of the median
+or the budget is spent; ~ marks where they are not. A call's own memory is part of its time, its inputs are not; moving
+these to a device and the results back is timed apart. Operations are counted as 4 b h n^2 d (half of it where a causal
+mask is skipped, 3.5 times with the backward pass), and compared with what a matrix product reaches here.
+"""
+MORE = """\
+examples:
+  python -m attention.timing
+  python -m attention.timing --lengths 256,1024,4096 --masks causal --dtypes float32,bfloat16 --out mine.json
+  python -m attention.timing --implementations "SDPA,core with weights" --passes "forward + backward" --seconds 30
+
+A file that --out wrote can be uploaded on the app's Timing page, or put into attention/recordings/ to ship with it.
+"""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Runs the command; 0 where something was measured, 2 where the arguments or the device are wrong."""
+    given = _parser().parse_args(arguments)
+    if given.list:
+        print(_inventory())
+        return 0
+    try:
+        sweep = Sweep(**{name: parsed(name, text) for name, text in vars(given).items() if name in KNOBS and text})
+        timings = _measured(sweep, _json_line if given.lines else _progress_line)
+    except (ConfigError, ValueError) as error:
+        print(error, file=sys.stderr)
+        return 2
+    if given.out:
+        given.out.write_text(recordings.written(timings))
+    if not given.lines:
+        print(report(timings))
+    return 0 if timings else 2
+
+
+def _measured(sweep: Sweep, show) -> list[Timing]:
+    """The timings; those that there are already where the keyboard interrupts."""
+    found: dict = {}
+
+    def keep(timing: Timing, progress: Progress) -> None:
+        found[timing.case] = timing
+        show(timing, progress)
+
+    try:
+        return measure(sweep, on_timing=keep, on_wait=_waiting)
+    except KeyboardInterrupt:
+        return list(found.values())
+
+
+def _parser() -> ArgumentParser:
+    texts = {"description": ABOUT, "epilog": MORE, "formatter_class": RawDescriptionHelpFormatter}
+    parser = ArgumentParser("python -m attention.timing", **texts)
+    for name, knob in KNOBS.items():
+        default = ",".join(map(str, DEFAULTS[name])) if name in AXES else f"{DEFAULTS[name]:g}"
+        allowed = f" {knob.allowed[0].upper()}{knob.allowed[1:]}." if name != "devices" else ""
+        parser.add_argument(
+            f"--{name.replace('_', '-')}",
+            metavar="A,B" if name in AXES else "N",
+            help=f"{knob.help}{allowed}{f' Default: {default}.' if default else ''}".replace("%", "%%"),
+        )
+    parser.add_argument("--out", type=Path, metavar="FILE", help="Writes the timings to this file, as JSON.")
+    parser.add_argument("--lines", action="store_true", help="Prints each estimate as a line of JSON, for programs.")
+    parser.add_argument("--list", action="store_true", help="Lists devices, dtypes and implementations, and ends.")
+    return parser
+
+
+def _inventory() -> str:
+    lines = [f"{found.key:8}{found.name}: {', '.join(devices.dtypes(found.key))}" for found in devices.devices()]
+    return "\n".join([*lines, "", *(f"{name:36}{how.help}" for name, how in IMPLEMENTATIONS.items())])
+
+
+def _waiting() -> None:
+    print("Waiting: another sweep is being measured on this machine.", file=sys.stderr, flush=True)
+
+
+def _json_line(timing: Timing, progress: Progress) -> None:
+    row = recordings.row(timing)
+    print(json.dumps({"progress": progress._asdict(), "timing": row}, allow_nan=False), flush=True)
+
+
+def _progress_line(timing: Timing, progress: Progress) -> None:
+    found = timing.error or seconds(timing.spread.median)
+    what = f"{timing.implementation}, {timing.length:,} tokens on {timing.device}: {found}"
+    line = f"{progress.seconds:5.0f} s  {progress.done:3} of {progress.cases} cases  {what}"[:118]
+    terminal = sys.stderr.isatty()
+    print(f"{line:118}" if terminal else line, end="\r" if terminal else "\n", file=sys.stderr, flush=True)
+
+
+def report(timings: Iterable[Timing]) -> str:
+    """The timings as text: a block for each line of the chart, with what can be said about the line."""
+    timings = list(timings)
+    slow, found = comparison.slowdowns(timings), recordings.lines(timings)
+    parts = [f"torch {torch.__version__}, {devices.system()}", recordings.place(timings)]
+    for label, line in found.items():
+        parts += ["", label, HEAD, *(_row(timing, slow) for timing in line)]
+        if rise := comparison.growth(line):
+            error = f" +- {rise.error:.2f}" if rise.error is not None else ""
+            over = f"{rise.lengths[0]:,} to {rise.lengths[1]:,}"
+            parts.append(f"  grows with length to the power {rise.exponent:.2f}{error} over {over}")
+    return "\n".join([*parts, "", *comparison.crossovers(timings)])
+
+
+HEAD = f"  {'tokens':>9} {'median':>10} {'quartiles':>23} {'GFLOP/s':>9} {'of peak':>8} {'x best':>7} {'memory':>10}"
+
+
+def _row(timing: Timing, slow: dict[Timing, float]) -> str:
+    if timing.error:
+        return f"  {timing.length:>9,} {timing.error}"
+    share, band = comparison.share(timing), f"{seconds(timing.spread.lower)} to {seconds(timing.spread.upper)}"
+    mark, peak = " " if timing.settled else "~", size(timing.peak_bytes)
+    rate = comparison.rate(timing) / 1e9
+    percent = f"{share:.0%}" if share is not None else "-"
+    moved = timing.to_device + timing.from_device
+    transfer = f"  transfer {seconds(moved)}" if moved else ""
+    return (
+        f"  {timing.length:>9,} {mark}{seconds(timing.spread.median):>9} {band:>23} {rate:>9,.1f} {percent:>8} "
+        f"{slow[timing]:>7.2f} {peak:>10}{transfer}"
+    )
+
+
+def seconds(value: float) -> str:
+    """Seconds with three digits and a unit that suits them."""
+    for unit, factor in (("s", 1.0), ("ms", 1e3), ("us", 1e6)):
+        if value * factor >= 0.9995:
+            return f"{value * factor:.3g} {unit}"
+    return f"{value * 1e9:.3g} ns"
+
+
+def size(value: int | None) -> str:
+    """Bytes with three digits and a unit that suits them; unknown where it is."""
+    if value is None:
+        return "unknown"
+    for unit, power in (("GiB", 30), ("MiB", 20)):
+        if value >= 2**power:
+            return f"{value / 2**power:.3g} {unit}"
+    return "< 1 MiB"

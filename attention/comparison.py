@@ -1,0 +1,226 @@
+"""What timings say about each other: speed-up, crossover, growth, slowdown, shares of the roofline.
+
+Every number comes with its uncertainty, from the quartiles of the timings that it is made of.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, fields
+
+from attention.implementations import IMPLEMENTATIONS
+from attention.recordings import Timing, lines
+from attention.sweep import Case
+
+LAST = 4  # points over which growth is fitted
+
+
+@dataclass(frozen=True)
+class SpeedUp:
+    """How many times faster at one length; between `low` and `high` by the quartiles of both."""
+
+    length: int
+    ratio: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Crossover:
+    """From which length on the other device is faster (None: at none of them), and between which lengths that may lie.
+
+    `low`: no length measured was too short for it to pay. `high` None: by its uncertainty it may lie beyond them all.
+    """
+
+    length: float | None
+    low: float | None
+    high: float | None
+    shortest: int
+    longest: int
+
+    @property
+    def sentence(self) -> str:
+        """The answer in words."""
+        if self.length is None:
+            return f"none in range: slower up to {self.longest:,} tokens"
+        if self.length <= self.shortest:
+            return f"faster from the shortest length on ({self.shortest:,} tokens)"
+        low = f"{self.low:,.0f}" if self.low and self.low > self.shortest else f"at most {self.shortest:,}"
+        high = f"{self.high:,.0f}" if self.high else f"beyond {self.longest:,}"
+        return f"faster from about {self.length:,.0f} tokens on ({low} to {high})"
+
+
+@dataclass(frozen=True)
+class Growth:
+    """Time grows with length to this power; `error`: the standard error of the fit, None with fewer than 3 points."""
+
+    exponent: float
+    error: float | None
+    lengths: tuple[int, int]
+
+
+def measured(timings: Iterable[Timing]) -> list[Timing]:
+    """Those that have a time."""
+    return [timing for timing in timings if timing.error is None]
+
+
+def speed_ups(slow: Iterable[Timing], fast: Iterable[Timing], transfer: bool = False) -> list[SpeedUp]:
+    """How many times faster the second line is at each length that both have; with transfer, both pay theirs."""
+    others = {timing.length: timing for timing in measured(fast)}
+    pairs = [(timing, others[timing.length]) for timing in measured(slow) if timing.length in others]
+    return [_speed_up(a, b, transfer) for a, b in sorted(pairs, key=lambda pair: pair[0].length)]
+
+
+def _speed_up(slow: Timing, fast: Timing, transfer: bool) -> SpeedUp:
+    more = [timing.to_device + timing.from_device if transfer else 0.0 for timing in (slow, fast)]
+    return SpeedUp(
+        slow.length,
+        (slow.spread.median + more[0]) / (fast.spread.median + more[1]),
+        (slow.spread.lower + more[0]) / (fast.spread.upper + more[1]),
+        (slow.spread.upper + more[0]) / (fast.spread.lower + more[1]),
+    )
+
+
+def crossover(speed_ups: list[SpeedUp]) -> Crossover | None:
+    """From which length on the ratio stays above one, by straight lines between points in log-log; None without points.
+
+    The least and the greatest that it may be come from the upper and the lower ends of the ratios.
+    """
+    if not speed_ups:
+        return None
+    lengths = [point.length for point in speed_ups]
+    middle, soonest, latest = (
+        _crossing(lengths, [getattr(point, name) for point in speed_ups]) for name in ("ratio", "high", "low")
+    )
+    return Crossover(middle, soonest, latest, lengths[0], lengths[-1])
+
+
+def _crossing(lengths: list[int], ratios: list[float]) -> float | None:
+    """The length from which on ratios are at least one, to the last of them."""
+    below = [i for i, ratio in enumerate(ratios) if ratio < 1]
+    if not below:
+        return float(lengths[0])
+    i = below[-1]
+    if i == len(lengths) - 1:
+        return None
+    (x0, x1), (y0, y1) = (map(math.log, pair) for pair in (lengths[i : i + 2], ratios[i : i + 2]))
+    return math.exp(x0 - y0 * (x1 - x0) / (y1 - y0))
+
+
+def growth(line: Iterable[Timing], last: int = LAST) -> Growth | None:
+    """The slope of time over length in log-log, by least squares over the last points; None with fewer than two."""
+    points = sorted((timing.length, timing.spread.median) for timing in measured(line))[-last:]
+    if len({length for length, _ in points}) < 2:
+        return None
+    xs, ys = ([math.log(value) for value in values] for values in zip(*points, strict=True))
+    x, y = sum(xs) / len(xs), sum(ys) / len(ys)
+    width = sum((a - x) ** 2 for a in xs)
+    slope = sum((a - x) * (b - y) for a, b in zip(xs, ys, strict=True)) / width
+    rest = sum((b - y - slope * (a - x)) ** 2 for a, b in zip(xs, ys, strict=True))
+    error = math.sqrt(rest / (len(xs) - 2) / width) if len(xs) > 2 else None
+    return Growth(slope, error, (points[0][0], points[-1][0]))
+
+
+def slowdowns(timings: Iterable[Timing]) -> dict[Timing, float]:
+    """How many times slower each is than the best implementation of the same case on the same device.
+
+    Layers, whose four maps are part of the work, are compared with layers, and attention alone with attention alone.
+    """
+    found = measured(timings)
+    best: dict[tuple, float] = {}
+    for timing in found:
+        best[_rivals(timing)] = min(best.get(_rivals(timing), math.inf), timing.spread.median)
+    return {timing: timing.spread.median / best[_rivals(timing)] for timing in found}
+
+
+def _rivals(timing: Timing) -> tuple:
+    same = [entry.name for entry in fields(Case) if entry.name != "implementation"]
+    how = IMPLEMENTATIONS.get(timing.implementation)
+    return (timing.origin, how is not None and how.layer, *(getattr(timing, name) for name in same))
+
+
+def rate(timing: Timing) -> float:
+    """Floating-point operations a second, as counted by `roofline`; of a timing that has a time."""
+    return timing.operations / timing.spread.median
+
+
+def share(timing: Timing) -> float | None:
+    """Of the device's measured matrix product: 1 is all that it can. None where that was not measured."""
+    return rate(timing) / timing.peak_operations if timing.peak_operations else None
+
+
+def traffic_share(timing: Timing) -> float | None:
+    """Of the device's measured copying speed, counting only what must move; over 1 where caches hold it."""
+    return timing.traffic / timing.spread.median / timing.peak_traffic if timing.peak_traffic else None
+
+
+def intensity(timing: Timing) -> float:
+    """Operations for each byte that must move."""
+    return timing.operations / timing.traffic if timing.traffic else math.inf
+
+
+def bound(timing: Timing) -> float | None:
+    """Operations a second that the roofline allows at this intensity (Williams, Waterman and Patterson 2009)."""
+    if not (timing.peak_operations and timing.peak_traffic):
+        return None
+    return min(timing.peak_operations, timing.peak_traffic * intensity(timing))
+
+
+def columns(timings: Iterable[Timing]) -> dict[str, list]:
+    """What is known and derived about each timing, a list for each column of a table, in order of lines and lengths."""
+    found = [(label, timing) for label, line in lines(timings).items() for timing in line]
+    slow = slowdowns(timing for _, timing in found)
+    rows = [{"line": label, **_told(timing, slow.get(timing))} for label, timing in found]
+    return {name: [row[name] for row in rows] for name in rows[0]} if rows else {}
+
+
+def _told(timing: Timing, slower: float | None) -> dict[str, object]:
+    known = timing.error is None
+    return {
+        "tokens": timing.length,
+        "ms": timing.spread.median * 1e3 if known else None,
+        "lower quartile, ms": timing.spread.lower * 1e3 if known else None,
+        "upper quartile, ms": timing.spread.upper * 1e3 if known else None,
+        "settled": timing.settled if known else None,
+        "GFLOP/s": rate(timing) / 1e9 if known else None,
+        "of matmul peak": share(timing) if known else None,
+        "of copy speed": traffic_share(timing) if known else None,
+        "times the best": slower,
+        "peak MiB": timing.peak_bytes / 2**20 if timing.peak_bytes is not None else None,
+        "to device, ms": timing.to_device * 1e3 if known else None,
+        "results back, ms": timing.from_device * 1e3 if known else None,
+        "first call, ms": timing.first * 1e3 if timing.first is not None else None,
+        "error": timing.error or "",
+        "device": timing.origin,
+        "torch": timing.torch,
+        "threads": timing.threads,
+        "day": timing.day,
+    }
+
+
+def crossovers(timings: Iterable[Timing]) -> list[str]:
+    """From which length on each other device is faster than the CPU, without and with transfer, in words."""
+    found, said = lines(timings), []
+    for base, other in across_devices(found, lambda timing: timing.device == "cpu"):
+        for transfer in (False, True):
+            point = crossover(speed_ups(found[base], found[other], transfer))
+            if point:
+                how = "with" if transfer else "without"
+                said.append(f"{other} against {found[base][0].origin}, {how} transfer: {point.sentence}")
+    return said
+
+
+Line = list[Timing]
+ALIKE = ("implementation", "dtype", "mask", "passes", "batch", "heads", "d_head")
+
+
+def across_devices(found: dict[str, Line], base: Callable[[Timing], bool]) -> list[tuple[str, str]]:
+    """Pairs of labels of the same implementation and sizes, on the device that is the base and on another one."""
+
+    def kind(label: str) -> tuple:
+        return tuple(getattr(found[label][0], name) for name in ALIKE)
+
+    bases = [label for label, line in found.items() if base(line[0])]
+    others = [label for label, line in found.items() if not base(line[0])]
+    return [(a, b) for a in bases for b in others if kind(a) == kind(b)]

@@ -1,0 +1,130 @@
+"""What this machine can time, and how to wait for it.
+
+Nothing is probed before a function is called. Whatever `torch.accelerator` reports (CUDA, ROCm, MPS, XPU and others)
+is listed by itself; a device that needs more than that is added to `devices`.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+
+import torch
+
+DTYPES: dict[str, torch.dtype] = {
+    "float32": torch.float32,
+    "bfloat16": torch.bfloat16,
+    "float16": torch.float16,
+}
+REAL = 4  # a dtype whose product takes over this many times float32's is emulated
+SIDE = 256  # of the square matrices that are multiplied to find out
+
+
+@dataclass(frozen=True)
+class Device:
+    """A device that can be timed: `key` is what `torch.device` takes, `name` what its maker calls it."""
+
+    key: str
+    name: str
+
+
+def devices() -> list[Device]:
+    """The CPU, and every accelerator that torch can use here."""
+    return [Device("cpu", cpu_name()), *_accelerators()]
+
+
+def device(key: str) -> Device:
+    """The device of this key; raises ValueError where the machine has none."""
+    here = {found.key: found for found in devices()}
+    if key not in here:
+        raise ValueError(f"device={key!r} is not here. This machine has: {', '.join(here)}.")
+    return here[key]
+
+
+def _accelerators() -> list[Device]:
+    found = torch.accelerator.current_accelerator() if torch.accelerator.is_available() else None
+    if found is None:
+        return []
+    kind = found.type
+    return [Device(f"{kind}:{i}", _accelerator_name(kind, i)) for i in range(torch.accelerator.device_count())]
+
+
+def _accelerator_name(kind: str, index: int) -> str:
+    name = getattr(torch.get_device_module(kind), "get_device_name", None)
+    return name(index) if name else f"{platform.processor() or platform.machine()} {kind.upper()}"
+
+
+def cpu_name() -> str:
+    """The processor's name and how many cores this process may use."""
+    info = Path("/proc/cpuinfo")
+    lines = info.read_text().splitlines() if info.exists() else []
+    models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    name = models[0] if models else platform.processor() or platform.machine()
+    return f"{name}, {cores()} cores" if cores() > 1 else f"{name}, 1 core"
+
+
+def cores() -> int:
+    """Cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def system() -> str:
+    """The operating system, its release and the kind of machine."""
+    return f"{platform.system()} {platform.release().partition('-')[0]} {platform.machine()}"
+
+
+def wait(key: str) -> None:
+    """Returns when all that the device was given is done; a CPU's work is done when its call returns."""
+    if key != "cpu":
+        torch.accelerator.synchronize(torch.device(key))
+
+
+def dtypes(key: str) -> list[str]:
+    """The dtypes that the device computes for real.
+
+    Found by multiplying two matrices: one that is refused, or over 4 times slower than float32, is not computed but
+    emulated, and its timings would say nothing about the hardware.
+    """
+    seconds = {name: _product(key, dtype) for name, dtype in DTYPES.items()}
+    bound = REAL * (seconds["float32"] or float("inf"))
+    return [name for name, taken in seconds.items() if taken is not None and taken <= bound]
+
+
+def _product(key: str, dtype: torch.dtype) -> float | None:
+    """Seconds of a small matrix product, the best of three after one to warm up; None where it is refused."""
+    try:
+        x = torch.randn(SIDE, SIDE, device=key).to(dtype)
+        best = float("inf")
+        for attempt in range(4):
+            wait(key)
+            start = perf_counter()
+            x @ x
+            wait(key)
+            best = min(best, perf_counter() - start) if attempt else best
+        return best
+    except (RuntimeError, TypeError, NotImplementedError):
+        return None
+
+
+def free_bytes(key: str) -> int | None:
+    """Bytes that can still be allocated there; None where nobody can say."""
+    if key != "cpu":
+        try:
+            return torch.accelerator.get_memory_info(torch.device(key))[0]
+        except (RuntimeError, NotImplementedError, AttributeError):
+            return None
+    info = Path("/proc/meminfo")
+    lines = info.read_text().splitlines() if info.exists() else []
+    found = [int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable")]
+    return min([*found, *_left_in_group()], default=None)
+
+
+def _left_in_group() -> list[int]:
+    """What a container's memory limit leaves, in bytes; nothing where there is no limit."""
+    limit, used = Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory.current")
+    if not limit.exists() or not limit.read_text().strip().isdigit():
+        return []
+    return [max(0, int(limit.read_text()) - int(used.read_text()))]

@@ -1,0 +1,201 @@
+"""The implementations of attention that can be timed, each a function and its name in `IMPLEMENTATIONS`.
+
+A function takes `query, key, value (b h n d)` and whether it is causal, prepares what need not be timed (a mask, a
+layer with its weights, a buffer) and returns `Ready`: the call that is timed, and the leaves whose gradients a backward
+pass computes. All memory that the call itself asks for is part of its time. To add one: write the function, and put
+its name into `IMPLEMENTATIONS`; the sweep, the charts and the command line follow.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+import torch.nn.functional as F
+from einops import rearrange
+from jaxtyping import Float
+from torch import Tensor, nn
+from torch.nn.attention import SDPBackend
+from torch.nn.attention.flex_attention import create_block_mask, flex_attention
+
+from attention.attend import SMALL, Attention, attend
+from attention.layer import MultiHeadAttention
+
+Vectors = Float[Tensor, "b h n d"]
+
+
+class Ready(NamedTuple):
+    """What is timed: `run` gives the output, or output and weights; `leaves` are what gradients are asked for."""
+
+    run: Callable[[], Tensor | Attention]
+    leaves: tuple[Tensor, ...]
+
+
+def never(device: str, length: int, learns: bool) -> bool:
+    """Every pair is computed, and the future is hidden afterwards."""
+    return False
+
+
+def always(device: str, length: int, learns: bool) -> bool:
+    """The kernel leaves out what a causal mask hides."""
+    return True
+
+
+def in_blocks(device: str, length: int, learns: bool) -> bool:
+    """Our core leaves out the future where it works in blocks: on a CPU, for long sequences, without gradients."""
+    return device == "cpu" and length**2 > SMALL and not learns
+
+
+@dataclass(frozen=True)
+class Implementation:
+    """How to make one ready, and what is known about it.
+
+    `weights`: it returns the weights of every head. `layer`: the maps to q, k, v and from the output are part of it.
+    `skips(device, length, learns)`: is the future not computed under a causal mask? `kernel`: the only kernel that
+    torch may choose. `compiles`: the first call compiles it, which takes many seconds. `squares`: how many matrices of
+    n x n a head it holds at once in a forward pass, to tell in time what would not fit.
+    """
+
+    ready: Callable[[Tensor, Tensor, Tensor, bool], Ready]
+    weights: bool = False
+    layer: bool = False
+    skips: Callable[[str, int, bool], bool] = never
+    kernel: SDPBackend | None = None
+    compiles: bool = False
+    squares: int = 0
+
+    @property
+    def help(self) -> str:
+        """A sentence or two for the reader: the first line of the function's docstring, and the kernel it must use."""
+        about = (self.ready.__doc__ or "").strip().splitlines()[0]
+        return f"{about} Only the kernel {self.kernel.name}." if self.kernel is not None else about
+
+
+def core(q: Vectors, k: Vectors, v: Vectors, causal: bool) -> Ready:
+    """Our attention with the weights of every head, into fresh memory."""
+    return Ready(lambda: attend(q, k, v, is_causal=causal), (q, k, v))
+
+
+def buffered(q: Vectors, k: Vectors, v: Vectors, causal: bool) -> Ready:
+    """Our attention with the weights of every head, written into the same memory at each call."""
+    out = q.new_empty(*q.shape[:-1], k.shape[-2])
+    return Ready(lambda: attend(q, k, v, is_causal=causal, out=out), (q, k, v))
+
+
+def textbook(q: Vectors, k: Vectors, v: Vectors, causal: bool) -> Ready:
+    """Matmul, softmax, matmul, each step into fresh memory."""
+    hidden = _future(q, k) if causal else None
+
+    def run() -> Attention:
+        scores = q @ k.mT / q.shape[-1] ** 0.5
+        if hidden is not None:
+            scores = scores.masked_fill(hidden, float("-inf"))
+        weights = torch.softmax(scores, -1)
+        return Attention(weights @ v, weights)
+
+    return Ready(run, (q, k, v))
+
+
+def looped(q: Vectors, k: Vectors, v: Vectors, causal: bool) -> Ready:
+    """The same three steps in a Python loop over sequences and heads."""
+    hidden = _future(q, k) if causal else None
+
+    def one(query: Tensor, key: Tensor, value: Tensor) -> Attention:
+        scores = query @ key.T / query.shape[-1] ** 0.5
+        if hidden is not None:
+            scores = scores.masked_fill(hidden, float("-inf"))
+        weights = torch.softmax(scores, -1)
+        return Attention(weights @ value, weights)
+
+    def run() -> Attention:
+        heads = [one(*each) for each in zip(q.flatten(0, 1), k.flatten(0, 1), v.flatten(0, 1), strict=True)]
+        outputs, weights = (torch.stack(parts).unflatten(0, q.shape[:2]) for parts in zip(*heads, strict=True))
+        return Attention(outputs, weights)
+
+    return Ready(run, (q, k, v))
+
+
+def fused(q: Vectors, k: Vectors, v: Vectors, causal: bool) -> Ready:
+    """torch.nn.functional.scaled_dot_product_attention, without weights."""
+    return Ready(lambda: F.scaled_dot_product_attention(q, k, v, is_causal=causal), (q, k, v))
+
+
+def layer(q: Vectors, k: Vectors, v: Vectors, causal: bool) -> Ready:
+    """nn.MultiheadAttention without weights, its four linear maps included."""
+    return _layer(q, causal, need_weights=False)
+
+
+def layer_with_weights(q: Vectors, k: Vectors, v: Vectors, causal: bool) -> Ready:
+    """nn.MultiheadAttention with the weights of every head, its four linear maps included."""
+    return _layer(q, causal, need_weights=True)
+
+
+def core_layer(q: Vectors, k: Vectors, v: Vectors, causal: bool) -> Ready:
+    """Our MultiHeadAttention, which always gives the weights of every head, its four linear maps included."""
+    x, mask = _tokens(q), ~_future(q, q) if causal else None
+    module = _in_mode(MultiHeadAttention(x.shape[-1], q.shape[1]), q)
+    return Ready(lambda: module(x, mask=mask), (x, *module.parameters()))
+
+
+def flex(q: Vectors, k: Vectors, v: Vectors, causal: bool) -> Ready:
+    """flex_attention, compiled, without weights; a causal block mask skips what is hidden."""
+    blocks = create_block_mask(_past, None, None, q.shape[-2], k.shape[-2], str(q.device)) if causal else None
+    compiled = _compiled()
+    return Ready(lambda: compiled(q, k, v, block_mask=blocks), (q, k, v))
+
+
+# fmt: off
+IMPLEMENTATIONS: dict[str, Implementation] = {
+    "core with weights": Implementation(core, weights=True, skips=in_blocks, squares=1),
+    "core into a reused buffer": Implementation(buffered, weights=True, skips=in_blocks, squares=1),
+    "matmul softmax matmul": Implementation(textbook, weights=True, squares=3),
+    "loop over heads": Implementation(looped, weights=True, squares=2),
+    "SDPA": Implementation(fused, skips=always),
+    "SDPA math": Implementation(fused, kernel=SDPBackend.MATH, squares=3),
+    "SDPA flash": Implementation(fused, skips=always, kernel=SDPBackend.FLASH_ATTENTION),
+    "SDPA memory-efficient": Implementation(fused, skips=always, kernel=SDPBackend.EFFICIENT_ATTENTION),
+    "SDPA cuDNN": Implementation(fused, skips=always, kernel=SDPBackend.CUDNN_ATTENTION),
+    "nn.MultiheadAttention": Implementation(layer, layer=True, squares=2),
+    "nn.MultiheadAttention with weights": Implementation(layer_with_weights, weights=True, layer=True, squares=3),
+    "MultiHeadAttention of the core": Implementation(core_layer, weights=True, layer=True, skips=in_blocks, squares=1),
+    "flex_attention compiled": Implementation(flex, skips=always, compiles=True),
+    # what other packages of this app implement joins here, a line each
+}
+# fmt: on
+
+
+def _future(q: Tensor, k: Tensor) -> Tensor:
+    return torch.ones(q.shape[-2], k.shape[-2], dtype=torch.bool, device=q.device).triu_(1)
+
+
+def _past(b: Tensor, h: Tensor, q: Tensor, k: Tensor) -> Tensor:
+    return q >= k
+
+
+@functools.cache
+def _compiled() -> Callable[..., Tensor]:
+    return torch.compile(flex_attention)
+
+
+def _layer(q: Vectors, causal: bool, need_weights: bool) -> Ready:
+    x, mask = _tokens(q), _future(q, q) if causal else None
+    module = _in_mode(nn.MultiheadAttention(x.shape[-1], q.shape[1], batch_first=True), q)
+    how = {"need_weights": need_weights, "average_attn_weights": False, "attn_mask": mask, "is_causal": causal}
+
+    def run() -> Tensor | Attention:
+        output, weights = module(x, x, x, **how)
+        return output if weights is None else Attention(output, weights)
+
+    return Ready(run, (x, *module.parameters()))
+
+
+def _tokens(q: Vectors) -> Float[Tensor, "b n c"]:
+    return rearrange(q.detach(), "b h n d -> b n (h d)").contiguous().requires_grad_(q.requires_grad)
+
+
+def _in_mode(module: nn.Module, like: Tensor) -> nn.Module:
+    """The layer where and of what the tensor is: to train where gradients flow, else to evaluate."""
+    return module.to(like).train(like.requires_grad).requires_grad_(like.requires_grad)

@@ -1,0 +1,63 @@
+"""The sidebar of the Timing page: one widget a knob of a sweep, made from the knob's own line in `sweep.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import streamlit as st
+
+from attention.sweep import AXES, KNOBS, Sweep
+from attention.ui import compute, measuring
+
+KEY = "sweep_{}"  # the knobs of a config have the plain names
+OFFERED: dict[str, Sequence[Any]] = {
+    "lengths": [2**i for i in range(4, 17)],
+    "heads": [1, 2, 4, 8, 12, 16, 32, 64],
+    "d_heads": [16, 32, 64, 80, 128, 256],
+    "batches": [1, 2, 4, 8, 16, 32],
+}
+FEW = ("masks", "dtypes", "passes")
+FIRST = ("lengths", "implementations", "masks", "dtypes", "passes", "seconds")
+
+
+def draw(sweep: Sweep) -> None:
+    """Every control; the ones that matter most stand first."""
+    for name in FIRST:
+        _widget(name, sweep)
+    with st.expander("Sizes, devices and threads"):
+        for name in KNOBS:
+            if name not in FIRST:
+                _widget(name, sweep)
+
+
+def value(name: str, found: Any) -> Any:
+    """What a widget holds, as the knob's value."""
+    if name == "lengths":
+        return tuple(sorted(found))
+    return tuple(found) if name in AXES else found
+
+
+def seed(name: str, given: Any) -> Any:
+    """A knob's value, as the widget holds it."""
+    return list(given) if name in AXES else given
+
+
+def _widget(name: str, sweep: Sweep) -> None:
+    knob, key = KNOBS[name], KEY.format(name)
+    if name in FEW:
+        st.pills(knob.label, knob.choices, selection_mode="multi", key=key, help=knob.help)
+    elif name == "devices":
+        here = compute.devices()
+        options = list(dict.fromkeys([*here, *sweep.devices]))
+        names = {key: f"{key}: {here.get(key, 'not on this machine')}" for key in options}
+        st.multiselect(knob.label, options, key=key, help=knob.help, format_func=names.__getitem__, placeholder="All")
+    elif name in AXES:
+        offered = knob.choices or OFFERED[name]
+        options = sorted({*offered, *getattr(sweep, name)}) if name in OFFERED else list(offered)
+        st.multiselect(knob.label, options, key=key, help=knob.help, placeholder="All that the device has")
+    elif name == "seconds":
+        high = max(measuring.longest(), sweep.seconds)
+        st.slider(knob.label, float(knob.low or 0), high, key=key, help=knob.help, step=1.0, format="%.0f s")
+    else:
+        st.number_input(knob.label, int(knob.low or 0), int(knob.high or 0), key=key, help=knob.help)

@@ -1,0 +1,58 @@
+"""The Timing page in a real browser: measure, see it drawn, add a recording, cancel."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from playwright.sync_api import expect
+
+from attention.recordings import row, written
+from tests.timings import GPU, line
+
+LINK = "timing?lengths=16,32&heads=2&d_heads=8&implementations=SDPA,SDPA+math&devices=cpu&threads=1"
+PATIENCE = 60_000  # milliseconds: a process starts, imports torch and measures, on a busy machine
+
+
+def drawn(tab):
+    return tab.page.locator(".js-plotly-plot")
+
+
+def test_a_sweep_is_measured_drawn_and_joined_by_a_recording(visit, theme):
+    tab = visit(f"{LINK}&seconds=3", theme=theme)
+    tab.page.get_by_role("button", name="Measure here").click()
+    expect(tab.page.get_by_text("Measured 4 cases.")).to_be_visible(timeout=PATIENCE)
+    expect(drawn(tab).locator(".legendtext")).to_have_text(["SDPA", "SDPA math"])
+    expect(tab.page.get_by_role("button", name="Measure here")).to_be_enabled()
+    assert tab.link["lengths"] == "16,32"
+
+    tab.page.get_by_text("Recordings: timings from another machine").click()
+    recording = written(line([16, 32], [1e-9, 1e-9], heads=2, d_head=8, **GPU)).encode()
+    files = tab.page.locator("input[type=file]")
+    files.set_input_files([{"name": "gpu.json", "mimeType": "application/json", "buffer": recording}])
+    expect(drawn(tab).locator(".legendtext").filter(has_text="recorded")).to_have_text(
+        "SDPA · Test GPU, recorded 2026-01-31 (gpu.json)"
+    )
+    expect(tab.page.get_by_text(re.compile("without transfer: faster from the shortest length on"))).to_be_visible()
+
+
+def test_a_hostile_recording_is_refused_as_text_and_asks_nobody(visit):
+    tab = visit("timing")
+    row_ = row(line([16], [1.0])[0]) | {"device_name": "![x](http://192.0.2.1/p.png)"}
+    file = json.dumps({"format": "attention timings 1", "timings": [row_]}).encode()
+    tab.page.get_by_text("Recordings: timings from another machine").click()
+    name = "![x](http://192.0.2.1/q.png).json"
+    tab.page.locator("input[type=file]").set_input_files([{"name": name, "mimeType": "text/json", "buffer": file}])
+    expect(tab.page.get_by_text("has characters that no name here has")).to_be_visible()
+    assert tab.page.locator("img[src*='192.0.2.1']").count() == 0
+
+
+def test_what_was_measured_before_a_cancel_stays(visit):
+    tab = visit(f"{LINK.replace('16,32', '16,4096')}&seconds=100")
+    tab.page.get_by_role("button", name="Measure here").click()
+    expect(tab.page.get_by_text(re.compile(r"Measuring: [1-9]"))).to_be_visible(timeout=PATIENCE)
+    tab.page.get_by_role("button", name="Cancel").click()
+    expect(tab.page.get_by_text(re.compile(r"Cancelled; [1-9] cases were measured and stay"))).to_be_visible(
+        timeout=PATIENCE
+    )
+    expect(drawn(tab)).to_be_visible()

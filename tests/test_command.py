@@ -1,0 +1,98 @@
+"""The command line: what it says, writes and refuses."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from attention import command, recordings, roofline, timing
+from attention.command import main, seconds, size
+from attention.roofline import Peaks
+from attention.sweep import KNOBS
+from tests.timings import GPU, failed, line, made
+
+TINY = ["--lengths", "8,16", "--heads", "2", "--d-heads", "4", "--implementations", "SDPA,SDPA cuDNN", "--seconds", "5"]
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch):
+    monkeypatch.setattr(roofline, "peaks", lambda *_: Peaks(1e18, 1e18))
+    monkeypatch.setattr(timing, "VISIT", (0.001, 0.002))
+    monkeypatch.setattr(timing, "ENOUGH", timing.VISITS)
+
+
+def test_it_writes_a_file_that_reads_back_to_the_last_digit(tmp_path, capsys):
+    path = tmp_path / "mine.json"
+    assert main([*TINY, "--out", str(path)]) == 0
+    back = recordings.read(path.read_bytes(), path.name)
+    assert json.loads(path.read_text())["timings"] == [recordings.row(found) for found in back]
+    assert [(found.implementation, found.length, found.error is None) for found in back] == [
+        ("SDPA", 8, True), ("SDPA cuDNN", 8, False), ("SDPA", 16, True), ("SDPA cuDNN", 16, False)
+    ]  # fmt: skip
+    said = capsys.readouterr()
+    assert "RuntimeError: No viable backend" in said.out
+    assert "4 of 4 cases" in said.err
+
+
+def test_lines_are_timings_as_they_come(capsys):
+    assert main([*TINY, "--lines"]) == 0
+    found = [json.loads(text) for text in capsys.readouterr().out.splitlines()]
+    assert found[-1]["progress"]["share"] == 1
+    assert {recordings.from_row(each["timing"]).implementation for each in found} == {"SDPA", "SDPA cuDNN"}
+
+
+def test_help_explains_every_knob(capsys):
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    text = " ".join(capsys.readouterr().out.split())
+    for name, knob in KNOBS.items():
+        assert f"--{name.replace('_', '-')}" in text
+        assert knob.help in text
+    assert "4 b h n^2 d" in text
+
+
+def test_list_names_devices_and_implementations(capsys):
+    assert main(["--list"]) == 0
+    text = capsys.readouterr().out
+    assert text.startswith("cpu")
+    assert all(name in text for name in timing.IMPLEMENTATIONS)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--masks", "casual"], "masks='casual' is not one of: full, causal. Did you mean 'causal'?"),
+        (["--lengths", "1e9"], "lengths='1e9' is not between 2 and 1,048,576."),
+        (["--devices", "cuda:9"], "device='cuda:9' is not here. This machine has: cpu"),
+    ],
+)
+def test_wrong_arguments_are_refused_by_name(arguments, message, capsys):
+    assert main(arguments) == 2
+    assert capsys.readouterr().err.startswith(message)
+
+
+def test_an_interrupt_keeps_what_was_measured(monkeypatch, tmp_path):
+    def interrupted(sweep, on_timing, **_):
+        on_timing(made(), timing.Progress(1, 2, 0.5, 1.0))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(command, "measure", interrupted)
+    assert main([*TINY, "--out", str(tmp_path / "x.json")]) == 0
+    assert len(recordings.read((tmp_path / "x.json").read_bytes(), "x")) == 1
+
+
+def test_the_report_says_what_the_lines_say_about_each_other():
+    far = recordings.read(recordings.written(line([64, 256], [0.02, 0.02], to_device=0.02, **GPU)), "gpu.json")
+    text = command.report([*line([64, 256], [0.01, 0.16], settled=False), *far, failed(512)])
+    assert "grows with length to the power 2.00" in text
+    gpu, cpu = "SDPA · Test GPU, recorded 2026-01-31 (gpu.json)", "Test CPU, 2 cores, 2 threads"
+    assert f"{gpu} against {cpu}, without transfer: faster from about 91 tokens on" in text
+    assert f"{gpu} against {cpu}, with transfer: faster from about 128 tokens on" in text
+    assert "~    10 ms" in text
+    assert "512 out of memory: 9 GiB" in text
+
+
+def test_seconds_and_bytes_have_units_that_suit_them():
+    assert [seconds(value) for value in (12.0, 0.0123, 4.56e-5, 7e-9)] == ["12 s", "12.3 ms", "45.6 us", "7 ns"]
+    assert [size(value) for value in (None, 100, 3 * 2**20, 5 * 2**30)] == ["unknown", "< 1 MiB", "3 MiB", "5 GiB"]

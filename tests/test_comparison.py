@@ -1,0 +1,121 @@
+"""Speed-up, crossover, growth and roofline, against answers that are known."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from attention import comparison
+from attention.comparison import Crossover, SpeedUp, crossover, growth, slowdowns, speed_ups
+from tests.timings import GPU, failed, line, made
+
+LENGTHS = [64, 128, 256, 512, 1024]
+
+
+def test_a_speed_up_has_the_quartiles_of_both():
+    cpu = [made(64, 8.0, lower=6.0, upper=10.0)]
+    gpu = [made(64, 2.0, lower=1.0, upper=3.0, to_device=1.0, from_device=1.0, **GPU)]
+    assert speed_ups(cpu, gpu) == [SpeedUp(64, ratio=4.0, low=2.0, high=10.0)]
+    assert speed_ups(cpu, gpu, transfer=True) == [SpeedUp(64, ratio=2.0, low=6 / 5, high=10 / 3)]
+
+
+def test_a_speed_up_needs_both_times():
+    assert speed_ups(line([64, 128], [1, 1]), [failed(64, **GPU), made(256, **GPU)]) == []
+
+
+@settings(deadline=None)
+@given(st.floats(0.5, 3), st.floats(0.0, 0.4), st.floats(70, 1000))
+def test_the_crossover_of_two_power_laws_is_where_they_cross(power, spread, where):
+    cpu = line(LENGTHS, [(n / where) ** power for n in LENGTHS], spread)
+    gpu = line(LENGTHS, [1.0 for _ in LENGTHS], spread, **GPU)
+    found = crossover(speed_ups(cpu, gpu))
+    assert found.length == pytest.approx(where)
+    off = ((1 + spread) / (1 - spread)) ** (1 / power)
+    assert found.low == pytest.approx(max(64, where / off))
+    assert found.high == (pytest.approx(where * off) if where * off <= 1024 else None)
+
+
+def test_transfer_moves_the_crossover():
+    cpu = line(LENGTHS, [n / 64 for n in LENGTHS])
+    gpu = line(LENGTHS, [1.0] * 5, to_device=1.0, from_device=2.0, **GPU)
+    assert crossover(speed_ups(cpu, gpu)).length == pytest.approx(64)
+    assert crossover(speed_ups(cpu, gpu, transfer=True)).length == pytest.approx(256)
+
+
+def test_a_crossover_that_is_none_says_so():
+    slower = crossover(speed_ups(line(LENGTHS, [1.0] * 5), line(LENGTHS, [2.0] * 5, **GPU)))
+    assert slower.length is None
+    assert slower.sentence == "none in range: slower up to 1,024 tokens"
+    faster = crossover(speed_ups(line(LENGTHS, [2.0] * 5), line(LENGTHS, [1.0] * 5, **GPU)))
+    assert faster.sentence == "faster from the shortest length on (64 tokens)"
+    assert crossover([]) is None
+
+
+def test_a_crossover_counts_the_last_time_that_it_pays():
+    points = [SpeedUp(n, ratio, ratio, ratio) for n, ratio in zip(LENGTHS, [2.0, 0.5, 2.0, 0.5, 2.0], strict=True)]
+    assert crossover(points).length == pytest.approx(math.sqrt(512 * 1024))
+
+
+def test_the_sentence_names_the_range_that_the_uncertainty_leaves():
+    assert Crossover(300.4, 200.0, 410.0, 64, 1024).sentence == "faster from about 300 tokens on (200 to 410)"
+    assert (
+        Crossover(300.0, 64.0, None, 64, 1024).sentence
+        == "faster from about 300 tokens on (at most 64 to beyond 1,024)"
+    )
+
+
+@settings(deadline=None)
+@given(st.floats(-1, 3), st.floats(1e-6, 1e3))
+def test_growth_finds_the_power_of_a_power_law(power, factor):
+    found = growth(line(LENGTHS, [factor * n**power for n in LENGTHS]))
+    assert found.exponent == pytest.approx(power, abs=1e-6)
+    assert found.error == pytest.approx(0, abs=1e-5)
+    assert found.lengths == (128, 1024)
+
+
+def test_growth_counts_the_last_points_and_their_scatter():
+    assert growth(line([16, 64, 128, 256, 512], [100, 1, 2, 4, 8])).exponent == pytest.approx(1)
+    # by hand: log2 of time 0, 1, 1 at 0, 1, 2: slope 1/2, residuals -1/6, 1/3, -1/6, error sqrt(1/6 / 1 / 2)
+    scattered = growth(line([1, 2, 4], [1, 2, 2]))
+    assert (scattered.exponent, scattered.error) == (pytest.approx(0.5), pytest.approx(math.sqrt(1 / 12)))
+
+
+def test_growth_of_too_little_is_none():
+    assert growth([made(64)]) is None
+    assert growth([made(64), failed(128)]) is None
+    assert growth(line([64, 128], [1, 4])).error is None
+
+
+def test_slowdown_is_against_the_best_of_the_same_case_and_device():
+    best, other = made(64, 1.0), made(64, 3.0, implementation="SDPA math")
+    longer, gpu = made(128, 5.0), made(64, 0.5, **GPU)
+    layer = made(64, 9.0, implementation="nn.MultiheadAttention")
+    assert slowdowns([best, other, longer, gpu, layer, failed()]) == {best: 1, other: 3, longer: 1, gpu: 1, layer: 1}
+
+
+def test_the_roofline_is_the_lower_of_both_roofs():
+    thin = made(median=1e-3, operations=1e6, traffic=1e6, peak_operations=1e12, peak_traffic=1e11)
+    thick = made(median=1e-3, operations=1e9, traffic=1e6, peak_operations=1e12, peak_traffic=1e11)
+    assert comparison.intensity(thin) == 1
+    assert comparison.bound(thin) == 1e11
+    assert comparison.bound(thick) == 1e12
+    assert comparison.rate(thick) == pytest.approx(1e12)
+    assert comparison.share(thick) == pytest.approx(1)
+    assert comparison.traffic_share(thick) == pytest.approx(0.01)
+    assert comparison.share(made(peak_operations=None)) is None
+    with pytest.raises(ValueError, match="SDPA at 64 tokens has no time: out of memory: 9 GiB"):
+        comparison.rate(failed())
+    assert comparison.bound(made(peak_traffic=None)) is None
+
+
+def test_devices_are_compared_on_the_same_work():
+    lines = {
+        "a": [made()],
+        "b": [made(**GPU)],
+        "c": [made(**GPU, dtype="float16")],
+        "d": [made(implementation="SDPA math")],
+    }
+    assert comparison.across_devices(lines, lambda timing: timing.device == "cpu") == [("a", "b")]

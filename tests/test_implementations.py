@@ -1,0 +1,117 @@
+"""Every timed implementation computes attention, gives weights where it says so, and gradients that are right."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from attention.attend import Attention
+from attention.implementations import IMPLEMENTATIONS
+from attention.sweep import Case
+from attention.timing import _drawn, _ready
+
+HERE = [
+    name for name in IMPLEMENTATIONS if name not in ("SDPA memory-efficient", "SDPA cuDNN", "flex_attention compiled")
+]
+ALONE = [name for name in HERE if not IMPLEMENTATIONS[name].layer]
+LAYERS = [name for name in HERE if IMPLEMENTATIONS[name].layer]
+
+
+def case(name: str, mask: str, passes: str = "forward", length: int = 7) -> Case:
+    return Case(
+        implementation=name,
+        device="cpu",
+        dtype="float32",
+        mask=mask,
+        passes=passes,
+        batch=2,
+        heads=3,
+        d_head=4,
+        length=length,
+    )
+
+
+def oracle(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool) -> Attention:
+    """In float64, with the unit matrix beside the values to see the weights."""
+    q, k, v = (x.double() for x in (q, k, v))
+    eye = torch.eye(k.shape[-2], dtype=torch.float64).expand(*k.shape[:-1], -1)
+    both = F.scaled_dot_product_attention(q, k, torch.cat([v, eye], -1), is_causal=causal)
+    return Attention(both[..., : v.shape[-1]], both[..., v.shape[-1] :])
+
+
+@pytest.mark.parametrize("mask", ["full", "causal"])
+@pytest.mark.parametrize("name", ALONE)
+def test_it_computes_attention(name, mask):
+    q, k, v = _drawn(case(name, mask), seed=1)
+    expected = oracle(q, k, v, mask == "causal")
+    with _ready(case(name, mask), seed=1) as call:
+        results = call()
+    assert len(results) == (2 if IMPLEMENTATIONS[name].weights else 1)
+    for result, right in zip(results, expected, strict=False):
+        torch.testing.assert_close(result.double(), right, atol=1e-6, rtol=1e-5)
+
+
+@pytest.mark.parametrize("mask", ["full", "causal"])
+@pytest.mark.parametrize("name", [name for name in ALONE if name != "core into a reused buffer"])
+def test_its_gradients_are_those_of_attention(name, mask):
+    torch.manual_seed(0)
+    with _ready(case(name, mask, "forward + backward"), seed=1) as call:
+        found = call()
+    leaves = [x.double().requires_grad_() for x in _drawn(case(name, mask), seed=1)]
+    torch.manual_seed(0)
+    upstream = torch.randn_like(leaves[0].float()).double()
+    right = torch.autograd.grad(oracle(*leaves, mask == "causal").output, leaves, upstream)
+    for gradient, expected in zip(found, right, strict=True):
+        torch.testing.assert_close(gradient.double(), expected, atol=1e-5, rtol=1e-4)
+
+
+@pytest.mark.parametrize("mask", ["full", "causal"])
+def test_all_layers_are_one_layer(mask):
+    results = []
+    for name in LAYERS:
+        torch.manual_seed(0)  # the maps are drawn in the same order and alike
+        with _ready(case(name, mask), seed=1) as call:
+            results.append(call())
+    shapes = {len(result) == 2 and result[1].shape for result in results}
+    assert shapes == {False, (2, 3, 7, 7)}
+    future = torch.ones(7, 7).triu(1).bool()
+    for result in results:
+        assert result[0].shape == (2, 7, 12)
+        if len(result) == 2:
+            torch.testing.assert_close(result[1].sum(-1), torch.ones(2, 3, 7))
+            assert bool((result[1][..., future] == 0).all()) is (mask == "causal")
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_a_layers_backward_pass_reaches_every_parameter(name):
+    with _ready(case(name, "causal", "forward + backward"), seed=1) as call:
+        gradients = call()
+    width = 3 * 4
+    assert sum(gradient.numel() for gradient in gradients[1:]) == 4 * width * (width + 1)
+    assert gradients[0].shape == (2, 7, width)
+
+
+def test_data_are_normal_and_fresh():
+    one, other = (_drawn(case("SDPA", "full", length=2000), seed)[0] for seed in (1, 2))
+    assert one.std() == pytest.approx(1, abs=0.02)
+    assert not torch.equal(one, other)
+
+
+def test_each_says_what_it_is_and_which_kernel():
+    texts = [how.help for how in IMPLEMENTATIONS.values()]
+    assert len(set(texts)) == len(texts)
+    assert IMPLEMENTATIONS["SDPA flash"].help.endswith("Only the kernel FLASH_ATTENTION.")
+
+
+def test_what_says_that_it_skips_the_future_does_not_compute_it(monkeypatch):
+    """Skipping halves the operations that are counted, so that it must be true: NaN in the future may not arrive."""
+    from attention import attend
+
+    monkeypatch.setattr(attend, "SMALL", 16)
+    monkeypatch.setattr(attend, "ROWS", 4)
+    q, k, v = _drawn(case("core with weights", "causal", length=16), seed=1)
+    k[..., 4:, :] = float("nan")
+    v[..., 4:, :] = float("nan")
+    ready = IMPLEMENTATIONS["core with weights"].ready(q, k, v, True)
+    assert not ready.run().output[..., :4, :].isnan().any()

@@ -1,0 +1,147 @@
+"""Measuring for visitors: one at a time, in a process of its own, and what was measured stays."""
+
+from __future__ import annotations
+
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import pytest
+
+from attention import recordings
+from attention.sweep import Sweep
+from attention.ui import measuring
+from attention.ui.measuring import Desk, Job
+from tests.timings import line
+
+ROWS = [recordings.row(timing) for timing in line([64, 128], [1.0, 2.0])]
+PATIENCE = 30
+
+
+@pytest.fixture
+def program(monkeypatch, tmp_path):
+    """Puts a program of our own in the place of the command line."""
+
+    def put(body: str) -> Path:
+        path = tmp_path / "program"
+        head = f"#!{sys.executable}\nimport json, sys, time, pathlib\nROWS = {ROWS!r}\n"
+        tell = """
+            def tell(i, share):
+                print(json.dumps({"progress": {"share": share}, "timing": ROWS[i]}), flush=True)
+        """
+        path.write_text(head + textwrap.dedent(tell) + textwrap.dedent(body))
+        path.chmod(0o755)
+        monkeypatch.setattr(measuring.sys, "executable", str(path))
+        return tmp_path
+
+    return put
+
+
+def until(condition) -> None:
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < end, "it did not happen"
+        time.sleep(0.02)
+
+
+def test_timings_come_as_they_are_printed(program):
+    program("tell(0, 0.5); tell(1, 1.0)")
+    job = Desk().submit(Sweep())
+    until(lambda: not job.open)
+    assert job.state == "done"
+    assert [recordings.row(timing) for timing in job.timings.values()] == ROWS
+    assert job.share == 1.0
+
+
+def test_a_cancelled_job_keeps_what_was_measured_and_its_process_ends(program):
+    program("tell(0, 0.5); time.sleep(600)")
+    desk = Desk()
+    job = desk.submit(Sweep())
+    until(lambda: job.timings)
+    desk.cancel(job)
+    until(lambda: job.process.poll() is not None)
+    assert job.state == "cancelled"
+    assert [timing.length for timing in job.timings.values()] == [64]
+
+
+def test_one_is_measured_at_a_time_and_the_others_see_how_many_are_before_them(program):
+    folder = program("""
+        here = pathlib.Path(__file__).parent
+        tell(0, 0.5)
+        while not (here / "go").exists():
+            time.sleep(0.02)
+    """)
+    desk = Desk()
+    jobs = [desk.submit(Sweep()) for _ in range(3)]
+    until(lambda: jobs[0].timings)
+    assert [job.state for job in jobs] == ["measuring", "waiting", "waiting"]
+    assert [desk.before(job) for job in jobs] == [0, 1, 2]
+    desk.cancel(jobs[1])
+    assert desk.before(jobs[2]) == 1
+    (folder / "go").touch()
+    until(lambda: not any(job.open for job in jobs))
+    assert [job.state for job in jobs] == ["done", "cancelled", "done"]
+    assert jobs[1].process is None
+
+
+def test_a_line_that_is_full_or_a_host_that_is_off_says_so(program, monkeypatch):
+    program("time.sleep(600)")
+    monkeypatch.setattr(measuring, "LINE", 1)
+    desk = Desk()
+    first = desk.submit(Sweep())
+    until(lambda: first.process)
+    desk.submit(Sweep())
+    assert desk.submit(Sweep()).said == "Too many are waiting; try again in a few minutes."
+    monkeypatch.setenv("ATTENTION_MEASURE", "off")
+    refused = desk.submit(Sweep())
+    assert (refused.state, refused.said) == ("failed", "Measuring is off here.")
+    desk.cancel(first)
+
+
+def test_who_no_longer_looks_makes_room(program, monkeypatch):
+    program("""
+        for i in range(600):
+            tell(0, 0.5)
+            time.sleep(0.05)
+    """)
+    desk = Desk()
+    job = desk.submit(Sweep())
+    until(lambda: job.timings)
+    job.seen = -1e9
+    until(lambda: not job.open)
+    assert job.state == "cancelled"
+
+
+def test_a_process_that_fails_says_its_last_words(program):
+    program("print('device is gone'); sys.exit(2)")
+    job = Desk().submit(Sweep())
+    until(lambda: not job.open)
+    assert (job.state, job.said) == ("failed", "device is gone")
+
+
+def test_a_process_that_the_system_ends_keeps_what_was_measured(program):
+    program("tell(0, 0.5); import os; os.kill(os.getpid(), 9)")
+    job = Desk().submit(Sweep())
+    until(lambda: not job.open)
+    assert job.state == "failed"
+    assert job.said == "The system ended the measuring process; most likely its memory ran out."
+    assert len(job.timings) == 1
+
+
+def test_the_owner_bounds_the_budget(program, monkeypatch):
+    program("tell(0, 1.0)")
+    monkeypatch.setenv("ATTENTION_MEASURE_SECONDS", "10")
+    job = Desk().submit(Sweep(seconds=600.0))
+    assert job.sweep.seconds == 10
+    monkeypatch.setenv("ATTENTION_MEASURE_SECONDS", "soon")
+    assert measuring.longest() == measuring.LONGEST
+    until(lambda: not job.open)
+
+
+def test_words_that_are_no_timing_are_not_taken_for_one():
+    job = Job(Sweep())
+    for text in ("Waiting: another sweep", "[]", '{"timing": 7}', '{"timing": {"length": -1}}'):
+        measuring._take_in(job, text)
+    assert job.timings == {}
+    assert job.said == '{"timing": {"length": -1}}'

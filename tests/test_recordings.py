@@ -1,0 +1,164 @@
+"""Recordings: back to the last digit, refused by name, and never without the word recorded."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from attention import recordings
+from attention.recordings import RecordingError, Timing, labels, lines, read, written
+from tests.timings import GPU, failed, made
+
+SECONDS = st.floats(1e-9, 1e6)
+
+
+def rows(*timings: Timing, **changed) -> str:
+    """A file of these timings, the first one's fields changed."""
+    found = json.loads(written(timings))
+    found["timings"][0].update(changed)
+    return json.dumps(found)
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(SECONDS, SECONDS, SECONDS, st.floats(0, 1e30), st.integers(0, 2**53)), max_size=5))
+def test_a_file_comes_back_to_the_last_digit(numbers):
+    timings = [
+        made(lower=low, median=middle, upper=high, operations=count, peak_bytes=peak)
+        for (low, middle, high), count, peak in ((sorted(times), count, peak) for *times, count, peak in numbers)
+    ]
+    back = read(written([*timings, failed()]).encode(), "mine.json")
+    assert [recordings.row(timing) for timing in back] == [recordings.row(timing) for timing in [*timings, failed()]]
+    assert {timing.source for timing in back} == {"mine.json"}
+
+
+@pytest.mark.parametrize("name", [entry.name for entry in recordings.TRAVELS])
+def test_every_field_is_missed_and_refused_by_name(name):
+    found = json.loads(written([made()]))
+    del found["timings"][0][name]
+    with pytest.raises(RecordingError, match=rf"^timings\[0\]\.{name} is missing\.$"):
+        read(json.dumps(found), "x")
+    with pytest.raises(RecordingError, match=rf"^timings\[0\]\.{name}=\{{'a': 1\}} is not "):
+        read(rows(made(), **{name: {"a": 1}}), "x")
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"median": -1.0}, "timings[0].median=-1.0 is not between 0 and 1e+30."),
+        ({"median": "fast"}, "timings[0].median='fast' is not a number or null."),
+        ({"median": True}, "timings[0].median=True is not a number or null."),
+        ({"length": 64.5}, "timings[0].length=64.5 is not a whole number."),
+        ({"length": 0}, "timings[0].length=0 is not between 1 and 9.0072e+15."),
+        ({"length": 10**30}, f"timings[0].length={10**30} is not between 1 and 9.0072e+15."),
+        ({"settled": 1}, "timings[0].settled=1 is not true or false."),
+        ({"repeats": 0}, "timings[0].repeats=0; a time was measured at least once."),
+        ({"lower": 2.0}, "timings[0] has lower=2.0, median=1.0, upper=1.0; they are above 0 and rise."),
+        ({"upper": None}, "timings[0] has neither an error nor all of lower, median and upper."),
+        ({"error": "out of memory"}, "timings[0] has an error and times. Where there is an error, the times are null."),
+        ({"when": "yesterday"}, "timings[0].when='yesterday' is not a date and time like 2026-01-31T12:00:00+00:00."),
+        (
+            {"device_name": "![x](http://host/p.png)"},
+            "timings[0].device_name='![x](http://host/p.png)' has characters that no name here has, or none at all.",
+        ),
+        ({"device_name": ""}, "timings[0].device_name='' has characters that no name here has, or none at all."),
+        (
+            {"error": "a\x00b", "median": None},
+            "timings[0].error='a\\x00b' is not printable text of at most 300 characters.",
+        ),
+        ({"source": ""}, "timings[0].'source' is not a field of a timing. These are: implementation, device, dtype,"),
+    ],
+)
+def test_a_wrong_field_is_refused_by_name(changed, message):
+    with pytest.raises(RecordingError) as refused:
+        read(rows(made(), **changed), "x")
+    assert str(refused.value).startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (
+            rows(made(), median=math.nan),
+            "The file has the value NaN; a timing has numbers alone, or null where there is none.",
+        ),
+        (rows(made(), median=math.inf), "The file has the value Infinity; "),
+        (
+            rows(made(), median=1).replace('"median": 1', '"median": 1e999'),
+            "timings[0].median=inf is not between 0 and 1e+30.",
+        ),
+        ("[" * 100_000, "The file nests 100000 brackets; a recording nests 3."),
+        ('{"a": ' + "1" * 5000 + "}", "The file is not JSON: "),
+        ("{", "The file is not JSON: "),
+        (b"\xff\xfe", "The file is not JSON: "),
+        ("[]", 'This is no recording: "format" is not '),
+        (json.dumps({"format": recordings.FORMAT}), "timings=None is not a list."),
+        (
+            json.dumps({"format": recordings.FORMAT, "timings": [7]}),
+            "timings[0]=7 is not an object with the fields of a timing.",
+        ),
+        (
+            json.dumps({"format": recordings.FORMAT, "timings": [0] * 20_001}),
+            "timings has 20,001 entries; 20,000 are allowed.",
+        ),
+        (" " * 8_000_001, "The file has 8,000,001 bytes; 8,000,000 are allowed."),
+        ('{"format": 1, "format": 2}', "The file names 'format' twice in one object."),
+    ],
+)
+def test_what_is_no_recording_is_refused(data, message):
+    with pytest.raises(RecordingError) as refused:
+        read(data, "x")
+    assert str(refused.value).startswith(message)
+
+
+@settings(deadline=None)
+@given(st.binary(max_size=200) | st.text(max_size=200))
+def test_any_other_text_is_refused_and_nothing_else_happens(data):
+    with pytest.raises(RecordingError):
+        read(data, "x")
+
+
+@pytest.mark.parametrize("source", ["gpu.json", "", "\x00", "<b>", "../../etc/passwd", "a" * 5000, "здесь.json"])
+def test_what_was_read_is_recorded_whatever_its_file_is_called(source):
+    (timing,) = read(written([made(**GPU)]), source)
+    assert "recorded 2026-01-31 (" in timing.origin
+    assert timing.origin.startswith("Test GPU")
+    assert len(timing.source) <= 100
+    assert not set("<>[]!`*\x00") & set(timing.source)
+
+
+def test_a_label_says_where_and_only_what_differs():
+    one, other = made(), made(implementation="SDPA math")
+    assert labels([one, other])[one] == "SDPA · Test CPU, 2 cores, 2 threads"
+    assert (
+        labels([one, made(dtype="bfloat16", heads=4)])[one] == "SDPA · Test CPU, 2 cores, 2 threads · float32 · heads 8"
+    )
+    (far,) = read(written([made(**GPU)]), "gpu.json")
+    assert labels([far])[far] == "SDPA · Test GPU, recorded 2026-01-31 (gpu.json)"
+
+
+def test_here_and_recorded_are_never_one_line():
+    here = made(64)
+    (far,) = read(written([made(128)]), "x.json")
+    assert {label: [timing.length for timing in line] for label, line in lines([here, far]).items()} == {
+        "SDPA · Test CPU, 2 cores, 2 threads": [64],
+        "SDPA · Test CPU, 2 cores, 2 threads, recorded 2026-01-31 (x.json)": [128],
+    }
+
+
+def test_a_spreadsheet_gets_no_formulas_and_every_label():
+    timings = [*read(written([made(implementation="=cmd()", **GPU)]), "x.json"), failed(error="-1+1")]
+    first, second = csv.DictReader(io.StringIO(recordings.table(timings)))
+    assert first["implementation"] == "'=cmd()"
+    assert first["label"] == "'=cmd() · Test GPU, recorded 2026-01-31 (x.json)"
+    assert second["error"] == "'-1+1"
+    assert float(first["median"]) == 1.0
+
+
+def test_what_ships_can_be_read():
+    assert all(timing.source for timing in recordings.shipped())

@@ -1,0 +1,69 @@
+"""Operations and bytes, counted by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from attention.implementations import IMPLEMENTATIONS
+from attention.roofline import memory, operations, peaks, traffic
+from attention.sweep import Case
+
+
+def case(name: str, **more) -> Case:
+    sizes = {"batch": 2, "heads": 3, "d_head": 4, "length": 10}
+    kind = {"device": "cpu", "dtype": "float32", "mask": "full", "passes": "forward"}
+    return Case(implementation=name, **{**sizes, **kind, **more})
+
+
+def counted(count, name: str, **more) -> float:
+    return count(case(name, **more), IMPLEMENTATIONS[name])
+
+
+def test_operations_of_a_forward_pass_are_two_products():
+    assert counted(operations, "SDPA") == 4 * 2 * 3 * 10**2 * 4
+
+
+def test_a_backward_pass_is_two_and_a_half_forward_passes():
+    assert counted(operations, "SDPA", passes="forward + backward") == 3.5 * counted(operations, "SDPA")
+
+
+@pytest.mark.parametrize(
+    ("name", "more", "pairs"),
+    [
+        ("SDPA", {}, 55),
+        ("SDPA math", {}, 100),
+        ("matmul softmax matmul", {}, 100),
+        ("core with weights", {}, 100),
+        ("core with weights", {"length": 1000}, 500_500),
+        ("core with weights", {"length": 1000, "device": "cuda:0"}, 1_000_000),
+        ("core with weights", {"length": 1000, "passes": "forward + backward"}, 3_500_000),
+        ("SDPA", {"device": "cuda:0"}, 55),
+    ],
+)
+def test_causal_operations_are_halved_only_where_the_future_is_skipped(name, more, pairs):
+    assert counted(operations, name, mask="causal", **more) == 4 * 2 * 3 * 4 * pairs
+
+
+def test_a_layer_adds_its_four_maps():
+    assert counted(operations, "nn.MultiheadAttention") == 4 * 2 * 3 * 100 * 4 + 4 * 2 * (2 * 10) * 12 * 12
+
+
+def test_traffic_is_every_input_and_output_once():
+    tokens = 2 * 3 * 10 * 4
+    assert counted(traffic, "SDPA") == 4 * tokens * 4
+    assert counted(traffic, "SDPA", dtype="bfloat16") == 4 * tokens * 2
+    assert counted(traffic, "core with weights") == (4 * tokens + 2 * 3 * 100) * 4
+    assert counted(traffic, "nn.MultiheadAttention") == (2 * tokens + 4 * 144) * 4
+
+
+def test_memory_counts_the_squares_that_are_held():
+    more = {"length": 4096, "heads": 64, "batch": 1}
+    square = 64 * 4096**2 * 4
+    assert counted(memory, "core with weights", **more) == pytest.approx(square, rel=0.01)
+    assert counted(memory, "SDPA", **more) < 0.01 * square
+
+
+def test_peaks_are_measured():
+    found = peaks("cpu", "float32", threads=1, patience=0.02)
+    assert 1e8 < found.matmul < 1e14
+    assert 1e7 < found.copy < 1e13

@@ -1,0 +1,112 @@
+"""The statistics of a stopwatch, against a clock that only moves when it is told to."""
+
+from __future__ import annotations
+
+import statistics
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from attention.stopwatch import LEAST, Spread, clock, once, samples, spread
+
+
+class Hands:
+    """A clock whose hands are moved by what it times."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+    def work(self, *seconds: float):
+        """Something to time: takes these seconds in turn, the last ones for ever."""
+        left = list(seconds)
+
+        def run() -> None:
+            self.now += left.pop(0) if len(left) > 1 else left[0]
+
+        return run
+
+
+def test_quartiles_are_those_that_one_finds_by_hand():
+    assert spread([5.0, 1.0, 2.0, 4.0, 3.0]) == Spread(median=3.0, lower=2.0, upper=4.0, repeats=5)
+    assert spread([7.0]) == Spread(7.0, 7.0, 7.0, 1)
+
+
+@settings(deadline=None)
+@given(st.lists(st.floats(1e-9, 1e6), min_size=2, max_size=40))
+def test_quartiles_rise_and_the_median_is_the_median(times):
+    found = spread(times)
+    assert found.lower <= found.median <= found.upper
+    assert found.median == pytest.approx(statistics.median(times))
+
+
+@pytest.mark.parametrize(
+    ("times", "settled"),
+    [
+        ([1.0] * LEAST, True),
+        ([1.0] * (LEAST - 1), False),
+        ([1.0, 1.0, 1.0, 1.09, 1.09], True),
+        ([1.0, 1.0, 1.0, 1.11, 1.2], False),
+    ],
+)
+def test_a_spread_is_settled_within_a_tenth_of_the_median_over_enough_blocks(times, settled):
+    assert spread(times).settled is settled
+
+
+def test_samples_are_seconds_a_call():
+    hands = Hands()
+    times = samples(hands.work(0.25), seconds=1.0, threads=1, clock=hands)
+    assert times == pytest.approx([0.25] * 4)
+
+
+def test_the_first_calls_are_not_counted():
+    hands = Hands()
+    times = samples(hands.work(50.0, 1.0), seconds=2.0, threads=1, clock=hands)
+    assert times == pytest.approx([1.0, 1.0])
+
+
+def test_short_calls_are_timed_in_blocks_that_are_long_enough():
+    hands = Hands()
+    calls = 0
+
+    def run() -> None:
+        nonlocal calls
+        calls += 1
+        hands.now += 1e-6
+
+    times = samples(run, seconds=0.01, threads=1, clock=hands)
+    assert times == pytest.approx([1e-6] * len(times))
+    assert calls / len(times) >= 10, "reading the clock must be a small part of a block"
+
+
+def test_who_asks_to_stop_keeps_what_there_is():
+    hands, asked = Hands(), iter([False, False, True])
+    times = samples(hands.work(1.0), seconds=100.0, threads=1, clock=hands, should_stop=lambda: next(asked))
+    assert times == pytest.approx([1.0] * 3)
+
+
+def test_torch_uses_the_threads_that_are_stated():
+    seen = set()
+    before = torch.get_num_threads()
+    hands = Hands()
+
+    def run() -> None:
+        seen.add(torch.get_num_threads())
+        hands.now += 1.0
+
+    samples(run, seconds=1.0, threads=1, clock=hands)
+    assert seen == {1}
+    assert torch.get_num_threads() == before
+
+
+def test_a_clock_waits_for_the_device_before_it_is_read(monkeypatch):
+    done = []
+    monkeypatch.setattr(torch.accelerator, "synchronize", lambda device: done.append(str(device)))
+    assert clock("cuda:1", lambda: 42.0)() == 42.0
+    assert done == ["cuda:1"]
+    assert once(lambda: None, clock("cpu", iter([1.0, 3.5]).__next__)) == 2.5
+    assert done == ["cuda:1"]

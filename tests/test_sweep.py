@@ -1,0 +1,90 @@
+"""A sweep and its link."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from attention.config import ConfigError
+from attention.implementations import IMPLEMENTATIONS
+from attention.sweep import AXES, DEFAULTS, KNOBS, MAY_BE_EMPTY, WHOLE, Sweep, check, from_query, to_query
+
+
+def value(name: str) -> st.SearchStrategy:
+    """Anything that one knob allows."""
+    knob = KNOBS[name]
+    if knob.choices:
+        return st.sampled_from(knob.choices)
+    if name == "devices":
+        return st.sampled_from(["cpu", "cuda:0", "cuda:1", "mps", "xpu:0"])
+    return st.integers(int(knob.low), int(knob.high)) if name in WHOLE else st.decimals(1, 7200, places=2).map(float)
+
+
+def values(name: str) -> st.SearchStrategy:
+    least = 0 if name in MAY_BE_EMPTY else 1
+    return st.lists(value(name), min_size=least, max_size=2, unique=True).map(tuple) if name in AXES else value(name)
+
+
+sweeps = st.builds(Sweep, **{name: values(name) for name in KNOBS})
+
+
+@settings(deadline=None)
+@given(sweeps)
+def test_a_link_carries_the_sweep(sweep):
+    assert from_query(to_query(sweep)) == (sweep, [])
+    assert to_query(Sweep()) == {}
+
+
+WILD = st.text(max_size=30) | st.lists(st.text(max_size=9) | st.integers(), max_size=3) | st.integers() | st.none()
+
+
+@settings(deadline=None)
+@given(st.dictionaries(st.sampled_from(sorted(KNOBS)) | st.text(max_size=9), WILD, max_size=5))
+def test_any_link_gives_a_sweep_and_says_what_it_ignored(query):
+    sweep, notes = from_query(query)
+    assert isinstance(sweep, Sweep)
+    assert all(isinstance(note, str) and note for note in notes)
+    assert len(notes) >= len([name for name in query if name not in KNOBS])
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("masks", ("casual",), "masks='casual' is not one of: full, causal. Did you mean 'causal'?"),
+        ("lengths", (1,), "lengths=1 is not between 2 and 1,048,576. The default is (64, 128, 256, 512, 1024, 2048)."),
+        ("lengths", (64.0,), "lengths=64.0 is not between 2"),
+        ("lengths", (True,), "lengths=True is not between 2"),
+        ("lengths", (), "lengths=() is not a tuple of values."),
+        ("heads", 8, "heads=8 is not a tuple of values. The default is (8,)."),
+        ("heads", (8, 8), "heads=(8, 8) names a value twice. Name each once."),
+        ("devices", ("rm -rf",), "devices='rm -rf' is not a device of torch, like cpu or cuda:0."),
+        ("seconds", math.nan, "seconds=nan is not between 1.0 and 7,200.0."),
+    ],
+)
+def test_a_wrong_value_is_refused_by_name(name, value, message):
+    with pytest.raises(ConfigError) as refused:
+        check(name, value)
+    assert str(refused.value).startswith(message)
+
+
+def test_a_sweep_has_a_bounded_number_of_cases():
+    count = 1998 * len(IMPLEMENTATIONS)
+    with pytest.raises(ConfigError, match=f"^The sweep has {count:,} cases; 5,000 are allowed"):
+        Sweep(lengths=tuple(range(2, 2000)))
+
+
+def test_cases_are_all_combinations_shortest_first():
+    sweep = Sweep(lengths=(64, 16), heads=(2, 1), masks=("full", "causal"))
+    cases = sweep.cases(["cpu", "cuda:0"], ["SDPA"])
+    assert len(set(cases)) == len(cases) == 2 * 2 * 2 * 2
+    assert [(case.length, case.heads) for case in cases[::4]] == [(16, 1), (16, 2), (64, 1), (64, 2)]
+
+
+def test_every_knob_explains_itself():
+    for name, knob in KNOBS.items():
+        assert knob.label, name
+        assert knob.help.endswith("."), name
+        assert (name in AXES) is isinstance(DEFAULTS[name], tuple)

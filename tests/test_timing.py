@@ -1,0 +1,185 @@
+"""A real sweep, small: what comes out of it, not how fast it was."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+import torch
+
+from attention import devices, roofline, timing
+from attention.roofline import Peaks
+from attention.timing import IMPLEMENTATIONS, Sweep, measure
+
+SMALL = {"lengths": (8, 16), "heads": (2,), "d_heads": (4,), "devices": ("cpu",), "threads": 1, "seconds": 60.0}
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch):
+    """Known peaks and short visits, so that the structure of a sweep takes no time."""
+    monkeypatch.setattr(roofline, "peaks", lambda *_: Peaks(matmul=1e18, copy=1e18))
+    monkeypatch.setattr(timing, "VISIT", (0.001, 0.002))
+    monkeypatch.setattr(timing, "ENOUGH", timing.VISITS)
+
+
+def test_a_sweep_gives_every_case_with_its_spread():
+    heard = []
+    timings = measure(Sweep(**SMALL, masks=("full", "causal")), on_timing=lambda found, _: heard.append(found))
+    has = [
+        name
+        for name in IMPLEMENTATIONS
+        if name not in ("SDPA memory-efficient", "SDPA cuDNN", "flex_attention compiled")
+    ]
+    assert {(found.implementation, found.length, found.mask) for found in timings} == {
+        (name, n, mask) for name in has for n in (8, 16) for mask in ("full", "causal")
+    }
+    for found in timings:
+        assert found.error is None
+        assert 0 < found.lower <= found.median <= found.upper
+        assert found.repeats >= 3
+        assert found.first > 0
+        assert (found.to_device, found.from_device, found.source) == (0, 0, "")
+        assert found.threads == 1
+        assert found.device_name == devices.cpu_name()
+        assert found.torch == torch.__version__
+    assert {found.case for found in heard} == {found.case for found in timings}
+
+
+def test_every_case_is_visited_at_least_three_times_and_in_shuffled_rounds():
+    heard = []
+    measure(
+        Sweep(**SMALL, implementations=("SDPA", "SDPA math", "core with weights")),
+        on_timing=lambda found, _: heard.append(found.case),
+    )
+    rounds = [heard[i : i + 6] for i in range(0, 24, 6)]
+    assert all(set(each) == set(rounds[0]) for each in rounds)
+    assert rounds[0] == sorted(rounds[0], key=lambda case: case.length), "shortest first, to know what will fit"
+    assert len({tuple(each) for each in rounds}) >= 3
+
+
+def test_progress_only_grows_and_ends_at_one():
+    told = []
+    measure(Sweep(**SMALL, implementations=("SDPA",)), on_timing=lambda _, progress: told.append(progress))
+    assert told == sorted(told, key=lambda progress: (progress.share, progress.seconds))
+    assert (told[-1].done, told[-1].cases, told[-1].share) == (2, 2, 1)
+
+
+def test_what_the_device_does_not_have_is_a_result_where_it_was_asked_for():
+    (found,) = measure(Sweep(**SMALL | {"lengths": (8,)}, implementations=("SDPA cuDNN",)))
+    assert found.error.startswith("RuntimeError: No viable backend")
+    assert (found.median, found.lower, found.upper, found.repeats, found.settled) == (None, None, None, 0, False)
+
+
+SHORT = [
+    MemoryError("oh"),
+    RuntimeError("DefaultCPUAllocator: can't allocate memory: 9 bytes"),
+    torch.OutOfMemoryError("CUDA out of memory."),
+]
+
+
+@pytest.mark.parametrize("error", SHORT)
+def test_running_out_of_memory_is_a_result_and_the_others_go_on(monkeypatch, error):
+    def ready(q, k, v, causal):
+        if q.shape[-2] == 16:
+            raise error
+        return IMPLEMENTATIONS["SDPA"].ready(q, k, v, causal)
+
+    monkeypatch.setitem(timing.IMPLEMENTATIONS, "SDPA math", timing.Implementation(ready))
+    fine, short = measure(Sweep(**SMALL, implementations=("SDPA math",)))
+    assert fine.median > 0
+    assert short.error == f"out of memory: {error}"
+
+
+def test_what_would_not_fit_is_not_tried(monkeypatch):
+    monkeypatch.setattr(devices, "free_bytes", lambda key: 2**20)
+    sweep = Sweep(**SMALL | {"lengths": (16, 4096)}, implementations=("SDPA math",))
+    fine, short = measure(sweep)
+    assert fine.median > 0
+    assert short.error == "out of memory: about 0.4 GiB by count, 0.0 GiB are free"
+    assert short.first is None
+
+
+def test_what_would_outlast_the_budget_is_not_tried(monkeypatch):
+    monkeypatch.setattr(timing.stopwatch, "once", lambda run, clock: 0.01)  # seconds a call of the shorter case
+    found = measure(Sweep(**SMALL | {"lengths": (16, 8192), "seconds": 2.0}, implementations=("SDPA",)))
+    assert found[1].error.startswith("over the time budget: about 2.6e+03 s a call, ")
+
+
+def test_who_stops_keeps_what_was_measured():
+    heard = []
+    found = measure(
+        Sweep(**SMALL, implementations=("SDPA", "SDPA math")),
+        on_timing=lambda timing, _: heard.append(timing),
+        should_stop=lambda: len(heard) >= 2,
+    )
+    assert [timing.case for timing in found] == [timing.case for timing in heard]
+    assert len(found) == 2
+
+
+def test_a_device_that_is_not_here_is_refused():
+    with pytest.raises(ValueError, match="device='cuda:7' is not here"):
+        measure(Sweep(**SMALL | {"devices": ("cuda:7",)}))
+
+
+def test_the_threads_are_those_asked_for_and_given_back(monkeypatch):
+    before, seen = torch.get_num_threads(), []
+
+    def ready(q, k, v, causal):
+        seen.append(torch.get_num_threads())
+        return IMPLEMENTATIONS["SDPA"].ready(q, k, v, causal)
+
+    monkeypatch.setitem(timing.IMPLEMENTATIONS, "SDPA math", timing.Implementation(ready))
+    measure(Sweep(**SMALL | {"threads": 2, "lengths": (8,)}, implementations=("SDPA math",)))
+    assert set(seen) == {2}
+    assert torch.get_num_threads() == before
+
+
+def test_one_sweep_at_a_time_and_who_waits_is_told():
+    waiting, go, order = threading.Event(), threading.Event(), []
+
+    def first() -> None:
+        measure(
+            Sweep(**SMALL | {"lengths": (8,)}, implementations=("SDPA",)),
+            on_timing=lambda *_: (order.append(1), go.set(), waiting.wait(10)),
+        )
+
+    def second() -> None:
+        go.wait(10)
+        measure(
+            Sweep(**SMALL | {"lengths": (8,)}, implementations=("SDPA",)),
+            on_wait=waiting.set,
+            on_timing=lambda *_: order.append(2),
+        )
+
+    both = [threading.Thread(target=target) for target in (first, second)]
+    for thread in both:
+        thread.start()
+    for thread in both:
+        thread.join(30)
+    assert waiting.is_set()
+    assert order == sorted(order)
+    assert set(order) == {1, 2}
+
+
+def test_other_processes_on_the_machine_wait_too(monkeypatch, tmp_path):
+    fcntl = pytest.importorskip("fcntl")
+    monkeypatch.setattr(timing.tempfile, "gettempdir", lambda: str(tmp_path))
+    told = []
+    with open(tmp_path / f"attention-timing-{timing.os.getuid()}.lock", "w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+
+        def let_go() -> None:
+            told.append("waiting")
+            fcntl.flock(file, fcntl.LOCK_UN)
+
+        found = measure(Sweep(**SMALL | {"lengths": (8,)}, implementations=("SDPA",)), on_wait=let_go)
+    assert told == ["waiting"]
+    assert len(found) == 1
+
+
+def test_bfloat16_and_the_backward_pass_are_timed_as_well():
+    sweep = Sweep(**SMALL | {"lengths": (8,)}, dtypes=("bfloat16",), passes=("forward + backward",))
+    found = measure(sweep)
+    assert "core into a reused buffer" not in {timing.implementation for timing in found}
+    assert {timing.error for timing in found} == {None}
+    assert {(timing.dtype, timing.passes) for timing in found} == {("bfloat16", "forward + backward")}

@@ -1,0 +1,126 @@
+"""Charts of timings: what is drawn, and that what was recorded says so."""
+
+from __future__ import annotations
+
+import json
+from math import log10
+
+import pytest
+
+from attention.charts import timings as charts
+from attention.recordings import read, written
+from tests.timings import GPU, failed, line, made
+
+LENGTHS = [64, 128, 256, 512]
+CPU = line(LENGTHS, [0.001, 0.004, 0.016, 0.064], 0.1, peak_bytes=2**24)
+CARD = line(LENGTHS, [0.005, 0.005, 0.005, 0.005], 0.1, to_device=0.001, from_device=0.002, peak_bytes=2**22, **GPU)
+FAR = read(written(CARD), "gpu.json")
+RECORDED = "SDPA · Test GPU, recorded 2026-01-31 (gpu.json)"
+
+
+def traces(figure) -> list[dict]:
+    return json.loads(figure.to_json())["data"]
+
+
+def numbers(values: list) -> list:
+    return [round(value, 9) for value in values]
+
+
+@pytest.mark.parametrize("name", charts.CHARTS)
+def test_no_recorded_line_is_drawn_without_the_word_recorded_and_its_device(name):
+    figure = charts.CHARTS[name]([*CPU, *FAR])
+    far = {timing.median for timing in FAR}
+    drawn = traces(figure)
+    assert any(RECORDED in json.dumps(trace, ensure_ascii=False) for trace in drawn)
+    if name == "transfer":
+        assert {label for trace in drawn for label in trace["x"][0]} == {RECORDED}
+    for trace in drawn:
+        ys = trace["y"] if isinstance(trace["y"], list) else []
+        if name == "time" and far & set(ys):
+            assert trace["name"] == RECORDED
+        if trace.get("line", {}).get("dash") == "dash":
+            assert "recorded" in trace["name"]
+            assert "Test GPU" in trace["name"]
+
+
+@pytest.mark.parametrize("name", charts.CHARTS)
+def test_what_was_measured_here_is_not_called_recorded(name):
+    assert "recorded" not in charts.CHARTS[name]([*CPU, *CARD]).to_json()
+
+
+@pytest.mark.parametrize("name", charts.CHARTS)
+@pytest.mark.parametrize("timings", [[], [failed()], [made(peak_operations=None, peak_traffic=None, peak_bytes=None)]])
+def test_every_chart_is_a_figure_also_of_little_or_nothing(name, timings):
+    assert json.loads(charts.CHARTS[name](timings).to_json())["layout"]["height"] == charts.HEIGHT
+
+
+def test_time_is_the_median_in_the_band_of_its_quartiles():
+    band, middle = traces(charts.seconds(CPU))
+    assert middle["y"] == [0.001, 0.004, 0.016, 0.064]
+    assert middle["x"] == LENGTHS
+    assert band["x"] == [*LENGTHS, *reversed(LENGTHS)]
+    assert numbers(band["y"]) == numbers([timing.upper for timing in CPU] + [timing.lower for timing in reversed(CPU)])
+    assert band["name"] == middle["name"]
+
+
+def test_axes_are_fixed_by_the_lengths_that_are_still_to_come():
+    layout = json.loads(charts.seconds(CPU[:1], lengths=LENGTHS).to_json())["layout"]
+    assert layout["xaxis"]["tickvals"] == LENGTHS
+    assert layout["xaxis"]["range"] == pytest.approx([log10(64) - 0.1, log10(512) + 0.1])
+    assert layout["yaxis"]["type"] == "log"
+
+
+def test_a_point_that_did_not_settle_has_an_open_mark_and_says_so():
+    (_, trace) = traces(charts.seconds([made(64), made(128, settled=False)]))
+    assert trace["marker"]["symbol"] == ["circle", "circle-open"]
+    assert "stayed over 10 %" in trace["customdata"][1][1]
+
+
+def test_what_ran_out_of_memory_is_named_at_its_length():
+    (note,) = json.loads(charts.seconds([*CPU, failed(1024), failed(1024, implementation="SDPA math")]).to_json())[
+        "layout"
+    ]["annotations"]
+    assert (note["text"], note["x"]) == ("2 out of memory", pytest.approx(log10(1024)))
+    assert note["hovertext"].count("SDPA math") == 1
+
+
+def test_speed_up_is_drawn_with_its_crossover():
+    figure = charts.speed_up([*CPU, *CARD])
+    band, middle, star = traces(figure)
+    assert numbers(middle["y"]) == [0.2, 0.8, 3.2, 12.8]
+    assert middle["name"] == "SDPA · Test GPU against Test CPU, 2 cores, 2 threads"
+    assert min(band["y"]) == pytest.approx(0.2 * 0.9 / 1.1)
+    assert star["marker"]["symbol"] == "star"
+    assert star["x"][0] == pytest.approx(128 * 2 ** (log10(1.25) / log10(4)))
+    later = traces(charts.speed_up([*CPU, *CARD], transfer=True))[-1]
+    assert later["x"][0] == pytest.approx(128 * 2 ** (log10(2) / log10(4)))
+
+
+def test_a_recorded_cpu_as_base_says_so_too():
+    cpu = read(written(CPU), "cpu.json")
+    assert traces(charts.speed_up([*cpu, *CARD]))[1]["name"].endswith("recorded 2026-01-31 (cpu.json)")
+
+
+def test_the_roof_is_the_slope_and_the_ceiling():
+    roof, points = traces(charts.roofline([made(median=0.01)]))
+    assert points["x"] == [100]
+    assert points["y"] == [1e11]
+    assert roof["x"] == [5, 10, 200]
+    assert roof["y"] == [5e11, 1e12, 1e12]
+    assert roof["name"] == "roof: Test CPU, 2 cores, 2 threads · float32"
+
+
+def test_memory_stands_beside_one_matrix_a_head():
+    points, guide = traces(charts.memory([made(64, peak_bytes=2**24), made(128, peak_bytes=1000)]))
+    assert points["y"] == [2**24], "what is under the resolution on a CPU is no measurement"
+    assert guide["y"] == [8 * 64**2 * 4, 8 * 128**2 * 4]
+
+
+def test_transfer_is_part_of_a_bar_in_its_order():
+    parts = traces(charts.transfer([*CPU, *CARD[:1]]))
+    assert [(part["name"], part["y"]) for part in parts] == [
+        ("compute", [0.005]),
+        ("to the device", [0.001]),
+        ("results back", [0.002]),
+    ]
+    assert parts[0]["x"] == [["SDPA · Test GPU"], ["64"]]

@@ -1,0 +1,121 @@
+"""The Timing page without a browser: its link, its widgets, its empty state, recordings and an owner's switch."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from attention.recordings import read, written
+from attention.sweep import Sweep
+from attention.ui.measuring import Job
+from tests.timings import GPU, line
+
+PAGE = Path(__file__).parents[1] / "pages" / "timing.py"
+LENGTHS = [64, 256, 1024]
+
+
+def run(query: dict[str, str] | None = None, **state) -> AppTest:
+    test = AppTest.from_file(str(PAGE), default_timeout=60)
+    test.query_params.update(query or {})
+    for name, value in state.items():
+        test.session_state[name] = value
+    return test.run()
+
+
+def done() -> Job:
+    """A sweep of made-up numbers that has ended."""
+    return Job(Sweep(), "done", 1.0, timings={timing.case: timing for timing in line(LENGTHS, [0.001, 0.016, 0.256])})
+
+
+def said(test: AppTest) -> str:
+    parts = [*test.warning, *test.error, *test.info, *test.caption, *test.markdown]
+    return "\n".join(part.value for part in parts).replace("\\", "")
+
+
+def drawn(test: AppTest) -> str:
+    """The one figure of the page, as text."""
+    (figure,) = test.get("plotly_chart")
+    return json.dumps(json.loads(figure.proto.spec), ensure_ascii=False)
+
+
+def test_the_empty_page_says_that_there_is_no_gpu_and_what_to_run():
+    test = run()
+    assert not test.exception
+    assert "No GPU here, and no recording of one" in said(test)
+    assert "python -m attention.timing --out gpu.json" in said(test)
+    assert "Up to 78 cases in at most 60 seconds" in said(test)
+    assert not test.get("plotly_chart")
+
+
+def test_a_link_carries_the_sweep():
+    query = {"lengths": "96,4096", "masks": "full,causal", "dtypes": "bfloat16", "seconds": "20", "threads": "1"}
+    test = run(query)
+    assert not test.exception
+    assert dict(test.query_params) == query
+    assert test.multiselect(key="sweep_lengths").value == [96, 4096]
+    assert test.code[0].value.startswith("python -m attention.timing --lengths 96,4096 --masks full,causal")
+
+
+def test_what_a_link_cannot_mean_is_said_and_shown_as_text():
+    test = run({"masks": "casual", "speed": "![x](http://host/p.png)", "lengths": "64"})
+    assert not test.exception
+    assert "masks='casual' is not one of: full, causal. Did you mean 'causal'?" in said(test)
+    assert "'speed' is not a setting of a sweep" in said(test)
+    assert dict(test.query_params) == {"lengths": "64"}
+
+
+def test_widgets_move_the_link():
+    test = run()
+    test.multiselect(key="sweep_lengths").set_value([512, 128]).run()
+    test.slider(key="sweep_seconds").set_value(30.0).run()
+    test.number_input(key="sweep_threads").set_value(1).run()
+    assert dict(test.query_params) == {"lengths": "128,512", "seconds": "30", "threads": "1"}
+    test.multiselect(key="sweep_lengths").set_value([]).run()
+    assert "lengths=() is not a tuple of values." in said(test)
+    assert test.multiselect(key="sweep_lengths").value == [128, 512]
+
+
+def test_what_was_measured_is_drawn_with_where_and_when():
+    test = run(job=done())
+    assert not test.exception
+    assert len(test.get("plotly_chart")) == 1
+    assert "Test CPU, 2 cores, 2 threads: torch 2.13.0 on Linux 1 x86_64, 2 CPU threads" in said(test)
+    growth, table = test.dataframe
+    assert list(growth.value.iloc[0]) == ["SDPA", "2.00 ± 0.00", "64 to 1,024"]
+    assert list(table.value["tokens"]) == LENGTHS
+
+
+@pytest.mark.parametrize("chart", ["time", "speed-up", "roofline", "memory", "transfer"])
+def test_a_recording_stands_beside_and_says_so_in_every_chart(chart):
+    far = read(written(line(LENGTHS, [0.004] * 3, to_device=0.001, peak_bytes=2**24, **GPU)), "gpu.json")
+    test = run(job=done(), uploaded=far, timing_chart=chart)
+    assert not test.exception
+    assert "SDPA · Test GPU, recorded 2026-01-31 (gpu.json)" in drawn(test)
+    assert "faster from about 128 tokens on" in said(test)
+    assert "No GPU here" not in said(test)
+
+
+def test_a_job_that_waits_says_how_many_are_before_it():
+    test = run(job=Job(Sweep()))
+    assert test.button(key="cancel").label == "Cancel"
+    assert "Waiting: 0 before this one. One sweep at a time" in test.get("progress")[0].proto.text
+
+
+def test_a_job_that_failed_says_why_as_text():
+    test = run(job=Job(Sweep(), "failed", said="<b>[gone](http://host)"))
+    assert test.error[0].value == r"Measuring failed\. \<b\>\[gone\]\(http\://host\)".replace(r"failed\.", "failed.")
+
+
+def test_an_owner_can_switch_measuring_off(monkeypatch):
+    monkeypatch.setenv("ATTENTION_MEASURE", "off")
+    test = run()
+    assert test.button(key="measure").disabled
+    assert "switched measuring off" in said(test)
+
+
+def test_an_owner_can_bound_the_budget(monkeypatch):
+    monkeypatch.setenv("ATTENTION_MEASURE_SECONDS", "10")
+    assert "in at most 10 seconds" in said(run())
