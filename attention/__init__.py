@@ -11,11 +11,15 @@ From the ground up, where each may import what stands before it:
     scoring pooling spread  some rows of one head, pooled while they are computed; here or by an executor
     maps zoom              pictures of the weights at any length, and what follows from them
     parity program         the proof that a trace is PyTorch's attention, and the program that computes it
+    stages distribution    how one row of weights came about, and the weights of all rows
+    scaling precision      why scores are divided by the root of d_head, and what number types do to a head
+    gallery effect audit   masks side by side, what one takes from the weights, and rows that see nothing
+    grouping mask_code     heads that share keys and values, and a mask as code to take away
     devices implementations sweep    what can be timed where, and which cases of it are
     stopwatch footprint roofline     seconds, bytes and operations of a call, and what hardware could do at best
     recordings timing comparison     timings as they are kept, how they are measured, what they say about each other
     command                the command line of timing
-    tables cells           tensors to rows and bytes
+    tables cells softmax_tables      tensors to rows and bytes
     charts components      figures, and the parts that run in the browser
     ui                     how a page begins, and cached calls into the core
 
