@@ -136,7 +136,7 @@ def numbers(config: Config) -> dict[str, list[float]]:
 def distribution(config: Config) -> Distribution:
     """All weights of every head, counted by size; give `config.tensors`."""
     found = _trace(config)
-    return shared(counted, found.weights, found.mask)
+    return shared(counted, found.weights, found.mask, config.softmax == "plus one")
 
 
 @st.cache_data(show_spinner="Drawing queries and keys of every width …", max_entries=16)

@@ -7,7 +7,6 @@ import streamlit as st
 
 from attention import softmax_tables, tables
 from attention.charts import stages as charts
-from attention.heads import row_entropy
 from attention.stages import STAGES, Stages, oddities, smallest, stages, variants, worked
 from attention.trace import Trace
 from attention.ui.words import plain
@@ -59,8 +58,7 @@ def _formulas(found: Stages) -> None:
     for stage, entry in STAGES.items():
         lines.append(f"**{entry.label}** ${entry.formula(config)}$")
         lines += [f"$\\qquad {numbers[stage]}$"] if numbers else []
-    entropy = float(row_entropy(found.weights))
-    lines.append(f"Keys seen: {int(found.visible.sum())}. Sum of weights: {sums}. Entropy: {entropy:.3f} nats.")
+    lines.append(f"Keys seen: {int(found.visible.sum())}. Sum of weights: {sums}. Entropy: {found.entropy:.3f} nats.")
     st.markdown("\n\n".join(lines))
     st.caption(_legend(found))
 
