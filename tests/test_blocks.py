@@ -25,7 +25,9 @@ combined = st.builds(
 def mirrored(q, k, n, span):
     """Operators that no built-in rule uses, the number on the left, and torch's functions."""
     far = torch.abs(-(2 * q) + 2 * k + 1) // 3 > span
-    return torch.logical_xor(far | (n - 1 - q == k), torch.logical_not(1 + k != q % 5)) & (span >= torch.remainder(k, 7))
+    return torch.logical_xor(far | (n - 1 - q == k), torch.logical_not(1 + k != q % 5)) & (
+        span >= torch.remainder(k, 7)
+    )
 
 
 @rule("", "")
@@ -115,7 +117,9 @@ def test_causal_in_quarters():
     assert got.steady and (got.low, got.high) == (0, 4)
 
 
-@pytest.mark.parametrize("wrong", [lambda q: bool(q), lambda q: q / 2, lambda q: q % 0, lambda q: q < 1.5, lambda q: q == "a"])
+@pytest.mark.parametrize(
+    "wrong", [lambda q: bool(q), lambda q: q / 2, lambda q: q % 0, lambda q: q < 1.5, lambda q: q == "a"]
+)
 def test_what_bounds_cannot_answer_raises(wrong):
     with pytest.raises(TypeError):
         wrong(Between(torch.tensor(0), torch.tensor(3), 1))
