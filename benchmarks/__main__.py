@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-NAMES = ("core", "paint", "storm")
+NAMES = ("core", "maps", "paint", "storm")
 
 if __name__ == "__main__":
     missed = [name for name in NAMES if subprocess.run([sys.executable, "-m", f"benchmarks.{name}"]).returncode]
