@@ -91,7 +91,9 @@ def test_the_worst_row_is_the_worst(dtype, exponent, seed):
     each = found.difference.abs().amax(-1)
     assert float(each[found.worst]) == pytest.approx(float(each.max()), rel=1e-6)
     assert found.error == pytest.approx(float(each.max()), rel=1e-6)
-    torch.testing.assert_close(found.row - reference[found.worst], found.difference[found.worst].double(), atol=1e-9, rtol=1e-6)
+    torch.testing.assert_close(
+        found.row - reference[found.worst], found.difference[found.worst].double(), atol=1e-9, rtol=1e-6
+    )
     step = limits(dtype).step
     assert 0 < found.error < 8 * step
 

@@ -75,7 +75,10 @@ def test_entropies_leave_no_query_out(heads, tokens):
         lines = [i for i, each in enumerate(table["head"]) if each == head]
         assert max(table["high"][i] for i in lines) == float(found.entropy[head].max())
         assert min(table["low"][i] for i in lines) == float(found.entropy[head].min())
-    assert all(low <= mean + 1e-6 <= high + 2e-6 for low, mean, high in zip(*(table[n] for n in ("low", "mean", "high")), strict=True))
+    assert all(
+        low <= mean + 1e-6 <= high + 2e-6
+        for low, mean, high in zip(*(table[n] for n in ("low", "mean", "high")), strict=True)
+    )
 
 
 def test_the_histogram_shows_every_pair():
@@ -124,7 +127,9 @@ def made(spec: Any) -> Iterator[str]:
             yield from made(part)
 
 
-@pytest.mark.parametrize("config", [Config(), Config(tokens=200, colors="log", order="weight", heads=3, d_model=96)], ids=["18", "200"])
+@pytest.mark.parametrize(
+    "config", [Config(), Config(tokens=200, colors="log", order="weight", heads=3, d_model=96)], ids=["18", "200"]
+)
 def test_charts_draw_columns_that_are_there(config):
     t = trace(config)
     row, found = stages(t), distribution(t.weights, t.mask)
@@ -139,9 +144,20 @@ def test_charts_draw_columns_that_are_there(config):
         (stage_charts.given("dots", labels, config.tokens, 5.0), columns),
         (stage_charts.mass(config.tokens), softmax_tables.mass(row)),
         (distribution_charts.histogram(config.heads, 1), softmax_tables.histogram(found)),
-        (distribution_charts.entropies(config.heads, config.tokens, 2.0, 1), softmax_tables.entropies(found, config.heads)),
+        (
+            distribution_charts.entropies(config.heads, config.tokens, 2.0, 1),
+            softmax_tables.entropies(found, config.heads),
+        ),
         (precision_charts.row(config.tokens, 1e-3), softmax_tables.worst_row(compared(t)[2])),
-        *((chart, curves) for chart in (scaling_charts.variance(), scaling_charts.entropy(2.0), scaling_charts.greatest(), scaling_charts.jacobian())),
+        *(
+            (chart, curves)
+            for chart in (
+                scaling_charts.variance(),
+                scaling_charts.entropy(2.0),
+                scaling_charts.greatest(),
+                scaling_charts.jacobian(),
+            )
+        ),
     ]
     for spec, table in drawn:
         assert set(fields(spec)) <= set(table) | set(made(spec))
@@ -154,7 +170,11 @@ def test_a_strangers_token_stays_a_token():
     config = Config(tokens=3, input="characters", text="'\\]")
     columns = softmax_tables.stages(stages(trace(config)), "position")
     spec = stage_charts.panels(softmax_tables.drawn_labels(columns, config), 3, 1.0, 1.0)
-    expressions = [layer["encoding"]["x"]["axis"]["labelExpr"] for layer in spec["vconcat"][-1]["layer"] if "axis" in layer["encoding"]["x"]]
+    expressions = [
+        layer["encoding"]["x"]["axis"]["labelExpr"]
+        for layer in spec["vconcat"][-1]["layer"]
+        if "axis" in layer["encoding"]["x"]
+    ]
     assert set(expressions) == {r"['\'', '\\', ']'][datum.value]"}
 
 

@@ -67,7 +67,9 @@ def test_the_formulas_give_the_numbers(config):
     key = row.heaviest
     assume(key is not None)
     assert key is not None
-    dot, scaled, bias, logit, weight = (float(x[key]) for x in (row.dots, row.scaled, row.bias, row.logits, row.weights))
+    dot, scaled, bias, logit, weight = (
+        float(x[key]) for x in (row.dots, row.scaled, row.bias, row.logits, row.weights)
+    )
     assume(abs(logit) < 500)
     total = float(row.logits.double().exp().sum())
     names = {"s": dot, "z": scaled, "l": logit, "b": bias, "T": config.temperature, "c": config.softcap}
