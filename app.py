@@ -11,5 +11,6 @@ st.navigation(
         st.Page("pages/softmax.py", title="Softmax"),
         st.Page("pages/masks.py", title="Masks"),
         st.Page("pages/timing.py", title="Timing"),
-    ]
+    ],
+    position="top",
 ).run()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import pytest
@@ -35,7 +36,7 @@ def test_counts_one_by_one():
         assert int(found.zero[head]) == sum(weight == 0 for weight in seen)
         assert int(found.below[head]) == sum(0 < weight < 1e-8 for weight in seen)
         clear = [w for w in seen if w >= 1e-8 and abs(math.log10(w) * 5 - round(math.log10(w) * 5)) > 1e-4]
-        counts = [sum(low <= w < high for w in clear) for low, high in zip(borders[:-1], borders[1:], strict=True)]
+        counts = [sum(low <= w < high for w in clear) for low, high in itertools.pairwise(borders)]
         on_a_border = sum(w >= 1e-8 for w in seen) - len(clear)
         assert int((found.counts[head] - torch.tensor(counts)).abs().sum()) == on_a_border
 

@@ -50,7 +50,8 @@ def _spread(found: Distribution, config: Config, most: float) -> str:
     if not len(rows):
         return "No query sees a key: there is no entropy."
     text = f"Head {head}: entropy from {float(rows.min()):.3f} to {float(rows.max()):.3f} nats, mean {float(rows.mean()):.3f}."
-    return f"{text} Dashed: {limit}. A strip is {most:.2f} nats tall; where a point stands for several queries, the band has them all."
+    several = "where a point stands for several queries, the band has them all"
+    return f"{text} Dashed: {limit}. A strip is {most:.2f} nats tall; {several}."
 
 
 def _oddities(found: Distribution) -> list[str]:
