@@ -44,7 +44,7 @@ class Knob:
             return isinstance(value, str) and len(value) <= (self.high or math.inf) and value.isprintable()
         if isinstance(value, bool) or not isinstance(value, int if self.whole else (int, float)):
             return False
-        return self.low <= value <= self.high  # NaN is on no side of a bound
+        return self.high is not None and self.low <= value <= self.high  # NaN is on no side of a bound
 
     @property
     def whole(self) -> bool:

@@ -135,7 +135,7 @@ def holding(weights: Float[Tensor, "k"], share: float = 0.9) -> int:
     return int((mass < share * mass[-1]).sum()) + 1 if mass[-1] > 0 else 0
 
 
-def numbers(weights: Float[Tensor, "h q k"]) -> dict[str, list[float]]:
+def numbers(weights: Float[Tensor, "h q k"]) -> dict[str, list[Any]]:
     """The profile of every head as columns, `head` first; a column is named as in `heads.NUMBERS`."""
     found = profile(weights)
     return {"head": list(range(len(weights)))} | {name: getattr(found, name).tolist() for name in NUMBERS}

@@ -12,8 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import streamlit as st
-from streamlit.components.v2.types import ComponentRenderer
+from streamlit.components import v2
 
 from attention.charts import theme
 from attention.codec import link
@@ -51,8 +50,8 @@ def _nothing() -> None:
 
 
 @cache
-def _mounted() -> ComponentRenderer:
+def _mounted() -> Callable[..., Any]:
     files: dict[str, Any] = {
         kind: Path(__file__).with_name(f"mask_gallery.{kind}").read_text("utf-8") for kind in ("html", "css", "js")
     }
-    return st.components.v2.component("attention_mask_gallery", isolate_styles=False, **files)
+    return v2.component("attention_mask_gallery", isolate_styles=False, **files)

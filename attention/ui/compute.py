@@ -42,7 +42,8 @@ from attention.trace import Trace
 
 KEPT = 4  # traces, of at most 64 MB of weights each
 AT_ONCE = 2  # passes that run at the same time, however many visitors there are
-P, T = ParamSpec("P"), TypeVar("T")
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 @st.cache_resource(show_spinner=False)
