@@ -1,7 +1,7 @@
 """Maps of any length against their bounds: `python -m benchmarks.maps`.
 
-One head of 64 channels, float32: against torch's attention, which gives no weights; against the floor, the q·k product in
-blocks of the same size and one exponential a cell; and against the full matrix by matmul and softmax. Memory is what
+One head of 64 channels, float32: against torch's attention, which gives no weights; against the floor, the q·k product
+in blocks of the same size and one exponential a cell; and against the full matrix by matmul and softmax. Memory is what
 the process grows by at its peak, each measured in a process of its own.
 """
 
@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import argparse
 import math
-import resource
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from functools import partial
+from pathlib import Path
 
 import torch
 import torch.nn.functional as F
@@ -24,7 +24,6 @@ from attention.maps import HEIGHT, WIDTH
 from benchmarks.interleaved import Ratio, environment, ratio, times, verdict
 
 D_HEAD = 64
-MEGABYTE = 2**20
 
 
 def inputs(tokens: int, heads: int = 1) -> tuple[Tensor, Tensor]:
@@ -116,13 +115,20 @@ def _grown(what: str, tokens: int) -> float:
 
 
 def peak(what: str, tokens: int) -> float:
-    """Megabytes that this process grows by, once it has done the same on a few tokens."""
+    """Megabytes that this process grows by at its peak, once it has done the same on a few tokens."""
     run: Callable[[Tensor, Tensor], object] = matrix if what == "matrix" else partial(head_maps, mask=what)
-    run(*(x[:, :5000] if what != "matrix" else x[:, :64] for x in inputs(5000)))
+    run(*(x[:, :512] for x in inputs(512)))
     query, key = inputs(tokens)
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    Path("/proc/self/clear_refs").write_text("5")  # the peak so far is forgotten
+    before = _status("VmRSS")
     run(query, key)
-    return (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024 / MEGABYTE
+    return max(_status("VmHWM") - before, 1024) / 1024
+
+
+def _status(name: str) -> int:
+    """A line of what Linux says about this process, in KB."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith(name))
 
 
 def main() -> int:
