@@ -203,11 +203,10 @@ def crossovers(timings: Iterable[Timing]) -> list[str]:
     """From which length on each other device is faster than the CPU, without and with transfer, in words."""
     found, said = lines(timings), []
     for base, other in across_devices(found, lambda timing: timing.device == "cpu"):
-        for transfer in (False, True):
-            point = crossover(speed_ups(found[base], found[other], transfer))
-            if point:
-                how = "with" if transfer else "without"
-                said.append(f"{other} against {found[base][0].origin}, {how} transfer: {point.sentence}")
+        alone, moved = (crossover(speed_ups(found[base], found[other], transfer)) for transfer in (False, True))
+        if alone and moved:
+            against = f"{other} against {found[base][0].origin}"
+            said.append(f"{against}: {alone.sentence}; with the transfer, {moved.sentence}")
     return said
 
 

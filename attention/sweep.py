@@ -93,7 +93,6 @@ KNOBS: dict[str, Knob] = {entry.name: entry.metadata["knob"] for entry in fields
 DEFAULTS: dict[str, Any] = {entry.name: entry.default for entry in fields(Sweep)}
 AXES = tuple(name for name, default in DEFAULTS.items() if isinstance(default, tuple))
 MAY_BE_EMPTY = ("devices", "implementations")
-WHOLE = tuple(name for name in KNOBS if KNOBS[name].low is not None and name != "seconds")
 
 
 def check(name: str, value: Any) -> None:
@@ -114,7 +113,7 @@ def _check_one(name: str, value: Any) -> None:
     if name == "devices":
         right, allowed = isinstance(value, str) and DEVICE.fullmatch(value), "a device of torch, like cpu or cuda:0"
     else:
-        right, allowed = knob.allows(value) and not (name in WHOLE and not isinstance(value, int)), knob.allowed
+        right, allowed = knob.allows(value), knob.allowed
     if not right:
         near = difflib.get_close_matches(str(value), knob.choices, 1)
         hint = f"Did you mean {near[0]!r}?" if near else f"The default is {DEFAULTS[name]!r}."
@@ -163,7 +162,7 @@ def parsed(name: str, text: str) -> Any:
 def _parsed_one(name: str, text: str) -> Any:
     if KNOBS[name].low is None or not NUMBER.fullmatch(text):
         return text
-    return float(text) if name not in WHOLE else int(text) if text.isdigit() else text
+    return float(text) if not KNOBS[name].whole else int(text) if text.isdigit() else text
 
 
 def _text(value: Any) -> str:

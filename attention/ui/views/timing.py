@@ -178,9 +178,7 @@ def _chart(found: list[Timing], lengths: Sequence[int]) -> None:
 
 
 def _said(found: list[Timing]) -> None:
-    """Where and when each device was measured, and where another one pays."""
-    for sentence in comparison.crossovers(found):
-        st.markdown(f"- {plain(sentence)}")
+    """Where and when each device was measured."""
     origins = {timing.origin: timing for timing in found}
     told = [
         f"{origin}: torch {timing.torch} on {timing.system}, {timing.threads} CPU threads, float32 precision "
@@ -191,25 +189,20 @@ def _said(found: list[Timing]) -> None:
 
 
 def _table(found: list[Timing]) -> None:
-    growth, all_of_them = st.tabs(["Growth", "Every case"])
+    pays, growth, all_of_them = st.tabs(["Where a device pays", "Growth", "Every case"])
+    with pays:
+        said = comparison.crossovers(found) or ["This needs the same implementation on a CPU and on another device."]
+        st.markdown("\n".join(f"- {plain(sentence)}" for sentence in said))
     with growth:
         st.dataframe(_growth(found), hide_index=True, key="timing_growth")
     with all_of_them:
-        st.dataframe(
-            pd.DataFrame(comparison.columns(found)), hide_index=True, key="timing_table", column_config=FORMATS
-        )
-    left, right = st.columns(2)
-    left.download_button(
-        "Download JSON",
-        lambda: recordings.written(found),
-        "timings.json",
-        "application/json",
-        on_click="ignore",
-        key="timing_json",
-    )
-    right.download_button(
-        "Download CSV", lambda: recordings.table(found), "timings.csv", "text/csv", on_click="ignore", key="timing_csv"
-    )
+        frame = pd.DataFrame(comparison.columns(found))
+        st.dataframe(frame, hide_index=True, key="timing_table", column_config=FORMATS)
+    with st.container(horizontal=True):
+        json, csv = (lambda: recordings.written(found)), (lambda: recordings.table(found))
+        st.download_button("JSON", json, "timings.json", "application/json", key="timing_json", on_click="ignore")
+        st.download_button("CSV", csv, "timings.csv", "text/csv", key="timing_csv", on_click="ignore")
+        st.caption("PNG: the camera above the chart.")
 
 
 def _growth(found: list[Timing]) -> pd.DataFrame:
