@@ -12,7 +12,7 @@ from dataclasses import Field, dataclass, field, fields, replace
 from typing import Any
 
 from attention.inputs import INPUTS
-from attention.masks import MASKS
+from attention.masks import COMBINATIONS, MASKS, Rule
 from attention.scores import POSITIONS, SCALES, SOFTMAXES
 
 CELLS = 16_000_000  # weights of one trace, heads x tokens x tokens, at the most: 64 MB in float32
@@ -90,6 +90,8 @@ class Config:
     heads: int = _whole(8, 1, 32, "Heads", "Each head has its own queries, keys and values, d_model / heads channels wide.")
     d_model: int = _whole(512, 1, 2048, "Model width (d_model)", "Channels of a token. The heads share them, so the slider moves in steps of the number of heads.")
     mask: str = _choice("causal", MASKS, "Mask", "Which keys a query may look at.")
+    combine: str = _choice("none", COMBINATIONS, "Combine with a second mask", "How the mask is joined with a second one.")
+    second: str = _choice("documents", MASKS, "Second mask", "What the mask is combined with; both have the same span.")
     span: int = _whole(4, 1, 1024, "Span (tokens)", "The reach of masks that have one: window, prefix, document, stride, padding.")
     scale: str = _choice("1/sqrt(d_head)", SCALES, "Scale", "What the dot products are multiplied by before the softmax.")
     temperature: float = _real(1.0, 0.05, 20.0, "Temperature", "Divides the scaled scores: below 1 sharpens the softmax, above 1 flattens it.")
@@ -127,6 +129,16 @@ class Config:
     def groups(self) -> int:
         """Heads that have keys and values of their own: `kv_heads`, or `heads` where it is 0."""
         return self.kv_heads or self.heads
+
+    @property
+    def rule(self) -> Rule:
+        """Which pairs take part: the mask, combined with the second one where that is asked for."""
+        return COMBINATIONS[self.combine](MASKS[self.mask], MASKS[self.second])
+
+    @property
+    def rule_name(self) -> str:
+        """The rule in a few words: `window`, or `causal and documents`."""
+        return self.mask if self.combine == "none" else f"{self.mask} {self.combine} {self.second}"
 
     @property
     def row(self) -> int:

@@ -2,7 +2,7 @@
 
 A rule answers for one pair of positions: `q` and `k` are integer tensors that broadcast (one number each, or a column
 and a row), `n` is the number of keys, `span` the reach that the reader chose. Rules combine: `causal & documents`,
-`local | sinks`, `full - causal` (without).
+`local | sinks`, `full - causal` (without); the names of these are in `COMBINATIONS`.
 
 To add one: write the function under `@rule(...)`, and put its name into `MASKS`. The sidebar, the link, the gallery
 and the tests follow. The first line of its docstring is its help text.
@@ -61,7 +61,12 @@ class Rule:
             return op(self(q, k, n, span), other(q, k, n, span))
 
         allows.__doc__ = f"{self.help} {word.capitalize()}: {other.help}"
-        return Rule(allows, f"{self.source}; {other.source}", self.span or other.span)
+        return Rule(allows, _listed(self.source, other.source), _listed(self.span, other.span))
+
+
+def _listed(*parts: str) -> str:
+    """What is there, once each."""
+    return "; ".join(dict.fromkeys(part for part in parts if part))
 
 
 def rule(source: str, span: str = "") -> Callable[[Pairs], Rule]:
@@ -148,3 +153,26 @@ MASKS: dict[str, Rule] = {
     "sinks": sinks,
     "padding": padding,
 }
+
+
+def alone(first: Rule, second: Rule) -> Rule:
+    """The mask by itself."""
+    return first
+
+
+def both(first: Rule, second: Rule) -> Rule:
+    """Pairs that both masks keep."""
+    return first & second
+
+
+def either(first: Rule, second: Rule) -> Rule:
+    """Pairs that one of the masks keeps, or both."""
+    return first | second
+
+
+def without(first: Rule, second: Rule) -> Rule:
+    """Pairs that the mask keeps and the second does not."""
+    return first - second
+
+
+COMBINATIONS: dict[str, Callable[[Rule, Rule], Rule]] = {"none": alone, "and": both, "or": either, "without": without}

@@ -51,6 +51,7 @@ def turn(t):
     return torch.cat([a * angle.cos() - b * angle.sin(), a * angle.sin() + b * angle.cos(), rest], -1)
 Q, K = turn(Q), turn(K)
 """
+JOINED = {"none": "{0}", "and": "({0}) & ({1})", "or": "({0}) | ({1})", "without": "({0}) & ~({1})"}
 SCALE = {"1/sqrt(d_head)": "d_head ** -0.5", "none": "1", "1/d_head": "1 / d_head"}
 
 
@@ -120,12 +121,17 @@ def _scores(config: Config) -> str:
     if config.positions == "alibi":
         lines += ["slope = 2.0 ** (-8.0 * (torch.arange(heads)[:, None, None] + 1) / heads)"]
         lines += ["scores = scores - slope * (q - k).abs()"]
-    lines += [f"mask = {condition(config.mask)}", 'scores = scores.masked_fill(~mask, float("-inf"))']
+    lines += [f"mask = {condition(config)}", 'scores = scores.masked_fill(~mask, float("-inf"))']
     return "\n".join(lines) + "\n"
 
 
-def condition(mask: str) -> str:
-    """The rule of a mask as an expression over q, k, n and span, read from its own source."""
+def condition(config: Config) -> str:
+    """The rule of a config as an expression over q, k, n and span."""
+    return JOINED[config.combine].format(_expression(config.mask), _expression(config.second))
+
+
+def _expression(mask: str) -> str:
+    """The expression of one mask, read from its own source."""
     tree = ast.parse(textwrap.dedent(inspect.getsource(MASKS[mask].allows)))
     answer = next(node.value for node in ast.walk(tree) if isinstance(node, ast.Return) and node.value)
     return ast.unparse(answer).replace("FIRST", str(FIRST)).replace("GAP", str(GAP))

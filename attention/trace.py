@@ -86,7 +86,7 @@ def trace(config: Config) -> Trace:
         v = repeat(x @ w.value, "k (g d) -> (g r) k d", g=g, r=h // g)
         q, k = (positions.to_heads(q), positions.to_heads(k)) if positions.to_heads else (q, k)
         k = repeat(k, "g k d -> (g r) k d", r=h // g)
-        mask = MASKS[config.mask].square(n, n, config.span)
+        mask = config.rule.square(n, n, config.span)
         context, weights = _pass(config, q, k, v, mask)
         output = rearrange(context, "h q d -> q (h d)") @ w.output
     return Trace(config, x, w, q, k, v, mask, weights, context, output)
@@ -98,7 +98,7 @@ def _pass(config: Config, q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> tupl
     bias = position_bias(config)
     joint = mask if bias is None else bias.masked_fill_(~mask, HIDDEN)
     run = partial(attend, scale=scale, softcap=config.softcap or None, normalise=SOFTMAXES[config.softmax])
-    return run(q, k, v, None if config.mask == "full" and bias is None else joint)
+    return run(q, k, v, None if config.rule is MASKS["full"] and bias is None else joint)
 
 
 def position_bias(config: Config) -> Float[Tensor, "h q k"] | None:

@@ -9,11 +9,11 @@ import streamlit as st
 
 from attention.config import DEFAULTS, KNOBS, Config
 from attention.inputs import INPUTS, SPLIT
-from attention.masks import MASKS
+from attention.masks import COMBINATIONS, MASKS
 from attention.scores import POSITIONS, SCALES, SOFTMAXES
 
-FIRST = ("tokens", "heads", "d_model", "mask", "span", "scale", "temperature")
-RULES = {"mask": MASKS, "scale": SCALES, "positions": POSITIONS, "softmax": SOFTMAXES, "input": INPUTS}
+FIRST = ("tokens", "heads", "d_model", "mask", "span", "combine", "scale", "temperature")
+RULES = {"mask": MASKS, "second": MASKS, "combine": COMBINATIONS, "scale": SCALES, "positions": POSITIONS, "softmax": SOFTMAXES, "input": INPUTS}
 SOURCE = ("input", "text", "projections", "seed")
 
 
@@ -75,10 +75,18 @@ def _d_model(config: Config) -> None:
 
 
 def _span(config: Config) -> None:
-    knob, meaning = KNOBS["span"], MASKS[config.mask].span
+    knob, meaning = KNOBS["span"], config.rule.span
     low, high, _ = bounds("span", config)
-    help = f"{knob.help} For this mask: {meaning}." if meaning else f"{knob.help} The mask {config.mask} has none."
+    help = f"{knob.help} For this mask: {meaning}." if meaning else f"{knob.help} The mask {config.rule_name} has none."
     st.slider(knob.label, low, high, key="span", help=help, disabled=not meaning)
+
+
+def _combine(config: Config) -> None:
+    """Folded away, but a second mask that counts is named on the fold."""
+    joined = config.combine != "none"
+    with st.expander(f"{config.combine} {config.second}" if joined else "Second mask", icon=":material/join_inner:"):
+        for name in ("combine", "second") if joined else ("combine",):
+            st.selectbox(KNOBS[name].label, KNOBS[name].choices, key=name, help=_help(name))
 
 
 def _text(config: Config) -> None:
@@ -100,4 +108,4 @@ def _kv_heads(config: Config) -> None:
     st.selectbox(knob.label, sizes, key="kv_heads", help=knob.help, format_func=lambda n: names.get(n, str(n)))
 
 
-SPECIAL = {"d_model": _d_model, "span": _span, "text": _text, "seed": _seed, "kv_heads": _kv_heads}
+SPECIAL = {"d_model": _d_model, "combine": _combine, "span": _span, "text": _text, "seed": _seed, "kv_heads": _kv_heads}

@@ -10,7 +10,6 @@ from attention.charts import heatmap, row
 from attention.components.heads_grid import heads_grid
 from attention.config import KNOBS, Config
 from attention.heads import NUMBERS
-from attention.masks import MASKS
 from attention.trace import Trace
 from attention.ui import compute, page, proof
 from attention.ui.words import plain
@@ -37,7 +36,7 @@ def _title(config: Config) -> None:
     with title:
         st.markdown(
             f"**Heads.** Each square is one of {config.heads} heads over {config.tokens:,} tokens: a row is a query, "
-            f"and shows how its weight of one is spread over the keys. {MASKS[config.mask].help}"
+            f"and shows how its weight of one is spread over the keys. {config.rule.help}"
         )
         proof.badge(config)
     with scale:
