@@ -51,6 +51,7 @@ def turn(t):
     return torch.cat([a * angle.cos() - b * angle.sin(), a * angle.sin() + b * angle.cos(), rest], -1)
 Q, K = turn(Q), turn(K)
 """
+MEAN = "W_k = W_k.view(d_model, kv_heads, -1, d_head).mean(2).flatten(1)  # heads that share: their mean\n"
 JOINED = {"none": "{0}", "and": "({0}) & ({1})", "or": "({0}) | ({1})", "without": "({0}) & ~({1})"}
 SCALE = {"1/sqrt(d_head)": "d_head ** -0.5", "none": "1", "1/d_head": "1 / d_head"}
 
@@ -86,15 +87,18 @@ def _input(config: Config) -> str:
 
 
 def _maps(config: Config) -> str:
+    mean = config.sharing == "averaged" and config.groups < config.heads
+    width = "kv_heads * d_head" if config.groups < config.heads and not mean else "d_model"
+    shared = f"W_k = W_q[:, :{width}]\n" if config.projections != "independent" else ""
+    shared += MEAN if mean else ""
     if config.projections == "identity":
-        return "W_q = torch.eye(d_model)\nW_k = W_q[:, :kv_heads * d_head]\n"
-    key = "W_q[:, :kv_heads * d_head]" if config.projections == "tied" else "W_k"
-    return textwrap.dedent("""\
+        return f"W_q = torch.eye(d_model)\n{shared}"
+    return textwrap.dedent(f"""\
         random = torch.Generator().manual_seed(-1 - seed)
-        bound = (6 / (2 * d_model + 2 * kv_heads * d_head)) ** 0.5
+        bound = (6 / (2 * d_model + 2 * {width})) ** 0.5
         W_q = torch.empty(d_model, d_model).uniform_(-bound, bound, generator=random)
-        W_k = torch.empty(d_model, kv_heads * d_head).uniform_(-bound, bound, generator=random)
-        """) + (f"W_k = {key}\n" if key != "W_k" else "")
+        W_k = torch.empty(d_model, {width}).uniform_(-bound, bound, generator=random)
+        """) + shared
 
 
 def _heads(config: Config) -> str:

@@ -6,11 +6,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 
 import torch
-from einops import einsum, rearrange, repeat
+from einops import einsum, rearrange, reduce, repeat
 from jaxtyping import Bool, Float
 from torch import Tensor
 
@@ -80,7 +80,7 @@ def trace(config: Config) -> Trace:
     with torch.inference_mode():
         x = INPUTS[config.input](n, config.d_model, seeded(config.seed), config.text)
         x = x + positions.to_input(n, config.d_model) if positions.to_input else x
-        w = projections(config.projections, config.d_model, g * config.d_head, config.seed)
+        w = maps(config)
         q = rearrange(x @ w.query, "q (h d) -> h q d", h=h)
         k = rearrange(x @ w.key, "k (g d) -> g k d", g=g)
         v = repeat(x @ w.value, "k (g d) -> (g r) k d", g=g, r=h // g)
@@ -108,6 +108,20 @@ def position_bias(config: Config) -> Float[Tensor, "h q k"] | None:
         return None
     at = torch.arange(config.tokens)
     return to_scores(at[:, None], at[None, :], torch.arange(config.heads)[:, None, None], config.heads)
+
+
+def maps(config: Config) -> Projections:
+    """The four matrices of a config. Heads that share keys and values take the mean of theirs, or smaller ones."""
+    drawn = config.heads if config.sharing == "averaged" else config.groups
+    w = projections(config.projections, config.d_model, drawn * config.d_head, config.seed)
+    if drawn == config.groups:
+        return w
+    return replace(w, key=averaged(w.key, config.groups, drawn), value=averaged(w.value, config.groups, drawn))
+
+
+def averaged(matrix: Float[Tensor, "c h_d"], groups: int, heads: int) -> Float[Tensor, "c g_d"]:
+    """The mean of the maps of neighbouring heads, one for each group (Ainslie et al. 2023, section 2.1)."""
+    return reduce(matrix, "c (g r d) -> c (g d)", "mean", g=groups, r=heads // groups)
 
 
 @lru_cache(maxsize=2)  # drawing them takes longer than a small pass, and most changes leave them as they are

@@ -13,7 +13,15 @@ from attention.masks import COMBINATIONS, MASKS
 from attention.scores import POSITIONS, SCALES, SOFTMAXES
 
 FIRST = ("tokens", "heads", "d_model", "mask", "span", "combine", "scale", "temperature")
-RULES = {"mask": MASKS, "second": MASKS, "combine": COMBINATIONS, "scale": SCALES, "positions": POSITIONS, "softmax": SOFTMAXES, "input": INPUTS}
+RULES = {
+    "mask": MASKS,
+    "second": MASKS,
+    "combine": COMBINATIONS,
+    "scale": SCALES,
+    "positions": POSITIONS,
+    "softmax": SOFTMAXES,
+    "input": INPUTS,
+}
 SOURCE = ("input", "text", "projections", "seed")
 
 

@@ -1,0 +1,76 @@
+"""From multi-head over grouped-query to multi-query attention, with the same weights.
+
+Neighbouring heads share keys and values, which are the mean of what each had (Ainslie et al. 2023, section 2.1); as the
+maps are linear, the mean of the maps is the mean of the keys. Every grouping is compared with the heads as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from attention.config import Config
+from attention.trace import Trace
+from attention.trace import trace as traced
+
+BYTES = {"float32": 4, "bfloat16": 2, "int8": 1}
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """What it changes that `kv_heads` keys and values serve all heads.
+
+    `moved (heads)`: the share of a row's weight that stands on other keys than without sharing, half of the sum of the
+    absolute differences, mean over the rows that see anything. `output`: norm of the change of the output, after W_o,
+    relative to the norm of the output.
+    """
+
+    kv_heads: int
+    moved: tuple[float, ...]
+    output: float
+
+    @property
+    def mean_moved(self) -> float:
+        """`moved`, mean over the heads."""
+        return sum(self.moved) / len(self.moved)
+
+
+def divisors(heads: int) -> list[int]:
+    """The numbers of kv heads that there can be, from one for each head down to one for all."""
+    return [n for n in range(heads, 0, -1) if heads % n == 0]
+
+
+def regrouped(config: Config, kv_heads: int) -> Config:
+    """The same weights with so many heads of keys and values; as many as there are heads is no sharing."""
+    return replace(config, kv_heads=0 if kv_heads == config.heads else kv_heads, sharing="averaged")
+
+
+def groupings(config: Config, trace: Callable[[Config], Trace] = traced) -> list[Grouping]:
+    """Every grouping of a config's heads against the heads without sharing, in the order of `divisors`."""
+    whole = trace(regrouped(config, config.heads))
+    return [_compared(whole, trace(regrouped(config, n)), n) for n in divisors(config.heads)]
+
+
+def cache_bytes(config: Config, kv_heads: int, dtype: str) -> int:
+    """Bytes of the keys and values of one layer and one sequence: 2 kv_heads d_head tokens, times a number's bytes."""
+    return 2 * kv_heads * config.d_head * config.tokens * BYTES[dtype]
+
+
+def name(kv_heads: int, heads: int) -> str:
+    """What the field calls it."""
+    return "multi-head" if kv_heads == heads else "multi-query" if kv_heads == 1 else "grouped-query"
+
+
+def _compared(whole: Trace, shared: Trace, kv_heads: int) -> Grouping:
+    change = torch.linalg.norm(shared.output - whole.output) / torch.linalg.norm(whole.output)
+    return Grouping(kv_heads, tuple(_moved(whole.weights, shared.weights).tolist()), float(change.nan_to_num()))
+
+
+def _moved(before: Float[Tensor, "h q k"], after: Float[Tensor, "h q k"]) -> Float[Tensor, "h"]:
+    rows = torch.stack([(b - a).abs_().sum(-1) / 2 for b, a in zip(before, after, strict=True)])
+    seeing = (before[0] > 0).any(-1)
+    return rows[:, seeing].mean(-1) if seeing.any() else rows.new_zeros(len(rows))
