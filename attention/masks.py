@@ -27,12 +27,14 @@ GAP = 2  # the dilated window looks at every second token
 class Rule:
     """A mask rule: `allows(q, k, n, span)` is True where the query at q takes the key at k into account.
 
-    `source` names where the rule was published, `span` says what the span means to it ("" where it has none).
+    `source` names where the rule was published, `span` says what the span means to it ("" where it has none), `users`
+    names models that have it.
     """
 
     allows: Pairs
     source: str
     span: str = ""
+    users: str = ""
 
     def __call__(self, q: Int[Tensor, ...], k: Int[Tensor, ...], n: int, span: int) -> Bool[Tensor, ...]:
         return self.allows(q, k, n, span)
@@ -61,80 +63,76 @@ class Rule:
             return op(self(q, k, n, span), other(q, k, n, span))
 
         allows.__doc__ = f"{self.help} {word.capitalize()}: {other.help}"
-        return Rule(allows, _listed(self.source, other.source), _listed(self.span, other.span))
+        joined = ((getattr(self, part), getattr(other, part)) for part in ("source", "span", "users"))
+        return Rule(allows, *("; ".join(dict.fromkeys(filter(None, parts))) for parts in joined))
 
 
-def _listed(*parts: str) -> str:
-    """What is there, once each."""
-    return "; ".join(dict.fromkeys(part for part in parts if part))
+def rule(source: str, span: str = "", users: str = "") -> Callable[[Pairs], Rule]:
+    """Makes a mask rule of a function of one pair, with its source, the meaning of its span and who uses it."""
+    return lambda allows: Rule(allows, source, span, users)
 
 
-def rule(source: str, span: str = "") -> Callable[[Pairs], Rule]:
-    """Makes a mask rule of a function of one pair, with its source and the meaning of its span."""
-    return lambda allows: Rule(allows, source, span)
-
-
-@rule("Vaswani et al. 2017, section 3.2.1 (encoder)")
+@rule("Vaswani et al. 2017, section 3.2.1 (encoder)", users="BERT, ViT, the encoders of T5 and Whisper")
 def full(q, k, n, span):
     """Every query sees every key."""
     return (q >= 0) & (k >= 0)
 
 
-@rule("Vaswani et al. 2017, section 3.2.3 (decoder)")
+@rule("Vaswani et al. 2017, section 3.2.3 (decoder)", users="GPT, Llama, every decoder-only model")
 def causal(q, k, n, span):
     """A query sees itself and what came before."""
     return k <= q
 
 
-@rule("Jiang et al. 2023, Mistral 7B, section 2", "keys that a query sees, itself included")
+@rule("Jiang et al. 2023, Mistral 7B, section 2", "keys that a query sees, itself included", "Mistral 7B, Gemma 2 and 3")
 def window(q, k, n, span):
     """A query sees itself and the tokens just before it."""
     return (k <= q) & (q - k < span)
 
 
-@rule("Beltagy et al. 2020, Longformer, section 3.1", "one more than the farthest distance that is seen")
+@rule("Beltagy et al. 2020, Longformer, section 3.1", "one more than the farthest distance that is seen", "ModernBERT")
 def local(q, k, n, span):
     """A query sees its neighbours on both sides."""
     return (q - k).abs() < span
 
 
-@rule("Raffel et al. 2020, T5, section 3.2.1", "length of the prefix")
+@rule("Raffel et al. 2020, T5, section 3.2.1", "length of the prefix", "UL2, PaliGemma")
 def prefix(q, k, n, span):
     """Everybody sees the whole prefix; after it, only what came before."""
     return (k < span) | (k <= q)
 
 
-@rule("Krell et al. 2021, packed sequences, section 3.2.2", "length of a document")
+@rule("Krell et al. 2021, packed sequences, section 3.2.2", "length of a document", "Llama 3, in training")
 def documents(q, k, n, span):
     """A query sees the tokens of its own document, none of another."""
     return torch.div(q, span, rounding_mode="floor") == torch.div(k, span, rounding_mode="floor")
 
 
-@rule("Beltagy et al. 2020, Longformer, section 3.1", "keys that a query sees, itself included")
+@rule("Beltagy et al. 2020, Longformer, section 3.1", "keys that a query sees, itself included", "Longformer, upper layers")
 def dilated(q, k, n, span):
     """A query sees every second of the tokens before it, so that a window reaches twice as far."""
     return (k <= q) & (q - k < GAP * span) & ((q - k) % GAP == 0)
 
 
-@rule("Child et al. 2019, Sparse Transformers, section 4.2", "stride: length of the window, and step beyond it")
+@rule("Child et al. 2019, Sparse Transformers, section 4.2", "stride: length of the window, and step beyond it", "Sparse Transformer")
 def strided(q, k, n, span):
     """A query sees the tokens just before it and every span-th one farther back."""
     return (k <= q) & ((q - k < span) | ((q - k) % span == 0))
 
 
-@rule("Beltagy et al. 2020, Longformer, section 3.1", "one more than the farthest distance that is seen")
+@rule("Beltagy et al. 2020, Longformer, section 3.1", "one more than the farthest distance that is seen", "Longformer, ETC")
 def global_first(q, k, n, span):
     """Neighbours see each other, and the first token sees and is seen by all."""
     return ((q - k).abs() < span) | (q == 0) | (k == 0)
 
 
-@rule("Xiao et al. 2023, StreamingLLM, section 3.2", "keys in the window, the query itself included")
+@rule("Xiao et al. 2023, StreamingLLM, section 3.2", "keys in the window, the query itself included", "StreamingLLM")
 def sinks(q, k, n, span):
     """A query sees the tokens just before it and the first four of all."""
     return (k <= q) & ((q - k < span) | (k < FIRST))
 
 
-@rule("Vaswani et al. 2017, as torch's key_padding_mask", "number of padding tokens at the end")
+@rule("Vaswani et al. 2017, as torch's key_padding_mask", "number of padding tokens at the end", "every batch of unequal lengths")
 def padding(q, k, n, span):
     """Nobody sees the padding at the end."""
     return (k < n - span) & (q >= 0)
