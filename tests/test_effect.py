@@ -1,0 +1,69 @@
+"""What a mask does to the weights, against float64 and by definition."""
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from attention import Config, trace
+from attention.effect import difference, hidden, tiled, unmasked
+from attention.masks import COMBINATIONS, MASKS
+
+CONFIGS = st.builds(
+    Config,
+    mask=st.sampled_from(list(MASKS)),
+    combine=st.sampled_from(list(COMBINATIONS)),
+    span=st.integers(1, 9),
+    tokens=st.integers(2, 10),
+    heads=st.just(2),
+    d_model=st.just(8),
+    temperature=st.sampled_from([0.1, 1.0, 3.0]),
+)
+
+
+@given(CONFIGS)
+@settings(deadline=None, max_examples=30)
+def test_what_was_hidden_is_the_total_variation_and_the_rest_grows_in_proportion(config):
+    before, after = trace(unmasked(config)), trace(config)
+    logits = before.q.double() @ before.k.double().mT * before.scale
+    full = torch.softmax(logits, -1)
+    lost = (full * ~after.mask).sum(-1)
+    torch.testing.assert_close(hidden(before, after.mask).double(), lost, atol=1e-5, rtol=0)
+    seeing = after.mask.any(-1)
+    apart = (after.weights - before.weights).double().abs().sum(-1) / 2
+    torch.testing.assert_close(apart[:, seeing], lost[:, seeing], atol=1e-4, rtol=0)
+
+
+@given(CONFIGS)
+@settings(deadline=None, max_examples=20)
+def test_a_difference_takes_from_hidden_keys_and_gives_to_the_others(config):
+    before, after = trace(unmasked(config)), trace(config)
+    for head in range(config.heads):
+        change = difference(before, after, head)
+        assert (change[~after.mask] <= 0).all()
+        assert (change[after.mask] >= -1e-6).all()
+        sums = change.sum(-1)
+        lost = torch.where(after.mask.any(-1), 0.0, -1.0)  # a row that sees nothing loses all of its weight
+        torch.testing.assert_close(sums, lost, atol=1e-5, rtol=0)
+
+
+def test_no_mask_moves_nothing():
+    config = Config(mask="full", tokens=6, heads=2, d_model=8)
+    assert unmasked(config) == config
+    assert hidden(trace(config), trace(config).mask).abs().max() == 0
+
+
+def test_a_tile_keeps_the_value_farthest_from_zero_with_its_sign():
+    cells = torch.tensor([[0.1, -0.4, 0.0], [0.3, 0.2, 0.0], [0.0, 0.5, -0.1]])
+    found, tile = tiled(cells, 2)
+    assert tile == 2
+    torch.testing.assert_close(found, torch.tensor([[-0.4, 0.0], [0.5, -0.1]]))
+    same, one = tiled(cells, 3)
+    assert one == 1 and torch.equal(same, cells)
+
+
+@pytest.mark.parametrize("n", [5, 13])
+def test_tiles_lose_no_extreme(n):
+    cells = torch.randn(n, n)
+    found, _ = tiled(cells, 4)
+    assert found.abs().max() == cells.abs().max()
