@@ -1,0 +1,42 @@
+"""The code for a mask, run: flex_attention's square, the dense square and the rule's own are one."""
+
+import pytest
+import torch
+from torch.nn.attention.flex_attention import create_mask
+
+from attention import Config, mask_code, scaled_dot_product_attention
+from attention.masks import COMBINATIONS, MASKS
+
+SEVERAL = [Config(mask=name, tokens=n, span=span) for name in MASKS for n, span in ((2, 1), (11, 3), (7, 9))] + [
+    Config(mask=first, combine=how, second=second, tokens=10, span=3)
+    for how in COMBINATIONS
+    for first, second in (("causal", "documents"), ("sinks", "padding"), ("global", "dilated"))
+]
+
+
+def run(program):
+    names = {}
+    exec(program, names)
+    return names
+
+
+@pytest.mark.parametrize("config", SEVERAL, ids=lambda c: f"{c.rule_name}-{c.tokens}")
+def test_both_give_the_square_on_the_screen(config):
+    n = config.tokens
+    square = config.rule.square(n, n, config.span)
+    assert torch.equal(create_mask(run(mask_code.mask_mod(config))["mask_mod"], 1, 1, n, n, device="cpu")[0, 0], square)
+    assert torch.equal(run(mask_code.dense(config))["mask"], square)
+
+
+@pytest.mark.filterwarnings("ignore:flex_attention called without torch.compile")
+def test_both_programs_attend_as_ours():
+    config = Config(mask="sinks", combine="and", second="documents", tokens=12, span=5)
+    q, k, v = torch.randn(3, 1, 2, 12, 16)
+    ours = scaled_dot_product_attention(q, k, v, config.rule.square(12, 12, 5)).output
+    torch.testing.assert_close(run(mask_code.mask_mod(config))["attention"](q, k, v), ours, atol=1e-5, rtol=0)
+    torch.testing.assert_close(run(mask_code.dense(config))["attention"](q, k, v), ours, atol=1e-5, rtol=0)
+
+
+def test_the_rule_reads_as_one_would_write_it():
+    text = mask_code.mask_mod(Config(mask="causal", combine="and", second="documents", tokens=8, span=4))
+    assert "return (kv_idx <= q_idx) & (torch.div(q_idx, span, rounding_mode='floor')" in text
