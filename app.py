@@ -9,5 +9,6 @@ st.navigation(
     [
         st.Page("pages/heads.py", title="Heads", default=True),
         st.Page("pages/softmax.py", title="Softmax"),
+        st.Page("pages/masks.py", title="Masks"),
     ]
 ).run()

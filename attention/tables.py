@@ -19,8 +19,10 @@ from torch import Tensor
 
 from attention.codec import link
 from attention.config import Config
+from attention.gallery import Exhibit
 from attention.heads import NUMBERS, profile, row_entropy
 from attention.inputs import tokens
+from attention.masks import COMBINATIONS, MASKS
 from attention.trace import Trace
 
 LONGEST = 80  # characters of a token that are shown
@@ -64,6 +66,52 @@ def row(trace: Trace) -> Row:
     keys = {"key": at, "token": names or [str(i) for i in at], "weight": weights.tolist(), "visible": visible}
     label = names[query] if names else ""
     return Row(head, query, label, keys, float(row_entropy(weights)), holding(weights), sum(visible))
+
+
+def mask_card(config: Config, exhibit: Exhibit) -> dict[str, Any]:
+    """What a mask's card says: name, four lines, and how it stands to the rule in use."""
+    rule, single = exhibit.rule, exhibit.name in MASKS
+    used = exhibit.name == config.rule_name
+    joined = config.combine if single and config.combine != "none" and exhibit.name == config.second else ""
+    return {
+        "name": exhibit.name,
+        "single": single,
+        "used": used,
+        "mark": "in use" if used else joined or ("first" if single and exhibit.name == config.mask else ""),
+        "lines": [f"{share(exhibit.share)} of pairs", _saved(exhibit), _reaches(exhibit), rule.users],
+        "title": f"{rule.help}\nUsed by: {rule.users}\nSource: {rule.source}",
+        "joins": [how for how in COMBINATIONS if how != "none"] if single and exhibit.name != config.mask else [],
+        "joined": joined,
+    }
+
+
+def share(part: float) -> str:
+    """A share in per cent that is 0 or 100 only where it is so exactly."""
+    if 0 < part < 0.001 or 0.999 < part < 1:
+        return "under 0.1 %" if part < 0.5 else "over 99.9 %"
+    return f"{100 * part:.0f} %" if part in (0, 1) else f"{100 * part:.1f} %"
+
+
+def _saved(exhibit: Exhibit) -> str:
+    return f"saves {share(1 - exhibit.share)}, in blocks {share(1 - exhibit.blocks)}"
+
+
+def _reaches(exhibit: Exhibit) -> str:
+    blind = f", {exhibit.blind} see nothing" if exhibit.blind else ""
+    both = exhibit.back == exhibit.ahead
+    far = f"{exhibit.back} both ways" if both else f"{exhibit.back} back" + (f", {exhibit.ahead} ahead" if exhibit.ahead else "")
+    return f"reach {far}{blind}"
+
+
+def ranges(positions: list[int]) -> str:
+    """Ascending positions in words: 0 to 3, 7, 9 to 11."""
+    runs: list[list[int]] = []
+    for at in positions:
+        if runs and at == runs[-1][-1] + 1:
+            runs[-1][1:] = [at]
+        else:
+            runs.append([at])
+    return ", ".join(" to ".join(map(str, run)) for run in runs)
 
 
 def focus(trace: Trace, side: int) -> tuple[Float[Tensor, "p p"], int]:

@@ -64,6 +64,20 @@ def _scale(cells: Float[Tensor, "q k"], colors: str) -> dict:
     return {"zmin": low, "zmax": high, "colorscale": theme.plotly_scale(), "colorbar": bar}
 
 
+def difference(cells: Float[Tensor, "q k"], tile: int, labels: list[str]) -> go.Figure:
+    """What was taken (below zero) and what was given (above), centred on zero and fixed at -1 to 1."""
+    what = "change" if tile == 1 else f"farthest from 0 of {tile} x {tile}"
+    figure = weights(cells, tile, "linear", labels)
+    figure.update_traces(
+        zmin=-1,
+        zmax=1,
+        colorscale=theme.plotly_scale(theme.DIFFERENCES),
+        colorbar={"title": {"text": "change"}, "thickness": 12, "outlinewidth": 0},
+        hovertemplate=f"query %{{y}}<br>key %{{x}}<br>{what} %{{z:+.3g}}<extra></extra>",
+    )
+    return figure
+
+
 def _ticks(labels: list[str]) -> dict:
     """Tokens as tick labels where they fit; Plotly reads markup in them, so it is escaped."""
     if not labels or len(labels) > LABELLED:

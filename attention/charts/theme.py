@@ -36,6 +36,7 @@ FOCUS_HEIGHT = 430
 ROW_HEIGHT = 150
 STEP_HEIGHT = 78  # one step of a row, of several over the same keys
 CURVE_HEIGHT = 160
+SMALL_HEIGHT = 300  # a heatmap of several side by side
 
 
 def side(heads: int) -> int:
@@ -43,6 +44,6 @@ def side(heads: int) -> int:
     return 512 if heads <= 2 else 256 if heads <= 8 else 128
 
 
-def plotly_scale() -> list[tuple[float, str]]:
-    """The map of the weights as Plotly takes it."""
-    return [(i / (len(WEIGHTS) - 1), color) for i, color in enumerate(WEIGHTS)]
+def plotly_scale(colors: tuple[str, ...] = WEIGHTS) -> list[tuple[float, str]]:
+    """A map, that of the weights unless another is given, as Plotly takes it."""
+    return [(i / (len(colors) - 1), color) for i, color in enumerate(colors)]

@@ -18,12 +18,21 @@ from torch import Tensor
 
 import attention
 from attention import precision, scaling, tables
+from attention.audit import Finding
+from attention.audit import audit as every_path
 from attention.cells import Cells
 from attention.cells import cells as drawn
 from attention.charts import theme
 from attention.config import Config
 from attention.distribution import Distribution
 from attention.distribution import distribution as counted
+from attention.effect import hidden as taken
+from attention.effect import unmasked
+from attention.gallery import Exhibit
+from attention.gallery import exhibit as one_mask
+from attention.gallery import gallery as every_mask
+from attention.grouping import Grouping
+from attention.grouping import groupings as every_grouping
 from attention.parity import Parity
 from attention.parity import parity as against_torch
 from attention.precision import Rounded
@@ -81,6 +90,38 @@ def cells(config: Config) -> Cells:
     """What the squares of all heads show; give `config.tensors`."""
     found = _trace(config)
     return shared(drawn, found.weights, found.mask, theme.side(config.heads))
+
+
+@st.cache_resource(show_spinner=False, max_entries=16)
+def gallery(tokens: int, span: int, layers: int) -> list[Exhibit]:
+    """Every mask at this length and span, with its reach."""
+    return shared(every_mask, tokens, span, layers)
+
+
+@st.cache_resource(show_spinner=False, max_entries=16)
+def exhibit(config: Config, layers: int) -> Exhibit:
+    """The rule in use, as the gallery shows the others; give `config.tensors`."""
+    return shared(one_mask, config.rule_name, config.rule, config.tokens, config.span, layers)
+
+
+@st.cache_resource(show_spinner=False, max_entries=16)
+def hidden(config: Config) -> Tensor:
+    """The weight that each query of each head loses to the mask; give `config.tensors`."""
+    before, after = _trace(unmasked(config)), _trace(config)
+    return shared(taken, before, after.mask)
+
+
+@st.cache_resource(show_spinner=False, max_entries=16)
+def audit(config: Config, head: int) -> list[Finding]:
+    """What each path gives to rows that see nothing, for one head; give `config.tensors`."""
+    found = replace(_trace(config), config=replace(config, head=head))
+    return shared(every_path, found)
+
+
+@st.cache_data(show_spinner=False, max_entries=16)
+def groupings(config: Config) -> list[Grouping]:
+    """Every grouping of keys and values against none; give `config.tensors`."""
+    return shared(every_grouping, config)
 
 
 @st.cache_data(show_spinner=False, max_entries=64)

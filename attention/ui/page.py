@@ -55,6 +55,12 @@ def pinned() -> None:
     put(**{name: pin[name] for name in ("head", "query") if name in pin})
 
 
+def chosen() -> None:
+    """Takes up what was chosen in the gallery of masks, whose key is "gallery": the callback of a choice."""
+    choice = (st.session_state.get("gallery") or {}).get("choice") or {}
+    put(**{name: choice[name] for name in ("mask", "combine", "second") if name in choice})
+
+
 def _through_menu(name: str) -> None:
     """Runs the page through app.py, also when it is a fresh server's first request.
 

@@ -1,0 +1,103 @@
+// The gallery: paints a picture a mask, and tells the server which was chosen or joined.
+
+const roots = new WeakMap();
+
+// Called again for whatever changes, with the same parent: data, theme, a second mount.
+export default function ({ parentElement, data, setTriggerValue }) {
+  const root = parentElement.querySelector(".mask-gallery");
+  if (!root || !data) return;
+  const send = (choice) => setTriggerValue("choice", choice);
+  const gallery = unpacked(data);
+  setTheme(root, gallery);
+  const list = root.querySelector("ul");
+  const cards = roots.get(root) ?? [];
+  while (cards.length < gallery.cards.length) cards.push(created(list));
+  while (cards.length > gallery.cards.length) cards.pop().item.remove();
+  roots.set(root, cards);
+  gallery.cards.forEach((card, i) => show(cards[i], card, gallery, i, send));
+  root.dataset.painted = gallery.painted;
+}
+
+// u32 length | JSON header | a byte a cell, picture after picture.
+function unpacked(bytes) {
+  const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
+  const header = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length)));
+  const size = header.side * header.side;
+  const picture = (i) => bytes.subarray(4 + length + i * size, 4 + length + (i + 1) * size);
+  return { ...header, picture };
+}
+
+function setTheme(root, gallery) {
+  const background = getComputedStyle(root).getPropertyValue("--st-background-color").trim() || "#ffffff";
+  const pen = document.createElement("canvas").getContext("2d");
+  pen.fillStyle = background;  // any CSS colour comes back as #rrggbb
+  const [r, g, b] = channels(pen.fillStyle);
+  const neutrals = gallery.neutrals[0.3 * r + 0.59 * g + 0.11 * b < 128 ? "dark" : "light"];
+  gallery.ink = channels(neutrals.text);
+  for (const [name, color] of Object.entries({ ...neutrals, accent: gallery.accent })) root.style.setProperty(`--${name}`, color);
+}
+
+function channels(hex) {
+  return [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
+}
+
+function created(list) {
+  const item = made("li", list);
+  const button = made("button", item, "picture");
+  const canvas = made("canvas", button);
+  const about = made("div", item, "about");
+  const name = made("p", about, "name");
+  const lines = Array.from({ length: 4 }, () => made("p", about));
+  const join = made("div", about, "join");
+  return { item, button, canvas, name, lines, join, painted: null };
+}
+
+function made(tag, parent, kind = "") {
+  const element = document.createElement(tag);
+  element.className = kind;
+  if (tag === "button") element.type = "button";
+  return parent.appendChild(element);
+}
+
+function show(parts, card, gallery, i, send) {
+  const { item, button, name, lines, join } = parts;
+  item.classList.toggle("used", card.used);
+  item.dataset.mask = card.name;
+  item.title = card.title;
+  button.disabled = !card.single;
+  button.setAttribute("aria-pressed", card.used);
+  button.setAttribute("aria-label", card.single ? `Use this mask: ${card.name}` : card.name);
+  button.onclick = () => send({ mask: card.name, combine: "none" });
+  name.replaceChildren(card.name, ...(card.mark ? [Object.assign(document.createElement("small"), { textContent: card.mark })] : []));
+  lines.forEach((line, at) => {
+    line.textContent = card.lines[at] ?? "";
+    line.className = at < 3 ? "" : "muted";
+  });
+  join.replaceChildren();
+  for (const how of card.joins) {
+    const chip = made("button", join);
+    chip.textContent = how;
+    chip.setAttribute("aria-pressed", card.joined === how);
+    chip.setAttribute("aria-label", `${how} ${card.name}`);
+    chip.onclick = () => send(card.joined === how ? { combine: "none" } : { combine: how, second: card.name });
+  }
+  paint(parts, gallery, gallery.picture(i));
+}
+
+// The ink as dense as the share of pairs that are kept; the hatch behind shows what is hidden.
+function paint(parts, { side, ink }, cells) {
+  const { canvas, painted } = parts, color = ink.join();
+  if (painted?.color === color && same(painted.cells, cells)) return;
+  canvas.width = canvas.height = side;
+  const image = new ImageData(side, side);
+  for (let i = 0; i < cells.length; i++) {
+    image.data.set(ink, 4 * i);
+    image.data[4 * i + 3] = cells[i];
+  }
+  canvas.getContext("2d").putImageData(image, 0, 0);
+  parts.painted = { color, cells: cells.slice() };
+}
+
+function same(a, b) {
+  return a.length === b.length && a.every((cell, i) => cell === b[i]);
+}

@@ -1,0 +1,58 @@
+"""Every mask as a small picture with what there is to say about it; choosing one, or joining it to the one in use.
+
+The browser gets the pictures as bytes, one a pair or a tile of pairs, and tells the server what was chosen.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+from streamlit.components.v2.types import ComponentRenderer
+
+from attention.charts import theme
+from attention.codec import link
+from attention.config import Config
+from attention.gallery import Exhibit
+from attention.tables import mask_card
+
+
+def mask_gallery(
+    config: Config, exhibits: Sequence[Exhibit], *, key: str = "gallery", on_choice: Callable[[], None] | None = None
+) -> dict[str, str] | None:
+    """Draws the masks; what was chosen in this very run is `{"mask"}` or `{"combine", "second"}`, None otherwise.
+
+    `on_choice` runs before the rerun that a choice causes; in it `st.session_state[key]["choice"]` has the choice. The
+    first exhibit may be the rule in use, joined of two; whatever is no single mask can't be chosen.
+    """
+    return _mounted()(key=key, data=payload(config, exhibits), on_choice_change=on_choice or _nothing).choice
+
+
+def payload(config: Config, exhibits: Sequence[Exhibit]) -> bytes:
+    """One message: u32 length of the header, JSON header, a byte for every cell (0 hidden to 255 kept), picture by picture."""
+    header = {
+        "painted": link(config),
+        "side": len(exhibits[0].pixels),
+        "cards": [mask_card(config, each) for each in exhibits],
+        "neutrals": theme.NEUTRALS,
+        "accent": theme.QUERY,
+    }
+    text = json.dumps(header, separators=(",", ":")).encode()
+    return b"".join([struct.pack("<I", len(text)), text, *(each.pixels.contiguous().numpy().data for each in exhibits)])
+
+
+def _nothing() -> None:
+    """A callback must be named, or the component's result has no `choice`."""
+
+
+@cache
+def _mounted() -> ComponentRenderer:
+    files: dict[str, Any] = {
+        kind: Path(__file__).with_name(f"mask_gallery.{kind}").read_text("utf-8") for kind in ("html", "css", "js")
+    }
+    return st.components.v2.component("attention_mask_gallery", isolate_styles=False, **files)

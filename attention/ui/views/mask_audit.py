@@ -1,0 +1,73 @@
+"""What becomes of queries that see nothing, path by path, run live."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from attention.audit import WIDTH, Finding
+from attention.config import Config
+from attention.tables import ranges
+from attention.ui import compute, page
+
+BADGES = {"zeros": "green", "NaN": "red", "mean of all values": "orange", "other": "orange"}
+ISSUES = {
+    103963: "boolean masks with empty rows gave NaN; zeros since torch 2.5",
+    103749: "the same with padding",
+    109517: "NaN from the memory-efficient kernel, on a GPU",
+    160064: "nn.MultiheadAttention gives NaN when it returns its weights",
+}
+
+
+def section(config: Config) -> None:
+    """Which rows see nothing, and the table of paths."""
+    used = compute.exhibit(config.tensors, config.layers)
+    _which(config, used.blind)
+    with st.spinner("Every path runs, forward and backward"):
+        found = compute.audit(config.tensors, config.head)
+    st.table(_rows(found), border="horizontal")
+    _notes(config)
+
+
+def _which(config: Config, blind: int) -> None:
+    st.latex(r"\mathrm{softmax}(-\infty, \dots, -\infty) = \frac{e^{-\infty}}{\sum_k e^{-\infty}} = \frac{0}{0}")
+    if blind:
+        empty = ~config.rule.square(config.tokens, config.tokens, config.span).any(-1)
+        where = ranges(empty.nonzero().flatten().tolist())
+        st.markdown(f"**{blind} of {config.tokens:,} queries see no key** under {config.rule_name}: {where}.")
+        return
+    st.markdown(f"Under {config.rule_name}, every query sees at least one key: all paths agree.")
+    st.button(
+        "Take a mask with empty rows: causal without window",
+        on_click=page.put,
+        kwargs={"mask": "causal", "combine": "without", "second": "window"},
+        key="empty rows",
+    )
+
+
+def _rows(found: list[Finding]) -> dict[str, list[str]]:
+    """A line a path, a column a kind of mask."""
+    paths = list(dict.fromkeys((each.path, each.mode) for each in found))
+    kinds = list(dict.fromkeys(each.mask for each in found))
+    at = {(each.path, each.mode, each.mask): each for each in found}
+    columns = {kind: [_said(at[*path, kind]) for path in paths] for kind in kinds}
+    return {"Path": [f"`{path}`" for path, _ in paths], "Mode": [mode.replace("_", r"\_") for _, mode in paths]} | columns
+
+
+def _said(found: Finding) -> str:
+    """What one path did, as badges."""
+    if not found.runs:
+        return ":gray[does not run here]"
+    rows = f":{BADGES[found.blind]}-badge[{found.blind}]" if found.blind else ":gray[no such row]"
+    bad = " :red-badge[NaN gradients]" if found.gradient == "NaN" else ""
+    return rows + bad + ("" if found.apart < 1e-4 else f" :red-badge[other rows differ by {found.apart:.0e}]")
+
+
+def _notes(config: Config) -> None:
+    links = "; ".join(f"[{n}](https://github.com/pytorch/pytorch/issues/{n}): {what}" for n, what in ISSUES.items())
+    st.caption(
+        f"Run on head {config.head}, its first {min(WIDTH, config.d_head)} channels, scaled by one over their root. Boolean masks of "
+        "nn.MultiheadAttention are True where they hide; it gets the keys as its tokens, identities as projections. The "
+        "lowest finite number, -3.4e38, leaves all scores of an empty row equal: it attends to every key, hidden ones "
+        "too. Gradients: of a loss over the other rows. A NaN in a row that nobody reads still reaches all projections, "
+        f"as 0 x NaN is NaN. PyTorch issues: {links}."
+    )

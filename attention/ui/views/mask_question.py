@@ -1,0 +1,31 @@
+"""The question that hides the Masks page: how many keys does the query in focus see?"""
+
+from __future__ import annotations
+
+from attention.config import Config
+from attention.tables import ranges
+from attention.ui.predict import Question
+
+
+def question(config: Config) -> Question:
+    """How many keys the query in focus sees under the rule in use, with guesses that other rules would give."""
+    n, row = config.tokens, config.row
+    seen = config.rule.square(n, n, config.span)[row]
+    answer, where = int(seen.sum()), [i for i, see in enumerate(seen.tolist()) if see]
+    text = (
+        f"Draw it: a square of {n:,} queries by {n:,} keys, counted from 0, under **{config.rule_name}**, span {config.span}. "
+        f"{config.rule.help} How many keys does query {row} see?"
+    )
+    guesses = tuple(str(guess) for guess in sorted(_near(answer, row, config)))
+    return Question(text, guesses, str(answer), f"Query {row} sees {_named(where)}.")
+
+
+def _near(answer: int, row: int, config: Config) -> set[int]:
+    """The answer, and what one gets who forgets the query itself, the past, the future or the span."""
+    wrong = (row + 1, min(config.span, config.tokens), answer + 1, max(0, answer - 1), config.tokens, row)
+    near = [answer, *(guess for guess in dict.fromkeys(wrong) if guess != answer)]
+    return set(near[:4])
+
+
+def _named(where: list[int]) -> str:
+    return f"key {ranges(where)}" if where else "no key"
