@@ -1,8 +1,8 @@
 """What becomes of a query that may see no key: every path of PyTorch that runs here, and ours, run on the spot.
 
-The softmax over nothing is 0 / 0. Some paths give zeros, some NaN, and a mask of large negative numbers instead of minus
-infinity gives the mean of all values, hidden ones included. A NaN in a row that nobody reads still ruins the gradients
-of all projections, because zero times NaN is NaN.
+The softmax over nothing is 0 / 0. Some paths give zeros, some NaN, and a mask of large negative numbers instead of
+minus infinity gives the mean of all values, hidden ones included. A NaN in a row that nobody reads still ruins the
+gradients of all projections, because zero times NaN is NaN.
 """
 
 from __future__ import annotations

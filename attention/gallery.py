@@ -1,4 +1,4 @@
-"""Every mask rule beside the others: its picture, the pairs it keeps, the work it saves, how far it lets information go.
+"""Every mask rule beside the others: its picture, the pairs it keeps, the work it saves, how far information goes.
 
 A rule is looked at for n queries over n keys. What stands in a block that a rule hides whole need not be computed; the
 rest of a block is computed and thrown away, so that a kernel saves less than the pairs promise.

@@ -84,7 +84,9 @@ def causal(q, k, n, span):
     return k <= q
 
 
-@rule("Jiang et al. 2023, Mistral 7B, section 2", "keys that a query sees, itself included", "Mistral 7B, Gemma 2 and 3")
+@rule(
+    "Jiang et al. 2023, Mistral 7B, section 2", "keys that a query sees, itself included", "Mistral 7B, Gemma 2 and 3"
+)
 def window(q, k, n, span):
     """A query sees itself and the tokens just before it."""
     return (k <= q) & (q - k < span)
@@ -108,19 +110,31 @@ def documents(q, k, n, span):
     return torch.div(q, span, rounding_mode="floor") == torch.div(k, span, rounding_mode="floor")
 
 
-@rule("Beltagy et al. 2020, Longformer, section 3.1", "keys that a query sees, itself included", "Longformer, upper layers")
+@rule(
+    "Beltagy et al. 2020, Longformer, section 3.1",
+    "keys that a query sees, itself included",
+    "Longformer, upper layers",
+)
 def dilated(q, k, n, span):
     """A query sees every second of the tokens before it, so that a window reaches twice as far."""
     return (k <= q) & (q - k < GAP * span) & ((q - k) % GAP == 0)
 
 
-@rule("Child et al. 2019, Sparse Transformers, section 4.2", "stride: length of the window, and step beyond it", "Sparse Transformer")
+@rule(
+    "Child et al. 2019, Sparse Transformers, section 4.2",
+    "stride: length of the window, and step beyond it",
+    "Sparse Transformer",
+)
 def strided(q, k, n, span):
     """A query sees the tokens just before it and every span-th one farther back."""
     return (k <= q) & ((q - k < span) | ((q - k) % span == 0))
 
 
-@rule("Beltagy et al. 2020, Longformer, section 3.1", "one more than the farthest distance that is seen", "Longformer, ETC")
+@rule(
+    "Beltagy et al. 2020, Longformer, section 3.1",
+    "one more than the farthest distance that is seen",
+    "Longformer, ETC",
+)
 def global_first(q, k, n, span):
     """Neighbours see each other, and the first token sees and is seen by all."""
     return ((q - k).abs() < span) | (q == 0) | (k == 0)
@@ -132,7 +146,11 @@ def sinks(q, k, n, span):
     return (k <= q) & ((q - k < span) | (k < FIRST))
 
 
-@rule("Vaswani et al. 2017, as torch's key_padding_mask", "number of padding tokens at the end", "every batch of unequal lengths")
+@rule(
+    "Vaswani et al. 2017, as torch's key_padding_mask",
+    "number of padding tokens at the end",
+    "every batch of unequal lengths",
+)
 def padding(q, k, n, span):
     """Nobody sees the padding at the end."""
     return (k < n - span) & (q >= 0)

@@ -19,7 +19,7 @@ tokens = {tokens!r}
 vector = {{}}
 for token in tokens:  # equal tokens get equal vectors
     kind = token.casefold()
-    generator = torch.Generator().manual_seed(zlib.crc32(kind.encode()) + (seed << 32))
+    generator = torch.Generator().manual_seed(zlib.crc32(kind.encode(), seed))
     vector[kind] = torch.randn(d_model, generator=generator)
 x = torch.stack([vector[token.casefold()] for token in tokens])
 """
@@ -93,12 +93,15 @@ def _maps(config: Config) -> str:
     shared += MEAN if mean else ""
     if config.projections == "identity":
         return f"W_q = torch.eye(d_model)\n{shared}"
-    return textwrap.dedent(f"""\
+    return (
+        textwrap.dedent(f"""\
         random = torch.Generator().manual_seed(-1 - seed)
         bound = (6 / (2 * d_model + 2 * {width})) ** 0.5
         W_q = torch.empty(d_model, d_model).uniform_(-bound, bound, generator=random)
         W_k = torch.empty(d_model, {width}).uniform_(-bound, bound, generator=random)
-        """) + shared
+        """)
+        + shared
+    )
 
 
 def _heads(config: Config) -> str:

@@ -99,7 +99,11 @@ def _saved(exhibit: Exhibit) -> str:
 def _reaches(exhibit: Exhibit) -> str:
     blind = f", {exhibit.blind} see nothing" if exhibit.blind else ""
     both = exhibit.back == exhibit.ahead
-    far = f"{exhibit.back} both ways" if both else f"{exhibit.back} back" + (f", {exhibit.ahead} ahead" if exhibit.ahead else "")
+    far = (
+        f"{exhibit.back} both ways"
+        if both
+        else f"{exhibit.back} back" + (f", {exhibit.ahead} ahead" if exhibit.ahead else "")
+    )
     return f"reach {far}{blind}"
 
 

@@ -43,7 +43,8 @@ def test_the_module_is_reported_as_it_behaves(findings, training, mask):
     given = ~square if mask == "boolean" else masks(square)[mask]
     for weights in (True, False):
         output, _ = layer(x, x, x, attn_mask=given, need_weights=weights)
-        found = by(findings, "nn.MultiheadAttention", mask, f"{'train' if training else 'eval'}, need_weights={weights}")
+        mode = f"{'train' if training else 'eval'}, need_weights={weights}"
+        found = by(findings, "nn.MultiheadAttention", mask, mode)
         assert (found.blind == "NaN") == bool(output[0, :3].isnan().any())
         (grad,) = torch.autograd.grad(output[0, 3:].sum(), layer.in_proj_weight)
         assert (found.gradient == "NaN") == bool(grad.isnan().any())

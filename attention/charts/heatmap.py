@@ -17,7 +17,12 @@ MASKED = "rgba(128,128,128,0.18)"  # what is not drawn shows the ground
 
 
 def weights(
-    cells: Float[Tensor, "q k"], tile: int, colors: str, labels: list[str], query: int | None = None
+    cells: Float[Tensor, "q k"],
+    tile: int,
+    colors: str,
+    labels: list[str],
+    query: int | None = None,
+    height: int = theme.FOCUS_HEIGHT,
 ) -> go.Figure:
     """A head's weights, queries down and keys across, NaN where the mask hides; `tile` tokens a cell.
 
@@ -27,7 +32,7 @@ def weights(
     figure = go.Figure(go.Heatmap(**_cells(cells, tile, colors), **_scale(cells, colors)))
     axis = {"showgrid": False, "zeroline": False, "constrain": "domain", **_ticks(labels)}
     figure.update_layout(
-        height=theme.FOCUS_HEIGHT,
+        height=height,
         margin={"l": 10, "r": 10, "t": 10, "b": 10},
         plot_bgcolor=MASKED,
         xaxis={"title": "key →", **axis},
@@ -64,10 +69,12 @@ def _scale(cells: Float[Tensor, "q k"], colors: str) -> dict:
     return {"zmin": low, "zmax": high, "colorscale": theme.plotly_scale(), "colorbar": bar}
 
 
-def difference(cells: Float[Tensor, "q k"], tile: int, labels: list[str]) -> go.Figure:
+def difference(
+    cells: Float[Tensor, "q k"], tile: int, labels: list[str], height: int = theme.FOCUS_HEIGHT
+) -> go.Figure:
     """What was taken (below zero) and what was given (above), centred on zero and fixed at -1 to 1."""
     what = "change" if tile == 1 else f"farthest from 0 of {tile} x {tile}"
-    figure = weights(cells, tile, "linear", labels)
+    figure = weights(cells, tile, "linear", labels, height=height)
     figure.update_traces(
         zmin=-1,
         zmax=1,

@@ -12,7 +12,7 @@ from attention.charts import theme
 
 @lru_cache(maxsize=64)
 def by_head(heads: int, focus: int, title: str) -> dict[str, Any]:
-    """Bars over the columns `head` and `share` of a table, as a Vega-Lite specification; the axis is fixed at 0 to 1."""
+    """Bars over the columns `head` and `share` of a table, as a Vega-Lite specification; the axis is 0 to 1."""
     colors = [theme.HEADS[h % len(theme.HEADS)] for h in range(heads)]
     chart = (
         alt.Chart()

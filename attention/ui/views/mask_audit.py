@@ -50,7 +50,10 @@ def _rows(found: list[Finding]) -> dict[str, list[str]]:
     kinds = list(dict.fromkeys(each.mask for each in found))
     at = {(each.path, each.mode, each.mask): each for each in found}
     columns = {kind: [_said(at[*path, kind]) for path in paths] for kind in kinds}
-    return {"Path": [f"`{path}`" for path, _ in paths], "Mode": [mode.replace("_", r"\_") for _, mode in paths]} | columns
+    return {
+        "Path": [f"`{path}`" for path, _ in paths],
+        "Mode": [mode.replace("_", r"\_") for _, mode in paths],
+    } | columns
 
 
 def _said(found: Finding) -> str:
@@ -65,9 +68,9 @@ def _said(found: Finding) -> str:
 def _notes(config: Config) -> None:
     links = "; ".join(f"[{n}](https://github.com/pytorch/pytorch/issues/{n}): {what}" for n, what in ISSUES.items())
     st.caption(
-        f"Run on head {config.head}, its first {min(WIDTH, config.d_head)} channels, scaled by one over their root. Boolean masks of "
-        "nn.MultiheadAttention are True where they hide; it gets the keys as its tokens, identities as projections. The "
-        "lowest finite number, -3.4e38, leaves all scores of an empty row equal: it attends to every key, hidden ones "
-        "too. Gradients: of a loss over the other rows. A NaN in a row that nobody reads still reaches all projections, "
-        f"as 0 x NaN is NaN. PyTorch issues: {links}."
+        f"Run just now on head {config.head}, its first {min(WIDTH, config.d_head)} channels, scaled by one over their "
+        "root. nn.MultiheadAttention takes boolean masks that are True where they hide; it gets the keys as tokens, "
+        "and identities as projections. The lowest finite number, -3.4e38, leaves all scores of an empty row equal: it "
+        "attends to every key, hidden ones too. Gradients: of a loss over the other rows. A NaN in a row that nobody "
+        f"reads still reaches all projections, as 0 x NaN is NaN. PyTorch issues: {links}."
     )

@@ -30,14 +30,15 @@ def section(config: Config) -> None:
 def _words(config: Config, hidden: Tensor) -> None:
     knob = KNOBS["head"]
     st.selectbox(knob.label, range(config.heads), key="head", help=knob.help)
-    st.latex(r"m_q = \sum_{k\ \mathrm{hidden}} w_{qk} \qquad w'_{qk} = \frac{w_{qk}}{1 - m_q}\ \text{(seen)},\quad 0\ \text{(hidden)}")
+    st.latex(r"m_q = \sum_{k\ \text{hidden}} w_{qk}, \qquad w'_{qk} = \frac{w_{qk}}{1 - m_q}\ \text{ if seen}")
     names = tables.labels(config)
     token = f" {names[config.row]!r}" if names else ""
     taken = hidden[config.head]
     st.markdown(
-        f"Without the mask, query {config.row}{plain(token)} in head {config.head} had **{tables.share(float(taken[config.row]))}** "
-        f"of its weight on keys that **{config.rule_name}** hides; over all queries it is {tables.share(float(taken.mean()))}. "
-        f"The softmax gives it to the keys in sight, in proportion to what they had."
+        f"Without the mask, query {config.row}{plain(token)} in head {config.head} had "
+        f"**{tables.share(float(taken[config.row]))}** of its weight on keys that **{config.rule_name}** hides; over "
+        f"all queries it is {tables.share(float(taken.mean()))}. The softmax gives it to the keys in sight, in "
+        f"proportion to what they had."
     )
     if config.softmax == "plus one":
         st.caption("With one added to the denominator, a part of it goes to nothing instead.")
@@ -47,15 +48,15 @@ def _words(config: Config, hidden: Tensor) -> None:
 
 def _squares(config: Config) -> None:
     before, after = compute.trace(unmasked(config)), compute.trace(config)
-    labels, head = tables.labels(config), config.head
-    change, tile = tiled(difference(before, after, head), heatmap.PIXELS)
-    cells = {
-        f"Head {head}, no mask": heatmap.weights(*tables.focus(before, heatmap.PIXELS), config.colors, labels, config.row),
-        f"Head {head}, {config.rule_name}": heatmap.weights(*tables.focus(after, heatmap.PIXELS), config.colors, labels, config.row),
-        "Difference": heatmap.difference(change, tile, labels),
+    change, tile = tiled(difference(before, after, config.head), heatmap.PIXELS)
+    small = {"labels": [], "height": theme.SMALL_HEIGHT}  # positions: there is no room for tokens
+    row = {"colors": config.colors, "query": config.row}
+    figures = {
+        "no mask": heatmap.weights(*tables.focus(before, heatmap.PIXELS), **row, **small),
+        config.rule_name: heatmap.weights(*tables.focus(after, heatmap.PIXELS), **row, **small),
+        "difference": heatmap.difference(change, tile, **small),
     }
-    for column, (title, figure) in zip(st.columns(3), cells.items(), strict=True):
+    for i, (column, (title, figure)) in enumerate(zip(st.columns(3), figures.items(), strict=True)):
         with column:
-            st.markdown(f"**{title}**")
-            figure.update_layout(height=theme.SMALL_HEIGHT)
-            st.plotly_chart(figure, key=title.split(",")[-1], width="stretch", config={"displaylogo": False})
+            st.markdown(f"**Head {config.head}, {title}**")
+            st.plotly_chart(figure, key=f"square {i}", width="stretch", config={"displaylogo": False})

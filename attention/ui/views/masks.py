@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import streamlit as st
 
 from attention.components.mask_gallery import mask_gallery
@@ -21,22 +23,23 @@ def view(config: Config) -> None:
         return
     _title(config)
     _gallery(config)
-    knob = KNOBS["mask_detail"]
-    st.segmented_control(knob.label, knob.choices, key="mask_detail", help=knob.help, required=True)
+    detail, layers = KNOBS["mask_detail"], KNOBS["layers"]
+    left, right = st.columns([3, 2], vertical_alignment="bottom", gap="medium")
+    with left:
+        st.segmented_control(detail.label, detail.choices, key="mask_detail", help=detail.help, required=True)
+    with right:
+        st.slider(layers.label, int(layers.low), int(layers.high), key="layers", help=layers.help)
     DETAILS[config.mask_detail](config)
 
 
 def _title(config: Config) -> None:
-    title, layers, ask = st.columns([6, 2, 1.3], vertical_alignment="bottom")
+    title, ask = st.columns([8, 1], vertical_alignment="bottom")
     with title:
         st.markdown(
             f"**Masks.** A row is a query, a column a key; where it is hatched, the query does not see the key. "
             f"In use, **{config.rule_name}**: {config.rule.help}"
         )
         proof.badge(config)
-    with layers:
-        knob = KNOBS["layers"]
-        st.slider(knob.label, int(knob.low), int(knob.high), key="layers", help=knob.help)
     with ask:
         predict.offer({"mask": "Ask"})
 
@@ -46,20 +49,17 @@ def _gallery(config: Config) -> None:
     own = [compute.exhibit(config.tensors, config.layers)] if joined else []
     mask_gallery(config, [*own, *compute.gallery(config.tokens, config.span, config.layers)], on_choice=page.chosen)
     used = compute.exhibit(config.tensors, config.layers)
-    saved = share(1 - used.share)
     st.caption(
-        f"{config.tokens:,} tokens, span {config.span}. **{config.rule_name}** keeps {used.pairs:,} of "
-        f"{config.tokens**2:,} pairs: $q k^\\top$ and $w v$ need {_count(flops(config.tokens, config.d_model, used.share))} "
-        f"of $4 n^2 d_{{model}}$ = {_count(flops(config.tokens, config.d_model))} operations a layer, {saved} less. "
-        f"In blocks: a kernel skips only blocks of {BLOCK} x {BLOCK} pairs that are hidden whole. Reach: how far, "
-        f"in tokens, an output can depend on its input after {config.layers} layers, exact, residual connections counted."
+        f"**{config.rule_name}**, span {config.span}, keeps {used.pairs:,} of {config.tokens**2:,} pairs: $q k^\\top$ "
+        f"and $w v$ need {_count(config, used.share)} of $4 n^2 d_{{model}}$ = {_count(config)} operations a layer, "
+        f"{share(1 - used.share)} less. In blocks: a kernel skips only blocks of {BLOCK} x {BLOCK} pairs that are "
+        f"hidden whole. Reach: how far, in tokens, an output can depend on its input after {config.layers} layers; "
+        f"exact, with residual connections."
     )
 
 
-def _count(number: float) -> str:
-    """A number of operations with three digits and its unit."""
-    for unit in ("", "k", "M", "G", "T"):
-        if number < 1000:
-            break
-        number /= 1000
-    return f"{number:.3g} {unit}".strip()
+def _count(config: Config, kept: float = 1.0) -> str:
+    """The operations of the two products with three digits and a unit."""
+    number = flops(config.tokens, config.d_model, kept)
+    power = min(4, max(0, int(math.log10(max(number, 1)) // 3)))
+    return f"{number / 1000**power:.3g} {' kMGT'[power].strip()}".strip()
