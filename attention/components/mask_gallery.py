@@ -34,7 +34,7 @@ def mask_gallery(
 
 
 def payload(config: Config, exhibits: Sequence[Exhibit]) -> bytes:
-    """One message: u32 length of the header, JSON header, and picture by picture a byte a cell, 0 hidden to 255 kept."""
+    """One message: u32 length of the header, JSON header, and a byte a cell, 0 hidden to 255 kept."""
     header = {
         "painted": link(config),
         "side": len(exhibits[0].pixels),
