@@ -106,7 +106,9 @@ def test_a_question_hides_the_picture_until_it_is_opened():
 
 def test_a_question_about_a_row_hides_all_heads():
     app = opened("heads", predict="row")
-    assert not app.get("bidi_component") and not app.get("plotly_chart")
+    drawn = [each.proto.component_name for each in app.get("bidi_component")]
+    assert not any(name.endswith("heads_grid") for name in drawn)
+    assert not app.get("plotly_chart") and not app.get("vega_lite_chart") and not app.dataframe
     app.toggle[0].set_value(True).run()
     best = trace(Config()).weights[0, 17].argmax()
     assert f"**{int(best)} " in " ".join(each.value for each in [*app.info, *app.success])

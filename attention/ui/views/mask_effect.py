@@ -47,8 +47,8 @@ def _told(config: Config, taken: Float[Tensor, "q"]) -> str:
     rest = " A part of it goes to the one in the denominator." if config.softmax == "plus one" else ""
     return (
         f"Without the mask, {query} in head {config.head} had **{tables.share(float(taken[config.row]))}** of its "
-        f"weight on keys that **{config.rule_name}** hides; over all queries it is {tables.share(float(taken.mean()))}. "
-        f"The softmax gives it to the keys in sight, in proportion to what they had.{rest}"
+        f"weight on keys that **{config.rule_name}** hides; over all queries it is "
+        f"{tables.share(float(taken.mean()))}. The softmax gives it to the keys in sight, in proportion to what they had.{rest}"
     )
 
 
