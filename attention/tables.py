@@ -78,8 +78,13 @@ def mask_card(config: Config, exhibit: Exhibit) -> dict[str, Any]:
         "single": single,
         "used": used,
         "mark": "in use" if used else joined or ("first" if single and exhibit.name == config.mask else ""),
-        "lines": [f"{share(exhibit.share)} of pairs", _saved(exhibit), _reaches(exhibit), rule.users],
-        "title": f"{rule.help}\nUsed by: {rule.users}\nSource: {rule.source}",
+        "lines": [
+            f"{share(exhibit.share)} of pairs",
+            _saved(exhibit),
+            _reaches(exhibit),
+            rule.users or "two masks, joined",
+        ],
+        "title": "\n".join([rule.help, *([f"Used by: {rule.users}"] if rule.users else []), f"Source: {rule.source}"]),
         "joins": [how for how in COMBINATIONS if how != "none"] if single and exhibit.name != config.mask else [],
         "joined": joined,
     }

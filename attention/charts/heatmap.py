@@ -35,8 +35,8 @@ def weights(
         height=height,
         margin={"l": 10, "r": 10, "t": 10, "b": 10},
         plot_bgcolor=MASKED,
-        xaxis={"title": "key →", **axis},
-        yaxis={"title": "query ↓", "autorange": "reversed", "scaleanchor": "x", **axis},
+        xaxis={"title": "key →", "range": [-tile / 2, (cells.shape[-1] - 0.5) * tile], **axis},
+        yaxis={"title": "query ↓", "range": [(cells.shape[-2] - 0.5) * tile, -tile / 2], "scaleanchor": "x", **axis},
         uirevision=f"{tuple(cells.shape)} {tile}",  # a zoom stays while the size does
     )
     if query is not None:

@@ -36,7 +36,7 @@ FOCUS_HEIGHT = 430
 ROW_HEIGHT = 150
 STEP_HEIGHT = 78  # one step of a row, of several over the same keys
 CURVE_HEIGHT = 160
-SMALL_HEIGHT = 300  # a heatmap of several side by side
+SMALL_HEIGHT = 270  # a heatmap of several side by side
 
 
 def side(heads: int) -> int:

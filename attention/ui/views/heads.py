@@ -11,23 +11,27 @@ from attention.components.heads_grid import heads_grid
 from attention.config import KNOBS, Config
 from attention.heads import NUMBERS
 from attention.trace import Trace
-from attention.ui import compute, page, proof
+from attention.ui import compute, page, predict, proof
+from attention.ui.views import grouping, row_question
 from attention.ui.words import plain
 
 
 def view(config: Config) -> None:
     """The page of a config."""
+    trace = compute.trace(config)
+    if predict.asked(config, "row") and not predict.opened(config, row_question.question(trace)):
+        return
     title = st.container()  # filled after the grid, which is what one waits for
     heads_grid(config, compute.cells(config.tensors), on_pin=page.pinned)
     with title:
         _title(config)
-    trace = compute.trace(config)
     _row(trace)
     left, right = st.columns([3, 2], gap="medium")
     with left:
         _focus(trace)
     with right:
         _numbers(config)
+    grouping.section(config)
     _take_away(trace)
 
 
@@ -51,7 +55,11 @@ def _row(trace: Trace) -> None:
         f"Query {found.query}{name} in head {found.head}: entropy {found.entropy:.2f} nats; "
         f"{found.holding} of {found.seeing} keys that it sees hold 90 % of its weight"
     )
-    st.caption(plain(text) if found.seeing else f"Query {found.query}{plain(name)} sees no key.")
+    words, ask = st.columns([7, 1], vertical_alignment="center")
+    with words:
+        st.caption(plain(text) if found.seeing else f"Query {found.query}{plain(name)} sees no key.")
+    with ask:
+        predict.offer({"row": "Predict"})
     names = tuple(tables.labels(trace.config)) if trace.config.tokens <= row.LABELLED else ()
     spec = row.weights(names, trace.config.tokens, trace.config.colors)
     st.vega_lite_chart(pd.DataFrame(found.keys), spec, key="row", width="stretch")
