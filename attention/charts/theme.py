@@ -31,7 +31,7 @@ RAW, DIVIDED = ("#c8553d", "#3d7ea6")  # dot products as they are, and divided b
 BROKEN = "#d6336c"  # no number
 DIFFERENCES = ("#8c510a", "#dfc27d", "#f5f5f5", "#80cdc1", "#01665e")  # BrBG (Brewer 1994): too little, none, too much
 
-GRID_HEIGHT = 424
+GRID_HEIGHT = 410
 FOCUS_HEIGHT = 430
 ROW_HEIGHT = 150
 STEP_HEIGHT = 78  # one step of a row, of several over the same keys

@@ -140,9 +140,9 @@ def _taken_up() -> Config:
 def _write_link(config: Config) -> None:
     """Keeps the address bar at the link of what is on the screen."""
     query = codec.to_query(config)
-    if query != st.session_state.link:
+    if query != st.query_params.to_dict():  # a change of page has emptied it
         st.query_params.from_dict(query)
-        st.session_state.link = query
+    st.session_state.link = query
 
 
 def _arrive_sweep() -> None:
