@@ -63,7 +63,7 @@ def _row(trace: Trace) -> None:
 
 def _focus(trace: Trace) -> None:
     config = trace.config
-    title, ask = st.columns([3, 1], vertical_alignment="center")
+    title, ask = st.columns([2, 1], vertical_alignment="center")
     with title:
         st.markdown(f"**Head {config.head}**")
     with ask:
