@@ -55,11 +55,7 @@ def _row(trace: Trace) -> None:
         f"Query {found.query}{name} in head {found.head}: entropy {found.entropy:.2f} nats; "
         f"{found.holding} of {found.seeing} keys that it sees hold 90 % of its weight"
     )
-    words, ask = st.columns([7, 1], vertical_alignment="center")
-    with words:
-        st.caption(plain(text) if found.seeing else f"Query {found.query}{plain(name)} sees no key.")
-    with ask:
-        predict.offer({"row": "Predict"})
+    st.caption(plain(text) if found.seeing else f"Query {found.query}{plain(name)} sees no key.")
     names = tuple(tables.labels(trace.config)) if trace.config.tokens <= row.LABELLED else ()
     spec = row.weights(names, trace.config.tokens, trace.config.colors)
     st.vega_lite_chart(pd.DataFrame(found.keys), spec, key="row", width="stretch")
@@ -67,7 +63,11 @@ def _row(trace: Trace) -> None:
 
 def _focus(trace: Trace) -> None:
     config = trace.config
-    st.markdown(f"**Head {config.head}**")
+    title, ask = st.columns([2, 1], vertical_alignment="center")
+    with title:
+        st.markdown(f"**Head {config.head}**")
+    with ask:
+        predict.offer({"row": "Predict a row"})
     cells, tile = tables.focus(trace, heatmap.PIXELS)
     figure = heatmap.weights(cells, tile, config.colors, tables.labels(config), config.row)
     st.plotly_chart(figure, key="focus", width="stretch", config={"displaylogo": False})
