@@ -30,7 +30,7 @@ class Demand:
 
 @dataclass(frozen=True)
 class Trial:
-    """A case to try. `mask`, `cross`: only of rows that take a mask, two sequences. `form`: the mask in another form."""
+    """A case to try. `mask`, `cross`: only of rows that take a mask, two inputs. `form`: the mask in another form."""
 
     case: Callable[[], Case]
     mask: bool = False
