@@ -21,7 +21,7 @@ from attention.layer import MultiHeadAttention
 from attention.masks import MASKS
 from attention.published import ROWS, Weights
 from attention.published.case import CELLS, Case, case, left_out, masks, reference
-from attention.published.compare import WITHIN, compare, compared, timed
+from attention.published.compare import WITHIN, compare, compared, influence, judged, timed
 from attention.published.cost import cost
 from attention.published.demands import demands, padded, resized, small
 from attention.published.record import recorded
@@ -80,7 +80,7 @@ def test_as_meant_every_row_is_torch(name, batch, tokens, heads, width, channels
     found = row.as_meant(**made.inputs(row))
     assert (found.output - output).abs().max() <= WITHIN
     assert (found.weights - weights).abs().max() <= WITHIN
-    assert compared(row, made).verdict == "agrees"
+    assert judged(row, made).verdict == "agrees"
 
 
 @pytest.mark.parametrize("name", [name for name, row in ROWS.items() if row.crosses])
@@ -139,7 +139,7 @@ def test_at_any_setting_rows_agree_as_meant(**knobs):
     sees = bool(made.mask.any(-1).all())
     for name, row in ROWS.items():
         if sees or row.mask in ("none", "causal"):
-            assert compared(row, made).verdict == "agrees", name
+            assert judged(row, made).verdict == "agrees", name
 
 
 def test_the_first_sequence_is_the_one_of_the_other_pages():
@@ -154,6 +154,8 @@ def test_the_first_sequence_is_the_one_of_the_other_pages():
 def test_a_long_sequence_is_cut():
     made = case(Config(tokens=1024, heads=8, d_model=32, batch=4, input="noise"))
     batch, tokens, _ = made.mask.shape
+    assert len(case(Config(tokens=64, d_model=2048, batch=32)).query[0]) == 2
+    assert case(NARROW, most=5).query.shape == (2, 5, 32)
     assert batch * 8 * tokens**2 <= CELLS < batch * 8 * (tokens + 1) ** 2
 
 
@@ -188,8 +190,8 @@ def test_uniform_weights_are_nearly_one_hot():
 def test_elementwise_product_of_weights_and_values_raises_for_most_batches():
     for batch in (2, 3, 7):
         found = compare(ROWS["head-matrices"], replace(NARROW, batch=batch), printed=True)
-        assert found.verdict == "raises"
-        assert found.error == (
+        assert found.judgement.verdict == "raises"
+        assert found.judgement.error == (
             f"RuntimeError: The size of tensor a (12) must match the size of tensor b ({batch}) "
             "at non-singleton dimension 1"
         )
@@ -198,7 +200,7 @@ def test_elementwise_product_of_weights_and_values_raises_for_most_batches():
 
 def test_heads_joined_along_tokens_meet_an_output_map_of_another_width():
     found = compare(ROWS["head-matrices"], replace(NARROW, batch=1), printed=True)
-    assert found.error == "RuntimeError: mat1 and mat2 shapes cannot be multiplied (48x8 and 32x32)"
+    assert found.judgement.error == "RuntimeError: mat1 and mat2 shapes cannot be multiplied (48x8 and 32x32)"
     assert found.raised_at.startswith("output = joined @")
     assert [s.sizes for s in found.steps if s.name == "joined"] == [(1, 4 * 12, 8)]
 
@@ -209,7 +211,7 @@ def test_one_head_and_one_sequence_give_every_token_its_own_value_back():
     received = found.weights[0, 0].sum(0)  # what a key gets of all queries
     own = made.value @ made.weights.value[0] * received[:, None]
     assert torch.allclose(found.output, own @ made.weights.output[0])
-    assert compared(row, made, printed=True).verdict == "disagrees"
+    assert judged(row, made, printed=True).verdict == "disagrees"
 
 
 def test_one_weight_a_position_gives_one_vector_for_the_whole_sequence():
@@ -219,7 +221,7 @@ def test_one_weight_a_position_gives_one_vector_for_the_whole_sequence():
     assert found.weights.shape == (2, 3, 1, 5)
     assert torch.allclose(found.weights.sum(-1), torch.ones(2, 3, 1).double())
     square = compared(row, small(), printed=True)
-    assert square.verdict == "disagrees"
+    assert square.judgement.verdict == "disagrees"
     assert all(torch.equal(square.weights[:, 0], square.weights[:, q]) for q in range(5))
 
 
@@ -233,9 +235,9 @@ def test_its_weights_are_the_softmax_of_the_squares_diagonal():
 
 def test_heads_joined_without_moving_their_axis_scramble_the_output_but_not_the_weights():
     found = compare(ROWS["fused"], replace(NARROW, tokens=64, d_model=64, heads=8), printed=True)
-    assert found.verdict == "disagrees"
-    assert found.square.greatest < 1e-12
-    assert 1.2 < found.output.relative < 1.5
+    assert found.judgement.verdict == "disagrees"
+    assert found.judgement.square.greatest < 1e-12
+    assert 1.2 < found.judgement.output.relative < 1.5
 
 
 def test_scrambled_rows_are_the_tokens_of_one_head_after_another():
@@ -254,23 +256,39 @@ def test_scrambling_leaks_the_future_through_a_causal_mask():
     assert compare(ROWS["fused"], replace(NARROW, mask="full"), printed=True).leak is None
 
 
+def test_influence_shows_which_token_reaches_which_output():
+    row, made = ROWS["fused"], case(replace(NARROW, mask="causal", batch=1))
+    above = torch.ones(12, 12, dtype=torch.bool).triu(1)
+    meant, printed = influence(row, made), influence(row, made, printed=True)
+    assert (meant[above] == 0).all() and (meant[~above] > 0).all()
+    reach = torch.arange(12) // 3  # four heads of twelve tokens: a row of the output holds four pieces of one head
+    expected = torch.arange(12)[None] <= 4 * (torch.arange(12) - 3 * reach)[:, None] + 3
+    assert torch.equal(printed > 0, expected)
+
+
+def test_influence_is_of_one_output_a_token():
+    assert influence(ROWS["position-weights"], small(), printed=True) is None
+    assert influence(ROWS["functional"], padded(2), printed=True) is None
+    assert influence(ROWS["head-matrices"], small(1, heads=1), printed=True).shape == (5, 5)
+
+
 def test_one_head_hides_the_scrambling():
-    assert compare(ROWS["fused"], replace(NARROW, heads=1), printed=True).verdict == "agrees"
+    assert compare(ROWS["fused"], replace(NARROW, heads=1), printed=True).judgement.verdict == "agrees"
 
 
 def test_a_mask_without_an_axis_for_heads_raises():
     found = compare(ROWS["functional"], NARROW, printed=True)
-    assert found.error == (
+    assert found.judgement.error == (
         "RuntimeError: The size of tensor a (2) must match the size of tensor b (4) at non-singleton dimension 1"
     )
     assert "masked_fill" in found.raised_at
-    assert (found.weights, found.output, found.difference) == (None, None, None)
+    assert (found.weights, found.judgement.output, found.difference) == (None, None, None)
 
 
 def test_or_is_silently_wrong_with_as_many_sequences_as_heads():
     row, made = ROWS["functional"], padded(3)
     found = row.as_printed(**made.inputs(row)).weights
-    assert compared(row, made, printed=True).verdict == "disagrees"
+    assert judged(row, made, printed=True).verdict == "disagrees"
     for head in range(3):
         for sequence in range(3):
             hidden = (found[sequence, head] == 0).all(0)
@@ -278,7 +296,7 @@ def test_or_is_silently_wrong_with_as_many_sequences_as_heads():
 
 
 def test_and_right_by_chance_with_one_sequence():
-    assert compare(ROWS["functional"], replace(NARROW, batch=1), printed=True).verdict == "agrees"
+    assert compare(ROWS["functional"], replace(NARROW, batch=1), printed=True).judgement.verdict == "agrees"
 
 
 def test_three_slips_keep_it_from_running_at_all():
@@ -309,13 +327,13 @@ def test_a_second_softmax_is_flat():
     seen = torch.ones(12, 12, dtype=torch.bool).tril()
     for head in found.weights:
         assert (head.amax(-1) / head.masked_fill(~seen, 1).amin(-1)).max() <= math.e
-    assert found.square.greatest > 0.2
+    assert found.judgement.square.greatest > 0.2
 
 
 @pytest.mark.parametrize("name", MISTAKEN)
 def test_every_mistake_shows_at_the_settings_that_the_page_starts_with(name):
-    assert compare(ROWS[name], Config(), printed=True).verdict in ("disagrees", "raises")
-    assert compare(ROWS[name], Config()).verdict == "agrees"
+    assert compare(ROWS[name], Config(), printed=True).judgement.verdict in ("disagrees", "raises")
+    assert compare(ROWS[name], Config()).judgement.verdict == "agrees"
 
 
 # shapes, costs, demands
@@ -347,11 +365,11 @@ def test_the_letters_of_every_axis_stand_for_one_size(name, printed):
             if isinstance(axis, str):
                 letters.setdefault(axis, set()).add(size)
             else:
-                assert math.prod(SIZE_OF(axis_, row, name, batch, keys, values) for axis_ in axis) == size, step
+                assert math.prod(size_of(axis_, row, name, batch, keys, values) for axis_ in axis) == size, step
     assert all(len(sizes) == 1 for sizes in letters.values()), letters
 
 
-def SIZE_OF(letter, row, name, batch, keys, values):
+def size_of(letter, row, name, batch, keys, values):
     heads = 2 if name == "two-heads" else 3
     return int(letter) if letter.isdigit() else {"b": batch, "h": heads, "d": 4, "e": values, "k": keys, "q": 5}[letter]
 
@@ -432,7 +450,7 @@ def test_the_fused_row_takes_only_the_sizes_that_it_was_built_for():
     assert found["another length than it was built for"] == "raises"
     assert found["its mask, two sequences, three heads"] == "agrees"
     assert found["a boolean mask with an axis for the heads"] == "disagrees"  # true is added as a one
-    assert compared(ROWS["functional"], resized(3, 5)).verdict == "agrees"
+    assert judged(ROWS["functional"], resized(3, 5)).verdict == "agrees"
 
 
 def test_the_functional_row_takes_crossing_sequences_and_as_printed_a_mask_for_one():
@@ -457,4 +475,4 @@ def test_a_query_that_sees_nothing_makes_published_rows_give_nan_and_ours_zeros(
     ours = scaled_dot_product_attention(q, q, q, torch.tensor([[False, False], [True, True]]))
     assert (ours.weights[..., 0, :] == 0).all()
     made = replace(small(), mask=torch.zeros(2, 5, 5, dtype=torch.bool))
-    assert compared(row, made).output.relative != compared(row, made).output.relative  # not a number
+    assert judged(row, made).output.relative != judged(row, made).output.relative  # not a number

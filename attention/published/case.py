@@ -22,6 +22,7 @@ from attention.scores import POSITIONS, SCALES, SOFTMAXES
 from attention.trace import projections
 
 CELLS = 2**20  # weights of one case, batch x heads x tokens x tokens, at the most
+WORK = 2**28  # multiplications of its four maps at the most
 NEXT = 10_000  # seeds between one sequence of the batch and the next
 Form = Callable[[Bool[Tensor, "b q k"], Tensor], Tensor | None] | None
 
@@ -49,13 +50,14 @@ class Case:
         return {**given, "w": row.part(self.weights), **masked}
 
 
-def case(config: Config) -> Case:
+def case(config: Config, most: int | None = None) -> Case:
     """A batch from the settings, in float64, so that what differs is a mistake and not rounding.
 
     Sequence 0 is that of the other pages; sequence i is drawn with the i-th next seed, and its last i tokens (modulo
-    the length) are padding. Past `CELLS` weights sequences are cut to their first tokens.
+    the length) are padding. Past `CELLS` weights or much `WORK`, and to `most` where given, sequences are cut to their
+    first tokens.
     """
-    n = min(config.tokens, math.isqrt(CELLS // (config.batch * config.heads)))
+    n = min(longest(config), most or config.tokens)
     with torch.no_grad():
         x = torch.stack([_sequence(config, config.seed + NEXT * i)[:n] for i in range(config.batch)]).double()
         maps = projections(config.projections, config.d_model, config.groups * config.d_head, config.seed)
@@ -63,6 +65,12 @@ def case(config: Config) -> Case:
         padded = torch.arange(n) < n - torch.arange(config.batch)[:, None] % n
         mask = MASKS[config.mask].square(n, n, config.span) & padded[:, None, :]
         return Case.of(x, weights, mask)
+
+
+def longest(config: Config) -> int:
+    """Tokens of a case: those of the settings, or as many as there is time for, but two."""
+    by_cells = math.isqrt(CELLS // (config.batch * config.heads))
+    return max(2, min(config.tokens, by_cells, WORK // (4 * config.batch * config.d_model**2)))
 
 
 def _sequence(config: Config, seed: int) -> Float[Tensor, "n c"]:

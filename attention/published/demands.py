@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from attention.published.case import Case, Form
-from attention.published.compare import compared
+from attention.published.compare import judged
 from attention.published.row import FORMS, Row, added, drawn
 from attention.published.weights import Weights
 
@@ -50,7 +50,8 @@ def demands(row: Row, printed: bool = False) -> list[Demand]:
 def _tried(name: str, trial: Trial, row: Row, printed: bool) -> Demand:
     if not trial.applies(row):
         return Demand(name, "has no such argument", "")
-    found = compared(row, trial.case(), printed, trial.form if trial.mask else _no_mask)
+    form = trial.form if trial.mask else _no_mask
+    found = judged(row, trial.case(), printed, form)
     return Demand(name, found.verdict, found.error)
 
 
