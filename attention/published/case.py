@@ -15,11 +15,10 @@ from torch import Tensor
 from attention.attend import Attention, scaled_dot_product_attention
 from attention.config import Config
 from attention.inputs import INPUTS, seeded
-from attention.masks import MASKS
 from attention.published.row import FORMS, Row
 from attention.published.weights import Weights
 from attention.scores import POSITIONS, SCALES, SOFTMAXES
-from attention.trace import projections
+from attention.trace import maps
 
 CELLS = 2**20  # weights of one case, batch x heads x tokens x tokens, at the most
 WORK = 2**28  # multiplications of its four maps at the most
@@ -60,10 +59,9 @@ def case(config: Config, most: int | None = None) -> Case:
     n = min(longest(config), most or config.tokens)
     with torch.no_grad():
         x = torch.stack([_sequence(config, config.seed + NEXT * i)[:n] for i in range(config.batch)]).double()
-        maps = projections(config.projections, config.d_model, config.groups * config.d_head, config.seed)
-        weights = Weights.from_projections(maps, config.heads, config.groups).to(torch.float64)
+        weights = Weights.from_projections(maps(config), config.heads, config.groups).to(torch.float64)
         padded = torch.arange(n) < n - torch.arange(config.batch)[:, None] % n
-        mask = MASKS[config.mask].square(n, n, config.span) & padded[:, None, :]
+        mask = config.rule.square(n, n, config.span) & padded[:, None, :]
         return Case.of(x, weights, mask)
 
 

@@ -66,6 +66,11 @@ class Comparison:
     parameters: int
     cost: Cost
 
+    @property
+    def visible(self) -> Bool[Tensor, "h q k"]:
+        """Where anything is to be seen: what the mask lets through, and what gets weight although it should not."""
+        return self.mask | (self.weights != 0) if self.weights is not None else self.mask.expand(self.reference.shape)
+
 
 @torch.no_grad()
 def judged(row: Row, case: Case, printed: bool = False, form: Form = None) -> Judgement:

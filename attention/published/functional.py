@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import math
 
 import torch
@@ -49,12 +50,12 @@ def self_attention(query: Tensor, key: Tensor, value: Tensor, mask: Mask) -> Att
 
 def no_colon() -> object:
     """A function's first line without its colon."""
-    return compile("def attention(query, key, value)\n    return query\n", "functional", "exec")
+    return ast.parse("def attention(query, key, value)\n    return query\n")
 
 
 def trailing_comma() -> object:
     """An assertion that ends in a comma."""
-    return compile("assert d_model % heads == 0,\n", "functional", "exec")
+    return ast.parse("assert d_model % heads == 0,\n")
 
 
 def never_set() -> object:
@@ -79,6 +80,11 @@ FUNCTIONAL = Row(
     "mended that keep the code from running.",
     demand="As meant: any batch, any two lengths, a mask of (batch, q, k). As printed: a mask for one sequence.",
     mask="boolean",
+    tries=(
+        ("As many sequences as heads", {"batch": 4, "heads": 4}),
+        ("One sequence", {"batch": 1}),
+        ("Two sequences, four heads", {"batch": 2, "heads": 4}),
+    ),
     slips=(
         Slip("The function that computes attention has no colon after its arguments.", no_colon),
         Slip("The assertion that heads divide d_model ends in a comma.", trailing_comma),

@@ -58,4 +58,8 @@ FUSED = Row(
     demand="One sequence to itself; only the batch and the length that it was built for; a mask of floats that "
     "broadcasts to (batch, heads, q, k), which the printed forward has no argument for.",
     mask="added",
+    tries=(
+        ("A causal mask leaks", {"mask": "causal", "heads": 8}),
+        ("One head hides it", {"heads": 1}),
+    ),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from types import FunctionType
 
 import torch
 from einops import einsum
@@ -76,7 +77,11 @@ def heads_of(query: Queries, key: Keys, value: Keys, w: Weights) -> tuple[Tensor
 
 def never_imported() -> object:
     """A module that the code uses and does not import."""
-    return eval("math.sqrt(d_k)", {"d_k": 64})
+    return FunctionType(_root.__code__, {})(64)
+
+
+def _root(d_k: int) -> float:
+    return math.sqrt(d_k)
 
 
 MATRICES = Row(
@@ -98,6 +103,10 @@ MATRICES = Row(
     "one, or of as many sequences as tokens.",
     part=lambda w: w.unbiased,
     bias=False,
+    tries=(
+        ("One sequence", {"batch": 1, "heads": 8}),
+        ("One sequence, one head", {"batch": 1, "heads": 1}),
+    ),
     slips=(Slip("The root of d_k is taken with math, which is never imported.", never_imported),),
 )
 POSITIONS = Row(

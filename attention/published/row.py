@@ -48,7 +48,8 @@ class Row:
 
     `as_meant` and `as_printed` (None: the print is right) take `x` or `query, key, value`, then `w` and, if they have
     one, `mask`; they give the output and the weights. `part` is what they use of the weights, `scale` what dot products
-    are multiplied by, `mask` a name in `FORMS`. `mistake` names what is wrong in the print, `lesson` explains it.
+    are multiplied by, `mask` a name in `FORMS`. `mistake` names what is wrong in the print, `lesson` explains it,
+    `tries` are settings of knobs at which there is something to see, with a name.
     """
 
     name: str
@@ -67,6 +68,7 @@ class Row:
     bias: bool = True
     slips: tuple[Slip, ...] = ()
     evidence: Callable[[], Evidence] | None = None
+    tries: tuple[tuple[str, dict[str, str | int]], ...] = ()
 
     @property
     def crosses(self) -> bool:

@@ -67,6 +67,7 @@ SINGLE = Row(
     scale=unscaled,
     maps_back=False,
     evidence=saturation,
+    tries=(("4 channels", {"heads": 1, "d_model": 4}), ("512 channels", {"heads": 1, "d_model": 512})),
 )
 MULTI = Row(
     name="Multi-head, separate maps",
