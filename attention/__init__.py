@@ -16,6 +16,7 @@ From the ground up, where each may import what stands before it:
     scaling precision      why scores are divided by the root of d_head, and what number types do to a head
     gallery effect audit   masks side by side, what one takes from the weights, and rows that see nothing
     grouping mask_code     heads that share keys and values, and a mask as code to take away
+    published              attention as others have published it, against this one
     devices implementations sweep    what can be timed where, and which cases of it are
     stopwatch footprint roofline     seconds, bytes and operations of a call, and what hardware could do at best
     recordings timing comparison     timings as they are kept, how they are measured, what they say about each other

@@ -115,6 +115,10 @@ class Config:
     positions: str = _choice("none", POSITIONS, "Positions", "How attention learns where a token stands.", advanced=True)
     softcap: float = _real(0.0, 0.0, 100.0, "Softcap", "Squeezes scaled scores between -softcap and softcap by tanh (Gemma 2). 0: off.", advanced=True)
     softmax: str = _choice("standard", SOFTMAXES, "Softmax", "Standard, or with one added to the denominator, so that a head can attend to nothing.", advanced=True)
+    batch: int = _whole(2, 1, 32, "Batch (sequences)", "How many sequences the published implementations get at once. The first is that of the other pages.", about="view")
+    implementation: str = _text("fused", 40, "Implementation", "The published implementation in focus.", about="focus")
+    version: str = _choice("as printed", ("as meant", "as printed"), "Version", "As printed: with the mistake of the document, where it has one. As meant: without.", about="view")
+    bug: str = _choice("off", ("off", "question", "answer"), "Find the bug", "Question: the picture without its caption. Answer: what goes wrong, and why.", about="view")
 # fmt: on
 
     def __post_init__(self) -> None:

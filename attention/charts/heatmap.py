@@ -85,6 +85,23 @@ def difference(
     return figure
 
 
+def influence(cells: Float[Tensor, "q k"]) -> go.Figure:
+    """How much each output changes with each token; nearly white is exactly nothing, the end of the scale the most."""
+    figure = weights(cells, 1, "own maximum", [])
+    figure.update_traces(
+        colorscale=theme.plotly_scale(theme.INFLUENCE),
+        colorbar={"title": {"text": "change"}},
+        hovertemplate="output %{y}<br>token %{x}<br>change %{z:.3g}<extra></extra>",
+    )
+    return figure.update_xaxes(title="token →").update_yaxes(title="output ↓")
+
+
+def narrow(figure: go.Figure) -> go.Figure:
+    """The same square for a narrow column, with its scale below."""
+    bar = {"orientation": "h", "y": -0.2, "yanchor": "top", "thickness": 8, "title": {"side": "bottom"}, "nticks": 5}
+    return figure.update_layout(height=theme.NARROW_HEIGHT).update_traces(colorbar=bar)
+
+
 def _ticks(labels: list[str]) -> dict:
     """Tokens as tick labels where they fit; Plotly reads markup in them, so it is escaped."""
     if not labels or len(labels) > LABELLED:

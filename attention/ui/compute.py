@@ -7,6 +7,7 @@ anew. Only a few results are kept: computing most of them again takes millisecon
 from __future__ import annotations
 
 import gc
+import math
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -37,10 +38,17 @@ from attention.grouping import groupings as every_grouping
 from attention.parity import Parity
 from attention.parity import parity as against_torch
 from attention.precision import Rounded
+from attention.published import ROWS
+from attention.published import compare as rows
+from attention.published.case import case, longest
+from attention.published.cost import Pace
+from attention.published.demands import Demand
+from attention.published.demands import demands as tried
 from attention.recordings import Timing
 from attention.trace import Trace
 
 KEPT = 4  # traces, of at most 64 MB of weights each
+REACH = 2**30  # multiplications of a map of influence at the most
 AT_ONCE = 2  # passes that run at the same time, however many visitors there are
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -178,3 +186,56 @@ def shipped() -> list[Timing]:
 def recording(data: bytes, name: str) -> list[Timing]:
     """The timings of a visitor's file; raises RecordingError."""
     return recordings.read(data, name)
+
+
+def published(config: Config) -> Config:
+    """The part of a config that published implementations depend on: what their caches are keyed by."""
+    return replace(config.tensors, batch=config.batch)
+
+
+@st.cache_resource(show_spinner=False, max_entries=16)
+def judgements(config: Config) -> dict[tuple[str, bool], rows.Judgement]:
+    """Every published row, as meant and as printed, against the reference; give `published(config)`."""
+
+    def all_rows() -> dict[tuple[str, bool], rows.Judgement]:
+        given = case(config)
+        return {
+            (name, printed): rows.judged(row, given, printed) for name, row in ROWS.items() for printed in (False, True)
+        }
+
+    return shared(all_rows)
+
+
+@st.cache_resource(show_spinner=False, max_entries=16)
+def comparison(config: Config, name: str, printed: bool) -> rows.Comparison:
+    """One published row in full; give `published(config)`."""
+    return shared(rows.compare, ROWS[name], config, printed)
+
+
+@st.cache_resource(show_spinner=False, max_entries=32)
+def influences(config: Config, name: str, printed: bool) -> Tensor | None:
+    """Influence of tokens on outputs in one published row, over as many first tokens as there is time for."""
+    most = max(2, min(longest(config), math.isqrt(REACH // (4 * config.batch * config.d_model**2))))
+    return shared(lambda: rows.influence(ROWS[name], case(config, most), printed))
+
+
+@st.cache_data(show_spinner=False, max_entries=2 * len(ROWS))
+def demands(name: str, printed: bool) -> list[Demand]:
+    """What a published row accepts."""
+    return shared(tried, ROWS[name], printed)
+
+
+@st.cache_data(show_spinner=False, max_entries=64)
+def pace(config: Config, name: str, printed: bool) -> Pace:
+    """A published row's time beside the reference's, measured once; give `published(config)`."""
+    return shared(rows.timed, ROWS[name], config, printed)
+
+
+@st.cache_resource(show_spinner=False, max_entries=16)
+def published_cells(config: Config, name: str, printed: bool) -> Cells | None:
+    """The squares of a published row, None where it raises; what is not a number is drawn as masked."""
+    found = comparison(config, name, printed)
+    if found.weights is None:
+        return None
+    visible = found.visible & ~found.weights.isnan()
+    return shared(drawn, found.weights.nan_to_num(0).float(), visible, theme.side(len(found.weights)))
