@@ -35,8 +35,7 @@ TIGHT = """
 
 def show(view: View) -> None:
     """A whole page: the controls in the sidebar and the view, which draws a config; named as the view's module."""
-    _begin(view.__module__)
-    _arrive()
+    _arrive(_begin(view.__module__))
     _live(view)
 
 
@@ -47,13 +46,16 @@ def show_sweep(view: Callable[[Sweep], None]) -> None:
     _live_sweep(view)
 
 
-def _begin(module: str) -> None:
+def _begin(module: str) -> bool:
+    """What every page does first; says whether another page was shown before."""
     name = module.rpartition(".")[2]
     st.set_page_config(layout="wide", page_title="Attention Lab", page_icon=ICON)
     _through_menu(name)
     compute.settle()
     st.html(TIGHT)
     st.sidebar.container(height=1, border=False, key="top")  # a fragment may write where the page has written before
+    last, st.session_state.page = st.session_state.get("page", name), name
+    return last != name
 
 
 def put(**values: Any) -> None:
@@ -89,7 +91,7 @@ def _through_menu(name: str) -> None:
         st.rerun()
 
 
-def _arrive() -> None:
+def _arrive(from_elsewhere: bool) -> None:
     """Takes up the link, at the start of a session and when another one was opened since.
 
     A change of page comes with an empty query and keeps what there is.
@@ -99,6 +101,8 @@ def _arrive() -> None:
         state.config, state.notes = codec.from_query(query)
         state.update(vars(state.config))
         state.link = query
+    elif from_elsewhere:
+        state.update(vars(state.config))  # or the widgets, which are new here, start at their least values
 
 
 @st.fragment
