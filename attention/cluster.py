@@ -12,6 +12,7 @@ import os
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecutor
 from dataclasses import replace
+from threading import Lock
 from typing import Any
 
 from torch import Tensor
@@ -21,6 +22,8 @@ from attention.pooling import Job, Pooled, pooled
 ADDRESS = "ATTENTION_DASK"  # the environment variable with the scheduler's address
 PATIENCE = 5.0  # seconds that a scheduler may take to answer
 RETRIES = 3  # how often a block is done again whose worker was lost
+UNDER_WAY = 32  # jobs that are on the cluster at once
+LOOK = 0.5  # seconds between two looks at whether the scheduler is still there
 LOST = (CancelledError, OSError, TimeoutError)  # how a lost scheduler shows
 log = logging.getLogger(__name__)
 
@@ -36,11 +39,14 @@ def executor(address: str | None = None, notice: Callable[[str], object] = log.w
 
 
 class Cluster(Executor):
-    """Runs the jobs of maps on a Dask cluster, and here what the cluster has lost."""
+    """Runs the jobs of maps on a Dask cluster, and here what the cluster has lost.
+
+    A thread waits for each job that is under way, so that whatever becomes of the connection, each job ends.
+    """
 
     def __init__(self, address: str, notice: Callable[[str], object]) -> None:
         self.address, self.notice, self.lost = address, notice, False
-        self.here = ThreadPoolExecutor(1, "maps")  # torch itself uses every core of this machine
+        self.waiting, self.here, self.sending = ThreadPoolExecutor(UNDER_WAY, "cluster"), Lock(), Lock()
         self.sent: tuple[Tensor, Any] | None = None
         try:
             self.client = _client(address)
@@ -48,50 +54,49 @@ class Cluster(Executor):
             self._lose(f"does not answer ({type(error).__name__})")
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future:
-        """Runs a function of a job there or, when the cluster is lost, here."""
-        result: Future = Future()
-        if self.lost:
-            return self.here.submit(fn, *args, **kwargs)
-        try:
-            there = self._there(fn, args, kwargs)
-        except LOST as error:
-            self._lose(f"was lost ({type(error).__name__})")
-            return self.here.submit(fn, *args, **kwargs)
-        there.add_done_callback(lambda done: self._settle(result, done, fn, args, kwargs))
-        result.add_done_callback(lambda done: there.cancel() if done.cancelled() else None)
-        return result
+        """Runs a function there or, when the cluster is lost, here."""
+        return self.waiting.submit(self._run, fn, args, kwargs)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Leaves the cluster, which goes on without us."""
+        self.waiting.shutdown(wait, cancel_futures=cancel_futures)
         if not self.lost:
             self.client.close()
-        self.here.shutdown(wait, cancel_futures=cancel_futures)
 
-    def _there(self, fn: Callable[..., Any], args: tuple, kwargs: dict) -> Future:
-        """The future of a call on the cluster; the keys of a head are sent there once, not with each of its jobs."""
-        submit = self.client.get_executor(retries=RETRIES, pure=False).submit
-        if fn is not pooled or not isinstance(args[0], Job):
-            return submit(fn, *args, **kwargs)
-        job = args[0]
-        if self.sent is None or self.sent[0] is not job.key:
-            self.sent = job.key, self.client.scatter(job.key.clone(), hash=False)
+    def _run(self, fn: Callable[..., Any], args: tuple, kwargs: dict) -> Any:
+        if not self.lost:
+            try:
+                return self._result(self._sent(fn, args, kwargs))
+            except LOST as error:
+                self._lose(f"was lost ({type(error).__name__})")
+        with self.here:  # torch itself uses every core of this machine
+            return fn(*args, **kwargs)
+
+    def _sent(self, fn: Callable[..., Any], args: tuple, kwargs: dict) -> Any:
+        """A call on its way; the keys of a head are sent once, not with each of its jobs."""
+        if fn is not pooled:
+            return self.client.submit(fn, *args, pure=False, retries=RETRIES, **kwargs)
+        job: Job = args[0]
+        with self.sending:
+            if self.sent is None or self.sent[0] is not job.key:
+                self.sent = job.key, self.client.scatter(job.key.clone(), hash=False)
+            key = self.sent[1]
         light = replace(job, key=job.key[:0].clone(), query=job.query.clone())
-        return submit(_with_key, light, self.sent[1])
+        return self.client.submit(_with_key, light, key, pure=False, retries=RETRIES)
 
-    def _settle(self, result: Future, done: Future, fn: Callable[..., Any], args: tuple, kwargs: dict) -> None:
-        """Hands a result on, or has the work done here where the cluster was lost."""
-        if result.cancelled():
-            return
-        error = CancelledError() if done.cancelled() else done.exception()
-        if not isinstance(error, LOST):
-            _copy(result, done)
-            return
-        self._lose(f"was lost ({type(error).__name__})")
-        self.here.submit(fn, *args, **kwargs).add_done_callback(lambda again: _copy(result, again))
+    def _result(self, there: Any) -> Any:
+        """Waits for a result; raises ConnectionError when nobody is left to send it."""
+        while True:
+            try:
+                return there.result(timeout=LOOK)
+            except TimeoutError:
+                if self.client.status != "running":
+                    raise ConnectionError(f"no connection to {self.address}") from None
 
     def _lose(self, how: str) -> None:
-        if not self.lost:
-            self.lost = True
+        with self.sending:
+            first, self.lost = not self.lost, True
+        if first:
             self.notice(f"The cluster at {self.address} {how}; this machine goes on alone.")
 
 
@@ -103,11 +108,3 @@ def _client(address: str) -> Any:
 
 def _with_key(job: Job, key: Tensor) -> Pooled:
     return pooled(replace(job, key=key))
-
-
-def _copy(result: Future, done: Future) -> None:
-    """Settles a future as another is settled, unless nobody waits for it any more."""
-    if not result.set_running_or_notify_cancel() or done.cancelled():
-        return
-    error = done.exception()
-    result.set_exception(error) if error else result.set_result(done.result())

@@ -129,10 +129,11 @@ def test_blocks_and_float32_change_nothing_but_the_rounding(case):
 def test_below_the_side_a_map_is_the_trace(config):
     found = trace(config)
     maps = head_maps(
-        found.q, found.k, config.mask, config.span, SCALES[config.scale](config.d_head) / config.temperature,
+        found.q, found.k, config.rule, config.span, SCALES[config.scale](config.d_head) / config.temperature,
         positions=config.positions, softcap=config.softcap or None, softmax=config.softmax,
     )  # fmt: skip
-    rounding = 1e-7 * float(found.scores.abs().max())  # of the trace, which is float32 throughout
+    longest = found.q.norm(dim=-1).max() * found.k.norm(dim=-1).max() * found.scale
+    rounding = 2.0**-22 * float(longest)  # of the trace, whose dot products are float32
     assert maps.tile == 1 and near(maps.pixels, found.weights, max(1e-6, rounding))
 
 
