@@ -137,7 +137,8 @@ def slowdowns(timings: Iterable[Timing]) -> dict[Timing, float]:
 def _rivals(timing: Timing) -> tuple:
     same = [entry.name for entry in fields(Case) if entry.name != "implementation"]
     how = IMPLEMENTATIONS.get(timing.implementation)
-    return (timing.origin, how is not None and how.layer, *(getattr(timing, name) for name in same))
+    work = (how.maps, how.used(timing.heads)) if how else None
+    return (timing.origin, work, *(getattr(timing, name) for name in same))
 
 
 def rate(timing: Timing) -> float:

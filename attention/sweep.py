@@ -60,7 +60,7 @@ class Sweep:
     dtypes: tuple[str, ...] = _axis(("float32",), "Numbers (dtype)", "What the vectors are made of.", choices=DTYPES)
     passes: tuple[str, ...] = _axis(("forward",), "Pass", "Forward alone, or forward and the gradients of all inputs.", choices=("forward", "forward + backward"))
     devices: tuple[str, ...] = _axis((), "Devices", "As torch names them: cpu, cuda:0. None chosen: all that this machine has.")
-    implementations: tuple[str, ...] = _axis((), "Implementations", "None chosen: all that the device has, except those that compile first.", choices=IMPLEMENTATIONS)
+    implementations: tuple[str, ...] = _axis((), "Implementations", "None chosen: all of torch and of the core that the device has; flex_attention, which compiles first, and the published ones are timed where they are named.", choices=IMPLEMENTATIONS)
     threads: int = _number(0, 0, 512, "CPU threads", "Threads that torch may use on the CPU. 0: one for each core.")
     seconds: float = _number(60.0, 1.0, 7200.0, "Time budget (seconds)", "Measuring ends then, whatever is left to do.")
     seed: int = _number(0, 0, 9999, "Seed", "Draws the data and the order of the cases.")
@@ -76,7 +76,7 @@ class Sweep:
     def combinations(self) -> int:
         """How many cases there are, on one device where none is named."""
         sizes = {name: len(getattr(self, name)) for name in AXES}
-        return math.prod(size or len(KNOBS[name].choices) or 1 for name, size in sizes.items())
+        return math.prod(size or _unnamed(name) for name, size in sizes.items())
 
     def cases(self, devices: Sequence[str], implementations: Sequence[str]) -> list[Case]:
         """Every combination on these devices, shortest first."""
@@ -87,6 +87,11 @@ class Sweep:
             for n, b, h, d in sorted(sizes, key=lambda size: (size[0], math.prod(size)))
             for m, p, t, where, what in kinds
         ]
+
+
+def _unnamed(name: str) -> int:
+    """How many there are of what is not named."""
+    return sum(not how.asked for how in IMPLEMENTATIONS.values()) if name == "implementations" else 1
 
 
 KNOBS: dict[str, Knob] = {entry.name: entry.metadata["knob"] for entry in fields(Sweep)}

@@ -173,10 +173,10 @@ class _Run:
 
     def prepare(self, names: dict[str, str], threads: int) -> None:
         """Measures what the devices can do at best, and lists the cases that they have."""
-        chosen = self.sweep.implementations or [name for name, how in IMPLEMENTATIONS.items() if not how.compiles]
+        chosen = self.sweep.implementations or [name for name, how in IMPLEMENTATIONS.items() if not how.asked]
         tried: dict[tuple, str | None] = {}
         for case in self.sweep.cases(list(names), chosen):
-            kind = (case.implementation, case.device, case.dtype, case.passes)
+            kind = (case.implementation, case.device, case.dtype, case.passes, case.mask)
             if not self.sweep.implementations:
                 if kind not in tried:
                     tried[kind] = _refusal(case)

@@ -5,15 +5,23 @@ from __future__ import annotations
 import pytest
 import torch
 import torch.nn.functional as F
+from einops import rearrange
 
 from attention.attend import Attention
 from attention.implementations import IMPLEMENTATIONS
+from attention.layer import MultiHeadAttention
+from attention.published import ROWS, Weights
+from attention.published.case import Case as Problem
+from attention.published.case import reference
 from attention.sweep import Case
 from attention.timing import _drawn, _ready
 
 HERE = [
-    name for name in IMPLEMENTATIONS if name not in ("SDPA memory-efficient", "SDPA cuDNN", "flex_attention compiled")
+    name
+    for name, how in IMPLEMENTATIONS.items()
+    if not how.asked and name not in ("SDPA memory-efficient", "SDPA cuDNN")
 ]
+PUBLISHED = [name for name in IMPLEMENTATIONS if name.startswith("published: ")]
 ALONE = [name for name in HERE if not IMPLEMENTATIONS[name].layer]
 LAYERS = [name for name in HERE if IMPLEMENTATIONS[name].layer]
 
@@ -90,6 +98,36 @@ def test_a_layers_backward_pass_reaches_every_parameter(name):
     width = 3 * 4
     assert sum(gradient.numel() for gradient in gradients[1:]) == 4 * width * (width + 1)
     assert gradients[0].shape == (2, 7, width)
+
+
+@pytest.mark.parametrize("mask", ["full", "causal"])
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_a_published_one_is_the_function_of_its_row_under_the_masks_that_it_has(name, mask):
+    row = ROWS[name.removeprefix("published: ")]
+    has = {"none": ["full"], "causal": ["causal"], "added": ["full", "causal"], "boolean": ["full", "causal"]}[row.mask]
+    if mask not in has:
+        with pytest.raises(ValueError, match=r"takes no mask|always causal"), _ready(case(name, mask), seed=1):
+            pass
+        return
+    torch.manual_seed(0)
+    with _ready(case(name, mask), seed=1) as call:
+        output, weights = call()
+    torch.manual_seed(0)
+    layer = MultiHeadAttention(12, 3)
+    x = rearrange(_drawn(case(name, mask), seed=1)[0], "b h n d -> b n (h d)")
+    seen = torch.ones(2, 7, 7, dtype=torch.bool)
+    seen = seen.tril() if mask == "causal" else seen
+    expected = reference(row, Problem.of(x, Weights.from_layer(layer), seen))
+    torch.testing.assert_close(output, expected.output, atol=1e-5, rtol=1e-4)
+    torch.testing.assert_close(weights, expected.weights, atol=1e-5, rtol=1e-4)
+    assert weights.shape[1] == IMPLEMENTATIONS[name].used(3)[1]
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_a_published_one_is_timed_forward_alone(name):
+    mask = "causal" if ROWS[name.removeprefix("published: ")].mask == "causal" else "full"
+    with pytest.raises(ValueError, match="forward alone"), _ready(case(name, mask, "forward + backward"), seed=1):
+        pass
 
 
 def test_data_are_normal_and_fresh():

@@ -46,7 +46,7 @@ def test_the_empty_page_says_that_there_is_no_gpu_and_what_to_run():
     assert not test.exception
     assert "No GPU here, and no recording of one" in said(test)
     assert "python -m attention.timing --out gpu.json" in said(test)
-    assert "Up to 78 cases in at most 60 seconds" in said(test)
+    assert "Up to 72 cases in at most 60 seconds" in said(test)
     assert not test.get("plotly_chart")
 
 

@@ -36,8 +36,8 @@ METHOD = """
 - **Order.** Each case is visited at least three times, in rounds that are shuffled anew, until its quartiles are within
   10 % of the median or the budget is spent. The timer is `torch.utils.benchmark`, with the threads that are stated.
 - **Operations** are counted as 4 b h n² d for a forward pass (two products; the softmax is not counted), 3.5 times that
-  with the backward pass, and half of it under a causal mask where the implementation skips the future. A layer adds its
-  four maps, 8 b n (h d)². *Of matmul peak* and *of copy speed* compare with the best product and the best copy on the
+  with the backward pass, and half of it under a causal mask where the implementation skips the future. A layer adds
+  2 b n (h d)² for each of its maps. *Of matmul peak* and *of copy speed* compare with the best product and the best copy on the
   same device, in the same run; the least traffic counts, so that caches can take it over 100 %.
 - **Transfer** is from and to ordinary memory: q, k and v there, all results back, the weights included where they are.
 - **Running out of memory** is a result. What would not fit by count, or outlast the budget, is not tried and says so.
