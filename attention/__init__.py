@@ -21,6 +21,7 @@ From the ground up, where each may import what stands before it:
     stopwatch footprint roofline     seconds, bytes and operations of a call, and what hardware could do at best
     recordings timing comparison     timings as they are kept, how they are measured, what they say about each other
     command                the command line of timing
+    steps passes lit matrices        a pass matrix by matrix: what each is, its numbers, where a cell comes from, its bytes
     tables cells softmax_tables      tensors to rows and bytes
     charts components      figures, and the parts that run in the browser
     ui                     how a page begins, and cached calls into the core

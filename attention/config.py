@@ -17,6 +17,12 @@ from attention.scores import POSITIONS, SCALES, SOFTMAXES
 
 CELLS = 16_000_000  # weights of one trace, heads x tokens x tokens, at the most: 64 MB in float32
 LAST = -1  # the query in focus, where none was chosen: the last token
+# Every matrix that a pass may have, in the order in which they are computed; what a config has of them: steps.py.
+STEPS = (
+    "embedded x", "sines x", "x", "embedded y", "sines y", "y", "W_q", "W_k", "W_v", "Q", "K", "V", "q", "k", "v",
+    "turned q", "turned k", "scores", "scaled", "capped", "bias", "biased", "mask", "logits", "weights", "context",
+    "joined", "W_o", "output",
+)  # fmt: skip
 SENTENCE = "The river bank was steep so the boat left the bank and the river took the boat away"
 
 
@@ -110,6 +116,10 @@ class Config:
     layers: int = _whole(4, 1, 128, "Layers", "After how many layers the reach of a mask is stated.", about="view")
     mask_detail: str = _choice("effect", ("effect", "empty rows", "code"), "About the mask in use", "Effect: what it does to the weights. Empty rows: what becomes of queries that see nothing. Code: the mask to take away.", about="view")
     grouping: str = _choice("hide", ("hide", "show"), "Every grouping of keys and values", "The same weights from multi-head over grouped-query to multi-query attention.", about="view")
+    step: str = _choice("scores", STEPS, "Step", "The matrix that the Steps page shows, with those that it is computed from.", about="view")
+    steps: str = _choice("one", ("one", "all"), "Steps at once", "One step with what it is computed from, or all matrices at once.", about="view")
+    keys: int = _whole(0, 0, 1024, "Keys of another sequence", "On the Steps page: keys and values come from another sequence of this many tokens (cross-attention). 0: from the same (self-attention).", about="view")
+    d_v: int = _whole(0, 0, 256, "Width of a value (d_v)", "On the Steps page: channels of a head's values, where they differ from those of queries and keys. 0: d_head.", about="view")
     kv_heads: int = _whole(0, 0, 32, "Key-value heads (kv_heads)", "Heads that share keys and values, as in grouped-query (Ainslie et al. 2023) and multi-query attention (Shazeer 2019). 0: one for each head.", advanced=True)
     sharing: str = _choice("averaged", ("averaged", "drawn"), "Shared keys and values", "Where heads share them. Averaged: the mean of what each head had, so that the same weights are regrouped (Ainslie et al. 2023, section 2.1). Drawn: smaller projections of their own.", advanced=True)
     positions: str = _choice("none", POSITIONS, "Positions", "How attention learns where a token stands.", advanced=True)

@@ -1,0 +1,96 @@
+"""Matrices of any sign and size to bytes: what the browser draws the steps from.
+
+A value travels as a float of 16 bits after a power of two was taken out of the whole matrix, so that its greatest is
+near the top of what 16 bits hold: right to 1 in 2048 down to a 10^-9th of the greatest, and minus infinity stays what
+it is. Where a side is longer than `SIDE`, a cell stands for several and carries the one of the greatest magnitude, with
+its place.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from einops import rearrange
+from jaxtyping import Bool, Float, Float16, Int16, UInt8
+from torch import Tensor
+
+SIDE = 128  # cells a side at the most
+CELLS = 2**16  # cells of a matrix with all its heads at the most; of a larger one, one head is sent
+TOP = 15  # the exponent that the greatest of a matrix gets: float16 ends at 2 ** 16
+LIMIT = 100  # of the exponent: a float32 must hold the power of two
+LEAST = 2.0**-24  # the least float16: what is smaller and not zero becomes it
+
+
+@dataclass(frozen=True, eq=False)
+class Matrix:
+    """A matrix, or one a head, as it is sent: `codes (h p r)`, `places (h p r)` within a tile, None where tiles are cells.
+
+    `first` is the number of the first head that is there; `tiles`: rows and columns of a cell; `exponent`: a value is its
+    code times 2 to this; `most`: the greatest magnitude, infinities aside.
+    """
+
+    codes: Float16[Tensor, "h p r"]
+    places: Int16[Tensor, "h p r"] | None
+    first: int
+    tiles: tuple[int, int]
+    exponent: int
+    most: float
+
+
+def matrix(value: Float[Tensor, "h r c"] | Bool[Tensor, "h r c"], first: int = 0) -> Matrix:
+    """The matrix of some heads, ready to be sent; truths become ones and zeros."""
+    value = value.float()
+    rows, columns = value.shape[1:]
+    tiles = -(-rows // SIDE), -(-columns // SIDE)
+    cells, places = (value, None) if tiles == (1, 1) else _pooled(value, tiles)
+    finite = cells.abs().nan_to_num(0.0, 0.0, 0.0)
+    most = float(finite.max())
+    exponent = max(math.frexp(most)[1] - TOP, -LIMIT) if most else 0
+    codes = torch.ldexp(cells, torch.tensor(-exponent)).half()
+    lost = (codes == 0) & (cells != 0)
+    codes = torch.where(lost, torch.copysign(torch.tensor(LEAST), cells).half(), codes)
+    return Matrix(codes, places, first, tiles, exponent, most)
+
+
+def _pooled(value: Float[Tensor, "h n m"], tiles: tuple[int, int]) -> tuple[Tensor, Int16[Tensor, "h p r"]]:
+    """The greatest magnitude of every tile with its sign and place; minus infinity only where there is nothing else."""
+    down, across = tiles
+    missing = (0, -value.shape[2] % across, 0, -value.shape[1] % down)
+    padded = F.pad(value, missing, value=math.nan)
+    flat = rearrange(padded, "h (p i) (r j) -> h p r (i j)", i=down, j=across)
+    size = flat.abs().nan_to_num(-2.0, -1.0, -1.0)  # what is not there, below what is hidden, below every number
+    at = size.argmax(-1, keepdim=True)
+    return flat.gather(-1, at)[..., 0].contiguous(), at[..., 0].to(torch.int16)
+
+
+def payload(header: dict[str, Any], drawn: Sequence[Matrix], mask: Bool[Tensor, "q k"] | None) -> bytes:
+    """One message: u32 length of the header, JSON header, padding to 4 bytes, then codes and places matrix by matrix as
+    little-endian u16, and the mask as bits, the highest of a byte first, rows padded to bytes.
+    """
+    header = header | {"matrices": [_described(header["matrices"][i], each) for i, each in enumerate(drawn)]}
+    header["masked"] = mask is not None
+    text = json.dumps(header, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+    tensors = [tensor for each in drawn for tensor in (each.codes, each.places) if tensor is not None]
+    bits = [] if mask is None else [packed(mask).numpy().tobytes()]
+    parts = [struct.pack("<I", len(text)), text, bytes(-len(text) % 4)]
+    return b"".join([*parts, *(tensor.contiguous().numpy().tobytes() for tensor in tensors), *bits])
+
+
+def _described(words: dict[str, Any], drawn: Matrix) -> dict[str, Any]:
+    heads, rows, columns = drawn.codes.shape
+    shape = {"sent": heads, "first": drawn.first, "high": rows, "broad": columns, "tiles": drawn.tiles}
+    return words | shape | {"exponent": drawn.exponent, "most": drawn.most, "places": drawn.places is not None}
+
+
+def packed(mask: Bool[Tensor, "q k"]) -> UInt8[Tensor, "q b"]:
+    """A bit a pair, eight to a byte, the first one highest."""
+    padded = F.pad(mask, (0, -mask.shape[1] % 8)).to(torch.uint8)
+    bits = rearrange(padded, "q (b i) -> q b i", i=8)
+    return (bits << torch.arange(7, -1, -1, dtype=torch.uint8)).sum(-1, dtype=torch.uint8)

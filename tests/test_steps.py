@@ -1,0 +1,288 @@
+"""Every step of a pass: its numbers against the trace and torch, its costs, and where its cells come from."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+
+import pytest
+import torch
+import torch.nn.functional as F
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch.testing import assert_close
+from torch.utils.flop_counter import FlopCounterMode
+
+from attention.attend import HIDDEN
+from attention.config import STEPS, Config
+from attention.lit import RULES, Box, lit
+from attention.passes import difference, pairs, values
+from attention.scores import POSITIONS
+from attention.steps import Step, by_name, matrix_product, steps
+from attention.trace import trace
+from tests.strategies import configs
+
+SELF = {"keys": 0, "d_v": 0}
+PRODUCTS = ("Q", "K", "V", "scores", "context", "output")
+CASES = [
+    Config(tokens=5, heads=2, d_model=8),
+    Config(tokens=5, heads=2, d_model=6, mask="window", span=2, positions="rotary", projections="independent"),
+    Config(tokens=4, heads=4, d_model=12, kv_heads=2, keys=6, d_v=2, softcap=2.0, positions="alibi", mask="prefix"),
+    Config(tokens=4, heads=2, d_model=4, mask="padding", span=2, positions="sinusoidal", keys=3, temperature=2.0),
+    Config(tokens=3, heads=1, d_model=1, mask="full", scale="none", softmax="plus one", input="noise"),
+    Config(tokens=4, heads=2, d_model=4, mask="padding", span=4),  # nobody sees anything
+]
+
+
+@settings(deadline=None, max_examples=40)
+@given(configs())
+def test_every_tensor_has_the_shape_the_size_and_the_number_that_its_step_says(config):
+    plan, found = steps(config), values(config)
+    assert [step.name for step in plan] == [name for name in STEPS if name in found] == list(found)
+    for step in plan:
+        assert tuple(found[step.name].shape) == step.shape, step.name
+        assert found[step.name].nbytes == step.bytes, step.name
+        assert {source.name for source in step.sources} <= set(STEPS[: STEPS.index(step.name)]), step.name
+        assert {source.rule for source in step.sources} <= set(RULES)
+
+
+@settings(deadline=None, max_examples=40)
+@given(configs(**SELF))
+def test_the_steps_of_self_attention_are_those_of_the_trace(config):
+    found, whole = values(config), trace(config)
+    repeats = config.heads // config.groups
+    turned = "turned " if config.positions == "rotary" else ""
+    scaled = found.get("scaled", found["scores"])
+    theirs = {"x": whole.x, "weights": whole.weights, "context": whole.context, "output": whole.output}
+    for name, tensor in theirs.items():
+        assert_close(found[name], tensor, rtol=1e-4, atol=1e-4)
+    assert_close(found[f"{turned}q"], whole.q)
+    assert_close(found[f"{turned}k"].repeat_interleave(repeats, 0), whole.k)
+    assert_close(found["v"].repeat_interleave(repeats, 0), whole.v)
+    assert_close(scaled, whole.scores, rtol=1e-4, atol=1e-3)
+    last = next(found[name] for name in ("logits", "biased", "capped", "scaled", "scores") if name in found)
+    assert_close(last, whole.logits, rtol=1e-4, atol=1e-3)
+    if "bias" in found:
+        assert_close(found["bias"], whole.bias)
+
+
+@settings(deadline=None, max_examples=40)
+@given(configs(softmax="standard"))
+def test_the_context_is_that_of_torchs_attention(config):
+    """In float64, over the same queries, keys and values; the bias is written out once more here."""
+    found = {name: tensor.double() for name, tensor in values(config).items()}
+    turned = "turned " if config.positions == "rotary" else ""
+    q, k, v = (
+        found[name].repeat_interleave(config.heads // len(found[name]), 0) for name in (f"{turned}q", f"{turned}k", "v")
+    )
+    seen = config.rule.square(q.shape[1], k.shape[1], config.span)
+    scale = {"1/sqrt(d_head)": config.d_head**-0.5, "none": 1.0, "1/d_head": 1 / config.d_head}[config.scale]
+    added = torch.zeros(config.heads, *seen.shape, dtype=torch.float64)
+    if config.positions == "alibi":
+        far = (torch.arange(q.shape[1])[:, None] - torch.arange(k.shape[1])).abs()
+        added -= torch.tensor([2.0 ** (-8 * (h + 1) / config.heads) for h in range(config.heads)])[:, None, None] * far
+    if config.softcap:
+        added += config.softcap * torch.tanh(q @ k.mT * scale / config.temperature / config.softcap)
+        q = torch.zeros_like(q)
+    theirs = F.scaled_dot_product_attention(q, k, v, added.masked_fill(~seen, HIDDEN), scale=scale / config.temperature)
+    assert_close(found["context"], theirs, rtol=1e-3, atol=2e-3)
+    assert difference(config, values(config)) < 2e-3
+
+
+def test_cross_attention_is_torchs_layer_with_keys_and_values_of_their_own_width():
+    config = Config(tokens=5, heads=2, d_model=8, keys=7, mask="full", input="noise", projections="independent")
+    found = values(config)
+    layer = torch.nn.MultiheadAttention(8, 2, bias=False, kdim=8, vdim=8, batch_first=True)
+    layer.load_state_dict(
+        {
+            "in_proj_weight": torch.cat([found[f"W_{name}"].mT for name in "qkv"]),
+            "out_proj.weight": found["W_o"].mT,
+        }
+    )
+    with torch.inference_mode():
+        output, weights = layer(found["x"], found["y"], found["y"], average_attn_weights=False)
+    assert_close(found["output"], output)
+    assert_close(found["weights"], weights)
+    assert not torch.equal(found["y"][:5], found["x"])
+
+
+def test_the_other_sequence_of_a_text_is_the_same_text_at_its_own_length():
+    found = values(Config(tokens=5, keys=3))
+    assert torch.equal(found["y"], found["x"][:3])
+
+
+def test_values_of_another_width_are_drawn_like_the_others():
+    """Xavier: the variance of a uniform value is 2 / (inputs + outputs)."""
+    found = values(Config(tokens=2, heads=4, d_model=256, d_v=32, projections="independent"))
+    assert found["W_v"].shape == (256, 128) and found["W_o"].shape == (128, 256)
+    assert found["W_v"].var().item() == pytest.approx(2 / (256 + 128), rel=0.03)
+    assert found["W_o"].var().item() == pytest.approx(1 / (3 * 128), rel=0.03)
+    assert torch.equal(values(Config(d_v=64))["W_v"], values(Config())["W_v"])
+
+
+@pytest.mark.parametrize("config", [*CASES[:4], Config(tokens=64, mask="sinks", d_v=40)], ids=range(5))
+def test_the_operations_of_the_products_are_those_that_torch_counts(config):
+    with FlopCounterMode(display=False) as counter:
+        values(config, slice(0, 0))  # no head is computed a second time for its picture
+    assert counter.get_total_flops() == sum(by_name(config)[name].flops for name in PRODUCTS)
+
+
+def test_costs_of_a_small_pass_by_hand():
+    """3 tokens, 2 heads of 2 channels: 2 * 3 * 4 * 4 for a projection, 2 * 2 * 3 * 3 * 2 for the scores."""
+    plan = by_name(Config(tokens=3, heads=2, d_model=4, softcap=1.0, positions="alibi"))
+    flops = {name: step.flops for name, step in plan.items() if step.flops}
+    assert flops == {
+        "Q": 96, "K": 96, "V": 96, "scores": 72, "scaled": 18, "capped": 54, "biased": 18, "weights": 90, "context": 72,
+        "output": 96,
+    }  # fmt: skip
+    assert {name: plan[name].bytes for name in ("x", "W_q", "q", "scores", "mask")} == {
+        "x": 48, "W_q": 64, "q": 48, "scores": 72, "mask": 9,
+    }  # fmt: skip
+    assert [step.name for step in plan.values() if not step.allocated] == ["q", "k", "v"]
+    assert matrix_product(Config(tokens=3, heads=2, d_model=4), "b q (h d)", "c") == 96
+
+
+def test_only_the_steps_that_the_settings_have():
+    plain = Config(mask="full", scale="none")
+    assert [step.name for step in steps(plain)] == [
+        "x", "W_q", "W_k", "W_v", "Q", "K", "V", "q", "k", "v", "scores", "weights", "context", "joined", "W_o", "output",
+    ]  # fmt: skip
+    added = {
+        "scaled": replace(plain, temperature=2.0),
+        "capped": replace(plain, softcap=1.0),
+        "mask": replace(plain, mask="window"),
+        "biased": replace(plain, positions="alibi"),
+        "turned k": replace(plain, positions="rotary"),
+        "sines x": replace(plain, positions="sinusoidal"),
+        "y": replace(plain, keys=4),
+    }
+    for name, config in added.items():
+        assert name in by_name(config) and name not in by_name(plain)
+
+
+# --- where a cell comes from ---------------------------------------------------------------------------------------
+
+
+def filled(step: Step, boxes: tuple[Box, ...]) -> torch.Tensor:
+    """The cells of a step that are in any of the boxes."""
+    cells = torch.zeros(step.shape if step.by_head else (1, *step.shape), dtype=torch.bool)
+    for box in boxes:
+        cells[torch.tensor(box.heads)[:, None, None], torch.tensor(box.rows)[:, None], torch.tensor(box.columns)] = True
+    return cells
+
+
+def graph(config: Config) -> dict[str, torch.Tensor]:
+    """Every step but the mask in float64, as nodes of one graph of autograd; random tokens, matrices and positions."""
+    plan, random = by_name(config), torch.Generator().manual_seed(1)
+    found: dict[str, torch.Tensor] = {}
+    for name, step in plan.items():
+        if not step.sources and name != "mask":
+            found[name] = torch.randn(*step.shape, generator=random, dtype=torch.float64).mul_(0.5).requires_grad_()
+    for name in {"x", "y"} & plan.keys() - found.keys():
+        found[name] = found[f"embedded {name}"] + found[f"sines {name}"]
+    other, repeats = found.get("y", found["x"]), config.heads // config.groups
+    for name, tokens, heads in (
+        ("q", found["x"], config.heads),
+        ("k", other, config.groups),
+        ("v", other, config.groups),
+    ):
+        flat = found[name.upper()] = tokens @ found[f"W_{name}"]
+        found[name] = torch.stack(flat.chunk(heads, -1))
+    if "turned q" in plan:
+        found |= {f"turned {name}": POSITIONS["rotary"].to_heads(found[name]) for name in "qk"}
+    q, k = (found.get(f"turned {name}", found[name]) for name in "qk")
+    last = found["scores"] = torch.stack([q[h] @ k[h // repeats].T for h in range(config.heads)])
+    if "scaled" in plan:
+        last = found["scaled"] = last * (config.d_head**-0.5 / config.temperature)
+    if "capped" in plan:
+        last = found["capped"] = config.softcap * torch.tanh(last / config.softcap)
+    if "biased" in plan:
+        last = found["biased"] = last + found["bias"]
+    if "mask" in plan:
+        last = found["logits"] = last.masked_fill(~pairs(config), HIDDEN)
+    whole = last.exp().sum(-1, keepdim=True)
+    found["weights"] = last.exp() / (whole + (config.softmax == "plus one") + (whole == 0))
+    found["context"] = torch.stack([found["weights"][h] @ found["v"][h // repeats] for h in range(config.heads)])
+    found["joined"] = torch.cat(list(found["context"]), -1)
+    return found | {"output": found["joined"] @ found["W_o"]}
+
+
+def contributions(cell: torch.Tensor, found: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """Where gradient times value is not zero, in every matrix: what a cell was computed from, as autograd has it."""
+    grads = torch.autograd.grad(cell, list(found.values()), allow_unused=True, retain_graph=True)
+    parts = {name: (g, x) for (name, x), g in zip(found.items(), grads, strict=True) if g is not None}
+    told = {name: ((g != 0) & (x != 0) & x.isfinite()) for name, (g, x) in parts.items()}
+    return {name: cells if cells.ndim == 3 else cells[None] for name, cells in told.items() if cells.any()}
+
+
+def comparable(config: Config, name: str, row: int, column: int) -> bool:
+    """Has the cell a gradient? A hidden pair has none, nor has the one weight of a query that sees one key."""
+    if name not in ("logits", "weights", "context", "joined", "output"):
+        return True
+    seen = pairs(config)[row]
+    if name in ("logits", "weights") and not seen[column]:
+        return False
+    count = int(seen.sum())
+    return name == "logits" or count > (config.softmax == "standard")
+
+
+@pytest.mark.parametrize("config", CASES, ids=range(len(CASES)))
+def test_a_cell_lights_what_autograd_finds_it_computed_from(config):
+    found, plan, compared = graph(config), by_name(config), 0
+    for name, step in plan.items():
+        if name == "mask" or not step.sources:
+            continue
+        for at in itertools.product(*map(range, step.shape)):
+            head, row, column = at if step.by_head else (0, *at)
+            if not comparable(config, name, row, column):
+                continue
+            boxes = lit(config, name, row, column, head)
+            theirs = contributions(found[name][at], found)
+            theirs.pop(name, None)
+            ours = {source: filled(plan[source], boxes[source]) for source in boxes if source != "mask"}
+            assert ours.keys() == theirs.keys(), (name, at)
+            for source, cells in ours.items():
+                assert torch.equal(cells, theirs[source]), (name, at, source)
+            compared += 1
+    assert compared > 20
+
+
+@settings(deadline=None, max_examples=40)
+@given(configs(), st.data())
+def test_a_hidden_pair_comes_from_the_mask_alone_and_a_weight_from_the_keys_that_are_seen(config, data):
+    seen, plan = pairs(config), by_name(config)
+    if "mask" not in plan:
+        return
+    q, k, h = (data.draw(st.integers(0, size - 1)) for size in (*seen.shape, config.heads))
+    logit, weight = lit(config, "logits", q, k, h), lit(config, "weights", q, k, h)
+    assert logit["mask"] == (Box((0,), (q,), (k,)),)
+    if not seen[q, k]:
+        assert logit.keys() == {"mask"}
+        assert weight == {"logits": (Box((h,), (q,), (k,)),), "mask": logit["mask"]}
+    else:
+        keys = tuple(seen[q].nonzero()[:, 0].tolist())
+        assert weight["logits"] == (Box((h,), (q,), keys),) and weight["mask"] == (Box((0,), (q,), keys),)
+        assert weight["scores"] == (Box((h,), (q,), keys),)
+
+
+def test_one_cell_by_hand():
+    """Head 1 of 2 shares the keys of head 0; the first query of a causal pass sees itself."""
+    config = Config(tokens=3, heads=2, d_model=4, kv_heads=1, mask="causal")
+    assert lit(config, "context", 0, 1, 1)["weights"] == (Box((1,), (0,), (0,)),)
+    assert lit(config, "context", 0, 1, 1)["v"] == (Box((0,), (0,), (1,)),)
+    assert lit(config, "scores", 2, 1, 1)["Q"] == (Box((0,), (2,), (2, 3)),)
+    assert set(lit(config, "scores", 2, 1, 1)["x"]) == {Box((0,), (row,), (0, 1, 2, 3)) for row in (1, 2)}
+    assert lit(config, "joined", 2, 3)["context"] == (Box((1,), (2,), (1,)),)
+    assert lit(config, "W_q", 0, 0) == {}
+
+
+def test_a_query_that_sees_nothing_comes_from_nothing():
+    found = lit(Config(tokens=4, heads=2, d_model=4, mask="padding", span=4), "output", 3, 1)
+    assert found.keys() == {"joined", "W_o", "context"}
+
+
+def test_cells_that_are_not_there():
+    with pytest.raises(IndexError, match=r"scores has no cell \(8, 0, 0\); heads, rows and columns are \(8, 18, 18\)"):
+        lit(Config(), "scores", 0, 0, 8)
+    with pytest.raises(KeyError, match="capped"):
+        lit(Config(), "capped", 0, 0)
