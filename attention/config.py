@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import math
+import unicodedata
 from dataclasses import Field, dataclass, field, fields, replace
 from typing import Any
 
@@ -23,7 +24,7 @@ STEPS = (
     "turned q", "turned k", "scores", "scaled", "capped", "bias", "biased", "mask", "logits", "weights", "context",
     "joined", "W_o", "output",
 )  # fmt: skip
-SENTENCE = "The river bank was steep so the boat left the bank and the river took the boat away"
+SENTENCE = "The river bank was steep so the boat left the bank and then the river took the boat"
 
 
 class ConfigError(ValueError):
@@ -47,7 +48,7 @@ class Knob:
         if self.choices:
             return isinstance(value, str) and value in self.choices
         if self.low is None:
-            return isinstance(value, str) and len(value) <= (self.high or math.inf) and value.isprintable()
+            return isinstance(value, str) and len(value) <= (self.high or math.inf) and _readable(value)
         if isinstance(value, bool) or not isinstance(value, int if self.whole else (int, float)):
             return False
         return self.high is not None and self.low <= value <= self.high  # NaN is on no side of a bound
@@ -65,6 +66,11 @@ class Knob:
         if self.low is None:
             return f"printable text of at most {self.high:,} characters"
         return f"a {'whole ' * self.whole}number between {self.low:,} and {self.high:,}"
+
+
+def _readable(text: str) -> bool:
+    """No control characters but line breaks and tabs, no halves of characters: everything else can be shown."""
+    return all(sign in "\n\t" or unicodedata.category(sign) not in ("Cc", "Cs") for sign in text)
 
 
 def _whole(default: int, low: int, high: int, label: str, help: str, **more: Any) -> Any:

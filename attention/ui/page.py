@@ -16,12 +16,13 @@ from streamlit.runtime.pages_manager import PagesManager
 
 from attention import codec, sweep
 from attention.components.copy_link import copy_link
-from attention.config import DEFAULTS, KNOBS, Config, ConfigError, check
+from attention.config import DEFAULTS, KNOBS, LAST, Config, ConfigError, check
 from attention.sweep import Sweep
 from attention.ui import compute, controls, sweep_controls
 from attention.ui.words import plain
 
 ICON = str(Path(__file__).with_name("icon.png"))  # Material icons would be fetched from elsewhere
+TOLD = 4  # notes that are shown at once
 View = Callable[[Config], None]
 TIGHT = """
 <style>
@@ -49,7 +50,7 @@ def show_sweep(view: Callable[[Sweep], None]) -> None:
 def _begin(module: str) -> bool:
     """What every page does first; says whether another page was shown before."""
     name = module.rpartition(".")[2]
-    st.set_page_config(layout="wide", page_title="Attention Lab", page_icon=ICON)
+    st.set_page_config(layout="wide", page_title=f"{name.capitalize()} · Attention Lab", page_icon=ICON)
     _through_menu(name)
     compute.settle()
     st.html(TIGHT)
@@ -71,6 +72,8 @@ def kept(name: str, otherwise: Any = None) -> Any:
 def pinned() -> None:
     """Takes up what was pinned in the grid of heads, whose key is "grid": the callback of a pin."""
     pin = (st.session_state.get("grid") or {}).get("pin") or {}
+    if pin.get("query") == st.session_state.config.tokens - 1:
+        pin = pin | {"query": LAST}  # the last one stays the last when the length changes
     put(**{name: pin[name] for name in ("head", "query") if name in pin})
 
 
@@ -114,9 +117,17 @@ def _live(view: View) -> None:
         with st.container(horizontal=True, vertical_alignment="center"):
             copy_link()
             st.button("Reset", on_click=put, kwargs=DEFAULTS, key="reset", help="Every setting back to its default.")
-    for note in st.session_state.notes:
-        st.warning(plain(note), icon=":material/info:")
+    _tell(st.session_state.notes)
     view(config)
+
+
+def _tell(notes: list[str]) -> None:
+    """What could not be used, in one box, whatever a link says."""
+    if not notes:
+        return
+    told = [plain(note) for note in notes[:TOLD]]
+    more = [f"… and {len(notes) - TOLD} more"] if len(notes) > TOLD else []
+    st.warning("\n".join(f"- {note}" for note in told + more) if len(notes) > 1 else told[0], icon=":material/info:")
 
 
 def _taken_up() -> Config:
@@ -132,7 +143,7 @@ def _taken_up() -> Config:
             values[name] = before[name]
             notes.append(str(error))
     config, moved = codec.fit(values)
-    if values != before:
+    if values != before or notes:
         state.notes = notes + moved
     state.config = config
     for name, value in vars(config).items():
@@ -165,8 +176,7 @@ def _live_sweep(view: Callable[[Sweep], None]) -> None:
         st.query_params.from_dict(sweep.to_query(found))
     with st.sidebar:
         sweep_controls.draw(found)
-    for note in st.session_state.sweep_notes:
-        st.warning(plain(note), icon=":material/info:")
+    _tell(st.session_state.sweep_notes)
     view(found)
 
 
