@@ -108,7 +108,7 @@ class Weights:
     @cached_property
     def out_proj(self) -> Linear:
         """h e to c."""
-        return Linear(rearrange(self.output, "h e c -> c (h e)").contiguous(), self.output_bias)
+        return Linear(rearrange(self.output, "h e c -> c (h e)"), self.output_bias)
 
     @cached_property
     def qkv_proj(self) -> Linear:
@@ -118,4 +118,4 @@ class Weights:
 
 
 def _linear(maps: Float[Tensor, "h c d"], bias: Float[Tensor, "h d"]) -> Linear:
-    return Linear(rearrange(maps, "h c d -> (h d) c").contiguous(), rearrange(bias, "h d -> (h d)"))
+    return Linear(rearrange(maps, "h c d -> (h d) c"), rearrange(bias, "h d -> (h d)"))
