@@ -222,4 +222,5 @@ def _evidence(row: Row) -> None:
     found = row.evidence()
     data = pd.DataFrame(found.points, columns=["series", "x", "y"])
     series, widths = list(dict.fromkeys(data.series)), sorted(set(data.x))
-    st.vega_lite_chart(data, lesson.lines(found.title, found.x, found.y, series, widths), key="evidence")
+    st.markdown(f"**{found.title}**")
+    st.vega_lite_chart(data, lesson.lines(found.x, found.y, series, widths), key="evidence")
