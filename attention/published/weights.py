@@ -19,7 +19,7 @@ class Linear(NamedTuple):
     """A map as `nn.Linear` keeps it: `F.linear(x, *linear)` is x weightᵀ + bias."""
 
     weight: Float[Tensor, "o i"]
-    bias: Float[Tensor, o]
+    bias: Float[Tensor, " o"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +37,7 @@ class Weights:
     query_bias: Float[Tensor, "h d"]
     key_bias: Float[Tensor, "h d"]
     value_bias: Float[Tensor, "h e"]
-    output_bias: Float[Tensor, o]
+    output_bias: Float[Tensor, " o"]
     batch: int = 1
     tokens: int = 1
 
