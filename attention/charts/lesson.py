@@ -9,11 +9,11 @@ import altair as alt
 from attention.charts import theme
 
 
-def lines(title: str, x: str, y: str, series: list[str], widths: list[float]) -> dict[str, Any]:
+def lines(x: str, y: str, series: list[str], widths: list[float]) -> dict[str, Any]:
     """Lines over the columns series, x, y of a table, as a Vega-Lite specification; y is fixed at 0 to 1."""
     color = alt.Color("series:N", title=None, scale=alt.Scale(domain=series, range=list(theme.HEADS[: len(series)])))
     chart = (
-        alt.Chart(title=title)
+        alt.Chart()
         .mark_line(point=True)
         .encode(
             x=alt.X("x:Q", title=x, scale=alt.Scale(type="log", base=2), axis=alt.Axis(values=widths, grid=False)),

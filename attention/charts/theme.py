@@ -39,7 +39,7 @@ STEP_HEIGHT = 78  # one step of a row, of several over the same keys
 CURVE_HEIGHT = 160
 SMALL_HEIGHT = 270  # a heatmap of several side by side
 NARROW_HEIGHT = 360  # a heatmap in a third of the page, its scale below
-LESSON_HEIGHT = 220
+LESSON_HEIGHT = 320
 
 
 def side(heads: int) -> int:

@@ -94,8 +94,9 @@ def compared(row: Row, case: Case, printed: bool = False, form: Form = None) -> 
     run, inputs = row.version(printed), case.inputs(row, form)
     record = recorded(run, **inputs)
     found: Attention | None = record.result
-    beside = found is not None and _fits(found.weights, target.weights)
-    shown = found.weights.expand(target.weights.shape)[0] if beside else None
+    shown = None
+    if found is not None and _fits(found.weights, target.weights):
+        shown = found.weights.expand(target.weights.shape)[0]  # one row of weights for all queries is a square, too
     return Comparison(
         judgement=_judgement(found, target, record.error),
         raised_at=record.raised_at,

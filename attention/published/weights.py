@@ -19,7 +19,7 @@ class Linear(NamedTuple):
     """A map as `nn.Linear` keeps it: `F.linear(x, *linear)` is x weightᵀ + bias."""
 
     weight: Float[Tensor, "o i"]
-    bias: Float[Tensor, o]
+    bias: Float[Tensor, " o"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +37,7 @@ class Weights:
     query_bias: Float[Tensor, "h d"]
     key_bias: Float[Tensor, "h d"]
     value_bias: Float[Tensor, "h e"]
-    output_bias: Float[Tensor, o]
+    output_bias: Float[Tensor, " o"]
     batch: int = 1
     tokens: int = 1
 
@@ -108,7 +108,7 @@ class Weights:
     @cached_property
     def out_proj(self) -> Linear:
         """h e to c."""
-        return Linear(rearrange(self.output, "h e c -> c (h e)").contiguous(), self.output_bias)
+        return Linear(rearrange(self.output, "h e c -> c (h e)"), self.output_bias)
 
     @cached_property
     def qkv_proj(self) -> Linear:
@@ -118,4 +118,4 @@ class Weights:
 
 
 def _linear(maps: Float[Tensor, "h c d"], bias: Float[Tensor, "h d"]) -> Linear:
-    return Linear(rearrange(maps, "h c d -> (h d) c").contiguous(), rearrange(bias, "h d -> (h d)"))
+    return Linear(rearrange(maps, "h c d -> (h d) c"), rearrange(bias, "h d -> (h d)"))

@@ -12,7 +12,7 @@ from attention.charts import heatmap, lesson
 from attention.components.heads_grid import heads_grid
 from attention.config import KNOBS, Config
 from attention.effect import tiled
-from attention.published import ROWS, Row
+from attention.published import ROWS, Evidence, Row
 from attention.published.case import left_out, longest
 from attention.published.compare import Comparison, Error, Judgement
 from attention.ui import compute, page
@@ -174,7 +174,7 @@ def _plot(figure: object, key: str) -> None:
 def _details(config: Config, name: str, printed: bool, found: Comparison) -> None:
     row = ROWS[name]
     if row.evidence:
-        _evidence(row)
+        _evidence(row.evidence())
     st.markdown("**The code as it runs**")
     st.code(found.source, language="python")
     for slip in row.slips:
@@ -218,8 +218,8 @@ def _demands(name: str, printed: bool) -> pd.DataFrame:
     return pd.DataFrame([(one.trial, one.outcome, one.error) for one in tried], columns=["Given", "It", "Error"])
 
 
-def _evidence(row: Row) -> None:
-    found = row.evidence()
+def _evidence(found: Evidence) -> None:
     data = pd.DataFrame(found.points, columns=["series", "x", "y"])
     series, widths = list(dict.fromkeys(data.series)), sorted(set(data.x))
-    st.vega_lite_chart(data, lesson.lines(found.title, found.x, found.y, series, widths), key="evidence")
+    st.markdown(f"**{found.title}**")
+    st.vega_lite_chart(data, lesson.lines(found.x, found.y, series, widths), key="evidence")
