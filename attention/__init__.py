@@ -19,7 +19,8 @@ From the ground up, where each may import what stands before it:
     published              attention as others have published it, against this one
     devices implementations sweep    what can be timed where, and which cases of it are
     stopwatch footprint roofline     seconds, bytes and operations of a call, and what hardware could do at best
-    recordings timing comparison     timings as they are kept, how they are measured, what they say about each other
+    recordings comparison  timings as they are kept and travel, and what they say about each other
+    calls turn timing      a case made ready, one measurement at a time, seconds with their spread
     command                the command line of timing
     steps passes lit matrices        a pass matrix by matrix: what each is, its numbers, where a cell comes from, its bytes
     tables cells softmax_tables      tensors to rows and bytes

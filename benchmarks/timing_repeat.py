@@ -44,8 +44,8 @@ def main() -> int:
             f"  {b.spread.median / a.spread.median:5.2f} times  {'agree' if agree(a, b) else 'disagree'}"
             f"{'' if settled else ' (not settled)'}"
         )
-    if not agreed:
-        print("No case settled in both sweeps: the machine is too busy to say anything. FAIL")
+    if len(agreed) < len(first) / 2:
+        print(f"Only {len(agreed)} of {len(first)} cases settled in both sweeps: the machine is too busy to tell. FAIL")
         return 1
     fine = sum(agreed) >= SHARE * len(agreed)
     print(

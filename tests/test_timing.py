@@ -7,7 +7,7 @@ import threading
 import pytest
 import torch
 
-from attention import devices, roofline, timing
+from attention import devices, roofline, timing, turn
 from attention.roofline import Peaks
 from attention.timing import IMPLEMENTATIONS, Sweep, measure
 
@@ -160,9 +160,9 @@ def test_one_sweep_at_a_time_and_who_waits_is_told():
 
 def test_other_processes_on_the_machine_wait_too(monkeypatch, tmp_path):
     fcntl = pytest.importorskip("fcntl")
-    monkeypatch.setattr(timing.tempfile, "gettempdir", lambda: str(tmp_path))
+    monkeypatch.setattr(turn.tempfile, "gettempdir", lambda: str(tmp_path))
     told = []
-    with open(tmp_path / f"attention-timing-{timing.os.getuid()}.lock", "w") as file:
+    with open(tmp_path / f"attention-timing-{turn.os.getuid()}.lock", "w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
 
         def let_go() -> None:

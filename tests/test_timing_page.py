@@ -98,6 +98,15 @@ def test_a_recording_stands_beside_and_says_so_in_every_chart(chart):
     assert "No GPU here" not in said(test)
 
 
+def test_an_opened_recording_stays_until_it_is_taken_away():
+    far = read(written(line(LENGTHS, [0.004] * 3, **GPU)), "gpu.json")
+    test = run(uploaded=far)
+    assert "recorded 2026-01-31" in said(test)
+    test.button(key="forget").click().run()
+    assert not test.get("plotly_chart")
+    assert "No GPU here" in said(test)
+
+
 def test_a_job_that_waits_says_how_many_are_before_it():
     test = run(job=Job(Sweep()))
     assert test.button(key="cancel").label == "Cancel"

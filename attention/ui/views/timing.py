@@ -243,6 +243,8 @@ def _recordings(sweep: Sweep) -> None:
         files = st.file_uploader(
             "Recordings (.json)", "json", True, key="recordings", max_upload_size=8, on_change=_uploaded
         )
+        if page.kept("uploaded") and not files:  # the uploader forgets its files when the page is left
+            st.button("Take the opened recordings away", key="forget", on_click=page.put, kwargs={"uploaded": []})
         for problem in page.kept("upload_problems", []) if files else []:
             st.error(plain(problem), icon=":material/error:")
 
