@@ -112,13 +112,21 @@ def _arrive(from_elsewhere: bool) -> None:
 def _live(view: View) -> None:
     config = _taken_up()
     _write_link(config)
-    with st.sidebar:
-        controls.draw(config)
-        with st.container(horizontal=True, vertical_alignment="center"):
-            copy_link()
-            st.button("Reset", on_click=put, kwargs=DEFAULTS, key="reset", help="Every setting back to its default.")
-    _tell(st.session_state.notes)
-    view(config)
+    notes = st.container()
+    try:
+        view(config)  # first: it is what one waits for, and the controls know already where they stand
+    finally:
+        with st.sidebar:
+            _controls(config)
+        with notes:
+            _tell(st.session_state.notes)
+
+
+def _controls(config: Config) -> None:
+    controls.draw(config)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        copy_link()
+        st.button("Reset", on_click=put, kwargs=DEFAULTS, key="reset", help="Every setting back to its default.")
 
 
 def _tell(notes: list[str]) -> None:
