@@ -1,6 +1,6 @@
 """What a head does, in numbers.
 
-Every function takes the weights of all heads `(h q k)` and gives one number a head, `(h)`. To add one: write it, and
+Every function takes the `Rows` of heads and gives one number a head, `(h)`. To add one: write it, and
 put its name and unit into `NUMBERS`, and its field into `Profile`; the table follows. Rows that see nothing count in no
 mean.
 """
@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import NamedTuple
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 Weights = Float[Tensor, "h q k"]
@@ -22,7 +23,7 @@ PerHead = Float[Tensor, "h"]
 class Number(NamedTuple):
     """A number about a head: how it is computed, what it is called, its unit, and its formula."""
 
-    of: Callable[[Weights], PerHead]
+    of: Callable[[Rows], PerHead]
     label: str
     unit: str
     formula: str
@@ -40,17 +41,44 @@ class Profile:
     previous: PerHead
 
 
-def profile(weights: Float[Tensor, "h q k"]) -> Profile:
-    """The numbers of every head from its weights `(h q k)`, which may be a tensor of your own."""
-    if weights.ndim != 3:
-        raise ValueError(f"weights of shape {tuple(weights.shape)} are not (heads, queries, keys).")
-    each = weights.split(1) or [weights]  # head by head: what fits a cache is read once from memory, not once a number
-    return Profile(**{name: torch.cat([number.of(head) for head in each]) for name, number in NUMBERS.items()})
+def profile(weights: Float[Tensor, "h q k"], mask: Bool[Tensor, "q k"] | None = None) -> Profile:
+    """The numbers of every head from its weights `(h q k)`, which may be a tensor of your own.
+
+    `mask` says which keys a query may see (True takes part); without it, those that have weight.
+    """
+    if weights.ndim != 3 or 0 in weights.shape[1:]:
+        raise ValueError(f"weights of shape {tuple(weights.shape)} are not (heads, queries, keys) of one or more.")
+    each = [Rows(head, mask) for head in weights.split(1)]  # head by head: what fits a cache is read once from memory
+    none = weights.new_zeros(0)
+    return Profile(**{name: torch.cat([none, *map(number.of, each)]) for name, number in NUMBERS.items()})
 
 
-def seeing(weights: Weights) -> Bool[Tensor, "h q"]:
-    """Which rows see anything?"""
-    return (weights > 0).any(-1)
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """The rows of one or more heads, `weights (h q k)`, and what several numbers need of them, computed once."""
+
+    weights: Weights
+    mask: Bool[Tensor, "q k"] | None = None
+
+    @cached_property
+    def entropy(self) -> Float[Tensor, "h q"]:
+        """Entropy of every row, in nats."""
+        return row_entropy(self.weights)
+
+    @cached_property
+    def greatest(self) -> Float[Tensor, "h q"]:
+        """The greatest weight of every row."""
+        return self.weights.amax(-1)
+
+    @cached_property
+    def seeing(self) -> Bool[Tensor, "h q"]:
+        """Which rows see anything?"""
+        return self.greatest > 0
+
+    @cached_property
+    def choices(self) -> Int[Tensor, "..."]:
+        """How many keys a row may see, (h q) or (q)."""
+        return (self.weights > 0).sum(-1) if self.mask is None else self.mask.sum(-1)
 
 
 def row_entropy(weights: Float[Tensor, "*q k"]) -> Float[Tensor, "*q"]:
@@ -58,41 +86,41 @@ def row_entropy(weights: Float[Tensor, "*q k"]) -> Float[Tensor, "*q"]:
     return torch.special.entr(weights).sum(-1)
 
 
-def entropy(weights: Weights) -> PerHead:
+def entropy(rows: Rows) -> PerHead:
     """Mean entropy of the rows, in nats."""
-    return _mean(row_entropy(weights), seeing(weights))
+    return _mean(rows.entropy, rows.seeing)
 
 
-def entropy_share(weights: Weights) -> PerHead:
-    """Mean over the rows of entropy over the most it could be, ln of the keys with weight, where these are several."""
-    choices = (weights > 0).sum(-1)
-    share = row_entropy(weights) / choices.clamp(min=2).to(weights.dtype).log()
-    return _mean(share, choices > 1)
+def entropy_share(rows: Rows) -> PerHead:
+    """Mean over the rows of entropy over the most it could be, ln of the keys they may see, where these are several."""
+    share = rows.entropy / rows.choices.clamp(min=2).to(rows.weights.dtype).log()
+    return _mean(share, rows.seeing & (rows.choices > 1))
 
 
-def greatest(weights: Weights) -> PerHead:
+def greatest(rows: Rows) -> PerHead:
     """Mean over the rows of the greatest weight: the confidence of Voita et al. 2019, section 3."""
-    return _mean(weights.amax(-1), seeing(weights))
+    return _mean(rows.greatest, rows.seeing)
 
 
-def distance(weights: Weights) -> PerHead:
+def distance(rows: Rows) -> PerHead:
     """Mean distance between query and key in tokens, weighted by attention (Vig & Belinkov 2019, section 4.2)."""
-    queries, keys = weights.shape[-2:]
-    at = torch.arange(max(queries, keys), device=weights.device)
-    apart = (at[:queries, None] - at[None, :keys]).abs().to(weights.dtype)
-    return _mean((weights * apart).sum(-1), seeing(weights))
+    queries, keys = rows.weights.shape[-2:]
+    at = torch.arange(max(queries, keys), device=rows.weights.device)
+    apart = (at[:queries, None] - at[None, :keys]).abs().to(rows.weights.dtype)
+    return _mean((rows.weights * apart).sum(-1), rows.seeing)
 
 
-def first(weights: Weights) -> PerHead:
+def first(rows: Rows) -> PerHead:
     """Mean weight on the first token: the attention sink of Xiao et al. 2023, section 3.1."""
-    return _mean(weights[..., 0], seeing(weights))
+    return _mean(rows.weights[..., 0], rows.seeing)
 
 
-def previous(weights: Weights) -> PerHead:
+def previous(rows: Rows) -> PerHead:
     """Mean weight on the token just before, over the queries that have one (Olsson et al. 2022: previous-token)."""
+    weights = rows.weights
     if weights.shape[-2] < 2:
         return weights.new_zeros(weights.shape[0])
-    return _mean(weights.diagonal(-1, -2, -1), seeing(weights)[:, 1 : weights.shape[-1] + 1])
+    return _mean(weights.diagonal(-1, -2, -1), rows.seeing[:, 1 : weights.shape[-1] + 1])
 
 
 def _mean(rows: Float[Tensor, "h q"], counted: Bool[Tensor, "h q"]) -> PerHead:
@@ -102,7 +130,7 @@ def _mean(rows: Float[Tensor, "h q"], counted: Bool[Tensor, "h q"]) -> PerHead:
 
 NUMBERS: dict[str, Number] = {
     "entropy": Number(entropy, "Entropy", "nats", "mean over queries of -sum p ln p"),
-    "entropy_share": Number(entropy_share, "Share of most", "", "mean of entropy / ln(keys with weight)"),
+    "entropy_share": Number(entropy_share, "Share of most", "", "mean of entropy / ln(keys that may be seen)"),
     "greatest": Number(greatest, "Greatest", "", "mean over queries of max p"),
     "distance": Number(distance, "Distance", "tokens", "mean over queries of sum p |q - k|"),
     "first": Number(first, "On first", "", "mean over queries of p at key 0"),

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import torch
 import torch.nn.functional as F
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor
 
 from attention.codec import link
@@ -142,9 +142,9 @@ def holding(weights: Float[Tensor, "k"], share: float = 0.9) -> int:
     return int((mass < share * mass[-1]).sum()) + 1 if mass[-1] > 0 else 0
 
 
-def numbers(weights: Float[Tensor, "h q k"]) -> dict[str, list[Any]]:
+def numbers(weights: Float[Tensor, "h q k"], mask: Bool[Tensor, "q k"]) -> dict[str, list[Any]]:
     """The profile of every head as columns, `head` first; a column is named as in `heads.NUMBERS`."""
-    found = profile(weights)
+    found = profile(weights, mask)
     return {"head": list(range(len(weights)))} | {name: getattr(found, name).tolist() for name in NUMBERS}
 
 

@@ -13,7 +13,15 @@ from torch import Tensor
 
 from attention.config import KNOBS, Config, fitted
 
-SMALL = {"tokens": 24, "d_model": 48, "text": 40, "query": 24, "span": 30, "keys": 20, "d_v": 12}  # greatest values of drawn configs
+SMALL = {
+    "tokens": 24,
+    "d_model": 48,
+    "text": 40,
+    "query": 24,
+    "span": 30,
+    "keys": 20,
+    "d_v": 12,
+}  # greatest values of drawn configs
 LETTERS = "abcXYZ 019_-'’.,;&=+%#?/\\<>\"·éßİλж中́🙂👩"  # printable, and some of it trouble in a link
 
 seeds = st.integers(0, 2**31)

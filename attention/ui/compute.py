@@ -138,7 +138,8 @@ def groupings(config: Config) -> list[Grouping]:
 @st.cache_data(show_spinner=False, max_entries=64)
 def numbers(config: Config) -> dict[str, list[float]]:
     """The profile of every head as columns; give `config.tensors`."""
-    return shared(tables.numbers, _trace(config).weights)
+    found = _trace(config)
+    return shared(tables.numbers, found.weights, found.mask)
 
 
 @st.cache_resource(show_spinner=False, max_entries=8)
