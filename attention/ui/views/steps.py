@@ -33,7 +33,8 @@ def nearest(step: str, present: list[str]) -> str:
     """The step itself, or where the settings don't have it, the last one before it that they have, or the first."""
     if step in present:
         return step
-    return [name for name in present if STEPS.index(name) < STEPS.index(step)][-1:][0] if step != STEPS[0] else present[0]
+    before = [name for name in present if STEPS.index(name) < STEPS.index(step)]
+    return before[-1] if before else present[0]
 
 
 def _title(config: Config) -> None:
@@ -56,19 +57,17 @@ def _title(config: Config) -> None:
 
 
 def _stepper(config: Config, present: list[str], current: str) -> None:
-    at, every = present.index(current), config.steps == "all"
-    back, slider, on, all_ = st.columns([1, 7, 1, 2.6], vertical_alignment="bottom", gap="small")
-    _turn(back, "Previous step", ":material/arrow_back:", "back", present[max(0, at - 1)], every or at == 0)
+    at, every, last = present.index(current), config.steps == "all", len(present) - 1
     options = [name for name in STEPS if name in present or name == config.step]
+    slider, buttons = st.columns([7, 4], vertical_alignment="bottom", gap="medium")
     with slider:
         st.select_slider(
             f"Step {at + 1} of {len(present)}", options, key="step", help=KNOBS["step"].help, disabled=every
         )
-    last = len(present) - 1
-    _turn(on, "Next step", ":material/arrow_forward:", "on", present[min(last, at + 1)], every or at == last)
-    with all_:
-        knob = KNOBS["steps"]
-        names = {"one": "One step", "all": "All at once"}
+    with buttons, st.container(horizontal=True, gap="small"):
+        _turn("Previous step", ":material/arrow_back:", "back", present[max(0, at - 1)], every or at == 0)
+        _turn("Next step", ":material/arrow_forward:", "on", present[min(last, at + 1)], every or at == last)
+        knob, names = KNOBS["steps"], {"one": "One step", "all": "All at once"}
         st.segmented_control(
             knob.label, knob.choices, key="steps", format_func=names.get, required=True, label_visibility="collapsed"
         )
@@ -76,17 +75,8 @@ def _stepper(config: Config, present: list[str], current: str) -> None:
         st.info(f"These settings have no step “{config.step}”; shown is “{current}”.", icon=":material/info:")
 
 
-def _turn(place, label: str, icon: str, key: str, step: str, disabled: bool) -> None:
-    place.button(
-        "",
-        icon=icon,
-        key=f"step_{key}",
-        help=label,
-        on_click=page.put,
-        kwargs={"step": step},
-        disabled=disabled,
-        width="stretch",
-    )
+def _turn(label: str, icon: str, key: str, step: str, disabled: bool) -> None:
+    st.button("", icon=icon, key=f"step_{key}", help=label, on_click=page.put, kwargs={"step": step}, disabled=disabled)
 
 
 def _step(config: Config, step: Step, at: int) -> None:
@@ -136,10 +126,14 @@ def _costs(config: Config) -> None:
         "step": "Step",
         "axes": "Axes",
         "shape": "Shape",
-        "bytes": st.column_config.NumberColumn("Memory (bytes)", format="localized", help="float32; the mask a byte a pair"),
+        "bytes": st.column_config.NumberColumn(
+            "Memory (bytes)", format="localized", help="float32; the mask a byte a pair"
+        ),
         "memory": st.column_config.ProgressColumn("of memory", format="%.1f %%", min_value=0, max_value=100),
         "flops": st.column_config.NumberColumn(
-            "FLOPs", format="localized", help="A sum, a product or any other function of a number counts as one; 5 a cell for the softmax"
+            "FLOPs",
+            format="localized",
+            help="A sum, a product or any other function of a number counts as one; 5 a cell for the softmax",
         ),
         "work": st.column_config.ProgressColumn("of FLOPs", format="%.1f %%", min_value=0, max_value=100),
     }
