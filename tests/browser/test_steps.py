@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+from urllib.parse import parse_qsl
 
 import pytest
+import torch
 from playwright.sync_api import expect
+from torch import Tensor
 
+from attention.codec import from_query
 from attention.config import Config
 from attention.lit import Box, lit
+from attention.matrices import matrix
 from attention.passes import values
 from attention.steps import by_name
 
@@ -48,21 +53,28 @@ def told(tab) -> tuple[list, dict[str, set[Box]]]:
     return json.loads(found["cell"]), boxes
 
 
+def coded(value: Tensor) -> Tensor:
+    """What the browser gets of values: 11 bits of each."""
+    sent = matrix(value)
+    return torch.ldexp(sent.codes.float(), torch.tensor(sent.exponent))
+
+
 def wait_for_cell(tab, *cell) -> None:
     text = json.dumps(cell, separators=(",", ":"))
     expect(tab.page.locator(MATRICES)).to_have_attribute("data-cell", text)
 
 
-@pytest.mark.parametrize(
-    ("more", "config"),
-    [
-        ("mask=window&span=2&kv_heads=1", Config(tokens=5, heads=2, d_model=8, mask="window", span=2, kv_heads=1)),
-        ("keys=11&positions=rotary&mask=prefix", Config(tokens=5, heads=2, d_model=8, keys=11, positions="rotary", mask="prefix")),
-        ("mask=padding&span=5&positions=alibi&softcap=2.0", Config(tokens=5, heads=2, d_model=8, mask="padding", span=5, positions="alibi", softcap=2.0)),
-    ],
-)  # fmt: skip
-def test_what_is_lit_is_what_the_core_says(visit, more, config):
+CASES = [
+    "mask=window&span=2&kv_heads=1",
+    "keys=11&positions=rotary&mask=prefix",
+    "mask=padding&span=5&positions=alibi&softcap=2.0",
+]
+
+
+@pytest.mark.parametrize("more", CASES)
+def test_what_is_lit_is_what_the_core_says(visit, more):
     link = f"{SMALL}&{more}&steps=all"
+    config, _ = from_query(dict(parse_qsl(link)))
     tab = visit(f"steps?{link}", size=(1280, 1300))
     drawn(tab, link)
     for name, step in by_name(config).items():
@@ -79,7 +91,7 @@ def test_pointing_writes_out_the_arithmetic_and_asks_nobody(visit):
     drawn(tab, link.replace("&step=scores", ""))
     tab.quiet()
     found, sent = values(Config(tokens=4, heads=2, d_model=4)), len(tab.sent)
-    q, k, score = found["q"][0, 3], found["k"][0, 1], found["scores"][0, 3, 1]
+    q, k, score = (coded(found[name])[0][at] for name, at in (("q", 3), ("k", 1), ("scores", (3, 1))))
 
     def three(value) -> str:
         return f"{float(f'{float(value):.3g}'):g}".replace("-", "−")
@@ -120,7 +132,7 @@ def test_a_name_in_the_overview_opens_its_step(visit):
     drawn(tab, f"{SMALL}&step=joined")
     wide = tab.page.evaluate("document.documentElement.scrollWidth")
     assert wide <= 390
-    tab.page.locator(".st-key-step_on button").click()
+    tab.page.locator(".st-key-step_on").get_by_role("button").last.click()
     drawn(tab, f"{SMALL}&step=W_o")
 
 
@@ -129,8 +141,8 @@ def test_a_pooled_matrix_names_the_cell_that_it_shows(visit):
     drawn(tab, "tokens=1024&heads=1&d_model=64&step=weights&mask=full")
     point(tab, "weights", 500, 500, (1024, 1024))
     expect(tab.page.locator(f"{MATRICES} .cell")).to_contain_text("the greatest of 64")
-    name, head, row, column = told(tab)[0]
+    _, head, row, column = told(tab)[0]
     weight = float(values(Config(tokens=1024, heads=1, d_model=64, mask="full"))["weights"][head, row, column])
     text = tab.page.locator(f"{MATRICES} .cell").inner_text().split(" = ")[1].split(",")[0]
-    assert float(text) == pytest.approx(weight, rel=3e-3)
+    assert float(text) == pytest.approx(weight, rel=5e-3)
     assert told(tab)[1] == {"scaled": {Box((0,), (row,), tuple(range(1024)))}}
