@@ -31,7 +31,7 @@ LARGE = 2**25  # bytes of weights from which huge pages pay: what is smaller, ma
 HIDDEN = -math.inf
 FLOATS = torch.float32, torch.float64, torch.bfloat16, torch.float16
 NUMBER = float, int
-Normalise = Callable[[Float[Tensor, "*b q k"]], Float[Tensor, "*b q k"]]
+Normalise = Callable[[Float[Tensor, "*b k"]], Float[Tensor, "*b k"]]
 
 
 class Attention(NamedTuple):
@@ -150,7 +150,7 @@ def _square(q: torch.Size, k: torch.Size, v: torch.Size, enable_gqa: bool) -> tu
     if enable_gqa:
         if not k[-3] or not v[-3] or q[-3] % k[-3] or q[-3] % v[-3]:
             return None
-        k, v = ((*x[:-3], q[-3], *x[-2:]) for x in (k, v))
+        k, v = (torch.Size((*x[:-3], q[-3], *x[-2:])) for x in (k, v))
     if q[:-2] == k[:-2] == v[:-2]:
         return (*q[:-1], k[-2])
     try:

@@ -91,7 +91,7 @@ def _by_backend(backend: str, q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> 
     wanted = SDPBackend.__members__[backend]
     batch = tuple(x[None, None] for x in (q, k, v))
     with sdpa_kernel([wanted, SDPBackend.MATH] if wanted != SDPBackend.MATH else [wanted]):
-        if torch._fused_sdp_choice(*batch, mask) != wanted.value:
+        if torch._fused_sdp_choice(*batch, mask) != wanted.value:  # pyright: ignore[reportPrivateImportUsage]
             return None
         return F.scaled_dot_product_attention(*batch, mask)[0, 0]
 

@@ -48,7 +48,7 @@ def fit(values: Mapping[str, Any]) -> tuple[Config, list[str]]:
     """The nearest valid config to values that are each allowed by themselves, and what was moved."""
     fitting = fitted(dict(values))
     moved = [name for name, value in fitting.items() if value != values[name]]
-    return Config(**fitting), [f"{misfit(dict(values), name)}: moved to {fitting[name]}." for name in moved]
+    return Config(**fitting), [f"{misfit(dict(values), name)}: {name} moved to {fitting[name]}." for name in moved]
 
 
 def _value(name: str, given: str | Sequence[str]) -> Any:
@@ -67,7 +67,8 @@ def _parsed(name: str, text: str) -> Any:
     """Text as the kind of the knob's default, None where it is not one; choices ignore capital letters."""
     default, choices = DEFAULTS[name], KNOBS[name].choices
     if choices:
-        return next((choice for choice in choices if choice.casefold() == text.casefold()), None)
+        alike = [choice for choice in choices if choice.casefold() == text.casefold()]
+        return text if text in alike else next(iter(alike), None)
     if isinstance(default, str):
         return text
     if isinstance(default, float):

@@ -137,7 +137,8 @@ def slowdowns(timings: Iterable[Timing]) -> dict[Timing, float]:
 def _rivals(timing: Timing) -> tuple:
     same = [entry.name for entry in fields(Case) if entry.name != "implementation"]
     how = IMPLEMENTATIONS.get(timing.implementation)
-    return (timing.origin, how is not None and how.layer, *(getattr(timing, name) for name in same))
+    work = (how.maps, how.used(timing.heads)) if how else None
+    return (timing.origin, work, *(getattr(timing, name) for name in same))
 
 
 def rate(timing: Timing) -> float:
@@ -203,11 +204,10 @@ def crossovers(timings: Iterable[Timing]) -> list[str]:
     """From which length on each other device is faster than the CPU, without and with transfer, in words."""
     found, said = lines(timings), []
     for base, other in across_devices(found, lambda timing: timing.device == "cpu"):
-        for transfer in (False, True):
-            point = crossover(speed_ups(found[base], found[other], transfer))
-            if point:
-                how = "with" if transfer else "without"
-                said.append(f"{other} against {found[base][0].origin}, {how} transfer: {point.sentence}")
+        alone, moved = (crossover(speed_ups(found[base], found[other], transfer)) for transfer in (False, True))
+        if alone and moved:
+            against = f"{other} against {found[base][0].origin}"
+            said.append(f"{against}: {alone.sentence}; with the transfer, {moved.sentence}")
     return said
 
 

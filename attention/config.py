@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import math
+import unicodedata
 from dataclasses import Field, dataclass, field, fields, replace
 from typing import Any
 
@@ -23,7 +24,7 @@ STEPS = (
     "turned q", "turned k", "scores", "scaled", "capped", "bias", "biased", "mask", "logits", "weights", "context",
     "joined", "W_o", "output",
 )  # fmt: skip
-SENTENCE = "The river bank was steep so the boat left the bank and the river took the boat away"
+SENTENCE = "The river bank was steep so the boat left the bank and then the river took the boat"
 
 
 class ConfigError(ValueError):
@@ -47,10 +48,10 @@ class Knob:
         if self.choices:
             return isinstance(value, str) and value in self.choices
         if self.low is None:
-            return isinstance(value, str) and len(value) <= (self.high or math.inf) and value.isprintable()
+            return isinstance(value, str) and len(value) <= (self.high or math.inf) and _readable(value)
         if isinstance(value, bool) or not isinstance(value, int if self.whole else (int, float)):
             return False
-        return self.low <= value <= self.high  # NaN is on no side of a bound
+        return self.high is not None and self.low <= value <= self.high  # NaN is on no side of a bound
 
     @property
     def whole(self) -> bool:
@@ -65,6 +66,11 @@ class Knob:
         if self.low is None:
             return f"printable text of at most {self.high:,} characters"
         return f"a {'whole ' * self.whole}number between {self.low:,} and {self.high:,}"
+
+
+def _readable(text: str) -> bool:
+    """No control characters but line breaks and tabs, no halves of characters: everything else can be shown."""
+    return all(sign in "\n\t" or unicodedata.category(sign) not in ("Cc", "Cs") for sign in text)
 
 
 def _whole(default: int, low: int, high: int, label: str, help: str, **more: Any) -> Any:
@@ -125,6 +131,10 @@ class Config:
     positions: str = _choice("none", POSITIONS, "Positions", "How attention learns where a token stands.", advanced=True)
     softcap: float = _real(0.0, 0.0, 100.0, "Softcap", "Squeezes scaled scores between -softcap and softcap by tanh (Gemma 2). 0: off.", advanced=True)
     softmax: str = _choice("standard", SOFTMAXES, "Softmax", "Standard, or with one added to the denominator, so that a head can attend to nothing.", advanced=True)
+    batch: int = _whole(2, 1, 32, "Batch (sequences)", "How many sequences the published implementations get at once. The first is that of the other pages.", about="view")
+    implementation: str = _text("fused", 40, "Implementation", "The published implementation in focus.", about="focus")
+    version: str = _choice("as printed", ("as meant", "as printed"), "Version", "As printed: with the mistake of the document, where it has one. As meant: without.", about="view")
+    bug: str = _choice("off", ("off", "question", "answer"), "Find the bug", "Question: the picture without its caption. Answer: what goes wrong, and why.", about="view")
 # fmt: on
 
     def __post_init__(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import torch
@@ -19,7 +20,7 @@ class Distribution:
 
     `counts (h p)`: pairs whose weight lies in each of `BINS` bins, evenly wide in log10 from 1e-8 to 1; `below (h)`:
     pairs with less than that, but not zero; `zero (h)`: pairs whose weight is zero in float32; `entropy (h q)` in nats;
-    `seen (q)`: keys that a query may look at, the logarithm of which bounds its entropy.
+    `seen (q)`: keys that a query may look at; `bound (q)`: the greatest entropy that so many keys can have.
     """
 
     counts: Int[Tensor, "h p"]
@@ -27,14 +28,28 @@ class Distribution:
     zero: Int[Tensor, "h"]
     entropy: Float[Tensor, "h q"]
     seen: Int[Tensor, "q"]
+    bound: Float[Tensor, "q"]
 
 
-def distribution(weights: Float[Tensor, "h q k"], mask: Bool[Tensor, "q k"]) -> Distribution:
-    """The distribution of every head, head by head, so that memory stays at one head's size."""
+def distribution(weights: Float[Tensor, "h q k"], mask: Bool[Tensor, "q k"], below_one: bool = False) -> Distribution:
+    """The distribution of every head, head by head, so that memory stays at one head's size.
+
+    `below_one`: rows may sum to less than one, as with one added to the denominator.
+    """
     seen = mask.sum(-1)
     each = [_counted(head, int(seen.sum())) for head in weights]
     counts, below, zero = (torch.stack(parts) for parts in zip(*each, strict=True))
-    return Distribution(counts, below, zero, torch.stack([row_entropy(head) for head in weights]), seen)
+    entropy = torch.stack([row_entropy(head) for head in weights])
+    return Distribution(counts, below, zero, entropy, seen, bound(seen, below_one))
+
+
+def bound(seen: Int[Tensor, "q"], below_one: bool) -> Float[Tensor, "q"]:
+    """The greatest -sum p ln p of this many weights: ln n, when all are 1/n.
+
+    Where they may sum to less than one, one or two weights have more with 1/e each, where -p ln p is greatest.
+    """
+    even = seen.clamp(min=1).double().log()
+    return torch.where((seen < 3) & below_one, seen / math.e, even).float()
 
 
 def _counted(head: Float[Tensor, "q k"], pairs: int) -> tuple[Tensor, Tensor, Tensor]:

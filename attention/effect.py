@@ -36,7 +36,7 @@ def difference(before: Trace, after: Trace, head: int) -> Float[Tensor, "q k"]:
 
 
 def tiled(cells: Float[Tensor, "q k"], side: int) -> tuple[Float[Tensor, "p r"], int]:
-    """At most `side` cells a side, each the value farthest from zero in its tile, with its sign; and a tile's tokens."""
+    """At most `side` cells a side, each the value farthest from zero in its tile, with its sign; and its tokens."""
     tile = -(-max(cells.shape) // side)
     if tile == 1:
         return cells, 1

@@ -23,6 +23,8 @@ from torch.nn.attention.flex_attention import create_block_mask, flex_attention
 
 from attention.attend import SMALL, Attention, attend
 from attention.layer import MultiHeadAttention
+from attention.published import ROWS, Row, Weights
+from attention.published.row import FORMS
 
 Vectors = Float[Tensor, "b h n d"]
 
@@ -32,6 +34,11 @@ class Ready(NamedTuple):
 
     run: Callable[[], Tensor | Attention]
     leaves: tuple[Tensor, ...]
+
+
+def every_head(heads: int) -> tuple[int, int]:
+    """All are computed, and each has a square of weights."""
+    return heads, heads
 
 
 def never(device: str, length: int, learns: bool) -> bool:
@@ -53,19 +60,26 @@ def in_blocks(device: str, length: int, learns: bool) -> bool:
 class Implementation:
     """How to make one ready, and what is known about it.
 
-    `weights`: it returns the weights of every head. `layer`: the maps to q, k, v and from the output are part of it.
+    `weights`: it returns the weights of every head. `maps`: how many linear maps are part of it; a layer has four.
+    `used(heads)`: how many of the heads it computes, and how many squares of weights it returns.
     `skips(device, length, learns)`: is the future not computed under a causal mask? `kernel`: the only kernel that
-    torch may choose. `compiles`: the first call compiles it, which takes many seconds. `squares`: how many matrices of
+    torch may choose. `asked`: it is timed only where it is named. `squares`: how many matrices of
     n x n a head it holds at once in a forward pass, to tell in time what would not fit.
     """
 
     ready: Callable[[Tensor, Tensor, Tensor, bool], Ready]
     weights: bool = False
-    layer: bool = False
+    maps: int = 0
+    used: Callable[[int], tuple[int, int]] = every_head
     skips: Callable[[str, int, bool], bool] = never
     kernel: SDPBackend | None = None
-    compiles: bool = False
+    asked: bool = False
     squares: int = 0
+
+    @property
+    def layer(self) -> bool:
+        """Are linear maps part of it?"""
+        return self.maps > 0
 
     @property
     def help(self) -> str:
@@ -147,6 +161,33 @@ def flex(q: Vectors, k: Vectors, v: Vectors, causal: bool) -> Ready:
     return Ready(lambda: compiled(q, k, v, block_mask=blocks), (q, k, v))
 
 
+def _published(row: Row) -> Implementation:
+    """A published way to write attention, as it was meant; timed forward, under the masks that it has."""
+
+    def ready(q: Vectors, k: Vectors, v: Vectors, causal: bool) -> Ready:
+        if q.requires_grad:
+            raise ValueError("the published ways are timed forward alone")
+        if causal != (row.mask == "causal") and (row.mask == "causal" or FORMS[row.mask] is None):
+            raise ValueError("it is always causal" if row.mask == "causal" else "it takes no mask")
+        x, layer = _tokens(q), _in_mode(MultiHeadAttention(q.shape[1] * q.shape[-1], q.shape[1]), q)
+        w = row.part(Weights.from_layer(layer, batch=x.shape[0], tokens=x.shape[1]))
+        form, inputs = FORMS[row.mask], (x, x, x) if row.crosses else (x,)
+        mask = form((~_future(q, q)).expand(x.shape[0], -1, -1), x) if causal and form else None
+        given = {} if mask is None else {"mask": mask}
+        return Ready(lambda: row.as_meant(*inputs, w=w, **given), (x,))
+
+    ready.__doc__ = f"{row.name}, as meant in document {row.document.partition(':')[0]}, its linear maps included."
+    maps = 4 if row.maps_back else 3
+    return Implementation(ready, weights=True, maps=maps, used=functools.partial(_used, row), asked=True, squares=3)
+
+
+def _used(row: Row, heads: int) -> tuple[int, int]:
+    """Heads of this width that a row computes, and squares that it returns, found on weights of one channel."""
+    one = torch.zeros(heads, 1, 1)
+    part = row.part(Weights.of(one, one, one, one)).query
+    return part.numel(), len(part)
+
+
 # fmt: off
 IMPLEMENTATIONS: dict[str, Implementation] = {
     "core with weights": Implementation(core, weights=True, skips=in_blocks, squares=1),
@@ -158,13 +199,13 @@ IMPLEMENTATIONS: dict[str, Implementation] = {
     "SDPA flash": Implementation(fused, skips=always, kernel=SDPBackend.FLASH_ATTENTION),
     "SDPA memory-efficient": Implementation(fused, skips=always, kernel=SDPBackend.EFFICIENT_ATTENTION),
     "SDPA cuDNN": Implementation(fused, skips=always, kernel=SDPBackend.CUDNN_ATTENTION),
-    "nn.MultiheadAttention": Implementation(layer, layer=True, squares=2),
-    "nn.MultiheadAttention with weights": Implementation(layer_with_weights, weights=True, layer=True, squares=3),
-    "MultiHeadAttention of the core": Implementation(core_layer, weights=True, layer=True, skips=in_blocks, squares=1),
-    "flex_attention compiled": Implementation(flex, skips=always, compiles=True),
-    # what other packages of this app implement joins here, a line each
+    "nn.MultiheadAttention": Implementation(layer, maps=4, squares=2),
+    "nn.MultiheadAttention with weights": Implementation(layer_with_weights, weights=True, maps=4, squares=3),
+    "MultiHeadAttention of the core": Implementation(core_layer, weights=True, maps=4, skips=in_blocks, squares=1),
+    "flex_attention compiled": Implementation(flex, skips=always, asked=True),
 }
 # fmt: on
+IMPLEMENTATIONS |= {f"published: {name}": _published(row) for name, row in ROWS.items()}
 
 
 def _future(q: Tensor, k: Tensor) -> Tensor:

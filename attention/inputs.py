@@ -17,6 +17,9 @@ from torch import Generator, Tensor
 
 CLUSTERS = 4
 NEARNESS = 0.95  # how much of a random walk's step is kept from the step before
+STRETCH = 64  # tokens of a random walk that are walked at once
+REFRAINS = 8
+DOCUMENTS = 12  # documents of a text, on average
 WORD = re.compile(r"\w+(?:['’]\w+)*|[^\w\s]")
 
 
@@ -45,12 +48,38 @@ def clusters(n: int, c: int, random: Generator, text: str) -> Float[Tensor, "n c
 
 def walk(n: int, c: int, random: Generator, text: str) -> Float[Tensor, "n c"]:
     """A random walk: a token is like its neighbours, less so with distance."""
-    steps = torch.randn(n, c, generator=random)
-    rest = (1 - NEARNESS**2) ** 0.5
-    rows = [steps[0]]
-    for step in steps[1:]:
-        rows.append(NEARNESS * rows[-1] + rest * step)
-    return torch.stack(rows)
+    steps = torch.randn(n, c, generator=random) * (1 - NEARNESS**2) ** 0.5
+    steps[0] /= (1 - NEARNESS**2) ** 0.5  # the walk begins anywhere, not near zero
+    ages = torch.arange(STRETCH)[:, None] - torch.arange(STRETCH)
+    kept = (NEARNESS**ages).tril()  # of each step, in the tokens of a stretch
+    for start in range(0, n, STRETCH):
+        stretch = steps[start : start + STRETCH]
+        if start:
+            stretch[0] += NEARNESS * steps[start - 1]
+        stretch.copy_(kept[: len(stretch), : len(stretch)] @ stretch)
+    return steps
+
+
+def refrain(n: int, c: int, random: Generator, text: str) -> Float[Tensor, "n c"]:
+    """A random sequence, eight times over: diagonals an eighth of the length apart."""
+    period = -(-n // REFRAINS)
+    return torch.randn(period, c, generator=random).repeat(REFRAINS, 1)[:n]
+
+
+def topics(n: int, c: int, random: Generator, text: str) -> Float[Tensor, "n c"]:
+    """Documents of different lengths one after the other; the tokens of a document share its topic."""
+    begins = torch.rand(n, generator=random) < DOCUMENTS / n
+    document = begins.cumsum(0)
+    subjects = torch.randn(int(document[-1]) + 1, c, generator=random)
+    return 0.6 * subjects[document] + 0.8 * torch.randn(n, c, generator=random)
+
+
+def sink(n: int, c: int, random: Generator, text: str) -> Float[Tensor, "n c"]:
+    """Noise in which all tokens share a direction and the first has most of it, so that it draws attention."""
+    shared = torch.randn(c, generator=random)
+    x = 0.5 * shared + 0.75**0.5 * torch.randn(n, c, generator=random)
+    x[0] = 3 * shared
+    return x
 
 
 def words(n: int, c: int, random: Generator, text: str) -> Float[Tensor, "n c"]:
@@ -69,6 +98,9 @@ INPUTS: dict[str, Callable[[int, int, Generator, str], Float[Tensor, "n c"]]] = 
     "repeat": repeat,
     "clusters": clusters,
     "walk": walk,
+    "refrain": refrain,
+    "topics": topics,
+    "sink": sink,
     "noise": noise,
 }
 SPLIT: dict[str, Callable[[str], list[str]]] = {"words": WORD.findall, "characters": list}
@@ -82,6 +114,7 @@ def tokens(n: int, text: str, name: str) -> list[str]:
 def _embedded(tokens: list[str], c: int, random: Generator) -> Float[Tensor, "n c"]:
     """One normal vector a distinct token (capital letters don't count), drawn from the token and the seed alone."""
     seed = random.initial_seed()
-    kinds = dict.fromkeys(token.casefold() for token in tokens)
-    table = {kind: torch.randn(c, generator=seeded(zlib.crc32(kind.encode(), seed))) for kind in kinds}
-    return torch.stack([table[token.casefold()] for token in tokens])
+    words = [token.casefold() for token in tokens]
+    numbers = {word: number for number, word in enumerate(dict.fromkeys(words))}
+    table = [torch.randn(c, generator=seeded(zlib.crc32(word.encode(), seed))) for word in numbers]
+    return torch.stack(table)[[numbers[word] for word in words]]

@@ -31,7 +31,7 @@ class Rule:
     """A mask rule: `allows(q, k, n, span)` is True where the query at q takes the key at k into account.
 
     `source` names where the rule was published, `span` says what the span means to it ("" where it has none), `users`
-    names models that have it.
+    names models that have it ("" for rules that were joined here).
     """
 
     allows: Pairs
@@ -66,7 +66,7 @@ class Rule:
             return op(self.allows(q, k, n, span), other.allows(q, k, n, span))
 
         allows.__doc__ = f"{self.help} {word.capitalize()}: {other.help}"
-        joined = ((getattr(self, part), getattr(other, part)) for part in ("source", "span", "users"))
+        joined = ((getattr(self, part), getattr(other, part)) for part in ("source", "span"))
         return Rule(allows, *("; ".join(dict.fromkeys(filter(None, parts))) for parts in joined))
 
 

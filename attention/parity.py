@@ -46,17 +46,25 @@ def parity(trace: Trace) -> Parity:
     with torch.inference_mode():
         context, weights = _reference(trace, rows)
         seen = trace.mask.any(-1)
-        sums = trace.weights[:, rows].sum(-1) + weights[..., n:].sum(-1)  # with what went to the added one
         return Parity(
             weights=_greatest(trace.weights[:, rows] - weights[..., :n]),
             output=_greatest(trace.context[:, rows] - context),
-            row_sum=_greatest((sums - 1)[:, seen[rows]]),
+            row_sum=_greatest(_sums(trace, rows, weights) - 1),
             blind=int((~seen).sum()),
             rows=len(rows),
         )
 
 
-def _reference(trace: Trace, rows: Int[Tensor, "r"]) -> tuple[Float[Tensor, "h r d"], Float[Tensor, "h r k"]]:
+def _sums(trace: Trace, rows: Int[Tensor, "r"], reference: Float[Tensor, "h r w"]) -> Float[Tensor, "h s"]:
+    """Sums of every row that sees something; of the compared ones, with what went to it, where one was added."""
+    seen = trace.mask.any(-1)
+    if trace.config.softmax == "standard":
+        return trace.weights.sum(-1)[:, seen]
+    added = reference[..., trace.weights.shape[-1] :].sum(-1)
+    return (trace.weights[:, rows].sum(-1) + added)[:, seen[rows]]
+
+
+def _reference(trace: Trace, rows: Int[Tensor, "r"]) -> tuple[Float[Tensor, "h r d"], Float[Tensor, "h r w"]]:
     """Context and weights of these queries by scaled_dot_product_attention.
 
     A softcap, which it does not have, goes in as scores that are ready (a float mask over queries of zero); one added

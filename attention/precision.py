@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from jaxtyping import Float
@@ -89,7 +90,7 @@ def rounded(trace: Trace, dtype: str, exponent: str, reference: Float[Tensor, "q
     )
 
 
-def _weights(trace: Trace, dtype: torch.dtype, exponent: str) -> tuple[Tensor, int, int, int]:
+def _weights(trace: Trace, dtype: torch.dtype, exponent: str) -> tuple[Any, ...]:
     """The weights `(q k)` of the head in focus in a type, and how many dots, exponentials and sums overflowed."""
     config, head = trace.config, trace.config.head
     dots = trace.q[head].to(dtype) @ trace.k[head].to(dtype).T

@@ -3,7 +3,7 @@
 Counts follow FlashAttention (Dao 2023, section 4.1): a forward pass of attention is 4 b h n² d floating-point
 operations, two products of which each multiplication and addition counts one; the softmax is not counted. A causal mask
 leaves n (n + 1) / 2 of the n² pairs where the implementation skips the rest, and changes nothing where it does not. A
-backward pass is 2.5 times its forward. A layer adds its four maps, 8 b n (h d)², three times that with the backward
+backward pass is 2.5 times its forward. A layer adds 2 b n (h d)² for each of its maps, three times that with the backward
 pass. Traffic is the least that must move: every input and every output once.
 """
 
@@ -37,8 +37,9 @@ def operations(case: Case, how: Implementation) -> float:
     learns = case.passes != "forward"
     skips = case.mask == "causal" and how.skips(case.device.partition(":")[0], n, learns)
     pairs = n * (n + 1) / 2 if skips else n * n
-    square = 4 * case.batch * case.heads * pairs * case.d_head * (3.5 if learns else 1)
-    maps = 8 * case.batch * n * width**2 * (3 if learns else 1) if how.layer else 0
+    heads, _ = how.used(case.heads)
+    square = 4 * case.batch * heads * pairs * case.d_head * (3.5 if learns else 1)
+    maps = 2 * how.maps * case.batch * n * width * heads * case.d_head * (3 if learns else 1)
     return float(square + maps)
 
 
@@ -50,11 +51,11 @@ def traffic(case: Case, how: Implementation) -> float:
     """
     tokens = case.batch * case.length * case.heads * case.d_head
     learns = case.passes != "forward"
-    maps = 4 * (case.heads * case.d_head) ** 2 if how.layer else 0
-    vectors = (
-        (5 if learns else 2) * tokens + (2 if learns else 1) * maps if how.layer else (12 if learns else 4) * tokens
-    )
-    weights = case.batch * case.heads * case.length**2 if how.weights else 0
+    heads, squares = how.used(case.heads)
+    maps = how.maps * case.heads * case.d_head * heads * case.d_head
+    moved = (5 if learns else 2) if how.layer else (12 if learns else 4)
+    vectors = moved * tokens + (2 if learns else 1) * maps
+    weights = case.batch * squares * case.length**2 if how.weights else 0
     return float((vectors + weights) * size(case.dtype))
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import torch
+import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor
 
@@ -73,13 +74,13 @@ def point(products: Float[Tensor, "s q k"], d_head: int, scale: float) -> Point:
 def jacobian_norm(weights: Float[Tensor, "*b k"]) -> Float[Tensor, "*b"]:
     """Frobenius norm of the softmax's Jacobian, J = diag(p) - p pᵀ: |J|² = Σp² - 2Σp³ + (Σp²)².
 
-    It is what is left of a gradient on its way back through the row. Written as a sum of squares that loses no digits
-    where one weight is nearly one: |J|² = Σ p² (1 - p)² + (Σp²)² - Σp⁴.
+    It is what is left of a gradient on its way back through the row. Where one weight is nearly one that difference
+    cancels; computed is the same as a sum over cells, Σ_i p_i² (1 - p_i)² + 2 Σ_{i<j} p_i² p_j².
     """
     squares = weights.square()
     own = (squares * (1 - weights).square()).sum(-1)
-    others = (squares * (squares.sum(-1, keepdim=True) - squares)).sum(-1)
-    return (own + others.clamp(min=0)).sqrt()
+    before = F.pad(squares.cumsum(-1), (1, -1))
+    return (own + 2 * (squares * before).sum(-1)).sqrt()
 
 
 def sweep(keys: int, width: int, seed: int = 0) -> tuple[Point, Point]:

@@ -84,23 +84,23 @@ POSITIONS: dict[str, Positions] = {
 }
 
 
-def capped(scores: Float[Tensor, "*b q k"], softcap: float | None) -> Float[Tensor, "*b q k"]:
+def capped(scores: Float[Tensor, "*b k"], softcap: float | None) -> Float[Tensor, "*b k"]:
     """Scores squeezed into (-softcap, softcap) by tanh, in place; None or 0 leaves them (Gemma 2, section 2)."""
     return scores.div_(softcap).tanh_().mul_(softcap) if softcap else scores
 
 
-def standard(logits: Float[Tensor, "*b q k"]) -> Float[Tensor, "*b q k"]:
+def standard(logits: Float[Tensor, "*b k"]) -> Float[Tensor, "*b k"]:
     """Weights of a row sum to one."""
     return torch.softmax(logits, -1, out=logits)
 
 
-def plus_one(logits: Float[Tensor, "*b q k"]) -> Float[Tensor, "*b q k"]:
+def plus_one(logits: Float[Tensor, "*b k"]) -> Float[Tensor, "*b k"]:
     """One is added to the denominator, so that a head can attend to nothing (Miller 2023; torch's add_zero_attn)."""
     nothing = torch.logsumexp(logits, -1, keepdim=True)
     return torch.softmax(logits, -1, out=logits).mul_(nothing.sigmoid_())
 
 
-SOFTMAXES: dict[str, Callable[[Float[Tensor, "*b q k"]], Float[Tensor, "*b q k"]]] = {
+SOFTMAXES: dict[str, Callable[[Float[Tensor, "*b k"]], Float[Tensor, "*b k"]]] = {
     "standard": standard,
     "plus one": plus_one,
 }

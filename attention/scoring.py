@@ -52,7 +52,7 @@ class Scoring:
             scores.add_(to_scores(column(q, scores), row(k, scores), number, heads))
         return scores
 
-    def sees(self, q: At, k: At, n: int, like: Tensor) -> Bool[Tensor, "r w"]:
+    def sees(self, q: At, k: At, n: int, like: Tensor) -> Bool[Tensor, ...]:
         """What the mask rule says about every pair of these positions."""
         rows, cols = column(q, like), row(k, like)
         return self.rule(rows, cols, n, self.span).expand(torch.broadcast_shapes(rows.shape, cols.shape))
@@ -65,19 +65,19 @@ class Scoring:
         return min(bound, self.softcap or math.inf)
 
 
-def column(at: At, like: Tensor) -> Int[Tensor, "r 1"]:
+def column(at: At, like: Tensor) -> Int[Tensor, ...]:
     """Positions of queries, down; short integers are exact, and half the memory."""
     return at if isinstance(at, Tensor) else row(at, like).T
 
 
-def row(at: At, like: Tensor) -> Int[Tensor, "1 w"]:
+def row(at: At, like: Tensor) -> Int[Tensor, ...]:
     """Positions of keys, across."""
     if isinstance(at, Tensor):
         return at
     return torch.arange(at.start, at.stop, dtype=torch.int32, device=like.device)[None]
 
 
-def penalty(seen: Bool[Tensor, "*r w"], like: Tensor) -> Float[Tensor, "*r w"]:
+def penalty(seen: Bool[Tensor, "*c"], like: Tensor) -> Float[Tensor, "*c"]:
     """What is added to scores: nothing where a query sees a key, HIDDEN where not."""
     seen = seen.view(torch.uint8)  # bytes convert several times as fast as booleans
     return seen.to(like.device, like.dtype).sub_(1).mul_(-HIDDEN)

@@ -110,7 +110,7 @@ def histogram(found: Distribution) -> dict[str, list[Any]]:
 
 
 def entropies(found: Distribution, heads: int) -> dict[str, list[Any]]:
-    """Entropy of every query of every head as columns: head, query, low, mean, high, and most (ln of the keys seen).
+    """Entropy of every query of every head as columns: head, query, low, mean, high, and most (its bound).
 
     Over `POINTS` queries, each line stands for several: their least, mean and greatest entropy. Queries that see nothing
     are left out.
@@ -119,7 +119,7 @@ def entropies(found: Distribution, heads: int) -> dict[str, list[Any]]:
     tile = -(-queries // max(POINTS // heads, 8))
     entropy = found.entropy.masked_fill(found.seen == 0, torch.nan)
     padded = F.pad(entropy, (0, -queries % tile), value=torch.nan).unflatten(-1, (-1, tile))
-    most = F.pad(found.seen.clamp(min=1).float().log(), (0, -queries % tile)).view(-1, tile).amax(-1)
+    most = F.pad(found.bound, (0, -queries % tile)).view(-1, tile).amax(-1)
     low = padded.nan_to_num(torch.inf).amin(-1)
     high = padded.nan_to_num(-torch.inf).amax(-1)
     rows, at = low.isfinite().nonzero(as_tuple=True)

@@ -49,6 +49,11 @@ class Stages:
         """The key with the greatest weight, the first of equals; None where the row sees nothing."""
         return int(self.weights.argmax()) if self.visible.any() else None
 
+    @property
+    def entropy(self) -> float:
+        """Entropy of the row's weights in nats: -sum p ln p."""
+        return float(torch.special.entr(self.weights.double()).sum())
+
 
 class Stage(NamedTuple):
     """A step: its name, and its formula under the settings."""
@@ -66,7 +71,7 @@ def stages(trace: Trace) -> Stages:
     bias = position_bias(config)
     added = torch.zeros_like(dots) if bias is None else bias[head, query]
     visible = trace.mask[query]
-    logits = (capped(scaled.clone(), config.softcap) + added).masked_fill(~visible, HIDDEN)
+    logits = _logits(scaled, config.softcap, added, visible)
     return Stages(config, dots, scaled, added, logits, trace.weights[head, query], visible)
 
 
@@ -90,14 +95,23 @@ def smallest(weights: Float[Tensor, "k"]) -> dict[float, int]:
 def variants(row: Stages) -> dict[str, Float[Tensor, "k"]]:
     """The row's weights under the plain softmax, with one added to the denominator, and with a softcap."""
     cap = row.config.softcap or GEMMA
-    plain = (row.scaled + row.bias).masked_fill(~row.visible, HIDDEN)
-    squeezed = (capped(row.scaled.clone(), cap) + row.bias).masked_fill(~row.visible, HIDDEN)
-    each = {
-        "softmax": SOFTMAXES["standard"](plain.clone()),
-        "plus one": SOFTMAXES["plus one"](plain),
-        f"softcap {cap:g}": SOFTMAXES["standard"](squeezed),
+    plain = _logits(row.scaled, 0, row.bias, row.visible)
+    squeezed = _logits(row.scaled, cap, row.bias, row.visible)
+    return {
+        "softmax": _weights(plain, "standard"),
+        "plus one": _weights(plain, "plus one"),
+        f"softcap {cap:g}": _weights(squeezed, "standard"),
     }
-    return {name: weights.nan_to_num_(0.0) for name, weights in each.items()}
+
+
+def _logits(
+    scaled: Float[Tensor, "k"], softcap: float, bias: Float[Tensor, "k"], visible: Bool[Tensor, "k"]
+) -> Float[Tensor, "k"]:
+    return (capped(scaled[None].clone(), softcap)[0] + bias).masked_fill(~visible, HIDDEN)
+
+
+def _weights(logits: Float[Tensor, "k"], softmax: str) -> Float[Tensor, "k"]:
+    return SOFTMAXES[softmax](logits[None].clone())[0].nan_to_num(0.0)
 
 
 def _logit(config: Config) -> str:

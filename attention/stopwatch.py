@@ -12,8 +12,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter
 
-from torch.utils.benchmark import Timer
-
 from attention import devices
 
 Clock = Callable[[], float]
@@ -73,6 +71,8 @@ def samples(
     should_stop: Callable[[], bool] = lambda: False,
 ) -> list[float]:
     """Seconds a call, one number for each block, for about as long as given; ends early where it should stop."""
+    from torch.utils.benchmark import Timer  # half a second that who only shows timings need not wait
+
     times: list[float] = []
 
     def keep(calls: int, spent: float) -> None:

@@ -60,7 +60,7 @@ class Sweep:
     dtypes: tuple[str, ...] = _axis(("float32",), "Numbers (dtype)", "What the vectors are made of.", choices=DTYPES)
     passes: tuple[str, ...] = _axis(("forward",), "Pass", "Forward alone, or forward and the gradients of all inputs.", choices=("forward", "forward + backward"))
     devices: tuple[str, ...] = _axis((), "Devices", "As torch names them: cpu, cuda:0. None chosen: all that this machine has.")
-    implementations: tuple[str, ...] = _axis((), "Implementations", "None chosen: all that the device has, except those that compile first.", choices=IMPLEMENTATIONS)
+    implementations: tuple[str, ...] = _axis((), "Implementations", "None chosen: all of torch and of the core that the device has; flex_attention, which compiles first, and the published ones are timed where they are named.", choices=IMPLEMENTATIONS)
     threads: int = _number(0, 0, 512, "CPU threads", "Threads that torch may use on the CPU. 0: one for each core.")
     seconds: float = _number(60.0, 1.0, 7200.0, "Time budget (seconds)", "Measuring ends then, whatever is left to do.")
     seed: int = _number(0, 0, 9999, "Seed", "Draws the data and the order of the cases.")
@@ -76,7 +76,7 @@ class Sweep:
     def combinations(self) -> int:
         """How many cases there are, on one device where none is named."""
         sizes = {name: len(getattr(self, name)) for name in AXES}
-        return math.prod(size or len(KNOBS[name].choices) or 1 for name, size in sizes.items())
+        return math.prod(size or _unnamed(name) for name, size in sizes.items())
 
     def cases(self, devices: Sequence[str], implementations: Sequence[str]) -> list[Case]:
         """Every combination on these devices, shortest first."""
@@ -89,11 +89,15 @@ class Sweep:
         ]
 
 
+def _unnamed(name: str) -> int:
+    """How many there are of what is not named."""
+    return sum(not how.asked for how in IMPLEMENTATIONS.values()) if name == "implementations" else 1
+
+
 KNOBS: dict[str, Knob] = {entry.name: entry.metadata["knob"] for entry in fields(Sweep)}
 DEFAULTS: dict[str, Any] = {entry.name: entry.default for entry in fields(Sweep)}
 AXES = tuple(name for name, default in DEFAULTS.items() if isinstance(default, tuple))
 MAY_BE_EMPTY = ("devices", "implementations")
-WHOLE = tuple(name for name in KNOBS if KNOBS[name].low is not None and name != "seconds")
 
 
 def check(name: str, value: Any) -> None:
@@ -114,7 +118,7 @@ def _check_one(name: str, value: Any) -> None:
     if name == "devices":
         right, allowed = isinstance(value, str) and DEVICE.fullmatch(value), "a device of torch, like cpu or cuda:0"
     else:
-        right, allowed = knob.allows(value) and not (name in WHOLE and not isinstance(value, int)), knob.allowed
+        right, allowed = knob.allows(value), knob.allowed
     if not right:
         near = difflib.get_close_matches(str(value), knob.choices, 1)
         hint = f"Did you mean {near[0]!r}?" if near else f"The default is {DEFAULTS[name]!r}."
@@ -163,7 +167,7 @@ def parsed(name: str, text: str) -> Any:
 def _parsed_one(name: str, text: str) -> Any:
     if KNOBS[name].low is None or not NUMBER.fullmatch(text):
         return text
-    return float(text) if name not in WHOLE else int(text) if text.isdigit() else text
+    return float(text) if not KNOBS[name].whole else int(text) if text.isdigit() else text
 
 
 def _text(value: Any) -> str:

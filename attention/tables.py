@@ -9,7 +9,6 @@ import csv
 import io
 import math
 from dataclasses import dataclass
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -27,13 +26,14 @@ from attention.masks import COMBINATIONS, MASKS
 from attention.steps import steps
 from attention.trace import Trace
 
+MARKS = {"\n": "↵", "\t": "⇥"}
 LONGEST = 80  # characters of a token that are shown
 CSV_ROWS = 1_000_000
 
 
 @dataclass(frozen=True)
 class Row:
-    """One query's weights in one head: what it attends to, how spread out, and how many keys hold 90 %.
+    """One query's weights in one head: what it attends to, how spread out, the greatest, and how many keys hold 90 %.
 
     `keys` has the columns key (position), token, weight, visible (not hidden by the mask), a line a key.
     """
@@ -43,6 +43,7 @@ class Row:
     label: str
     keys: dict[str, list[Any]]
     entropy: float
+    greatest: float
     holding: int
     seeing: int
 
@@ -54,7 +55,7 @@ def labels(config: Config) -> list[str]:
 
 def shown(token: str) -> str:
     """A token that can be read: a space is a mark, and what is too long is cut."""
-    token = token.replace(" ", "␣") if token.isspace() else token
+    token = "".join(MARKS.get(sign, "␣") for sign in token) if token.isspace() else token
     return token if len(token) <= LONGEST else token[: LONGEST - 1] + "…"
 
 
@@ -67,7 +68,8 @@ def row(trace: Trace) -> Row:
     at = list(range(config.tokens))
     keys = {"key": at, "token": names or [str(i) for i in at], "weight": weights.tolist(), "visible": visible}
     label = names[query] if names else ""
-    return Row(head, query, label, keys, float(row_entropy(weights)), holding(weights), sum(visible))
+    entropy, greatest = float(row_entropy(weights)), float(weights.max())
+    return Row(head, query, label, keys, entropy, greatest, holding(weights), sum(visible))
 
 
 def mask_card(config: Config, exhibit: Exhibit) -> dict[str, Any]:
@@ -80,8 +82,13 @@ def mask_card(config: Config, exhibit: Exhibit) -> dict[str, Any]:
         "single": single,
         "used": used,
         "mark": "in use" if used else joined or ("first" if single and exhibit.name == config.mask else ""),
-        "lines": [f"{share(exhibit.share)} of pairs", _saved(exhibit), _reaches(exhibit), rule.users],
-        "title": f"{rule.help}\nUsed by: {rule.users}\nSource: {rule.source}",
+        "lines": [
+            f"{share(exhibit.share)} of pairs",
+            _saved(exhibit),
+            _reaches(exhibit),
+            rule.users or "two masks, joined",
+        ],
+        "title": "\n".join([rule.help, *([f"Used by: {rule.users}"] if rule.users else []), f"Source: {rule.source}"]),
         "joins": [how for how in COMBINATIONS if how != "none"] if single and exhibit.name != config.mask else [],
         "joined": joined,
     }
@@ -137,7 +144,7 @@ def holding(weights: Float[Tensor, "k"], share: float = 0.9) -> int:
     return int((mass < share * mass[-1]).sum()) + 1 if mass[-1] > 0 else 0
 
 
-def numbers(weights: Float[Tensor, "h q k"]) -> dict[str, list[float]]:
+def numbers(weights: Float[Tensor, "h q k"]) -> dict[str, list[Any]]:
     """The profile of every head as columns, `head` first; a column is named as in `heads.NUMBERS`."""
     found = profile(weights)
     return {"head": list(range(len(weights)))} | {name: getattr(found, name).tolist() for name in NUMBERS}
@@ -152,21 +159,24 @@ def npz(trace: Trace) -> bytes:
     return memory.getvalue()
 
 
-def weights_csv(trace: Trace) -> bytes:
-    """Every visible pair as a line: head, query, key, their tokens, weight with nine digits.
+def csv_heads(trace: Trace) -> range:
+    """The heads that a CSV file of the weights holds: all, or the one in focus where they would be too many lines."""
+    one, lines = trace.config.head, int(trace.mask.sum()) * len(trace.weights)
+    return range(len(trace.weights)) if lines <= CSV_ROWS else range(one, one + 1)
 
-    A file of over a million lines is cut there; the NumPy archive has them all.
-    """
-    names = labels(trace.config)
+
+def weights_csv(trace: Trace) -> bytes:
+    """Every visible pair of the heads in `csv_heads` as a line: head, query, key, their tokens, weight to nine digits."""
+    names = [_cell(name) for name in labels(trace.config)] or [""] * trace.config.tokens
+    pairs = trace.mask.nonzero().tolist()
     memory = io.StringIO(newline="")
     write = csv.writer(memory)
     write.writerow(["head", "query", "key", "query_token", "key_token", "weight"])
-    pairs = trace.mask.nonzero().tolist()
-    for count, (head, (q, k)) in enumerate(product(range(len(trace.weights)), pairs)):
-        if count == CSV_ROWS:
-            break
-        around = (_cell(names[q]), _cell(names[k])) if names else ("", "")
-        write.writerow([head, q, k, *around, f"{trace.weights[head, q, k].item():.9g}"])
+    for head in csv_heads(trace):
+        found = trace.weights[head][trace.mask].tolist()
+        write.writerows(
+            [head, q, k, names[q], names[k], f"{weight:.9g}"] for (q, k), weight in zip(pairs, found, strict=True)
+        )
     return memory.getvalue().encode()
 
 

@@ -12,28 +12,22 @@ that it asks for; inputs, masks and layers are made before. Timed implementation
 from __future__ import annotations
 
 import contextlib
-import os
 import random
-import tempfile
-import threading
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
-from pathlib import Path
 from time import perf_counter
 from typing import NamedTuple
 
 import torch
-from torch import Tensor
-from torch.nn.attention import sdpa_kernel
 
-from attention import devices, footprint, recordings, roofline, stopwatch
-from attention.attend import Attention
-from attention.implementations import IMPLEMENTATIONS, Implementation, Ready
+from attention import calls, devices, footprint, recordings, roofline, stopwatch
+from attention.calls import attempt, ready
+from attention.implementations import IMPLEMENTATIONS, Implementation
 from attention.recordings import Timing
 from attention.sweep import Case, Sweep
+from attention.turn import turn
 
 __all__ = ["IMPLEMENTATIONS", "Case", "Progress", "Sweep", "Timing", "measure"]
 
@@ -42,7 +36,6 @@ ENOUGH = 12  # visits after which a spread that did not settle is left as it is,
 VISIT = (0.02, 0.5)  # seconds of a visit, at the least and at the most
 TRIAL = 16  # tokens on which is tried whether a device has an implementation
 LARGEST = 0.8  # share of the free memory that a case may need by count before it is not even tried
-ONE_AT_A_TIME = threading.Lock()
 
 
 class Progress(NamedTuple):
@@ -139,7 +132,7 @@ def measure(
     threads = sweep.threads or devices.cores()
     keys = sweep.devices or tuple(found.key for found in devices.devices())
     names = {key: devices.device(key).name for key in keys}
-    with _turn(on_wait), _threads(threads):
+    with turn(on_wait), _threads(threads):
         run = _Run(sweep, on_timing, should_stop)
         run.prepare(names, threads)
         run.scout()
@@ -173,10 +166,10 @@ class _Run:
 
     def prepare(self, names: dict[str, str], threads: int) -> None:
         """Measures what the devices can do at best, and lists the cases that they have."""
-        chosen = self.sweep.implementations or [name for name, how in IMPLEMENTATIONS.items() if not how.compiles]
+        chosen = self.sweep.implementations or [name for name, how in IMPLEMENTATIONS.items() if not how.asked]
         tried: dict[tuple, str | None] = {}
         for case in self.sweep.cases(list(names), chosen):
-            kind = (case.implementation, case.device, case.dtype, case.passes)
+            kind = (case.implementation, case.device, case.dtype, case.passes, case.mask)
             if not self.sweep.implementations:
                 if kind not in tried:
                     tried[kind] = _refusal(case)
@@ -192,7 +185,7 @@ class _Run:
         for course in self.courses:
             if self.stopped():
                 return
-            course.error = self._unaffordable(course) or _attempt(partial(_scouted, course, self.sweep.seed))
+            course.error = self._unaffordable(course) or attempt(partial(_scouted, course, self.sweep.seed))
             self._tell(course)
 
     def visit_all(self) -> None:
@@ -208,7 +201,7 @@ class _Run:
                 if self.stopped() or self.left_for_visits <= 0:
                     return
                 if 3 * course.call < self.left_for_visits:
-                    course.error = _attempt(partial(self._visit, course, share))
+                    course.error = attempt(partial(self._visit, course, share))
                     self._tell(course)
 
     def look_again(self) -> None:
@@ -224,7 +217,7 @@ class _Run:
 
     def _visit(self, course: Course, seconds: float) -> None:
         case = course.case
-        with _ready(case, self.sweep.seed + 1 + course.visits) as call:
+        with ready(case, self.sweep.seed + 1 + course.visits) as call:
             clock = stopwatch.clock(case.device)
             times = stopwatch.samples(call, seconds, course.place.threads, clock, self.stopped)
         course.times = times if course.visits == 0 else course.times + times
@@ -272,82 +265,23 @@ def _refusal(case: Case) -> str | None:
     """Why the device doesn't have this implementation, found by trying it on a few tokens; None where it has."""
     small = Case(**{**asdict(case), "length": TRIAL, "batch": 1, "heads": 2})
 
-    def attempt() -> None:
-        with _ready(small, 0) as call:
+    def trial() -> None:
+        with ready(small, 0) as call:
             call()
 
-    return _attempt(attempt)
+    return attempt(trial)
 
 
 def _scouted(course: Course, seed: int) -> None:
     """First call, a warm one, the peak of memory, and the way to the device and back."""
     case, clock = course.case, stopwatch.clock(course.case.device)
-    with _ready(case, seed) as call:
+    with ready(case, seed) as call:
         course.first = stopwatch.once(call, clock)
         course.times = [stopwatch.once(call, clock) for _ in range(VISITS if course.first < VISIT[1] else 1)]
         course.call = stopwatch.spread(course.times).median
         course.peak_bytes = footprint.peak(call, case.device)
         if case.device != "cpu":
-            course.moved = _moved(case, call(), clock)
-
-
-@contextlib.contextmanager
-def _ready(case: Case, seed: int) -> Iterator[Callable[[], tuple[Tensor, ...]]]:
-    """The call that is timed, on fresh normal data, under the conditions of its pass; it gives all results."""
-    how, learns = IMPLEMENTATIONS[case.implementation], case.passes != "forward"
-    kernel = sdpa_kernel(how.kernel) if how.kernel is not None else contextlib.nullcontext()
-    with warnings.catch_warnings(), kernel, torch.enable_grad() if learns else torch.inference_mode():
-        warnings.simplefilter("ignore")  # torch warns of what it then raises
-        q, k, v = (x.requires_grad_(learns) for x in _drawn(case, seed))
-        ready = how.ready(q, k, v, case.mask == "causal")
-        yield _learning(ready) if learns else lambda: _tensors(ready.run())
-
-
-def _drawn(case: Case, seed: int) -> list[Tensor]:
-    source = torch.Generator(case.device).manual_seed(seed)
-    shape = case.batch, case.heads, case.length, case.d_head
-    how = {"generator": source, "device": case.device, "dtype": devices.DTYPES[case.dtype]}
-    return [torch.randn(shape, **how) for _ in range(3)]
-
-
-def _learning(ready: Ready) -> Callable[[], tuple[Tensor, ...]]:
-    """Forward, then the gradients of all leaves under a normal gradient of the output."""
-    upstream = torch.randn_like(ready.leaves[0])
-    return lambda: torch.autograd.grad(_tensors(ready.run())[0], ready.leaves, upstream)
-
-
-def _tensors(result: Tensor | Attention) -> tuple[Tensor, ...]:
-    return (result,) if isinstance(result, Tensor) else tuple(result)
-
-
-def _moved(case: Case, results: tuple[Tensor, ...], clock: stopwatch.Clock) -> tuple[float, float]:
-    """Seconds to move q, k and v to the device, and the results back, from and to ordinary memory."""
-    shape = 3, case.batch, case.heads, case.length, case.d_head
-    host = torch.randn(shape).to(devices.DTYPES[case.dtype])
-    there = [stopwatch.once(lambda: host.to(case.device), clock) for _ in range(VISITS)]
-    back = [stopwatch.once(lambda: [result.cpu() for result in results], clock) for _ in range(VISITS)]
-    return stopwatch.spread(there).median, stopwatch.spread(back).median
-
-
-def _attempt(step: Callable[[], None]) -> str | None:
-    """Takes a step; what goes wrong with it, as a result."""
-    try:
-        step()
-    except (RuntimeError, ValueError, TypeError, NotImplementedError, MemoryError) as error:
-        return _reason(error)
-    return None
-
-
-def _reason(error: Exception) -> str:
-    """An error in one line, beginning with "out of memory" where it is that."""
-    text = " ".join("".join(letter if letter.isprintable() else " " for letter in str(error)).split())[:200]
-    short = isinstance(error, (torch.OutOfMemoryError, MemoryError))
-    short = short or any(
-        words in text.lower() for words in ("can't allocate memory", "not enough memory", "out of memory")
-    )
-    if short and torch.accelerator.is_available():
-        torch.accelerator.empty_cache()
-    return f"out of memory: {text}" if short else f"{type(error).__name__}: {text}"
+            course.moved = calls.moved(case, call(), clock)
 
 
 @contextlib.contextmanager
@@ -358,35 +292,6 @@ def _threads(count: int) -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(before)
-
-
-@contextlib.contextmanager
-def _turn(on_wait: Callable[[], None]) -> Iterator[None]:
-    """One sweep at a time, in this process and among those of this user on this machine."""
-    if not ONE_AT_A_TIME.acquire(blocking=False):
-        on_wait()
-        ONE_AT_A_TIME.acquire()
-    try:
-        with _machine(on_wait):
-            yield
-    finally:
-        ONE_AT_A_TIME.release()
-
-
-@contextlib.contextmanager
-def _machine(on_wait: Callable[[], None]) -> Iterator[None]:
-    try:
-        import fcntl
-    except ImportError:  # not a Unix: other processes are not kept from measuring
-        yield
-        return
-    with open(Path(tempfile.gettempdir()) / f"attention-timing-{os.getuid()}.lock", "w") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            on_wait()
-            fcntl.flock(file, fcntl.LOCK_EX)
-        yield
 
 
 if __name__ == "__main__":

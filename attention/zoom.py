@@ -66,8 +66,8 @@ def diagonal(
         raise ValueError(
             f"behind={behind} leaves the square of {maps.tokens} tokens: -{maps.tokens} < behind < {maps.tokens}."
         )
-    rows = torch.arange(max(0, behind), maps.tokens + min(0, behind), dtype=torch.int32, device=query.device)
-    return torch.stack([_pairs(maps, query, key, at, rows, rows - behind) for at in range(len(maps.lse))])
+    rows = torch.arange(max(0, behind), maps.tokens + min(0, behind), dtype=torch.int32, device=query.device)[:, None]
+    return torch.stack([_pairs(maps, query, key, at, rows, rows - behind)[:, 0] for at in range(len(maps.lse))])
 
 
 def mass_by_distance(
@@ -117,12 +117,12 @@ def _weights(scores: Tensor, seen: Tensor, lse: Tensor) -> Tensor:
     return exponentials(scores.sub_(lse.clamp(min=HIDDEN / 10).to(scores.dtype)), scores, faint=True)
 
 
-def _pairs(maps: HeadMaps, query: Tensor, key: Tensor, at: int, rows: Tensor, cols: Tensor) -> Float[Tensor, "*m"]:
-    """The weights of pairs: of each row of `rows (… r 1)` with each column of `cols (… 1 w)`, or one by one `(m)`."""
+def _pairs(maps: HeadMaps, query: Tensor, key: Tensor, at: int, rows: Tensor, cols: Tensor) -> Float[Tensor, "*b r w"]:
+    """The weights of pairs: each row of `rows (* r 1)` with each column of `cols (* 1 w)`, or in turn, both (m 1)."""
     head, dtype = maps.numbers[at], precision(query)
     q, k = query[head].to(dtype), key_of(head, query, key).to(dtype)
-    alone = rows.ndim == 1
-    dots = torch.linalg.vecdot(q[rows], k[cols]) if alone else q[rows[..., 0]] @ k[cols[..., 0, :]].mT
+    one_by_one = rows.shape == cols.shape
+    dots = torch.linalg.vecdot(q[rows], k[cols]) if one_by_one else q[rows[..., 0]] @ k[cols[..., 0, :]].mT
     scores = maps.scoring.adjusted(dots.mul_(maps.scoring.scale), rows, cols, head, maps.heads)
     return _weights(scores, maps.scoring.sees(rows, cols, maps.tokens, query), maps.lse[at, rows])
 

@@ -66,7 +66,7 @@ def test_the_words_name_both(name):
     assert config.rule.help == f"{MASKS['window'].help} {name.capitalize()}: {MASKS['documents'].help}"
     assert config.rule.source == f"{MASKS['window'].source}; {MASKS['documents'].source}"
     assert config.rule.span == "keys that a query sees, itself included; length of a document"
-    assert config.rule.users == f"{MASKS['window'].users}; {MASKS['documents'].users}"
+    assert config.rule.users == ""
 
 
 def test_what_both_say_is_said_once():

@@ -5,15 +5,23 @@ from __future__ import annotations
 import pytest
 import torch
 import torch.nn.functional as F
+from einops import rearrange
 
 from attention.attend import Attention
+from attention.calls import drawn, ready
 from attention.implementations import IMPLEMENTATIONS
+from attention.layer import MultiHeadAttention
+from attention.published import ROWS, Weights
+from attention.published.case import Case as Problem
+from attention.published.case import reference
 from attention.sweep import Case
-from attention.timing import _drawn, _ready
 
 HERE = [
-    name for name in IMPLEMENTATIONS if name not in ("SDPA memory-efficient", "SDPA cuDNN", "flex_attention compiled")
+    name
+    for name, how in IMPLEMENTATIONS.items()
+    if not how.asked and name not in ("SDPA memory-efficient", "SDPA cuDNN")
 ]
+PUBLISHED = [name for name in IMPLEMENTATIONS if name.startswith("published: ")]
 ALONE = [name for name in HERE if not IMPLEMENTATIONS[name].layer]
 LAYERS = [name for name in HERE if IMPLEMENTATIONS[name].layer]
 
@@ -43,9 +51,9 @@ def oracle(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool) -> A
 @pytest.mark.parametrize("mask", ["full", "causal"])
 @pytest.mark.parametrize("name", ALONE)
 def test_it_computes_attention(name, mask):
-    q, k, v = _drawn(case(name, mask), seed=1)
+    q, k, v = drawn(case(name, mask), seed=1)
     expected = oracle(q, k, v, mask == "causal")
-    with _ready(case(name, mask), seed=1) as call:
+    with ready(case(name, mask), seed=1) as call:
         results = call()
     assert len(results) == (2 if IMPLEMENTATIONS[name].weights else 1)
     for result, right in zip(results, expected, strict=False):
@@ -56,9 +64,9 @@ def test_it_computes_attention(name, mask):
 @pytest.mark.parametrize("name", [name for name in ALONE if name != "core into a reused buffer"])
 def test_its_gradients_are_those_of_attention(name, mask):
     torch.manual_seed(0)
-    with _ready(case(name, mask, "forward + backward"), seed=1) as call:
+    with ready(case(name, mask, "forward + backward"), seed=1) as call:
         found = call()
-    leaves = [x.double().requires_grad_() for x in _drawn(case(name, mask), seed=1)]
+    leaves = [x.double().requires_grad_() for x in drawn(case(name, mask), seed=1)]
     torch.manual_seed(0)
     upstream = torch.randn_like(leaves[0].float()).double()
     right = torch.autograd.grad(oracle(*leaves, mask == "causal").output, leaves, upstream)
@@ -71,7 +79,7 @@ def test_all_layers_are_one_layer(mask):
     results = []
     for name in LAYERS:
         torch.manual_seed(0)  # the maps are drawn in the same order and alike
-        with _ready(case(name, mask), seed=1) as call:
+        with ready(case(name, mask), seed=1) as call:
             results.append(call())
     shapes = {len(result) == 2 and result[1].shape for result in results}
     assert shapes == {False, (2, 3, 7, 7)}
@@ -85,15 +93,45 @@ def test_all_layers_are_one_layer(mask):
 
 @pytest.mark.parametrize("name", LAYERS)
 def test_a_layers_backward_pass_reaches_every_parameter(name):
-    with _ready(case(name, "causal", "forward + backward"), seed=1) as call:
+    with ready(case(name, "causal", "forward + backward"), seed=1) as call:
         gradients = call()
     width = 3 * 4
     assert sum(gradient.numel() for gradient in gradients[1:]) == 4 * width * (width + 1)
     assert gradients[0].shape == (2, 7, width)
 
 
+@pytest.mark.parametrize("mask", ["full", "causal"])
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_a_published_one_is_the_function_of_its_row_under_the_masks_that_it_has(name, mask):
+    row = ROWS[name.removeprefix("published: ")]
+    has = {"none": ["full"], "causal": ["causal"], "added": ["full", "causal"], "boolean": ["full", "causal"]}[row.mask]
+    if mask not in has:
+        with pytest.raises(ValueError, match=r"takes no mask|always causal"), ready(case(name, mask), seed=1):
+            pass
+        return
+    torch.manual_seed(0)
+    with ready(case(name, mask), seed=1) as call:
+        output, weights = call()
+    torch.manual_seed(0)
+    layer = MultiHeadAttention(12, 3)
+    x = rearrange(drawn(case(name, mask), seed=1)[0], "b h n d -> b n (h d)")
+    seen = torch.ones(2, 7, 7, dtype=torch.bool)
+    seen = seen.tril() if mask == "causal" else seen
+    expected = reference(row, Problem.of(x, Weights.from_layer(layer), seen))
+    torch.testing.assert_close(output, expected.output, atol=1e-5, rtol=1e-4)
+    torch.testing.assert_close(weights, expected.weights, atol=1e-5, rtol=1e-4)
+    assert weights.shape[1] == IMPLEMENTATIONS[name].used(3)[1]
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_a_published_one_is_timed_forward_alone(name):
+    mask = "causal" if ROWS[name.removeprefix("published: ")].mask == "causal" else "full"
+    with pytest.raises(ValueError, match="forward alone"), ready(case(name, mask, "forward + backward"), seed=1):
+        pass
+
+
 def test_data_are_normal_and_fresh():
-    one, other = (_drawn(case("SDPA", "full", length=2000), seed)[0] for seed in (1, 2))
+    one, other = (drawn(case("SDPA", "full", length=2000), seed)[0] for seed in (1, 2))
     assert one.std() == pytest.approx(1, abs=0.02)
     assert not torch.equal(one, other)
 
@@ -110,8 +148,8 @@ def test_what_says_that_it_skips_the_future_does_not_compute_it(monkeypatch):
 
     monkeypatch.setattr(attend, "SMALL", 16)
     monkeypatch.setattr(attend, "ROWS", 4)
-    q, k, v = _drawn(case("core with weights", "causal", length=16), seed=1)
+    q, k, v = drawn(case("core with weights", "causal", length=16), seed=1)
     k[..., 4:, :] = float("nan")
     v[..., 4:, :] = float("nan")
-    ready = IMPLEMENTATIONS["core with weights"].ready(q, k, v, True)
-    assert not ready.run().output[..., :4, :].isnan().any()
+    call = IMPLEMENTATIONS["core with weights"].ready(q, k, v, True).run
+    assert not call().output[..., :4, :].isnan().any()

@@ -73,6 +73,41 @@ def test_a_walk_forgets_step_by_step():
         assert likeness == pytest.approx(0.95**distance, abs=0.03)
 
 
+def test_a_walk_goes_on_from_stretch_to_stretch():
+    """Where a stretch ends, the next token is as near as any other."""
+    x = drawn("walk", 600, 4096)
+    apart = (x[1:] - x[:-1]).square().mean(1)
+    assert apart[127].item() == pytest.approx(apart.median().item(), rel=0.15)
+    assert apart[511].item() == pytest.approx(apart.median().item(), rel=0.15)
+
+
+@laws
+@given(n=st.integers(1, 100))
+def test_a_refrain_comes_eight_times(n):
+    x, period = drawn("refrain", n), -(-n // 8)
+    assert torch.equal(x[period:], x[: n - period])
+    assert len(x[:period].unique(dim=0)) == period
+
+
+def test_topics_are_stretches_of_tokens_that_are_alike():
+    """Two tokens of one document have a likeness of 0.36, two of different documents none; about a dozen documents."""
+    x = drawn("topics", 300, 4096)
+    alike = (x @ x.T / 4096) > 0.18
+    changes = [at for at in range(1, 300) if not alike[at, at - 1]]
+    edges = [0, *changes, 300]
+    document = torch.repeat_interleave(torch.tensor(edges).diff())
+    assert torch.equal(alike, document[:, None] == document)
+    assert 4 < len(changes) < 25
+
+
+def test_a_sink_draws_every_query():
+    """The first token is likest to every token, itself apart."""
+    x = drawn("sink", 200, 512)
+    likeness = (x @ x.T / 512).fill_diagonal_(0)
+    assert (likeness[1:].argmax(1) == 0).all()
+    assert likeness[1:, 0].mean().item() == pytest.approx(1.5, abs=0.2)
+
+
 def test_noise_knows_nothing_of_its_neighbours():
     x = drawn("noise", 300, 4096)
     assert (x[:-1] * x[1:]).mean().item() == pytest.approx(0, abs=0.01)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import hypothesis.strategies as st
@@ -12,14 +14,15 @@ from hypothesis import given, settings
 from torch import Tensor
 
 import attention.maps
-from attention import head_maps, trace
+from attention import Cancelled, HeadMaps, head_maps, trace, zoom
 from attention.heads import row_entropy
-from attention.maps import POOLS
-from attention.masks import MASKS, Rule
+from attention.maps import POOLS, each_head
+from attention.masks import MASKS, Rule, causal, documents
 from attention.scores import SCALES, SOFTMAXES
 from tests.strategies import configs, normal, seeds
+from tests.unchecked import unchecked
 
-laws = settings(deadline=None, max_examples=120)
+laws = settings(deadline=None, max_examples=50)
 
 
 class Case(NamedTuple):
@@ -126,7 +129,202 @@ def test_blocks_and_float32_change_nothing_but_the_rounding(case):
 def test_below_the_side_a_map_is_the_trace(config):
     found = trace(config)
     maps = head_maps(
-        found.q, found.k, config.mask, config.span, SCALES[config.scale](config.d_head) / config.temperature,
+        found.q, found.k, config.rule, config.span, SCALES[config.scale](config.d_head) / config.temperature,
         positions=config.positions, softcap=config.softcap or None, softmax=config.softmax,
     )  # fmt: skip
-    assert maps.tile == 1 and near(maps.pixels, found.weights, 1e-5 if config.scale == "none" else 1e-6)
+    longest = found.q.norm(dim=-1).max() * found.k.norm(dim=-1).max() * found.scale
+    rounding = 2.0**-22 * float(longest)  # of the trace, whose dot products are float32
+    assert maps.tile == 1 and near(maps.pixels, found.weights, max(1e-6, rounding))
+
+
+@laws
+@given(cases(whole=True), st.data())
+def test_windows_rows_and_diagonals_come_from_the_log_sum_exp(case, data):
+    weights, _ = full(case)
+    n, q, k = case.query.shape[1], case.query, case.key
+    maps = head_maps(q, k, case.mask, **case.options)
+    ends = st.lists(st.integers(0, n), min_size=2, max_size=2, unique=True).map(sorted)
+    rows, cols = tuple(data.draw(ends)), tuple(data.draw(ends))
+    assert near(zoom.window(maps, q, k, rows, cols), weights[:, slice(*rows), slice(*cols)], 1e-6)
+    at, behind = data.draw(st.integers(0, n - 1)), data.draw(st.integers(1 - n, n - 1))
+    assert near(zoom.row(maps, q, k, at), weights[:, at], 1e-6)
+    assert near(zoom.diagonal(maps, q, k, behind), weights.diagonal(-behind, 1, 2), 1e-6)
+
+
+@laws
+@given(cases(whole=True))
+def test_mass_by_distance_counts_every_pair_once(case):
+    weights, _ = full(case)
+    n = case.query.shape[1]
+    apart = (torch.arange(n)[:, None] - torch.arange(n)).abs()
+    edges = [0, *(2**power for power in range(n.bit_length())), 2 * n]
+    bins = [(apart >= low) & (apart < high) for low, high in itertools.pairwise(edges)]
+    seeing = (weights > 0).any(-1).sum(-1).clamp(min=1)
+    want = torch.stack([(weights * some).sum((1, 2)) / seeing for some in bins if some.any()], -1)
+    found = zoom.mass_by_distance(head_maps(case.query, case.key, case.mask, **case.options), case.query, case.key)
+    assert near(found, want, 1e-6)
+
+
+@laws
+@given(cases(whole=True))
+def test_a_preview_shows_the_middle_query_of_every_tile(case):
+    weights, lse = full(case)
+    n = case.query.shape[1]
+    found = zoom.preview(case.query, case.key, case.mask, **case.options)
+    middle = (torch.arange(0, n, found.tile) + found.tile // 2).clamp(max=n - 1)
+    for pool in POOLS:
+        rows = [pooled(weights[:, at : at + 1], max(found.tile, 1), pool) for at in middle]
+        want = torch.cat([row if row.shape[1] == 1 else row[:, :1] for row in rows], 1)
+        assert near(found.pooled_by(pool).pixels, want, 1e-6)
+    assert near(found.lse, lse[:, middle], 1e-6) and not found.exact
+
+
+def test_one_hot_cell_among_millions_stays_visible():
+    """Query 1,900 points where only key 700 is: by maximum its tile shows it whole, by mean a share of 1/64."""
+    query, key = torch.zeros(1, 2048, 2), torch.zeros(1, 2048, 2)
+    query[0, 1900, 0] = key[0, 700, 0] = 10.0
+    maps = head_maps(query, key, scale=1.0, side=256)
+    assert maps.pooled_by("max").pixels[0, 237, 87].item() == pytest.approx(1)
+    assert maps.pixels[0, 237, 87].item() == pytest.approx(1 / 64, rel=0.1)
+    assert maps.greatest[0, 1900].item() == pytest.approx(1)
+    assert maps.distance[0, 1900].item() == pytest.approx(1200)
+    assert maps.entropy[0, 1900].item() == pytest.approx(0, abs=1e-6)
+
+
+def test_scores_far_from_zero_neither_overflow_nor_vanish():
+    query, key = normal(0, 1, 5000, 8) * 30, normal(1, 1, 5000, 8) * 30
+    maps = head_maps(query, key, "full", side=50)
+    scores = query[0].double() @ key[0].double().T / math.sqrt(8)
+    assert float(scores.max()) > 2000
+    assert near(maps.mean[0], pooled(scores.softmax(-1)[None], 100, "mean")[0], 1e-5)
+    assert torch.allclose(maps.lse[0], scores.logsumexp(-1), rtol=1e-6)
+
+
+@pytest.mark.parametrize("mask", ["full", "causal", "window", "sinks", "strided", "prefix"])
+def test_long_maps_in_float32_agree_with_float64(mask):
+    """Past PRECISE tokens: pixels to 1e-6, statistics to one millionth of their scale."""
+    query, key = normal(0, 1, 4500, 8), normal(1, 1, 4500, 8)
+    short = head_maps(query, key, mask, 300, pool="max")
+    exact = head_maps(query.double(), key.double(), mask, 300, pool="max")
+    assert exact.mean.dtype == torch.float64 and short.mean.dtype == torch.float32
+    assert near(short.mean, exact.mean, 1e-6) and near(short.most, exact.most, 1e-6)
+    assert near(short.lse, exact.lse, 2e-6) and near(short.entropy, exact.entropy, 1e-5)
+    assert near(short.greatest, exact.greatest, 1e-6) and torch.allclose(short.distance, exact.distance, rtol=1e-5)
+
+
+def test_combined_rules_and_heads_one_by_one():
+    query, key = normal(2, 4, 300, 8), normal(3, 2, 300, 8)
+    whole = head_maps(query, key, causal & documents, 32, positions="alibi")
+    for at, one in enumerate(each_head(query, key, causal & documents, 32, positions="alibi")):
+        assert one.numbers == range(at, at + 1) and one.heads == 4
+        assert torch.equal(one.pixels[0], whole.pixels[at]) and torch.equal(one.entropy[0], whole.entropy[at])
+        assert torch.equal(
+            zoom.window(one, query, key, (5, 90), (0, 80))[0], zoom.window(whole, query, key, (5, 90), (0, 80))[at]
+        )
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_an_executor_changes_nothing():
+    query, key = normal(4, 2, 100, 4), normal(5, 2, 100, 4)
+    with ThreadPoolExecutor(2) as pool:
+        assert same(head_maps(query, key, executor=pool), head_maps(query, key))
+
+
+def same(one: HeadMaps, other: HeadMaps) -> bool:
+    names = ("mean", "most", "lse", "entropy", "greatest", "distance")
+    return all(torch.equal(getattr(one, name), getattr(other, name)) for name in names)
+
+
+@pytest.mark.usefixtures("small_blocks")
+@pytest.mark.parametrize("workers", [0, 2])
+def test_progress_ends_at_one_and_cancelling_stops_between_blocks(workers):
+    query, told = normal(6, 2, 100, 4), []
+    pool = ThreadPoolExecutor(workers) if workers else None
+    head_maps(query, query, executor=pool, progress=told.append)
+    assert told == sorted(told) and told[-1] == 1 and len(told) > 8
+    begun = []
+    with pytest.raises(Cancelled):
+        head_maps(query, query, executor=pool, progress=begun.append, cancelled=lambda: len(begun) >= 3)
+    assert len(begun) == 3
+
+
+def test_cancelling_drops_what_an_executor_has_not_begun():
+    class Never:
+        futures: list[Future] = []  # noqa: RUF012
+
+        def submit(self, *_: object) -> Future:
+            self.futures.append(Future())
+            return self.futures[-1]
+
+    with unchecked(), pytest.raises(Cancelled):
+        head_maps(normal(7, 2, 9, 2), normal(7, 2, 9, 2), executor=Never(), cancelled=lambda: True)
+    assert len(Never.futures) == 2 and all(future.cancelled() for future in Never.futures)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"mask": "casual"}, "mask='casual' is not one of: full, causal, .*Did you mean 'causal'"),
+        ({"pool": "median"}, "pool='median' is not one of: mean, max"),
+        ({"softmax": "none"}, "softmax='none' is not one of: standard, plus one"),
+        ({"positions": "learned"}, "positions='learned' is not one of: none, sinusoidal, rotary, alibi"),
+        ({"side": 0}, "side=0 is not a whole number of at least 1"),
+        ({"span": 0}, "span=0 is not a whole number of at least 1"),
+        ({"tile": 0}, "tile=0 is not a whole number of at least 1"),
+        ({"softcap": -1.0}, "softcap=-1.0 is not a positive number; None"),
+        ({"rows": (3, 3)}, r"rows=\(3, 3\) is no part of 8 tokens"),
+        ({"cols": (0, 9)}, r"cols=\(0, 9\) is no part of 8 tokens"),
+    ],
+)
+def test_what_does_not_fit_is_named(options, message):
+    with pytest.raises(ValueError, match=message):
+        head_maps(torch.zeros(2, 8, 4), torch.zeros(2, 8, 4), **options)
+
+
+@pytest.mark.parametrize(
+    ("query", "key", "message"),
+    [
+        (torch.zeros(2, 8, 4), torch.zeros(2, 9, 4), "are not .heads, tokens, channels. of the same tokens"),
+        (torch.zeros(8, 4), torch.zeros(8, 4), "are not .heads, tokens, channels."),
+        (torch.zeros(3, 8, 4), torch.zeros(2, 8, 4), "2 heads of key don't divide 3 heads of query"),
+        (torch.zeros(2, 8, 4).int(), torch.zeros(2, 8, 4).int(), "both must be floating-point"),
+    ],
+)
+def test_shapes_that_do_not_fit_are_named(query, key, message):
+    with unchecked(), pytest.raises(ValueError, match=message):
+        head_maps(query, key)
+
+
+def test_a_window_too_large_for_memory_says_which_tile_fits():
+    q = torch.zeros(4, 1, 1).expand(4, 40_000, 1)
+    with pytest.raises(ValueError, match="over the limit of 268,435,456; tile=5 is within it"):
+        head_maps(q, q, rows=(0, 40_000))
+
+
+def test_previews_and_windows_say_what_they_cannot_do():
+    q = normal(8, 1, 20, 4)
+    with pytest.raises(ValueError, match="preview has no log-sum-exp"):
+        zoom.window(zoom.preview(q, q), q, q, (0, 4), (0, 4))
+    with pytest.raises(ValueError, match=r"are a window, rows \(2, 9\)"):
+        zoom.diagonal(head_maps(q, q, rows=(2, 9)), q, q, 1)
+    with pytest.raises(ValueError, match="are no window of these maps"):
+        zoom.window(head_maps(q, q, rows=(2, 9)), q, q, (0, 4), (0, 4))
+    with pytest.raises(ValueError, match="behind=20 leaves the square"):
+        zoom.diagonal(head_maps(q, q), q, q, 20)
+    with pytest.raises(ValueError, match="was not computed with these maps"):
+        head_maps(q, q, stats=False).pooled_by("max")
+
+
+def test_gradients_and_half_precision_are_taken_as_they_come():
+    q = normal(9, 1, 30, 4)
+    wanted = head_maps(q, q)
+    assert same(head_maps(q.clone().requires_grad_(), q), wanted)
+    assert near(head_maps(q.bfloat16(), q.bfloat16()).mean, wanted.mean, 1e-2)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+@pytest.mark.parametrize("mask", MASKS)
+def test_the_same_on_a_gpu(mask):
+    query, key = normal(10, 2, 5000, 16), normal(11, 2, 5000, 16)
+    here, there = head_maps(query, key, mask, 64), head_maps(query.cuda(), key.cuda(), mask, 64)
+    assert near(there.mean.cpu(), here.mean, 1e-6) and near(there.lse.cpu(), here.lse, 1e-5)

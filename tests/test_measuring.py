@@ -99,6 +99,13 @@ def test_a_line_that_is_full_or_a_host_that_is_off_says_so(program, monkeypatch)
     desk.cancel(first)
 
 
+def test_a_host_that_is_short_of_memory_says_so(monkeypatch):
+    monkeypatch.setattr(measuring.devices, "free_bytes", lambda key: 300 * 2**20)
+    refused = Desk().submit(Sweep())
+    assert refused.said == "This host has 300 MiB of memory left; measuring needs 700. Try later."
+    assert not refused.open
+
+
 def test_who_no_longer_looks_makes_room(program, monkeypatch):
     program("""
         for i in range(600):

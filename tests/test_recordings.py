@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attention import recordings
-from attention.recordings import RecordingError, Timing, labels, lines, read, written
+from attention.recordings import RecordingError, Timing, labels, lines, place, read, written
 from tests.timings import GPU, failed, made
 
 SECONDS = st.floats(1e-9, 1e6)
@@ -132,14 +132,16 @@ def test_what_was_read_is_recorded_whatever_its_file_is_called(source):
     assert not set("<>[]!`*\x00") & set(timing.source)
 
 
-def test_a_label_says_where_and_only_what_differs():
-    one, other = made(), made(implementation="SDPA math")
-    assert labels([one, other])[one] == "SDPA · Test CPU, 2 cores, 2 threads"
-    assert (
-        labels([one, made(dtype="bfloat16", heads=4)])[one] == "SDPA · Test CPU, 2 cores, 2 threads · float32 · heads 8"
-    )
+def test_a_label_says_what_differs_and_where_unless_that_is_said_once_for_all():
+    one, other, gpu = made(), made(implementation="SDPA math"), made(**GPU)
+    assert labels([one, other])[one] == "SDPA"
+    assert place([one, other]) == "Test CPU, 2 cores, 2 threads"
+    assert labels([one, made(dtype="bfloat16", heads=4)])[one] == "SDPA · float32 · heads 8"
+    assert labels([one, gpu]) == {one: "SDPA · Test CPU, 2 cores, 2 threads", gpu: "SDPA · Test GPU"}
+    assert place([one, gpu]) == ""
     (far,) = read(written([made(**GPU)]), "gpu.json")
     assert labels([far])[far] == "SDPA · Test GPU, recorded 2026-01-31 (gpu.json)"
+    assert place([far]) == ""
 
 
 def test_here_and_recorded_are_never_one_line():

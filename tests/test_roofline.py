@@ -48,6 +48,22 @@ def test_a_layer_adds_its_four_maps():
     assert counted(operations, "nn.MultiheadAttention") == 4 * 2 * 3 * 100 * 4 + 4 * 2 * (2 * 10) * 12 * 12
 
 
+@pytest.mark.parametrize(
+    ("name", "square", "maps", "squares"),
+    [
+        ("published: separate-maps", 4 * 2 * 3 * 100 * 4, 8 * 2 * 10 * 12 * 12, 3),
+        ("published: single-unscaled", 4 * 2 * 3 * 100 * 4, 6 * 2 * 10 * 12 * 12, 1),  # one head of the whole width
+        ("published: single-causal", 4 * 2 * 1 * 100 * 4, 6 * 2 * 10 * 12 * 4, 1),
+        ("published: two-heads", 4 * 2 * 2 * 100 * 4, 8 * 2 * 10 * 12 * 8, 2),
+    ],
+)
+def test_what_uses_some_of_the_heads_is_counted_for_these(name, square, maps, squares):
+    assert counted(operations, name) == square + maps
+    how = IMPLEMENTATIONS[name]
+    numbers = 2 * 2 * 10 * 12 + maps // (2 * 2 * 10) + 2 * squares * 100
+    assert traffic(case(name), how) == 4 * numbers
+
+
 def test_traffic_is_every_input_and_output_once():
     tokens = 2 * 3 * 10 * 4
     assert counted(traffic, "SDPA") == 4 * tokens * 4

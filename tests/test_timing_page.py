@@ -46,7 +46,7 @@ def test_the_empty_page_says_that_there_is_no_gpu_and_what_to_run():
     assert not test.exception
     assert "No GPU here, and no recording of one" in said(test)
     assert "python -m attention.timing --out gpu.json" in said(test)
-    assert "Up to 78 cases in at most 60 seconds" in said(test)
+    assert "Up to 72 cases in at most 60 seconds" in said(test)
     assert not test.get("plotly_chart")
 
 
@@ -96,6 +96,15 @@ def test_a_recording_stands_beside_and_says_so_in_every_chart(chart):
     assert "SDPA · Test GPU, recorded 2026-01-31 (gpu.json)" in drawn(test)
     assert "faster from about 128 tokens on" in said(test)
     assert "No GPU here" not in said(test)
+
+
+def test_an_opened_recording_stays_until_it_is_taken_away():
+    far = read(written(line(LENGTHS, [0.004] * 3, **GPU)), "gpu.json")
+    test = run(uploaded=far)
+    assert "recorded 2026-01-31" in said(test)
+    test.button(key="forget").click().run()
+    assert not test.get("plotly_chart")
+    assert "No GPU here" in said(test)
 
 
 def test_a_job_that_waits_says_how_many_are_before_it():

@@ -80,7 +80,7 @@ def _colors(heads: int) -> alt.Color:
     return alt.Color("head:N", scale=alt.Scale(domain=list(range(heads)), range=colors), legend=None)
 
 
-def _marked(chart: Any, heads: int, focus: int) -> alt.LayerChart:
+def _marked(chart: Any, heads: int, focus: int) -> alt.LayerChart | alt.FacetChart:
     """With a frame around the head in focus."""
     frame = alt.Chart().mark_rect(fill=None, stroke=theme.QUERY, strokeWidth=1.5)
     around = frame.encode(

@@ -29,19 +29,21 @@ def weights(
     The colour scale is fixed at 0 to 1; "log" shows 1e-4 to 1, "own maximum" 0 to the greatest weight. The row of
     `query` has a frame.
     """
-    figure = go.Figure(go.Heatmap(**_cells(cells, tile, colors), **_scale(cells, colors)))
+    rows, columns = cells.shape
     axis = {"showgrid": False, "zeroline": False, "constrain": "domain", **_ticks(labels)}
-    figure.update_layout(
-        height=height,
-        margin={"l": 10, "r": 10, "t": 10, "b": 10},
-        plot_bgcolor=MASKED,
-        xaxis={"title": "key →", **axis},
-        yaxis={"title": "query ↓", "autorange": "reversed", "scaleanchor": "x", **axis},
-        uirevision=f"{tuple(cells.shape)} {tile}",  # a zoom stays while the size does
-    )
-    if query is not None:
-        _frame(figure, query // tile * tile, tile, cells.shape[-1] * tile)
-    return figure
+    across = {"title": {"text": "key →"}, "range": [-tile / 2, (columns - 0.5) * tile], **axis}
+    down = {"title": {"text": "query ↓"}, "range": [(rows - 0.5) * tile, -tile / 2], "scaleanchor": "x", **axis}
+    layout = {
+        "height": height,
+        "margin": {"l": 10, "r": 10, "t": 10, "b": 10},
+        "plot_bgcolor": MASKED,
+        "xaxis": across,
+        "yaxis": down,
+        "uirevision": f"{rows} {columns} {tile}",  # a zoom stays while the size does
+        "shapes": [] if query is None else [_frame(query // tile * tile, tile, columns * tile)],
+    }
+    data = [{"type": "heatmap", **_cells(cells, tile, colors), **_scale(cells, colors)}]
+    return go.Figure({"data": data, "layout": layout}, _validate=False)  # checking it all takes ten times as long
 
 
 def _cells(cells: Float[Tensor, "q k"], tile: int, colors: str) -> dict:
@@ -85,6 +87,23 @@ def difference(
     return figure
 
 
+def influence(cells: Float[Tensor, "q k"]) -> go.Figure:
+    """How much each output changes with each token; nearly white is exactly nothing, the end of the scale the most."""
+    figure = weights(cells, 1, "own maximum", [])
+    figure.update_traces(
+        colorscale=theme.plotly_scale(theme.INFLUENCE),
+        colorbar={"title": {"text": "change"}},
+        hovertemplate="output %{y}<br>token %{x}<br>change %{z:.3g}<extra></extra>",
+    )
+    return figure.update_xaxes(title="token →").update_yaxes(title="output ↓")
+
+
+def narrow(figure: go.Figure) -> go.Figure:
+    """The same square for a narrow column, with its scale below."""
+    bar = {"orientation": "h", "y": -0.2, "yanchor": "top", "thickness": 8, "title": {"side": "bottom"}, "nticks": 5}
+    return figure.update_layout(height=theme.NARROW_HEIGHT).update_traces(colorbar=bar)
+
+
 def _ticks(labels: list[str]) -> dict:
     """Tokens as tick labels where they fit; Plotly reads markup in them, so it is escaped."""
     if not labels or len(labels) > LABELLED:
@@ -92,7 +111,8 @@ def _ticks(labels: list[str]) -> dict:
     return {"tickvals": list(range(len(labels))), "ticktext": [html.escape(label[:16]) for label in labels]}
 
 
-def _frame(figure: go.Figure, first: int, tile: int, width: int) -> None:
+def _frame(first: int, tile: int, width: int) -> dict:
     """A frame around the row of tiles that begins at the token `first`."""
     half, line = tile / 2, {"color": theme.QUERY, "width": 2}
-    figure.add_shape(type="rect", x0=-half, x1=width - half, y0=first - half, y1=first + half, line=line)
+    ends = {"x0": -half, "x1": width - half, "y0": first - half, "y1": first + half}
+    return {"type": "rect", "line": line, **ends}

@@ -1,4 +1,4 @@
-"""One number a head, from 0 to 1, as bars (Altair). Made without data, so that it is built once."""
+"""Shares of the weight, head by head (Altair). Made without data, so that a chart is built once."""
 
 from __future__ import annotations
 
@@ -13,17 +13,44 @@ from attention.charts import theme
 @lru_cache(maxsize=64)
 def by_head(heads: int, focus: int, title: str) -> dict[str, Any]:
     """Bars over the columns `head` and `share` of a table, as a Vega-Lite specification; the axis is 0 to 1."""
-    colors = [theme.HEADS[h % len(theme.HEADS)] for h in range(heads)]
     chart = (
         alt.Chart()
         .mark_bar(strokeWidth=2)
         .encode(
             x=alt.X("head:O", title="head", axis=alt.Axis(labelAngle=0), scale=alt.Scale(domain=list(range(heads)))),
             y=alt.Y("share:Q", title=title, axis=alt.Axis(format="%", tickCount=5), scale=alt.Scale(domain=[0, 1])),
-            color=alt.Color("head:O", legend=None, scale=alt.Scale(domain=list(range(heads)), range=colors)),
+            color=_colors(heads),
             stroke=alt.condition(f"datum.head == {focus}", alt.value(theme.QUERY), alt.value(None)),
             tooltip=[alt.Tooltip("head:O"), alt.Tooltip("share:Q", format=".2%", title=title)],
         )
         .properties(height=theme.SMALL_HEIGHT - 60)
     )
-    return {name: part for name, part in chart.to_dict().items() if name not in ("data", "datasets")}
+    return _bare(chart)
+
+
+@lru_cache(maxsize=64)
+def by_grouping(kv_heads: tuple[int, ...], used: int) -> dict[str, Any]:
+    """Lines over the columns `kv_heads`, `head`, `moved`, one a head, as a Vega-Lite specification.
+
+    From multi-head on the left to multi-query on the right; the axis is 0 to 1, `used` has a mark.
+    """
+    x = alt.X("kv_heads:O", title="heads of keys and values →", sort=list(kv_heads), axis=alt.Axis(labelAngle=0))
+    y = alt.Y("moved:Q", title="weight moved", axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1]))
+    tooltip = [alt.Tooltip("head:O"), alt.Tooltip("kv_heads:O"), alt.Tooltip("moved:Q", format=".2%")]
+    lines = alt.Chart().mark_line(point=True).encode(x=x, y=y, color=_colors(max(kv_heads)), tooltip=tooltip)
+    here = alt.Chart().mark_rule(color=theme.QUERY, strokeDash=[4, 3]).encode(x=x)
+    here = here.transform_filter(f"datum.kv_heads == {used}")
+    return _bare(alt.layer(here, lines).properties(height=theme.SMALL_HEIGHT - 60))
+
+
+def _colors(heads: int) -> alt.Color:
+    """Every head in its own colour."""
+    colors = [theme.HEADS[head % len(theme.HEADS)] for head in range(heads)]
+    return alt.Color("head:O", legend=None, scale=alt.Scale(domain=list(range(heads)), range=colors))
+
+
+def _bare(chart: alt.Chart | alt.LayerChart) -> dict[str, Any]:
+    """The specification without the empty data that each part of it brings along."""
+    spec = {name: part for name, part in chart.to_dict().items() if name not in ("data", "datasets")}
+    layers = [{name: part for name, part in layer.items() if name != "data"} for layer in spec.get("layer", [])]
+    return spec | {"layer": layers} if layers else spec

@@ -116,7 +116,9 @@ def _step(name: str, title: str, scale: alt.Scale) -> alt.Y:
     return alt.Y(f"{name}:Q", title=title, scale=scale, axis=alt.Axis(tickCount=3, minExtent=36, maxExtent=36))
 
 
-def _panel(name: str, keys: int, y: alt.Y, labels: tuple[str, ...], last: bool | None = None) -> alt.LayerChart:
+def _panel(
+    name: str, keys: int, y: alt.Y, labels: tuple[str, ...], last: bool | None = None
+) -> alt.LayerChart | alt.FacetChart:
     """Bars of the keys that are seen, a mark for those that are not, and what is under the pointer."""
     last = name == "weights" if last is None else last
     scale = alt.Scale(domain=[-0.5, keys - 0.5], nice=False)

@@ -30,13 +30,16 @@ HIDDEN = "#858b97"  # in charts: what a mask hides, and bounds; a grey that can 
 RAW, DIVIDED = ("#c8553d", "#3d7ea6")  # dot products as they are, and divided by the square root of d_head
 BROKEN = "#d6336c"  # no number
 DIFFERENCES = ("#8c510a", "#dfc27d", "#f5f5f5", "#80cdc1", "#01665e")  # BrBG (Brewer 1994): too little, none, too much
+INFLUENCE = ("#f7f7f7", "#d8daeb", "#998ec3", "#542788")  # half of PuOr (Brewer 1994): none to most
 
-GRID_HEIGHT = 430
+GRID_HEIGHT = 410
 FOCUS_HEIGHT = 430
 ROW_HEIGHT = 150
 STEP_HEIGHT = 78  # one step of a row, of several over the same keys
 CURVE_HEIGHT = 160
-SMALL_HEIGHT = 300  # a heatmap of several side by side
+SMALL_HEIGHT = 270  # a heatmap of several side by side
+NARROW_HEIGHT = 360  # a heatmap in a third of the page, its scale below
+LESSON_HEIGHT = 320
 
 
 def side(heads: int) -> int:

@@ -13,6 +13,7 @@ from math import log10
 from typing import Any
 
 import plotly.graph_objects as go
+from plotly.subplots import make_subplots
 
 from attention import comparison, footprint
 from attention.charts import theme
@@ -78,7 +79,8 @@ def speed_up(timings: Sequence[Timing], transfer: bool = False) -> go.Figure:
             hover = [f"{p.ratio:.3g} times ({p.low:.3g} to {p.high:.3g})" for p in points]
             _line(figure, label, like, [p.ratio for p in points], hover, look)
             _mark_crossover(figure, label, points, look.color(like[0]))
-    figure.add_hline(y=1, line={"width": 1, "dash": "dot"})
+    figure.add_hline(y=1, line={"width": 1, "dash": "dot", "color": "gray"})
+    figure.update_yaxes(tickformat=",~g")
     return figure
 
 
@@ -122,21 +124,32 @@ def memory(timings: Sequence[Timing], lengths: Iterable[int] = ()) -> go.Figure:
 
 
 def transfer(timings: Sequence[Timing]) -> go.Figure:
-    """Computing, the way to the device and the way back, as parts of one bar for each length and line."""
-    bars = [
-        (label, timing)
-        for label, line in lines(timings).items()
-        for timing in comparison.measured(line)
-        if timing.to_device or timing.from_device
-    ]
-    figure = go.Figure(layout={"height": HEIGHT, "barmode": "stack", "margin": {"t": 20, "b": 10, "l": 10, "r": 10}})
-    names = [[label for label, _ in bars], [f"{timing.length:,}" for _, timing in bars]]
-    for i, (part, name) in enumerate(PARTS.items()):
-        values = [getattr(timing, name) for _, timing in bars]
-        hover = f"%{{x}}<br>{part} %{{y:.3s}}s<extra></extra>"
-        figure.add_bar(x=names, y=values, name=part, marker_color=theme.HEADS[i], hovertemplate=hover)
-    figure.update_layout(legend=LEGEND)
-    figure.update_yaxes(title="seconds", tickformat="~s", ticksuffix="s")
+    """What share of a call with its transfer is computing, the way to the device and the way back, line by line."""
+    found = {label: [t for t in comparison.measured(line) if t.to_device] for label, line in lines(timings).items()}
+    found = {label: line for label, line in found.items() if line}
+    figure = make_subplots(max(1, len(found)), 1, subplot_titles=[escape(label) for label in found])
+    for at, (label, line) in enumerate(found.items(), start=1):
+        for color, (part, name) in zip(theme.HEADS, PARTS.items(), strict=False):
+            values = [timing.spread.median if name == "median" else getattr(timing, name) for timing in line]
+            hover = f"{escape(label)}<br>%{{x}} tokens<br>{part}: %{{customdata}} (%{{y:.0f}} %)<extra></extra>"
+            figure.add_bar(
+                x=[f"{timing.length:,}" for timing in line],
+                y=values,
+                customdata=[f"{value:.3e} s" for value in values],
+                name=part,
+                legendgroup=part,
+                showlegend=at == 1,
+                marker_color=color,
+                hovertemplate=hover,
+                row=at,
+                col=1,
+            )
+    height = max(HEIGHT, 90 + 150 * len(found))
+    margin = {"t": 40, "b": 10, "l": 10, "r": 10}
+    top = {"orientation": "h", "yanchor": "bottom", "y": 1 + 30 / height, "x": 0}
+    figure.update_layout(height=height, barmode="stack", barnorm="percent", margin=margin, legend=top)
+    figure.update_xaxes(type="category")
+    figure.update_yaxes(ticksuffix=" %", nticks=3)
     return figure
 
 
@@ -258,10 +271,16 @@ def _name_errors(figure: go.Figure, timings: Sequence[Timing]) -> None:
             if (timing.error or "").startswith("out of memory"):
                 found.setdefault(timing.length, []).append(escape(label))
     for length in sorted(found)[:ERRORS]:
-        text = f"{len(found[length])} out of memory"
-        where = {"x": log10(length), "y": 1, "yref": "paper", "yanchor": "bottom"}
         figure.add_annotation(
-            text=text, hovertext="<br>".join(found[length]), showarrow=False, font={"size": 11}, **where
+            x=log10(length),
+            y=0.01,
+            yref="paper",
+            yanchor="bottom",
+            textangle=-90,
+            text=f"{len(found[length])} out of memory",
+            hovertext="<br>".join(found[length]),
+            showarrow=False,
+            font={"size": 11, "color": "gray"},
         )
 
 

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import streamlit as st
+from streamlit.components import v2
 
 
 @cache
@@ -18,9 +18,7 @@ def component(name: str, *more: str) -> Callable[..., Any]:
     """
     scripts = [_bare(_text(f"{part}.js")) for part in (*more, name)]
     html, css = _text(f"{name}.html"), _text(f"{name}.css")
-    return st.components.v2.component(
-        f"attention_{name}", html=html, css=css, js="\n".join(scripts), isolate_styles=False
-    )
+    return v2.component(f"attention_{name}", html=html, css=css, js="\n".join(scripts), isolate_styles=False)
 
 
 def _text(file: str) -> str:

@@ -8,15 +8,10 @@ from __future__ import annotations
 import json
 import struct
 from collections.abc import Callable, Sequence
-from functools import cache
-from pathlib import Path
-from typing import Any
-
-import streamlit as st
-from streamlit.components.v2.types import ComponentRenderer
 
 from attention.charts import theme
 from attention.codec import link
+from attention.components.inline import component
 from attention.config import Config
 from attention.gallery import Exhibit
 from attention.tables import mask_card
@@ -30,11 +25,13 @@ def mask_gallery(
     `on_choice` runs before the rerun that a choice causes; in it `st.session_state[key]["choice"]` has the choice. The
     first exhibit may be the rule in use, joined of two; whatever is no single mask can't be chosen.
     """
-    return _mounted()(key=key, data=payload(config, exhibits), on_choice_change=on_choice or _nothing).choice
+    return component("mask_gallery")(
+        key=key, data=payload(config, exhibits), on_choice_change=on_choice or _nothing
+    ).choice
 
 
 def payload(config: Config, exhibits: Sequence[Exhibit]) -> bytes:
-    """One message: u32 length of the header, JSON header, and picture by picture a byte a cell, 0 hidden to 255 kept."""
+    """One message: u32 length of the header, JSON header, and a byte a cell, 0 hidden to 255 kept."""
     header = {
         "painted": link(config),
         "side": len(exhibits[0].pixels),
@@ -48,11 +45,3 @@ def payload(config: Config, exhibits: Sequence[Exhibit]) -> bytes:
 
 def _nothing() -> None:
     """A callback must be named, or the component's result has no `choice`."""
-
-
-@cache
-def _mounted() -> ComponentRenderer:
-    files: dict[str, Any] = {
-        kind: Path(__file__).with_name(f"mask_gallery.{kind}").read_text("utf-8") for kind in ("html", "css", "js")
-    }
-    return st.components.v2.component("attention_mask_gallery", isolate_styles=False, **files)

@@ -7,6 +7,8 @@ anew. Only a few results are kept: computing most of them again takes millisecon
 from __future__ import annotations
 
 import gc
+import math
+import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -40,21 +42,30 @@ from attention.parity import Parity
 from attention.parity import parity as against_torch
 from attention.passes import difference, pairs, values
 from attention.precision import Rounded
+from attention.published import ROWS
+from attention.published import compare as rows
+from attention.published.case import case, longest
+from attention.published.cost import Pace
+from attention.published.demands import Demand
+from attention.published.demands import demands as tried
 from attention.recordings import Timing
 from attention.trace import Trace
 
 KEPT = 4  # traces, of at most 64 MB of weights each
 ALL_HEADS = 2**20  # weights of all heads up to which the steps of all are kept, of more those of one head
+REACH = 2**30  # multiplications of a map of influence at the most
 AT_ONCE = 2  # passes that run at the same time, however many visitors there are
-P, T = ParamSpec("P"), TypeVar("T")
+P = ParamSpec("P")
+T = TypeVar("T")
+running: list[Callable] = []  # what the shared threads compute now
 
 
 @st.cache_resource(show_spinner=False)
 def settle() -> None:
-    """Once a process, when all is imported: one thread a pass, and what the imports left is no garbage any more.
+    """Once a process, when all is imported: what the imports left is no garbage any more.
 
-    Streamlit collects garbage after every rerun; walking the modules' objects each time costs more than a pass. With
-    several visitors one thread each is steadier than all threads for everyone.
+    Streamlit collects garbage after every rerun; walking the modules' objects each time costs more than a pass. What a
+    page computes outside the shared threads has one thread.
     """
     torch.set_num_threads(1)
     gc.collect()
@@ -70,9 +81,19 @@ def shared(call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """The call's result, computed by one of the few threads that all visitors share.
 
     Streamlit runs every rerun in a thread of its own, and in a new thread a pass takes up to three times as long: its
-    memory is all fresh. These threads stay.
+    memory is all fresh. These threads stay. A call that is alone may use every core; calls side by side one each, as
+    threads that wait for each other's cores take many times as long.
     """
-    return _workers().submit(call, *args, **kwargs).result()
+    return _workers().submit(_fairly, call, args, kwargs).result()
+
+
+def _fairly(call: Callable[..., T], args: tuple, kwargs: dict) -> T:
+    running.append(call)
+    torch.set_num_threads(1 if len(running) > 1 else os.cpu_count() or 1)
+    try:
+        return call(*args, **kwargs)
+    finally:
+        running.remove(call)
 
 
 def trace(config: Config) -> Trace:
@@ -140,7 +161,7 @@ def numbers(config: Config) -> dict[str, list[float]]:
 def distribution(config: Config) -> Distribution:
     """All weights of every head, counted by size; give `config.tensors`."""
     found = _trace(config)
-    return shared(counted, found.weights, found.mask)
+    return shared(counted, found.weights, found.mask, config.softmax == "plus one")
 
 
 @st.cache_data(show_spinner="Drawing queries and keys of every width …", max_entries=16)
@@ -218,3 +239,57 @@ def shipped() -> list[Timing]:
 def recording(data: bytes, name: str) -> list[Timing]:
     """The timings of a visitor's file; raises RecordingError."""
     return recordings.read(data, name)
+
+
+def published(config: Config) -> Config:
+    """The part of a config that published implementations depend on: what their caches are keyed by."""
+    return replace(config.tensors, batch=config.batch)
+
+
+@st.cache_resource(show_spinner=False, max_entries=16)
+def judgements(config: Config) -> dict[tuple[str, bool], rows.Judgement]:
+    """Every published row, as meant and as printed, against the reference; give `published(config)`."""
+
+    def all_rows() -> dict[tuple[str, bool], rows.Judgement]:
+        given, found = case(config), {}
+        for name, row in ROWS.items():
+            found[name, False] = rows.judged(row, given)
+            found[name, True] = rows.judged(row, given, printed=True) if row.as_printed else found[name, False]
+        return found
+
+    return shared(all_rows)
+
+
+@st.cache_resource(show_spinner=False, max_entries=16)
+def comparison(config: Config, name: str, printed: bool) -> rows.Comparison:
+    """One published row in full; give `published(config)`."""
+    return shared(rows.compare, ROWS[name], config, printed)
+
+
+@st.cache_resource(show_spinner=False, max_entries=32)
+def influences(config: Config, name: str, printed: bool) -> Tensor | None:
+    """Influence of tokens on outputs in one published row, over as many first tokens as there is time for."""
+    most = max(2, min(longest(config), math.isqrt(REACH // (4 * config.batch * config.d_model**2))))
+    return shared(lambda: rows.influence(ROWS[name], case(config, most), printed))
+
+
+@st.cache_data(show_spinner=False, max_entries=2 * len(ROWS))
+def demands(name: str, printed: bool) -> list[Demand]:
+    """What a published row accepts."""
+    return shared(tried, ROWS[name], printed)
+
+
+@st.cache_data(show_spinner=False, max_entries=64)
+def pace(config: Config, name: str, printed: bool) -> Pace:
+    """A published row's time beside the reference's, measured once; give `published(config)`."""
+    return shared(rows.timed, ROWS[name], config, printed)
+
+
+@st.cache_resource(show_spinner=False, max_entries=16)
+def published_cells(config: Config, name: str, printed: bool) -> Cells | None:
+    """The squares of a published row, None where it raises; what is not a number is drawn as masked."""
+    found = comparison(config, name, printed)
+    if found.weights is None:
+        return None
+    visible = found.visible & ~found.weights.isnan()
+    return shared(drawn, found.weights.nan_to_num(0).float(), visible, theme.side(len(found.weights)))

@@ -112,7 +112,7 @@ def _seed(config: Config) -> None:
 def _kv_heads(config: Config) -> None:
     knob, h = KNOBS["kv_heads"], config.heads
     sizes = [0, *(n for n in range(1, h + 1) if h % n == 0)]
-    names = {0: f"{h}: one for each head", 1: "1: multi-query"}
+    names = {0: "0: one for each head", 1: "1: multi-query"}  # as fixed as the option: Streamlit compares them
     st.selectbox(knob.label, sizes, key="kv_heads", help=knob.help, format_func=lambda n: names.get(n, str(n)))
 
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import monotonic
 
-from attention import recordings
+from attention import devices, recordings
 from attention.recordings import Timing
 from attention.sweep import Case, Sweep, flags
 
@@ -27,6 +27,7 @@ ROOT = Path(__file__).parents[2]
 LONGEST = 120.0  # seconds that a sweep may take, unless the owner says otherwise
 LINE = 8  # sweeps that may wait
 GONE = 20.0  # seconds after which a visitor who no longer looks is taken to have left
+NEEDED = 700 * 2**20  # bytes that a process with torch and small tensors takes, with room for everyone else
 GRACE = 60.0  # seconds over its budget after which a process is ended
 
 
@@ -73,11 +74,9 @@ class Desk:
         job = Job(replace(sweep, seconds=min(sweep.seconds, longest())))
         with self.lock:
             self.waiting = deque(other for other in self.waiting if not _left(other))
-            if not allowed() or len(self.waiting) >= LINE:
+            job.said = _refusal(len(self.waiting))
+            if job.said:
                 job.state = "failed"
-                job.said = (
-                    "Too many are waiting; try again in a few minutes." if allowed() else "Measuring is off here."
-                )
                 return job
             self.waiting.append(job)
             if self.running is None:
@@ -116,6 +115,18 @@ class Desk:
 
 
 DESK = Desk()
+
+
+def _refusal(waiting: int) -> str:
+    """Why nothing more is taken at the moment; empty where it is."""
+    if not allowed():
+        return "Measuring is off here."
+    free = devices.free_bytes("cpu")
+    if free is not None and free < NEEDED:
+        return (
+            f"This host has {free / 2**20:,.0f} MiB of memory left; measuring needs {NEEDED / 2**20:,.0f}. Try later."
+        )
+    return "Too many are waiting; try again in a few minutes." if waiting >= LINE else ""
 
 
 def _left(job: Job) -> bool:

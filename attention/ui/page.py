@@ -16,12 +16,13 @@ from streamlit.runtime.pages_manager import PagesManager
 
 from attention import codec, sweep
 from attention.components.copy_link import copy_link
-from attention.config import DEFAULTS, KNOBS, Config, ConfigError, check
+from attention.config import DEFAULTS, KNOBS, LAST, Config, ConfigError, check
 from attention.sweep import Sweep
 from attention.ui import compute, controls, sweep_controls
 from attention.ui.words import plain
 
 ICON = str(Path(__file__).with_name("icon.png"))  # Material icons would be fetched from elsewhere
+TOLD = 4  # notes that are shown at once
 View = Callable[[Config], None]
 TIGHT = """
 <style>
@@ -35,8 +36,7 @@ TIGHT = """
 
 def show(view: View) -> None:
     """A whole page: the controls in the sidebar and the view, which draws a config; named as the view's module."""
-    _begin(view.__module__)
-    _arrive()
+    _arrive(_begin(view.__module__))
     _live(view)
 
 
@@ -47,13 +47,16 @@ def show_sweep(view: Callable[[Sweep], None]) -> None:
     _live_sweep(view)
 
 
-def _begin(module: str) -> None:
+def _begin(module: str) -> bool:
+    """What every page does first; says whether another page was shown before."""
     name = module.rpartition(".")[2]
-    st.set_page_config(layout="wide", page_title="Attention Lab", page_icon=ICON)
+    st.set_page_config(layout="wide", page_title=f"{name.capitalize()} · Attention Lab", page_icon=ICON)
     _through_menu(name)
     compute.settle()
     st.html(TIGHT)
     st.sidebar.container(height=1, border=False, key="top")  # a fragment may write where the page has written before
+    last, st.session_state.page = st.session_state.get("page", name), name
+    return last != name
 
 
 def put(**values: Any) -> None:
@@ -69,6 +72,8 @@ def kept(name: str, otherwise: Any = None) -> Any:
 def pinned() -> None:
     """Takes up what was pinned in the grid of heads, whose key is "grid": the callback of a pin."""
     pin = (st.session_state.get("grid") or {}).get("pin") or {}
+    if pin.get("query") == st.session_state.config.tokens - 1:
+        pin = pin | {"query": LAST}  # the last one stays the last when the length changes
     put(**{name: pin[name] for name in ("head", "query") if name in pin})
 
 
@@ -101,7 +106,7 @@ def _through_menu(name: str) -> None:
         st.rerun()
 
 
-def _arrive() -> None:
+def _arrive(from_elsewhere: bool) -> None:
     """Takes up the link, at the start of a session and when another one was opened since.
 
     A change of page comes with an empty query and keeps what there is.
@@ -111,6 +116,8 @@ def _arrive() -> None:
         state.config, state.notes = codec.from_query(query)
         state.update(vars(state.config))
         state.link = query
+    elif from_elsewhere:
+        state.update(vars(state.config))  # or the widgets, which are new here, start at their least values
 
 
 @st.fragment
@@ -122,9 +129,17 @@ def _live(view: View) -> None:
         with st.container(horizontal=True, vertical_alignment="center"):
             copy_link()
             st.button("Reset", on_click=put, kwargs=DEFAULTS, key="reset", help="Every setting back to its default.")
-    for note in st.session_state.notes:
-        st.warning(plain(note), icon=":material/info:")
+    _tell(st.session_state.notes)
     view(config)
+
+
+def _tell(notes: list[str]) -> None:
+    """What could not be used, in one box, whatever a link says."""
+    if not notes:
+        return
+    told = [plain(note) for note in notes[:TOLD]]
+    more = [f"… and {len(notes) - TOLD} more"] if len(notes) > TOLD else []
+    st.warning("\n".join(f"- {note}" for note in told + more) if len(notes) > 1 else told[0], icon=":material/info:")
 
 
 def _taken_up() -> Config:
@@ -140,7 +155,7 @@ def _taken_up() -> Config:
             values[name] = before[name]
             notes.append(str(error))
     config, moved = codec.fit(values)
-    if values != before:
+    if values != before or notes:
         state.notes = notes + moved
     state.config = config
     for name, value in vars(config).items():
@@ -152,9 +167,9 @@ def _taken_up() -> Config:
 def _write_link(config: Config) -> None:
     """Keeps the address bar at the link of what is on the screen."""
     query = codec.to_query(config)
-    if query != st.session_state.link:
+    if query != st.query_params.to_dict():  # a change of page has emptied it
         st.query_params.from_dict(query)
-        st.session_state.link = query
+    st.session_state.link = query
 
 
 def _arrive_sweep() -> None:
@@ -173,8 +188,7 @@ def _live_sweep(view: Callable[[Sweep], None]) -> None:
         st.query_params.from_dict(sweep.to_query(found))
     with st.sidebar:
         sweep_controls.draw(found)
-    for note in st.session_state.sweep_notes:
-        st.warning(plain(note), icon=":material/info:")
+    _tell(st.session_state.sweep_notes)
     view(found)
 
 

@@ -13,21 +13,21 @@ def badge(config: Config) -> None:
     """Greatest differences to scaled_dot_product_attention, error of row sums, rows that see nothing."""
     found = compute.parity(config.tensors)
     icon, color = (":material/verified:", "green") if found.agrees else (":material/error:", "red")
+    if found.agrees and found.blind:
+        icon, color = ":material/visibility_off:", "orange"
     verdict = "equals" if found.agrees else "differs from"
-    st.badge(
-        f"{verdict} scaled_dot_product_attention · weights {found.weights:.0e} · output {found.output:.0e}"
-        f" · row sums {found.row_sum:.0e} · {found.blind} rows see nothing",
-        icon=icon,
-        color=color,
-        help=_explained(found, config),
-    )
+    parts = [f"{verdict} PyTorch: weights {found.weights:.0e}", f"output {found.output:.0e}"]
+    parts += [f"row sums {found.row_sum:.0e}", f"{found.blind} rows see nothing"]
+    parts += [] if found.rows == config.tokens else [f"{found.rows} of {config.tokens:,} rows compared"]
+    st.badge(" · ".join(parts), icon=icon, color=color, help=_explained(found, config))
 
 
 def _explained(found: Parity, config: Config) -> str:
     some = "every row" if found.rows == config.tokens else f"{found.rows} of {config.tokens:,} rows, evenly spread,"
+    added = "" if config.softmax == "standard" else ", with what went to the one that is added to the denominator"
     return (
         f"The weights and outputs on the screen against `torch.nn.functional.scaled_dot_product_attention` on the same "
         f"q, k, v and mask: {some} of each head compared. Greatest difference of a weight {found.weights:.2e}, of an "
-        f"output {found.output:.2e}; a row's sum is at most {found.row_sum:.2e} from one. {found.blind} rows of each "
-        f"head may see no key; their weights and outputs are zero."
+        f"output {found.output:.2e}; a row's sum{added} is at most {found.row_sum:.2e} from one. {found.blind} rows of "
+        f"each head may see no key; their weights and outputs are zero."
     )

@@ -19,7 +19,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Locator, Page
 from tests.chromium import launched
 from tests.served import Server, served
 
-SECONDS = 20_000  # milliseconds until what should appear must have, on a busy machine
+SECONDS = 60_000  # milliseconds until what should appear must have, on a busy machine
 GRID = '[data-testid="heads-grid"]'
 LOCAL = {"127.0.0.1", None}  # data: and blob: have no host
 

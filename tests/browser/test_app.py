@@ -9,7 +9,8 @@ from urllib.parse import urlencode
 
 import pytest
 
-PAGES = sorted(path.stem for path in (Path(__file__).parents[2] / "pages").glob("*.py"))
+FILES = sorted((Path(__file__).parents[2] / "pages").glob("*.py"))
+PAGES = [path.stem for path in FILES if "page.show(" in path.read_text()]  # those about a config
 KNOBS = {"tokens": "33", "heads": "4", "mask": "window", "span": "7", "temperature": "0.5"}
 FAR = "http://evil.example/p.png"  # an address that a visitor's browser must never ask
 
@@ -116,10 +117,8 @@ def test_pages_are_left_and_come_back_to_with_nothing_forgotten(visit, theme):
     tab.slider("temperature").press("ArrowRight")
     now = KNOBS | {"temperature": "0.55"}
     tab.painted(**now)
-    links = tab.page.get_by_test_id("stSidebarNavLink")
-    for i in [*range(1, links.count()), 0]:
-        if links.count():
-            links.nth(i).click()
+    for name in [*PAGES, "heads"]:
+        tab.page.get_by_test_id("stTopNavLink").get_by_text(name.capitalize(), exact=True).click()
         tab.quiet()
         tab.page.wait_for_url(f"**?{urlencode(now)}")
         assert tab.slider("temperature").input_value() == "0.55"
@@ -148,7 +147,7 @@ def test_a_storm_ends_at_the_last_value(tab):
     over.set()
     counter.join()
     assert max(counted) - before <= 2
-    assert late < max(1, 4 * one)  # on a machine with nothing else to do, far less than a second
+    assert late < max(1, 8 * one)  # on a machine with nothing else to do, far less than a second
     assert tab.link == {"tokens": "70"}
 
 

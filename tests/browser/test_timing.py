@@ -33,7 +33,7 @@ def test_a_sweep_is_measured_drawn_and_joined_by_a_recording(visit, theme):
     expect(drawn(tab).locator(".legendtext").filter(has_text="recorded")).to_have_text(
         "SDPA · Test GPU, recorded 2026-01-31 (gpu.json)"
     )
-    expect(tab.page.get_by_text(re.compile("without transfer: faster from the shortest length on"))).to_be_visible()
+    expect(tab.page.get_by_text(re.compile("threads?: faster from the shortest length on"))).to_be_visible()
 
 
 def test_a_hostile_recording_is_refused_as_text_and_asks_nobody(visit):

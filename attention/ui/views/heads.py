@@ -8,37 +8,45 @@ import streamlit as st
 from attention import program, tables
 from attention.charts import heatmap, row
 from attention.components.heads_grid import heads_grid
-from attention.config import KNOBS, Config
+from attention.config import KNOBS, LAST, Config
 from attention.heads import NUMBERS
 from attention.trace import Trace
-from attention.ui import compute, page, proof
+from attention.ui import compute, page, predict, proof
+from attention.ui.views import grouping, row_question
 from attention.ui.words import plain
+
+FAINT = 0.15  # greatest weight below which little is seen on a scale from 0 to 1
 
 
 def view(config: Config) -> None:
     """The page of a config."""
+    trace = compute.trace(config)
+    if predict.asked(config, "row") and not predict.opened(config, row_question.question(trace)):
+        return
     title = st.container()  # filled after the grid, which is what one waits for
     heads_grid(config, compute.cells(config.tensors), on_pin=page.pinned)
     with title:
         _title(config)
-    trace = compute.trace(config)
     _row(trace)
     left, right = st.columns([3, 2], gap="medium")
     with left:
         _focus(trace)
     with right:
         _numbers(config)
+    grouping.section(config)
     _take_away(trace)
 
 
 def _title(config: Config) -> None:
-    title, scale = st.columns([5, 2], vertical_alignment="bottom")
+    title, head, query, scale = st.columns([10, 3, 3, 6], vertical_alignment="bottom", gap="small")
     with title:
         st.markdown(
-            f"**Heads.** Each square is one of {config.heads} heads over {config.tokens:,} tokens: a row is a query, "
-            f"and shows how its weight of one is spread over the keys. {config.rule.help}"
+            f"**Heads.** {config.heads} heads over {config.tokens:,} tokens. A row is a query: "
+            f"how it spreads a weight of one over the keys. {config.rule.help}"
         )
         proof.badge(config)
+    for name, place, least in (("head", head, 0), ("query", query, LAST)):
+        place.number_input(KNOBS[name].label, least, int(KNOBS[name].high or 0), key=name, help=KNOBS[name].help)
     with scale:
         knob = KNOBS["colors"]
         st.segmented_control(knob.label, knob.choices, key="colors", help=knob.help, required=True)
@@ -49,8 +57,10 @@ def _row(trace: Trace) -> None:
     name = f" {found.label!r}" if found.label else ""
     text = (
         f"Query {found.query}{name} in head {found.head}: entropy {found.entropy:.2f} nats; "
-        f"{found.holding} of {found.seeing} keys that it sees hold 90 % of its weight"
+        f"{found.holding} of {found.seeing} keys that it sees hold 90 % of its weight, the heaviest {found.greatest:.3g}"
     )
+    if trace.config.colors == "linear" and 0 < found.greatest < FAINT:
+        text += ". All are faint on a scale to 1: the log scale shows them"
     st.caption(plain(text) if found.seeing else f"Query {found.query}{plain(name)} sees no key.")
     names = tuple(tables.labels(trace.config)) if trace.config.tokens <= row.LABELLED else ()
     spec = row.weights(names, trace.config.tokens, trace.config.colors)
@@ -59,7 +69,11 @@ def _row(trace: Trace) -> None:
 
 def _focus(trace: Trace) -> None:
     config = trace.config
-    st.markdown(f"**Head {config.head}**")
+    title, ask = st.columns([2, 1], vertical_alignment="center")
+    with title:
+        st.markdown(f"**Head {config.head}**")
+    with ask:
+        predict.offer({"row": "Predict a row"})
     cells, tile = tables.focus(trace, heatmap.PIXELS)
     figure = heatmap.weights(cells, tile, config.colors, tables.labels(config), config.row)
     st.plotly_chart(figure, key="focus", width="stretch", config={"displaylogo": False})
@@ -85,6 +99,13 @@ def _take_away(trace: Trace) -> None:
         st.download_button(
             "Weights and all tensors (.npz)", lambda: tables.npz(trace), "attention.npz", on_click="ignore", key="npz"
         )
+        held = tables.csv_heads(trace)
+        which = "of every head" if len(held) == config.heads else f"of head {config.head} alone, as all are too many"
         st.download_button(
-            "Weights (.csv)", lambda: tables.weights_csv(trace), "weights.csv", "text/csv", on_click="ignore", key="csv"
+            f"Weights {which} (.csv)",
+            lambda: tables.weights_csv(trace),
+            "weights.csv",
+            "text/csv",
+            on_click="ignore",
+            key="csv",
         )

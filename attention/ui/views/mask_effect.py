@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 import streamlit as st
+from jaxtyping import Float
 from torch import Tensor
 
 from attention import tables
@@ -30,20 +31,25 @@ def section(config: Config) -> None:
 def _words(config: Config, hidden: Tensor) -> None:
     knob = KNOBS["head"]
     st.selectbox(knob.label, range(config.heads), key="head", help=knob.help)
-    st.latex(r"m_q = \sum_{k\ \text{hidden}} w_{qk}, \qquad w'_{qk} = \frac{w_{qk}}{1 - m_q}\ \text{ if seen}")
-    names = tables.labels(config)
-    token = f" {names[config.row]!r}" if names else ""
-    taken = hidden[config.head]
-    st.markdown(
-        f"Without the mask, query {config.row}{plain(token)} in head {config.head} had "
-        f"**{tables.share(float(taken[config.row]))}** of its weight on keys that **{config.rule_name}** hides; over "
-        f"all queries it is {tables.share(float(taken.mean()))}. The softmax gives it to the keys in sight, in "
-        f"proportion to what they had."
-    )
-    if config.softmax == "plus one":
-        st.caption("With one added to the denominator, a part of it goes to nothing instead.")
+    st.latex(r"m_q = \sum_{k\ \text{hidden}} w_{qk}, \qquad w'_{qk} = \frac{w_{qk}}{1 - m_q}")
+    st.markdown(_told(config, hidden[config.head]))
+
+
+def _told(config: Config, taken: Float[Tensor, "q"]) -> str:
+    """What the mask takes from the query and the head in focus, in words."""
+    names, n = tables.labels(config), config.tokens
+    query = f"query {config.row}" + (plain(f" {names[config.row]!r}") if names else "")
     if float(taken.max()) == 0:
-        st.caption("Nothing is hidden, so nothing moves.")
+        return f"**{config.rule_name}** hides no key, so nothing moves."
+    seeing = config.rule.square(n, n, config.span).any(-1)
+    if not seeing[config.row]:
+        return f"Under **{config.rule_name}**, {query} sees no key: it loses all of its weight, and nobody gets it."
+    rest = " A part of it goes to the one in the denominator." if config.softmax == "plus one" else ""
+    return (
+        f"Without the mask, {query} in head {config.head} had **{tables.share(float(taken[config.row]))}** of its "
+        f"weight on keys that **{config.rule_name}** hides; over all queries it is "
+        f"{tables.share(float(taken.mean()))}. The softmax gives it to the keys in sight, in proportion to what they had.{rest}"
+    )
 
 
 def _squares(config: Config) -> None:

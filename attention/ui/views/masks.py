@@ -33,7 +33,7 @@ def view(config: Config) -> None:
 
 
 def _title(config: Config) -> None:
-    title, ask = st.columns([8, 1], vertical_alignment="bottom")
+    title, ask = st.columns([7, 1], vertical_alignment="bottom")
     with title:
         st.markdown(
             f"**Masks.** A row is a query, a column a key; where it is hatched, the query does not see the key. "
@@ -41,7 +41,7 @@ def _title(config: Config) -> None:
         )
         proof.badge(config)
     with ask:
-        predict.offer({"mask": "Ask"})
+        predict.offer({"mask": "Predict"})
 
 
 def _gallery(config: Config) -> None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
-
 import pandas as pd
 import streamlit as st
 
 from attention import softmax_tables
 from attention.charts import distribution as charts
+from attention.config import Config
 from attention.distribution import Distribution
 from attention.trace import Trace
 from attention.ui import compute
@@ -30,11 +29,11 @@ def draw(trace: Trace) -> None:
         st.caption(_counts(found, config.head))
     with right:
         st.markdown(r"**Entropy by query**: $H_q = -\sum_k p_{qk} \ln p_{qk}$, dashed: its bound")
-        most = max(math.log(max(int(found.seen.max()), 2)), 1e-9)
+        most = float(found.bound.max()) or 1.0
         frame = pd.DataFrame(softmax_tables.entropies(found, config.heads))
         spec = charts.entropies(config.heads, config.tokens, most, config.head)
         st.vega_lite_chart(frame, spec, key="entropies", width="stretch")
-        st.caption(_spread(found, config.head, most))
+        st.caption(_spread(found, config, most))
 
 
 def _counts(found: Distribution, head: int) -> str:
@@ -44,12 +43,15 @@ def _counts(found: Distribution, head: int) -> str:
     )
 
 
-def _spread(found: Distribution, head: int, most: float) -> str:
+def _spread(found: Distribution, config: Config, most: float) -> str:
+    head, limit = config.head, "ln(keys seen)"
+    limit += ", of one or two keys 1/e each, as a row may sum to less than one" if config.softmax == "plus one" else ""
     rows = found.entropy[head][found.seen > 0]
     if not len(rows):
         return "No query sees a key: there is no entropy."
     text = f"Head {head}: entropy from {float(rows.min()):.3f} to {float(rows.max()):.3f} nats, mean {float(rows.mean()):.3f}."
-    return f"{text} Dashed: ln(keys seen). A strip is {most:.2f} nats tall; where a point stands for several queries, the band has them all."
+    several = "where a point stands for several queries, the band has them all"
+    return f"{text} Dashed: {limit}. A strip is {most:.2f} nats tall; {several}."
 
 
 def _oddities(found: Distribution) -> list[str]:

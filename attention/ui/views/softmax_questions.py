@@ -10,7 +10,6 @@ import streamlit as st
 from attention import softmax_tables, tables
 from attention.charts import stages as charts
 from attention.config import DEFAULTS, Config
-from attention.heads import row_entropy
 from attention.stages import Stages, stages
 from attention.ui import compute, predict
 from attention.ui.predict import Question
@@ -39,7 +38,7 @@ def opened(config: Config) -> bool:
 
 def temperature(given: Stages, row: Stages) -> Question:
     """How a row spreads its weight under its scale and temperature, beside the usual ones."""
-    before, after = (float(row_entropy(x.weights.double())) for x in (given, row))
+    before, after = (x.entropy for x in (given, row))
     change = after - before
     answer = SPREAD[2] if abs(change) < SAME else SPREAD[0] if change > 0 else SPREAD[1]
     config = row.config

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import pandas as pd
 import streamlit as st
+from torch import Tensor
 
 from attention import softmax_tables, tables
 from attention.charts import stages as charts
-from attention.heads import row_entropy
 from attention.stages import STAGES, Stages, oddities, smallest, stages, variants, worked
 from attention.trace import Trace
 from attention.ui.words import plain
 
+FAINT = 0.05  # a weight that an axis from 0 to 1 hardly shows
 ALIBI = "b_j: what ALiBi adds for the distance. "
 
 
@@ -40,7 +41,7 @@ def _panels(found: Stages) -> None:
     st.vega_lite_chart(pd.DataFrame(columns), spec, key="stages", width="stretch")
 
 
-def _end(values) -> float:
+def _end(values: Tensor) -> float:
     return charts.reach(float(values.abs().max())) if len(values) else 1.0
 
 
@@ -59,8 +60,7 @@ def _formulas(found: Stages) -> None:
     for stage, entry in STAGES.items():
         lines.append(f"**{entry.label}** ${entry.formula(config)}$")
         lines += [f"$\\qquad {numbers[stage]}$"] if numbers else []
-    entropy = float(row_entropy(found.weights))
-    lines.append(f"Keys seen: {int(found.visible.sum())}. Sum of weights: {sums}. Entropy: {entropy:.3f} nats.")
+    lines.append(f"Keys seen: {int(found.visible.sum())}. Sum of weights: {sums}. Entropy: {found.entropy:.3f} nats.")
     st.markdown("\n\n".join(lines))
     st.caption(_legend(found))
 
@@ -70,7 +70,10 @@ def _legend(found: Stages) -> str:
     cap = f"c = {config.softcap:g}: softcap. " if config.softcap else ""
     bias = ALIBI if config.positions == "alibi" else ""
     hidden = "Grey, and ×: keys that the mask hides; their logit is minus infinity. " if not found.visible.all() else ""
-    return f"T: temperature. {cap}{bias}{hidden}Axes end at 1, 2, 5, 10 …, so that they stand still."
+    top = float(found.weights.max())
+    small = f"All weights are below {FAINT:g}: another weight axis shows them. " if 0 < top < FAINT else ""
+    small = small if config.colors == "linear" else ""
+    return f"T: temperature. {cap}{bias}{hidden}{small}Axes end at 1, 2, 5, 10 …, so that they stand still."
 
 
 def _mass(found: Stages) -> None:

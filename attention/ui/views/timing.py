@@ -36,8 +36,8 @@ METHOD = """
 - **Order.** Each case is visited at least three times, in rounds that are shuffled anew, until its quartiles are within
   10 % of the median or the budget is spent. The timer is `torch.utils.benchmark`, with the threads that are stated.
 - **Operations** are counted as 4 b h n² d for a forward pass (two products; the softmax is not counted), 3.5 times that
-  with the backward pass, and half of it under a causal mask where the implementation skips the future. A layer adds its
-  four maps, 8 b n (h d)². *Of matmul peak* and *of copy speed* compare with the best product and the best copy on the
+  with the backward pass, and half of it under a causal mask where the implementation skips the future. A layer adds
+  2 b n (h d)² for each of its maps. *Of matmul peak* and *of copy speed* compare with the best product and the best copy on the
   same device, in the same run; the least traffic counts, so that caches can take it over 100 %.
 - **Transfer** is from and to ordinary memory: q, k and v there, all results back, the weights included where they are.
 - **Running out of memory** is a result. What would not fit by count, or outlast the budget, is not tried and says so.
@@ -178,9 +178,7 @@ def _chart(found: list[Timing], lengths: Sequence[int]) -> None:
 
 
 def _said(found: list[Timing]) -> None:
-    """Where and when each device was measured, and where another one pays."""
-    for sentence in comparison.crossovers(found):
-        st.markdown(f"- {plain(sentence)}")
+    """Where and when each device was measured."""
     origins = {timing.origin: timing for timing in found}
     told = [
         f"{origin}: torch {timing.torch} on {timing.system}, {timing.threads} CPU threads, float32 precision "
@@ -191,25 +189,20 @@ def _said(found: list[Timing]) -> None:
 
 
 def _table(found: list[Timing]) -> None:
-    growth, all_of_them = st.tabs(["Growth", "Every case"])
+    pays, growth, all_of_them = st.tabs(["Where a device pays", "Growth", "Every case"])
+    with pays:
+        said = comparison.crossovers(found) or ["This needs the same implementation on a CPU and on another device."]
+        st.markdown("\n".join(f"- {plain(sentence)}" for sentence in said))
     with growth:
         st.dataframe(_growth(found), hide_index=True, key="timing_growth")
     with all_of_them:
-        st.dataframe(
-            pd.DataFrame(comparison.columns(found)), hide_index=True, key="timing_table", column_config=FORMATS
-        )
-    left, right = st.columns(2)
-    left.download_button(
-        "Download JSON",
-        lambda: recordings.written(found),
-        "timings.json",
-        "application/json",
-        on_click="ignore",
-        key="timing_json",
-    )
-    right.download_button(
-        "Download CSV", lambda: recordings.table(found), "timings.csv", "text/csv", on_click="ignore", key="timing_csv"
-    )
+        frame = pd.DataFrame(comparison.columns(found))
+        st.dataframe(frame, hide_index=True, key="timing_table", column_config=FORMATS)
+    with st.container(horizontal=True):
+        json, csv = (lambda: recordings.written(found)), (lambda: recordings.table(found))
+        st.download_button("JSON", json, "timings.json", "application/json", key="timing_json", on_click="ignore")
+        st.download_button("CSV", csv, "timings.csv", "text/csv", key="timing_csv", on_click="ignore")
+        st.caption("PNG: the camera above the chart.")
 
 
 def _growth(found: list[Timing]) -> pd.DataFrame:
@@ -250,6 +243,8 @@ def _recordings(sweep: Sweep) -> None:
         files = st.file_uploader(
             "Recordings (.json)", "json", True, key="recordings", max_upload_size=8, on_change=_uploaded
         )
+        if page.kept("uploaded") and not files:  # the uploader forgets its files when the page is left
+            st.button("Take the opened recordings away", key="forget", on_click=page.put, kwargs={"uploaded": []})
         for problem in page.kept("upload_problems", []) if files else []:
             st.error(plain(problem), icon=":material/error:")
 

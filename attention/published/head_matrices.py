@@ -1,0 +1,124 @@
+"""Document 001: one matrix a head and inputs of different sequences; its text's formula, one weight a position."""
+
+from __future__ import annotations
+
+import math
+from types import FunctionType
+
+import torch
+from einops import einsum
+from jaxtyping import Float
+from torch import Tensor
+
+from attention.attend import Attention
+from attention.published.row import Row, Slip
+from attention.published.weights import Weights
+from attention.scores import unscaled
+
+DOCUMENT = "001: building a multi-head attention layer, a post"
+Queries = Float[Tensor, "b q c"]
+Keys = Float[Tensor, "b k c"]
+
+
+def head_matrices(query: Queries, key: Keys, value: Keys, w: Weights) -> Attention:
+    contexts, squares = [], []
+    for head in range(len(w.query)):
+        q = query @ w.query[head]  # b q d
+        k = key @ w.key[head]  # b k d
+        v = value @ w.value[head]  # b k e
+        weights = torch.softmax(q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1]), dim=-1)  # b q k
+        context = weights @ v  # b q e
+        contexts.append(context)
+        squares.append(weights)
+    joined = torch.cat(contexts, dim=-1)  # b q (h e)
+    output = joined @ w.output.flatten(0, 1)  # b q c
+    return Attention(output, torch.stack(squares, dim=1))
+
+
+def head_matrices_as_printed(query: Queries, key: Keys, value: Keys, w: Weights) -> Attention:
+    contexts, squares = [], []
+    for head in range(len(w.query)):
+        q = query @ w.query[head]  # b q d
+        k = key @ w.key[head]  # b k d
+        v = value @ w.value[head]  # b k e
+        weights = torch.softmax(q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1]), dim=-1)  # b q k
+        context = (weights.unsqueeze(-1) * v).sum(dim=1)  # b k e
+        contexts.append(context)
+        squares.append(weights)
+    joined = torch.cat(contexts, dim=1)  # b (h k) e
+    output = joined @ w.output.flatten(0, 1)  # b k c
+    return Attention(output, torch.stack(squares, dim=1))
+
+
+def position_weights(query: Queries, key: Keys, value: Keys, w: Weights) -> Attention:
+    q, k, v = heads_of(query, key, value, w)
+    scores = einsum(q, k, "b h q d, b h k d -> b h q k")  # b h q k
+    weights = torch.softmax(scores, dim=-1)  # b h q k
+    context = einsum(weights, v, "b h q k, b h k e -> b h q e")  # b h q e
+    output = einsum(context, w.output, "b h q e, h e c -> b q c")  # b q c
+    return Attention(output, weights)
+
+
+def position_weights_as_printed(query: Queries, key: Keys, value: Keys, w: Weights) -> Attention:
+    q, k, v = heads_of(query, key, value, w)
+    scores = einsum(q, k, "b h k d, b h k d -> b h k")  # b h k
+    weights = torch.softmax(scores, dim=-1)  # b h k
+    context = einsum(weights, v, "b h k, b h k e -> b h e")  # b h e
+    output = einsum(context, w.output, "b h e, h e c -> b c")  # b c
+    return Attention(output.unsqueeze(1), weights.unsqueeze(2))
+
+
+def heads_of(query: Queries, key: Keys, value: Keys, w: Weights) -> tuple[Tensor, Tensor, Tensor]:
+    q = einsum(query, w.query, "b q c, h c d -> b h q d")  # b h q d
+    k = einsum(key, w.key, "b k c, h c d -> b h k d")  # b h k d
+    v = einsum(value, w.value, "b k c, h c e -> b h k e")  # b h k e
+    return q, k, v
+
+
+def never_imported() -> object:
+    """A module that the code uses and does not import."""
+    return FunctionType((lambda: math.sqrt(64)).__code__, {})()  # in a module that has no names
+
+
+MATRICES = Row(
+    name="One weight matrix a head, cross inputs",
+    document=DOCUMENT,
+    particular="W_Q, W_K, W_V of shape (heads, d_model, d), a loop over heads, values of a width of their own, queries "
+    "and keys from different sequences; no biases, no mask.",
+    formula=r"\operatorname{concat}_h\left[\operatorname{softmax}\left(\tfrac{XW_{Q,h}(YW_{K,h})^\top}{\sqrt{d}}\right)"
+    r"YW_{V,h}\right]W_O",
+    as_meant=head_matrices,
+    as_printed=head_matrices_as_printed,
+    mistake="Weights and values are multiplied elementwise and summed over the queries; heads are joined along tokens.",
+    lesson="A product of a matrix with vectors is not an elementwise product and a sum unless the sum runs over the "
+    "axis that both share. Here the new axis puts the values of a sequence against the batch, and the sum runs over "
+    "the queries. For one sequence the shapes happen to fit: every token gets its own value back, times the "
+    "attention that it received in all, and no token learns anything of another. The heads then stand one below "
+    "another instead of side by side, so that the output map meets the wrong width as soon as there are two.",
+    demand="As meant: any batch, any two lengths, values of any width; no mask. As printed: one head and a batch of "
+    "one, or of as many sequences as tokens.",
+    part=lambda w: w.unbiased,
+    bias=False,
+    tries=(
+        ("One sequence", {"batch": 1, "heads": 8}),
+        ("One sequence, one head", {"batch": 1, "heads": 1}),
+    ),
+    slips=(Slip("The root of d_k is taken with math, which is never imported.", never_imported),),
+)
+POSITIONS = Row(
+    name="One weight a position",
+    document=DOCUMENT,
+    particular="The formula of the text, before heads come in: query i meets key i alone, unscaled. Here in each head.",
+    formula=r"a_i=\frac{\exp(x_i\cdot k_i)}{\sum_j\exp(x_j\cdot k_j)},\quad Y=\sum_i a_iv_i"
+    r"\qquad\text{meant: }\;a_{ij}=\frac{\exp(x_i\cdot k_j)}{\sum_l\exp(x_i\cdot k_l)},\quad Y_i=\sum_j a_{ij}v_j",
+    as_meant=position_weights,
+    as_printed=position_weights_as_printed,
+    mistake="One index does the work of two: the sequence gets one vector of weights instead of one for each query.",
+    lesson="Attention asks every query about every key, so its weights need two indices. With one, query i meets "
+    "only key i, the scores are the diagonal of the square, and the softmax makes tokens compete for a single "
+    "summary of the whole sequence. That is pooling: useful in its place, but every position gets the same output.",
+    demand="As meant: any batch, any two lengths. As printed: as many keys as queries.",
+    part=lambda w: w.unbiased,
+    scale=unscaled,
+    bias=False,
+)

@@ -1,0 +1,82 @@
+"""Document 000: query, key and value by three maps, for one head of the whole width and for many."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float
+from torch import Tensor
+
+from attention.attend import Attention
+from attention.published.row import Evidence, Row, drawn, greatest_weight
+from attention.published.weights import Weights
+from attention.scores import unscaled
+
+DOCUMENT = "000: single-head and multi-head attention, a notebook"
+
+
+def single_unscaled(x: Float[Tensor, "b n c"], w: Weights) -> Attention:
+    query = F.linear(x, *w.q_proj)  # b n c
+    key = F.linear(x, *w.k_proj)  # b n c
+    value = F.linear(x, *w.v_proj)  # b n c
+    scores = query @ key.transpose(-2, -1)  # b q k
+    weights = torch.softmax(scores, dim=-1)  # b q k
+    output = weights @ value  # b n c
+    return Attention(output, weights.unsqueeze(1))
+
+
+def multi_head(x: Float[Tensor, "b n c"], w: Weights) -> Attention:
+    batch, tokens, _ = x.shape
+    heads, _, width = w.query.shape
+    query = F.linear(x, *w.q_proj).view(batch, tokens, heads, width).transpose(1, 2)  # b h n d
+    key = F.linear(x, *w.k_proj).view(batch, tokens, heads, width).transpose(1, 2)  # b h n d
+    value = F.linear(x, *w.v_proj).view(batch, tokens, heads, width).transpose(1, 2)  # b h n d
+    scores = query @ key.transpose(-2, -1) / math.sqrt(width)  # b h q k
+    weights = torch.softmax(scores, dim=-1)  # b h q k
+    context = weights @ value  # b h n d
+    joined = context.transpose(1, 2).reshape(batch, tokens, heads * width)  # b n (h d)
+    output = F.linear(joined, *w.out_proj)  # b n c
+    return Attention(output, weights)
+
+
+def saturation() -> Evidence:
+    """Mean greatest weight of a row by width, with and without the scale; noise, and maps as nn.Linear starts."""
+    points = []
+    for width in (4, 8, 16, 32, 64, 128, 256, 512):
+        x = drawn(8, 32, width, seed=width)
+        q, k = ((drawn(8, width, width, seed=s, uniform=True) * 2 - 1) / math.sqrt(width) for s in (1, 2))
+        scores = (x @ q) @ (x @ k).mT
+        for name, scale in (("no scale", 1.0), ("1/sqrt(d)", 1 / math.sqrt(width))):
+            points.append((name, float(width), greatest_weight(torch.softmax(scores * scale, -1))))
+    return Evidence("Without a scale, wider is sharper", "Width of the head", "Mean greatest weight", tuple(points))
+
+
+SINGLE = Row(
+    name="Single head, unscaled",
+    document=DOCUMENT,
+    particular="Three linear maps with biases, one head of the whole width, no scale, no mask, no output map.",
+    formula=r"\operatorname{softmax}\left(QK^\top\right)V",
+    as_meant=single_unscaled,
+    lesson="The print is right. But a dot product of d products has a variance that grows with d, and nothing divides "
+    "it: the wider the head, the nearer each row is to one-hot, where the softmax passes almost no gradient. That is "
+    "why the scale is there, and why a small example does not show that it is missing.",
+    demand="One sequence to itself; any batch and length; no mask.",
+    part=lambda w: w.merged,
+    scale=unscaled,
+    maps_back=False,
+    evidence=saturation,
+    tries=(("4 channels", {"heads": 1, "d_model": 4}), ("512 channels", {"heads": 1, "d_model": 512})),
+)
+MULTI = Row(
+    name="Multi-head, separate maps",
+    document=DOCUMENT,
+    particular="Three maps of the whole width, split into heads by view and transpose; scaled by the root of d_head.",
+    formula=r"\operatorname{concat}_h\left[\operatorname{softmax}\left(\tfrac{Q_hK_h^\top}{\sqrt{d}}\right)V_h\right]W_O",
+    as_meant=multi_head,
+    lesson="The print is right, and two of its lines are the ones that others get wrong: heads are taken from the "
+    "channels before the axes are swapped, and the axes are swapped back before the heads are joined. "
+    "Its formula leaves out the scale that its code applies.",
+    demand="One sequence to itself; any batch and length; no mask; heads divide d_model.",
+)

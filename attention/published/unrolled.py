@@ -1,0 +1,114 @@
+"""Document 004: a causal head with every line written out, then two of them, joined and mapped back."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from attention.attend import HIDDEN, Attention
+from attention.published.row import Evidence, Row, drawn, greatest_weight
+from attention.published.weights import Weights
+
+DOCUMENT = "004: multi-head attention in (B, T, C), a notebook"
+
+
+def single_causal(x: Float[Tensor, "b n c"], w: Weights) -> Attention:
+    w_q, w_k, w_v = w.query[0].T, w.key[0].T, w.value[0].T  # d c
+    query = x @ w_q.T  # b n d
+    key = x @ w_k.T  # b n d
+    value = x @ w_v.T  # b n d
+    scores = query @ key.transpose(-2, -1) / math.sqrt(len(w_q))  # b q k
+    seen = torch.tril(torch.ones(scores.shape[1:]))  # q k
+    weights = torch.softmax(scores.masked_fill(seen == 0, HIDDEN), dim=-1)  # b q k
+    output = weights @ value  # b n d
+    return Attention(output, weights.unsqueeze(1))
+
+
+def two_heads(x: Float[Tensor, "b n c"], w: Weights) -> Attention:
+    seen = torch.tril(torch.ones(x.shape[1], x.shape[1]))  # q k
+
+    query_1, key_1, value_1 = x @ w.query[0], x @ w.key[0], x @ w.value[0]  # b n d
+    scores_1 = query_1 @ key_1.transpose(-2, -1) / math.sqrt(query_1.shape[-1])  # b q k
+    weights_1 = torch.softmax(scores_1.masked_fill(seen == 0, HIDDEN), dim=-1)  # b q k
+    context_1 = weights_1 @ value_1  # b n d
+
+    query_2, key_2, value_2 = x @ w.query[1], x @ w.key[1], x @ w.value[1]  # b n d
+    scores_2 = query_2 @ key_2.transpose(-2, -1) / math.sqrt(query_2.shape[-1])  # b q k
+    weights_2 = torch.softmax(scores_2.masked_fill(seen == 0, HIDDEN), dim=-1)  # b q k
+    context_2 = weights_2 @ value_2  # b n d
+
+    joined = torch.cat([context_1, context_2], dim=-1)  # b n (2 d)
+    output = joined @ w.output.flatten(0, 1)  # b n c
+    return Attention(output, torch.stack([weights_1, weights_2], dim=1))
+
+
+def two_heads_as_printed(x: Float[Tensor, "b n c"], w: Weights) -> Attention:
+    earlier = single_causal(x, w).weights.squeeze(1)  # b q k
+    seen = torch.tril(torch.ones(x.shape[1], x.shape[1]))  # q k
+
+    value_1 = x @ w.value[0]  # b n d
+    weights_1 = torch.softmax(earlier.masked_fill(seen == 0, HIDDEN), dim=-1)  # b q k
+    context_1 = weights_1 @ value_1  # b n d
+
+    value_2 = x @ w.value[1]  # b n d
+    weights_2 = torch.softmax(earlier.masked_fill(seen == 0, HIDDEN), dim=-1)  # b q k
+    context_2 = weights_2 @ value_2  # b n d
+
+    joined = torch.cat([context_1, context_2], dim=-1)  # b n (2 d)
+    output = joined @ w.output.flatten(0, 1)  # b n c
+    return Attention(output, torch.stack([weights_1, weights_2], dim=1))
+
+
+def one_hot() -> Evidence:
+    """Mean greatest weight of a row by width: matrices uniform in [0, 1), and the same numbers less their mean."""
+    points = []
+    for width in (4, 8, 12, 16, 32, 64, 128):
+        x = drawn(8, 32, width, seed=width)
+        q, k = (drawn(8, width, width, seed=s, uniform=True) for s in (1, 2))
+        for name, shift in (("uniform in [0, 1)", 0.0), ("the same, centred", 0.5)):
+            scores = (x @ (q - shift)) @ (x @ (k - shift)).mT / math.sqrt(width)
+            points.append((name, float(width), greatest_weight(torch.softmax(scores, -1))))
+    return Evidence("Positive weights make it one-hot", "Channels of a token", "Mean greatest weight", tuple(points))
+
+
+SINGLE = Row(
+    name="Single head, causal, (B, T, C)",
+    document=DOCUMENT,
+    particular="Matrices as (head_size, C), where head_size may be larger than C; always causal; no biases, no output "
+    "map; weights drawn uniformly from [0, 1). Here on the first head.",
+    formula=r"\operatorname{softmax}\left(\tfrac{xW_Q^\top(xW_K^\top)^\top}{\sqrt{d}}+\text{causal}\right)xW_V^\top",
+    as_meant=single_causal,
+    lesson="The print is right, but its numbers teach the wrong thing. Weights that are all positive have a mean, "
+    "and the mean gives every channel of a query, and of a key, the same share: the sum of the token's channels. All "
+    "channels of the dot product then agree, scores grow far beyond what the root of d takes back, and most rows are "
+    "nearly one-hot. The same numbers less their mean still mix at the width of the example, 12 channels.",
+    demand="One sequence to itself; any batch and length, any head_size; no mask but its own.",
+    part=lambda w: w.first(1).unbiased,
+    mask="causal",
+    maps_back=False,
+    bias=False,
+    evidence=one_hot,
+)
+TWO = Row(
+    name="Two heads unrolled",
+    document=DOCUMENT,
+    particular="Every line written out for each of two heads, which are joined and mapped back; always causal. Here on "
+    "the first two heads.",
+    formula=r"\left[\operatorname{softmax}(S_1)V_1\;\;\operatorname{softmax}(S_2)V_2\right]W_O,\quad "
+    r"S_i=\tfrac{Q_iK_i^\top}{\sqrt{d}}+\text{causal}",
+    as_meant=two_heads,
+    as_printed=two_heads_as_printed,
+    mistake="Both heads take the weights of an earlier single head, and put them through softmax again.",
+    lesson="A name without its number still exists from the cells above, so nothing is raised: both heads mask the "
+    "finished weights of the earlier head instead of their own scores. Their own queries and keys go nowhere, and the "
+    "heads are identical. As weights lie between 0 and 1, a second softmax can't make one key more than e times as "
+    "heavy as another: what was sharp becomes nearly flat. Run every cell from a fresh start, and look at two heads "
+    "side by side.",
+    demand="Two heads at least; one sequence to itself; any batch and length; no mask but its own.",
+    part=lambda w: w.first(2).unbiased,
+    mask="causal",
+    bias=False,
+)

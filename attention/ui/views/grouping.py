@@ -1,0 +1,90 @@
+"""Grouped heads: the same weights from multi-head over grouped-query to multi-query attention."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from attention.charts import shares
+from attention.config import KNOBS, Config
+from attention.grouping import Grouping, cache_bytes, name
+from attention.ui import compute, page
+
+COLUMNS = {
+    "kv_heads": st.column_config.NumberColumn("kv", width="small"),
+    "name": st.column_config.TextColumn("Attention"),
+    "moved": st.column_config.NumberColumn(
+        "Weight moved", format="percent", help="Half of the sum of |w' - w| over a row; mean over queries and heads"
+    ),
+    "output": st.column_config.NumberColumn(
+        "Output changed", format="percent", help="|y' - y| / |y|, Frobenius norms of the output after W_o"
+    ),
+    "float32": st.column_config.NumberColumn("Cache fp32", format="bytes"),
+    "bfloat16": st.column_config.NumberColumn("Cache bf16", format="bytes"),
+}
+
+
+def section(config: Config) -> None:
+    """The switch that opens it, and the comparison once it is open."""
+    knob = KNOBS["grouping"]
+    st.segmented_control(knob.label, knob.choices, key="grouping", help=knob.help, required=True)
+    if config.grouping == "hide":
+        return
+    if config.heads == 1:
+        st.caption("One head has nobody to share with: multi-head and multi-query attention are the same.")
+        return
+    with st.spinner("Every grouping runs"):
+        found = compute.groupings(config.tensors)
+    left, right = st.columns([8, 5], gap="medium")
+    with left:
+        _table(config, found)
+    with right:
+        spec = shares.by_grouping(tuple(each.kv_heads for each in found), config.groups)
+        st.vega_lite_chart(pd.DataFrame(_lines(found)), spec, key="moved by group", width="stretch")
+
+
+def _table(config: Config, found: list[Grouping]) -> None:
+    st.latex(r"\bar K_g = \tfrac{1}{r} \textstyle\sum_{h \in g} K_h,\qquad \bar V_g = \tfrac{1}{r} \sum_{h \in g} V_h")
+    st.latex(r"\text{cache} = 2 \cdot \text{kv heads} \cdot d_{head} \cdot n \cdot \text{bytes}")
+    rows = [_row(config, each) for each in found]
+    st.dataframe(rows, column_config=COLUMNS, hide_index=True, key="groupings")
+    with st.container(horizontal=True):
+        for each in found:
+            _choose(config, each.kv_heads)
+    drawn = " Now they are drawn anew, not averaged." if config.sharing == "drawn" and config.kv_heads else ""
+    st.caption(
+        f"r = heads / kv heads share the mean of their keys and values (Ainslie et al. 2023, section 2.1), without the "
+        f"training that follows it there. Cache: one layer, one sequence of {config.tokens:,} tokens, d_head "
+        f"{config.d_head}, in float32 or bfloat16. In the grid above, heads under one bracket share.{drawn}"
+    )
+
+
+def _row(config: Config, each: Grouping) -> dict[str, Any]:
+    return {
+        "kv_heads": each.kv_heads,
+        "name": name(each.kv_heads, config.heads),
+        "moved": each.mean_moved,
+        "output": each.output,
+        **{dtype: cache_bytes(config, each.kv_heads, dtype) for dtype in ("float32", "bfloat16")},
+    }
+
+
+def _choose(config: Config, kv_heads: int) -> None:
+    """A button that applies a grouping everywhere."""
+    whole = kv_heads == config.heads
+    st.button(
+        str(kv_heads),
+        on_click=page.put,
+        kwargs={"kv_heads": 0 if whole else kv_heads, "sharing": "averaged"},
+        type="primary" if kv_heads == config.groups else "secondary",
+        key=f"kv {kv_heads}",
+        help=f"{name(kv_heads, config.heads)}: {kv_heads} heads of keys and values, averaged",
+    )
+
+
+def _lines(found: list[Grouping]) -> dict[str, list[Any]]:
+    """A row a grouping and head."""
+    rows = [(each.kv_heads, head, moved) for each in found for head, moved in enumerate(each.moved)]
+    return dict(zip(("kv_heads", "head", "moved"), map(list, zip(*rows, strict=True)), strict=True))

@@ -1,0 +1,160 @@
+"""Maps of any length against their bounds: `python -m benchmarks.maps`.
+
+One head of 64 channels, float32: against torch's attention, which gives no weights; against the floor, the q·k product
+in blocks of the same size and one exponential a cell; and against the full matrix by matmul and softmax. Memory is what
+the process grows by at its peak, each measured in a process of its own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from attention import head_maps, zoom
+from attention.maps import HEIGHT, WIDTH
+from benchmarks.interleaved import Ratio, environment, ratio, times, verdict
+
+D_HEAD = 64
+
+
+def inputs(tokens: int, heads: int = 1) -> tuple[Tensor, Tensor]:
+    """Query and key, the same in every run."""
+    random = torch.Generator().manual_seed(0)
+    return torch.randn(heads, tokens, D_HEAD, generator=random), torch.randn(heads, tokens, D_HEAD, generator=random)
+
+
+def floor(query: Tensor, key: Tensor, causal: bool) -> None:
+    """What no exact map can do without: every product, and one exponential a cell."""
+    space = torch.empty(HEIGHT, WIDTH // HEIGHT)
+    for top in range(0, query.shape[1], HEIGHT):
+        rows = query[0, top : top + HEIGHT]
+        for left in range(0, top + HEIGHT if causal else query.shape[1], space.shape[1]):
+            cols = key[0, left : min(left + space.shape[1], top + HEIGHT if causal else query.shape[1])]
+            cells = space.flatten()[: len(rows) * len(cols)].view(len(rows), len(cols))
+            torch.mm(rows, cols.T, out=cells).exp_()
+
+
+def matrix(query: Tensor, key: Tensor) -> Tensor:
+    """All weights under the causal mask, as textbooks write it."""
+    scores = query @ key.mT / math.sqrt(D_HEAD)
+    return torch.softmax(scores.masked_fill(torch.ones(scores.shape[-2:], dtype=torch.bool).triu(1), -math.inf), -1)
+
+
+def against_torch(tokens: int, rounds: int) -> Iterator[str]:
+    """Whole maps of a long head, without a mask and with the causal one."""
+    query, key = inputs(tokens)
+    short = query[:, : tokens // 2], key[:, : tokens // 2]
+    for mask in ("full", "causal"):
+        fused = partial(F.scaled_dot_product_attention, query[None], key[None], key[None], is_causal=mask == "causal")
+        candidates = {
+            "torch": fused,
+            "floor": partial(floor, query, key, mask == "causal"),
+            "map": partial(head_maps, query, key, mask, stats=False),
+            "stats": partial(head_maps, query, key, mask),
+            "half": partial(head_maps, *short, mask, stats=False),
+        }
+        found, label = times(candidates, rounds), f"{tokens:,} tokens, {mask}"
+        yield verdict(f"map / torch's attention without weights, {label}", ratio(found, "map", "torch"), 0.8)
+        yield verdict(f"map / floor of product and exponential, {label}", ratio(found, "map", "floor"), 1.6)
+        yield verdict(f"map with statistics / map, {label}", ratio(found, "stats", "map"), 1.7)
+        yield verdict(f"map / map of half the tokens, {label}", ratio(found, "map", "half"), 4.3)
+
+
+def sparse(tokens: int, rounds: int) -> Iterator[str]:
+    """A window costs what it shows; a zoom and a preview next to nothing."""
+    query, key = inputs(tokens)
+    short, maps = (query[:, : tokens // 2], key[:, : tokens // 2]), head_maps(query, key, stats=False)
+    window = tokens // 2, tokens // 2 + 1024
+    found = times(
+        {
+            "map": partial(head_maps, query, key, stats=False),
+            "window": partial(head_maps, query, key, "window", 1024, stats=False),
+            "half": partial(head_maps, *short, "window", 1024, stats=False),
+            "zoom": partial(zoom.window, maps, query, key, window, window),
+            "preview": partial(zoom.preview, query, key, stats=False),
+        },
+        rounds,
+    )
+    yield verdict(f"window of 1,024 / the same at half of {tokens:,} tokens", ratio(found, "window", "half"), 2.3)
+    yield verdict(f"window of 1,024 / causal, {tokens:,} tokens", ratio(found, "window", "map"), 0.2)
+    yield verdict(f"preview / map, {tokens:,} tokens, causal", ratio(found, "preview", "map"), 0.2)
+    yield verdict("1,024 x 1,024 at full resolution / map", ratio(found, "zoom", "map"), 0.01)
+
+
+def against_matrix(rounds: int, tokens: int = 4096) -> Iterator[str]:
+    """Time where the full matrix still fits."""
+    query, key = inputs(tokens)
+    found = times({"map": partial(head_maps, query, key), "matrix": partial(matrix, query, key)}, rounds)
+    yield verdict(
+        f"map with statistics in float64 / full matrix, {tokens:,} tokens", ratio(found, "map", "matrix"), 1.0
+    )
+
+
+def memory(tokens: int) -> Iterator[str]:
+    """Peaks of processes that do nothing else."""
+    grown = {name: _grown(name, tokens) for name in ("full", "causal")}
+    for mask, peak in grown.items():
+        label = f"MB that the process grows by, {tokens:,} tokens, {mask}"
+        yield verdict(label, Ratio(peak, peak, peak), 150)
+    share = _grown("causal", 4096) / _grown("matrix", 4096)
+    yield verdict("peak memory of the map / of the full matrix, 4,096 tokens", Ratio(share, share, share), 0.1)
+
+
+def _grown(what: str, tokens: int) -> float:
+    call = [sys.executable, "-m", "benchmarks.maps", "--peak", what, "--tokens", str(tokens)]
+    return float(subprocess.run(call, check=True, capture_output=True, text=True).stdout)
+
+
+def peak(what: str, tokens: int) -> float:
+    """Megabytes that this process grows by at its peak, once it has done the same on a few tokens."""
+    run: Callable[[Tensor, Tensor], object] = matrix if what == "matrix" else partial(head_maps, mask=what)
+    run(*(x[:, :512] for x in inputs(512)))
+    query, key = inputs(tokens)
+    Path("/proc/self/clear_refs").write_text("5")  # the peak so far is forgotten
+    before = _status("VmRSS")
+    run(query, key)
+    return max(_status("VmHWM") - before, 1024) / 1024
+
+
+def _status(name: str) -> int:
+    """A line of what Linux says about this process, in KB."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith(name))
+
+
+def main() -> int:
+    """Prints one line a bound; 1 where any is missed."""
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--tokens", type=int, default=65_536)
+    options.add_argument("--rounds", type=int, default=3)
+    options.add_argument("--peak", choices=("full", "causal", "matrix"), help="only this, in megabytes")
+    asked = options.parse_args()
+    with torch.inference_mode():
+        if asked.peak:
+            print(peak(asked.peak, asked.tokens))
+            return 0
+        print(environment())
+        missed = False
+        for part in (
+            against_matrix(max(9, asked.rounds)),
+            memory(asked.tokens),
+            sparse(asked.tokens, asked.rounds),
+            against_torch(asked.tokens, asked.rounds),
+        ):
+            for line in part:
+                print(line, flush=True)
+                missed |= line.startswith("FAIL")
+    return int(missed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,135 @@
+"""The Masks page in a real browser: pictures are the rules, a click uses a mask everywhere, chips join masks."""
+
+from __future__ import annotations
+
+import pytest
+
+from attention import Config
+from attention.gallery import shares
+from attention.masks import MASKS
+
+GALLERY = '[data-testid="mask-gallery"]'
+PICTURES = """(gallery) => [...document.querySelectorAll(gallery + " li")].map((card) => {
+    const canvas = card.querySelector("canvas"), { width, height } = canvas;
+    const pixels = canvas.getContext("2d").getImageData(0, 0, width, height).data;
+    return { name: card.dataset.mask, side: width, kept: [...pixels].filter((_, i) => i % 4 === 3) };
+})"""
+
+
+def shown(tab, **knobs):
+    """Waits until the gallery shows the config of these knobs, and gives the card of the rule in use."""
+    tab.page.wait_for_function(
+        """([gallery, query]) => {
+            const painted = document.querySelector(gallery)?.dataset.painted;
+            if (painted === undefined) return false;
+            const same = (a, b) => JSON.stringify([...a].sort()) === JSON.stringify([...b].sort());
+            return same(new URLSearchParams(painted), Object.entries(query));
+        }""",
+        arg=[GALLERY, {name: str(value) for name, value in knobs.items()}],
+        timeout=20_000,
+    )
+    return tab.page.locator(f"{GALLERY} li.used")
+
+
+def chip(tab, how, mask):
+    return tab.page.get_by_role("button", name=f"{how} {mask}", exact=True)
+
+
+def use(tab, mask):
+    return tab.page.get_by_role("button", name=f"Use this mask: {mask}", exact=True)
+
+
+@pytest.mark.parametrize(("tokens", "span"), [(7, 2), (200, 30)])
+def test_every_picture_is_its_rule(visit, tokens, span):
+    tab = visit(f"masks?tokens={tokens}&span={span}")
+    shown(tab, tokens=tokens, span=span)
+    found = tab.page.evaluate(PICTURES, GALLERY)
+    assert [each["name"] for each in found] == list(MASKS)
+    for each in found:
+        square = MASKS[each["name"]].square(tokens, tokens, span)
+        tile = -(-tokens // 96)
+        assert each["kept"] == (shares(square, tile) * 255).round().int().flatten().tolist()
+
+
+def test_a_click_uses_a_mask_everywhere(visit):
+    tab = visit("masks")
+    assert shown(tab).get_attribute("data-mask") == "causal"
+    use(tab, "window").click()
+    assert shown(tab, mask="window").get_attribute("data-mask") == "window"
+    assert tab.link == {"mask": "window"}
+    assert use(tab, "window").get_attribute("aria-pressed") == "true"
+    tab.page.get_by_role("link", name="Heads").click()
+    tab.painted(mask="window")
+
+
+def test_keys_use_a_mask_too(visit):
+    tab = visit("masks")
+    shown(tab)
+    use(tab, "documents").focus()
+    tab.page.keyboard.press("Enter")
+    assert shown(tab, mask="documents").get_attribute("data-mask") == "documents"
+
+
+def test_chips_join_masks_and_part_them(visit):
+    tab = visit("masks")
+    shown(tab)
+    chip(tab, "without", "window").click()
+    used = shown(tab, combine="without", second="window")
+    assert used.get_attribute("data-mask") == "causal without window"
+    assert "4 see nothing" in used.inner_text()
+    square = Config(combine="without", second="window").rule.square(18, 18, 4)
+    assert tab.page.evaluate(PICTURES, GALLERY)[0]["kept"] == (square * 255).flatten().tolist()
+    chip(tab, "and", "documents").click()
+    shown(tab, combine="and")  # documents is what a second mask is by default
+    chip(tab, "and", "documents").click()
+    assert shown(tab).get_attribute("data-mask") == "causal"
+
+
+def test_the_details_of_the_mask_in_use(visit):
+    tab = visit("masks?mask=prefix&span=6")
+    shown(tab, mask="prefix", span=6)
+    tab.widget("mask_detail").get_by_text("code", exact=True).click()
+    tab.page.get_by_text("def mask_mod(b, h, q_idx, kv_idx):").wait_for()
+    tab.widget("mask_detail").get_by_text("empty rows", exact=True).click()
+    tab.page.get_by_text("every query sees at least one key").wait_for()
+    tab.page.get_by_role("button", name="Take a mask with empty rows").click()
+    tab.page.get_by_text("NaN gradients").first.wait_for()
+    tab.widget("mask_detail").get_by_text("effect", exact=True).click()
+    tab.page.get_by_text("Head 0, difference").wait_for()
+    tab.page.locator(".js-plotly-plot").nth(2).wait_for()
+
+
+def test_layers_are_moved_by_keys(visit):
+    tab = visit("masks?mask=window")
+    shown(tab, mask="window")
+    tab.slider("layers").focus()
+    tab.page.keyboard.press("ArrowRight")
+    assert "reach 15 back" in shown(tab, mask="window", layers=5).inner_text()
+
+
+def test_a_narrow_window_shows_two_masks_a_row_and_scrolls_down_only(visit):
+    tab = visit("masks?tokens=1024&span=64", theme="dark", size=(390, 800))
+    shown(tab, tokens=1024, span=64)
+    boxes = [card.bounding_box() for card in tab.page.locator(f"{GALLERY} li").all()]
+    assert sum(box["y"] == boxes[0]["y"] for box in boxes) == 2
+    assert max(box["x"] + box["width"] for box in boxes) <= 390
+    assert tab.page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390
+
+
+def test_a_question_opens_on_a_click(visit):
+    tab = visit("masks?predict=mask&mask=strided")
+    tab.page.get_by_text("How many keys does query 17 see?").wait_for()
+    assert tab.page.locator(GALLERY).count() == 0
+    tab.page.get_by_text("Reveal the answer").click()
+    shown(tab, predict="mask", mask="strided")
+    tab.page.get_by_role("button", name="End the question").click()
+    shown(tab, mask="strided")
+
+
+def test_groupings_are_compared_and_chosen_on_the_heads_page(visit):
+    tab = visit("?grouping=show")
+    tab.painted(grouping="show")
+    tab.widget("kv-2").get_by_role("button").click()
+    tab.painted(grouping="show", kv_heads=2)
+    assert tab.page.get_by_text("kv 1", exact=True).count() == 4
+    tab.page.get_by_test_id("stVegaLiteChart").nth(1).locator("canvas, svg").first.wait_for()

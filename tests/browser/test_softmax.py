@@ -1,0 +1,102 @@
+"""The Softmax page in a real browser: its own controls, one pointer through all panels, no width left over."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from tests.browser.conftest import SECONDS
+
+CHARTS = {"row": 3, "all": 2, "scaling": 4, "precision": 1}
+
+TOPICS = {
+    "row": "One row, step by step",
+    "all": "All rows and heads",
+    "scaling": "Why divide by √d_head",
+    "precision": "Number types",
+}
+
+
+def drawn(tab, count: int) -> list[Locator]:
+    """The Vega charts of the page, once so many are painted."""
+    charts = tab.page.get_by_test_id("stVegaLiteChart")
+    expect(charts).to_have_count(count, timeout=SECONDS)
+    for chart in charts.all():
+        chart.locator("canvas, svg.marks").first.wait_for()
+    return charts.all()
+
+
+def pick(tab, knob: str, choice: str) -> None:
+    tab.widget(knob).get_by_text(choice, exact=True).click()
+
+
+@pytest.mark.parametrize(
+    ("size", "theme"), [((1280, 800), "light"), ((390, 800), "dark")], ids=["wide", "narrow, dark"]
+)
+def test_every_topic_is_picked_and_none_is_wider_than_the_screen(visit, size, theme):
+    tab = visit("softmax?heads=6&tokens=90", size=size, theme=theme)
+    for topic, label in TOPICS.items():
+        pick(tab, "topic", label)
+        for chart in drawn(tab, CHARTS[topic]):
+            box = chart.locator("canvas, svg.marks").first.bounding_box()
+            assert box["width"] > 150
+            assert box["x"] + box["width"] <= size[0]
+        assert tab.page.evaluate("document.documentElement.scrollWidth") <= size[0]
+    pick(tab, "dtype", "float16")
+    pick(tab, "exponent", "naive")
+    tab.page.get_by_text("of float16, naive").wait_for()
+    assert tab.link | {"d_model": ""} == {"heads": "6", "tokens": "90", "topic": "precision", "d_model": ""} | {
+        "dtype": "float16",
+        "exponent": "naive",
+    }
+
+
+def test_one_pointer_for_all_panels(visit):
+    """The same key under it in every step, with the value that it has there."""
+    tab = visit("softmax?order=weight&head=2")
+    chart = drawn(tab, CHARTS["row"])[0]
+    box = chart.bounding_box()
+    tab.page.mouse.move(box["x"] + 60, box["y"] + 130)
+    tab.page.mouse.move(box["x"] + 70, box["y"] + 130, steps=4)
+    said = chart.locator("svg text", has_text=re.compile("^key [0-9]+ "))
+    expect(said).to_have_count(4, timeout=SECONDS)
+    keys = {text.partition(":")[0] for text in said.all_text_contents()}
+    assert len(keys) == 1
+    tab.page.mouse.move(5, 700)
+    expect(said).to_have_count(0, timeout=SECONDS)
+
+
+def test_the_query_is_chosen_by_its_token(visit):
+    tab = visit("softmax")
+    tab.choose("query", "4 steep")
+    tab.page.get_by_text("Query 4 “steep” in head 0").wait_for()
+    assert tab.link == {"query": "4"}
+
+
+def test_no_scaling_at_all_is_one_click(visit):
+    tab = visit("softmax?topic=scaling")
+    drawn(tab, CHARTS["scaling"])
+    tab.page.get_by_role("button", name="No scaling at all").click()
+    tab.page.wait_for_url("**scale=none*")
+    tab.page.get_by_text("dot products times 1 (scale").wait_for()
+
+
+def test_predict_then_reveal(visit):
+    """A link with a question: the answer comes at a click, and the link stays the question."""
+    tab = visit("softmax?predict=temperature&temperature=0.3")
+    drawn(tab, 1)
+    assert tab.page.get_by_text("The entropy goes from").count() == 0
+    tab.page.get_by_text("on fewer keys", exact=True).click()
+    tab.page.get_by_text("Reveal the answer").click()
+    tab.page.get_by_text("The entropy goes from").wait_for()
+    tab.page.get_by_text("Right.").wait_for()
+    drawn(tab, CHARTS["row"])
+    assert tab.link == {"predict": "temperature", "temperature": "0.3"}
+
+
+def test_a_strangers_token_is_a_token(visit):
+    tab = visit("softmax?tokens=3&text=**bold**%20%5Bx%5D(http%3A%2F%2Fevil.example)%20%24x%24")
+    drawn(tab, CHARTS["row"])
+    assert tab.page.locator('a[href*="evil"], img[src*="evil"]').count() == 0

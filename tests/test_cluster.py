@@ -1,0 +1,102 @@
+"""Maps on a real cluster: a scheduler and two workers, each a process of its own, some of which are killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import torch
+
+import attention.maps
+from attention import HeadMaps, cluster, head_maps
+from tests.strategies import normal
+
+ROOT = Path(__file__).parent.parent
+NAMES = ("mean", "most", "lse", "entropy", "greatest", "distance")
+
+
+class Running:
+    """A scheduler and two workers that this test may kill."""
+
+    def __init__(self, folder: Path) -> None:
+        self.file = folder / "scheduler.json"
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": ROOT}
+        environment = os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
+        start = [sys.executable, "-m", "distributed.cli.dask_scheduler"]
+        options = ["--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(self.file)]
+        self.scheduler = subprocess.Popen([*start, *options], env=environment, **quiet)
+        start = [sys.executable, "-m", "distributed.cli.dask_worker", "--scheduler-file", str(self.file)]
+        options = ["--no-dashboard", "--nthreads", "1", "--no-nanny", "--local-directory", str(folder)]
+        self.workers = [subprocess.Popen([*start, *options], env=environment, **quiet) for _ in range(2)]
+
+    @property
+    def address(self) -> str:
+        deadline = time.monotonic() + 60
+        while not self.file.exists() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        return json.loads(self.file.read_text())["address"]
+
+    def stop(self) -> None:
+        for process in (*self.workers, self.scheduler):
+            process.kill()
+            process.wait()
+
+
+@pytest.fixture
+def running(tmp_path: Path) -> Iterator[Running]:
+    found = Running(tmp_path)
+    yield found
+    found.stop()
+
+
+def same(one: HeadMaps, other: HeadMaps) -> bool:
+    return all(torch.allclose(getattr(one, name), getattr(other, name), atol=1e-12) for name in NAMES)
+
+
+def test_a_cluster_draws_the_same_and_survives_its_worker_and_its_scheduler(running, monkeypatch):
+    """First with two workers, then one of them dies in the middle, then the scheduler."""
+    monkeypatch.setattr(attention.maps, "BAND", 20_000)
+    query, key = normal(0, 2, 1500, 8), normal(1, 1, 1500, 8)
+    wanted, notices = head_maps(query, key), []
+    monkeypatch.setenv(cluster.ADDRESS, running.address)
+    spread = cluster.executor(notice=notices.append)
+    assert spread is not None
+    spread.client.wait_for_workers(2, timeout=60)
+
+    assert same(head_maps(query, key, executor=spread), wanted)
+    assert set(spread.client.run(os.getpid).values()) == {worker.pid for worker in running.workers}
+
+    after = {0.3: lambda: running.workers[0].kill()}
+    assert same(head_maps(query, key, executor=spread, progress=lambda share: _due(after, share)), wanted)
+    assert not after and running.workers[0].wait() == -signal.SIGKILL and notices == []
+
+    after = {0.3: lambda: running.scheduler.kill()}
+    assert same(head_maps(query, key, executor=spread, progress=lambda share: _due(after, share)), wanted)
+    assert len(notices) == 1 and "was lost" in notices[0] and running.address in notices[0]
+    assert same(head_maps(query, key, executor=spread), wanted) and len(notices) == 1
+    spread.shutdown()
+
+
+def _due(after: dict, share: float) -> None:
+    for at in [at for at in after if share >= at]:
+        after.pop(at)()
+
+
+def test_a_scheduler_that_does_not_answer_leaves_the_work_here(monkeypatch):
+    monkeypatch.setattr(cluster, "PATIENCE", 0.3)
+    notices, query = [], normal(2, 1, 40, 4)
+    spread = cluster.executor("tcp://127.0.0.1:9", notices.append)
+    assert same(head_maps(query, query, executor=spread), head_maps(query, query))
+    assert len(notices) == 1 and "does not answer" in notices[0]
+
+
+def test_without_an_address_there_is_no_cluster(monkeypatch):
+    monkeypatch.delenv(cluster.ADDRESS, raising=False)
+    assert cluster.executor() is None

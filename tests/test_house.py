@@ -1,0 +1,69 @@
+"""The files around the app: what is installed is what is imported, and the colours can be read."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+import tomllib
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from attention.charts import theme
+
+ROOT = Path(__file__).parents[1]
+SETTINGS = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text())
+
+
+def lightness(color: str) -> float:
+    """Relative luminance of #rrggbb, 0 to 1 (WCAG 2.2)."""
+    parts = [int(color[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(a: str, b: str) -> float:
+    """Contrast of two colours, 1 to 21 (WCAG 2.2)."""
+    high, low = sorted((lightness(a), lightness(b)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_contrast_of_black_and_white():
+    assert contrast("#000000", "#ffffff") == pytest.approx(21)
+    assert contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.01)
+
+
+@pytest.mark.parametrize("name", ["light", "dark"])
+def test_text_stands_out(name):
+    colors = SETTINGS["theme"][name]
+    places = ("backgroundColor", "secondaryBackgroundColor")
+    behind = [part[place] for part, place in product((colors, colors["sidebar"]), places)]
+    assert min(contrast(colors["textColor"], color) for color in behind) >= 7
+    assert min(contrast(colors[accent], color) for accent in ("primaryColor", "linkColor") for color in behind) >= 4.5
+
+
+def test_charts_have_the_colours_of_the_heads():
+    assert SETTINGS["theme"]["chartCategoricalColors"] == list(theme.HEADS)
+
+
+def test_a_visitor_is_neither_counted_nor_shown_tracebacks():
+    assert SETTINGS["browser"]["gatherUsageStats"] is False
+    assert SETTINGS["client"]["showErrorDetails"] == "none"
+
+
+def test_what_is_imported_is_installed_in_one_version():
+    lines = (ROOT / "requirements.txt").read_text().splitlines()
+    pinned = dict(line.split("==") for line in lines if line and not line.startswith("#"))
+    assert all(re.fullmatch(r"[0-9.]+", version) for version in pinned.values())
+    trees = [ast.parse(path.read_text()) for path in (ROOT / "attention").rglob("*.py")]
+    names = {name.partition(".")[0] for tree in trees for node in ast.walk(tree) for name in imported(node)}
+    assert names - set(sys.stdlib_module_names) - {"attention"} <= set(pinned)
+
+
+def imported(node: ast.AST) -> list[str]:
+    """The modules that a statement imports."""
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    return [node.module] if isinstance(node, ast.ImportFrom) and node.module else []

@@ -1,0 +1,170 @@
+"""The Masks page and the grouped heads, driven without a browser."""
+
+import json
+import struct
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from attention import Config, tables
+from attention.charts import heatmap, shares
+from attention.components.mask_gallery import payload
+from attention.effect import difference
+from attention.gallery import gallery
+from attention.masks import MASKS
+from attention.trace import trace
+
+PAGES = Path(__file__).parents[1] / "pages"
+
+
+def opened(page="masks", **knobs):
+    """A page at the settings of a link, after its first run."""
+    app = AppTest.from_file(str(PAGES / f"{page}.py"), default_timeout=60)
+    for name, value in knobs.items():
+        app.query_params[name] = str(value)
+    return app.run()
+
+
+def cards(app):
+    """What the gallery was sent, None where it is not drawn."""
+    found = [each.proto for each in app.get("bidi_component") if each.proto.component_name.endswith("mask_gallery")]
+    return unpacked(found[0].bytes)["cards"] if found else None
+
+
+def unpacked(message):
+    (length,) = struct.unpack("<I", message[:4])
+    return json.loads(message[4 : 4 + length]) | {"cells": message[4 + length :]}
+
+
+def prose(app):
+    return " ".join(each.value for each in [*app.markdown, *app.caption])
+
+
+@pytest.mark.parametrize("detail", ["effect", "empty rows", "code"])
+@pytest.mark.parametrize(
+    "knobs",
+    [
+        {},
+        {"tokens": 2, "heads": 32, "d_model": 32, "temperature": 0.05},
+        {"tokens": 9, "mask": "padding", "span": 30, "softcap": 0.1, "softmax": "plus one"},
+        {"mask": "global", "combine": "without", "second": "local", "temperature": 20, "input": "noise"},
+    ],
+)
+def test_settings_at_their_ends_show_something(detail, knobs):
+    app = opened(mask_detail=detail, **knobs)
+    assert not app.exception
+    names = [card["name"] for card in cards(app)]
+    assert names[-len(MASKS) :] == list(MASKS)
+    assert [card["name"] for card in cards(app) if card["used"]] == [Config(**_typed(knobs)).rule_name]
+
+
+def test_a_page_without_empty_rows_offers_a_mask_that_has_them():
+    app = opened(mask_detail="empty rows")
+    assert "every query sees at least one key" in prose(app)
+    app.button(key="empty rows").click().run()
+    assert [card["name"] for card in cards(app) if card["used"]] == ["causal without window"]
+    assert "**4 of 18 queries see no key** under causal without window: 0 to 3." in prose(app)
+    said = app.table[0].value.to_string()
+    assert said.count("NaN gradients") == 4
+    assert "zeros" in said and "mean of all values" in said
+
+
+def test_the_effect_is_told_in_words_that_are_true():
+    assert "hides no key, so nothing moves" in prose(opened(mask="full"))
+    assert "sees no key: it loses all of its weight" in prose(opened(mask="padding", span=30))
+    app = opened(query=0)
+    config = Config(query=0)
+    full = trace(Config(mask="full")).weights[0]
+    hidden = float(full[0, 1:].sum())
+    assert f"**{tables.share(hidden)}** of its weight on keys that **{config.rule_name}** hides" in prose(app)
+
+
+def test_another_head_moves_the_words_and_the_squares():
+    app = opened()
+    app.selectbox(key="head").set_value(5).run()
+    assert "in head 5" in prose(app) and "**Head 5, difference**" in prose(app)
+
+
+def test_more_layers_reach_farther():
+    app = opened(mask="window", span=3)
+    reach = {card["name"]: card["lines"][2] for card in cards(app)}
+    assert reach["window"] == "reach 8 back"
+    app.slider(key="layers").set_value(7).run()
+    assert {card["name"]: card["lines"][2] for card in cards(app)}["window"] == "reach 14 back"
+
+
+def test_a_question_hides_the_picture_until_it_is_opened():
+    app = opened(predict="mask", mask="strided", span=5)
+    assert cards(app) is None and not app.get("plotly_chart")
+    (guess,) = [each for each in app.button_group if each.label == "Your guess"]
+    assert "8" in guess.options
+    app.toggle[0].set_value(True).run()
+    assert "Query 17 sees key 2, 7, 12 to 17." in " ".join(each.value for each in [*app.info, *app.success])
+    assert len(cards(app)) == len(MASKS)
+
+
+def test_a_question_about_a_row_hides_all_heads():
+    app = opened("heads", predict="row")
+    drawn = [each.proto.component_name for each in app.get("bidi_component")]
+    assert not any(name.endswith("heads_grid") for name in drawn)
+    assert not app.get("plotly_chart") and not app.get("vega_lite_chart") and not app.dataframe
+    app.toggle[0].set_value(True).run()
+    best = trace(Config()).weights[0, 17].argmax()
+    assert f"**{int(best)} " in " ".join(each.value for each in [*app.info, *app.success])
+    assert app.get("plotly_chart")
+
+
+def test_a_row_that_sees_nothing_is_a_question_too():
+    app = opened("heads", predict="row", mask="padding", span=40)
+    (guess,) = [each for each in app.button_group if each.label == "Your guess"]
+    assert guess.options == ["zeros", "all equal", "NaN"]
+
+
+def test_every_grouping_is_compared_and_one_is_chosen():
+    app = opened("heads", grouping="show", sharing="drawn")
+    frame = next(each.value for each in app.dataframe if "kv_heads" in each.value)
+    assert list(frame["kv_heads"]) == [8, 4, 2, 1]
+    assert list(frame["bfloat16"]) == [2 * kv * 64 * 18 * 2 for kv in (8, 4, 2, 1)]
+    app.button(key="kv 2").click().run()
+    assert (app.session_state.config.kv_heads, app.session_state.config.sharing) == (2, "averaged")
+    assert not app.exception
+
+
+def test_one_head_has_nobody_to_share_with():
+    assert "nobody to share with" in prose(opened("heads", grouping="show", heads=1, d_model=16))
+
+
+def test_a_picture_travels_as_a_byte_a_pair():
+    config = Config(tokens=5, mask="documents", span=2)
+    sent = unpacked(payload(config, gallery(5, 2, 1)))
+    picture = sent["cells"][25 * list(MASKS).index("documents") :][:25]
+    rows = ["".join(".x"[picture[5 * q + k] == 255] for k in range(5)) for q in range(5)]
+    assert rows == ["xx...", "xx...", "..xx.", "..xx.", "....x"]
+    assert len(sent["cells"]) == 25 * len(MASKS)
+
+
+def test_a_share_is_0_or_100_only_where_it_is():
+    said = [tables.share(part) for part in (0.0, 1e-5, 0.5, 0.99999, 1.0)]
+    assert said == ["0 %", "under 0.1 %", "50.0 %", "over 99.9 %", "100 %"]
+    assert tables.ranges([0, 1, 2, 5, 7, 8]) == "0 to 2, 5, 7 to 8"
+    assert tables.ranges([]) == ""
+
+
+def test_a_difference_is_centred_and_an_empty_square_keeps_its_size():
+    config = Config(mask="window", tokens=6, heads=2, d_model=8)
+    one, other = trace(config), trace(Config(mask="padding", span=9, tokens=6, heads=2, d_model=8))
+    (square,) = heatmap.difference(difference(one, other, 0), 1, []).data
+    assert (square.zmin, square.zmax) == (-1, 1)
+    empty = heatmap.weights(*tables.focus(other, 256), "linear", [])
+    assert tuple(empty.layout.xaxis.range) == (-0.5, 5.5) and tuple(empty.layout.yaxis.range) == (5.5, -0.5)
+
+
+@pytest.mark.parametrize("spec", [shares.by_head(3, 1, "share"), shares.by_grouping((4, 2, 1), 2)])
+def test_charts_bring_no_data_of_their_own(spec):
+    assert '"data"' not in json.dumps(spec)
+    assert '"domain": [0, 1]' in json.dumps(spec)
+
+
+def _typed(knobs):
+    return {name: type(getattr(Config(), name))(value) for name, value in knobs.items()}

@@ -1,0 +1,105 @@
+"""One head in every number type: against float64, bit by bit where it can be, and where each type ends."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from attention import Config, trace
+from attention.precision import DTYPES, EXPONENTS, compared, exact, limits, rounded
+from tests.strategies import configs
+
+
+@given(configs())
+@settings(deadline=None, max_examples=40)
+def test_the_reference_is_the_float64_softmax(config):
+    t = trace(config)
+    head = config.head
+    scores = (t.q[head].double() @ t.k[head].double().T) * t.scale
+    scores = config.softcap * torch.tanh(scores / config.softcap) if config.softcap else scores
+    logits = (scores + t.bias[head].double()).masked_fill(~t.mask, -math.inf)
+    ones = torch.zeros(config.tokens, 1 if config.softmax == "plus one" else 0, dtype=torch.float64)
+    wanted = torch.softmax(torch.cat([logits, ones], -1), -1)[:, : config.tokens]
+    wanted = torch.where(t.mask.any(-1, keepdim=True), wanted, 0)
+    torch.testing.assert_close(exact(t), wanted, rtol=1e-9, atol=1e-12)
+
+
+@given(configs())
+@settings(deadline=None, max_examples=40)
+def test_with_the_greatest_logit_subtracted_nothing_breaks(config):
+    t = trace(config)
+    seen = int(t.mask.any(-1).sum())
+    for found in compared(t):
+        if found.exponent == "max-subtracted" and config.softmax == "standard":
+            assert (found.broken, found.dots, found.exps, found.sums) == (0, 0, 0, 0)
+            assert found.row_sum <= 4 * limits(found.dtype).step * config.tokens
+        assert found.broken <= seen
+        assert found.sums >= (found.exps > 0)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_where_a_type_ends(dtype):
+    """The exponential is infinite just beyond the limit, finite before it, and the same for zero."""
+    end, kind = limits(dtype), DTYPES[dtype]
+
+    def rounded_exp(x: float) -> float:
+        return float(torch.tensor(math.exp(x), dtype=torch.float64).to(kind))
+
+    assert rounded_exp(end.overflows - 1e-3) < math.inf == rounded_exp(end.overflows + 0.01)
+    assert rounded_exp(end.vanishes - 1e-3) == 0 < rounded_exp(end.vanishes + 1e-3)
+    assert float(torch.tensor(1 + end.step, dtype=kind)) == 1 + end.step
+    assert float(torch.tensor(1 + end.step / 3, dtype=kind)) == 1
+    assert end.largest == float(torch.finfo(kind).max)
+
+
+def test_the_naive_softmax_breaks_where_the_exponential_overflows():
+    """float16 ends at exp(11.09), float32 and bfloat16 only at exp(88.7)."""
+    t = trace(Config(tokens=64, scale="none", d_model=512))
+    head = t.logits[0].double()
+    found = {(each.dtype, each.exponent): each for each in compared(t)}
+    assert 20 < float(head.max()) < 88
+    over = int((head > 11.1).sum())
+    assert found["float16", "naive"].exps == over > 0
+    assert found["float16", "naive"].broken == int((head > 11.1).any(-1).sum())
+    assert found["bfloat16", "naive"].exps == found["float32", "naive"].broken == 0
+    assert found["float16", "max-subtracted"].error < 2e-3
+    wide = {(each.dtype, each.exponent): each for each in compared(trace(Config(scale="none", d_model=2048)))}
+    assert wide["float32", "naive"].broken > 0
+    assert math.isnan(wide["float32", "naive"].difference[wide["float32", "naive"].worst].max())
+
+
+def test_products_are_rounded_once():
+    """A dot product in a half type is the exact one of the rounded numbers, rounded: sums add up in float32."""
+    t = trace(Config(tokens=40))
+    for kind in (torch.bfloat16, torch.float16):
+        q, k = t.q[0].to(kind), t.k[0].to(kind)
+        wanted = q.double() @ k.double().T
+        off = ((q @ k.T).double() - wanted).abs()
+        assert float((off / wanted.abs().clamp(min=1)).max()) <= 0.51 * torch.finfo(kind).eps + 1e-5
+
+
+@given(st.sampled_from(list(DTYPES)), st.sampled_from(EXPONENTS), st.integers(0, 20))
+@settings(deadline=None, max_examples=20)
+def test_the_worst_row_is_the_worst(dtype, exponent, seed):
+    t = trace(Config(tokens=12, input="noise", projections="independent", seed=seed))
+    reference = exact(t)
+    found = rounded(t, dtype, exponent, reference)
+    each = found.difference.abs().amax(-1)
+    assert float(each[found.worst]) == pytest.approx(float(each.max()), rel=1e-6)
+    assert found.error == pytest.approx(float(each.max()), rel=1e-6)
+    torch.testing.assert_close(
+        found.row - reference[found.worst], found.difference[found.worst].double(), atol=1e-9, rtol=1e-6
+    )
+    step = limits(dtype).step
+    assert 0 < found.error < 8 * step
+
+
+def test_float32_is_what_is_on_the_screen():
+    t = trace(Config(tokens=50, positions="rotary"))
+    found = compared(t)[0]
+    assert (found.dtype, found.exponent) == ("float32", "max-subtracted")
+    torch.testing.assert_close(found.row.float(), t.weights[0, found.worst], rtol=1e-5, atol=1e-6)

@@ -1,0 +1,152 @@
+"""The Softmax page, its controls driven: topics, focus, order, one click to no scaling, predict and reveal."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from attention import Config, trace
+from attention.heads import row_entropy
+from tests.test_pages import run, said
+
+PAGE = Path(__file__).parents[1] / "pages" / "softmax.py"
+EDGES = [
+    {"tokens": "2", "heads": "1", "d_model": "1"},
+    {"mask": "padding", "span": "18", "softmax": "plus one"},
+    {"scale": "none", "temperature": "0.05", "d_model": "2048", "heads": "4"},
+    {"softcap": "0.1", "temperature": "20.0", "positions": "alibi", "kv_heads": "2"},
+    {"heads": "32", "tokens": "200", "mask": "window"},
+]
+TOPICS = {
+    "row": ["stages", "mass", "variants"],
+    "all": ["sizes", "entropies"],
+    "scaling": ["curve variance", "curve entropy", "curve greatest", "curve jacobian"],
+    "precision": ["worst"],
+}
+
+
+def tables(test: AppTest) -> list[dict[str, list]]:
+    """The data of every Vega chart on the page."""
+    found = []
+    for chart in test.get("vega_lite_chart"):
+        for held in [chart.proto.data, *(each.data for each in chart.proto.datasets)]:
+            if held.data:
+                found.append(pa.ipc.open_stream(io.BytesIO(held.data)).read_all().to_pydict())
+    return found
+
+
+def words(test: AppTest) -> str:
+    return "\n".join(text.value for text in [*test.markdown, *test.caption]) + said(test)
+
+
+@pytest.mark.parametrize("topic", TOPICS)
+@pytest.mark.parametrize("query", EDGES, ids=lambda query: " ".join(f"{k}={v}" for k, v in query.items()))
+def test_every_topic_stands_any_setting(topic, query):
+    test = run(PAGE, query | ({} if topic == "row" else {"topic": topic}))
+    assert not test.exception
+    assert not test.warning
+    assert len(tables(test)) == len(TOPICS[topic])
+    if query.get("mask") == "padding" and topic in ("row", "all"):
+        assert "see" in said(test)
+        assert "no key" in said(test)
+
+
+def test_the_controls_move_the_link_and_the_row():
+    test = run(PAGE, {})
+    test.selectbox(key="head").set_value(3).run()
+    test.selectbox(key="query").set_value(9).run()
+    test.segmented_control(key="order").set_value("weight").run()
+    assert dict(test.query_params) == {"head": "3", "query": "9", "order": "weight"}
+    config = Config(head=3, query=9)
+    assert tables(test)[0]["weights"] == trace(config).weights[3, 9].tolist()
+    assert tables(test)[0]["place"] != list(range(18))
+    assert f"Entropy: {float(row_entropy(trace(config).weights)[3, 9]):.3f} nats" in words(test)
+    test.segmented_control(key="topic").set_value("precision").run()
+    test.segmented_control(key="dtype").set_value("float16").run()
+    test.segmented_control(key="exponent").set_value("naive").run()
+    assert not test.exception
+    assert test.query_params["dtype"] == "float16"
+    assert "of float16, naive" in words(test)
+
+
+def test_no_scaling_is_one_click_away_and_back():
+    test = run(PAGE, {"topic": "scaling"})
+    assert "times 0.125" in words(test)
+    test.button(key="unscale").click().run()
+    assert test.query_params["scale"] == "none"
+    assert test.selectbox(key="scale").value == "none"
+    assert "times 1 (scale" in words(test)
+    test.button(key="unscale").click().run()
+    assert dict(test.query_params) == {"topic": "scaling"}
+
+
+def test_the_temperature_moves_the_mark():
+    test = run(PAGE, {"topic": "scaling"})
+    before = {name: column[-1] for name, column in tables(test)[0].items()}
+    test.slider(key="temperature").set_value(4.0).run()
+    after = {name: column[-1] for name, column in tables(test)[0].items()}
+    assert before["kind"] == after["kind"] == "now"
+    assert after["variance"] == pytest.approx(before["variance"] / 16)
+    assert after["entropy"] > before["entropy"]
+    assert {k: v[:-1] for k, v in tables(test)[0].items()} == {
+        k: v[:-1] for k, v in tables(run(PAGE, {"topic": "scaling"}))[0].items()
+    }
+
+
+@pytest.mark.parametrize(
+    ("query", "answer"),
+    [
+        ("temperature=3.0", "more evenly"),
+        ("temperature=0.3", "on fewer keys"),
+        ("", "as before"),
+        ("scale=none", "on fewer keys"),
+    ],
+)
+def test_the_answer_is_hidden_until_it_is_asked_for(query, answer):
+    """What goes to the browser before is the row as it would be without the setting in question, and nothing else."""
+    setting = dict([query.split("=")]) if query else {}
+    test = run(PAGE, setting | {"predict": "temperature"})
+    given = tables(test)
+    assert len(given) == 1
+    assert given[0]["weights"] == trace(Config()).weights[0, -1].tolist()
+    assert not test.get("plotly_chart")
+    assert "entropy goes from" not in words(test).lower()
+    guess = next(control for control in test.segmented_control if control.label == "Your guess")
+    guess.set_value("as before").run()
+    test.toggle[0].set_value(True).run()
+    assert f"**{answer}.**" in "\n".join(each.value for each in [*test.info, *test.success])
+    assert bool(test.success) == (answer == "as before")
+    assert len(tables(test)) == len(TOPICS["row"])
+    assert dict(test.query_params) == setting | {"predict": "temperature"}
+
+
+def test_another_setting_closes_the_question_again():
+    test = run(PAGE, {"predict": "row", "temperature": "2.0"})
+    assert "weights" not in tables(test)[0]
+    assert "set" not in tables(test)[0]
+    test.toggle[0].set_value(True).run()
+    top = float(trace(Config(temperature=2.0)).weights[0, -1].max())
+    assert f"gets {top:.4f}" in "\n".join(each.value for each in [*test.info, *test.success])
+    test.slider(key="temperature").set_value(5.0).run()
+    assert not test.toggle[0].value
+    assert len(tables(test)) == 1
+    test.button(key="end").click().run()
+    assert dict(test.query_params) == {"temperature": "5.0"}
+    assert len(tables(test)) == len(TOPICS["row"])
+
+
+def test_a_question_is_asked_by_a_button():
+    test = run(PAGE, {})
+    test.button(key="ask temperature").click().run()
+    assert dict(test.query_params) == {"predict": "temperature"}
+    assert "Predict, then reveal" in words(test)
+
+
+def test_specifications_carry_no_data():
+    for chart in run(PAGE, {}).get("vega_lite_chart"):
+        assert "values" not in json.dumps(json.loads(chart.proto.spec).get("data", {}))
