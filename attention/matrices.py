@@ -100,12 +100,15 @@ def packed(mask: Bool[Tensor, "q k"]) -> UInt8[Tensor, "q b"]:
 
 
 def drawn(config: Config, found: dict[str, Tensor], names: Sequence[str]) -> list[Matrix]:
-    """The matrices of these steps; of one that would be too much with all its heads, only that of the head in focus.
+    """The matrices of these steps, hidden weights as minus infinity.
 
-    `found` is `passes.values` of the config, of all heads, or with the squares of the head in focus alone.
+    Of a matrix that would be too much with all its heads, only that of the head in focus. `found` is `passes.values` of
+    the config, of all heads, or with the squares of the head in focus alone.
     """
-    plan = by_name(config)
-    return [_of_heads(config, plan[name], found[name]) for name in names]
+    plan, shown = by_name(config), dict(found)
+    if "mask" in found:  # hidden is not the same as zero
+        shown["weights"] = found["weights"].masked_fill(~found["mask"], -math.inf)
+    return [_of_heads(config, plan[name], shown[name]) for name in names]
 
 
 def _of_heads(config: Config, step: Step, value: Tensor) -> Matrix:

@@ -7,6 +7,7 @@ import struct
 from pathlib import Path
 
 import pytest
+import torch
 from streamlit.testing.v1 import AppTest
 
 from attention.components.matrices import header, message
@@ -108,6 +109,12 @@ def test_a_large_pass_sends_the_head_in_focus():
     assert [len(each.codes) for each in (q, k, scores)] == [32, 8, 1]
     assert (q.first, k.first, scores.first) == (0, 0, 9)
     assert len(drawn(config, values(config), ["weights"])[0].codes) == 1
+
+
+def test_a_hidden_weight_is_no_zero():
+    config = Config(tokens=3, heads=1, d_model=2, mask="causal")
+    (sent,) = drawn(config, values(config), ["weights"])
+    assert torch.equal(sent.codes[0].isinf(), torch.ones(3, 3, dtype=torch.bool).triu(1))
 
 
 def test_costs_add_up():

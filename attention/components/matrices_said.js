@@ -6,7 +6,7 @@ const TERMS = 4;
 function figure(matrix, cell) {
   const { value, code } = cell;
   if (matrix.scale === "mask") return value ? "1, takes part" : "0, hidden";
-  if (value === -Infinity) return "−∞";
+  if (value === -Infinity) return matrix.scale === "weights" ? "0, hidden" : "−∞";
   if (value === 0) return "0";
   const size = Math.abs(value), text = size >= 0.001 && size < 1e5 ? Number(value.toPrecision(3)).toString() : value.toExponential(2);
   return ((code & 0x7fff) < 0x400 ? "about " : "") + text.replace("-", "−").replace("e+", "e");
@@ -44,9 +44,7 @@ function arithmetic(data, matrix, cell, boxes) {
   if (!matrix.sources.length) return "";
   const drawn = matrix.sources.map(({ name }) => data.found.get(name));
   if (matrix.name === "logits") return logit(data, matrix, cell, drawn[0]);
-  if (matrix.name === "weights" && cell.value === 0 && !boxes.get(matrix.sources[0].name)?.some(({ columns }) => columns.length > 1 || exact(drawn[0], cell.head, cell.row, cell.column)?.value !== -Infinity)) {
-    return `weight[${index(matrix, cell)}] = exp(−∞) / … = 0: hidden by the mask`;
-  }
+  if (matrix.name === "weights" && cell.value === -Infinity) return `weight[${index(matrix, cell)}] = exp(−∞) / … = 0: hidden by the mask`;
   const given = { name: matrix.name, at: index(matrix, cell), h: cell.head, i: cell.row, j: cell.column, value: figure(matrix, cell) };
   drawn.forEach((source, i) => {
     const [box] = boxes.get(matrix.sources[i].name) ?? [];
