@@ -1,7 +1,8 @@
 """Do two sweeps agree within the uncertainty that they state? `python -m benchmarks.timing_repeat`
 
 Two sweeps of the same cases in one process, one after the other. They agree on a case where the bands between the
-quartiles overlap, or where the medians are within 10 % of each other, which is what a settled spread promises.
+quartiles overlap, or where the medians are within 10 % of each other, which is what a settled spread promises. A load
+that comes with one of the sweeps and not with the other is seen by neither: run it on a machine that is quiet.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ SWEEP = Sweep(
     seconds=25.0,
 )
 BOUND = 0.1
-SHARE = 0.8  # of the settled cases that must agree; a band between quartiles misses now and then by its nature
+SHARE = 0.8  # of the cases that must agree; a band between quartiles misses now and then by its nature
 
 
 def agree(a: Timing, b: Timing) -> bool:
@@ -27,7 +28,7 @@ def agree(a: Timing, b: Timing) -> bool:
 
 
 def main() -> int:
-    """Prints every case of both sweeps; 0 where enough of those that settled agree."""
+    """Prints every case of both sweeps; 0 where enough of them agree."""
     first = {timing.case: timing for timing in measure(SWEEP)}
     second = {timing.case: timing for timing in measure(SWEEP)}
     some = next(iter(first.values()))
@@ -38,19 +39,14 @@ def main() -> int:
         if b is None or a.error or b.error:
             continue
         settled = a.settled and b.settled
-        agreed += [agree(a, b)] if settled else []
+        agreed.append(agree(a, b))
         print(
             f"{case.implementation:24}{case.length:6,}  {seconds(a.spread.median):>9} and {seconds(b.spread.median):>9}"
             f"  {b.spread.median / a.spread.median:5.2f} times  {'agree' if agree(a, b) else 'disagree'}"
             f"{'' if settled else ' (not settled)'}"
         )
-    if len(agreed) < len(first) / 2:
-        print(f"Only {len(agreed)} of {len(first)} cases settled in both sweeps: the machine is too busy to tell. FAIL")
-        return 1
-    fine = sum(agreed) >= SHARE * len(agreed)
-    print(
-        f"{sum(agreed)} of {len(agreed)} settled cases agree, at least {SHARE:.0%} must: {'pass' if fine else 'FAIL'}"
-    )
+    fine = sum(agreed) >= SHARE * len(first)
+    print(f"{sum(agreed)} of {len(first)} cases agree, at least {SHARE:.0%} must: {'pass' if fine else 'FAIL'}")
     return 0 if fine else 1
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import gc
 import math
-import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -57,15 +56,14 @@ REACH = 2**30  # multiplications of a map of influence at the most
 AT_ONCE = 2  # passes that run at the same time, however many visitors there are
 P = ParamSpec("P")
 T = TypeVar("T")
-running: list[Callable] = []  # what the shared threads compute now
 
 
 @st.cache_resource(show_spinner=False)
 def settle() -> None:
-    """Once a process, when all is imported: what the imports left is no garbage any more.
+    """Once a process, when all is imported: one thread a pass, and what the imports left is no garbage any more.
 
-    Streamlit collects garbage after every rerun; walking the modules' objects each time costs more than a pass. What a
-    page computes outside the shared threads has one thread.
+    Streamlit collects garbage after every rerun; walking the modules' objects each time costs more than a pass. Two
+    threads a pass, even of a pass that is alone, wait for each other busily and cost three times the processor time.
     """
     torch.set_num_threads(1)
     gc.collect()
@@ -81,19 +79,9 @@ def shared(call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """The call's result, computed by one of the few threads that all visitors share.
 
     Streamlit runs every rerun in a thread of its own, and in a new thread a pass takes up to three times as long: its
-    memory is all fresh. These threads stay. A call that is alone may use every core; calls side by side one each, as
-    threads that wait for each other's cores take many times as long.
+    memory is all fresh. These threads stay.
     """
-    return _workers().submit(_fairly, call, args, kwargs).result()
-
-
-def _fairly(call: Callable[..., T], args: tuple, kwargs: dict) -> T:
-    running.append(call)
-    torch.set_num_threads(1 if len(running) > 1 else os.cpu_count() or 1)
-    try:
-        return call(*args, **kwargs)
-    finally:
-        running.remove(call)
+    return _workers().submit(call, *args, **kwargs).result()
 
 
 def trace(config: Config) -> Trace:
