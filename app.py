@@ -10,6 +10,7 @@ st.navigation(
         st.Page("pages/heads.py", title="Heads", default=True),
         st.Page("pages/softmax.py", title="Softmax"),
         st.Page("pages/masks.py", title="Masks"),
+        st.Page("pages/steps.py", title="Steps"),
         st.Page("pages/implementations.py", title="Implementations"),
         st.Page("pages/timing.py", title="Timing"),
     ],

@@ -26,6 +26,10 @@ class Box:
     rows: tuple[int, ...]
     columns: tuple[int, ...]
 
+    def __contains__(self, box: Box) -> bool:
+        parts = ("heads", "rows", "columns")
+        return all(set(getattr(box, part)) <= set(getattr(self, part)) for part in parts)
+
     def __bool__(self) -> bool:
         return bool(self.heads and self.rows and self.columns)
 
@@ -77,7 +81,13 @@ def lit(config: Config, name: str, row: int, column: int, head: int = 0) -> dict
             for box in found.get(step.name, []):
                 new = [box for box in RULES[source.rule](box, around) if box]
                 found.setdefault(source.name, []).extend(new)
-    return {step: tuple(dict.fromkeys(boxes)) for step, boxes in found.items() if boxes and step != name}
+    return {step: outermost(boxes) for step, boxes in found.items() if boxes and step != name}
+
+
+def outermost(boxes: list[Box]) -> tuple[Box, ...]:
+    """The boxes that lie in no other of them."""
+    different = tuple(dict.fromkeys(boxes))
+    return tuple(box for box in different if not any(box in other for other in different if other != box))
 
 
 def _cube(step: Step) -> tuple[int, ...]:

@@ -21,6 +21,9 @@ from einops import rearrange
 from jaxtyping import Bool, Float, Float16, Int16, UInt8
 from torch import Tensor
 
+from attention.config import Config
+from attention.steps import Step, by_name
+
 SIDE = 128  # cells a side at the most
 CELLS = 2**16  # cells of a matrix with all its heads at the most; of a larger one, one head is sent
 TOP = 15  # the exponent that the greatest of a matrix gets: float16 ends at 2 ** 16
@@ -94,3 +97,27 @@ def packed(mask: Bool[Tensor, "q k"]) -> UInt8[Tensor, "q b"]:
     padded = F.pad(mask, (0, -mask.shape[1] % 8)).to(torch.uint8)
     bits = rearrange(padded, "q (b i) -> q b i", i=8)
     return (bits << torch.arange(7, -1, -1, dtype=torch.uint8)).sum(-1, dtype=torch.uint8)
+
+
+def drawn(config: Config, found: dict[str, Tensor], names: Sequence[str]) -> list[Matrix]:
+    """The matrices of these steps, hidden weights as minus infinity.
+
+    Of a matrix that would be too much with all its heads, only that of the head in focus. `found` is `passes.values` of
+    the config, of all heads, or with the squares of the head in focus alone.
+    """
+    plan, shown = by_name(config), dict(found)
+    if "mask" in found:  # hidden is not the same as zero
+        shown["weights"] = found["weights"].masked_fill(~found["mask"], -math.inf)
+    return [_of_heads(config, plan[name], shown[name]) for name in names]
+
+
+def _of_heads(config: Config, step: Step, value: Tensor) -> Matrix:
+    if not step.by_head:
+        return matrix(value[None])
+    heads, rows, columns = step.shape
+    focus = config.head * heads // config.heads
+    if len(value) < heads:
+        return matrix(value, focus)
+    if heads * min(rows, SIDE) * min(columns, SIDE) > CELLS:
+        return matrix(value[focus : focus + 1], focus)
+    return matrix(value)

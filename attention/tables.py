@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +23,7 @@ from attention.gallery import Exhibit
 from attention.heads import NUMBERS, profile, row_entropy
 from attention.inputs import tokens
 from attention.masks import COMBINATIONS, MASKS
+from attention.steps import steps
 from attention.trace import Trace
 
 MARKS = {"\n": "↵", "\t": "⇥"}
@@ -181,3 +183,24 @@ def weights_csv(trace: Trace) -> bytes:
 def _cell(text: str) -> str:
     """Text that a spreadsheet does not take for a formula."""
     return f"'{text}" if text[:1] in "=+-@" else text
+
+
+def costs(config: Config) -> dict[str, list[Any]]:
+    """Every step of a pass as columns: its shape, the memory that it adds, its operations, and their shares in per cent."""
+    plan = steps(config)
+    memory, work = (sum(getattr(step, part) for step in plan) for part in ("allocated", "flops"))
+    return {
+        "step": [step.name for step in plan],
+        "axes": [step.axes for step in plan],
+        "shape": [" × ".join(f"{size:,}" for size in step.sizes) for step in plan],
+        "bytes": [step.allocated for step in plan],
+        "memory": [100 * step.allocated / memory for step in plan],
+        "flops": [step.flops for step in plan],
+        "work": [100 * step.flops / work for step in plan],
+    }
+
+
+def quantity(number: float, unit: str) -> str:
+    """Three digits and a prefix: 9437184 FLOP is 9.44 MFLOP."""
+    power = min(4, max(0, int(math.log10(max(number, 1)) // 3)))
+    return f"{number / 1000**power:.3g} {' kMGT'[power].strip()}{unit}"

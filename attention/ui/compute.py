@@ -35,8 +35,11 @@ from attention.gallery import exhibit as one_mask
 from attention.gallery import gallery as every_mask
 from attention.grouping import Grouping
 from attention.grouping import groupings as every_grouping
+from attention.matrices import Matrix
+from attention.matrices import drawn as sent
 from attention.parity import Parity
 from attention.parity import parity as against_torch
+from attention.passes import difference, pairs, values
 from attention.precision import Rounded
 from attention.published import ROWS
 from attention.published import compare as rows
@@ -48,6 +51,7 @@ from attention.recordings import Timing
 from attention.trace import Trace
 
 KEPT = 4  # traces, of at most 64 MB of weights each
+ALL_HEADS = 2**20  # weights of all heads up to which the steps of all are kept, of more those of one head
 REACH = 2**30  # multiplications of a map of influence at the most
 AT_ONCE = 2  # passes that run at the same time, however many visitors there are
 P = ParamSpec("P")
@@ -170,6 +174,43 @@ def measured(keys: int, d_head: int, scale: float) -> scaling.Point:
 def compared(config: Config, head: int) -> list[Rounded]:
     """A head in every number type against float64; give `config.tensors`."""
     return shared(precision.compared, replace(_trace(config), config=replace(config, head=head)))
+
+
+def matrices(config: Config, names: tuple[str, ...]) -> list[Matrix]:
+    """What these steps of the pass show, with the other sequence and the width of values that the Steps page has."""
+    return _matrices(crossed(config), config.head, names)
+
+
+def torch_difference(config: Config) -> float:
+    """How far the context of cross-attention, or of values of another width, is from PyTorch's."""
+    return _difference(crossed(config))
+
+
+def crossed(config: Config) -> Config:
+    """The tensors of a config with those of its other sequence."""
+    return replace(config.tensors, keys=config.keys, d_v=config.d_v)
+
+
+def blind(config: Config) -> int:
+    """How many queries see no key, of the sequence that the Steps page has."""
+    return int((~pairs(crossed(config)).any(-1)).sum())
+
+
+@st.cache_resource(show_spinner=False, max_entries=32)
+def _matrices(config: Config, head: int, names: tuple[str, ...]) -> list[Matrix]:
+    few = config.heads * config.tokens * (config.keys or config.tokens) <= ALL_HEADS
+    found = _values(config, None if few else head)
+    return shared(sent, replace(config, head=head), found, names)
+
+
+@st.cache_resource(show_spinner="Computing every step of the pass …", max_entries=2)
+def _values(config: Config, head: int | None) -> dict[str, Tensor]:
+    return shared(values, config, slice(None) if head is None else slice(head, head + 1))
+
+
+@st.cache_data(show_spinner=False, max_entries=64)
+def _difference(config: Config) -> float:
+    return shared(difference, config, _values(config, 0))
 
 
 @st.cache_resource(show_spinner=False)

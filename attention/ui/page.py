@@ -83,6 +83,18 @@ def chosen() -> None:
     put(**{name: choice[name] for name in ("mask", "combine", "second") if name in choice})
 
 
+def stepped() -> None:
+    """Takes up the step that was turned to in the matrices, whose key is "matrices": the callback of a turn."""
+    turn = (st.session_state.get("matrices") or {}).get("turn") or {}
+    put(**{name: turn[name] for name in ("step", "steps") if name in turn})
+
+
+def picked() -> None:
+    """Takes up the cell that was pinned in the matrices: its head, and its query where its rows are queries."""
+    pin = (st.session_state.get("matrices") or {}).get("pin") or {}
+    put(**{name: pin[name] for name in ("head", "query") if name in pin})
+
+
 def _through_menu(name: str) -> None:
     """Runs the page through app.py, also when it is a fresh server's first request.
 

@@ -1,0 +1,93 @@
+"""Matrices of a pass side by side: pointing at a cell lights up the cells that it was computed from.
+
+The browser gets the cells as bytes, and the plan of the pass with a rule a source; it finds what to light by itself.
+The server hears of a step that was turned to and of a cell that was pinned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from attention.charts import theme
+from attention.codec import link
+from attention.components.inline import component
+from attention.config import Config
+from attention.inputs import tokens
+from attention.matrices import Matrix, payload
+from attention.passes import pairs
+from attention.steps import Step, by_name, lengths
+from attention.tables import shown
+
+PARTS = ("matrices_cells", "matrices_lit", "matrices_said")
+
+
+def matrices(
+    config: Config,
+    drawn: dict[str, Matrix],
+    *,
+    key: str = "matrices",
+    on_turn: Callable[[], None] | None = None,
+    on_pin: Callable[[], None] | None = None,
+) -> dict[str, Any] | None:
+    """Draws the matrices, by the names of their steps; the last is the one that the others lead to.
+
+    In this very run, `{"step"}` or `{"step", "steps"}` where a step was turned to; `on_turn` runs before that. `on_pin`
+    runs before the rerun that a pin causes, with `st.session_state[key]["pin"]` as `{"head", "query"}` or one of them.
+    """
+    mount = component("matrices", *PARTS)
+    data = message(config, drawn)
+    return mount(key=key, data=data, on_turn_change=on_turn or _nothing, on_pin_change=on_pin or _nothing).turn
+
+
+def message(config: Config, drawn: dict[str, Matrix]) -> bytes:
+    """All that the browser gets."""
+    plan = by_name(config)
+    mask = pairs(config) if "mask" in plan else None
+    return payload(header(config, list(drawn)), list(drawn.values()), mask)
+
+
+def header(config: Config, names: Sequence[str]) -> dict[str, Any]:
+    """What the browser needs to know beside the cells."""
+    plan, sizes = by_name(config), lengths(config)
+    order = list(plan)
+    return {
+        "painted": link(config),
+        "matrices": [described(plan[name]) for name in names],
+        "order": order,
+        "step": names[-1] if config.steps == "one" else None,
+        "focus": {"head": config.head, "query": config.row},
+        "heads": config.heads,
+        "repeats": config.heads // config.groups,
+        "lengths": sizes,
+        "tokens": {axis: _tokens(config, sizes[axis]) for axis in "qk"},
+        "weights": theme.WEIGHTS,
+        "signed": theme.DIFFERENCES,
+        "neutrals": theme.NEUTRALS,
+        "accent": theme.QUERY,
+    }
+
+
+def described(step: Step) -> dict[str, Any]:
+    """A step as the browser knows it; `scale` says which colours its values have."""
+    scale = step.name if step.name in ("weights", "mask") else "signed"
+    sources = [{"name": source.name, "rule": source.rule, "sign": source.sign} for source in step.sources]
+    sizes = " × ".join(f"{size:,}" for size in step.sizes)
+    letters = {"heads": step.shape[0] if step.by_head else 1, "rows": step.shape[-2], "columns": step.shape[-1]}
+    return letters | {
+        "name": step.name,
+        "title": step.title,
+        "axes": step.axes,
+        "sizes": sizes,
+        "says": step.says,
+        "sources": sources,
+        "scale": scale,
+    }
+
+
+def _tokens(config: Config, count: int) -> list[str]:
+    return [shown(token) for token in tokens(count, config.text, config.input)]
+
+
+def _nothing() -> None:
+    """A callback must be named, or the component's result has nothing of that name."""

@@ -1,0 +1,127 @@
+// Bytes to matrices, codes to values and colours, cells to pixels. Nothing in this file knows the page.
+
+const COLORS = 512;
+
+// u32 length | JSON header | padding to 4 | codes and places of each matrix (u16) | mask (bits), little-endian.
+function received(bytes) {
+  const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
+  const header = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length)));
+  let at = 4 + length + (-length & 3);
+  // Copies, because these bytes begin anywhere in their frame, and 16-bit numbers may not.
+  const taken = (count) => new Uint16Array(bytes.slice(at, (at += 2 * count)).buffer);
+  for (const matrix of header.matrices) {
+    const count = matrix.sent * matrix.high * matrix.broad;
+    matrix.codes = taken(count);
+    matrix.pooled = matrix.places;
+    matrix.places = matrix.places ? taken(count) : null;
+  }
+  header.mask = header.masked ? bytes.slice(at) : null;
+  header.found = new Map(header.matrices.map((matrix) => [matrix.name, matrix]));
+  return header;
+}
+
+// What a 16-bit float says.
+const halves = new Float32Array(65536).map((_, code) => {
+  const sign = code & 0x8000 ? -1 : 1, exponent = (code >> 10) & 31, rest = code & 1023;
+  if (exponent === 31) return rest ? NaN : sign * Infinity;
+  return sign * (exponent ? (1 + rest / 1024) * 2 ** (exponent - 15) : rest * 2 ** -24);
+});
+
+function valueOf(matrix, index) {
+  return halves[matrix.codes[index]] * 2 ** matrix.exponent;
+}
+
+// The cell that is drawn at a place, with the row and column in the whole matrix of what it says.
+function cellAt(matrix, head, p, r) {
+  const index = ((head - matrix.first) * matrix.high + p) * matrix.broad + r, [down, across] = matrix.tiles;
+  const place = matrix.places ? matrix.places[index] : 0;
+  return {
+    name: matrix.name, head, p, r, row: p * down + Math.floor(place / across), column: r * across + (place % across),
+    value: valueOf(matrix, index), code: matrix.codes[index], of: Math.min(down, matrix.rows - p * down) * Math.min(across, matrix.columns - r * across),
+  };
+}
+
+// The value of one row and column, null where a greater one beside it is drawn in its place or its head is not here.
+function exact(matrix, head, row, column) {
+  if (!matrix || head < matrix.first || head >= matrix.first + matrix.sent) return null;
+  const cell = cellAt(matrix, head, Math.floor(row / matrix.tiles[0]), Math.floor(column / matrix.tiles[1]));
+  return cell.row === row && cell.column === column ? cell : null;
+}
+
+function magnitude(code) {
+  return (code & 0x7fff) === 0x7c00 ? -1 : code & 0x7fff;  // what is hidden, below every number
+}
+
+// The cell of the greatest magnitude within a range of drawn rows and columns.
+function greatestIn(matrix, head, rows, columns) {
+  let best = null, most = -2;
+  for (let p = rows[0]; p < rows[1]; p++) {
+    for (let r = columns[0]; r < columns[1]; r++) {
+      const size = magnitude(matrix.codes[((head - matrix.first) * matrix.high + p) * matrix.broad + r]);
+      if (size > most) [best, most] = [[p, r], size];
+    }
+  }
+  return cellAt(matrix, head, ...best);
+}
+
+function channels(hex) {
+  return [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
+}
+
+const ramps = new Map();
+function ramp(stops) {
+  const name = stops.join();
+  if (!ramps.has(name)) {
+    const colors = stops.map(channels), last = colors.length - 1;
+    ramps.set(name, Uint32Array.from({ length: COLORS }, (_, i) => {
+      const at = (i / (COLORS - 1)) * last, low = Math.min(last - 1, Math.floor(at));
+      const [r, g, b] = colors[low].map((c, j) => Math.round(c + (colors[low + 1][j] - c) * (at - low)));
+      return (255 << 24) | (b << 16) | (g << 8) | r;
+    }));
+  }
+  return ramps.get(name);
+}
+
+// The end of a scale that holds the greatest magnitude: 1, 2 or 5 times a power of ten.
+function endOf(most) {
+  if (!(most > 0)) return 1;
+  const power = 10 ** Math.floor(Math.log10(most));
+  return [1, 2, 5, 10].map((step) => step * power).find((end) => end >= most * (1 - 1e-6));
+}
+
+// First and last drawn cells under each pixel; where cells are larger, the one under its middle.
+function under(cells, pixels, i) {
+  if (pixels >= cells) return [Math.floor(((i + 0.5) * cells) / pixels), Math.floor(((i + 0.5) * cells) / pixels) + 1];
+  return [Math.floor((i * cells) / pixels), Math.floor(((i + 1) * cells) / pixels)];
+}
+
+// One head of a matrix into a canvas. A pixel shows the greatest magnitude under it; hidden ones stay clear, and the hatch
+// behind shows.
+function paint(canvas, matrix, head, stops) {
+  const { width, height } = canvas, image = new ImageData(width, height), out = new Uint32Array(image.data.buffer);
+  const colors = ramp(stops), scale = 2 ** matrix.exponent, start = (head - matrix.first) * matrix.high * matrix.broad;
+  const signed = matrix.scale === "signed", end = signed ? endOf(matrix.most) : 1;
+  const across = Array.from({ length: width }, (_, x) => under(matrix.broad, width, x));
+  let last = null;
+  for (let y = 0; y < height; y++) {
+    const [top, bottom] = under(matrix.high, height, y);
+    if (last === top && bottom === top + 1) {
+      out.copyWithin(y * width, (y - 1) * width, y * width);
+      continue;
+    }
+    last = bottom === top + 1 ? top : null;
+    for (let x = 0; x < width; x++) {
+      let best = 0, most = -2;
+      for (let p = top; p < bottom; p++) {
+        for (let r = across[x][0]; r < across[x][1]; r++) {
+          const code = matrix.codes[start + p * matrix.broad + r], size = magnitude(code);
+          if (size > most) [best, most] = [code, size];
+        }
+      }
+      if (most < 0 || (matrix.scale === "mask" && !most)) continue;
+      const value = (halves[best] * scale) / end, at = signed ? (value + 1) / 2 : value;
+      out[y * width + x] = colors[Math.max(0, Math.min(COLORS - 1, Math.round(at * (COLORS - 1))))];
+    }
+  }
+  canvas.getContext("2d").putImageData(image, 0, 0);
+}

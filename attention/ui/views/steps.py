@@ -1,0 +1,140 @@
+"""Steps: from x to output, one matrix at a time, each with its formula, shape, memory, operations and values."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from attention.components.matrices import matrices
+from attention.config import KNOBS, STEPS, Config
+from attention.steps import Step, by_name
+from attention.tables import costs, quantity
+from attention.ui import compute, focus, page, proof
+
+
+def view(config: Config) -> None:
+    """The page of a config."""
+    plan = by_name(config)
+    current = nearest(config.step, list(plan))
+    _title(config)
+    _stepper(config, list(plan), current)
+    step = plan[current]
+    if config.steps == "one":
+        _step(config, step, list(plan).index(current))
+    names = tuple(plan) if config.steps == "all" else (*(source.name for source in step.sources), current)
+    drawn = dict(zip(names, compute.matrices(config, names), strict=True))
+    matrices(config, drawn, on_turn=page.stepped, on_pin=page.picked)
+    _odd(config)
+    _sequences(config)
+    _costs(config)
+
+
+def nearest(step: str, present: list[str]) -> str:
+    """The step itself, or where the settings don't have it, the last one before it that they have, or the first."""
+    if step in present:
+        return step
+    before = [name for name in present if STEPS.index(name) < STEPS.index(step)]
+    return before[-1] if before else present[0]
+
+
+def _title(config: Config) -> None:
+    kind = "Cross-attention" if config.keys else "Self-attention"
+    st.markdown(
+        f"**Steps.** {kind} from x to output, one matrix at a time. Point at a cell: what it was computed from lights "
+        f"up, in every matrix that is drawn."
+    )
+    if config.keys or config.d_v:
+        far = compute.torch_difference(config)
+        fits = far <= 1e-5
+        st.badge(
+            f"{'equals' if fits else 'differs from'} scaled_dot_product_attention · context {far:.0e}",
+            icon=":material/verified:" if fits else ":material/error:",
+            color="green" if fits else "red",
+            help="The greatest difference of the context to PyTorch's attention on the same q, k, v and mask.",
+        )
+    else:
+        proof.badge(config)
+
+
+def _stepper(config: Config, present: list[str], current: str) -> None:
+    at, every, last = present.index(current), config.steps == "all", len(present) - 1
+    options = [name for name in STEPS if name in present or name == config.step]
+    slider, buttons = st.columns([7, 4], vertical_alignment="bottom", gap="medium")
+    with slider:
+        st.select_slider(
+            f"Step {at + 1} of {len(present)}", options, key="step", help=KNOBS["step"].help, disabled=every
+        )
+    with buttons, st.container(horizontal=True, gap="small"):
+        _turn("Previous step", ":material/arrow_back:", "back", present[max(0, at - 1)], every or at == 0)
+        _turn("Next step", ":material/arrow_forward:", "on", present[min(last, at + 1)], every or at == last)
+        knob, names = KNOBS["steps"], {"one": "One step", "all": "All at once"}
+        st.segmented_control(
+            knob.label, knob.choices, key="steps", format_func=names.get, required=True, label_visibility="collapsed"
+        )
+    if config.step not in present:
+        st.info(f"These settings have no step “{config.step}”; shown is “{current}”.", icon=":material/info:")
+
+
+def _turn(label: str, icon: str, key: str, step: str, disabled: bool) -> None:
+    st.button("", icon=icon, key=f"step_{key}", help=label, on_click=page.put, kwargs={"step": step}, disabled=disabled)
+
+
+def _step(config: Config, step: Step, at: int) -> None:
+    words, numbers = st.columns([3, 2], gap="medium", vertical_alignment="center")
+    with words:
+        st.markdown(f"**{step.title}** $\\quad {step.formula}$")
+    with numbers:
+        shape = " × ".join(f"{size:,}" for size in step.sizes)
+        memory = "a view, no memory of its own" if step.kind == "view" else quantity(step.bytes, "B")
+        flops = f"{quantity(step.flops, 'FLOP')}" if step.flops else "no arithmetic"
+        st.markdown(f"`{step.axes}` = {shape} · {memory} · {flops}")
+
+
+def _odd(config: Config) -> None:
+    """What is out of the ordinary in these settings, in words."""
+    blind = compute.blind(config)
+    queries, keys = config.tokens, config.keys or config.tokens
+    if blind:
+        st.caption(
+            f"{blind} of {queries:,} queries see none of the {keys:,} keys: their logits are all minus infinity, and "
+            f"their weights, context and output are zero by definition (0 / 0 otherwise)."
+        )
+    if config.d_head == 1:
+        st.caption("One channel a head: a score is one product, q times k.")
+
+
+def _sequences(config: Config) -> None:
+    columns = st.columns(4, gap="medium", vertical_alignment="bottom")
+    with columns[0]:
+        focus.head(config)
+    with columns[1]:
+        focus.query(config)
+    for name, column in zip(("keys", "d_v"), columns[2:], strict=True):
+        with column:
+            knob = KNOBS[name]
+            st.number_input(knob.label, int(knob.low), int(knob.high), key=name, help=knob.help)
+
+
+def _costs(config: Config) -> None:
+    table = pd.DataFrame(costs(config))
+    total = {name: float(table[name].sum()) for name in ("bytes", "flops")}
+    st.markdown(
+        f"**The whole pass**: {quantity(total['bytes'], 'B')} where every matrix is kept, and "
+        f"{quantity(total['flops'], 'FLOP')} for one sequence, forward only, nothing skipped for the mask."
+    )
+    columns = {
+        "step": "Step",
+        "axes": "Axes",
+        "shape": "Shape",
+        "bytes": st.column_config.NumberColumn(
+            "Memory (bytes)", format="localized", help="float32; the mask a byte a pair"
+        ),
+        "memory": st.column_config.ProgressColumn("of memory", format="%.1f %%", min_value=0, max_value=100),
+        "flops": st.column_config.NumberColumn(
+            "FLOPs",
+            format="localized",
+            help="A sum, a product or any other function of a number counts as one; 5 a cell for the softmax",
+        ),
+        "work": st.column_config.ProgressColumn("of FLOPs", format="%.1f %%", min_value=0, max_value=100),
+    }
+    st.dataframe(table, column_config=columns, hide_index=True, key="costs", height=300)

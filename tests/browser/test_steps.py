@@ -1,0 +1,148 @@
+"""The Steps page in a real browser: pointing lights what `lit` says, keys and clicks move, steps turn."""
+
+from __future__ import annotations
+
+import json
+from urllib.parse import parse_qsl
+
+import pytest
+import torch
+from playwright.sync_api import expect
+from torch import Tensor
+
+from attention.codec import from_query
+from attention.config import Config
+from attention.lit import Box, lit
+from attention.matrices import matrix
+from attention.passes import values
+from attention.steps import by_name
+
+MATRICES = '[data-testid="matrices"]'
+SMALL = "tokens=5&heads=2&d_model=8"
+
+
+def drawn(tab, link: str):
+    """The matrices, when they show the config of this link."""
+    tab.page.locator(f"{MATRICES}[data-painted]").wait_for()
+    tab.page.wait_for_function(
+        """([matrices, link]) => {
+            const painted = document.querySelector(matrices)?.dataset.painted;
+            const sorted = (text) => [...new URLSearchParams(text)].sort().join();
+            return painted !== undefined && sorted(painted) === sorted(link);
+        }""",
+        arg=[MATRICES, link],
+    )
+    return tab.page.locator(MATRICES)
+
+
+def picture(tab, name: str):
+    return tab.page.locator(f'{MATRICES} figure[data-name="{name}"] .picture')
+
+
+def point(tab, name: str, row: float, column: float, shape: tuple[int, int], click: bool = False) -> None:
+    """Puts the pointer onto the middle of a cell of a matrix of this shape."""
+    box = picture(tab, name).bounding_box()
+    place = {"x": box["width"] * (column + 0.5) / shape[1], "y": box["height"] * (row + 0.5) / shape[0]}
+    picture(tab, name).click(position=place) if click else picture(tab, name).hover(position=place)
+
+
+def told(tab) -> tuple[list, dict[str, set[Box]]]:
+    """The cell that is shown and what is lit for it."""
+    found = tab.page.locator(MATRICES).evaluate("(element) => ({ ...element.dataset })")
+    boxes = {name: {Box(*map(tuple, box)) for box in all_} for name, all_ in json.loads(found["lit"])}
+    return json.loads(found["cell"]), boxes
+
+
+def coded(value: Tensor) -> Tensor:
+    """What the browser gets of values: 11 bits of each."""
+    sent = matrix(value)
+    return torch.ldexp(sent.codes.float(), torch.tensor(sent.exponent))
+
+
+def wait_for_cell(tab, *cell) -> None:
+    text = json.dumps(cell, separators=(",", ":"))
+    expect(tab.page.locator(MATRICES)).to_have_attribute("data-cell", text)
+
+
+CASES = [
+    "mask=window&span=2&kv_heads=1",
+    "keys=11&positions=rotary&mask=prefix",
+    "mask=padding&span=5&positions=alibi&softcap=2.0",
+]
+
+
+@pytest.mark.parametrize("more", CASES)
+def test_what_is_lit_is_what_the_core_says(visit, more):
+    link = f"{SMALL}&{more}&steps=all"
+    config, _ = from_query(dict(parse_qsl(link)))
+    tab = visit(f"steps?{link}", size=(1280, 1300))
+    drawn(tab, link)
+    for name, step in by_name(config).items():
+        shape = step.shape[-2:]
+        for row, column in {(0, 0), (shape[0] - 1, shape[1] - 1), (shape[0] // 2, 1 % shape[1])}:
+            point(tab, name, row, column, shape)
+            wait_for_cell(tab, name, 0, row, column)
+            assert told(tab)[1] == {key: set(boxes) for key, boxes in lit(config, name, row, column).items()}
+
+
+def test_pointing_writes_out_the_arithmetic_and_asks_nobody(visit):
+    link = "tokens=4&heads=2&d_model=4&step=scores"
+    tab = visit(f"steps?{link}")
+    drawn(tab, link.replace("&step=scores", ""))
+    tab.quiet()
+    found, sent = values(Config(tokens=4, heads=2, d_model=4)), len(tab.sent)
+    q, k, score = (coded(found[name])[0][at] for name, at in (("q", 3), ("k", 1), ("scores", (3, 1))))
+
+    def three(value) -> str:
+        return f"{float(f'{float(value):.3g}'):g}".replace("-", "−")
+
+    point(tab, "scores", 3, 1, (4, 4))
+    wait_for_cell(tab, "scores", 0, 3, 1)
+    sum_ = f"{three(q[0])} · {three(k[0])} + {three(q[1])} · {three(k[1])}".replace("+ −", "− ")
+    expect(tab.page.locator(".arithmetic")).to_have_text(f"score[0, 3, 1] = q[3] · k[1] = {three(score)} = {sum_}")
+    expect(tab.page.locator(".from")).to_have_text("Computed from 2 cells of q, 2 cells of k.")
+    assert len(tab.sent) == sent
+
+
+def test_keys_move_the_cell_turn_the_step_and_a_click_pins(visit):
+    tab = visit(f"steps?{SMALL}&step=weights", theme="dark")
+    drawn(tab, f"{SMALL}&step=weights")
+    tab.quiet()
+    point(tab, "weights", 2, 1, (5, 5), click=True)
+    tab.page.mouse.move(2, 2)
+    wait_for_cell(tab, "weights", 0, 2, 1)
+    drawn(tab, f"{SMALL}&step=weights&query=2")
+    panels = tab.page.locator(f"{MATRICES} .panels")
+    panels.focus()
+    for key in ("ArrowUp", "ArrowLeft", "]"):
+        panels.press(key)
+    wait_for_cell(tab, "weights", 1, 1, 0)
+    expect(tab.page.locator(f"{MATRICES} .live")).to_contain_text("weights =")
+    panels.press("Enter")
+    drawn(tab, f"{SMALL}&step=weights&query=1&head=1")
+    panels.press("PageDown")
+    drawn(tab, f"{SMALL}&step=context&query=1&head=1")
+    expect(tab.page.locator(f"{MATRICES} figure")).to_have_count(3)
+
+
+def test_a_name_in_the_overview_opens_its_step(visit):
+    tab = visit(f"steps?{SMALL}&steps=all", size=(390, 844))
+    drawn(tab, f"{SMALL}&steps=all")
+    tab.page.locator(f"{MATRICES} figure[data-name=joined] button").click()
+    drawn(tab, f"{SMALL}&step=joined")
+    wide = tab.page.evaluate("document.documentElement.scrollWidth")
+    assert wide <= 390
+    tab.page.locator(".st-key-step_on").get_by_role("button").last.click()
+    drawn(tab, f"{SMALL}&step=W_o")
+
+
+def test_a_pooled_matrix_names_the_cell_that_it_shows(visit):
+    tab = visit("steps?tokens=1024&heads=1&d_model=64&step=weights&mask=full")
+    drawn(tab, "tokens=1024&heads=1&d_model=64&step=weights&mask=full")
+    point(tab, "weights", 500, 500, (1024, 1024))
+    expect(tab.page.locator(f"{MATRICES} .cell")).to_contain_text("the greatest of 64")
+    _, head, row, column = told(tab)[0]
+    weight = float(values(Config(tokens=1024, heads=1, d_model=64, mask="full"))["weights"][head, row, column])
+    text = tab.page.locator(f"{MATRICES} .cell").inner_text().split(" = ")[1].split(",")[0]
+    assert float(text) == pytest.approx(weight, rel=5e-3)
+    assert told(tab)[1] == {"scaled": {Box((0,), (row,), tuple(range(1024)))}}

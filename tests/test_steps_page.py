@@ -1,0 +1,132 @@
+"""The Steps page without a browser: its own controls, its words at odd settings, its table, what the browser gets."""
+
+from __future__ import annotations
+
+import json
+import struct
+from pathlib import Path
+
+import pytest
+import torch
+from streamlit.testing.v1 import AppTest
+
+from attention.components.matrices import header, message
+from attention.config import STEPS, Config
+from attention.matrices import drawn
+from attention.passes import values
+from attention.steps import by_name
+from attention.tables import costs, quantity
+from attention.ui.views.steps import nearest
+
+PAGE = Path(__file__).parents[1] / "pages" / "steps.py"
+
+
+def run(**query: str) -> AppTest:
+    test = AppTest.from_file(str(PAGE), default_timeout=60)
+    test.query_params.update(query)
+    return test.run()
+
+
+def words(test: AppTest) -> str:
+    return "\n".join(each.value for each in [*test.markdown, *test.caption, *test.info])
+
+
+def test_buttons_and_slider_move_the_step_and_the_link():
+    test = run()
+    assert test.select_slider(key="step").value == "scores" and "Every query against every key" in words(test)
+    test.button(key="step_on").click().run()
+    assert dict(test.query_params) == {"step": "scaled"}
+    assert r"s \cdot \frac{1}{\sqrt{d}}" in words(test)
+    test.select_slider(key="step").set_value("x").run()
+    assert test.button(key="step_back").disabled and not test.button(key="step_on").disabled
+    test.select_slider(key="step").set_value("output").run()
+    assert test.button(key="step_on").disabled
+    assert "`b q c` = 1 × 18 × 512 · 36.9 kB · 9.44 MFLOP" in words(test)
+    test.segmented_control(key="steps").set_value("all").run()
+    assert dict(test.query_params) == {"step": "output", "steps": "all"}
+    assert test.select_slider(key="step").disabled
+    assert not test.exception
+
+
+def test_another_sequence_and_another_width():
+    test = run(step="weights")
+    test.number_input(key="keys").set_value(7).run()
+    test.number_input(key="d_v").set_value(16).run()
+    assert not test.exception
+    assert dict(test.query_params) == {"step": "weights", "keys": "7", "d_v": "16"}
+    assert "Cross-attention" in words(test) and "`b h q k` = 1 × 8 × 18 × 7" in words(test)
+    assert "equals scaled_dot_product_attention" in words(test)
+
+
+def test_a_step_that_the_settings_do_not_have():
+    test = run(step="capped")
+    assert "no step “capped”; shown is “scaled”" in words(test)
+    test.button(key="step_on").click().run()
+    assert dict(test.query_params) == {"step": "mask"}
+    assert "shown is" not in words(test)
+    assert nearest("embedded x", ["x", "W_q"]) == "x" and nearest("sines y", ["x", "W_q"]) == "x"
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ({"mask": "padding", "span": "18"}, "18 of 18 queries see none of the 18 keys"),
+        ({"tokens": "2", "heads": "4", "d_model": "4"}, "One channel a head"),
+        ({"keys": "4", "mask": "padding", "span": "4", "steps": "all"}, "18 of 18 queries see none of the 4 keys"),
+    ],
+)
+def test_what_is_odd_is_said(query, said):
+    test = run(**query)
+    assert not test.exception
+    assert said in words(test)
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_every_step_is_drawn_at_settings_that_have_it(step):
+    positions = {"sines": "sinusoidal", "embed": "sinusoidal", "turne": "rotary", "bias": "alibi", "biase": "alibi"}
+    config = Config(
+        tokens=3, heads=2, d_model=4, keys=2, softcap=1.0, positions=positions.get(step[:5], "none"), step=step
+    )
+    plan = by_name(config)
+    names = [*(source.name for source in plan[step].sources), step]
+    data = message(config, dict(zip(names, drawn(config, values(config), names), strict=True)))
+    (length,) = struct.unpack("<I", data[:4])
+    told = json.loads(data[4 : 4 + length])
+    assert (
+        [each["name"] for each in told["matrices"]]
+        == names
+        == [each["name"] for each in header(config, names)["matrices"]]
+    )
+    assert told["step"] == step and told["order"] == list(plan)
+    cells = sum(each["sent"] * each["high"] * each["broad"] for each in told["matrices"])
+    assert len(data) == 4 + length + -length % 4 + 2 * cells + ("mask" in plan) * 3
+
+
+def test_a_large_pass_sends_the_head_in_focus():
+    config = Config(tokens=128, heads=32, d_model=64, kv_heads=8, head=9)
+    found = values(config, slice(9, 10))
+    q, k, scores = drawn(config, found, ["q", "k", "scores"])
+    assert [len(each.codes) for each in (q, k, scores)] == [32, 8, 1]
+    assert (q.first, k.first, scores.first) == (0, 0, 9)
+    assert len(drawn(config, values(config), ["weights"])[0].codes) == 1
+
+
+def test_a_hidden_weight_is_no_zero():
+    config = Config(tokens=3, heads=1, d_model=2, mask="causal")
+    (sent,) = drawn(config, values(config), ["weights"])
+    assert torch.equal(sent.codes[0].isinf(), torch.ones(3, 3, dtype=torch.bool).triu(1))
+
+
+def test_costs_add_up():
+    table = costs(Config())
+    assert sum(table["memory"]) == pytest.approx(100) and sum(table["work"]) == pytest.approx(100)
+    assert table["step"][0] == "x" and table["bytes"][0] == 18 * 512 * 4
+    assert table["bytes"][table["step"].index("q")] == 0
+    assert [quantity(n, "B") for n in (0, 999, 36864, 9.44e6, 1e12, 5e15)] == [
+        "0 B",
+        "999 B",
+        "36.9 kB",
+        "9.44 MB",
+        "1 TB",
+        "5e+03 TB",
+    ]
