@@ -22,7 +22,7 @@ SMALL = {
     "keys": 20,
     "d_v": 12,
 }  # greatest values of drawn configs
-LETTERS = "abcXYZ 019_-'’.,;&=+%#?/\\<>\"·éßİλж中́🙂👩"  # printable, and some of it trouble in a link
+LETTERS = "abcXYZ \n\t\u200d019_-'’.,;&=+%#?/\\<>\"·éßİλж中́🙂👩"  # printable, and some of it trouble in a link
 
 seeds = st.integers(0, 2**31)
 sizes = st.integers(1, 7)

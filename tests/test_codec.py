@@ -89,13 +89,13 @@ def test_what_is_not_text_is_named_and_ignored(query):
             {"projections": "ties"},
             ["projections='ties' is not one of: independent, tied, identity. Did you mean 'tied'?"],
         ),
-        ({"d_model": "64", "heads": "3"}, ["3 heads don't divide a d_model of 64: moved to 63."]),
-        ({"head": "8"}, ["there is no head 8 among 8 (counted from 0): moved to 7."]),
-        ({"query": "18"}, ["there is no query 18 among 18 tokens (counted from 0): moved to 17."]),
-        ({"kv_heads": "3"}, ["3 kv_heads don't divide 8 heads: moved to 4."]),
+        ({"d_model": "64", "heads": "3"}, ["3 heads don't divide a d_model of 64: d_model moved to 63."]),
+        ({"head": "8"}, ["there is no head 8 among 8 (counted from 0): head moved to 7."]),
+        ({"query": "18"}, ["there is no query 18 among 18 tokens (counted from 0): query moved to 17."]),
+        ({"kv_heads": "3"}, ["3 kv_heads don't divide 8 heads: kv_heads moved to 4."]),
         (
             {"heads": "32", "tokens": "1024"},
-            ["32 heads of 1,024 x 1,024 weights are over the limit of 16,000,000 cells: moved to 707."],
+            ["32 heads of 1,024 x 1,024 weights are over the limit of 16,000,000 cells: tokens moved to 707."],
         ),
     ],
 )

@@ -76,7 +76,7 @@ def test_widgets_move_the_link(page):
     test.slider(key="heads").set_value(12).run()
     assert not test.exception
     assert test.slider(key="d_model").value == 516
-    assert "12 heads don't divide a d_model of 512: moved to 516." in said(test).replace("\\", "")
+    assert "12 heads don't divide a d_model of 512: d_model moved to 516." in said(test).replace("\\", "")
     assert dict(test.query_params) == {"tokens": "40", "mask": "window", "span": "9", "heads": "12", "d_model": "516"}
     test.button(key="reset").click().run()
     assert dict(test.query_params) == {}
