@@ -24,6 +24,7 @@ STEPS = (
     "turned q", "turned k", "scores", "scaled", "capped", "bias", "biased", "mask", "logits", "weights", "context",
     "joined", "W_o", "output",
 )  # fmt: skip
+TURNING = {chr(code) for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))}  # marks of writing direction
 SENTENCE = "The river bank was steep so the boat left the bank and then the river took the boat"
 
 
@@ -69,8 +70,10 @@ class Knob:
 
 
 def _readable(text: str) -> bool:
-    """No control characters but line breaks and tabs, no halves of characters: everything else can be shown."""
-    return all(sign in "\n\t" or unicodedata.category(sign) not in ("Cc", "Cs") for sign in text)
+    """No control characters but line breaks and tabs, no halves of characters, nothing that turns its surroundings."""
+    return all(sign in "\n\t" or unicodedata.category(sign) not in ("Cc", "Cs") for sign in text) and not (
+        TURNING & set(text)
+    )
 
 
 def _whole(default: int, low: int, high: int, label: str, help: str, **more: Any) -> Any:
