@@ -58,7 +58,9 @@ function setSpread(grid, cell) {
     pen.fillRect(left, height - high, right - left - gap, high);
   }
   const most = top.code > ZERO ? `: most ${number(top.code, top.weight)} at key ${top.key}` : "";
-  spread.querySelector("p").textContent = `Query ${cell.query}${most}`;
+  const first = cell.row * data.tile, last = Math.min(first + data.tile, data.queries) - 1;
+  const who = data.tile > 1 ? `Queries ${first}–${last}` : `Query ${cell.query}`;
+  spread.querySelector("p").textContent = `${who}${most}`;
 }
 
 function bar(pen, color, alpha, ...box) {

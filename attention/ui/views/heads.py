@@ -38,15 +38,13 @@ def view(config: Config) -> None:
 
 
 def _title(config: Config) -> None:
-    title, head, query, scale = st.columns([10, 3, 3, 6], vertical_alignment="bottom", gap="small")
+    title, scale = st.columns([5, 2], vertical_alignment="bottom")
     with title:
         st.markdown(
             f"**Heads.** {config.heads} heads over {config.tokens:,} tokens. A row is a query: "
             f"how it spreads a weight of one over the keys. {config.rule.help}"
         )
         proof.badge(config)
-    for name, place, least in (("head", head, 0), ("query", query, LAST)):
-        place.number_input(KNOBS[name].label, least, int(KNOBS[name].high or 0), key=name, help=KNOBS[name].help)
     with scale:
         knob = KNOBS["colors"]
         st.segmented_control(knob.label, knob.choices, key="colors", help=knob.help, required=True)
@@ -57,10 +55,10 @@ def _row(trace: Trace) -> None:
     name = f" {found.label!r}" if found.label else ""
     text = (
         f"Query {found.query}{name} in head {found.head}: entropy {found.entropy:.2f} nats; "
-        f"{found.holding} of {found.seeing} keys that it sees hold 90 % of its weight, the heaviest {found.greatest:.3g}"
+        f"{found.holding} of {found.seeing} keys that it sees hold 90 %, the heaviest {found.greatest:.3g}"
     )
     if trace.config.colors == "linear" and 0 < found.greatest < FAINT:
-        text += ". All are faint on a scale to 1: the log scale shows them"
+        text += ". Faint on a scale to 1: try log"
     st.caption(plain(text) if found.seeing else f"Query {found.query}{plain(name)} sees no key.")
     names = tuple(tables.labels(trace.config)) if trace.config.tokens <= row.LABELLED else ()
     spec = row.weights(names, trace.config.tokens, trace.config.colors)
@@ -69,9 +67,11 @@ def _row(trace: Trace) -> None:
 
 def _focus(trace: Trace) -> None:
     config = trace.config
-    title, ask = st.columns([2, 1], vertical_alignment="center")
+    title, head, query, ask = st.columns([2, 3, 3, 4], vertical_alignment="bottom")
     with title:
         st.markdown(f"**Head {config.head}**")
+    for name, place, least in (("head", head, 0), ("query", query, LAST)):
+        place.number_input(KNOBS[name].label, least, int(KNOBS[name].high or 0), key=name, help=KNOBS[name].help)
     with ask:
         predict.offer({"row": "Predict a row"})
     cells, tile = tables.focus(trace, heatmap.PIXELS)
