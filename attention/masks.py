@@ -150,7 +150,7 @@ def sinks(q, k, n, span):
 
 
 @rule(
-    "Vaswani et al. 2017, as torch's key_padding_mask",
+    "torch.nn.MultiheadAttention, key_padding_mask",
     "number of padding tokens at the end",
     "every batch of unequal lengths",
 )

@@ -22,7 +22,7 @@ from attention.ui import compute, controls, sweep_controls
 from attention.ui.words import plain
 
 ICON = str(Path(__file__).with_name("icon.png"))  # Material icons would be fetched from elsewhere
-TOLD = 4  # notes that are shown at once
+TOLD = 20  # notes that are shown at once
 View = Callable[[Config], None]
 TIGHT = """
 <style>

@@ -16,7 +16,7 @@ def badge(config: Config) -> None:
     if found.agrees and found.blind:
         icon, color = ":material/visibility_off:", "orange"
     verdict = "equals" if found.agrees else "differs from"
-    parts = [f"{verdict} PyTorch: weights {found.weights:.0e}", f"output {found.output:.0e}"]
+    parts = [f"{verdict} SDPA: weights {found.weights:.0e}", f"output {found.output:.0e}"]
     parts += [f"row sums {found.row_sum:.0e}", f"{found.blind} rows see nothing"]
     parts += [] if found.rows == config.tokens else [f"{found.rows} of {config.tokens:,} rows"]
     st.badge(" · ".join(parts), icon=icon, color=color, help=_explained(found, config))

@@ -161,7 +161,7 @@ def test_nonsense_in_a_link_is_named_and_ignored(visit, query):
     tab = visit("?" + urlencode(query))
     tab.painted()
     tab.quiet()
-    told = tab.page.get_by_test_id("stAlert").all_inner_texts()
+    told = tab.page.get_by_test_id("stAlert").locator("li").all_inner_texts()
     assert len(told) == len(query)
     for (name, value), text in zip(query.items(), told, strict=True):
         assert name[:40] in text

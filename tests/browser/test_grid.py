@@ -167,7 +167,8 @@ def test_pointing_tells_head_tokens_and_weight_without_a_message(opened):
 
 def test_a_tile_says_where_its_greatest_stands(opened):
     page = opened("scene=hot&tokens=1024&mask=full&input=noise").page
-    page.mouse.move(*cell(page, 0, 51, 153, 1024))
+    x, y = cell(page, 0, 51, 153, 1024)
+    page.mouse.move(x + 0.5, y + 0.5)  # a pointer stands at whole pixels, rounded down
     page.wait_for_function("() => document.querySelector('[data-of=weight]').textContent === '1.00'")
     assert (said(page, "query"), said(page, "key")) == ("51", "153")
     assert re.fullmatch(r"greatest of \d+ × \d+, at query 51, key 153", said(page, "note"))
@@ -229,6 +230,7 @@ def test_a_query_that_sees_nothing_says_so(opened):
 def test_the_row_as_a_table_is_sorted(opened):
     page = opened("tokens=64&heads=1&mask=full&input=noise&query=5").page
     page.locator("summary").click()
+    page.locator("tbody tr").nth(49).wait_for()
     keys = page.locator("tbody td:first-child").all_inner_texts()
     assert keys == [str(key) for key in range(63, 13, -1)]
 

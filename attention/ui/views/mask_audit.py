@@ -35,7 +35,7 @@ def _which(config: Config, blind: int) -> None:
         where = ranges(empty.nonzero().flatten().tolist())
         st.markdown(f"**{blind} of {config.tokens:,} queries see no key** under {config.rule_name}: {where}.")
         return
-    st.markdown(f"Under {config.rule_name}, every query sees at least one key: all paths agree.")
+    st.markdown(f"Under {config.rule_name}, every query sees at least one key.")
     st.button(
         "Take a mask with empty rows: causal without window",
         on_click=page.put,

@@ -13,6 +13,7 @@ from attention.tables import share
 from attention.ui import compute, page, predict, proof
 from attention.ui.views import mask_audit, mask_effect, mask_take_away
 from attention.ui.views.mask_question import question
+from attention.ui.words import plain
 
 DETAILS = {"effect": mask_effect.section, "empty rows": mask_audit.section, "code": mask_take_away.section}
 
@@ -54,7 +55,7 @@ def _gallery(config: Config) -> None:
         f"and $w v$ need {_count(config, used.share)} of $4 n^2 d_{{model}}$ = {_count(config)} operations a layer, "
         f"{share(1 - used.share)} less. In blocks: a kernel skips only blocks of {BLOCK} x {BLOCK} pairs that are "
         f"hidden whole. Reach: how far, in tokens, an output can depend on its input after {config.layers} layers; "
-        f"exact, with residual connections."
+        f"exact, with residual connections. Source: {plain(config.rule.source)}."
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from attention.config import KNOBS, Config
+from attention.scores import POSITIONS
 from attention.ui import compute, focus, page, predict, proof
 from attention.ui.views import softmax_all, softmax_precision, softmax_questions, softmax_row, softmax_scaling
 from attention.ui.words import plain
@@ -48,9 +49,16 @@ def view(config: Config) -> None:
     _ask(config)
 
 
+def _logits(config: Config) -> str:
+    """What the softmax is taken of, as the settings have it."""
+    scaled, cap = DIVIDED[config.scale], f"{config.softcap:g}"
+    capped = rf"{cap} \tanh\left(\frac{{{scaled}}}{{{cap}}}\right)" if config.softcap else scaled
+    return capped + (r" + \mathrm{bias}" if POSITIONS[config.positions].to_scores else "") + r" + \mathrm{mask}"
+
+
 def _title(config: Config) -> None:
     st.markdown(
-        rf"**Softmax.** $\mathrm{{weights}} = \mathrm{{softmax}}({DIVIDED[config.scale]} + \mathrm{{mask}})$, step by step. "
+        rf"**Softmax.** $\mathrm{{weights}} = \mathrm{{softmax}}({_logits(config)})$, step by step. "
         f"Scale {plain(config.scale)}, temperature T = {config.temperature:g}, d\\_head = {config.d_head}."
     )
     scaled, undone = config.scale != "none", "No scaling at all"

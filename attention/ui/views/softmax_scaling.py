@@ -63,24 +63,27 @@ def _norm(raw: tuple[Point, ...]) -> str:
         if peak.d_head > 1
         else f"falls from {peak.jacobian:.3f} at d\\_head 1"
     )
+    sooner = next((point.d_head for point in raw if point.median < point.jacobian / 2), None)
+    median = f"is less than half of it from d\\_head {sooner} on and" if sooner else "stays above half of it and"
     return (
-        f"**Jacobian without scaling**: the mean norm {rise} to {last.jacobian:.3f} at {last.d_head}. The median falls "
-        f"far sooner, to {last.median:.2g}: most rows let nothing through, a few still do."
+        f"**Jacobian without scaling**: the mean norm {rise} to {last.jacobian:.3f} at {last.d_head}. The median {median} "
+        f"ends at {last.median:.2g}: where it is far below the mean, most rows let nothing through and a few still do."
     )
 
 
 def _scaled(divided: tuple[Point, ...], keys: int) -> str:
     even = (keys - 1) ** 0.5 / keys
+    norms = [point.jacobian for point in divided]
     return (
-        f"**Jacobian with scaling**: it stays near {divided[-1].jacobian:.3f} at every width; a row that spreads evenly "
-        f"over {keys:,} keys has {even:.3f}."
+        f"**Jacobian with scaling**: it stays between {min(norms):.3f} and {max(norms):.3f} from d\\_head "
+        f"{divided[0].d_head} to {divided[-1].d_head}; a row that spreads evenly over {keys:,} keys has {even:.3f}."
     )
 
 
 def _now(now: Point) -> str:
     return (
         f"**Now** (diamond): d\\_head {now.d_head}, dot products times {now.scale:.4g} (scale over temperature). Logits "
-        f"have a variance of {now.variance:.4g}, as without scaling at d\\_head = {now.d_head * now.scale**2:.4g}. "
+        f"have a variance of {now.variance:.4g}, {now.d_head * now.scale**2:.4g} in theory. "
         f"Entropy {now.entropy:.3f} nats, greatest weight {now.greatest:.3f}, norm {now.jacobian:.3f}, its median "
         f"{now.median:.3g}."
     )
