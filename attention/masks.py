@@ -150,7 +150,7 @@ def sinks(q, k, n, span):
 
 
 @rule(
-    "torch.nn.MultiheadAttention, key_padding_mask",
+    "Paszke et al. 2019, torch.nn.MultiheadAttention, key_padding_mask",
     "number of padding tokens at the end",
     "every batch of unequal lengths",
 )

@@ -150,4 +150,4 @@ def test_what_is_odd_is_said():
     assert "one channel" in said(d_model=8)
     assert "e^0.2 = 1.22" in said(softcap=0.1)
     assert "weight of zero" in said(temperature=0.05, scale="none")
-    assert "gradient through this row is zero" in said(temperature=0.05, scale="none")
+    assert "gradient through this row is zero" in said(temperature=0.05, scale="none", query=8)
