@@ -164,3 +164,8 @@ def test_a_spreadsheet_gets_no_formulas_and_every_label():
 
 def test_what_ships_can_be_read():
     assert all(timing.source for timing in recordings.shipped())
+
+
+def test_a_string_that_never_ends_is_refused_and_read_once():
+    with pytest.raises(RecordingError, match="not JSON"):
+        read(('"' + '\\"' * 300_000).encode(), "endless.json")

@@ -218,9 +218,9 @@ def _parsed(data: bytes | str) -> Any:
 
 
 def _depth(text: str) -> int:
-    """How deep brackets nest outside of strings."""
+    """How deep brackets nest outside of strings; a string that never ends ends the text, or each quote would look."""
     depth = deepest = 0
-    for bracket in re.sub(r'"(?:[^"\\]|\\.)*"', "", text):
+    for bracket in re.sub(r'(?s)"(?:[^"\\]|\\.)*+(?:"|\\?\Z)', "", text):
         depth += (bracket in "[{") - (bracket in "]}")
         deepest = max(deepest, depth)
     return deepest
