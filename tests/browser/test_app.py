@@ -8,6 +8,7 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
+from playwright.sync_api import expect
 
 FILES = sorted((Path(__file__).parents[2] / "pages").glob("*.py"))
 PAGES = [path.stem for path in FILES if "page.show(" in path.read_text()]  # those about a config
@@ -57,7 +58,7 @@ def test_heads_that_do_not_divide_move_the_width(tab):
     """d_model follows heads, and the page says so."""
     tab.slider("heads").press("ArrowRight")
     tab.painted(heads=9, d_model=513)
-    assert tab.slider("d_model").input_value() == "513"
+    expect(tab.slider("d_model")).to_have_value("513")
     assert "9 heads don't divide a d_model of 512" in tab.page.get_by_test_id("stAlert").inner_text()
 
 
