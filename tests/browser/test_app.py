@@ -98,15 +98,15 @@ def test_another_link_in_the_same_tab(tab):
     tab.painted(tokens=40)
     tab.page.reload()
     tab.painted(tokens=40)
-    assert tab.slider("tokens").input_value() == "40"
+    expect(tab.slider("tokens")).to_have_value("40")
 
 
 @pytest.mark.parametrize("page", ["", *PAGES])
 def test_a_link_is_the_first_request_to_a_fresh_server(page, fresh_server, visit):
     tab = visit(f"{page}?{urlencode(KNOBS)}", server=fresh_server())
     tab.quiet()
-    assert tab.slider("tokens").input_value() == "33"
-    assert tab.widget("mask").get_by_role("combobox").input_value() == "window"
+    expect(tab.slider("tokens")).to_have_value("33")
+    expect(tab.widget("mask").get_by_role("combobox")).to_have_value("window")
     assert tab.link == KNOBS
     assert tab.page.get_by_test_id("stAlert").count() == 0
 
@@ -122,8 +122,8 @@ def test_pages_are_left_and_come_back_to_with_nothing_forgotten(visit, theme):
         tab.page.get_by_test_id("stTopNavLink").get_by_text(name.capitalize(), exact=True).click()
         tab.quiet()
         tab.page.wait_for_url(f"**?{urlencode(now)}")
-        assert tab.slider("temperature").input_value() == "0.55"
-        assert tab.slider("span").input_value() == "7"
+        expect(tab.slider("temperature")).to_have_value("0.55")
+        expect(tab.slider("span")).to_have_value("7")
     tab.painted(**now)
 
 
