@@ -124,14 +124,10 @@ def _arrive(from_elsewhere: bool) -> None:
 def _live(view: View) -> None:
     config = _taken_up()
     _write_link(config)
-    notes = st.container()
-    try:
-        view(config)  # first: it is what one waits for, and the controls know already where they stand
-    finally:
-        with st.sidebar:
-            _controls(config)
-        with notes:
-            _tell(st.session_state.notes)
+    with st.sidebar:
+        _controls(config)  # before the view, which pauses: a change may come meanwhile, and must find them all
+    _tell(st.session_state.notes)
+    view(config)
 
 
 def _controls(config: Config) -> None:
