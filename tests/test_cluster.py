@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import signal
@@ -62,7 +63,8 @@ def same(one: HeadMaps, other: HeadMaps) -> bool:
 
 def test_a_cluster_draws_the_same_and_survives_its_worker_and_its_scheduler(running, monkeypatch):
     """First with two workers, then one of them dies in the middle, then the scheduler."""
-    monkeypatch.setattr(attention.maps, "BAND", 20_000)
+    monkeypatch.setattr(attention.maps, "BAND", 20_000)  # many jobs
+    monkeypatch.setattr(attention.maps, "HEIGHT", 64)
     query, key = normal(0, 2, 1500, 8), normal(1, 1, 1500, 8)
     wanted, notices = head_maps(query, key), []
     monkeypatch.setenv(cluster.ADDRESS, running.address)
@@ -73,20 +75,28 @@ def test_a_cluster_draws_the_same_and_survives_its_worker_and_its_scheduler(runn
     assert same(head_maps(query, key, executor=spread), wanted)
     assert set(spread.client.run(os.getpid).values()) == {worker.pid for worker in running.workers}
 
-    after = {0.3: lambda: running.workers[0].kill()}
-    assert same(head_maps(query, key, executor=spread, progress=lambda share: _due(after, share)), wanted)
-    assert not after and running.workers[0].wait() == -signal.SIGKILL and notices == []
+    killed_before_job(10, running.workers[0], spread, monkeypatch)
+    assert same(head_maps(query, key, executor=spread), wanted)
+    assert running.workers[0].wait() == -signal.SIGKILL and notices == []
 
-    after = {0.3: lambda: running.scheduler.kill()}
-    assert same(head_maps(query, key, executor=spread, progress=lambda share: _due(after, share)), wanted)
+    killed_before_job(10, running.scheduler, spread, monkeypatch)
+    assert same(head_maps(query, key, executor=spread), wanted)
+    assert running.scheduler.wait() == -signal.SIGKILL
     assert len(notices) == 1 and "was lost" in notices[0] and running.address in notices[0]
     assert same(head_maps(query, key, executor=spread), wanted) and len(notices) == 1
     spread.shutdown()
 
 
-def _due(after: dict, share: float) -> None:
-    for at in [at for at in after if share >= at]:
-        after.pop(at)()
+def killed_before_job(number: int, process: subprocess.Popen, spread: cluster.Cluster, monkeypatch) -> None:
+    """Kills a process when that many jobs of the next map are on their way, and others are still to come."""
+    jobs, send = itertools.count(1), spread._sent
+
+    def sent(*call):
+        if next(jobs) == number:
+            process.kill()
+        return send(*call)
+
+    monkeypatch.setattr(spread, "_sent", sent)
 
 
 def test_a_scheduler_that_does_not_answer_leaves_the_work_here(monkeypatch):
