@@ -64,25 +64,42 @@ class Cluster(Executor):
             self.client.close()
 
     def _run(self, fn: Callable[..., Any], args: tuple, kwargs: dict) -> Any:
-        if not self.lost:
+        for left in reversed(range(RETRIES)):
+            if self.lost:
+                break
+            keys = self.sent
             try:
                 return self._result(self._sent(fn, args, kwargs))
-            except LOST as error:
-                self._lose(f"was lost ({type(error).__name__})")
+            except LOST as error:  # with a worker went what it had of the keys, or with the scheduler everything
+                self._again(keys)
+                if not left or self.client.status != "running":
+                    self._lose(f"was lost ({type(error).__name__})")
         with self.here:  # torch itself uses every core of this machine
             return fn(*args, **kwargs)
 
     def _sent(self, fn: Callable[..., Any], args: tuple, kwargs: dict) -> Any:
-        """A call on its way; the keys of a head are sent once, not with each of its jobs."""
-        if fn is not pooled:
-            return self.client.submit(fn, *args, pure=False, retries=RETRIES, **kwargs)
-        job: Job = args[0]
+        """A call on its way; the keys of a head are sent once, not with each of its jobs.
+
+        Raises ConnectionError, where the client has one of many errors of its own.
+        """
+        try:
+            if fn is not pooled:
+                return self.client.submit(fn, *args, pure=False, retries=RETRIES, **kwargs)
+            job: Job = args[0]
+            with self.sending:
+                if self.sent is None or self.sent[0] is not job.key:
+                    self.sent = job.key, self.client.scatter(job.key.clone(), hash=False)
+                key = self.sent[1]
+            light = replace(job, key=job.key[:0].clone(), query=job.query.clone())
+            return self.client.submit(_with_key, light, key, pure=False, retries=RETRIES)
+        except Exception as error:
+            raise ConnectionError(f"nothing can be sent to {self.address}: {error}") from error
+
+    def _again(self, keys: tuple[Tensor, Any] | None) -> None:
+        """Keys that did not arrive are sent anew with the next job."""
         with self.sending:
-            if self.sent is None or self.sent[0] is not job.key:
-                self.sent = job.key, self.client.scatter(job.key.clone(), hash=False)
-            key = self.sent[1]
-        light = replace(job, key=job.key[:0].clone(), query=job.query.clone())
-        return self.client.submit(_with_key, light, key, pure=False, retries=RETRIES)
+            if self.sent is keys:
+                self.sent = None
 
     def _result(self, there: Any) -> Any:
         """Waits for a result; raises ConnectionError when nobody is left to send it."""
@@ -92,6 +109,10 @@ class Cluster(Executor):
             except TimeoutError:
                 if self.client.status != "running":
                     raise ConnectionError(f"no connection to {self.address}") from None
+            except Exception as error:
+                if there.status == "error" or isinstance(error, LOST):  # the job's own, or known
+                    raise
+                raise ConnectionError(f"no result from {self.address}: {error}") from error
 
     def _lose(self, how: str) -> None:
         with self.sending:
