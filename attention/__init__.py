@@ -7,7 +7,7 @@ From the ground up, where each may import what stands before it:
     config codec           every knob, and the link that carries them
     projected trace        queries, keys and values of a config; every step of one pass
     heads                  what a head does, in numbers
-    bounds blocks          which blocks of the square a mask rule hides, shows or cuts
+    bounds quadtree blocks  which blocks of the square a mask rule hides, shows or cuts
     scoring pooling spread  some rows of one head, pooled while they are computed; here or by an executor
     cluster                an executor that spreads that work over other machines
     maps zoom              pictures of the weights at any length, and what follows from them
