@@ -95,6 +95,11 @@ def classed(rule: Rule, n: int, span: int, rows: Int[Tensor, "i"], cols: Int[Ten
     return Blocks(rows, cols, seen, cut, all(part.steady for part in parts), low, high)
 
 
+def edges(ends: Ends, size: int) -> Int[Tensor, "i"]:
+    """The edges of blocks of a size from one end to the other, the last of them cut short."""
+    return torch.tensor([*range(*ends, size), ends[1]])
+
+
 def visible(
     rule: Rule, tokens: int, span: int, tile: int, rows: Ends | None = None, cols: Ends | None = None
 ) -> Bool[Tensor, "p r"]:
