@@ -12,7 +12,7 @@ From the ground up, where each may import what stands before it:
     cluster                an executor that spreads that work over other machines
     maps zoom              pictures of the weights at any length, and what follows from them
     map_numbers            what a head does at any length, in numbers
-    parity program         the proof that a trace is PyTorch's attention, and the program that computes it
+    parity map_parity program  the proof that a trace is PyTorch's attention, and the program that computes it
     stages distribution    how one row of weights came about, and the weights of all rows
     scaling precision      why scores are divided by the root of d_head, and what number types do to a head
     gallery effect audit   masks side by side, what one takes from the weights, and rows that see nothing

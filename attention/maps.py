@@ -190,8 +190,21 @@ def counts(ends: tuple[int, int], tile: int, like: Tensor) -> Float[Tensor, "p"]
 def joined(maps: list[HeadMaps]) -> HeadMaps:
     """The maps of neighbouring heads as one."""
     first = maps[0]
-    tensors = [field.name for field in fields(HeadMaps) if isinstance(getattr(first, field.name), Tensor)]
-    return replace(first, **{name: torch.cat([getattr(part, name) for part in maps]) for name in tensors})
+    return replace(first, **{name: torch.cat([getattr(part, name) for part in maps]) for name in _tensors(first)})
+
+
+def split(maps: HeadMaps) -> list[HeadMaps]:
+    """The maps of every head by itself: views."""
+    return [
+        replace(maps, first=head, **{name: each[at : at + 1] for name, each in _tensors(maps).items()})
+        for at, head in enumerate(maps.numbers)
+    ]
+
+
+def _tensors(maps: HeadMaps) -> dict[str, Tensor]:
+    """What has an axis for heads."""
+    every = {field.name: getattr(maps, field.name) for field in fields(HeadMaps)}
+    return {name: value for name, value in every.items() if isinstance(value, Tensor)}
 
 
 def _bands(query: Tensor, picture: HeadMaps) -> list[Blocks]:

@@ -100,7 +100,7 @@ def diagonal(
 
     1 is the previous token; one less than the period of a repeat is what induction heads look at (Olsson et al. 2022).
     """
-    _check(maps, whole=True)
+    check(maps, whole=True)
     if abs(behind) >= maps.tokens:
         raise ValueError(
             f"behind={behind} leaves the square of {maps.tokens} tokens: -{maps.tokens} < behind < {maps.tokens}."
@@ -116,7 +116,7 @@ def mass_by_distance(
 
     Tiles whose pairs all fall into one bin count by their pixel; the few that a bin's edge crosses are computed anew.
     """
-    _check(maps, whole=True)
+    check(maps, whole=True)
     with torch.inference_mode():
         return torch.stack([_mass(maps, query, key, at) for at in range(len(maps.lse))])
 
@@ -142,7 +142,8 @@ def bins(distance: Int[Tensor, "*n"]) -> Int[Tensor, "*n"]:
     return torch.frexp(distance.double()).exponent.long()
 
 
-def _check(maps: HeadMaps, whole: bool = False) -> None:
+def check(maps: HeadMaps, whole: bool = False) -> None:
+    """Raises ValueError for a preview and, where all tokens are needed, for a window."""
     if not maps.exact:
         raise ValueError("A preview has no log-sum-exp of every query; make the maps with head_maps.")
     if whole and not maps.rows == maps.cols == (0, maps.tokens):
@@ -153,7 +154,7 @@ def _check_window(maps: HeadMaps, rows: tuple[int, int], cols: tuple[int, int]) 
     if not (maps.rows[0] <= rows[0] < rows[1] <= maps.rows[1] and 0 <= cols[0] < cols[1] <= maps.tokens):
         inside = f"rows within {maps.rows} and columns within (0, {maps.tokens})"
         raise ValueError(f"rows={rows}, cols={cols} are no window of these maps: they have {inside}.")
-    _check(maps)
+    check(maps)
 
 
 def _fill(maps: HeadMaps, query: Tensor, key: Tensor, down: range, span: Span, weights: Float[Tensor, "a r w"]) -> None:
