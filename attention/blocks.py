@@ -112,3 +112,10 @@ def pattern(rule: Rule, n: int, span: int, height: int, low: int, high: int) -> 
     """What a steady rule says at q = r and k = r' + low for rows r < height: any block of it is a slice of columns."""
     at = torch.arange(low, high, dtype=torch.int32)[None]
     return rule(torch.arange(height, dtype=torch.int32)[:, None], at, n, span).expand(height, high - low)
+
+
+def visible(rule, tokens, span, tile, rows=None, cols=None):
+    (a, b), (c, d) = rows or (0, tokens), cols or (0, tokens)
+    return classed(
+        rule, tokens, span, torch.tensor([*range(a, b, tile), b]), torch.tensor([*range(c, d, tile), d])
+    ).seen

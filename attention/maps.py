@@ -74,6 +74,13 @@ class HeadMaps:
         """The picture: means or maxima, as the pool says."""
         return self.mean if self.pool == "mean" or self.most is None else self.most
 
+    def head(self, number: int) -> HeadMaps:
+        """The maps of one head alone."""
+        at = number - self.first
+        tensors = {field.name: getattr(self, field.name) for field in fields(self)}
+        one = {name: value[at : at + 1] for name, value in tensors.items() if isinstance(value, Tensor)}
+        return replace(self, first=number, **one)
+
     def pooled_by(self, pool: str) -> HeadMaps:
         """The same maps shown by mean or by maximum; raises ValueError for maxima that were not computed."""
         _known("pool", pool, POOLS)

@@ -18,7 +18,7 @@ from attention.attend import HIDDEN
 from attention.config import Config
 from attention.inputs import INPUTS, seeded
 from attention.projected import averaged, maps
-from attention.scores import POSITIONS, SCALES, SOFTMAXES, capped
+from attention.scores import POSITIONS, SOFTMAXES, capped
 from attention.steps import by_name, lengths, steps
 
 AT_ONCE = 2**22  # weights that are computed together at the most: 16 MB
@@ -52,7 +52,7 @@ def scored(config: Config, found: dict[str, Tensor], heads: slice) -> dict[str, 
     last = own["scores"]
     present = by_name(config)
     if "scaled" in present:
-        last = own["scaled"] = last * (SCALES[config.scale](config.d_head) / config.temperature)
+        last = own["scaled"] = last * config.factor
     if "capped" in present:
         last = own["capped"] = capped(last.clone(), config.softcap)
     if "bias" in present:
@@ -93,7 +93,7 @@ def difference(config: Config, found: dict[str, Tensor]) -> float:
     own, at = scored(config, found, some), torch.arange(count) // (config.heads // config.groups)
     q, k = (found.get(f"turned {name}", found[name]) for name in "qk")
     q, k, v = q[some], k[at], found["v"][at]
-    scale, mask = SCALES[config.scale](config.d_head) / config.temperature, own.get("bias")
+    scale, mask = config.factor, own.get("bias")
     mask = torch.zeros_like(own["scores"]) if mask is None else mask
     if config.softcap:
         mask, q = mask + own["capped"], torch.zeros_like(q)

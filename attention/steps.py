@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from attention.config import Config
 from attention.masks import MASKS
-from attention.scores import POSITIONS, SCALES
+from attention.scores import POSITIONS
 
 FLOAT, BOOL = 4, 1  # bytes of a number in float32, and of a cell of a mask
 SOFTMAX = 5  # operations a cell: compare for the maximum, subtract, exponential, add, divide
@@ -230,9 +230,8 @@ def _scored(config: Config) -> list[Step]:
             matrix_product(config, "b h q k", "d"),
         )
     ]
-    factor = SCALES[config.scale](config.d_head) / config.temperature
-    if factor != 1:
-        found.append(_scaled(config, factor, cells))
+    if config.factor != 1:
+        found.append(_scaled(config, config.factor, cells))
     if config.softcap:
         found.append(
             _step(

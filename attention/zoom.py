@@ -174,3 +174,11 @@ def _crossed(maps: HeadMaps, query: Tensor, key: Tensor, at: int, shift: int, ma
         total += (_pairs(maps, query, key, at, rows.clamp(max=n - 1), cols.clamp(max=n - 1)) * there).sum(0)
     apart = (shift * t + inside[:, None] - inside).abs()
     return total.new_zeros(many).scatter_add_(0, bins(apart).flatten().clamp(max=many - 1), total.flatten())
+
+
+def pooled(maps, query, key, rows, cols, tile, pool="max"):
+    w = window(maps, query, key, rows, cols)
+    w = torch.nn.functional.pad(w, (0, -w.shape[2] % tile, 0, -w.shape[1] % tile))
+    from einops import reduce
+
+    return reduce(w, "h (p i) (r j) -> h p r", "max", i=tile, j=tile)

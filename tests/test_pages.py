@@ -70,7 +70,7 @@ def test_what_a_link_cannot_mean_is_said(page):
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_widgets_move_the_link(page):
     test = run(page, {})
-    test.slider(key="tokens").set_value(40).run()
+    test.select_slider(key="tokens").set_value(40).run()
     test.selectbox(key="mask").set_value("window").run()
     test.slider(key="span").set_value(9).run()
     test.slider(key="heads").set_value(12).run()
@@ -80,7 +80,7 @@ def test_widgets_move_the_link(page):
     assert dict(test.query_params) == {"tokens": "40", "mask": "window", "span": "9", "heads": "12", "d_model": "516"}
     test.button(key="reset").click().run()
     assert dict(test.query_params) == {}
-    assert test.slider(key="tokens").value == 18
+    assert test.select_slider(key="tokens").value == 18
 
 
 def test_what_had_to_move_comes_back_when_it_fits_again():

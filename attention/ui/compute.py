@@ -23,9 +23,10 @@ from attention import devices as timed
 from attention import precision, recordings, scaling, tables
 from attention.audit import Finding
 from attention.audit import audit as every_path
+from attention.blocks import visible
 from attention.cells import Cells
 from attention.cells import cells as drawn
-from attention.charts import theme
+from attention.charts import heatmap, theme
 from attention.config import Config
 from attention.distribution import Distribution
 from attention.distribution import distribution as counted
@@ -36,6 +37,9 @@ from attention.gallery import exhibit as one_mask
 from attention.gallery import gallery as every_mask
 from attention.grouping import Grouping
 from attention.grouping import groupings as every_grouping
+from attention.map_numbers import numbers as map_profile
+from attention.map_parity import parity as map_against_torch
+from attention.maps import HeadMaps, head_maps
 from attention.matrices import Matrix
 from attention.matrices import drawn as sent
 from attention.parity import Parity
@@ -49,7 +53,10 @@ from attention.published.cost import Pace
 from attention.published.demands import Demand
 from attention.published.demands import demands as tried
 from attention.recordings import Timing
+from attention.tables import Row
 from attention.trace import Trace
+from attention.ui.drawing import Drawing, Studio, asked
+from attention.zoom import pooled
 
 KEPT = 4  # traces, of at most 64 MB of weights each
 ALL_HEADS = 2**20  # weights of all heads up to which the steps of all are kept, of more those of one head
@@ -116,6 +123,76 @@ def _trace(config: Config) -> Trace:
 @resource(max_entries=KEPT)
 def _begun(config: Config) -> Future[Trace]:
     return _workers().submit(attention.trace, config)
+
+
+@resource()
+def studio() -> Studio:
+    """Where maps of long sequences are drawn."""
+    return Studio()
+
+
+def drawing(config: Config) -> Drawing:
+    """The drawing of a config, begun if there is none."""
+    return studio().ask(config.tensors, theme.side(config.heads))
+
+
+def draw_again(old: Drawing) -> None:
+    """Begins a drawing anew."""
+    studio().again(old)
+
+
+@resource(max_entries=4)
+def tiles_seen(config: Config, tile: int) -> Tensor:
+    """Which tiles of the square the mask does not hide wholly; give `config.tensors`."""
+    return shared(visible, config.rule, config.tokens, config.span, tile)
+
+
+def part(config: Config, maps: HeadMaps, rows: tuple[int, int], cols: tuple[int, int]) -> tuple[Tensor, int]:
+    """The pixels of a part of the head in focus, NaN where the mask hides, and the tokens of a pixel's side.
+
+    All of it is what the maps have; what is smaller is computed from them, as finely as there are pixels.
+    """
+    everything = (0, config.tokens)
+    if rows == cols == everything:
+        seen = tiles_seen(config.tensors, maps.tile)
+        return maps.pooled_by(config.pool).pixels[0].masked_fill(~seen, torch.nan), maps.tile
+    return shared(_finer, config, maps, rows, cols)
+
+
+def _finer(config: Config, maps: HeadMaps, rows: tuple[int, int], cols: tuple[int, int]) -> tuple[Tensor, int]:
+    tile = -(-max(rows[1] - rows[0], cols[1] - cols[0]) // heatmap.PIXELS)
+    query, key = drawing(config).tensors.result()
+    seen = visible(config.rule, config.tokens, config.span, tile, rows, cols)
+    return pooled(maps, query, key, rows, cols, tile, config.pool)[0].masked_fill(~seen, torch.nan), tile
+
+
+def long_row(config: Config) -> Row:
+    """The row in focus of a long sequence, exactly."""
+    weights, seen = _long_row(config.tensors, config.head, config.row)
+    return tables.described(config, weights, seen)
+
+
+@resource(max_entries=8)
+def _long_row(config: Config, head: int, at: int) -> tuple[Tensor, Tensor]:
+    found = drawing(config)
+    query, key = found.looked_at(found.tensors)
+    maps = shared(head_maps, query, key, rows=(at, at + 1), tile=1, stats=False, **asked(config))
+    seen = config.rule(torch.tensor([[at]]), torch.arange(config.tokens)[None], config.tokens, config.span)
+    return maps.mean[head, 0], seen.expand(1, config.tokens)[0]
+
+
+@data(max_entries=8)
+def map_numbers(config: Config) -> dict[str, list[float]]:
+    """The profile of every head of a finished drawing as columns; give `config.tensors`."""
+    found = drawing(config)
+    return tables.columns(shared(map_profile, found.maps, *found.tensors.result()))
+
+
+@resource(max_entries=8)
+def map_parity(config: Config) -> Parity:
+    """Some rows of a finished drawing against PyTorch's own; give `config.tensors`."""
+    found = drawing(config)
+    return shared(map_against_torch, found.maps, *found.tensors.result())
 
 
 @resource(max_entries=64)

@@ -17,7 +17,7 @@ from streamlit.runtime.pages_manager import PagesManager
 
 from attention import codec, sweep
 from attention.components.copy_link import copy_link
-from attention.config import DEFAULTS, KNOBS, LAST, Config, ConfigError, check
+from attention.config import DEFAULTS, KNOBS, LAST, LONGEST, Config, ConfigError, check
 from attention.sweep import Sweep
 from attention.ui import compute, controls, sweep_controls
 from attention.ui.words import plain
@@ -36,13 +36,14 @@ TIGHT = """
 """
 
 
-def show(view: View, ahead: View | None = None) -> None:
+def show(view: View, ahead: View | None = None, any_length: bool = False) -> None:
     """A whole page: the controls in the sidebar and the view, which draws a config; named as the view's module.
 
-    `ahead` starts what the view waits for, so that it is computed while the controls are drawn.
+    `ahead` starts what the view waits for, so that it is computed while the controls are drawn. Unless it draws
+    `any_length`, a view of a config that is too long for a trace gets the first tokens, and the page says so.
     """
     _arrive(_begin(view.__module__))
-    _live(view, ahead)
+    _live(view, ahead, any_length)
     compute.settle(view.__module__)
 
 
@@ -84,6 +85,24 @@ def pinned() -> None:
     if pin.get("query") == st.session_state.config.tokens - 1:
         pin = pin | {"query": LAST}  # the last one stays the last when the length changes
     put(**{name: pin[name] for name in ("head", "query") if name in pin})
+
+
+def framed() -> None:
+    """Takes up the rectangle that was drawn in the large head, whose key is "focus": the callback of a selection."""
+    boxes = (st.session_state.get("focus") or {}).get("selection", {}).get("box", [])
+    if boxes:
+        put(rows=_range(boxes[-1]["y"]), cols=_range(boxes[-1]["x"]))
+
+
+def _range(ends: list[float]) -> str:
+    """Two positions on an axis of tokens as the knobs `rows` and `cols` say it."""
+    first, last = sorted(min(LONGEST - 1, max(0, round(end))) for end in ends)
+    return f"{first}-{last}"
+
+
+def moved(config: Config) -> bool:
+    """Was the focus moved since a part of the page, which has a timer of its own, was drawn?"""
+    return any(st.session_state.get(name) != getattr(config, name) for name in ("head", "query"))
 
 
 def chosen() -> None:
@@ -131,16 +150,22 @@ def _arrive(from_elsewhere: bool) -> None:
 
 
 @st.fragment
-def _live(view: View, ahead: View | None) -> None:
+def _live(view: View, ahead: View | None, any_length: bool) -> None:
     config = _taken_up()
+    shown = config if any_length else config.traceable
     _write_link(config)
     if ahead:
-        ahead(config)
+        ahead(shown)
     with st.sidebar:
         _controls(config)  # before the view, which pauses: a change may come meanwhile, and must find them all
     st.session_state.moved = set()
     _tell(st.session_state.notes)
-    view(config)
+    if shown is not config:
+        st.caption(
+            f"Every weight of {config.heads} heads is computed here, so this page shows {shown.tokens:,} of "
+            f"{config.tokens:,} tokens. Heads shows them all."
+        )
+    view(shown)
 
 
 def _controls(config: Config) -> None:
