@@ -14,7 +14,7 @@ from attention.config import KNOBS, LAST, Config
 from attention.heads import NUMBERS
 from attention.trace import Trace
 from attention.ui import compute, page, predict, proof
-from attention.ui.views import grouping, row_question
+from attention.ui.views import grouping, questions
 from attention.ui.words import plain
 
 GAP = 0.06  # seconds: a browser draws nothing while messages follow each other, and what follows takes it long
@@ -23,9 +23,9 @@ FAINT = 0.15  # greatest weight below which little is seen on a scale from 0 to 
 
 def view(config: Config) -> None:
     """The page of a config."""
-    trace = compute.trace(config)
-    if predict.asked(config, "row") and not predict.opened(config, row_question.question(trace)):
+    if questions.closed(config):
         return
+    trace = compute.trace(config)
     title = st.container()  # filled after the grid, which is what one waits for
     heads_grid(config, compute.cells(config.tensors), on_pin=page.pinned)
     sleep(GAP)

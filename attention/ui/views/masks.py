@@ -11,8 +11,7 @@ from attention.config import KNOBS, Config
 from attention.gallery import BLOCK, flops
 from attention.tables import share
 from attention.ui import compute, page, predict, proof
-from attention.ui.views import mask_audit, mask_effect, mask_take_away
-from attention.ui.views.mask_question import question
+from attention.ui.views import mask_audit, mask_effect, mask_take_away, questions
 from attention.ui.words import plain
 
 DETAILS = {"effect": mask_effect.section, "empty rows": mask_audit.section, "code": mask_take_away.section}
@@ -20,7 +19,7 @@ DETAILS = {"effect": mask_effect.section, "empty rows": mask_audit.section, "cod
 
 def view(config: Config) -> None:
     """The page of a config."""
-    if predict.asked(config, "mask") and not predict.opened(config, question(config)):
+    if questions.closed(config):
         return
     _title(config)
     _gallery(config)

@@ -10,10 +10,13 @@ from attention.config import KNOBS, STEPS, Config
 from attention.steps import Step, by_name
 from attention.tables import costs, quantity
 from attention.ui import compute, focus, page, proof
+from attention.ui.views import questions
 
 
 def view(config: Config) -> None:
     """The page of a config."""
+    if questions.closed(config):
+        return
     plan = by_name(config)
     current = nearest(config.step, list(plan))
     _title(config)
