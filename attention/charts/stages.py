@@ -72,12 +72,13 @@ def mass(keys: int) -> dict[str, Any]:
     `holds` names the shares that this many keys are the smallest set for, None where there is none.
     """
     x = alt.X("count:Q", title="heaviest keys", scale=alt.Scale(domain=[0, keys], nice=False), axis=_whole(keys))
-    y = alt.Y("held:Q", title="share held", scale=alt.Scale(domain=[0, 1.08]), axis=alt.Axis(format="%", values=SHARES))
+    axis = alt.Axis(format="%", values=SHARES, labelOverlap=False)
+    y = alt.Y("held:Q", title="share held", scale=alt.Scale(domain=[0, 1.08]), axis=axis)
     tips = [alt.Tooltip("count:Q", title="keys"), alt.Tooltip("held:Q", format=".4"), alt.Tooltip("holds:N")]
     base = alt.Chart().encode(x=x, y=y, tooltip=tips)
     held = base.mark_line(interpolate="step-after", color=theme.QUERY)
     sets = base.transform_filter("datum.holds").mark_point(color=theme.KEY, size=60, filled=True, opacity=1)
-    return bare(alt.layer(held, sets).properties(height=theme.CURVE_HEIGHT))
+    return bare(alt.layer(held, sets).properties(height=theme.MASS_HEIGHT))
 
 
 def bare(chart: alt.TopLevelMixin) -> dict[str, Any]:

@@ -9,9 +9,9 @@ from torch import Tensor
 
 from attention import tables
 from attention.charts import heatmap, shares, theme
-from attention.config import KNOBS, Config
+from attention.config import Config
 from attention.effect import difference, tiled, unmasked
-from attention.ui import compute
+from attention.ui import compute, focus
 from attention.ui.words import plain
 
 
@@ -29,8 +29,11 @@ def section(config: Config) -> None:
 
 
 def _words(config: Config, hidden: Tensor) -> None:
-    knob = KNOBS["head"]
-    st.selectbox(knob.label, range(config.heads), key="head", help=knob.help)
+    head, query = st.columns(2)
+    with head:
+        focus.head(config)
+    with query:
+        focus.query(config)
     st.latex(r"m_q = \sum_{k\ \text{hidden}} w_{qk}, \qquad w'_{qk} = \frac{w_{qk}}{1 - m_q}")
     st.markdown(_told(config, hidden[config.head]))
 
@@ -41,14 +44,20 @@ def _told(config: Config, taken: Float[Tensor, "q"]) -> str:
     query = f"query {config.row}" + (plain(f" {names[config.row]!r}") if names else "")
     if float(taken.max()) == 0:
         return f"**{config.rule_name}** hides no key, so nothing moves."
-    seeing = config.rule.square(n, n, config.span).any(-1)
-    if not seeing[config.row]:
+    seen = config.rule.square(n, n, config.span)[config.row]
+    if not seen.any():
         return f"Under **{config.rule_name}**, {query} sees no key: it loses all of its weight, and nobody gets it."
+    own, others = float(taken[config.row]), tables.share(float(taken.mean()))
+    if seen.all():
+        return (
+            f"**{config.rule_name}** hides no key from {query}: its weights stay as they were. Over all queries in head "
+            f"{config.head}, hidden keys had {others} of the weight; the softmax gives it to the keys in sight."
+        )
     rest = " A part of it goes to the one in the denominator." if config.softmax == "plus one" else ""
     return (
-        f"Without the mask, {query} in head {config.head} had **{tables.share(float(taken[config.row]))}** of its "
-        f"weight on keys that **{config.rule_name}** hides; over all queries it is "
-        f"{tables.share(float(taken.mean()))}. The softmax gives it to the keys in sight, in proportion to what they had.{rest}"
+        f"Without the mask, {query} in head {config.head} had **{tables.share(own)}** of its weight on keys that "
+        f"**{config.rule_name}** hides; over all queries it is {others}. The softmax gives it to the keys in sight, in "
+        f"proportion to what they had.{rest}"
     )
 
 

@@ -13,6 +13,9 @@ from attention.trace import Trace
 from attention.ui.words import plain
 
 FAINT = 0.05  # a weight that an axis from 0 to 1 hardly shows
+SIGNS = (
+    "T: temperature. mask_j: 0 where the query sees key j, else -∞. m: the greatest logit; without it, e^ℓ overflows. "
+)
 ALIBI = "b_j: what ALiBi adds for the distance. "
 
 
@@ -69,11 +72,11 @@ def _legend(found: Stages) -> str:
     config = found.config
     cap = f"c = {config.softcap:g}: softcap. " if config.softcap else ""
     bias = ALIBI if config.positions == "alibi" else ""
-    hidden = "Grey, and ×: keys that the mask hides; their logit is minus infinity. " if not found.visible.all() else ""
+    hidden = "Grey, and ×: keys that the mask hides. " if not found.visible.all() else ""
     top = float(found.weights.max())
     small = f"All weights are below {FAINT:g}: another weight axis shows them. " if 0 < top < FAINT else ""
     small = small if config.colors == "linear" else ""
-    return f"T: temperature. {cap}{bias}{hidden}{small}Axes end at 1, 2, 5, 10 …, so that they stand still."
+    return f"{SIGNS}{cap}{bias}{hidden}{small}Axes end at 1, 2, 5, 10 …, so that they stand still."
 
 
 def _mass(found: Stages) -> None:
