@@ -32,6 +32,7 @@ def opened(config: Config, question: Question) -> bool:
     switch = f"reveal {this}"
     if page.kept(switch) is None:  # it is new on this page, but may have been opened on another
         page.put(**{switch: page.kept("revealed") == this})
+    st.caption("A question is asked: every page keeps the answer to itself until it is revealed.")
     with st.container(border=True):
         st.markdown(f"**Predict, then reveal.** {question.text}")
         guess = st.segmented_control("Your guess", question.guesses, key=f"guess {this}")
@@ -40,8 +41,6 @@ def opened(config: Config, question: Question) -> bool:
         end.button("End the question", on_click=page.put, kwargs={"predict": "none"}, key="end", width="stretch")
         if found:
             _answered(question, guess)
-        else:
-            st.caption("Every page keeps the answer until then.")
     page.put(revealed=this if found else None)
     return found
 

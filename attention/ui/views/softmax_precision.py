@@ -114,10 +114,10 @@ def _verdict(chosen: Rounded) -> str:
 def _infinite(chosen: Rounded) -> str:
     """What overflowed, and what would prevent it."""
     if chosen.dots:
-        return f"{chosen.dots:,} dot products are infinite, which no softmax can mend: q or k must be smaller"
+        return f"dot products that overflowed: {chosen.dots:,}, which no softmax can mend; q or k must be smaller"
     if chosen.exponent != "naive":
         return "the one in the denominator is e^-m here, and infinite where all logits m are far below zero"
     return (
-        f"{chosen.exps:,} exponentials and {chosen.sums:,} sums are infinite, and infinity over infinity is none. "
+        f"what overflowed: exponentials {chosen.exps:,}, sums {chosen.sums:,}; and infinity over infinity is none. "
         "Subtracting the greatest logit first prevents it"
     )

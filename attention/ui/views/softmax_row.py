@@ -14,7 +14,8 @@ from attention.ui.words import plain
 
 FAINT = 0.05  # a weight that an axis from 0 to 1 hardly shows
 SIGNS = (
-    "T: temperature. mask_j: 0 where the query sees key j, else -∞. m: the greatest logit; without it, e^ℓ overflows. "
+    "T: temperature. mask_j: 0 where the query sees key j, else -∞. m: the greatest logit, taken off so that no "
+    "exponential overflows. "
 )
 ALIBI = "b_j: what ALiBi adds for the distance. "
 
@@ -62,7 +63,7 @@ def _formulas(found: Stages) -> None:
     lines = lines if key is not None else [f"Query {config.row}{name} in head {config.head}."]
     for stage, entry in STAGES.items():
         lines.append(f"**{entry.label}** ${entry.formula(config)}$")
-        lines += [f"$\\qquad {numbers[stage]}$"] if numbers else []
+        lines += [f"$\\quad {numbers[stage]}$"] if numbers else []
     lines.append(f"Keys seen: {int(found.visible.sum())}. Sum of weights: {sums}. Entropy: {found.entropy:.3f} nats.")
     st.markdown("\n\n".join(lines))
     st.caption(_legend(found))
