@@ -5,7 +5,7 @@ From the ground up, where each may import what stands before it:
     masks scores inputs    rules about a pair of tokens, about a score, about where x comes from
     attend layer           attention with the weights of every head, as a function and as a module
     config codec           every knob, and the link that carries them
-    trace                  every step of one pass
+    projected trace        queries, keys and values of a config; every step of one pass
     heads                  what a head does, in numbers
     bounds blocks          which blocks of the square a mask rule hides, shows or cuts
     scoring pooling spread  some rows of one head, pooled while they are computed; here or by an executor

@@ -10,6 +10,7 @@ import difflib
 import math
 import unicodedata
 from dataclasses import Field, dataclass, field, fields, replace
+from functools import lru_cache
 from typing import Any
 
 from attention.inputs import INPUTS
@@ -175,7 +176,12 @@ class Config:
     @property
     def tensors(self) -> Config:
         """The same tensors with focus and view as by default: what a cache of tensors is keyed by."""
-        return replace(self, **{name: DEFAULTS[name] for name, knob in KNOBS.items() if knob.about != "tensors"})
+        return _tensors(self)
+
+
+@lru_cache(maxsize=256)  # asked for several times a picture, and a config is checked anew whenever one is made
+def _tensors(config: Config) -> Config:
+    return replace(config, **{name: DEFAULTS[name] for name, knob in KNOBS.items() if knob.about != "tensors"})
 
 
 def _knob(entry: Field) -> Knob:

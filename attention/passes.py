@@ -17,9 +17,9 @@ from torch import Tensor
 from attention.attend import HIDDEN
 from attention.config import Config
 from attention.inputs import INPUTS, seeded
+from attention.projected import averaged, maps
 from attention.scores import POSITIONS, SCALES, SOFTMAXES, capped
 from attention.steps import by_name, lengths, steps
-from attention.trace import averaged, maps
 
 AT_ONCE = 2**22  # weights that are computed together at the most: 16 MB
 OTHER = 5000  # what the seed of the other sequence is moved by, where it is random: half of the seeds that there are

@@ -5,30 +5,19 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from dataclasses import dataclass
+from functools import partial
 
 import torch
-from einops import einsum, rearrange, reduce, repeat
+from einops import einsum, rearrange
 from jaxtyping import Bool, Float
 from torch import Tensor
 
 from attention.attend import HIDDEN, attend
 from attention.config import Config
-from attention.inputs import INPUTS, seeded
 from attention.masks import MASKS
+from attention.projected import Projections, projected
 from attention.scores import POSITIONS, SCALES, SOFTMAXES, capped
-
-
-@dataclass(frozen=True)
-class Projections:
-    """The four matrices: `query (c c)`, `key value (c, kv_heads d)`, `output (c c)`; a token is a row, x @ W."""
-
-    query: Float[Tensor, "c c"]
-    key: Float[Tensor, "c g"]
-    value: Float[Tensor, "c g"]
-    output: Float[Tensor, "c c"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,8 +25,8 @@ class Trace:
     """Every step of one pass on the CPU in float32.
 
     `x (q c)`, `q (h q d)`, `k v (h k d)` (shared ones repeated for each head), `weights (h q k)`, `mask (q k)` (True
-    takes part), `context (h q d)`, `output (q c)`. `scores` and `bias` are of the size of the weights and are computed
-    when they are asked for.
+    takes part), `context (h q d)`. `output (q c)` and what is of the size of the weights, `scores`, `bias` and `logits`,
+    are computed when they are asked for.
     """
 
     config: Config
@@ -49,7 +38,11 @@ class Trace:
     mask: Bool[Tensor, "q k"]
     weights: Float[Tensor, "h q k"]
     context: Float[Tensor, "h q d"]
-    output: Float[Tensor, "q c"]
+
+    @property
+    def output(self) -> Float[Tensor, "q c"]:
+        """The context of all heads, joined and mapped by W_o."""
+        return rearrange(self.context, "h q d -> q (h d)") @ self.projections.output
 
     @property
     def scale(self) -> float:
@@ -75,21 +68,11 @@ class Trace:
 
 def trace(config: Config) -> Trace:
     """One pass of multi-head self-attention, step by step (Vaswani et al. 2017, section 3.2)."""
-    n, h, g = config.tokens, config.heads, config.groups
-    positions = POSITIONS[config.positions]
+    given = projected(config)
     with torch.inference_mode():
-        x = INPUTS[config.input](n, config.d_model, seeded(config.seed), config.text)
-        x = x + positions.to_input(n, config.d_model) if positions.to_input else x
-        w = maps(config)
-        q = rearrange(x @ w.query, "q (h d) -> h q d", h=h)
-        k = rearrange(x @ w.key, "k (g d) -> g k d", g=g)
-        v = repeat(x @ w.value, "k (g d) -> (g r) k d", g=g, r=h // g)
-        q, k = (positions.to_heads(q), positions.to_heads(k)) if positions.to_heads else (q, k)
-        k = repeat(k, "g k d -> (g r) k d", r=h // g)
-        mask = config.rule.square(n, n, config.span)
-        context, weights = _pass(config, q, k, v, mask)
-        output = rearrange(context, "h q d -> q (h d)") @ w.output
-    return Trace(config, x, w, q, k, v, mask, weights, context, output)
+        mask = config.rule.square(config.tokens, config.tokens, config.span)
+        context, weights = _pass(config, given.q, given.k, given.v, mask)
+    return Trace(config, given.x, given.projections, given.q, given.k, given.v, mask, weights, context)
 
 
 def _pass(config: Config, q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
@@ -108,33 +91,3 @@ def position_bias(config: Config) -> Float[Tensor, "h q k"] | None:
         return None
     at = torch.arange(config.tokens)
     return to_scores(at[:, None], at[None, :], torch.arange(config.heads)[:, None, None], config.heads)
-
-
-def maps(config: Config) -> Projections:
-    """The four matrices of a config. Heads that share keys and values take the mean of theirs, or smaller ones."""
-    drawn = config.heads if config.sharing == "averaged" else config.groups
-    w = projections(config.projections, config.d_model, drawn * config.d_head, config.seed)
-    if drawn == config.groups:
-        return w
-    return replace(w, key=averaged(w.key, config.groups, drawn), value=averaged(w.value, config.groups, drawn))
-
-
-def averaged(matrix: Float[Tensor, "c h_d"], groups: int, heads: int) -> Float[Tensor, "c g_d"]:
-    """The mean of the maps of neighbouring heads, one for each group (Ainslie et al. 2023, section 2.1)."""
-    return reduce(matrix, "c (g r d) -> c (g d)", "mean", g=groups, r=heads // groups)
-
-
-@lru_cache(maxsize=2)  # drawing them takes longer than a small pass, and most changes leave them as they are
-def projections(kind: str, c: int, g: int, seed: int) -> Projections:
-    """The four matrices for c channels, g of them in keys and values: `kind` as the knob of that name says.
-
-    Independent and tied ones are Xavier-uniform over the fused query, key and value map, as in nn.MultiheadAttention;
-    their random numbers are others than those of the input.
-    """
-    if kind == "identity":
-        one = torch.eye(c)
-        return Projections(one, one[:, :g], one[:, :g], one)
-    random, bound = seeded(-1 - seed), math.sqrt(6 / (2 * c + 2 * g))
-    query, key, value = (torch.empty(c, width).uniform_(-bound, bound, generator=random) for width in (c, g, g))
-    output = torch.empty(c, c).uniform_(-1, 1, generator=random) / math.sqrt(c)
-    return Projections(query, query[:, :g] if kind == "tied" else key, value, output)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from attention import Config, program, trace
 from attention.config import KNOBS
 from attention.grouping import cache_bytes, divisors, groupings, name, regrouped
-from attention.trace import averaged
+from attention.projected import averaged
 
 CONFIGS = st.builds(
     Config,

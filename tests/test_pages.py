@@ -81,3 +81,26 @@ def test_widgets_move_the_link(page):
     test.button(key="reset").click().run()
     assert dict(test.query_params) == {}
     assert test.slider(key="tokens").value == 18
+
+
+def test_what_had_to_move_comes_back_when_it_fits_again():
+    test = run(ROOT / "pages/heads.py", {"kv_heads": "4", "head": "6"})
+    test.slider(key="heads").set_value(3).run()
+    moved = {"kv_heads": "3", "head": "2", "d_model": "513", "heads": "3"}
+    assert dict(test.query_params) == moved
+    assert all(name in said(test) for name in ("kv", "head 6", "d"))
+    test.slider(key="temperature").set_value(2.0).run()
+    assert dict(test.query_params) == moved | {"temperature": "2.0"}
+    assert not test.warning  # said once
+    test.slider(key="heads").set_value(8).run()
+    assert dict(test.query_params) == {"kv_heads": "4", "head": "6", "temperature": "2.0"}
+
+
+def test_what_was_moved_by_hand_or_reset_since_stays():
+    test = run(ROOT / "pages/heads.py", {"head": "6"})
+    test.slider(key="heads").set_value(1).run()
+    test.slider(key="d_model").set_value(100).run()
+    test.slider(key="heads").set_value(4).run()
+    assert dict(test.query_params) == {"head": "3", "d_model": "100", "heads": "4"}
+    test.button(key="reset").click().run()
+    assert dict(test.query_params) == {}

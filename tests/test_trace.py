@@ -16,7 +16,7 @@ from attention import Config, Trace, trace
 from attention.config import KNOBS
 from attention.inputs import INPUTS
 from attention.masks import MASKS
-from attention.trace import Projections
+from attention.projected import Projections
 from tests.strategies import configs
 
 laws = settings(deadline=None, max_examples=60)

@@ -34,6 +34,7 @@ def weights(
     across = {"title": {"text": "key →"}, "range": [-tile / 2, (columns - 0.5) * tile], **axis}
     down = {"title": {"text": "query ↓"}, "range": [(rows - 0.5) * tile, -tile / 2], "scaleanchor": "x", **axis}
     layout = {
+        "template": {},
         "height": height,
         "margin": {"l": 10, "r": 10, "t": 10, "b": 10},
         "plot_bgcolor": MASKED,
@@ -106,10 +107,13 @@ def narrow(figure: go.Figure) -> go.Figure:
 
 
 def _ticks(labels: list[str]) -> dict:
-    """Tokens as tick labels where they fit; Plotly reads markup in them, so it is escaped."""
-    if not labels or len(labels) > LABELLED:
+    """Tokens as tick labels where they fit, beside their positions elsewhere; Plotly reads markup, so it is escaped."""
+    if not labels:
         return {}
-    return {"tickvals": list(range(len(labels))), "ticktext": [html.escape(label[:16]) for label in labels]}
+    names = [html.escape(label[:16]) for label in labels]
+    if len(labels) > LABELLED:
+        return {"tickformat": "d", "labelalias": {str(at): f"{at} {name}" for at, name in enumerate(names)}}
+    return {"tickvals": list(range(len(labels))), "ticktext": names}
 
 
 def _frame(first: int, tile: int, width: int) -> dict:

@@ -12,7 +12,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from attention.layer import MultiHeadAttention
-from attention.trace import Projections
+from attention.projected import Projections
 
 
 class Linear(NamedTuple):

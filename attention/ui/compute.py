@@ -9,9 +9,10 @@ from __future__ import annotations
 import gc
 import math
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
-from typing import ParamSpec, TypeVar
+from functools import partial
+from typing import Any, ParamSpec, TypeVar
 
 import streamlit as st
 import torch
@@ -57,20 +58,30 @@ AT_ONCE = 2  # passes that run at the same time, however many visitors there are
 P = ParamSpec("P")
 T = TypeVar("T")
 
+# A config is named by its text: Streamlit's own walk through its fields takes a millisecond a call.
+_KEYED: dict[str, Any] = {"show_spinner": False, "hash_funcs": {Config: repr}}
+resource = partial(st.cache_resource, **_KEYED)
+data = partial(st.cache_data, **_KEYED)
 
-@st.cache_resource(show_spinner=False)
-def settle() -> None:
-    """Once a process, when all is imported: one thread a pass, and what the imports left is no garbage any more.
 
-    Streamlit collects garbage after every rerun; walking the modules' objects each time costs more than a pass. Two
-    threads a pass, even of a pass that is alone, wait for each other busily and cost three times the processor time.
-    """
+@resource()
+def one_thread() -> None:
+    """One thread a pass: two, even of a pass that is alone, wait for each other busily at three times the cost."""
     torch.set_num_threads(1)
+
+
+@resource()
+def settle(page: str) -> None:
+    """Once a page and process, when it has been drawn: what its imports left is no garbage any more.
+
+    Streamlit collects garbage after every rerun; walking the modules' objects each time costs more than a pass. Some
+    libraries import the most when they are first used, hence after drawing.
+    """
     gc.collect()
     gc.freeze()
 
 
-@st.cache_resource(show_spinner=False)
+@resource()
 def _workers() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(AT_ONCE, thread_name_prefix="pass")
 
@@ -89,88 +100,101 @@ def trace(config: Config) -> Trace:
     return replace(_trace(config.tensors), config=config)
 
 
-@st.cache_resource(show_spinner=False, max_entries=KEPT)
+def begin(config: Config) -> None:
+    """Starts the trace of a config: it is computed while other things are drawn."""
+    _begun(config.tensors)
+
+
 def _trace(config: Config) -> Trace:
-    return shared(attention.trace, config)
+    try:
+        return _begun(config).result()
+    except Exception:
+        _begun.clear(config)  # the next one tries again
+        raise
 
 
-@st.cache_resource(show_spinner=False, max_entries=64)
+@resource(max_entries=KEPT)
+def _begun(config: Config) -> Future[Trace]:
+    return _workers().submit(attention.trace, config)
+
+
+@resource(max_entries=64)
 def parity(config: Config) -> Parity:
     """The pass of a config against PyTorch's own; give `config.tensors`."""
     return shared(against_torch, _trace(config))
 
 
-@st.cache_resource(show_spinner=False, max_entries=16)
+@resource(max_entries=16)
 def cells(config: Config) -> Cells:
     """What the squares of all heads show; give `config.tensors`."""
     found = _trace(config)
     return shared(drawn, found.weights, found.mask, theme.side(config.heads))
 
 
-@st.cache_resource(show_spinner=False, max_entries=16)
+@resource(max_entries=16)
 def gallery(tokens: int, span: int, layers: int) -> list[Exhibit]:
     """Every mask at this length and span, with its reach."""
     return shared(every_mask, tokens, span, layers)
 
 
-@st.cache_resource(show_spinner=False, max_entries=16)
+@resource(max_entries=16)
 def exhibit(config: Config, layers: int) -> Exhibit:
     """The rule in use, as the gallery shows the others; give `config.tensors`."""
     return shared(one_mask, config.rule_name, config.rule, config.tokens, config.span, layers)
 
 
-@st.cache_resource(show_spinner=False, max_entries=16)
+@resource(max_entries=16)
 def hidden(config: Config) -> Tensor:
     """The weight that each query of each head loses to the mask; give `config.tensors`."""
     before, after = _trace(unmasked(config)), _trace(config)
     return shared(taken, before, after.mask)
 
 
-@st.cache_resource(show_spinner=False, max_entries=16)
+@resource(max_entries=16)
 def audit(config: Config, head: int) -> list[Finding]:
     """What each path gives to rows that see nothing, for one head; give `config.tensors`."""
     found = replace(_trace(config), config=replace(config, head=head))
     return shared(every_path, found)
 
 
-@st.cache_data(show_spinner=False, max_entries=16)
+@data(max_entries=16)
 def groupings(config: Config) -> list[Grouping]:
     """Every grouping of keys and values against none; give `config.tensors`."""
     return shared(every_grouping, config)
 
 
-@st.cache_data(show_spinner=False, max_entries=64)
+@data(max_entries=64)
 def numbers(config: Config) -> dict[str, list[float]]:
     """The profile of every head as columns; give `config.tensors`."""
     found = _trace(config)
     return shared(tables.numbers, found.weights, found.mask)
 
 
-@st.cache_resource(show_spinner=False, max_entries=8)
+@resource(max_entries=8)
 def distribution(config: Config) -> Distribution:
     """All weights of every head, counted by size; give `config.tensors`."""
     found = _trace(config)
     return shared(counted, found.weights, found.mask, config.softmax == "plus one")
 
 
-@st.cache_data(show_spinner="Drawing queries and keys of every width …", max_entries=16)
+@data(show_spinner="Drawing queries and keys of every width …", max_entries=16)
 def sweep(keys: int) -> list[tuple[scaling.Point, scaling.Point]]:
     """Every width without scaling and divided by its square root, for this many keys."""
     return [shared(scaling.sweep, keys, width) for width in scaling.WIDTHS]
 
 
-@st.cache_resource(show_spinner=False, max_entries=4)
+@resource(max_entries=4)
 def _dots(keys: int, d_head: int) -> Tensor:
     return shared(scaling.dots, keys, d_head)
 
 
-@st.cache_data(show_spinner=False, max_entries=64)
+@data(max_entries=64)
 def measured(keys: int, d_head: int, scale: float) -> scaling.Point:
     """One width under one scale, temperature included."""
     return shared(scaling.point, _dots(keys, d_head), d_head, scale)
 
 
-@st.cache_resource(show_spinner="Computing the head in every number type …", max_entries=2)
+@resource(show_spinner="Computing the head in every number type …", max_entries=2)
 def compared(config: Config, head: int) -> list[Rounded]:
     """A head in every number type against float64; give `config.tensors`."""
     return shared(precision.compared, replace(_trace(config), config=replace(config, head=head)))
@@ -196,30 +220,30 @@ def blind(config: Config) -> int:
     return int((~pairs(crossed(config)).any(-1)).sum())
 
 
-@st.cache_resource(show_spinner=False, max_entries=32)
+@resource(max_entries=32)
 def _matrices(config: Config, head: int, names: tuple[str, ...]) -> list[Matrix]:
     few = config.heads * config.tokens * (config.keys or config.tokens) <= ALL_HEADS
     found = _values(config, None if few else head)
     return shared(sent, replace(config, head=head), found, names)
 
 
-@st.cache_resource(show_spinner="Computing every step of the pass …", max_entries=2)
+@resource(show_spinner="Computing every step of the pass …", max_entries=2)
 def _values(config: Config, head: int | None) -> dict[str, Tensor]:
     return shared(values, config, slice(None) if head is None else slice(head, head + 1))
 
 
-@st.cache_data(show_spinner=False, max_entries=64)
+@data(max_entries=64)
 def _difference(config: Config) -> float:
     return shared(difference, config, _values(config, 0))
 
 
-@st.cache_resource(show_spinner=False)
+@resource()
 def devices() -> dict[str, str]:
     """The devices of this machine, name by key."""
     return {found.key: found.name for found in timed.devices()}
 
 
-@st.cache_resource(show_spinner=False)
+@resource()
 def shipped() -> list[Timing]:
     """The recordings that ship with the app."""
     return recordings.shipped()
@@ -235,7 +259,7 @@ def published(config: Config) -> Config:
     return replace(config.tensors, batch=config.batch)
 
 
-@st.cache_resource(show_spinner=False, max_entries=16)
+@resource(max_entries=16)
 def judgements(config: Config) -> dict[tuple[str, bool], rows.Judgement]:
     """Every published row, as meant and as printed, against the reference; give `published(config)`."""
 
@@ -249,32 +273,32 @@ def judgements(config: Config) -> dict[tuple[str, bool], rows.Judgement]:
     return shared(all_rows)
 
 
-@st.cache_resource(show_spinner=False, max_entries=16)
+@resource(max_entries=16)
 def comparison(config: Config, name: str, printed: bool) -> rows.Comparison:
     """One published row in full; give `published(config)`."""
     return shared(rows.compare, ROWS[name], config, printed)
 
 
-@st.cache_resource(show_spinner=False, max_entries=32)
+@resource(max_entries=32)
 def influences(config: Config, name: str, printed: bool) -> Tensor | None:
     """Influence of tokens on outputs in one published row, over as many first tokens as there is time for."""
     most = max(2, min(longest(config), math.isqrt(REACH // (4 * config.batch * config.d_model**2))))
     return shared(lambda: rows.influence(ROWS[name], case(config, most), printed))
 
 
-@st.cache_data(show_spinner=False, max_entries=2 * len(ROWS))
+@data(max_entries=2 * len(ROWS))
 def demands(name: str, printed: bool) -> list[Demand]:
     """What a published row accepts."""
     return shared(tried, ROWS[name], printed)
 
 
-@st.cache_data(show_spinner=False, max_entries=64)
+@data(max_entries=64)
 def pace(config: Config, name: str, printed: bool) -> Pace:
     """A published row's time beside the reference's, measured once; give `published(config)`."""
     return shared(rows.timed, ROWS[name], config, printed)
 
 
-@st.cache_resource(show_spinner=False, max_entries=16)
+@resource(max_entries=16)
 def published_cells(config: Config, name: str, printed: bool) -> Cells | None:
     """The squares of a published row, None where it raises; what is not a number is drawn as masked."""
     found = comparison(config, name, printed)

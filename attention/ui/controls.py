@@ -52,6 +52,9 @@ def widget(name: str, config: Config) -> None:
         st.slider(knob.label, int(knob.low), int(knob.high), key=name, help=knob.help)
 
 
+BOUNDS = ("d_model", "span")  # sliders whose ends other knobs move
+
+
 def bounds(name: str, config: Config) -> tuple[int, int, int] | None:
     """Least, greatest and step of a slider that others move; Streamlit starts it anew whenever one of them changes."""
     h = config.heads

@@ -7,6 +7,7 @@ value, while full reruns would stack up (a thread each).
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,8 @@ from attention.sweep import Sweep
 from attention.ui import compute, controls, sweep_controls
 from attention.ui.words import plain
 
-ICON = str(Path(__file__).with_name("icon.png"))  # Material icons would be fetched from elsewhere
+# In the page itself: Material icons come from elsewhere, and a browser fetches a file anew whenever the address changes.
+ICON = "data:image/png;base64," + b64encode(Path(__file__).with_name("icon.png").read_bytes()).decode()
 TOLD = 20  # notes that are shown at once
 View = Callable[[Config], None]
 TIGHT = """
@@ -34,10 +36,14 @@ TIGHT = """
 """
 
 
-def show(view: View) -> None:
-    """A whole page: the controls in the sidebar and the view, which draws a config; named as the view's module."""
+def show(view: View, ahead: View | None = None) -> None:
+    """A whole page: the controls in the sidebar and the view, which draws a config; named as the view's module.
+
+    `ahead` starts what the view waits for, so that it is computed while the controls are drawn.
+    """
     _arrive(_begin(view.__module__))
-    _live(view)
+    _live(view, ahead)
+    compute.settle(view.__module__)
 
 
 def show_sweep(view: Callable[[Sweep], None]) -> None:
@@ -45,6 +51,7 @@ def show_sweep(view: Callable[[Sweep], None]) -> None:
     _begin(view.__module__)
     _arrive_sweep()
     _live_sweep(view)
+    compute.settle(view.__module__)
 
 
 def _begin(module: str) -> bool:
@@ -52,7 +59,7 @@ def _begin(module: str) -> bool:
     name = module.rpartition(".")[2]
     st.set_page_config(layout="wide", page_title=f"{name.capitalize()} · Attention Lab", page_icon=ICON)
     _through_menu(name)
-    compute.settle()
+    compute.one_thread()
     st.html(TIGHT)
     st.sidebar.container(height=1, border=False, key="top")  # a fragment may write where the page has written before
     last, st.session_state.page = st.session_state.get("page", name), name
@@ -61,7 +68,9 @@ def _begin(module: str) -> bool:
 
 def put(**values: Any) -> None:
     """Sets knobs, from a callback: the next rerun takes them up as if a widget had been moved."""
-    st.session_state.update(values)
+    state = st.session_state
+    state.update(values)
+    state.wishes = {name: wish for name, wish in state.get("wishes", {}).items() if name not in values}
 
 
 def kept(name: str, otherwise: Any = None) -> Any:
@@ -114,6 +123,7 @@ def _arrive(from_elsewhere: bool) -> None:
     state, query = st.session_state, st.query_params.to_dict()
     if "config" not in state or (query and query != state.link):
         state.config, state.notes = codec.from_query(query)
+        state.wishes, state.told = {}, []
         state.update(vars(state.config))
         state.link = query
     elif from_elsewhere:
@@ -121,11 +131,14 @@ def _arrive(from_elsewhere: bool) -> None:
 
 
 @st.fragment
-def _live(view: View) -> None:
+def _live(view: View, ahead: View | None) -> None:
     config = _taken_up()
     _write_link(config)
+    if ahead:
+        ahead(config)
     with st.sidebar:
         _controls(config)  # before the view, which pauses: a change may come meanwhile, and must find them all
+    st.session_state.moved = set()
     _tell(st.session_state.notes)
     view(config)
 
@@ -147,24 +160,33 @@ def _tell(notes: list[str]) -> None:
 
 
 def _taken_up() -> Config:
-    """The config of what the widgets say now, moved to the nearest that is valid; the widgets are moved along."""
+    """The config of what the widgets say now, moved to the nearest that is valid; the widgets are moved along.
+
+    What was moved is remembered, and comes back as soon as it fits again, unless somebody has moved it since.
+    """
     state = st.session_state
-    last, values, notes = state.config, {}, []
+    last, notes = state.config, []
     before = vars(last)
-    for name in KNOBS:
-        values[name] = state.get(name, before[name])
+    values = {name: state.get(name, before[name]) for name in KNOBS}
+    changed = values != before
+    for name, value in values.items():
         try:
-            check(name, values[name])
+            check(name, value)
         except ConfigError as error:
             values[name] = before[name]
             notes.append(str(error))
+        if value == before[name]:
+            values[name] = state.wishes.get(name, value)
     config, moved = codec.fit(values)
-    if values != before or notes:
-        state.notes = notes + moved
+    if changed or notes:
+        state.notes = notes + [note for note in moved if note not in state.told]
+    state.told = moved
+    state.wishes = {name: value for name, value in values.items() if value != getattr(config, name)}
     state.config = config
-    for name, value in vars(config).items():
-        if name not in state or state[name] != value or controls.bounds(name, config) != controls.bounds(name, last):
-            state[name] = value
+    moved = state.setdefault("moved", set())  # again those of a run that a change ended before it drew them
+    moved |= {name for name, value in vars(config).items() if name not in state or state[name] != value}
+    moved |= {name for name in controls.BOUNDS if controls.bounds(name, config) != controls.bounds(name, last)}
+    state.update({name: getattr(config, name) for name in moved})
     return config
 
 

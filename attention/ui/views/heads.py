@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from time import sleep
 
-import pandas as pd
+import pyarrow as pa
 import streamlit as st
 
 from attention import program, tables
@@ -66,17 +66,15 @@ def _row(trace: Trace) -> None:
     st.caption(plain(text) if found.seeing else f"Query {found.query}{plain(name)} sees no key.")
     names = tuple(tables.labels(trace.config)) if trace.config.tokens <= row.LABELLED else ()
     spec = row.weights(names, trace.config.tokens, trace.config.colors)
-    st.vega_lite_chart(pd.DataFrame(found.keys), spec, key="row", width="stretch")
+    st.vega_lite_chart(pa.table(found.keys), spec, key="row", width="stretch")
 
 
 def _focus(trace: Trace) -> None:
     config = trace.config
-    title, head, query, ask = st.columns([2, 3, 3, 4], vertical_alignment="bottom")
-    with title:
-        st.markdown(f"**Head {config.head}**")
-    for name, place, least in (("head", head, 0), ("query", query, LAST)):
-        place.number_input(KNOBS[name].label, least, int(KNOBS[name].high or 0), key=name, help=KNOBS[name].help)
-    with ask:
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        for name, least in (("head", 0), ("query", LAST)):
+            knob = KNOBS[name]
+            st.number_input(knob.label, least, int(knob.high or 0), key=name, help=knob.help, width=190)
         predict.offer({"row": "Predict a row"})
     cells, tile = tables.focus(trace, heatmap.PIXELS)
     figure = heatmap.weights(cells, tile, config.colors, tables.labels(config), config.row)
@@ -91,15 +89,15 @@ def _numbers(config: Config) -> None:
         )
         for name, number in NUMBERS.items()
     }
-    st.dataframe(compute.numbers(config.tensors), column_config=columns, hide_index=True, height=400, key="numbers")
+    rows = pa.table(compute.numbers(config.tensors))
+    st.dataframe(rows, column_config=columns, hide_index=True, height=min(400, 37 + 35 * config.heads), key="numbers")
 
 
 def _take_away(trace: Trace) -> None:
     config = trace.config
-    code, files = st.columns([3, 2], gap="medium")
-    with code, st.expander("Code: a PyTorch program that computes exactly these weights", icon=":material/code:"):
+    with st.expander("Code: a PyTorch program that computes exactly these weights", icon=":material/code:"):
         st.code(program.source(config), language="python")
-    with files, st.expander("Downloads", icon=":material/download:"):
+    with st.expander("Downloads", icon=":material/download:"):
         st.download_button(
             "Weights and all tensors (.npz)", lambda: tables.npz(trace), "attention.npz", on_click="ignore", key="npz"
         )

@@ -1,0 +1,94 @@
+"""From a config to the queries, keys and values of its heads, for any number of tokens."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import torch
+from einops import rearrange, reduce, repeat
+from jaxtyping import Float
+from torch import Tensor
+
+from attention.config import DEFAULTS, Config
+from attention.inputs import INPUTS, seeded
+from attention.scores import POSITIONS
+
+KEPT = 2**21  # channels of all tokens up to which the last ones are kept: 8 MB in float32, five times
+LATER = ("mask", "combine", "second", "span", "scale", "temperature", "softcap", "softmax")  # knobs of what follows
+
+
+@dataclass(frozen=True)
+class Projections:
+    """The four matrices: `query (c c)`, `key value (c, kv_heads d)`, `output (c c)`; a token is a row, x @ W."""
+
+    query: Float[Tensor, "c c"]
+    key: Float[Tensor, "c g"]
+    value: Float[Tensor, "c g"]
+    output: Float[Tensor, "c c"]
+
+
+@dataclass(frozen=True, eq=False)
+class Projected:
+    """Tokens `x (q c)` and their projections in every head: `q (h q d)`, `k v (h k d)`, shared ones repeated."""
+
+    x: Float[Tensor, "q c"]
+    projections: Projections
+    q: Float[Tensor, "h q d"]
+    k: Float[Tensor, "h k d"]
+    v: Float[Tensor, "h k d"]
+
+
+def projected(config: Config) -> Projected:
+    """Queries, keys and values with their positions; the last ones are kept, as most changes leave them as they are."""
+    plain = replace(config.tensors, **{name: DEFAULTS[name] for name in LATER})
+    return (_kept if config.tokens * config.d_model <= KEPT else _projected)(plain)
+
+
+def _projected(config: Config) -> Projected:
+    n, h, g = config.tokens, config.heads, config.groups
+    positions = POSITIONS[config.positions]
+    with torch.inference_mode():
+        x = INPUTS[config.input](n, config.d_model, seeded(config.seed), config.text)
+        x = x + positions.to_input(n, config.d_model) if positions.to_input else x
+        w = maps(config)
+        q = rearrange(x @ w.query, "q (h d) -> h q d", h=h)
+        k = rearrange(x @ w.key, "k (g d) -> g k d", g=g)
+        v = repeat(x @ w.value, "k (g d) -> (g r) k d", g=g, r=h // g)
+        q, k = (positions.to_heads(q), positions.to_heads(k)) if positions.to_heads else (q, k)
+        k = repeat(k, "g k d -> (g r) k d", r=h // g)
+    return Projected(x, w, q, k, v)
+
+
+_kept = lru_cache(maxsize=2)(_projected)
+
+
+def maps(config: Config) -> Projections:
+    """The four matrices of a config. Heads that share keys and values take the mean of theirs, or smaller ones."""
+    drawn = config.heads if config.sharing == "averaged" else config.groups
+    w = projections(config.projections, config.d_model, drawn * config.d_head, config.seed)
+    if drawn == config.groups:
+        return w
+    return replace(w, key=averaged(w.key, config.groups, drawn), value=averaged(w.value, config.groups, drawn))
+
+
+def averaged(matrix: Float[Tensor, "c h_d"], groups: int, heads: int) -> Float[Tensor, "c g_d"]:
+    """The mean of the maps of neighbouring heads, one for each group (Ainslie et al. 2023, section 2.1)."""
+    return reduce(matrix, "c (g r d) -> c (g d)", "mean", g=groups, r=heads // groups)
+
+
+@lru_cache(maxsize=2)  # drawing them takes longer than a small pass, and most changes leave them as they are
+def projections(kind: str, c: int, g: int, seed: int) -> Projections:
+    """The four matrices for c channels, g of them in keys and values: `kind` as the knob of that name says.
+
+    Independent and tied ones are Xavier-uniform over the fused query, key and value map, as in nn.MultiheadAttention;
+    their random numbers are others than those of the input.
+    """
+    if kind == "identity":
+        one = torch.eye(c)
+        return Projections(one, one[:, :g], one[:, :g], one)
+    random, bound = seeded(-1 - seed), math.sqrt(6 / (2 * c + 2 * g))
+    query, key, value = (torch.empty(c, width).uniform_(-bound, bound, generator=random) for width in (c, g, g))
+    output = torch.empty(c, c).uniform_(-1, 1, generator=random) / math.sqrt(c)
+    return Projections(query, query[:, :g] if kind == "tied" else key, value, output)
