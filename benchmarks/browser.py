@@ -10,14 +10,14 @@ from playwright.sync_api import Browser, Page
 WATCH = """([selector, attribute]) => {
     const found = () => {
         const at = document.querySelector(selector);
-        return attribute ? at?.dataset[attribute] : at?.textContent;
+        return attribute ? at?.getAttribute(attribute) : at?.textContent;
     };
     const before = found();
     window.shown = new Promise((done) => {
         let start;
         addEventListener("keydown", (event) => (start = event.timeStamp), { capture: true, once: true });
         const observer = new MutationObserver(() => {
-            if (start === undefined || found() === before) return;
+            if (start === undefined || [before, null, undefined].includes(found())) return;  // gone is not changed
             observer.disconnect();
             requestAnimationFrame(() => done(performance.now() - start));
         });
@@ -28,7 +28,7 @@ WATCH = """([selector, attribute]) => {
 
 @dataclass(frozen=True)
 class Slider:
-    """A slider of a page, and the element whose text, or data attribute, changes with it."""
+    """A slider of a page, and the element whose text, or attribute, changes with it."""
 
     page: Page
     key: str
@@ -56,7 +56,8 @@ def opened(browser: Browser, url: str, key: str, shows: str, attribute: str = ""
     page = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
     page.set_default_timeout(60_000)
     page.goto(url)
-    page.locator(f"{shows}[data-{attribute}]" if attribute else shows).wait_for()
+    there = "([selector, name]) => (at => at && (!name || at.getAttribute(name)))(document.querySelector(selector))"
+    page.wait_for_function(there, arg=[shows, attribute])
     slider = Slider(page, key, shows, attribute)
     slider.rest()
     return slider
