@@ -25,6 +25,15 @@ WATCH = """([selector, attribute]) => {
     });
 }"""
 
+# A chart that is drawn as pixels changes nothing that an observer sees, so its canvas counts how often it is cleared.
+COUNT = """{
+    const { prototype } = CanvasRenderingContext2D, { clearRect } = prototype;
+    prototype.clearRect = function (...box) {
+        this.canvas.dataset.drawn = Number(this.canvas.dataset.drawn ?? 0) + 1;
+        return clearRect.apply(this, box);
+    };
+}"""
+
 
 @dataclass(frozen=True)
 class Slider:
@@ -55,6 +64,7 @@ def opened(browser: Browser, url: str, key: str, shows: str, attribute: str = ""
     """A slider on a page in a window of its own, with the page's first pictures drawn."""
     page = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
     page.set_default_timeout(60_000)
+    page.add_init_script(COUNT)
     page.goto(url)
     there = "([selector, name]) => (at => at && (!name || at.getAttribute(name)))(document.querySelector(selector))"
     page.wait_for_function(there, arg=[shows, attribute])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import pandas as pd
+import pyarrow as pa
 import streamlit as st
 
 from attention.charts import shares
@@ -46,7 +46,7 @@ def section(config: Config) -> None:
         _table(config, found)
     with right:
         spec = shares.by_grouping(tuple(each.kv_heads for each in found), config.groups)
-        st.vega_lite_chart(pd.DataFrame(_lines(found)), spec, key="moved by group", width="stretch")
+        st.vega_lite_chart(pa.table(_lines(found)), spec, key="moved by group", width="stretch")
 
 
 def _table(config: Config, found: list[Grouping]) -> None:

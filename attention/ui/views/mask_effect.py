@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pandas as pd
+import pyarrow as pa
 import streamlit as st
 from jaxtyping import Float
 from torch import Tensor
@@ -11,21 +11,22 @@ from attention import tables
 from attention.charts import heatmap, shares, theme
 from attention.config import Config
 from attention.effect import difference, tiled, unmasked
-from attention.ui import compute, focus
+from attention.ui import compute, focus, pause
 from attention.ui.words import plain
 
 
 def section(config: Config) -> None:
     """Formula, bars of all heads, and the head in focus without the mask, with it, and the difference."""
-    hidden = compute.hidden(config.tensors)
     words, bars = st.columns([2, 3], gap="medium")
+    _squares(config)
+    pause.paint()
+    hidden = compute.hidden(config.tensors)
     with words:
         _words(config, hidden)
     with bars:
         spec = shares.by_head(config.heads, config.head, "weight on hidden keys")
-        data = pd.DataFrame({"head": range(config.heads), "share": hidden.mean(-1).tolist()})
+        data = pa.table({"head": range(config.heads), "share": hidden.mean(-1).tolist()})
         st.vega_lite_chart(data, spec, key="moved", width="stretch")
-    _squares(config)
 
 
 def _words(config: Config, hidden: Tensor) -> None:

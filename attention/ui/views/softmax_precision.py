@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pandas as pd
+import pyarrow as pa
 import streamlit as st
 
 from attention import softmax_tables
@@ -10,7 +10,7 @@ from attention.charts import heatmap
 from attention.charts import precision as charts
 from attention.precision import Rounded, limits
 from attention.trace import Trace
-from attention.ui import compute
+from attention.ui import compute, pause
 
 FOUND = {  # a column's label and what it means
     "dtype": ("Type", ""),
@@ -90,10 +90,11 @@ def _chosen(chosen: Rounded, trace: Trace) -> None:
         st.markdown(f"**Differences to float64** of {chosen.dtype}, {chosen.exponent}")
         figure = charts.differences(*softmax_tables.differences(chosen, trace.mask, heatmap.PIXELS), end)
         st.plotly_chart(figure, key="differences", width="stretch", config={"displaylogo": False})
+        pause.paint()
         st.caption(f"The scale ends at half the step of {chosen.dtype} at 1: {end:.2g}. {_gaps(chosen, trace)}")
     with right:
         st.markdown(f"**Worst row**: query {chosen.worst}")
-        frame = pd.DataFrame(softmax_tables.worst_row(chosen))
+        frame = pa.table(softmax_tables.worst_row(chosen))
         st.vega_lite_chart(frame, charts.row(trace.config.tokens, end), key="worst", width="stretch")
         st.caption(_verdict(chosen))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pandas as pd
+import pyarrow as pa
 import streamlit as st
 from torch import Tensor
 
@@ -10,6 +10,7 @@ from attention import softmax_tables, tables
 from attention.charts import stages as charts
 from attention.stages import STAGES, Stages, oddities, smallest, stages, variants, worked
 from attention.trace import Trace
+from attention.ui import pause
 from attention.ui.words import plain
 
 FAINT = 0.05  # a weight that an axis from 0 to 1 hardly shows
@@ -28,6 +29,7 @@ def draw(trace: Trace) -> None:
     picture, formulas = st.columns([3, 2], gap="medium")
     with picture:
         _panels(found)
+    pause.paint()
     with formulas:
         _formulas(found)
     left, right = st.columns(2, gap="medium")
@@ -42,7 +44,7 @@ def _panels(found: Stages) -> None:
     columns = softmax_tables.stages(found, config.order)
     ends = (_end(found.dots), max(_end(found.scaled), _end(found.logits[found.visible])))
     spec = charts.panels(_labels(found, columns), config.tokens, *ends, config.colors)
-    st.vega_lite_chart(pd.DataFrame(columns), spec, key="stages", width="stretch")
+    st.vega_lite_chart(pa.table(columns), spec, key="stages", width="stretch")
 
 
 def _end(values: Tensor) -> float:
@@ -85,7 +87,7 @@ def _mass(found: Stages) -> None:
     held = ", ".join(f"{size} hold {share:.0%}" for share, size in sizes.items())
     st.markdown("**Cumulative mass**: what the heaviest keys hold together")
     st.caption(f"Smallest sets of keys: {held}." if found.visible.any() else "An empty row holds nothing.")
-    frame = pd.DataFrame(softmax_tables.mass(found))
+    frame = pa.table(softmax_tables.mass(found))
     st.vega_lite_chart(frame, charts.mass(found.config.tokens), key="mass", width="stretch")
 
 
@@ -97,4 +99,4 @@ def _variants(found: Stages) -> None:
     note = "" if found.config.softcap else " No softcap is set: shown at 50, as in Gemma 2."
     st.caption(f"{said}.{note}")
     spec = charts.variants(names, _labels(found, columns), found.config.tokens, found.config.colors)
-    st.vega_lite_chart(pd.DataFrame(columns), spec, key="variants", width="stretch")
+    st.vega_lite_chart(pa.table(columns), spec, key="variants", width="stretch")
