@@ -31,7 +31,8 @@ def differences(cells: Float[Tensor, "p p"], broken: Bool[Tensor, "p p"], tile: 
         "colorbar": bar,
     }
     shown |= {"zmin": -end, "zmax": end, "colorscale": theme.differences()}
-    flat = [_flat(cells.isnan() & ~broken, MASKED, "hidden"), _flat(broken, theme.BROKEN, "not a number")]
+    kinds = ((cells.isnan() & ~broken, MASKED, "hidden"), (broken, theme.BROKEN, "not a number"))
+    flat = [_flat(*kind) for kind in kinds if kind[0].any()]  # a picture each, which a browser makes anew every time
     axis = {"constrain": "domain", "showgrid": False, "zeroline": False}
     down = axis | {"title": {"text": "query ↓"}, "autorange": "reversed", "scaleanchor": "x"}
     layout = {

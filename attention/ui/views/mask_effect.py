@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pyarrow as pa
 import streamlit as st
 from jaxtyping import Float
+from streamlit.delta_generator import DeltaGenerator
 from torch import Tensor
 
 from attention import tables
@@ -19,7 +22,6 @@ def section(config: Config) -> None:
     """Formula, bars of all heads, and the head in focus without the mask, with it, and the difference."""
     words, bars = st.columns([2, 3], gap="medium")
     _squares(config)
-    pause.paint()
     hidden = compute.hidden(config.tensors)
     with words:
         _words(config, hidden)
@@ -63,16 +65,22 @@ def _told(config: Config, taken: Float[Tensor, "q"]) -> str:
 
 
 def _squares(config: Config) -> None:
-    before, after = compute.trace(unmasked(config)), compute.trace(config)
-    change, tile = tiled(difference(before, after, config.head), heatmap.PIXELS)
+    """The weights that are in use first, then, once they are painted, those without the mask and the difference."""
+    places = st.columns(3)
+    after = compute.trace(config)
     small = {"labels": [], "height": theme.SMALL_HEIGHT}  # positions: there is no room for tokens
     row = {"colors": config.colors, "query": config.row}
-    figures = {
-        "no mask": heatmap.weights(*tables.focus(before, heatmap.PIXELS), **row, **small),
-        config.rule_name: heatmap.weights(*tables.focus(after, heatmap.PIXELS), **row, **small),
-        "difference": heatmap.difference(change, tile, **small),
-    }
-    for i, (column, (title, figure)) in enumerate(zip(st.columns(3), figures.items(), strict=True)):
-        with column:
-            st.markdown(f"**Head {config.head}, {title}**")
-            st.plotly_chart(figure, key=f"square {i}", width="stretch", config={"displaylogo": False})
+    masked = heatmap.weights(*tables.focus(after, heatmap.PIXELS), **row, **small)
+    _square(places[1], 1, f"Head {config.head}, {config.rule_name}", masked)
+    pause.paint()
+    before = compute.trace(unmasked(config))
+    whole = heatmap.weights(*tables.focus(before, heatmap.PIXELS), **row, **small)
+    _square(places[0], 0, f"Head {config.head}, no mask", whole)
+    change = heatmap.difference(*tiled(difference(before, after, config.head), heatmap.PIXELS), **small)
+    _square(places[2], 2, f"Head {config.head}, difference", change)
+
+
+def _square(place: DeltaGenerator, number: int, title: str, figure: Any) -> None:
+    with place:
+        st.markdown(f"**{title}**")
+        st.plotly_chart(figure, key=f"square {number}", width="stretch", config={"displaylogo": False})
