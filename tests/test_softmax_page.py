@@ -76,8 +76,8 @@ def test_the_controls_move_the_link_and_the_row():
 
 
 def test_no_scaling_is_one_click_away_and_back():
-    test = run(PAGE, {"topic": "scaling"})
-    assert "times 0.125" in words(test)
+    test = run(PAGE, {"topic": "scaling", "temperature": "4.0"})  # which scales too
+    assert "times 0.03125" in words(test)
     test.button(key="unscale").click().run()
     assert test.query_params["scale"] == "none"
     assert test.selectbox(key="scale").value == "none"

@@ -75,7 +75,7 @@ def _title(config: Config) -> None:
     button.button(
         undone if scaled else "Divide by √d_head",
         on_click=page.put,
-        kwargs={"scale": "none" if scaled else "1/sqrt(d_head)"},
+        kwargs={"scale": "none", "temperature": 1.0} if scaled else {"scale": "1/sqrt(d_head)"},
         key="unscale",
         width="stretch",
         help="softmax(q kᵀ) as it stands, or divided by the square root of d_head.",
