@@ -1,5 +1,6 @@
-from attention.heads import Profile
 import torch
+
+from attention.heads import Profile
 
 
 def numbers(maps, query, key):

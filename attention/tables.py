@@ -19,7 +19,7 @@ from torch import Tensor
 
 from attention.codec import link
 from attention.config import Config
-from attention.gallery import Exhibit
+from attention.gallery import BLOCK, Exhibit
 from attention.heads import NUMBERS, Profile, profile, row_entropy
 from attention.inputs import tokens
 from attention.maps import HeadMaps
@@ -124,7 +124,8 @@ def share(part: float) -> str:
 
 
 def _saved(exhibit: Exhibit) -> str:
-    return f"saves {share(1 - exhibit.share)}, in blocks {share(1 - exhibit.blocks)}"
+    blocks = f"in blocks {share(1 - exhibit.blocks)}" if exhibit.tokens > BLOCK else "but is one block"
+    return f"saves {share(1 - exhibit.share)}, {blocks}"
 
 
 def _reaches(exhibit: Exhibit) -> str:

@@ -10,14 +10,14 @@ from playwright.sync_api import Browser, Page
 WATCH = """([selector, attribute]) => {
     const found = () => {
         const at = document.querySelector(selector);
-        return attribute ? at?.dataset[attribute] : at?.textContent;
+        return attribute ? at?.getAttribute(attribute) : at?.textContent;
     };
     const before = found();
     window.shown = new Promise((done) => {
         let start;
         addEventListener("keydown", (event) => (start = event.timeStamp), { capture: true, once: true });
         const observer = new MutationObserver(() => {
-            if (start === undefined || found() === before) return;
+            if (start === undefined || [before, null, undefined].includes(found())) return;  // gone is not changed
             observer.disconnect();
             requestAnimationFrame(() => done(performance.now() - start));
         });
@@ -25,10 +25,19 @@ WATCH = """([selector, attribute]) => {
     });
 }"""
 
+# A chart that is drawn as pixels changes nothing that an observer sees, so its canvas counts how often it is cleared.
+COUNT = """{
+    const { prototype } = CanvasRenderingContext2D, { clearRect } = prototype;
+    prototype.clearRect = function (...box) {
+        this.canvas.dataset.drawn = Number(this.canvas.dataset.drawn ?? 0) + 1;
+        return clearRect.apply(this, box);
+    };
+}"""
+
 
 @dataclass(frozen=True)
 class Slider:
-    """A slider of a page, and the element whose text, or data attribute, changes with it."""
+    """A slider of a page, and the element whose text, or attribute, changes with it."""
 
     page: Page
     key: str
@@ -55,8 +64,10 @@ def opened(browser: Browser, url: str, key: str, shows: str, attribute: str = ""
     """A slider on a page in a window of its own, with the page's first pictures drawn."""
     page = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
     page.set_default_timeout(60_000)
+    page.add_init_script(COUNT)
     page.goto(url)
-    page.locator(f"{shows}[data-{attribute}]" if attribute else shows).wait_for()
+    there = "([selector, name]) => (at => at && (!name || at.getAttribute(name)))(document.querySelector(selector))"
+    page.wait_for_function(there, arg=[shows, attribute])
     slider = Slider(page, key, shows, attribute)
     slider.rest()
     return slider

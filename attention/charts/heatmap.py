@@ -85,11 +85,12 @@ def difference(
     figure.update_traces(
         zmin=-1,
         zmax=1,
-        colorscale=theme.plotly_scale(theme.DIFFERENCES),
+        colorscale=theme.differences(),
         colorbar={"title": {"text": "change"}, "thickness": 12, "outlinewidth": 0},
         hovertemplate=f"query %{{y}}<br>key %{{x}}<br>{what} %{{z:+.3g}}<extra></extra>",
     )
-    return figure
+    edge = {"showline": True, "mirror": True, "linecolor": theme.HIDDEN}
+    return figure.update_layout(plot_bgcolor="rgba(0,0,0,0)").update_xaxes(**edge).update_yaxes(**edge)
 
 
 def influence(cells: Float[Tensor, "q k"]) -> go.Figure:

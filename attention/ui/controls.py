@@ -109,6 +109,8 @@ def _span(config: Config) -> None:
     low, high, _ = bounds("span", config)
     help = f"{knob.help} For this mask: {meaning}." if meaning else f"{knob.help} The mask {config.rule_name} has none."
     st.slider(knob.label, low, high, key="span", help=help, disabled=not meaning)
+    if meaning and config.span > config.tokens >= config.keys:
+        st.caption(f"Longer than the sequence: acts as {config.tokens:,}.")
 
 
 def _combine(config: Config) -> None:

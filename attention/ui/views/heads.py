@@ -13,7 +13,7 @@ from attention.components.heads_grid import heads_grid
 from attention.config import Config
 from attention.trace import Trace
 from attention.ui import compute, page, predict, proof
-from attention.ui.views import grouping, heads_long, row_question
+from attention.ui.views import grouping, heads_long, questions
 from attention.ui.views import heads_parts as parts
 from attention.ui.words import plain
 
@@ -30,9 +30,9 @@ def view(config: Config) -> None:
     if config.traceable is not config:
         heads_long.view(config)
         return
-    trace = compute.trace(config)
-    if predict.asked(config, "row") and not predict.opened(config, row_question.question(trace)):
+    if questions.closed(config):
         return
+    trace = compute.trace(config)
     title = st.container()  # filled after the grid, which is what one waits for
     heads_grid(config, compute.cells(config.tensors), on_pin=page.pinned)
     sleep(GAP)

@@ -16,6 +16,7 @@ from attention.published import ROWS, Evidence, Row
 from attention.published.case import left_out, longest
 from attention.published.compare import Comparison, Error, Judgement
 from attention.ui import compute, page
+from attention.ui.views import questions
 from attention.ui.words import plain
 
 COLORS = {"agrees": "green", "disagrees": "orange", "raises": "red"}
@@ -30,6 +31,8 @@ INFLUENCE = (
 
 def view(config: Config) -> None:
     """The page of a config."""
+    if questions.closed(config):
+        return
     asked = config.bug == "question"
     names = [name for name, row in ROWS.items() if row.as_printed or config.bug == "off"]
     name = config.implementation if config.implementation in names else names[0]
