@@ -87,6 +87,23 @@ def difference(
     return figure
 
 
+def outputs(cells: Float[Tensor, "q c"], tiles: tuple[int, int], limit: float) -> go.Figure:
+    """Differences of outputs, queries down and channels across, from -limit to limit; `tiles`: queries, channels a cell."""
+    figure = difference(cells, 1, [])
+    down, across = ([tile * i for i in range(count)] for tile, count in zip(tiles, cells.shape, strict=True))
+    what = "difference" if tiles == (1, 1) else f"farthest from 0 of {tiles[0]} x {tiles[1]}"
+    figure.update_traces(
+        x=across,
+        y=down,
+        zmin=-limit,
+        zmax=limit,
+        colorbar={"title": {"text": "difference"}},
+        hovertemplate=f"query %{{y}}<br>channel %{{x}}<br>{what} %{{z:+.3g}}<extra></extra>",
+    )
+    figure.update_xaxes(title="channel →", range=[-tiles[1] / 2, (len(across) - 0.5) * tiles[1]])
+    return figure.update_yaxes(range=[(len(down) - 0.5) * tiles[0], -tiles[0] / 2], scaleanchor=None)
+
+
 def influence(cells: Float[Tensor, "q k"]) -> go.Figure:
     """How much each output changes with each token; nearly white is exactly nothing, the end of the scale the most."""
     figure = weights(cells, 1, "own maximum", [])

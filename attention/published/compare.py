@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import torch
@@ -48,7 +47,7 @@ class Judgement:
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """One row at one setting.
+    """One row at one setting, in float32, as pictures need no more; what is judged is float64.
 
     `weights` (None where it raises), `reference` and `difference` of the first sequence, `(h q k)`, and its `mask
     (q k)`; `target (q c)` is its output by the reference, and `apart` how far the row's is from that. `raised_at` is
@@ -89,16 +88,6 @@ def compare(row: Row, config: Config, printed: bool = False) -> Comparison:
     return compared(row, case(config, crosses=row.crosses), printed)
 
 
-def judgements(rows: Mapping[str, Row], config: Config) -> dict[tuple[str, bool], Judgement]:
-    """Every row at the settings by its name, as meant (False) and as printed (True)."""
-    given = {crosses: case(config, crosses=crosses) for crosses in (False, True)}
-    found = {}
-    for name, row in rows.items():
-        found[name, False] = judged(row, given[row.crosses])
-        found[name, True] = judged(row, given[row.crosses], printed=True) if row.as_printed else found[name, False]
-    return found
-
-
 @torch.no_grad()
 def compared(row: Row, case: Case, printed: bool = False, form: Form = None) -> Comparison:
     """A row on a case of your own. What it raises is a result, never raised."""
@@ -114,12 +103,12 @@ def compared(row: Row, case: Case, printed: bool = False, form: Form = None) -> 
     return Comparison(
         judgement=_judgement(found, target, record.error),
         raised_at=record.raised_at,
-        weights=shown,
-        reference=target.weights[0],
-        difference=None if shown is None else shown - target.weights[0],
+        weights=None if shown is None else shown.float(),
+        reference=target.weights[0].float(),
+        difference=None if shown is None else (shown - target.weights[0]).float(),
         mask=_seen(row, case),
-        target=target.output[0],
-        apart=apart,
+        target=target.output[0].float(),
+        apart=None if apart is None else apart.float(),
         pooled=found is not None and found.output.shape[1] < target.output.shape[1],
         steps=record.steps,
         source=record.source,
@@ -170,7 +159,8 @@ def costs(row: Row, config: Config, printed: bool = False) -> tuple[Cost, float 
     """What a row costs at the settings, and its `leak`."""
     given = case(config, crosses=row.crosses)
     inputs = given.inputs(row)
-    return cost(lambda: row.version(printed)(**inputs)), leak(row, given, printed)
+    found = [cost(lambda: row.version(printed)(**inputs)) for _ in range(2)]  # the first makes the layouts of the maps
+    return found[-1], leak(row, given, printed)
 
 
 def timed(row: Row, config: Config, printed: bool = False, rounds: int = 15) -> Pace:

@@ -41,7 +41,7 @@ from attention.parity import Parity
 from attention.parity import parity as against_torch
 from attention.passes import difference, pairs, values
 from attention.precision import Rounded
-from attention.published import ROWS
+from attention.published import ROWS, Evidence
 from attention.published import compare as rows
 from attention.published.case import case
 from attention.published.cost import Cost, Pace
@@ -235,16 +235,25 @@ def published(config: Config) -> Config:
     return replace(config.tensors, batch=config.batch, keys=config.keys, d_v=config.d_v)
 
 
-@st.cache_resource(show_spinner=False, max_entries=16)
-def judgements(config: Config) -> dict[tuple[str, bool], rows.Judgement]:
-    """Every published row, as meant and as printed, against the reference; give `published(config)`."""
-    return shared(rows.judgements, ROWS, config)
-
-
-@st.cache_resource(show_spinner=False, max_entries=16)
+@st.cache_resource(show_spinner=False, max_entries=4 * len(ROWS))
 def comparison(config: Config, name: str, printed: bool) -> rows.Comparison:
     """One published row against the reference; give `published(config)`."""
     return shared(rows.compare, ROWS[name], config, printed)
+
+
+def judgements(config: Config) -> dict[tuple[str, bool], rows.Judgement]:
+    """Every published row, as meant and as printed; whichever is chosen next is then compared already."""
+    return {
+        (name, printed): comparison(config, name, printed and bool(row.as_printed)).judgement
+        for name, row in ROWS.items()
+        for printed in (False, True)
+    }
+
+
+@st.cache_data(show_spinner=False, max_entries=len(ROWS))
+def evidence(name: str) -> Evidence:
+    """Numbers beside the lesson of a published row that has some."""
+    return shared(ROWS[name].evidence)
 
 
 @st.cache_data(show_spinner=False, max_entries=64)

@@ -8,7 +8,9 @@ value, while full reruns would stack up (a thread each).
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from time import sleep
 from typing import Any
 
 import streamlit as st
@@ -17,12 +19,14 @@ from streamlit.runtime.pages_manager import PagesManager
 from attention import codec, sweep
 from attention.components.copy_link import copy_link
 from attention.config import DEFAULTS, KNOBS, LAST, Config, ConfigError, check
+from attention.published import ROWS
 from attention.sweep import Sweep
 from attention.ui import compute, controls, sweep_controls
 from attention.ui.words import plain
 
 ICON = str(Path(__file__).with_name("icon.png"))  # Material icons would be fetched from elsewhere
 TOLD = 20  # notes that are shown at once
+GAP = 0.06  # seconds: a browser draws nothing while messages follow each other, and what follows a grid takes it long
 View = Callable[[Config], None]
 TIGHT = """
 <style>
@@ -57,6 +61,11 @@ def _begin(module: str) -> bool:
     st.sidebar.container(height=1, border=False, key="top")  # a fragment may write where the page has written before
     last, st.session_state.page = st.session_state.get("page", name), name
     return last != name
+
+
+def drawn() -> None:
+    """A pause in which a browser draws what it has been sent; every widget must stand before it."""
+    sleep(GAP)
 
 
 def put(**values: Any) -> None:
@@ -113,11 +122,20 @@ def _arrive(from_elsewhere: bool) -> None:
     """
     state, query = st.session_state, st.query_params.to_dict()
     if "config" not in state or (query and query != state.link):
-        state.config, state.notes = codec.from_query(query)
+        state.config, state.notes = _known(*codec.from_query(query))
         state.update(vars(state.config))
         state.link = query
     elif from_elsewhere:
         state.update(vars(state.config))  # or the widgets, which are new here, start at their least values
+
+
+def _known(config: Config, notes: list[str]) -> tuple[Config, list[str]]:
+    """The same with the default implementation where the link names none: the core doesn't know their names."""
+    try:
+        check("implementation", config.implementation, replace(KNOBS["implementation"], choices=tuple(ROWS)))
+    except ConfigError as error:
+        return replace(config, implementation=DEFAULTS["implementation"]), [*notes, str(error)]
+    return config, notes
 
 
 @st.fragment

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from time import sleep
-
 import pandas as pd
 import streamlit as st
 
@@ -17,7 +15,6 @@ from attention.ui import compute, page, predict, proof
 from attention.ui.views import grouping, row_question
 from attention.ui.words import plain
 
-GAP = 0.06  # seconds: a browser draws nothing while messages follow each other, and what follows takes it long
 FAINT = 0.15  # greatest weight below which little is seen on a scale from 0 to 1
 
 
@@ -28,7 +25,7 @@ def view(config: Config) -> None:
         return
     title = st.container()  # filled after the grid, which is what one waits for
     heads_grid(config, compute.cells(config.tensors), on_pin=page.pinned)
-    sleep(GAP)
+    page.drawn()
     with title:
         _title(config)
     _row(trace)
