@@ -104,6 +104,12 @@ def outputs(cells: Float[Tensor, "q c"], tiles: tuple[int, int], limit: float) -
     return figure.update_yaxes(range=[(len(down) - 0.5) * tiles[0], -tiles[0] / 2], scaleanchor=None)
 
 
+def vector(cells: Float[Tensor, "1 k"], tile: int, colors: str) -> go.Figure:
+    """One row of weights for all queries; it has no axis of queries, and is as high as there is room."""
+    figure = weights(cells, tile, colors, [])
+    return figure.update_yaxes(title="", showticklabels=False, ticks="", scaleanchor=None)
+
+
 def influence(cells: Float[Tensor, "q k"]) -> go.Figure:
     """How much each output changes with each token; nearly white is exactly nothing, the end of the scale the most."""
     figure = weights(cells, 1, "own maximum", [])
@@ -116,8 +122,8 @@ def influence(cells: Float[Tensor, "q k"]) -> go.Figure:
 
 
 def narrow(figure: go.Figure) -> go.Figure:
-    """The same square for a narrow column, with its scale below."""
-    bar = {"orientation": "h", "y": -0.2, "yanchor": "top", "thickness": 8, "title": {"side": "bottom"}, "nticks": 5}
+    """The same square for a narrow column, with its scale below; what the scale is of stands above the figure."""
+    bar = {"orientation": "h", "y": -0.3, "yanchor": "top", "thickness": 8, "title": {"text": ""}, "nticks": 5}
     return figure.update_layout(height=theme.NARROW_HEIGHT).update_traces(colorbar=bar)
 
 

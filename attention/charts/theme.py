@@ -38,7 +38,7 @@ ROW_HEIGHT = 150
 STEP_HEIGHT = 78  # one step of a row, of several over the same keys
 CURVE_HEIGHT = 160
 SMALL_HEIGHT = 270  # a heatmap of several side by side
-NARROW_HEIGHT = 360  # a heatmap in a third of the page, its scale below
+NARROW_HEIGHT = 360  # a heatmap in half of the page, its scale below
 LESSON_HEIGHT = 320
 
 

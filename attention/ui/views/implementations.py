@@ -60,12 +60,12 @@ def _controls(names: list[str], config: Config, row: Row) -> None:
     called = numbers.get if asked else lambda name: ROWS[name].name
     knob = KNOBS["implementation"]
     st.pills(knob.label, names, key="implementation", required=True, format_func=called, label_visibility="collapsed")
-    switches = ("bug",) if asked else ("version", "bug")  # what is asked about is a print
+    switches = ("bug", "colors") if asked else ("version", "bug", "colors")  # what is asked about is a print
     sizes = ("batch", "keys", "d_v") if row.crosses else ("batch",)
-    with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
+    with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
         for name in switches:
             knob = KNOBS[name]
             st.segmented_control(knob.label, knob.choices, key=name, help=knob.help, required=True, width="content")
         for name in sizes:
             knob = KNOBS[name]
-            st.number_input(knob.label, int(knob.low), int(knob.high), key=name, help=knob.help, width=190)
+            st.number_input(knob.label, int(knob.low), int(knob.high), key=name, help=knob.help, width=200)

@@ -40,8 +40,7 @@ def table(config: Config, chosen: str) -> None:
         for name, row in ROWS.items()
     ]
     st.table(pd.DataFrame(lines), hide_index=True, border="horizontal")
-    worst = max((found[name, False] for name in ROWS), key=_relative)
-    st.caption(f"{RELATIVE} As meant, none is over {_number(_relative(worst))}." if worst.output else RELATIVE)
+    st.caption(f"{RELATIVE} {_as_meant([found[name, False] for name in ROWS])}")
 
 
 def question(found: Comparison) -> None:
@@ -86,6 +85,13 @@ def _errors(config: Config, name: str, printed: bool) -> None:
         st.caption(RELATIVE)
 
 
+def _as_meant(found: list[Judgement]) -> str:
+    errors = [error.relative for judged in found for error in (judged.output, judged.square) if error]
+    if any(map(math.isnan, errors)):
+        return "Where a query sees no key, the write-ups give no numbers, and the reference zeros."
+    return f"As meant, none is over {max(errors):.0e}."
+
+
 def _badge(verdict: str) -> str:
     return f":{COLORS[verdict]}-badge[{verdict}]"
 
@@ -93,7 +99,8 @@ def _badge(verdict: str) -> str:
 def _told(judged: Judgement) -> str:
     """The errors of a row in a few words, or the beginning of what it raises."""
     if not judged.output or not judged.square:
-        return plain(judged.error if len(judged.error) <= SHORT else judged.error[: SHORT - 1] + "…")
+        said = judged.error.partition(": ")[2]
+        return plain(said if len(said) <= SHORT else said[: SHORT - 1] + "…")
     if judged.verdict == "agrees":
         return "none"
     return f"output {_rounded(judged.output)}, weights {_rounded(judged.square)}"
@@ -102,11 +109,6 @@ def _told(judged: Judgement) -> str:
 def _rounded(error: Error) -> str:
     """A relative error; rounding is called none."""
     return "none" if error.agrees else _number(error.relative)
-
-
-def _relative(judged: Judgement) -> float:
-    """The greater relative error of output and weights."""
-    return max((error.relative for error in (judged.output, judged.square) if error), default=math.inf)
 
 
 def _number(error: float) -> str:

@@ -54,9 +54,12 @@ def pictures(config: Config, name: str, printed: bool, found: Comparison) -> Non
         _output(found)
     with below[1]:
         if found.pooled and found.weights is not None:
-            st.caption(f"The one vector of weights that it gives for the whole square{where}")
+            told = (
+                "Weights of this version" if config.bug == "question" else "The one vector of weights for all queries"
+            )
+            st.caption(f"{told}{where}")
             square, tile = _pooled(found.weights[head, :1], ~found.visible[head, :1])
-            _plot(heatmap.weights(square, tile, config.colors, []), "vector")
+            _plot(heatmap.vector(square, tile, config.colors), "vector")
         else:
             _influence(config, name, printed, found)
 
