@@ -143,8 +143,8 @@ class Config:
     grouping: str = _choice("hide", ("hide", "show"), "Every grouping of keys and values", "The same weights from multi-head over grouped-query to multi-query attention.", about="view")
     step: str = _choice("scores", STEPS, "Step", "The matrix that the Steps page shows, with those that it is computed from.", about="view")
     steps: str = _choice("one", ("one", "all"), "Steps at once", "One step with what it is computed from, or all matrices at once.", about="view")
-    keys: int = _whole(0, 0, 1024, "Keys of another sequence", "On the Steps page: keys and values come from another sequence of this many tokens (cross-attention). 0: from the same (self-attention).", about="view")
-    d_v: int = _whole(0, 0, 256, "Width of a value (d_v)", "On the Steps page: channels of a head's values, where they differ from those of queries and keys. 0: d_head.", about="view")
+    keys: int = _whole(0, 0, 1024, "Keys of another sequence", "On the pages Steps and Implementations: keys and values come from another sequence of this many tokens (cross-attention). 0: from the same (self-attention).", about="view")
+    d_v: int = _whole(0, 0, 256, "Width of a value (d_v)", "On the pages Steps and Implementations: channels of a head's values, where they differ from those of queries and keys. 0: d_head.", about="view")
     kv_heads: int = _whole(0, 0, 32, "Key-value heads (kv_heads)", "Heads that share keys and values, as in grouped-query (Ainslie et al. 2023) and multi-query attention (Shazeer 2019). 0: one for each head.", advanced=True)
     sharing: str = _choice("averaged", ("averaged", "drawn"), "Shared keys and values", "Where heads share them. Averaged: the mean of what each head had, so that the same weights are regrouped (Ainslie et al. 2023, section 2.1). Drawn: smaller projections of their own.", advanced=True)
     positions: str = _choice("none", POSITIONS, "Positions", "How attention learns where a token stands.", advanced=True)
@@ -153,7 +153,7 @@ class Config:
     batch: int = _whole(2, 1, 32, "Batch (sequences)", "How many sequences the published implementations get at once. The first is that of the other pages.", about="view")
     implementation: str = _text("fused", 40, "Implementation", "The published implementation in focus.", about="focus")
     version: str = _choice("as printed", ("as meant", "as printed"), "Version", "As printed: with the mistake of the document, where it has one. As meant: without.", about="view")
-    bug: str = _choice("off", ("off", "question", "answer"), "Find the bug", "Question: the picture without its caption. Answer: what goes wrong, and why.", about="view")
+    bug: str = _choice("off", ("off", "question", "answer"), "Find the bug", "For teachers. Question: the pictures of a print with a mistake, without name, caption and error. Answer: what goes wrong, and why. Off: everything.", about="view")
 # fmt: on
 
     def __post_init__(self) -> None:
@@ -223,9 +223,9 @@ KNOBS: dict[str, Knob] = {entry.name: _knob(entry) for entry in fields(Config)}
 DEFAULTS: dict[str, Any] = {entry.name: entry.default for entry in fields(Config)}
 
 
-def check(name: str, value: Any) -> None:
-    """Raises ConfigError unless the knob allows this value by itself."""
-    knob = KNOBS[name]
+def check(name: str, value: Any, knob: Knob | None = None) -> None:
+    """Raises ConfigError unless the knob, that of the name or another given, allows this value by itself."""
+    knob = knob or KNOBS[name]
     if knob.allows(value):
         return
     near = difflib.get_close_matches(short(value).strip("'"), knob.choices, 1)

@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-NAMES = ("core", "maps", "paint", "storm", "timing_repeat")
+NAMES = ("core", "maps", "paint", "rows", "storm", "timing_repeat")
 
 if __name__ == "__main__":
     missed = [name for name in NAMES if subprocess.run([sys.executable, "-m", f"benchmarks.{name}"]).returncode]

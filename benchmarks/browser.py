@@ -1,13 +1,14 @@
-"""A slider in a real Chromium, and the time from its key to the pixels that it changes, measured inside the page."""
+"""A control in a real Chromium, and the time from its key or click to the pixels that it changes, measured inside the page."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from playwright.sync_api import Browser, Page
 
-# The frame after the change is the one that shows it; the key's own time stamp is when the browser got it.
-WATCH = """([selector, attribute]) => {
+# The frame after the change is the one that shows it; the event's own time stamp is when the browser got it.
+WATCH = """([selector, attribute, event]) => {
     const found = () => {
         const at = document.querySelector(selector);
         return attribute ? at?.getAttribute(attribute) : at?.textContent;
@@ -15,7 +16,7 @@ WATCH = """([selector, attribute]) => {
     const before = found();
     window.shown = new Promise((done) => {
         let start;
-        addEventListener("keydown", (event) => (start = event.timeStamp), { capture: true, once: true });
+        addEventListener(event, (event) => (start = event.timeStamp), { capture: true, once: true });
         const observer = new MutationObserver(() => {
             if (start === undefined || [before, null, undefined].includes(found())) return;  // gone is not changed
             observer.disconnect();
@@ -48,8 +49,12 @@ class Slider:
         """From one press of the right arrow key to the frame that shows the new value; then the page comes to rest."""
         self.page.bring_to_front()
         self.page.locator(f".st-key-{self.key} input[type=range]").focus()
-        self.page.evaluate(WATCH, [self.shows, self.attribute])
-        self.page.keyboard.press("ArrowRight")
+        return self.timed(lambda: self.page.keyboard.press("ArrowRight"), "keydown")
+
+    def timed(self, move: Callable[[], None], event: str) -> float:
+        """The same for a move of your own that the browser knows by this event."""
+        self.page.evaluate(WATCH, [self.shows, self.attribute, event])
+        move()
         milliseconds = self.page.evaluate("window.shown")
         self.rest()
         return milliseconds / 1000

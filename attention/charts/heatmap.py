@@ -93,6 +93,29 @@ def difference(
     return figure.update_layout(plot_bgcolor="rgba(0,0,0,0)").update_xaxes(**edge).update_yaxes(**edge)
 
 
+def outputs(cells: Float[Tensor, "q c"], tiles: tuple[int, int], limit: float) -> go.Figure:
+    """Differences of outputs, queries down and channels across, from -limit to limit; `tiles`: queries, channels a cell."""
+    figure = difference(cells, 1, [])
+    down, across = ([tile * i for i in range(count)] for tile, count in zip(tiles, cells.shape, strict=True))
+    what = "difference" if tiles == (1, 1) else f"farthest from 0 of {tiles[0]} x {tiles[1]}"
+    figure.update_traces(
+        x=across,
+        y=down,
+        zmin=-limit,
+        zmax=limit,
+        colorbar={"title": {"text": "difference"}},
+        hovertemplate=f"query %{{y}}<br>channel %{{x}}<br>{what} %{{z:+.3g}}<extra></extra>",
+    )
+    figure.update_xaxes(title="channel →", range=[-tiles[1] / 2, (len(across) - 0.5) * tiles[1]])
+    return figure.update_yaxes(range=[(len(down) - 0.5) * tiles[0], -tiles[0] / 2], scaleanchor=None)
+
+
+def vector(cells: Float[Tensor, "1 k"], tile: int, colors: str) -> go.Figure:
+    """One row of weights for all queries; it has no axis of queries, and is as high as there is room."""
+    figure = weights(cells, tile, colors, [])
+    return figure.update_yaxes(title="", showticklabels=False, ticks="", scaleanchor=None)
+
+
 def influence(cells: Float[Tensor, "q k"]) -> go.Figure:
     """How much each output changes with each token; nearly white is exactly nothing, the end of the scale the most."""
     figure = weights(cells, 1, "own maximum", [])
@@ -105,8 +128,8 @@ def influence(cells: Float[Tensor, "q k"]) -> go.Figure:
 
 
 def narrow(figure: go.Figure) -> go.Figure:
-    """The same square for a narrow column, with its scale below."""
-    bar = {"orientation": "h", "y": -0.2, "yanchor": "top", "thickness": 8, "title": {"side": "bottom"}, "nticks": 5}
+    """The same square for a narrow column, with its scale below; what the scale is of stands above the figure."""
+    bar = {"orientation": "h", "y": -0.3, "yanchor": "top", "thickness": 8, "title": {"text": ""}, "nticks": 5}
     return figure.update_layout(height=theme.NARROW_HEIGHT).update_traces(colorbar=bar)
 
 

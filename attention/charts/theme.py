@@ -39,7 +39,7 @@ STEP_HEIGHT = 78  # one step of a row, of several over the same keys
 CURVE_HEIGHT = 160
 MASS_HEIGHT = 220  # where the labels of 90 and 99 % stand a line apart
 SMALL_HEIGHT = 270  # a heatmap of several side by side
-NARROW_HEIGHT = 360  # a heatmap in a third of the page, its scale below
+NARROW_HEIGHT = 360  # a heatmap in half of the page, its scale below
 LESSON_HEIGHT = 320
 
 

@@ -46,10 +46,10 @@ from attention.parity import Parity
 from attention.parity import parity as against_torch
 from attention.passes import difference, pairs, values
 from attention.precision import Rounded
-from attention.published import ROWS
+from attention.published import ROWS, Evidence
 from attention.published import compare as rows
-from attention.published.case import case, longest
-from attention.published.cost import Pace
+from attention.published.case import case
+from attention.published.cost import Cost, Pace
 from attention.published.demands import Demand
 from attention.published.demands import demands as tried
 from attention.recordings import Timing
@@ -333,34 +333,41 @@ def recording(data: bytes, name: str) -> list[Timing]:
 
 def published(config: Config) -> Config:
     """The part of a config that published implementations depend on: what their caches are keyed by."""
-    return replace(config.tensors, batch=config.batch)
+    return replace(config.tensors, batch=config.batch, keys=config.keys, d_v=config.d_v)
 
 
-@resource(max_entries=16)
-def judgements(config: Config) -> dict[tuple[str, bool], rows.Judgement]:
-    """Every published row, as meant and as printed, against the reference; give `published(config)`."""
-
-    def all_rows() -> dict[tuple[str, bool], rows.Judgement]:
-        given, found = case(config), {}
-        for name, row in ROWS.items():
-            found[name, False] = rows.judged(row, given)
-            found[name, True] = rows.judged(row, given, printed=True) if row.as_printed else found[name, False]
-        return found
-
-    return shared(all_rows)
-
-
-@resource(max_entries=16)
+@resource(max_entries=4 * len(ROWS))
 def comparison(config: Config, name: str, printed: bool) -> rows.Comparison:
-    """One published row in full; give `published(config)`."""
+    """One published row against the reference; give `published(config)`."""
     return shared(rows.compare, ROWS[name], config, printed)
+
+
+def judgements(config: Config) -> dict[tuple[str, bool], rows.Judgement]:
+    """Every published row, as meant and as printed; whichever is chosen next is then compared already."""
+    return {
+        (name, printed): comparison(config, name, printed and bool(row.as_printed)).judgement
+        for name, row in ROWS.items()
+        for printed in (False, True)
+    }
+
+
+@data(max_entries=len(ROWS))
+def evidence(name: str) -> Evidence:
+    """Numbers beside the lesson of a published row that has some."""
+    return shared(ROWS[name].evidence)
+
+
+@data(max_entries=64)
+def published_costs(config: Config, name: str, printed: bool) -> tuple[Cost, float | None]:
+    """What a published row costs, and its leak; give `published(config)`."""
+    return shared(rows.costs, ROWS[name], config, printed)
 
 
 @resource(max_entries=32)
 def influences(config: Config, name: str, printed: bool) -> Tensor | None:
     """Influence of tokens on outputs in one published row, over as many first tokens as there is time for."""
-    most = max(2, min(longest(config), math.isqrt(REACH // (4 * config.batch * config.d_model**2))))
-    return shared(lambda: rows.influence(ROWS[name], case(config, most), printed))
+    row, most = ROWS[name], max(2, math.isqrt(REACH // (4 * config.batch * config.d_model**2)))
+    return shared(lambda: rows.influence(row, case(config, most, row.crosses), printed))
 
 
 @data(max_entries=2 * len(ROWS))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from streamlit.runtime.pages_manager import PagesManager
 from attention import codec, sweep
 from attention.components.copy_link import copy_link
 from attention.config import DEFAULTS, KNOBS, LAST, LONGEST, Config, ConfigError, check
+from attention.published import ROWS
 from attention.sweep import Sweep
 from attention.ui import compute, controls, sweep_controls
 from attention.ui.words import plain
@@ -141,12 +143,21 @@ def _arrive(from_elsewhere: bool) -> None:
     """
     state, query = st.session_state, st.query_params.to_dict()
     if "config" not in state or (query and query != state.link):
-        state.config, state.notes = codec.from_query(query)
+        state.config, state.notes = _known(*codec.from_query(query))
         state.wishes, state.told = {}, []
         state.update(vars(state.config))
         state.link = query
     elif from_elsewhere:
         state.update(vars(state.config))  # or the widgets, which are new here, start at their least values
+
+
+def _known(config: Config, notes: list[str]) -> tuple[Config, list[str]]:
+    """The same with the default implementation where the link names none: the core doesn't know their names."""
+    try:
+        check("implementation", config.implementation, replace(KNOBS["implementation"], choices=tuple(ROWS)))
+    except ConfigError as error:
+        return replace(config, implementation=DEFAULTS["implementation"]), [*notes, str(error)]
+    return config, notes
 
 
 @st.fragment

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from time import sleep
-
 import pyarrow as pa
 import streamlit as st
 
@@ -12,12 +10,10 @@ from attention.charts import heatmap, row
 from attention.components.heads_grid import heads_grid
 from attention.config import Config
 from attention.trace import Trace
-from attention.ui import compute, page, predict, proof
+from attention.ui import compute, page, pause, predict, proof
 from attention.ui.views import grouping, heads_long, questions
 from attention.ui.views import heads_parts as parts
 from attention.ui.words import plain
-
-GAP = 0.06  # seconds: a browser draws nothing while messages follow each other, and what follows takes it long
 
 
 def begin(config: Config) -> None:
@@ -35,7 +31,7 @@ def view(config: Config) -> None:
     trace = compute.trace(config)
     title = st.container()  # filled after the grid, which is what one waits for
     heads_grid(config, compute.cells(config.tensors), on_pin=page.pinned)
-    sleep(GAP)
+    pause.paint()
     with title:
         parts.title(config, lambda: proof.badge(config))
     _row(trace)
