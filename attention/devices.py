@@ -49,7 +49,8 @@ def _accelerators() -> list[Device]:
     if found is None:
         return []
     kind = found.type
-    return [Device(f"{kind}:{i}", _accelerator_name(kind, i)) for i in range(torch.accelerator.device_count())]
+    names = [_accelerator_name(kind, i) for i in range(torch.accelerator.device_count())]
+    return [Device(f"{kind}:{i}", f"{name} #{i}" if names.count(name) > 1 else name) for i, name in enumerate(names)]
 
 
 def _accelerator_name(kind: str, index: int) -> str:
