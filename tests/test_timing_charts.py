@@ -73,9 +73,11 @@ def test_axes_are_fixed_by_the_lengths_that_are_still_to_come():
 
 
 def test_a_point_that_did_not_settle_has_an_open_mark_and_says_so():
-    (_, trace) = traces(charts.seconds([made(64), made(128, settled=False)]))
-    assert trace["marker"]["symbol"] == ["circle", "circle-open"]
-    assert "stayed over 10 %" in trace["customdata"][1][1]
+    (_, trace) = traces(charts.seconds([made(64), made(128, settled=False), made(256, spread=0.1, settled=False)]))
+    assert trace["marker"]["symbol"] == ["circle", "circle-open", "circle-open"]
+    said = [text for _, text in trace["customdata"]]
+    assert said[1].endswith("the quartiles are 0% of the median apart, yet of too few visits to a machine left alone")
+    assert said[2].endswith("not settled: the quartiles are 20% of the median apart")
 
 
 def test_what_ran_out_of_memory_is_named_at_its_length():
@@ -127,3 +129,20 @@ def test_transfer_is_part_of_a_bar_in_its_order():
     layout = json.loads(figure.to_json())["layout"]
     assert (layout["barmode"], layout["barnorm"]) == ("stack", "percent")
     assert [note["text"] for note in layout["annotations"]] == ["SDPA · Test GPU", "SDPA math · Test GPU"]
+
+
+def test_a_point_that_was_timed_once_has_no_band_and_says_so():
+    points = [
+        made(64, spread=0.1),
+        made(128, 2.0, spread=0.1),
+        made(256, repeats=1, settled=False),
+        made(512, spread=0.1),
+    ]
+    band, trace = traces(charts.seconds(points))
+    assert band["x"] == [64, 128, 128, 64, None, 512, 512]
+    assert numbers([y for y in band["y"] if y]) == [1.1, 2.2, 1.8, 0.9, 1.1, 0.9]
+    assert "s, timed too few times for quartiles" in trace["customdata"][2][1]
+    assert trace["marker"]["symbol"][2] == "circle-open"
+    once = [made(n, 0.5, repeats=1, settled=False, **GPU) for n in LENGTHS]
+    (middle,) = [trace for trace in traces(charts.speed_up([*CPU, *once])) if trace["mode"] == "lines+markers"]
+    assert middle["customdata"][0][1] == "0.002 times, timed too few times to say more"
