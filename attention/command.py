@@ -120,11 +120,9 @@ def report(timings: Iterable[Timing]) -> str:
             error = f" +- {rise.error:.2f}" if rise.error is not None else ""
             over = f"{rise.lengths[0]:,} to {rise.lengths[1]:,}"
             parts.append(f"  grows with length to the power {rise.exponent:.2f}{error} over {over}")
-    low = [BUSY] if comparison.above(timings) else []
-    return "\n".join([*parts, "", *comparison.crossovers(timings), *low])
+    return "\n".join([*parts, "", *comparison.crossovers(timings), *comparison.busy(timings)])
 
 
-BUSY = "More than 100 % of the peak: this machine was busy when its peak was measured. Repeat on a quiet one."
 HEAD = f"  {'tokens':>9} {'median':>10} {'quartiles':>23} {'GFLOP/s':>9} {'of peak':>8} {'x best':>7} {'memory':>10}"
 
 

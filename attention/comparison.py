@@ -173,9 +173,14 @@ def bound(timing: Timing) -> float | None:
     return min(timing.peak_operations, timing.peak_traffic * intensity(timing))
 
 
-def above(timings: Iterable[Timing]) -> list[Timing]:
-    """Those that computed faster than their device's measured peak, which then was measured at a busy moment."""
-    return [timing for timing in measured(timings) if (share(timing) or 0.0) > 1]
+def busy(timings: Iterable[Timing]) -> list[str]:
+    """What to say of devices on which a case computed faster than the peak that was measured."""
+    origins = dict.fromkeys(timing.origin for timing in measured(timings) if (share(timing) or 0.0) > 1)
+    return [
+        f"{origin}: more than 100 % of the matrix product, which was measured at a busy moment, also when it was "
+        "repeated. Take shares from a quieter run."
+        for origin in origins
+    ]
 
 
 def columns(timings: Iterable[Timing]) -> dict[str, list]:

@@ -134,6 +134,8 @@ def test_what_was_timed_once_has_no_band_and_narrows_no_crossover():
     assert none.sentence == "faster from about 91 tokens on (timed too few times for a range)"
 
 
-def test_what_is_above_its_peak_is_found():
+def test_a_peak_that_a_case_is_above_is_said_to_be_too_low():
     fast = made(median=1e-3, operations=2e9, peak_operations=1e12)
-    assert comparison.above([made(median=1.0), fast, failed(), made(median=1e-9, peak_operations=None)]) == [fast]
+    assert comparison.busy([made(median=1.0), failed(), made(median=1e-9, peak_operations=None, **GPU)]) == []
+    (said,) = comparison.busy([fast, fast, made(**GPU)])
+    assert said.startswith("Test CPU, 2 cores, 2 threads: more than 100 %")

@@ -18,7 +18,7 @@ from attention import codec, sweep
 from attention.components.copy_link import copy_link
 from attention.config import DEFAULTS, KNOBS, LAST, Config, ConfigError, check
 from attention.sweep import Sweep
-from attention.ui import compute, controls, sweep_controls
+from attention.ui import compute, controls, limits, sweep_controls
 from attention.ui.words import plain
 
 ICON = str(Path(__file__).with_name("icon.png"))  # Material icons would be fetched from elsewhere
@@ -180,7 +180,9 @@ def _arrive_sweep() -> None:
     """Takes up the link of a sweep, as `_arrive` does for a config."""
     state, query = st.session_state, st.query_params.to_dict()
     if "sweep" not in state or (query and query != sweep.to_query(state.sweep)):
-        state.sweep, state.sweep_notes = sweep.from_query(query)
+        found, notes = sweep.from_query(query)
+        state.sweep, capped = limits.bounded(found)
+        state.sweep_notes = [*notes, *(capped if "seconds" in query else [])]
         for name, given in vars(state.sweep).items():
             state[sweep_controls.KEY.format(name)] = sweep_controls.seed(name, given)
 
