@@ -19,7 +19,9 @@ RECORDED = "SDPA · Test GPU, recorded 2026-01-31 (gpu.json)"
 
 
 def traces(figure) -> list[dict]:
-    return json.loads(figure.to_json())["data"]
+    """The traces, their names in one line."""
+    found = json.loads(figure.to_json())["data"]
+    return [trace | {"name": trace["name"].replace("<br>", " ")} for trace in found]
 
 
 def numbers(values: list) -> list:
@@ -33,7 +35,7 @@ def test_no_recorded_line_is_drawn_without_the_word_recorded_and_its_device(name
     drawn = traces(figure)
     assert any(RECORDED in json.dumps(trace, ensure_ascii=False) for trace in drawn)
     if name == "transfer":
-        titles = [note["text"] for note in json.loads(figure.to_json())["layout"]["annotations"]]
+        titles = [note["text"].replace("<br>", " ") for note in json.loads(figure.to_json())["layout"]["annotations"]]
         assert titles == [RECORDED]
         assert all(RECORDED in trace["hovertemplate"] for trace in drawn)
     for trace in drawn:
@@ -146,3 +148,17 @@ def test_a_point_that_was_timed_once_has_no_band_and_says_so():
     once = [made(n, 0.5, repeats=1, settled=False, **GPU) for n in LENGTHS]
     (middle,) = [trace for trace in traces(charts.speed_up([*CPU, *once])) if trace["mode"] == "lines+markers"]
     assert middle["customdata"][0][1] == "0.002 times, timed too few times to say more"
+
+
+def test_every_implementation_has_a_colour_of_its_own():
+    colors = charts.marks.COLORS[: len(charts.marks.IMPLEMENTATIONS)]
+    assert len(set(colors)) == len(charts.marks.IMPLEMENTATIONS)
+
+
+def test_no_line_of_a_legend_is_wider_than_a_phone_and_none_is_cut():
+    label = (
+        "nn.MultiheadAttention with weights · A very long name of a GPU, recorded 2026-01-31 (from-a-far-machine.json)"
+    )
+    parts = charts.marks.named(label).split("<br>")
+    assert " ".join(parts) == label
+    assert max(map(len, parts)) <= 50

@@ -80,6 +80,13 @@ def test_widgets_move_the_link():
     assert test.multiselect(key="sweep_lengths").value == [128, 512]
 
 
+def test_reset_takes_every_knob_back():
+    test = run({"lengths": "96", "implementations": "SDPA", "seconds": "20"})
+    test.button(key="reset").click().run()
+    assert dict(test.query_params) == {}
+    assert test.multiselect(key="sweep_implementations").value == []
+
+
 def test_what_was_measured_is_drawn_with_where_and_when():
     test = run(job=done())
     assert not test.exception

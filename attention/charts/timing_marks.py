@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from html import escape
 from itertools import groupby
 from math import log10
+from textwrap import wrap
 from typing import Any
 
 import plotly.graph_objects as go
@@ -22,7 +23,22 @@ from attention.recordings import Timing, lines, place
 
 HEIGHT = 460
 SYMBOLS = ("circle", "diamond", "square", "triangle-up", "cross", "star")
-COLORS = (*theme.HEADS, "#a6761d", "#17becf", "#e7298a", "#66a61e", "#ff7f7f", "#8a8a8a")
+MORE = (
+    "#a6761d",
+    "#17becf",
+    "#e7298a",
+    "#66a61e",
+    "#ff7f7f",
+    "#8a8a8a",
+    "#9467bd",
+    "#bc6c25",
+    "#3a86a8",
+    "#c9184a",
+    "#52b788",
+)
+COLORS = (*theme.HEADS, *MORE, "#f72585", "#b5838d")
+WIDTH = 50  # characters of a line in a legend: what a phone has room for
+ROW = 14  # pixels that a line of a legend adds: half of its height, as two stand side by side where there is room
 FAINT = 0.16  # opacity of a band
 AFTER = ", yet of too few visits to a machine left alone"
 ERRORS = 12  # lengths at which something ran out of memory that are named in a chart, at the most
@@ -46,7 +62,14 @@ class Look:
         return "dash" if timing.source else "solid"
 
 
-LEGEND: dict[str, Any] = {"orientation": "h", "yanchor": "top", "y": -0.18, "x": 0, "xanchor": "left"}
+LEGEND: dict[str, Any] = {
+    "orientation": "h",
+    "yref": "container",
+    "yanchor": "bottom",
+    "y": 0.01,
+    "x": 0,
+    "xanchor": "left",
+}
 
 
 def figure(timings: Sequence[Timing], y: str, lengths: Iterable[int]) -> tuple[go.Figure, Look]:
@@ -63,10 +86,16 @@ def figure(timings: Sequence[Timing], y: str, lengths: Iterable[int]) -> tuple[g
         }
     margin = {"t": 20, "b": 10, "l": 10, "r": 10}
     legend = LEGEND | ({"title": {"text": f"{escape(place(timings))}  "}} if place(timings) else {})
-    layout = {"height": HEIGHT, "margin": margin, "legend": legend, "hovermode": "closest", "xaxis": axis}
+    height = HEIGHT + ROW * len({(timing.implementation, timing.origin) for timing in timings})
+    layout = {"height": height, "margin": margin, "legend": legend, "hovermode": "closest", "xaxis": axis}
     figure = go.Figure(layout=layout)
     figure.update_yaxes(type="log", title=y, exponentformat="power", dtick=1)
     return figure, Look(tuple(dict.fromkeys(timing.origin for timing in timings)))
+
+
+def named(label: str) -> str:
+    """A label as a legend and a title have it: in lines that a phone has room for."""
+    return "<br>".join(escape(part) for part in wrap(label, WIDTH, break_on_hyphens=False))
 
 
 def line(
@@ -84,7 +113,7 @@ def line(
     figure.add_scatter(
         x=xs if xs is not None else [point.length for point in points],
         y=ys,
-        name=label,
+        name=named(label),
         legendgroup=label,
         mode="lines+markers",
         line={"color": color, "width": 2, "dash": look.dash(points[0])},
@@ -156,7 +185,7 @@ def roof(figure: go.Figure, name: str, timings: list[Timing]) -> None:
     ys = [min(ceiling, slope * x) for x in xs]
     style = {"color": "gray", "width": 1.5, "dash": "dash" if timings[0].source else "solid"}
     figure.add_scatter(
-        x=xs, y=ys, name=f"roof: {name}", mode="lines", line=style, hovertemplate="%{y:.3s}FLOP/s<extra></extra>"
+        x=xs, y=ys, name=named(f"roof: {name}"), mode="lines", line=style, hovertemplate="%{y:.3s}FLOP/s<extra></extra>"
     )
 
 

@@ -132,9 +132,14 @@ def _live(view: View) -> None:
 
 def _controls(config: Config) -> None:
     controls.draw(config)
+    _foot(DEFAULTS)
+
+
+def _foot(defaults: dict[str, Any]) -> None:
+    """What every sidebar ends with."""
     with st.container(horizontal=True, vertical_alignment="center"):
         copy_link()
-        st.button("Reset", on_click=put, kwargs=DEFAULTS, key="reset", help="Every setting back to its default.")
+        st.button("Reset", on_click=put, kwargs=defaults, key="reset", help="Every setting back to its default.")
 
 
 def _tell(notes: list[str]) -> None:
@@ -183,8 +188,7 @@ def _arrive_sweep() -> None:
         found, notes = sweep.from_query(query)
         state.sweep, capped = limits.bounded(found)
         state.sweep_notes = [*notes, *(capped if "seconds" in query else [])]
-        for name, given in vars(state.sweep).items():
-            state[sweep_controls.KEY.format(name)] = sweep_controls.seed(name, given)
+        state.update(sweep_controls.widgets(state.sweep))
 
 
 @st.fragment
@@ -194,6 +198,7 @@ def _live_sweep(view: Callable[[Sweep], None]) -> None:
         st.query_params.from_dict(sweep.to_query(found))
     with st.sidebar:
         sweep_controls.draw(found)
+        _foot(sweep_controls.widgets(limits.bounded(Sweep())[0]))
     _tell(st.session_state.sweep_notes)
     view(found)
 

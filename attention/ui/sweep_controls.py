@@ -45,6 +45,11 @@ def seed(name: str, given: Any) -> Any:
     return list(given) if name in AXES else given
 
 
+def widgets(sweep: Sweep) -> dict[str, Any]:
+    """What all widgets hold, by their keys."""
+    return {KEY.format(name): seed(name, given) for name, given in vars(sweep).items()}
+
+
 def _widget(name: str, sweep: Sweep) -> None:
     knob, key = KNOBS[name], KEY.format(name)
     if name in FEW:

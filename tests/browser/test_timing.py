@@ -40,7 +40,7 @@ def test_a_sweep_is_measured_drawn_and_joined_by_a_recording(visit, theme):
     recorded = drawn(tab).locator(".legendtext").filter(has_text="recorded")
     names = [f"SDPA · Test GPU, recorded 2026-01-31 (gpu.json{number})" for number in ("", " #2")]
     expect(recorded).to_have_text(names)
-    tab.page.get_by_role("button", name="Remove").first.click()
+    tab.page.get_by_role("button", name="Remove", exact=True).first.click()
     expect(recorded).to_have_text(names[1:])
 
 

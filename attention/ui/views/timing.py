@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import streamlit as st
 
 from attention import devices
-from attention.components.copy_link import copy_link
 from attention.recordings import Timing
 from attention.sweep import Sweep
 from attention.ui import compute, page
@@ -45,11 +44,7 @@ METHOD = """
 
 def view(sweep: Sweep) -> None:
     """The page of a sweep."""
-    title, link = st.columns([5, 1], vertical_alignment="bottom")
-    with title:
-        st.markdown("**Timing.** How long does this attention take, and from which length on does a GPU pay?")
-    with link:
-        copy_link()
+    st.markdown("**Timing.** How long does this attention take, and from which length on does a GPU pay?")
     job: Job | None = page.kept("job")
     _start(sweep, job)
     st.fragment(_live, run_every=EVERY if job and job.open else None)()
@@ -108,11 +103,13 @@ def _progress(job: Job) -> None:
     measured = sum(timing.error is None for timing in job.timings.values())
     cases, nothing = f"{measured} case{'s' * (measured != 1)}", len(job.timings) - measured
     came = f" {nothing} came to nothing; *Every case* says why." if nothing else ""
+    loose = sum(timing.error is None and not timing.settled for timing in job.timings.values())
+    loose = f" {loose} did not settle: the host was busy, or the budget short." if loose and not job.open else ""
     words = {
         "waiting": f"Waiting: {before} before this one. One sweep at a time is measured on this host.",
         "measuring": f"Measuring: {cases} so far.{came}",
-        "done": f"Measured {cases}.{came}",
-        "cancelled": f"Cancelled; {cases} were measured and stay.",
+        "done": f"Measured {cases}.{loose}{came}",
+        "cancelled": f"Cancelled; {cases} were measured and stay.{loose}",
         "failed": f"Measuring failed. {plain(job.said)}",
     }
     if job.state == "failed":
