@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 
 import torch
 
@@ -22,7 +22,7 @@ LONG = 0.5  # seconds
 
 @dataclass(frozen=True)
 class Place:
-    """Where and when cases of one dtype run: what every timing says about its device."""
+    """Where and when cases of one dtype run: what every timing says about its device. No peaks of what is emulated."""
 
     device_name: str
     system: str
@@ -30,8 +30,8 @@ class Place:
     precision: str
     threads: int
     when: str
-    peak_operations: float
-    peak_traffic: float
+    peak_operations: float | None = None
+    peak_traffic: float | None = None
 
 
 @dataclass(frozen=True)
@@ -125,9 +125,8 @@ class Course:
         )
 
 
-def place(case: Case, name: str, threads: int, when: str, patience: float) -> Place:
-    """Where a case runs, with what its device reaches at best in this dtype, measured now."""
-    found = roofline.peaks(case.device, case.dtype, threads, patience)
+def place(case: Case, name: str, threads: int, when: str) -> Place:
+    """Where a case runs; its peaks are yet to be measured."""
     return Place(
         device_name=recordings.name(name, case.device),
         system=recordings.name(devices.system(), "unknown"),
@@ -135,6 +134,11 @@ def place(case: Case, name: str, threads: int, when: str, patience: float) -> Pl
         precision=torch.get_float32_matmul_precision(),
         threads=threads,
         when=when,
-        peak_operations=found.matmul,
-        peak_traffic=found.copy,
     )
+
+
+def looked(at: Place, case: Case, patience: float) -> Place:
+    """The place with the better of the peaks that it has and of those that are measured now."""
+    found = roofline.peaks(case.device, case.dtype, at.threads, patience)
+    best = max(at.peak_operations or 0.0, found.matmul), max(at.peak_traffic or 0.0, found.copy)
+    return replace(at, peak_operations=best[0], peak_traffic=best[1])

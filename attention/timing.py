@@ -16,7 +16,7 @@ from __future__ import annotations
 import contextlib
 import random
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import partial
 from time import perf_counter
@@ -26,7 +26,7 @@ import torch
 
 from attention import devices, roofline, stopwatch
 from attention.calls import attempt, ready
-from attention.course import VISITS, Course, Place, Visit, place
+from attention.course import VISITS, Course, Place, Visit, looked, place
 from attention.implementations import IMPLEMENTATIONS
 from attention.recordings import Timing
 from attention.sweep import Case, Sweep
@@ -38,6 +38,7 @@ __all__ = ["IMPLEMENTATIONS", "Case", "Progress", "Sweep", "Timing", "measure"]
 VISIT = (0.02, 0.5)  # seconds of a visit, at the least and at the most
 TRIAL = 16  # tokens on which is tried whether a device has an implementation
 LOOKS = 4  # at the peaks of a device, at the most: two, and more while a case is above them
+EMULATED = "emulated: {} is not computed by this device but by way of float32, and would say nothing about it"
 LARGEST = 0.8  # share of the free memory that a case may need by count before it is not even tried
 
 
@@ -91,6 +92,7 @@ class _Run:
         self.courses: list[Course] = []
         self.places: dict[tuple[str, str], Place] = {}
         self.yardsticks: dict[str, Yardstick] = {}
+        self.real: dict[str, list[str]] = {}
         self.told: dict[Case, Timing] = {}
         self.share = 0.0
 
@@ -119,18 +121,21 @@ class _Run:
                 if tried[kind]:
                     continue
             where = case.device, case.dtype
-            if where not in self.places:
-                self.places[where] = place(case, names[case.device], threads, self.when, self.patience)
             if case.device not in self.yardsticks:
                 self.yardsticks[case.device] = Yardstick(case.device)
-            self.courses.append(Course(case, self.places[where], self.yardsticks[case.device]))
+                self.real[case.device] = _real(case.device, self.sweep.dtypes)
+            emulated = None if case.dtype in self.real[case.device] else EMULATED.format(case.dtype)
+            if where not in self.places:
+                here = place(case, names[case.device], threads, self.when)
+                self.places[where] = here if emulated else looked(here, case, self.patience)
+            self.courses.append(Course(case, self.places[where], self.yardsticks[case.device], error=emulated))
 
     def scout(self) -> None:
         """Calls every case a first time, shortest first, so that what won't fit is known before it is tried."""
         for course in self.courses:
             if self.stopped():
                 return
-            course.error = self._unaffordable(course) or attempt(partial(course.scout, self.sweep.seed))
+            course.error = course.error or self._unaffordable(course) or attempt(partial(course.scout, self.sweep.seed))
             self._tell(course)
 
     def visit_all(self) -> None:
@@ -158,11 +163,10 @@ class _Run:
             here = [course for course in self.courses if (course.case.device, course.case.dtype) == (device, dtype)]
             best = first
             for look in range(1, LOOKS):
-                if self.left < self.patience or self.asked() or (look > 1 and not _above(here, best)):
+                late = self.left < self.patience or self.asked()
+                if late or not first.peak_operations or (look > 1 and not _above(here, best)):
                     break
-                found = roofline.peaks(device, dtype, best.threads, self.patience)
-                operations, traffic = max(best.peak_operations, found.matmul), max(best.peak_traffic, found.copy)
-                best = replace(best, peak_operations=operations, peak_traffic=traffic)
+                best = looked(best, here[0].case, self.patience)
             for course in here:
                 course.place = best
                 if course.case in self.told and course.timing() != self.told[course.case]:
@@ -197,10 +201,15 @@ class _Run:
         self.on_timing(self.told[course.case], Progress(done, count, self.share, perf_counter() - self.start))
 
 
+def _real(device: str, dtypes: tuple[str, ...]) -> list[str]:
+    """Those of the dtypes that the device computes for real; float32 always counts as that."""
+    return list(dtypes) if dtypes == ("float32",) else ["float32", *devices.dtypes(device)]
+
+
 def _above(courses: list[Course], place: Place) -> bool:
     """Does any case compute faster than the device's peak?"""
     rates = [roofline.operations(each.case, each.how) / each.spread.median for each in courses if each.settled]
-    return max(rates, default=0.0) > place.peak_operations
+    return max(rates, default=0.0) > (place.peak_operations or 0.0)
 
 
 def _kin(a: Case, b: Case) -> bool:

@@ -45,7 +45,7 @@ def test_a_dtype_is_real_where_it_is_not_much_slower_than_float32(monkeypatch):
     seconds = {torch.float32: 1.0, torch.bfloat16: devices.REAL, torch.float16: devices.REAL + 0.1}
     monkeypatch.setattr(devices, "_product", lambda key, dtype: seconds[dtype])
     assert devices.dtypes("cpu") == ["float32", "bfloat16"]
-    monkeypatch.setattr(devices, "_product", lambda key, dtype: None if dtype == torch.bfloat16 else 1.0)
+    monkeypatch.setattr(devices, "_product", lambda key, dtype: float("inf") if dtype == torch.bfloat16 else 1.0)
     assert devices.dtypes("cpu") == ["float32", "float16"]
 
 

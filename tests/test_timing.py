@@ -19,6 +19,7 @@ SMALL = {"lengths": (8, 16), "heads": (2,), "d_heads": (4,), "devices": ("cpu",)
 def quick(monkeypatch):
     """Known peaks and short visits, so that the structure of a sweep takes no time."""
     monkeypatch.setattr(roofline, "peaks", lambda *_: Peaks(matmul=1e18, copy=1e18))
+    monkeypatch.setattr(devices, "dtypes", lambda key: ["float32", "bfloat16"])
     monkeypatch.setattr(timing, "VISIT", (0.001, 0.002))
     monkeypatch.setattr(course, "ENOUGH", course.VISITS)
 
@@ -207,3 +208,11 @@ def test_peaks_are_looked_at_twice_and_again_while_a_case_is_above_them(monkeypa
 def test_all_of_a_sweep_have_one_time_and_so_one_day():
     found = measure(Sweep(**SMALL, implementations=("SDPA", "SDPA math")))
     assert len({timing.when for timing in found}) == 1
+
+
+def test_a_dtype_that_is_emulated_is_not_timed_and_says_so():
+    sweep = Sweep(**SMALL | {"lengths": (8,)}, dtypes=("float32", "float16"), implementations=("SDPA",))
+    real, emulated = measure(sweep)
+    assert (real.dtype, real.error, real.peak_operations) == ("float32", None, 1e18)
+    assert (emulated.dtype, emulated.median, emulated.peak_operations) == ("float16", None, None)
+    assert emulated.error.startswith("emulated: float16 is not computed by this device")

@@ -38,6 +38,7 @@ MORE = (
 )
 COLORS = (*theme.HEADS, *MORE, "#f72585", "#b5838d")
 WIDTH = 50  # characters of a line in a legend: what a phone has room for
+SMALL = 14  # pixels of a line of small text
 ROW = 14  # pixels that a line of a legend adds: half of its height, as two stand side by side where there is room
 FAINT = 0.16  # opacity of a band
 AFTER = ", yet of too few visits to a machine left alone"
@@ -64,10 +65,10 @@ class Look:
 
 LEGEND: dict[str, Any] = {
     "orientation": "h",
+    "xref": "container",
     "yref": "container",
     "yanchor": "bottom",
-    "y": 0.01,
-    "x": 0,
+    "x": 0.01,
     "xanchor": "left",
 }
 
@@ -87,10 +88,31 @@ def figure(timings: Sequence[Timing], y: str, lengths: Iterable[int]) -> tuple[g
     margin = {"t": 20, "b": 10, "l": 10, "r": 10}
     legend = LEGEND | ({"title": {"text": f"{escape(place(timings))}  "}} if place(timings) else {})
     height = HEIGHT + ROW * len({(timing.implementation, timing.origin) for timing in timings})
-    layout = {"height": height, "margin": margin, "legend": legend, "hovermode": "closest", "xaxis": axis}
-    figure = go.Figure(layout=layout)
+    figure = go.Figure(layout={"margin": margin, "hovermode": "closest", "xaxis": axis})
+    space = footnote(figure, timings, height)
+    figure.update_layout(legend=legend | {"y": space})
     figure.update_yaxes(type="log", title=y, exponentformat="power", dtick=1)
     return figure, Look(tuple(dict.fromkeys(timing.origin for timing in timings)))
+
+
+def footnote(figure: go.Figure, timings: Sequence[Timing], height: int) -> float:
+    """Sets the height and writes under the figure where and when it was measured; gives the share that this takes."""
+    told = [part for text in origins(timings) for part in wrap(text, WIDTH + 15, break_on_hyphens=False)]
+    space = SMALL * len(told) + 8
+    where = {"xref": "container", "yref": "container", "x": 0.01, "y": 4 / (height + space), "xanchor": "left"}
+    text = {"text": "<br>".join(map(escape, told)), "font": {"size": 11, "weight": "normal"}, "yanchor": "bottom"}
+    figure.update_layout(height=height + space, title=where | text)
+    return space / (height + space)
+
+
+def origins(timings: Iterable[Timing]) -> list[str]:
+    """With which torch, on which system and day each device was measured, a sentence each."""
+    found = {timing.origin: timing for timing in timings}
+    return [
+        f"{origin}: torch {timing.torch} on {timing.system}, {timing.threads} CPU threads, float32 precision "
+        f"{timing.precision}, {timing.day}"
+        for origin, timing in found.items()
+    ]
 
 
 def named(label: str) -> str:

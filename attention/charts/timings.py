@@ -106,10 +106,10 @@ def transfer(timings: Sequence[Timing]) -> go.Figure:
     """What share of a call with its transfer is computing, the way to the device and the way back, line by line."""
     found = {label: [t for t in comparison.measured(line) if t.to_device] for label, line in lines(timings).items()}
     found = {label: line for label, line in found.items() if line}
-    height = max(HEIGHT, 110 + 170 * len(found))
+    height = max(HEIGHT, 110 + 200 * len(found))
     titles, gap = (
         [marks.named(label) for label in found],
-        {"vertical_spacing": min(70 / height, 0.9 / max(1, len(found)))},
+        {"vertical_spacing": min(100 / height, 0.9 / max(1, len(found)))},
     )
     figure = make_subplots(max(1, len(found)), 1, subplot_titles=titles, **gap)
     for at, (label, line) in enumerate(found.items(), start=1):
@@ -128,10 +128,11 @@ def transfer(timings: Sequence[Timing]) -> go.Figure:
                 row=at,
                 col=1,
             )
-    margin = {"t": 90, "b": 10, "l": 10, "r": 10}  # room for buttons, legend and the first title
+    space = marks.footnote(figure, [timing for line in found.values() for timing in line], height) * height
+    margin = {"t": 95, "b": 40 + space, "l": 10, "r": 10}  # room for buttons, legend and the first title
     top = {"orientation": "h", "yref": "container", "yanchor": "top", "y": 1 - 30 / height, "x": 0}
-    figure.update_layout(height=height, barmode="stack", barnorm="percent", margin=margin, legend=top)
-    figure.update_annotations(font_size=12, x=0, xanchor="left")
+    figure.update_layout(barmode="stack", barnorm="percent", margin=margin, legend=top)
+    figure.update_annotations(font_size=12, x=0, xanchor="left", align="left")
     figure.update_xaxes(type="category")
     figure.update_yaxes(ticksuffix=" %", nticks=3)
     return figure

@@ -34,7 +34,8 @@ METHOD = """
   the best product and the best copy on the same device, in the same run; the least traffic counts, so that caches can take
   it over 100 %.
 - **Transfer** is from and to ordinary memory: q, k and v there, all results back, the weights included where they are.
-- **Running out of memory** is a result. What would not fit by count, or outlast the budget, is not tried and says so.
+- **Running out of memory** is a result. What would not fit by count, or outlast the budget, is not tried and says so; so
+  does a dtype that the device emulates, whose product takes over four times as long as float32's.
 - **Memory** that a call asks for is fresh, and on a CPU touching it for the first time is a good part of a large attention.
   The core asks for huge pages (2 MiB) where its weights are large; the others get what torch's allocator gives them.
 - nn.MultiheadAttention runs in eval mode forward (without a mask it then uses no fused kernel) and in train mode

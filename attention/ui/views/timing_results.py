@@ -42,7 +42,7 @@ FORMATS = {
 
 
 def draw(found: list[Timing], lengths: Sequence[int]) -> None:
-    """The chart that was chosen, where and when its lines were measured, and the tables.
+    """The chart that was chosen, what is to be known about it, and the tables.
 
     `lengths` fixes the axes while points are still to come.
     """
@@ -73,14 +73,7 @@ def _chart(found: list[Timing], lengths: Sequence[int]) -> None:
 
 
 def _said(found: list[Timing]) -> None:
-    """Where and when each device was measured."""
-    origins = {timing.origin: timing for timing in found}
-    told = [
-        f"{origin}: torch {timing.torch} on {timing.system}, {timing.threads} CPU threads, float32 precision "
-        f"{timing.precision}, {timing.day}"
-        for origin, timing in origins.items()
-    ]
-    st.caption(plain(". ".join(told)))
+    """What is to be known before shares are believed."""
     for sentence in comparison.busy(found):
         st.caption(plain(sentence))
 
