@@ -166,6 +166,8 @@ def test_no_line_of_a_legend_is_wider_than_a_phone_and_none_is_cut():
 
 @pytest.mark.parametrize("name", charts.CHARTS)
 def test_a_picture_says_by_itself_with_what_and_when_each_device_was_measured(name):
-    title = json.loads(charts.CHARTS[name]([*CPU, *FAR]).to_json())["layout"]["title"]["text"].replace("<br>", " ")
+    title = json.loads(charts.CHARTS[name]([*CPU, *FAR]).to_json())["layout"]["legend"]["title"]["text"].replace(
+        "<br>", " "
+    )
     assert f"{FAR[0].origin}: torch 2.13.0 on Linux 1 x86_64, 2 CPU threads" in title
     assert (CPU[0].origin in title) is (name != "transfer")

@@ -19,7 +19,7 @@ from attention import comparison
 from attention.charts import theme
 from attention.comparison import SpeedUp
 from attention.implementations import IMPLEMENTATIONS
-from attention.recordings import Timing, lines, place
+from attention.recordings import Timing, lines
 
 HEIGHT = 460
 SYMBOLS = ("circle", "diamond", "square", "triangle-up", "cross", "star")
@@ -38,7 +38,7 @@ MORE = (
 )
 COLORS = (*theme.HEADS, *MORE, "#f72585", "#b5838d")
 WIDTH = 50  # characters of a line in a legend: what a phone has room for
-SMALL = 14  # pixels of a line of small text
+FINE = 70  # the same of its small print
 ROW = 14  # pixels that a line of a legend adds: half of its height, as two stand side by side where there is room
 FAINT = 0.16  # opacity of a band
 AFTER = ", yet of too few visits to a machine left alone"
@@ -67,7 +67,9 @@ LEGEND: dict[str, Any] = {
     "orientation": "h",
     "xref": "container",
     "yref": "container",
+    "maxheight": 0.8,  # beyond that it scrolls, which a picture of it can't
     "yanchor": "bottom",
+    "y": 0.01,
     "x": 0.01,
     "xanchor": "left",
 }
@@ -86,23 +88,18 @@ def figure(timings: Sequence[Timing], y: str, lengths: Iterable[int]) -> tuple[g
             "range": [log10(at[0]) - 0.1, log10(at[-1]) + 0.1],
         }
     margin = {"t": 20, "b": 10, "l": 10, "r": 10}
-    legend = LEGEND | ({"title": {"text": f"{escape(place(timings))}  "}} if place(timings) else {})
-    height = HEIGHT + ROW * len({(timing.implementation, timing.origin) for timing in timings})
-    figure = go.Figure(layout={"margin": margin, "hovermode": "closest", "xaxis": axis})
-    space = footnote(figure, timings, height)
-    figure.update_layout(legend=legend | {"y": space})
+    names, places = {(timing.implementation, timing.origin) for timing in timings}, origins(timings)
+    height = HEIGHT + ROW * (len(names) + 2 * len(places))
+    layout = {"height": height, "margin": margin, "legend": legend(timings), "hovermode": "closest", "xaxis": axis}
+    figure = go.Figure(layout=layout)
     figure.update_yaxes(type="log", title=y, exponentformat="power", dtick=1)
     return figure, Look(tuple(dict.fromkeys(timing.origin for timing in timings)))
 
 
-def footnote(figure: go.Figure, timings: Sequence[Timing], height: int) -> float:
-    """Sets the height and writes under the figure where and when it was measured; gives the share that this takes."""
-    told = [part for text in origins(timings) for part in wrap(text, WIDTH + 15, break_on_hyphens=False)]
-    space = SMALL * len(told) + 8
-    where = {"xref": "container", "yref": "container", "x": 0.01, "y": 4 / (height + space), "xanchor": "left"}
-    text = {"text": "<br>".join(map(escape, told)), "font": {"size": 11, "weight": "normal"}, "yanchor": "bottom"}
-    figure.update_layout(height=height + space, title=where | text)
-    return space / (height + space)
+def legend(timings: Sequence[Timing]) -> dict[str, Any]:
+    """Under the figure, headed by where and when it was measured, so that a picture of it says so by itself."""
+    told = "<br>".join(escape(part) for text in origins(timings) for part in wrap(text, FINE, break_on_hyphens=False))
+    return LEGEND | {"title": {"text": told, "side": "top", "font": {"size": 11}}}
 
 
 def origins(timings: Iterable[Timing]) -> list[str]:

@@ -128,10 +128,9 @@ def transfer(timings: Sequence[Timing]) -> go.Figure:
                 row=at,
                 col=1,
             )
-    space = marks.footnote(figure, [timing for line in found.values() for timing in line], height) * height
-    margin = {"t": 95, "b": 40 + space, "l": 10, "r": 10}  # room for buttons, legend and the first title
-    top = {"orientation": "h", "yref": "container", "yanchor": "top", "y": 1 - 30 / height, "x": 0}
-    figure.update_layout(barmode="stack", barnorm="percent", margin=margin, legend=top)
+    margin = {"t": 70, "b": 10, "l": 10, "r": 10}  # room for buttons and the first title
+    legend = marks.legend([timing for line in found.values() for timing in line])
+    figure.update_layout(height=height, barmode="stack", barnorm="percent", margin=margin, legend=legend)
     figure.update_annotations(font_size=12, x=0, xanchor="left", align="left")
     figure.update_xaxes(type="category")
     figure.update_yaxes(ticksuffix=" %", nticks=3)
