@@ -236,7 +236,7 @@ def _future(q: Tensor, k: Tensor) -> Tensor:
 
 @functools.cache
 def _compiled() -> Callable[..., Tensor]:
-    """Compiled for every size and dtype that comes; past the usual 8, torch would run it uncompiled and not say so."""
+    """Compiled for every size and dtype that comes; past the usual 8, torch would run it uncompiled."""
     return torch.compile(flex_attention, fullgraph=True, recompile_limit=COMPILED)
 
 
