@@ -21,7 +21,8 @@ From the ground up, where each may import what stands before it:
     devices implementations sweep    what can be timed where, and which cases of it are
     stopwatch footprint roofline     seconds, bytes and operations of a call, and what hardware could do at best
     recordings comparison  timings as they are kept and travel, and what they say about each other
-    calls turn timing      a case made ready, one measurement at a time, seconds with their spread
+    calls yardstick course  a case made ready, whether the machine is left alone, what is known about a case so far
+    turn timing            one measurement at a time, seconds with their spread
     command                the command line of timing
     tables cells softmax_tables      tensors to rows and bytes
     charts components      figures, and the parts that run in the browser

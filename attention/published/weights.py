@@ -88,6 +88,14 @@ class Weights:
         """The maps alone, for what has no biases."""
         return Weights.of(self.query, self.key, self.value, self.output, self.batch, self.tokens)
 
+    def learning(self) -> tuple[Weights, list[Tensor]]:
+        """The same with gradients, and its leaves: every tensor, and every layout that was asked for, is one itself."""
+        tensors = {name: _leaf(x) for name, x in vars(self).items() if isinstance(x, Tensor)}
+        layouts = {name: Linear(*map(_leaf, x)) for name, x in vars(self).items() if isinstance(x, Linear)}
+        found = replace(self, **tensors)
+        vars(found).update(layouts)
+        return found, [*tensors.values(), *(leaf for layout in layouts.values() for leaf in layout)]
+
     @cached_property
     def q_proj(self) -> Linear:
         """c to h d."""
@@ -113,6 +121,10 @@ class Weights:
         """c to h 3 d, with query, key and value of a head side by side."""
         maps = torch.cat([self.query, self.key, self.value], -1)
         return _linear(maps, torch.cat([self.query_bias, self.key_bias, self.value_bias], -1))
+
+
+def _leaf(x: Tensor) -> Tensor:
+    return x.detach().clone().requires_grad_()
 
 
 def _linear(maps: Float[Tensor, "h c d"], bias: Float[Tensor, "h d"]) -> Linear:

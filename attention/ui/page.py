@@ -21,7 +21,7 @@ from attention.components.copy_link import copy_link
 from attention.config import DEFAULTS, KNOBS, LAST, LONGEST, Config, ConfigError, check
 from attention.published import ROWS
 from attention.sweep import Sweep
-from attention.ui import compute, controls, sweep_controls
+from attention.ui import compute, controls, limits, sweep_controls
 from attention.ui.words import plain
 
 # In the page itself: Material icons come from elsewhere, and a browser fetches a file anew whenever the address changes.
@@ -181,9 +181,14 @@ def _live(view: View, ahead: View | None, any_length: bool) -> None:
 
 def _controls(config: Config) -> None:
     controls.draw(config)
+    _foot(DEFAULTS)
+
+
+def _foot(defaults: dict[str, Any]) -> None:
+    """What every sidebar ends with."""
     with st.container(horizontal=True, vertical_alignment="center"):
         copy_link()
-        st.button("Reset", on_click=put, kwargs=DEFAULTS, key="reset", help="Every setting back to its default.")
+        st.button("Reset", on_click=put, kwargs=defaults, key="reset", help="Every setting back to its default.")
 
 
 def _tell(notes: list[str]) -> None:
@@ -238,9 +243,10 @@ def _arrive_sweep() -> None:
     """Takes up the link of a sweep, as `_arrive` does for a config."""
     state, query = st.session_state, st.query_params.to_dict()
     if "sweep" not in state or (query and query != sweep.to_query(state.sweep)):
-        state.sweep, state.sweep_notes = sweep.from_query(query)
-        for name, given in vars(state.sweep).items():
-            state[sweep_controls.KEY.format(name)] = sweep_controls.seed(name, given)
+        found, notes = sweep.from_query(query)
+        state.sweep, capped = limits.bounded(found)
+        state.sweep_notes = [*notes, *(capped if "seconds" in query else [])]
+        state.update(sweep_controls.widgets(state.sweep))
 
 
 @st.fragment
@@ -250,6 +256,7 @@ def _live_sweep(view: Callable[[Sweep], None]) -> None:
         st.query_params.from_dict(sweep.to_query(found))
     with st.sidebar:
         sweep_controls.draw(found)
+        _foot(sweep_controls.widgets(limits.bounded(Sweep())[0]))
     _tell(st.session_state.sweep_notes)
     view(found)
 
