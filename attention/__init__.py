@@ -10,7 +10,7 @@ From the ground up, where each may import what stands before it:
     bounds blocks          which blocks of the square a mask rule hides, shows or cuts
     scoring pooling spread  some rows of one head, pooled while they are computed; here or by an executor
     cluster                an executor that spreads that work over other machines
-    maps zoom              pictures of the weights at any length, and what follows from them
+    maps zoom estimate map_numbers map_parity   pictures of the weights at any length, and what follows from them
     parity program         the proof that a trace is PyTorch's attention, and the program that computes it
     stages distribution    how one row of weights came about, and the weights of all rows
     scaling precision      why scores are divided by the root of d_head, and what number types do to a head

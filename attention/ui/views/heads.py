@@ -67,9 +67,7 @@ def _focus(trace: Trace) -> None:
         parts.focus(190)
         predict.offer({"row": "Predict a row"})
     cells, tile = tables.focus(trace, heatmap.PIXELS)
-    first = config.window[0][0], config.window[1][0]
-    figure = heatmap.weights(cells, tile, config.colors, tables.labels(config), config.row, first=first)
-    parts.zoom(config, figure, tile)
+    parts.zoom(config, cells, tile)
 
 
 def _take_away(trace: Trace) -> None:

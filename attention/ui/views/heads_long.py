@@ -122,13 +122,12 @@ def _large(config: Config, drawing: Drawing) -> None:
     rows, cols = config.window if exact else ((0, config.tokens), (0, config.tokens))
     maps = drawing.heads[config.head] if exact else drawing.looked_at(drawing.preview).head(config.head)
     cells, tile = compute.part(config, maps, rows, cols)
-    names = tables.labels(config) if tile == 1 else []
-    figure = heatmap.weights(cells, tile, config.colors, names, config.row, first=(rows[0], cols[0]), pool=config.pool)
     if exact:
-        parts.zoom(config, figure, tile)
-    else:
-        st.caption("Preview. Zoom opens when this head is exact.")
-        st.plotly_chart(figure, key="focus", width="stretch", config={"displaylogo": False})
+        parts.zoom(config, cells, tile, config.pool)
+        return
+    st.caption("Preview. Zoom opens when this head is exact.")
+    figure = heatmap.weights(cells, tile, config.colors, [], config.row, pool=config.pool)
+    st.plotly_chart(figure, key="focus", width="stretch", config={"displaylogo": False})
 
 
 def _take_away(config: Config, drawing: Drawing) -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import plotly.graph_objects as go
 import pyarrow as pa
 import streamlit as st
+from jaxtyping import Float
+from torch import Tensor
 
 from attention import tables
+from attention.charts import heatmap
 from attention.config import KNOBS, LAST, Config
 from attention.heads import NUMBERS
 from attention.ui import page
@@ -56,9 +58,11 @@ def numbers(found: dict[str, list[float]]) -> None:
     st.dataframe(pa.table(found), column_config=columns, hide_index=True, height=height, key="numbers")
 
 
-def zoom(config: Config, figure: go.Figure, tile: int) -> None:
+def zoom(config: Config, cells: Float[Tensor, "q k"], tile: int, pool: str = "max") -> None:
     """The large head: a rectangle that is dragged on it is drawn anew as finely as there are pixels, and back."""
     rows, cols = config.window
+    names, first = tables.labels(config), (rows[0], cols[0])
+    figure = heatmap.weights(cells, tile, config.colors, names, config.row, first=first, pool=pool)
     fine = "every token" if tile == 1 else f"{tile} x {tile} tokens a pixel"
     st.caption(
         f"Queries {rows[0]:,} to {rows[1] - 1:,}, keys {cols[0]:,} to {cols[1] - 1:,}: {fine}. "

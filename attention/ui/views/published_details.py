@@ -11,7 +11,8 @@ from attention.published import ROWS, Evidence
 from attention.published.compare import Comparison
 from attention.published.row import greatest_weight
 from attention.tables import quantity
-from attention.ui import compute, measuring
+from attention.ui import compute
+from attention.ui.limits import limits
 from attention.ui.words import plain
 
 LEAK = (
@@ -49,7 +50,7 @@ def _costs(config: Config, name: str, printed: bool, found: Comparison) -> None:
     until = " until it raises" if raises else ""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"**Costs** of {_counted(config.batch, 'sequence')} of {_counted(len(found.mask), 'token')}")
-        wanted = st.toggle("Measure its time", key="timed", help=AGAINST, disabled=not measuring.allowed())
+        wanted = st.toggle("Measure its time", key="timed", help=AGAINST, disabled=not limits().measure)
     costs = {
         "Parameters": f"{found.parameters:,}",
         "FLOPs": f"{cost.flops:,}{until}",
@@ -58,7 +59,7 @@ def _costs(config: Config, name: str, printed: bool, found: Comparison) -> None:
     }
     if raises:
         costs |= {"Leak of the last token": "none: it raises", "Time": "none: it raises"}
-    elif not measuring.allowed():
+    elif not limits().measure:
         costs["Time"] = "measuring is off on this host"
     elif not wanted:
         costs["Time over the reference's"] = "not measured yet: switch on “Measure its time”"
