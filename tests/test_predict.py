@@ -47,3 +47,10 @@ def test_what_was_opened_stays_open_on_every_page_until_the_settings_change(page
     second.slider(key="temperature").set_value(2.0).run()
     assert not second.toggle[0].value
     assert not components(second)
+
+
+def test_a_sequence_too_long_for_a_trace_is_a_question_too():
+    test = run(next(page for page in PAGES if page.stem == "heads"), {"predict": "row", "tokens": "4096"})
+    assert not test.exception
+    assert "Predict, then reveal" in words(test)
+    assert not components(test) and not tables(test)

@@ -23,10 +23,10 @@ def begin(config: Config) -> None:
 
 def view(config: Config) -> None:
     """The page of a config."""
+    if questions.closed(config.traceable):
+        return
     if config.traceable is not config:
         heads_long.view(config)
-        return
-    if questions.closed(config):
         return
     trace = compute.trace(config)
     title = st.container()  # filled after the grid, which is what one waits for
