@@ -7,11 +7,12 @@ From the ground up, where each may import what stands before it:
     config codec           every knob, and the link that carries them
     projected trace        queries, keys and values of a config; every step of one pass
     heads                  what a head does, in numbers
-    bounds blocks          which blocks of the square a mask rule hides, shows or cuts
+    bounds quadtree blocks  which blocks of the square a mask rule hides, shows or cuts
     scoring pooling spread  some rows of one head, pooled while they are computed; here or by an executor
     cluster                an executor that spreads that work over other machines
-    maps zoom estimate map_numbers map_parity   pictures of the weights at any length, and what follows from them
-    parity program         the proof that a trace is PyTorch's attention, and the program that computes it
+    maps zoom              pictures of the weights at any length, and what follows from them
+    map_numbers estimate   what a head does at any length, in numbers; how long that takes
+    parity map_parity program  the proof that a trace is PyTorch's attention, and the program that computes it
     stages distribution    how one row of weights came about, and the weights of all rows
     scaling precision      why scores are divided by the root of d_head, and what number types do to a head
     gallery effect audit   masks side by side, what one takes from the weights, and rows that see nothing

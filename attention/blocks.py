@@ -11,14 +11,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any
 
 import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
-from attention.bounds import Between, Verdict
+from attention.bounds import Between, judged
 from attention.masks import Rule
+from attention.quadtree import Ends, squares
 
 GRID = 2**18  # blocks that are classed at once: some megabytes
 CACHED = 2**26  # pairs of a pattern at the most, one byte each
@@ -86,7 +86,8 @@ def classed(rule: Rule, n: int, span: int, rows: Int[Tensor, "i"], cols: Int[Ten
     """The blocks between these edges, classed by the rule; never called shown or hidden unless every pair is."""
     step = max(1, GRID // len(cols))
     starts = range(0, len(rows) - 1, step)
-    parts = [_verdict(rule, n, span, rows[at : at + step + 1], cols) for at in starts]
+    k = Between(cols[None, :-1], cols[None, 1:] - 1, 1)
+    parts = [judged(rule.allows, _down(rows[at : at + step + 1]), k, n, span) for at in starts]
     seen, shown = torch.cat([part.some for part in parts]), torch.cat([part.all for part in parts])
     cut = seen & ~shown
     r, c = cut.nonzero(as_tuple=True)
@@ -94,17 +95,37 @@ def classed(rule: Rule, n: int, span: int, rows: Int[Tensor, "i"], cols: Int[Ten
     return Blocks(rows, cols, seen, cut, all(part.steady for part in parts), low, high)
 
 
-def _verdict(rule: Rule, n: int, span: int, rows: Tensor, cols: Tensor) -> Verdict:
-    shape = len(rows) - 1, len(cols) - 1
-    q = Between(rows[:-1, None], rows[1:, None] - 1, 1)
-    k = Between(cols[None, :-1], cols[None, 1:] - 1, 1)
-    try:
-        found: Any = rule.allows(q, k, n, span)  # type: ignore[arg-type]
-    except (TypeError, AttributeError):
-        found = None
-    if not isinstance(found, Verdict):
-        return Verdict(torch.ones(shape, dtype=torch.bool), torch.zeros(shape, dtype=torch.bool), False)
-    return Verdict(found.some.expand(shape), found.all.expand(shape), found.steady)
+def edges(ends: Ends, size: int) -> Int[Tensor, "i"]:
+    """The edges of blocks of a size from one end to the other, the last of them cut short."""
+    return torch.tensor([*range(*ends, size), ends[1]])
+
+
+def visible(
+    rule: Rule, tokens: int, span: int, tile: int, rows: Ends | None = None, cols: Ends | None = None
+) -> Bool[Tensor, "p r"]:
+    """Which tiles within a window, all tokens unless given, show anything at all: False where the rule hides each pair."""
+    rows, cols = rows or (0, tokens), cols or (0, tokens)
+    found = torch.zeros(-(-(rows[1] - rows[0]) // tile), -(-(cols[1] - cols[0]) // tile), dtype=torch.bool)
+    for part in squares(rule, tokens, span, rows, cols, tile, found):
+        shown, down, across = part.visible(tile).nonzero(as_tuple=True)
+        top, left = (part.first[:, shown] - torch.tensor([[rows[0]], [cols[0]]])) // tile
+        found[top + down, left + across] = True
+    return found
+
+
+def choices(rule: Rule, tokens: int, span: int) -> Int[Tensor, "n"]:
+    """How many keys each query sees."""
+    whole = 0, tokens
+    found = torch.zeros(tokens + 1, dtype=torch.int64)  # the last is what lies past the end
+    for part in squares(rule, tokens, span, whole, whole):
+        rows = (part.first[0, :, None] + torch.arange(part.side)).clamp(max=tokens)
+        found.index_add_(0, rows.flatten(), part.counts().flatten())
+    return found[:-1]
+
+
+def _down(rows: Int[Tensor, "i"]) -> Between:
+    """The queries between these edges."""
+    return Between(rows[:-1, None], rows[1:, None] - 1, 1)
 
 
 @lru_cache(maxsize=2)
@@ -112,10 +133,3 @@ def pattern(rule: Rule, n: int, span: int, height: int, low: int, high: int) -> 
     """What a steady rule says at q = r and k = r' + low for rows r < height: any block of it is a slice of columns."""
     at = torch.arange(low, high, dtype=torch.int32)[None]
     return rule(torch.arange(height, dtype=torch.int32)[:, None], at, n, span).expand(height, high - low)
-
-
-def visible(rule, tokens, span, tile, rows=None, cols=None):
-    (a, b), (c, d) = rows or (0, tokens), cols or (0, tokens)
-    return classed(
-        rule, tokens, span, torch.tensor([*range(a, b, tile), b]), torch.tensor([*range(c, d, tile), d])
-    ).seen

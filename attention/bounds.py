@@ -102,23 +102,28 @@ class Between:
 class Verdict:
     """Of a statement about the pairs of a block: can it be true of `some`, must it be true of `all`?
 
-    `steady`: it depends on the difference of query and key alone.
+    `steady`: it depends on the difference of query and key alone. `toeplitz`: so it is at least within the block, where
+    the rest is certain.
     """
 
     __hash__ = None  # type: ignore[assignment]
 
-    def __init__(self, some: Bool[Tensor, "..."], all: Bool[Tensor, "..."], steady: bool) -> None:
+    def __init__(
+        self, some: Bool[Tensor, "..."], all: Bool[Tensor, "..."], steady: bool, toeplitz: Tensor | bool = False
+    ) -> None:
         self.some, self.all, self.steady = some, all, steady
+        self.toeplitz = (some == all) | toeplitz | steady
 
     def __bool__(self) -> bool:
         raise TypeError("A verdict on many pairs is neither true nor false.")
 
     def __invert__(self) -> Verdict:
-        return Verdict(~self.all, ~self.some, self.steady)
+        return Verdict(~self.all, ~self.some, self.steady, self.toeplitz)
 
     def __and__(self, other: Verdict | bool) -> Verdict:
         other = _verdict(other)
-        return Verdict(self.some & other.some, self.all & other.all, self.steady and other.steady)
+        toeplitz = self.toeplitz & other.toeplitz
+        return Verdict(self.some & other.some, self.all & other.all, self.steady and other.steady, toeplitz)
 
     def __or__(self, other: Verdict | bool) -> Verdict:
         return ~(~self & ~_verdict(other))
@@ -143,6 +148,20 @@ class Verdict:
             return NotImplemented
         mine, other = args if isinstance(args[0], cls) else args[::-1]
         return getattr(mine, known[function])(other)
+
+
+def judged(rule: Callable[..., Any], q: Between, k: Between, n: int, span: int) -> Verdict:
+    """What a mask rule says about the blocks of queries and keys between these bounds; what they can't follow is open."""
+    shape = torch.broadcast_shapes(q.low.shape, k.low.shape)
+    try:
+        found = rule(q, k, n, span)
+    except (TypeError, AttributeError):
+        found = None
+    if not isinstance(found, Verdict):
+        return Verdict(torch.ones(shape, dtype=torch.bool), torch.zeros(shape, dtype=torch.bool), False)
+    return Verdict(
+        *(part.expand(shape) for part in (found.some, found.all)), found.steady, found.toeplitz.expand(shape)
+    )
 
 
 def _whole(value: Any, least: int | None = None) -> int:

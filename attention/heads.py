@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from functools import cached_property
 from typing import NamedTuple
 
 import torch
@@ -48,37 +47,46 @@ def profile(weights: Float[Tensor, "h q k"], mask: Bool[Tensor, "q k"] | None = 
     """
     if weights.ndim != 3 or 0 in weights.shape[1:]:
         raise ValueError(f"weights of shape {tuple(weights.shape)} are not (heads, queries, keys) of one or more.")
-    each = [Rows(head, mask) for head in weights.split(1)]  # head by head: what fits a cache is read once from memory
+    each = [rows(head, mask) for head in weights.split(1)]  # head by head: what fits a cache is read once from memory
     none = weights.new_zeros(0)
     return Profile(**{name: torch.cat([none, *map(number.of, each)]) for name, number in NUMBERS.items()})
 
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """The rows of one or more heads, `weights (h q k)`, and what several numbers need of them, computed once."""
+    """What the numbers need of the rows of one or more heads.
 
-    weights: Weights
-    mask: Bool[Tensor, "q k"] | None = None
+    `entropy` in nats, the `greatest` weight, the mean `distance` to the keys in tokens, the weights on the `first` key
+    `(h q)` and on the `previous` one, of the queries from the second on that have one `(h m)`; `choices`: how many keys
+    a row may see, (h q) or (q).
+    """
 
-    @cached_property
-    def entropy(self) -> Float[Tensor, "h q"]:
-        """Entropy of every row, in nats."""
-        return row_entropy(self.weights)
+    entropy: Float[Tensor, "h q"]
+    greatest: Float[Tensor, "h q"]
+    distance: Float[Tensor, "h q"]
+    first: Float[Tensor, "h q"]
+    previous: Float[Tensor, "h m"]
+    choices: Int[Tensor, "..."]
 
-    @cached_property
-    def greatest(self) -> Float[Tensor, "h q"]:
-        """The greatest weight of every row."""
-        return self.weights.amax(-1)
-
-    @cached_property
+    @property
     def seeing(self) -> Bool[Tensor, "h q"]:
         """Which rows see anything?"""
         return self.greatest > 0
 
-    @cached_property
-    def choices(self) -> Int[Tensor, "..."]:
-        """How many keys a row may see, (h q) or (q)."""
-        return (self.weights > 0).sum(-1) if self.mask is None else self.mask.sum(-1)
+
+def rows(weights: Weights, mask: Bool[Tensor, "q k"] | None = None) -> Rows:
+    """The rows of heads, from their weights."""
+    queries, keys = weights.shape[-2:]
+    at = torch.arange(max(queries, keys), device=weights.device)
+    apart = (at[:queries, None] - at[None, :keys]).abs().to(weights.dtype)
+    return Rows(
+        entropy=row_entropy(weights),
+        greatest=weights.amax(-1),
+        distance=(weights * apart).sum(-1),
+        first=weights[..., 0],
+        previous=weights[:, 1:].diagonal(0, 1, 2),
+        choices=(weights > 0).sum(-1) if mask is None else mask.sum(-1),
+    )
 
 
 def row_entropy(weights: Float[Tensor, "*q k"]) -> Float[Tensor, "*q"]:
@@ -93,7 +101,7 @@ def entropy(rows: Rows) -> PerHead:
 
 def entropy_share(rows: Rows) -> PerHead:
     """Mean over the rows of entropy over the most it could be, ln of the keys they may see, where these are several."""
-    share = rows.entropy / rows.choices.clamp(min=2).to(rows.weights.dtype).log()
+    share = rows.entropy / rows.choices.clamp(min=2).to(rows.entropy.dtype).log()
     return _mean(share, rows.seeing & (rows.choices > 1))
 
 
@@ -104,23 +112,17 @@ def greatest(rows: Rows) -> PerHead:
 
 def distance(rows: Rows) -> PerHead:
     """Mean distance between query and key in tokens, weighted by attention (Vig & Belinkov 2019, section 4.2)."""
-    queries, keys = rows.weights.shape[-2:]
-    at = torch.arange(max(queries, keys), device=rows.weights.device)
-    apart = (at[:queries, None] - at[None, :keys]).abs().to(rows.weights.dtype)
-    return _mean((rows.weights * apart).sum(-1), rows.seeing)
+    return _mean(rows.distance, rows.seeing)
 
 
 def first(rows: Rows) -> PerHead:
     """Mean weight on the first token: the attention sink of Xiao et al. 2023, section 3.1."""
-    return _mean(rows.weights[..., 0], rows.seeing)
+    return _mean(rows.first, rows.seeing)
 
 
 def previous(rows: Rows) -> PerHead:
     """Mean weight on the token just before, over the queries that have one (Olsson et al. 2022: previous-token)."""
-    weights = rows.weights
-    if weights.shape[-2] < 2:
-        return weights.new_zeros(weights.shape[0])
-    return _mean(weights.diagonal(-1, -2, -1), rows.seeing[:, 1 : weights.shape[-1] + 1])
+    return _mean(rows.previous, rows.seeing[:, 1 : rows.previous.shape[-1] + 1])
 
 
 def _mean(rows: Float[Tensor, "h q"], counted: Bool[Tensor, "h q"]) -> PerHead:

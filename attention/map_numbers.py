@@ -1,8 +1,27 @@
-import torch
+"""What a head does, in numbers, at any length: heads.py from a map, whose weights are never all there."""
 
-from attention.heads import Profile
+from __future__ import annotations
+
+from jaxtyping import Float
+from torch import Tensor
+
+from attention import zoom
+from attention.blocks import choices
+from attention.heads import NUMBERS, Profile, Rows
+from attention.maps import HeadMaps
 
 
-def numbers(maps, query, key):
-    z = torch.zeros(len(maps.lse))
-    return Profile(maps.entropy.mean(-1), z, maps.greatest.mean(-1), maps.distance.mean(-1), z, z)
+def numbers(maps: HeadMaps, query: Float[Tensor, "h n d"], key: Float[Tensor, "g n d"]) -> Profile:
+    """The numbers of every head of the maps, as `heads.profile` has them of the weights with their mask.
+
+    `query` and `key` are those that the maps were made of. Raises ValueError for maps without statistics, for a window
+    and for a preview.
+    """
+    if maps.entropy is None or maps.greatest is None or maps.distance is None:
+        raise ValueError("These maps have no statistics: ask head_maps for stats=True.")
+    n = maps.tokens
+    previous = zoom.diagonal(maps, query, key, 1) if n > 1 else maps.lse[:, :0]
+    first = zoom.window(maps, query, key, (0, n), (0, 1))[..., 0]
+    seen = choices(maps.scoring.rule, n, maps.scoring.span).to(maps.lse.device)
+    rows = Rows(maps.entropy, maps.greatest, maps.distance, first.double(), previous.double(), seen)
+    return Profile(**{name: number.of(rows) for name, number in NUMBERS.items()})

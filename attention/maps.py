@@ -18,7 +18,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from attention.blocks import Blocks, classed
+from attention.blocks import Blocks, classed, edges
 from attention.masks import MASKS, Rule
 from attention.pooling import Job, Pooled, ceil
 from attention.scores import POSITIONS, SOFTMAXES
@@ -74,16 +74,9 @@ class HeadMaps:
         """The picture: means or maxima, as the pool says."""
         return self.mean if self.pool == "mean" or self.most is None else self.most
 
-    def head(self, number: int) -> HeadMaps:
-        """The maps of one head alone."""
-        at = number - self.first
-        tensors = {field.name: getattr(self, field.name) for field in fields(self)}
-        one = {name: value[at : at + 1] for name, value in tensors.items() if isinstance(value, Tensor)}
-        return replace(self, first=number, **one)
-
     def pooled_by(self, pool: str) -> HeadMaps:
         """The same maps shown by mean or by maximum; raises ValueError for maxima that were not computed."""
-        _known("pool", pool, POOLS)
+        known("pool", pool, POOLS)
         if pool == "max" and self.most is None:
             raise ValueError("pool='max' was not computed with these maps: ask head_maps for pool='max' or stats=True.")
         return replace(self, pool=pool)
@@ -169,7 +162,7 @@ def blank(
     window = rows is not None or cols is not None
     rows, cols = _within("rows", rows, n), _within("cols", cols, n)
     tile = tile if tile is not None else 1 if window else ceil(n, side)
-    _check_size(rows, cols, tile, heads)
+    check_size(rows, cols, tile, heads)
     scoring = Scoring(mask, span, scale if scale is not None else 1 / math.sqrt(d), softcap, positions, softmax)
     dtype = query.dtype if query.dtype == torch.float64 else torch.float32
     pixels = query.new_zeros(heads, ceil(rows[1] - rows[0], tile), ceil(cols[1] - cols[0], tile), dtype=dtype)
@@ -197,17 +190,31 @@ def counts(ends: tuple[int, int], tile: int, like: Tensor) -> Float[Tensor, "p"]
 def joined(maps: list[HeadMaps]) -> HeadMaps:
     """The maps of neighbouring heads as one."""
     first = maps[0]
-    tensors = [field.name for field in fields(HeadMaps) if isinstance(getattr(first, field.name), Tensor)]
-    return replace(first, **{name: torch.cat([getattr(part, name) for part in maps]) for name in tensors})
+    return replace(first, **{name: torch.cat([getattr(part, name) for part in maps]) for name in _tensors(first)})
+
+
+def split(maps: HeadMaps) -> list[HeadMaps]:
+    """The maps of every head by itself: views."""
+    return [
+        replace(maps, first=head, **{name: each[at : at + 1] for name, each in _tensors(maps).items()})
+        for at, head in enumerate(maps.numbers)
+    ]
+
+
+def _tensors(maps: HeadMaps) -> dict[str, Tensor]:
+    """What has an axis for heads."""
+    every = {field.name: getattr(maps, field.name) for field in fields(HeadMaps)}
+    return {name: value for name, value in every.items() if isinstance(value, Tensor)}
 
 
 def _bands(query: Tensor, picture: HeadMaps) -> list[Blocks]:
     """The blocks of the rows, as many for a job as make it worth its while."""
-    n, grown, (first, last), cols = picture.tokens, _grown(query), picture.rows, picture.cols
-    height, step = _fitting(HEIGHT * grown, picture.tile), _fitting(STEP * grown, picture.tile)
+    n, grown, cols = picture.tokens, _grown(query), picture.cols
+    height, step = fitting(HEIGHT * grown, picture.tile), fitting(STEP * grown, picture.tile)
     across = {*range(cols[0] % step, n, step), 0, n, *cols}
-    down = torch.tensor([*range(first, last, height), last])
-    blocks = classed(picture.scoring.rule, n, picture.scoring.span, down, torch.tensor(sorted(across)))
+    blocks = classed(
+        picture.scoring.rule, n, picture.scoring.span, edges(picture.rows, height), torch.tensor(sorted(across))
+    )
     return list(blocks.bands(max(1, BAND * grown // (n * height))))
 
 
@@ -215,7 +222,7 @@ def _grown(query: Tensor) -> int:
     return 1 if query.device.type == "cpu" else GROWTH
 
 
-def _fitting(size: int, tile: int) -> int:
+def fitting(size: int, tile: int) -> int:
     """A number of tokens near a size, whole tiles where they are not far larger."""
     return size if tile > 2 * size else max(1, round(size / tile)) * tile
 
@@ -266,10 +273,10 @@ def _check(query, key, mask, span, side, pool, positions, softcap, softmax) -> N
         kinds = f"query is {query.dtype} on {query.device}, key {key.dtype} on {key.device}"
         raise ValueError(f"{kinds}; both must be floating-point and on one device.")
     if not isinstance(mask, Rule):
-        _known("mask", mask, MASKS)
-    _known("pool", pool, POOLS)
-    _known("positions", positions, POSITIONS)
-    _known("softmax", softmax, SOFTMAXES)
+        known("mask", mask, MASKS)
+    known("pool", pool, POOLS)
+    known("positions", positions, POSITIONS)
+    known("softmax", softmax, SOFTMAXES)
     for name, value in (("span", span), ("side", side)):
         if not isinstance(value, int) or value < 1:
             raise ValueError(f"{name}={value!r} is not a whole number of at least 1.")
@@ -277,7 +284,8 @@ def _check(query, key, mask, span, side, pool, positions, softcap, softmax) -> N
         raise ValueError(f"softcap={softcap} is not a positive number; None leaves the scores uncapped.")
 
 
-def _known(name: str, value: object, allowed: Iterable[str]) -> None:
+def known(name: str, value: object, allowed: Iterable[str]) -> None:
+    """Raises ValueError for a name that is not one of those allowed."""
     if value in (allowed := list(allowed)):
         return
     near = difflib.get_close_matches(str(value), allowed, 1)
@@ -292,7 +300,8 @@ def _within(name: str, ends: tuple[int, int] | None, n: int) -> tuple[int, int]:
     return int(first), int(last)
 
 
-def _check_size(rows: tuple[int, int], cols: tuple[int, int], tile: int, heads: int) -> None:
+def check_size(rows: tuple[int, int], cols: tuple[int, int], tile: int, heads: int) -> None:
+    """Raises ValueError for a tile that is no length, and for more than CELLS pixels."""
     if not isinstance(tile, int) or tile < 1:
         raise ValueError(f"tile={tile!r} is not a whole number of at least 1.")
     cells = heads * ceil(rows[1] - rows[0], tile) * ceil(cols[1] - cols[0], tile)

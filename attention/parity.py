@@ -7,6 +7,7 @@ with the unit matrix beside v as the value, it returns both.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -41,46 +42,71 @@ class Parity:
 def parity(trace: Trace) -> Parity:
     """The pass against scaled_dot_product_attention on the same q, k, v, mask, bias, scale and softmax."""
     h, n, _ = trace.weights.shape
-    rows = torch.linspace(0, n - 1, min(n, max(1, BUDGET // (h * n * n)))).round().long()
-    rows[-1] = n - 1
+    rows = evenly(n, max(1, BUDGET // (h * n * n)))
     with torch.inference_mode():
-        context, weights = _reference(trace, rows)
+        mask = torch.where(trace.mask[rows], trace.bias[:, rows], HIDDEN)
+        value = torch.cat([trace.v, torch.eye(n).expand(h, -1, -1)], -1)
+        config = trace.config
+        found = by_torch(trace.q[:, rows], trace.k, value, mask, trace.scale, config.softcap, config.softmax)
+        context, weights = found.output.split([trace.v.shape[-1], n], -1)
         seen = trace.mask.any(-1)
         return Parity(
-            weights=_greatest(trace.weights[:, rows] - weights[..., :n]),
-            output=_greatest(trace.context[:, rows] - context),
-            row_sum=_greatest(_sums(trace, rows, weights) - 1),
+            weights=greatest(trace.weights[:, rows] - weights),
+            output=greatest(trace.context[:, rows] - context),
+            row_sum=greatest(_sums(trace, rows, found.nothing) - 1),
             blind=int((~seen).sum()),
             rows=len(rows),
         )
 
 
-def _sums(trace: Trace, rows: Int[Tensor, "r"], reference: Float[Tensor, "h r w"]) -> Float[Tensor, "h s"]:
+def evenly(n: int, many: int) -> Int[Tensor, "r"]:
+    """So many of n positions, evenly spread and with the last; all where there are fewer."""
+    found = torch.linspace(0, n - 1, min(n, many)).round().long()
+    found[-1] = n - 1
+    return found
+
+
+def _sums(trace: Trace, rows: Int[Tensor, "r"], nothing: Float[Tensor, "h r"]) -> Float[Tensor, "h s"]:
     """Sums of every row that sees something; of the compared ones, with what went to it, where one was added."""
     seen = trace.mask.any(-1)
     if trace.config.softmax == "standard":
         return trace.weights.sum(-1)[:, seen]
-    added = reference[..., trace.weights.shape[-1] :].sum(-1)
-    return (trace.weights[:, rows].sum(-1) + added)[:, seen[rows]]
+    return (trace.weights[:, rows].sum(-1) + nothing)[:, seen[rows]]
 
 
-def _reference(trace: Trace, rows: Int[Tensor, "r"]) -> tuple[Float[Tensor, "h r d"], Float[Tensor, "h r w"]]:
-    """Context and weights of these queries by scaled_dot_product_attention.
+class ByTorch(NamedTuple):
+    """What scaled_dot_product_attention gives: its output, and the weight that goes to the one that may be added."""
+
+    output: Float[Tensor, "h r e"]
+    nothing: Float[Tensor, "h r"]
+
+
+def by_torch(
+    q: Float[Tensor, "h r d"],
+    k: Float[Tensor, "h n d"],
+    v: Float[Tensor, "h n e"],
+    mask: Float[Tensor, "h r n"],
+    scale: float,
+    softcap: float | None,
+    softmax: str,
+) -> ByTorch:
+    """Attention of these queries by scaled_dot_product_attention, with a mask that is added to the scores.
 
     A softcap, which it does not have, goes in as scores that are ready (a float mask over queries of zero); one added
-    to the denominator is a key of zeros with a value of zeros.
+    to the denominator is a key of zeros with a value of zeros, and a channel of its own to tell its weight.
     """
-    q, k, v = trace.q[:, rows], trace.k, trace.v
-    mask = torch.where(trace.mask[rows], trace.bias[:, rows], HIDDEN)
-    if trace.config.softcap:
-        mask = mask + capped(q @ k.mT * trace.scale, trace.config.softcap)
+    if softcap:
+        mask = mask + capped(q @ k.mT * scale, softcap)
         q = torch.zeros_like(q)
-    if trace.config.softmax == "plus one":
-        k, v, mask = F.pad(k, (0, 0, 0, 1)), F.pad(v, (0, 0, 0, 1)), F.pad(mask, (0, 1))
-    both = torch.cat([v, torch.eye(k.shape[1]).expand(len(v), -1, -1)], -1)
-    found = F.scaled_dot_product_attention(q[None], k[None], both[None], mask[None], scale=trace.scale)[0]
-    return found[..., : v.shape[-1]], found[..., v.shape[-1] :]
+    if softmax == "plus one":
+        k, v, mask = F.pad(k, (0, 0, 0, 1)), F.pad(v, (0, 1, 0, 1)), F.pad(mask, (0, 1))
+        v[:, -1, -1] = 1
+    found = F.scaled_dot_product_attention(q[None], k[None], v[None], mask[None], scale=scale)[0]
+    if softmax == "plus one":
+        return ByTorch(found[..., :-1], found[..., -1])
+    return ByTorch(found, torch.zeros_like(found[..., 0]))
 
 
-def _greatest(difference: Tensor) -> float:
+def greatest(difference: Tensor) -> float:
+    """The greatest absolute value, 0 of none."""
     return float(difference.abs().max()) if difference.numel() else 0.0

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from concurrent.futures import Executor
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import torch
 from einops import rearrange, reduce, repeat
@@ -58,14 +59,26 @@ def _projected(config: Config) -> Projected:
     return Projected(x, w, q, k, v)
 
 
-def queries_and_keys(config: Config) -> tuple[Float[Tensor, "h q d"], Float[Tensor, "g k d"]]:
-    """Queries, and keys that are not repeated, of any number of tokens; nothing of them is kept, nor the values made."""
-    h, g, positions = config.heads, config.groups, POSITIONS[config.positions]
+def queries_and_keys(
+    config: Config, executor: Executor | None = None
+) -> tuple[Float[Tensor, "h q d"], Float[Tensor, "g k d"]]:
+    """Queries, and keys that are not repeated, of any number of tokens; nothing of them is kept, nor the values made.
+
+    An `executor` computes both at a time.
+    """
     with torch.inference_mode():
         x, w = embedded(config), maps(config)
-        q = rearrange(x @ w.query, "q (h d) -> h q d", h=h)
-        k = rearrange(x @ w.key, "k (g d) -> g k d", g=g)
-        return (positions.to_heads(q), positions.to_heads(k)) if positions.to_heads else (q, k)
+    part = partial(_part, config, x)
+    q, k = (executor.map if executor else map)(part, (w.query, w.key), (config.heads, config.groups))
+    return q, k
+
+
+@torch.inference_mode()
+def _part(config: Config, x: Float[Tensor, "n c"], matrix: Float[Tensor, "c e"], heads: int) -> Float[Tensor, "h n d"]:
+    """What a matrix makes of the tokens, by heads, turned where positions turn it."""
+    turned = POSITIONS[config.positions].to_heads
+    found = rearrange(x @ matrix, "n (h d) -> h n d", h=heads)
+    return turned(found) if turned else found
 
 
 def embedded(config: Config) -> Float[Tensor, "q c"]:

@@ -6,15 +6,31 @@ it looks at one query of each tile before the exact map is there. All take the q
 
 from __future__ import annotations
 
+import math
+from concurrent.futures import Executor
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from attention.maps import HeadMaps, blank, counts, key_of, precision
-from attention.pooling import add, lift
+from attention.blocks import Span, classed, edges
+from attention.maps import (
+    HEIGHT,
+    POOLS,
+    STEP,
+    HeadMaps,
+    blank,
+    check_size,
+    counts,
+    fitting,
+    key_of,
+    known,
+    precision,
+)
+from attention.pooling import add, ceil, lift
 from attention.scores import NORMALISERS
 from attention.scoring import HIDDEN, exponentials, penalty
 
@@ -32,21 +48,45 @@ def window(
 
     Raises ValueError for a preview and for rows that the maps don't have.
     """
-    down, across = range(*rows), range(*cols)
-    if not (maps.rows[0] <= down.start < down.stop <= maps.rows[1] and 0 <= across.start < across.stop <= maps.tokens):
-        inside = f"rows within {maps.rows} and columns within (0, {maps.tokens})"
-        raise ValueError(f"rows={rows}, cols={cols} are no window of these maps: they have {inside}.")
-    _check(maps)
-    weights = query.new_empty(len(maps.lse), len(down), len(across), dtype=precision(query))
+    _check_window(maps, rows, cols)
+    weights = query.new_empty(len(maps.lse), rows[1] - rows[0], cols[1] - cols[0], dtype=precision(query))
     with torch.inference_mode():
-        seen = maps.scoring.sees(down, across, maps.tokens, query)
-        for at, head in enumerate(maps.numbers):
-            q = query[head, down.start : down.stop].to(weights.dtype)
-            k = key_of(head, query, key)[across.start : across.stop].to(weights.dtype)
-            scores = maps.scoring.scores(q, k, down, across, head, maps.heads, weights[at])
-            lse = maps.lse[at, down.start - maps.rows[0] : down.stop - maps.rows[0], None]
-            _weights(scores, seen, lse)
+        _fill(maps, query, key, range(*rows), Span(*cols, cuts=(cols,)), weights)
     return weights
+
+
+def pooled(
+    maps: HeadMaps,
+    query: Float[Tensor, "h n d"],
+    key: Float[Tensor, "g n d"],
+    rows: tuple[int, int],
+    cols: tuple[int, int],
+    tile: int,
+    pool: str = "max",
+) -> Float[Tensor, "a p r"]:
+    """The window by tiles of `tile` x `tile` tokens, each the mean or the maximum, in memory of the pixels alone.
+
+    Tiles are counted from the window's first row and column; the last ones count only the cells that exist. What the
+    mask hides in whole blocks is left out. Raises ValueError as `window` and `head_maps` do.
+    """
+    _check_window(maps, rows, cols)
+    known("pool", pool, POOLS)
+    heads = len(maps.lse)
+    check_size(rows, cols, tile, heads)
+    pixels = query.new_zeros(
+        heads, ceil(rows[1] - rows[0], tile), ceil(cols[1] - cols[0], tile), dtype=precision(query)
+    )
+    down, across = (edges(ends, fitting(size, tile)) for ends, size in ((rows, HEIGHT), (cols, STEP)))
+    blocks = classed(maps.scoring.rule, maps.tokens, maps.scoring.span, down, across)
+    space = pixels.new_empty(max(BATCH, heads * int(down.diff().max()) * int(across.diff().max())))
+    with torch.inference_mode():
+        for at, (start, stop) in enumerate(pairwise(down.tolist())):
+            for span in blocks.spans(at, BATCH // (heads * (stop - start))):
+                shape = heads, stop - start, span.stop - span.start
+                weights = space[: math.prod(shape)].view(shape)
+                _fill(maps, query, key, range(start, stop), span, weights)
+                _fold(pixels, weights, start - rows[0], span.start - cols[0], tile, pool)
+    return pixels if pool == "max" else pixels / counts(rows, tile, pixels)[:, None] / counts(cols, tile, pixels)
 
 
 def row(maps: HeadMaps, query: Float[Tensor, "h n d"], key: Float[Tensor, "g n d"], at: int) -> Float[Tensor, "a n"]:
@@ -61,7 +101,7 @@ def diagonal(
 
     1 is the previous token; one less than the period of a repeat is what induction heads look at (Olsson et al. 2022).
     """
-    _check(maps, whole=True)
+    check(maps, whole=True)
     if abs(behind) >= maps.tokens:
         raise ValueError(
             f"behind={behind} leaves the square of {maps.tokens} tokens: -{maps.tokens} < behind < {maps.tokens}."
@@ -77,24 +117,31 @@ def mass_by_distance(
 
     Tiles whose pairs all fall into one bin count by their pixel; the few that a bin's edge crosses are computed anew.
     """
-    _check(maps, whole=True)
+    check(maps, whole=True)
     with torch.inference_mode():
         return torch.stack([_mass(maps, query, key, at) for at in range(len(maps.lse))])
 
 
-def preview(query: Float[Tensor, "h n d"], key: Float[Tensor, "g n d"], *asked: Any, **options: Any) -> HeadMaps:
+def preview(
+    query: Float[Tensor, "h n d"],
+    key: Float[Tensor, "g n d"],
+    *asked: Any,
+    executor: Executor | None = None,
+    **options: Any,
+) -> HeadMaps:
     """A first picture from the middle query of each row of tiles: 1/tile of the work of `head_maps`, and not exact.
 
-    Takes what `head_maps` takes. `lse (h p)` is of the queries that were looked at; there are no statistics.
+    Takes what `head_maps` takes. `lse (h p)` is of the queries that were looked at; there are no statistics. Threads of
+    an `executor` share the work.
     """
     maps, _ = blank(query, key, *asked, **options)
     picks = torch.arange(maps.rows[0], maps.rows[1], maps.tile, device=query.device) + maps.tile // 2
     picks = picks.clamp_(max=maps.rows[1] - 1).int()
     sampled = replace(maps, lse=maps.lse[:, : len(picks)].clone(), exact=False)
-    with torch.inference_mode():
-        for head in maps.numbers:
-            for some in torch.arange(len(picks)).split(max(1, BATCH // maps.tokens)):
-                _sample(sampled, query, key, head, some, picks[some])
+    some = torch.arange(len(picks)).split(max(1, BATCH // maps.tokens))
+    work = [(sampled, query, key, head, part, picks[part]) for head in maps.numbers for part in some]
+    for _ in (executor.map if executor else map)(_sample, *zip(*work, strict=True)):
+        pass
     return sampled
 
 
@@ -103,17 +150,56 @@ def bins(distance: Int[Tensor, "*n"]) -> Int[Tensor, "*n"]:
     return torch.frexp(distance.double()).exponent.long()
 
 
-def _check(maps: HeadMaps, whole: bool = False) -> None:
+def check(maps: HeadMaps, whole: bool = False) -> None:
+    """Raises ValueError for a preview and, where all tokens are needed, for a window."""
     if not maps.exact:
         raise ValueError("A preview has no log-sum-exp of every query; make the maps with head_maps.")
     if whole and not maps.rows == maps.cols == (0, maps.tokens):
         raise ValueError(f"These maps are a window, rows {maps.rows} and columns {maps.cols}; this needs all tokens.")
 
 
+def _check_window(maps: HeadMaps, rows: tuple[int, int], cols: tuple[int, int]) -> None:
+    if not (maps.rows[0] <= rows[0] < rows[1] <= maps.rows[1] and 0 <= cols[0] < cols[1] <= maps.tokens):
+        inside = f"rows within {maps.rows} and columns within (0, {maps.tokens})"
+        raise ValueError(f"rows={rows}, cols={cols} are no window of these maps: they have {inside}.")
+    check(maps)
+
+
+def _fill(maps: HeadMaps, query: Tensor, key: Tensor, down: range, span: Span, weights: Float[Tensor, "a r w"]) -> None:
+    """The weights of these rows and of the keys of a span, every head of the maps."""
+    across, first = range(span.start, span.stop), maps.rows[0]
+    hidden = [
+        (slice(left - span.start, right - span.start), penalty(seen, weights))
+        for left, right in span.cuts
+        if not bool((seen := maps.scoring.sees(down, range(left, right), maps.tokens, query)).all())
+    ]
+    for at, head in enumerate(maps.numbers):
+        q = query[head, down.start : down.stop].to(weights.dtype)
+        k = key_of(head, query, key)[span.start : span.stop].to(weights.dtype)
+        scores = maps.scoring.scores(q, k, down, across, head, maps.heads, weights[at])
+        for part, added in hidden:
+            scores[:, part].add_(added)
+        _exponentials(scores, maps.lse[at, down.start - first : down.stop - first, None])
+
+
+def _fold(pixels: Tensor, weights: Tensor, top: int, left: int, tile: int, pool: str) -> None:
+    """Brings the weights of a part, whose first cell stands at (top, left) of the window, into their pixels."""
+    into, wide = (add if pool == "mean" else lift), ceil(left % tile + weights.shape[2], tile)
+    for head, cells in zip(pixels, weights, strict=True):
+        strip = cells.new_zeros(len(cells), wide)
+        into(strip, cells, left % tile, tile)
+        into(head[top // tile :, left // tile : left // tile + wide].T, strip.T, top % tile, tile)
+
+
 def _weights(scores: Tensor, seen: Tensor, lse: Tensor) -> Tensor:
     """Weights of scores, in place; rows that see nothing have an lse of -inf and get zeros."""
     if not bool(seen.all()):
         scores.add_(penalty(seen, scores))
+    return _exponentials(scores, lse)
+
+
+def _exponentials(scores: Tensor, lse: Tensor) -> Tensor:
+    """Weights of scores that are those of hidden pairs where they should be, in place."""
     return exponentials(scores.sub_(lse.clamp(min=HIDDEN / 10).to(scores.dtype)), scores, faint=True)
 
 
@@ -127,6 +213,7 @@ def _pairs(maps: HeadMaps, query: Tensor, key: Tensor, at: int, rows: Tensor, co
     return _weights(scores, maps.scoring.sees(rows, cols, maps.tokens, query), maps.lse[at, rows])
 
 
+@torch.inference_mode()
 def _sample(maps: HeadMaps, query: Tensor, key: Tensor, head: int, some: Tensor, rows: Tensor) -> None:
     """Fills some rows of pixels with the weights of one query each."""
     k, across = key_of(head, query, key).to(precision(query)), range(maps.tokens)
@@ -174,11 +261,3 @@ def _crossed(maps: HeadMaps, query: Tensor, key: Tensor, at: int, shift: int, ma
         total += (_pairs(maps, query, key, at, rows.clamp(max=n - 1), cols.clamp(max=n - 1)) * there).sum(0)
     apart = (shift * t + inside[:, None] - inside).abs()
     return total.new_zeros(many).scatter_add_(0, bins(apart).flatten().clamp(max=many - 1), total.flatten())
-
-
-def pooled(maps, query, key, rows, cols, tile, pool="max"):
-    w = window(maps, query, key, rows, cols)
-    w = torch.nn.functional.pad(w, (0, -w.shape[2] % tile, 0, -w.shape[1] % tile))
-    from einops import reduce
-
-    return reduce(w, "h (p i) (r j) -> h p r", "max", i=tile, j=tile)

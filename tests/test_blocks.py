@@ -7,7 +7,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 
-from attention.blocks import Blocks, classed, pattern
+from attention.blocks import Blocks, choices, classed, pattern, visible
 from attention.bounds import Between
 from attention.masks import MASKS, Rule, rule
 
@@ -91,6 +91,45 @@ def test_spans_cover_what_is_seen_once_and_stop_where_they_must(found, n, span, 
         assert not any(part.start < stop < part.stop for part in spans for stop in stops)
         cut = [at for part in spans for left, right in part.cuts for at in range(left, right)]
         assert cut == got.cut[row].nonzero()[:, 0].tolist()
+
+
+windows = st.none() | st.lists(st.integers(0, 70), min_size=2, max_size=2, unique=True).map(sorted).map(tuple)
+
+
+@laws
+@given(rules, st.integers(1, 70), st.integers(1, 75), st.integers(1, 80), windows, windows)
+def test_tiles_are_visible_where_any_pair_is(found, n, span, tile, rows, cols):
+    n = max([n, *(ends[1] for ends in (rows, cols) if ends)])
+    window = found.square(n, n, span)[slice(*(rows or (0, n))), slice(*(cols or (0, n)))]
+    want = [[bool(part.any()) for part in strip.split(tile, 1)] for strip in window.split(tile)]
+    assert visible(found, n, span, tile, rows, cols).tolist() == want
+
+
+@laws
+@given(rules, st.integers(1, 150), st.integers(1, 160))
+def test_keys_that_a_query_sees_are_counted(found, n, span):
+    assert torch.equal(choices(found, n, span), found.square(n, n, span).sum(-1))
+
+
+@settings(laws, max_examples=25)
+@given(named | combined, st.sampled_from([4, 255, 3000]))
+def test_rules_are_asked_about_a_small_part_of_their_pairs(found, span):
+    """Of 2 ** 26 pairs at 8,192 tokens, of fewer than 2 ** 22; and whole rows agree."""
+    asked, n = 0, 8192
+
+    @rule("", "")
+    def counted(q, k, n, span):
+        """The same rule, which counts the pairs that it is asked about."""
+        nonlocal asked
+        answer = found.allows(q, k, n, span)
+        asked += answer.numel() if isinstance(answer, torch.Tensor) else 0
+        return answer
+
+    got, some = visible(counted, n, span, 100), torch.tensor([0, 255, 4000, 8191])
+    seen = counted(some[:, None], torch.arange(n)[None], n, span).expand(4, n)
+    assert not (torch.stack([part.any(-1) for part in seen.split(100, 1)], -1) & ~got[some // 100]).any()
+    assert torch.equal(choices(counted, n, span)[some], seen.sum(-1))
+    assert asked < 2**22
 
 
 @pytest.mark.parametrize(

@@ -66,7 +66,7 @@ def test_every_number_is_its_loop(weights):
     for name, loop in LOOPS.items():
         exact = torch.tensor([loop(head) for head in weights.tolist()], dtype=torch.float64)
         torch.testing.assert_close(getattr(found, name), exact, rtol=1e-9, atol=1e-9, msg=name)
-        torch.testing.assert_close(NUMBERS[name].of(heads.Rows(weights)), exact, rtol=1e-9, atol=1e-9)
+        torch.testing.assert_close(NUMBERS[name].of(heads.rows(weights)), exact, rtol=1e-9, atol=1e-9)
 
 
 @settings(deadline=None, max_examples=50)
@@ -123,7 +123,7 @@ def test_no_heads_have_no_numbers():
 
 def test_rows_and_their_entropy():
     rows = torch.tensor([[[0.0, 0.0], [0.5, 0.5], [1.0, 0.0]]])
-    assert heads.Rows(rows).seeing.tolist() == [[False, True, True]]
+    assert heads.rows(rows).seeing.tolist() == [[False, True, True]]
     torch.testing.assert_close(row_entropy(rows), torch.tensor([[0.0, math.log(2), 0.0]]))
 
 

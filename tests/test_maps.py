@@ -151,6 +151,34 @@ def test_windows_rows_and_diagonals_come_from_the_log_sum_exp(case, data):
     assert near(zoom.diagonal(maps, q, k, behind), weights.diagonal(-behind, 1, 2), 1e-6)
 
 
+@pytest.fixture
+def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Blocks and pieces of zoomed tiles so small that small windows have many of each."""
+    for name, value in {"HEIGHT": 7, "STEP": 5, "BATCH": 7 * 11}.items():
+        monkeypatch.setattr(zoom, name, value)
+
+
+@pytest.mark.usefixtures("small_parts")
+@settings(laws, suppress_health_check=[])
+@given(case=cases(whole=True), tile=st.integers(1, 70), data=st.data())
+def test_tiles_of_any_window_are_pooled_from_its_weights(case, tile, data):
+    weights, _ = full(case)
+    n, q, k = case.query.shape[1], case.query, case.key
+    ends = st.lists(st.integers(0, n), min_size=2, max_size=2, unique=True).map(sorted).map(tuple)
+    rows, cols = data.draw(ends), data.draw(ends)
+    maps = data.draw(st.sampled_from(list(each_head(q, k, case.mask, **case.options))))
+    for pool in POOLS:
+        want = pooled(weights[maps.first : maps.first + 1, slice(*rows), slice(*cols)], tile, pool)
+        assert near(zoom.pooled(maps, q, k, rows, cols, tile, pool), want, 1e-6)
+
+
+def test_tiles_of_several_heads_at_once_are_those_of_the_map():
+    query, key = normal(12, 4, 5000, 8), normal(13, 2, 5000, 8)
+    maps = head_maps(query, key, "sinks", 700, side=50)
+    for pool in POOLS:
+        assert near(zoom.pooled(maps, query, key, maps.rows, maps.cols, 100, pool), maps.pooled_by(pool).pixels, 1e-7)
+
+
 @laws
 @given(cases(whole=True))
 def test_mass_by_distance_counts_every_pair_once(case):
@@ -309,6 +337,12 @@ def test_previews_and_windows_say_what_they_cannot_do():
         zoom.diagonal(head_maps(q, q, rows=(2, 9)), q, q, 1)
     with pytest.raises(ValueError, match="are no window of these maps"):
         zoom.window(head_maps(q, q, rows=(2, 9)), q, q, (0, 4), (0, 4))
+    with pytest.raises(ValueError, match="are no window of these maps"):
+        zoom.pooled(head_maps(q, q), q, q, (0, 21), (0, 4), 2)
+    with pytest.raises(ValueError, match="pool='median' is not one of"):
+        zoom.pooled(head_maps(q, q), q, q, (0, 4), (0, 4), 2, "median")
+    with pytest.raises(ValueError, match="tile=0 is not a whole number"):
+        zoom.pooled(head_maps(q, q), q, q, (0, 4), (0, 4), 0)
     with pytest.raises(ValueError, match="behind=20 leaves the square"):
         zoom.diagonal(head_maps(q, q), q, q, 20)
     with pytest.raises(ValueError, match="was not computed with these maps"):

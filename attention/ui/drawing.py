@@ -85,7 +85,7 @@ class Studio:
 
     def __init__(self) -> None:
         self.lock, self.drawings = threading.Lock(), OrderedDict[Config, Drawing]()
-        self.sketching = ThreadPoolExecutor(1, "preview")
+        self.sketching, self.sketchers = ThreadPoolExecutor(1, "preview"), ThreadPoolExecutor(THREADS, "sketch")
         self.drawing = ThreadPoolExecutor(1, "maps")
         self.blocks: Executor = cluster.executor() or ThreadPoolExecutor(THREADS, "blocks", _modest)
 
@@ -131,11 +131,11 @@ class Studio:
     def _tensors(self, drawing: Drawing) -> tuple[Tensor, Tensor]:
         if drawing.stopped():
             raise Cancelled("Nobody waits for this picture any more.")
-        return queries_and_keys(drawing.config)
+        return queries_and_keys(drawing.config, self.sketchers)
 
     def _preview(self, drawing: Drawing) -> HeadMaps:
         query, key = drawing.tensors.result()
-        return preview(query, key, side=drawing.side, **asked(drawing.config))
+        return preview(query, key, executor=self.sketchers, side=drawing.side, **asked(drawing.config))
 
     def _draw(self, drawing: Drawing) -> None:
         def progress(share: float) -> None:

@@ -11,6 +11,7 @@ from attention.cells import pixel_cells
 from attention.charts import heatmap, row
 from attention.components.heads_grid import heads_grid
 from attention.config import KNOBS, Config
+from attention.maps import split
 from attention.ui import compute, page, proof
 from attention.ui.drawing import Drawing
 from attention.ui.views import heads_parts as parts
@@ -120,7 +121,7 @@ def _large(config: Config, drawing: Drawing) -> None:
         st.segmented_control(knob.label, knob.choices, key="pool", help=knob.help, required=True)
     exact = config.head < len(drawing.heads)
     rows, cols = config.window if exact else ((0, config.tokens), (0, config.tokens))
-    maps = drawing.heads[config.head] if exact else drawing.looked_at(drawing.preview).head(config.head)
+    maps = drawing.heads[config.head] if exact else split(drawing.looked_at(drawing.preview))[config.head]
     cells, tile = compute.part(config, maps, rows, cols)
     if exact:
         parts.zoom(config, cells, tile, config.pool)

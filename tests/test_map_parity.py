@@ -1,0 +1,53 @@
+"""Maps against PyTorch's attention: they agree, and what is wrong in them is found."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+import torch
+from hypothesis import given, settings
+
+from attention import head_maps, zoom
+from attention.map_parity import parity
+from attention.masks import MASKS, Rule, causal, padding
+from tests.strategies import normal
+from tests.test_maps import cases
+
+
+@settings(deadline=None, max_examples=50)
+@given(cases(whole=True))
+def test_every_map_agrees(case):
+    n, rule = case.query.shape[1], case.mask if isinstance(case.mask, Rule) else MASKS[case.mask]
+    found = parity(head_maps(case.query, case.key, case.mask, **case.options), case.query, case.key)
+    assert max(found.weights, found.output, found.row_sum) < 1e-9
+    assert found.blind == int((~rule.square(n, n, case.options["span"]).any(-1)).sum())
+    assert found.rows == min(n, 16)
+
+
+@pytest.mark.parametrize("softmax", ["standard", "plus one"])
+def test_long_maps_of_several_heads_agree_within_float32(softmax):
+    query, key = normal(0, 4, 4500, 8), normal(1, 2, 4500, 8)
+    found = parity(head_maps(query, key, causal - padding, 4000, softcap=5.0, softmax=softmax), query, key, rows=5)
+    assert found.agrees and found.weights > 0 and found.rows == 5
+    assert found.blind == 500
+
+
+def test_what_is_wrong_in_one_head_is_found():
+    query, key = normal(2, 3, 200, 8), normal(3, 3, 200, 8)
+    maps = head_maps(query, key)
+    off = maps.lse.clone()
+    off[1, -1] += 0.01
+    found = parity(replace(maps, lse=off), query, key)
+    assert found.weights > 1e-4 and found.output > 1e-4 and found.row_sum == pytest.approx(0.00995, rel=1e-3)
+    assert not parity(maps, query, key.roll(1, 1)).agrees
+    assert not parity(head_maps(query, key, "full"), query, key).blind
+    assert not parity(replace(head_maps(query, key, "full"), scoring=maps.scoring), query, key).agrees
+
+
+def test_windows_and_previews_are_refused():
+    q = torch.ones(1, 20, 4)
+    with pytest.raises(ValueError, match="preview has no log-sum-exp"):
+        parity(zoom.preview(q, q), q, q)
+    with pytest.raises(ValueError, match="are a window"):
+        parity(head_maps(q, q, rows=(2, 9)), q, q)

@@ -1,0 +1,38 @@
+"""Traces against PyTorch's attention: they agree, and what is wrong in them is found."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+import torch
+from hypothesis import given, settings
+
+from attention import Config, trace
+from attention.parity import evenly, parity
+from tests.strategies import configs
+
+
+@settings(deadline=None, max_examples=50)
+@given(configs())
+def test_every_trace_agrees(config):
+    found, whole = trace(config), parity(trace(config))
+    assert max(whole.weights, whole.output, whole.row_sum) < 1e-4
+    assert whole.blind == int((~found.mask.any(-1)).sum()) and whole.rows == config.tokens
+
+
+@pytest.mark.parametrize("knobs", [{}, {"softmax": "plus one"}, {"softcap": 5.0}, {"positions": "alibi"}])
+def test_what_is_wrong_in_one_row_is_found(knobs):
+    found = trace(Config(tokens=40, **knobs))
+    assert parity(found).agrees
+    weights, context = found.weights.clone(), found.context.clone()
+    weights[2, -1] *= 1.01
+    context[3, 7, 0] += 0.01
+    off = parity(replace(found, weights=weights, context=context))
+    assert not off.agrees and off.weights > 1e-4
+    assert off.output == pytest.approx(0.01, rel=1e-3) and off.row_sum > 0.001
+
+
+def test_rows_are_spread_evenly_and_end_with_the_last():
+    assert evenly(9, 3).tolist() == [0, 4, 8] and evenly(3, 9).tolist() == [0, 1, 2]
+    assert evenly(9, 1).tolist() == [8] and torch.equal(evenly(1, 5), torch.tensor([0]))
