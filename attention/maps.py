@@ -43,7 +43,7 @@ class HeadMaps:
 
     `mean (h p r)` and `most (h p r)` are the means and maxima of the tiles within `rows` and `cols`, which are all
     `tokens` unless a window was asked for. `lse (h q)` is the logarithm of each row's denominator, so that a weight is
-    exp(score - lse), and -inf where a query sees nothing; `entropy` in nats, `greatest` weight and mean `distance` in
+    exp(score - lse), and -inf where it is empty; `entropy` in nats, `greatest` weight and mean `distance` in
     tokens `(h q)` are of float64 as well; maxima and statistics are None where they were not asked for. `exact` is
     False in a preview, where one query stands for its tile. `first` is the number of the first head among `heads`.
     """

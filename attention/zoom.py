@@ -16,7 +16,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from attention.blocks import Span, classed, edges
+from attention.blocks import Span, choices, classed, edges
 from attention.maps import (
     HEIGHT,
     POOLS,
@@ -246,7 +246,8 @@ def _mass(maps: HeadMaps, query: Tensor, key: Tensor, at: int) -> Float[Tensor, 
                 found[first] += tiles.sum()
             elif bool(tiles.any()):
                 found += _crossed(maps, query, key, at, shift, len(found))
-    return found / (maps.lse[at] > -torch.inf).sum().clamp(min=1)
+    seeing = choices(maps.scoring.rule, maps.tokens, maps.scoring.span) > 0
+    return found / seeing.sum().clamp(min=1)
 
 
 def _crossed(maps: HeadMaps, query: Tensor, key: Tensor, at: int, shift: int, many: int) -> Float[Tensor, "b"]:
