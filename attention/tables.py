@@ -76,7 +76,7 @@ def described(config: Config, weights: Float[Tensor, "k"], visible: Bool[Tensor,
 
 
 def binned(found: Row, most: int) -> tuple[dict[str, list[Any]], int]:
-    """The columns key, token and weight of a row in at most so many bars, and the keys of a bar.
+    """The columns of a row in at most so many bars, and the keys of a bar.
 
     A bar has the greatest weight of its keys, and the place and the token of that one.
     """
@@ -84,14 +84,16 @@ def binned(found: Row, most: int) -> tuple[dict[str, list[Any]], int]:
     tile = -(-len(weights) // most)
     starts = torch.arange(0, len(weights), tile)
     padded = F.pad(weights, (0, -len(weights) % tile), value=-1.0).view(-1, tile)
-    at = (starts + padded.argmax(-1)).tolist()
-    return {name: [found.keys[name][i] for i in at] for name in ("key", "token", "weight")}, tile
+    return _at(found, (starts + padded.argmax(-1)).tolist()), tile
 
 
 def heaviest(found: Row, many: int) -> dict[str, list[Any]]:
-    """The columns key, token and weight of the heaviest keys of a row, the heaviest first."""
-    at = torch.tensor(found.keys["weight"]).topk(min(many, len(found.keys["weight"]))).indices.tolist()
-    return {name: [found.keys[name][i] for i in at] for name in ("key", "token", "weight")}
+    """The columns of the heaviest keys of a row, the heaviest first."""
+    return _at(found, torch.tensor(found.keys["weight"]).topk(min(many, len(found.keys["weight"]))).indices.tolist())
+
+
+def _at(found: Row, keys: list[int]) -> dict[str, list[Any]]:
+    return {name: [column[key] for key in keys] for name, column in found.keys.items()}
 
 
 def mask_card(config: Config, exhibit: Exhibit) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import pyarrow as pa
 import streamlit as st
 import torch
 
-from attention import tables
+from attention import program, tables
 from attention.cells import pixel_cells
 from attention.charts import heatmap, row
 from attention.components.heads_grid import heads_grid
@@ -132,6 +132,8 @@ def _large(config: Config, drawing: Drawing) -> None:
 
 
 def _take_away(config: Config, drawing: Drawing) -> None:
+    with st.expander("Code: the call that computes exactly these pixels", icon=":material/code:"):
+        st.code(program.long_source(config, drawing.side), language="python")
     found = drawing.maps
     if found is None:
         return
