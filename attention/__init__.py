@@ -11,19 +11,20 @@ From the ground up, where each may import what stands before it:
     scoring pooling spread  some rows of one head, pooled while they are computed; here or by an executor
     cluster                an executor that spreads that work over other machines
     maps zoom              pictures of the weights at any length, and what follows from them
-    map_numbers            what a head does at any length, in numbers
+    map_numbers estimate   what a head does at any length, in numbers; how long that takes
     parity map_parity program  the proof that a trace is PyTorch's attention, and the program that computes it
     stages distribution    how one row of weights came about, and the weights of all rows
     scaling precision      why scores are divided by the root of d_head, and what number types do to a head
     gallery effect audit   masks side by side, what one takes from the weights, and rows that see nothing
     grouping mask_code     heads that share keys and values, and a mask as code to take away
+    steps passes lit matrices        a pass matrix by matrix: what each is, its numbers, where a cell comes from, its bytes
     published              attention as others have published it, against this one
     devices implementations sweep    what can be timed where, and which cases of it are
     stopwatch footprint roofline     seconds, bytes and operations of a call, and what hardware could do at best
     recordings comparison  timings as they are kept and travel, and what they say about each other
-    calls turn timing      a case made ready, one measurement at a time, seconds with their spread
+    calls yardstick course  a case made ready, whether the machine is left alone, what is known about a case so far
+    turn timing            one measurement at a time, seconds with their spread
     command                the command line of timing
-    steps passes lit matrices        a pass matrix by matrix: what each is, its numbers, where a cell comes from, its bytes
     tables cells softmax_tables      tensors to rows and bytes
     charts components      figures, and the parts that run in the browser
     ui                     how a page begins, and cached calls into the core

@@ -40,7 +40,7 @@ def drawn(case: Case, seed: int) -> list[Tensor]:
 
 def _learning(prepared: Ready) -> Callable[[], tuple[Tensor, ...]]:
     """Forward, then the gradients of all leaves under a normal gradient of the output."""
-    upstream = torch.randn_like(prepared.leaves[0])
+    upstream = torch.randn_like(prepared.leaves[0] if prepared.like is None else prepared.like)
     return lambda: torch.autograd.grad(_tensors(prepared.run())[0], prepared.leaves, upstream)
 
 

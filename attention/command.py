@@ -21,9 +21,11 @@ ABOUT = """\
 Times attention on every device of this machine.
 
 Each case is visited several times, in shuffled rounds, until the quartiles of its time are within 10 % of the median
-or the budget is spent; ~ marks where they are not. A call's own memory is part of its time, its inputs are not; moving
-these to a device and the results back is timed apart. Operations are counted as 4 b h n^2 d (half of it where a causal
-mask is skipped, 3.5 times with the backward pass), and compared with what a matrix product reaches here.
+over at least three visits during which the machine was left alone, or until twelve visits or the budget are spent;
+~ marks where that was not reached. A call's own memory is part of its time, its inputs are not; moving these to a
+device and the results back is timed apart. Operations are those of the products that are computed: 4 b h n^2 d forward
+(half of it where a causal mask is skipped), with the backward pass 3.5 times that where a fused kernel computes the
+scores again and 3 times where the weights were kept. They are compared with what a matrix product reaches here.
 """
 MORE = """\
 examples:
@@ -118,7 +120,7 @@ def report(timings: Iterable[Timing]) -> str:
             error = f" +- {rise.error:.2f}" if rise.error is not None else ""
             over = f"{rise.lengths[0]:,} to {rise.lengths[1]:,}"
             parts.append(f"  grows with length to the power {rise.exponent:.2f}{error} over {over}")
-    return "\n".join([*parts, "", *comparison.crossovers(timings)])
+    return "\n".join([*parts, "", *comparison.crossovers(timings), *comparison.busy(timings)])
 
 
 HEAD = f"  {'tokens':>9} {'median':>10} {'quartiles':>23} {'GFLOP/s':>9} {'of peak':>8} {'x best':>7} {'memory':>10}"
@@ -127,7 +129,8 @@ HEAD = f"  {'tokens':>9} {'median':>10} {'quartiles':>23} {'GFLOP/s':>9} {'of pe
 def _row(timing: Timing, slow: dict[Timing, float]) -> str:
     if timing.error:
         return f"  {timing.length:>9,} {timing.error}"
-    share, band = comparison.share(timing), f"{seconds(timing.spread.lower)} to {seconds(timing.spread.upper)}"
+    share, found = comparison.share(timing), timing.spread
+    band = f"{seconds(found.lower)} to {seconds(found.upper)}" if found.banded else "too few calls"
     mark, peak = " " if timing.settled else "~", size(timing.peak_bytes)
     rate = comparison.rate(timing) / 1e9
     percent = f"{share:.0%}" if share is not None else "-"

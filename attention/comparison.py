@@ -18,12 +18,12 @@ LAST = 4  # points over which growth is fitted
 
 @dataclass(frozen=True)
 class SpeedUp:
-    """How many times faster at one length; between `low` and `high` by the quartiles of both."""
+    """How many times faster at one length; between `low` and `high` by the quartiles of both, None without these."""
 
     length: int
     ratio: float
-    low: float
-    high: float
+    low: float | None
+    high: float | None
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,7 @@ class Crossover:
     """From which length on the other device is faster (None: at none of them), and between which lengths that may lie.
 
     `low`: no length measured was too short for it to pay. `high` None: by its uncertainty it may lie beyond them all.
+    `known` False: there is no uncertainty to tell from, as calls were timed once.
     """
 
     length: float | None
@@ -38,6 +39,7 @@ class Crossover:
     high: float | None
     shortest: int
     longest: int
+    known: bool = True
 
     @property
     def sentence(self) -> str:
@@ -46,6 +48,8 @@ class Crossover:
             return f"none in range: slower up to {self.longest:,} tokens"
         if self.length <= self.shortest:
             return f"faster from the shortest length on ({self.shortest:,} tokens)"
+        if not self.known:
+            return f"faster from about {self.length:,.0f} tokens on (timed too few times for a range)"
         low = f"{self.low:,.0f}" if self.low and self.low > self.shortest else f"at most {self.shortest:,}"
         high = f"{self.high:,.0f}" if self.high else f"beyond {self.longest:,}"
         return f"faster from about {self.length:,.0f} tokens on ({low} to {high})"
@@ -73,31 +77,32 @@ def speed_ups(slow: Iterable[Timing], fast: Iterable[Timing], transfer: bool = F
 
 
 def _speed_up(slow: Timing, fast: Timing, transfer: bool) -> SpeedUp:
-    more = [timing.to_device + timing.from_device if transfer else 0.0 for timing in (slow, fast)]
-    return SpeedUp(
-        slow.length,
-        (slow.spread.median + more[0]) / (fast.spread.median + more[1]),
-        (slow.spread.lower + more[0]) / (fast.spread.upper + more[1]),
-        (slow.spread.upper + more[0]) / (fast.spread.lower + more[1]),
-    )
+    a, b = slow.spread, fast.spread
+    more, most = (timing.to_device + timing.from_device if transfer else 0.0 for timing in (slow, fast))
+    ratio = (a.median + more) / (b.median + most)
+    if not (a.banded and b.banded):
+        return SpeedUp(slow.length, ratio, None, None)
+    return SpeedUp(slow.length, ratio, (a.lower + more) / (b.upper + most), (a.upper + more) / (b.lower + most))
 
 
 def crossover(speed_ups: list[SpeedUp]) -> Crossover | None:
     """From which length on the ratio stays above one, by straight lines between points in log-log; None without points.
 
-    The least and the greatest that it may be come from the upper and the lower ends of the ratios.
+    The least and the greatest that it may be come from the upper and the lower ends of the ratios that have them.
     """
     if not speed_ups:
         return None
-    lengths = [point.length for point in speed_ups]
-    middle, soonest, latest = (
-        _crossing(lengths, [getattr(point, name) for point in speed_ups]) for name in ("ratio", "high", "low")
-    )
-    return Crossover(middle, soonest, latest, lengths[0], lengths[-1])
+    ends = [(point.length, point.low, point.high) for point in speed_ups]
+    low, high = ({length: end[at] for length, *end in ends if end[at] is not None} for at in (0, 1))
+    middle, soonest, latest = map(_crossing, ({point.length: point.ratio for point in speed_ups}, high, low))
+    return Crossover(middle, soonest, latest, speed_ups[0].length, speed_ups[-1].length, known=bool(low))
 
 
-def _crossing(lengths: list[int], ratios: list[float]) -> float | None:
-    """The length from which on ratios are at least one, to the last of them."""
+def _crossing(found: dict[int, float]) -> float | None:
+    """The length from which on ratios are at least one, to the last of them; None where they end below."""
+    lengths, ratios = list(found), list(found.values())
+    if not found:
+        return None
     below = [i for i, ratio in enumerate(ratios) if ratio < 1]
     if not below:
         return float(lengths[0])
@@ -168,6 +173,16 @@ def bound(timing: Timing) -> float | None:
     return min(timing.peak_operations, timing.peak_traffic * intensity(timing))
 
 
+def busy(timings: Iterable[Timing]) -> list[str]:
+    """What to say of devices on which a case computed faster than the peak that was measured."""
+    origins = dict.fromkeys(timing.origin for timing in measured(timings) if (share(timing) or 0.0) > 1)
+    return [
+        f"{origin}: more than 100 % of the matrix product, which was measured at a busy moment, also when it was "
+        "repeated. Take shares from a quieter run."
+        for origin in origins
+    ]
+
+
 def columns(timings: Iterable[Timing]) -> dict[str, list]:
     """What is known and derived about each timing, a list for each column of a table, in order of lines and lengths."""
     found = [(label, timing) for label, line in lines(timings).items() for timing in line]
@@ -178,11 +193,13 @@ def columns(timings: Iterable[Timing]) -> dict[str, list]:
 
 def _told(timing: Timing, slower: float | None) -> dict[str, object]:
     known = timing.error is None
+    banded = known and timing.spread.banded
     return {
         "tokens": timing.length,
         "ms": timing.spread.median * 1e3 if known else None,
-        "lower quartile, ms": timing.spread.lower * 1e3 if known else None,
-        "upper quartile, ms": timing.spread.upper * 1e3 if known else None,
+        "lower quartile, ms": timing.spread.lower * 1e3 if banded else None,
+        "upper quartile, ms": timing.spread.upper * 1e3 if banded else None,
+        "blocks": timing.repeats if known else None,
         "settled": timing.settled if known else None,
         "GFLOP/s": rate(timing) / 1e9 if known else None,
         "of matmul peak": share(timing) if known else None,

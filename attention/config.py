@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import math
+import re
 import unicodedata
 from dataclasses import Field, dataclass, field, fields, replace
 from functools import lru_cache
@@ -18,6 +19,9 @@ from attention.masks import COMBINATIONS, MASKS, Rule
 from attention.scores import POSITIONS, SCALES, SOFTMAXES
 
 CELLS = 16_000_000  # weights of one trace, heads x tokens x tokens, at the most: 64 MB in float32
+CHANNELS = 2**25  # channels of all tokens together at the most: 128 MB in float32
+LONGEST = 2**16  # tokens
+SHOWN = 1024  # tokens whose weights are computed all at once, where CELLS allows it
 LAST = -1  # the query in focus, where none was chosen: the last token
 # Every matrix that a pass may have, in the order in which they are computed; what a config has of them: steps.py.
 STEPS = (
@@ -26,6 +30,7 @@ STEPS = (
     "joined", "W_o", "output",
 )  # fmt: skip
 TURNING = {chr(code) for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))}  # marks of writing direction
+RANGE = r"(?:\d{1,5}-\d{1,5})?"  # the first and the last of some tokens, or nothing for all
 SENTENCE = "The river bank was steep so the boat left the bank and then the river took the boat"
 
 
@@ -35,13 +40,17 @@ class ConfigError(ValueError):
 
 @dataclass(frozen=True)
 class Knob:
-    """What a knob allows and how it is called. `about`: what it changes: the tensors, the focus or only the view."""
+    """What a knob allows and how it is called. `about`: what it changes: the tensors, the focus or only the view.
+
+    `form`: an expression that a text must match to be allowed.
+    """
 
     label: str
     help: str
     low: int | float | None = None
     high: int | float | None = None
     choices: tuple[str, ...] = ()
+    form: str = ""
     about: str = "tensors"
     advanced: bool = False
 
@@ -50,7 +59,8 @@ class Knob:
         if self.choices:
             return isinstance(value, str) and value in self.choices
         if self.low is None:
-            return isinstance(value, str) and len(value) <= (self.high or math.inf) and _readable(value)
+            fits = isinstance(value, str) and len(value) <= (self.high or math.inf) and _readable(value)
+            return fits and (not self.form or re.fullmatch(self.form, value, re.ASCII) is not None)
         if isinstance(value, bool) or not isinstance(value, int if self.whole else (int, float)):
             return False
         return self.high is not None and self.low <= value <= self.high  # NaN is on no side of a bound
@@ -65,6 +75,8 @@ class Knob:
         """What is allowed, in words."""
         if self.choices:
             return f"one of: {', '.join(self.choices)}"
+        if self.form:
+            return "a first and a last token, as in 100-611, or nothing for all"
         if self.low is None:
             return f"printable text of at most {self.high:,} characters"
         return f"a {'whole ' * self.whole}number between {self.low:,} and {self.high:,}"
@@ -99,16 +111,16 @@ class Config:
     """One setting of every knob: frozen, hashable, valid. Raises `ConfigError` on anything else.
 
     `heads` divide `d_model`, `kv_heads` (0: one for each head) divide `heads`, `head` is one of the heads, `query` one
-    of the tokens (-1: the last), and heads x tokens x tokens is at most 16 million.
+    of the tokens (-1: the last), and tokens x d_model is at most 33,554,432.
     """
 
-    tokens: int = _whole(18, 2, 1024, "Sequence length (tokens)", "How many tokens attend to each other. The weights of a head are a square of this side.")
+    tokens: int = _whole(18, 2, LONGEST, "Sequence length (tokens)", "How many tokens attend to each other. The weights of a head are a square of this side. Logarithmic from 64 on.")
     heads: int = _whole(8, 1, 32, "Heads", "Each head has its own queries, keys and values, d_model / heads channels wide.")
     d_model: int = _whole(512, 1, 2048, "Model width (d_model)", "Channels of a token. The heads share them, so the slider moves in steps of the number of heads.")
     mask: str = _choice("causal", MASKS, "Mask", "Which keys a query may look at.")
     combine: str = _choice("none", COMBINATIONS, "Combine with a second mask", "How the mask is joined with a second one.")
     second: str = _choice("documents", MASKS, "Second mask", "What the mask is combined with; both have the same span.")
-    span: int = _whole(4, 1, 1024, "Span (tokens)", "The reach of masks that have one: window, prefix, document, stride, padding.")
+    span: int = _whole(4, 1, LONGEST, "Span (tokens)", "The reach of masks that have one: window, prefix, document, stride, padding.")
     scale: str = _choice("1/sqrt(d_head)", SCALES, "Scale", "What the dot products are multiplied by before the softmax.")
     temperature: float = _real(1.0, 0.05, 20.0, "Temperature", "Divides the scaled scores: below 1 sharpens the softmax, above 1 flattens it.")
     input: str = _choice("words", INPUTS, "Input", "Where the tokens come from.")
@@ -116,8 +128,11 @@ class Config:
     projections: str = _choice("tied", ("independent", "tied", "identity"), "Projections", "W_q, W_k, W_v, W_o. Independent: Xavier, as in nn.MultiheadAttention. Tied: W_q = W_k, so that likeness shows. Identity: x itself.")
     seed: int = _whole(0, 0, 9999, "Seed", "Another seed draws other vectors and other projections.")
     head: int = _whole(0, 0, 31, "Head in focus", "The head that is drawn large.", about="focus")
-    query: int = _whole(LAST, LAST, 1023, "Query in focus", "The token whose row of weights is drawn. -1 is the last one.", about="focus")
+    query: int = _whole(LAST, LAST, LONGEST - 1, "Query in focus", "The token whose row of weights is drawn. -1 is the last one.", about="focus")
     colors: str = _choice("linear", ("linear", "log", "own maximum"), "Colour scale", "Linear: 0 to 1 in every head. Log: 0.0001 to 1. Own maximum: each head from 0 to its greatest weight.", about="view")
+    pool: str = _choice("max", ("max", "mean"), "Pooling", "Where a head has more cells than pixels. Max: a pixel shows the greatest weight under it; no hot cell is lost, broad faint attention looks sparse. Mean: brightness adds up; a single hot cell fades.", about="view")
+    rows: str = _text("", 11, "Queries that are drawn large", "The first and the last, as in 100-611; nothing for all.", form=RANGE, about="view")
+    cols: str = _text("", 11, "Keys that are drawn large", "The first and the last, as in 100-611; nothing for all.", form=RANGE, about="view")
     topic: str = _choice("row", ("row", "all", "scaling", "precision"), "Show", "What the Softmax page shows: one row step by step, all rows of all heads, why scores are divided, or number types.", about="view")
     order: str = _choice("position", ("position", "weight"), "Order of the keys", "By position, or the heaviest first.", about="view")
     dtype: str = _choice("bfloat16", ("float32", "bfloat16", "float16"), "Number type", "The type that the head is computed in, against float64.", about="view")
@@ -128,8 +143,8 @@ class Config:
     grouping: str = _choice("hide", ("hide", "show"), "Every grouping of keys and values", "The same weights from multi-head over grouped-query to multi-query attention.", about="view")
     step: str = _choice("scores", STEPS, "Step", "The matrix that the Steps page shows, with those that it is computed from.", about="view")
     steps: str = _choice("one", ("one", "all"), "Steps at once", "One step with what it is computed from, or all matrices at once.", about="view")
-    keys: int = _whole(0, 0, 1024, "Keys of another sequence", "On the Steps page: keys and values come from another sequence of this many tokens (cross-attention). 0: from the same (self-attention).", about="view")
-    d_v: int = _whole(0, 0, 256, "Width of a value (d_v)", "On the Steps page: channels of a head's values, where they differ from those of queries and keys. 0: d_head.", about="view")
+    keys: int = _whole(0, 0, 1024, "Keys of another sequence", "On the pages Steps and Implementations: keys and values come from another sequence of this many tokens (cross-attention). 0: from the same (self-attention).", about="view")
+    d_v: int = _whole(0, 0, 256, "Width of a value (d_v)", "On the pages Steps and Implementations: channels of a head's values, where they differ from those of queries and keys. 0: d_head.", about="view")
     kv_heads: int = _whole(0, 0, 32, "Key-value heads (kv_heads)", "Heads that share keys and values, as in grouped-query (Ainslie et al. 2023) and multi-query attention (Shazeer 2019). 0: one for each head.", advanced=True)
     sharing: str = _choice("averaged", ("averaged", "drawn"), "Shared keys and values", "Where heads share them. Averaged: the mean of what each head had, so that the same weights are regrouped (Ainslie et al. 2023, section 2.1). Drawn: smaller projections of their own.", advanced=True)
     positions: str = _choice("none", POSITIONS, "Positions", "How attention learns where a token stands.", advanced=True)
@@ -138,7 +153,7 @@ class Config:
     batch: int = _whole(2, 1, 32, "Batch (sequences)", "How many sequences the published implementations get at once. The first is that of the other pages.", about="view")
     implementation: str = _text("fused", 40, "Implementation", "The published implementation in focus.", about="focus")
     version: str = _choice("as printed", ("as meant", "as printed"), "Version", "As printed: with the mistake of the document, where it has one. As meant: without.", about="view")
-    bug: str = _choice("off", ("off", "question", "answer"), "Find the bug", "Question: the picture without its caption. Answer: what goes wrong, and why.", about="view")
+    bug: str = _choice("off", ("off", "question", "answer"), "Find the bug", "For teachers. Question: the pictures of a print with a mistake, without name, caption and error. Answer: what goes wrong, and why. Off: everything.", about="view")
 # fmt: on
 
     def __post_init__(self) -> None:
@@ -152,6 +167,11 @@ class Config:
     def d_head(self) -> int:
         """Channels of one head."""
         return self.d_model // self.heads
+
+    @property
+    def factor(self) -> float:
+        """What dot products are multiplied by: the scale over the temperature."""
+        return SCALES[self.scale](self.d_head) / self.temperature
 
     @property
     def groups(self) -> int:
@@ -174,6 +194,17 @@ class Config:
         return self.query if self.query != LAST else self.tokens - 1
 
     @property
+    def window(self) -> tuple[tuple[int, int], tuple[int, int]]:
+        """The queries and the keys that are drawn large, each as the first and the one after the last."""
+        return ends(self.rows, self.tokens), ends(self.cols, self.tokens)
+
+    @property
+    def traceable(self) -> Config:
+        """The config of as many of its tokens as are shown weight by weight: itself, unless it is long."""
+        tokens = min(self.tokens, SHOWN, math.isqrt(CELLS // self.heads))
+        return self if tokens == self.tokens else Config(**fitted(vars(self) | {"tokens": tokens}))
+
+    @property
     def tensors(self) -> Config:
         """The same tensors with focus and view as by default: what a cache of tensors is keyed by."""
         return _tensors(self)
@@ -192,9 +223,9 @@ KNOBS: dict[str, Knob] = {entry.name: _knob(entry) for entry in fields(Config)}
 DEFAULTS: dict[str, Any] = {entry.name: entry.default for entry in fields(Config)}
 
 
-def check(name: str, value: Any) -> None:
-    """Raises ConfigError unless the knob allows this value by itself."""
-    knob = KNOBS[name]
+def check(name: str, value: Any, knob: Knob | None = None) -> None:
+    """Raises ConfigError unless the knob, that of the name or another given, allows this value by itself."""
+    knob = knob or KNOBS[name]
     if knob.allows(value):
         return
     near = difflib.get_close_matches(short(value).strip("'"), knob.choices, 1)
@@ -211,14 +242,31 @@ def short(value: Any, longest: int = 80) -> str:
 def fitted(values: dict[str, Any]) -> dict[str, Any]:
     """The same values, each allowed by itself, moved to the nearest that fit together."""
     heads = values["heads"]
-    tokens = min(values["tokens"], math.isqrt(CELLS // heads))
+    d_model = min(max(heads, round(values["d_model"] / heads) * heads), KNOBS["d_model"].high // heads * heads)
+    tokens = min(values["tokens"], CHANNELS // d_model)
     return values | {
         "tokens": tokens,
-        "d_model": min(max(heads, round(values["d_model"] / heads) * heads), KNOBS["d_model"].high // heads * heads),
+        "d_model": d_model,
         "kv_heads": min((n for n in range(heads + 1) if not n or heads % n == 0), key=lambda n: _gap(values, n)),
+        "rows": _inside(values["rows"], tokens),
+        "cols": _inside(values["cols"], tokens),
         "head": min(values["head"], heads - 1),
         "query": min(values["query"], tokens - 1),
     }
+
+
+def _inside(text: str, tokens: int) -> str:
+    """A range within so many tokens, its ends in their order; all of them are nothing."""
+    first, last = ends(text, tokens)
+    return "" if (first, last) == (0, tokens) else f"{first}-{last - 1}"
+
+
+def ends(text: str, tokens: int) -> tuple[int, int]:
+    """The first token of a range and the one after its last, of at least two where there are two."""
+    if not text:
+        return 0, tokens
+    first, last = sorted(min(int(end), tokens - 1) for end in text.split("-"))
+    return (first, last + 1) if last > first else (max(0, last - 1), max(2, last + 1))
 
 
 def _gap(values: dict[str, Any], groups: int) -> tuple[int, int]:
@@ -230,9 +278,11 @@ def misfit(values: dict[str, Any], name: str) -> str:
     """Why this value does not fit the others."""
     heads, tokens, value = values["heads"], values["tokens"], values[name]
     return {
-        "tokens": f"{heads} heads of {tokens:,} x {tokens:,} weights are over the limit of {CELLS:,} cells",
+        "tokens": f"{tokens:,} tokens of {values['d_model']:,} channels are over the limit of {CHANNELS:,} channels",
         "d_model": f"{heads} heads don't divide a d_model of {value}",
         "kv_heads": f"{value} kv_heads don't divide {heads} heads",
+        "rows": f"{values['rows']} is no range of {tokens:,} tokens (counted from 0)",
+        "cols": f"{values['cols']} is no range of {tokens:,} tokens (counted from 0)",
         "head": f"there is no head {value} among {heads} (counted from 0)",
         "query": f"there is no query {value} among {tokens:,} tokens (counted from 0)",
     }[name]

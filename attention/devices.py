@@ -20,6 +20,7 @@ DTYPES: dict[str, torch.dtype] = {
     "float16": torch.float16,
 }
 REAL = 4  # a dtype whose product takes over this many times float32's is emulated
+ROUNDS = 8  # in which each dtype is tried, the best of which counts
 SIDE = 256  # of the square matrices that are multiplied to find out
 
 
@@ -49,7 +50,8 @@ def _accelerators() -> list[Device]:
     if found is None:
         return []
     kind = found.type
-    return [Device(f"{kind}:{i}", _accelerator_name(kind, i)) for i in range(torch.accelerator.device_count())]
+    names = [_accelerator_name(kind, i) for i in range(torch.accelerator.device_count())]
+    return [Device(f"{kind}:{i}", f"{name} #{i}" if names.count(name) > 1 else name) for i, name in enumerate(names)]
 
 
 def _accelerator_name(kind: str, index: int) -> str:
@@ -88,25 +90,24 @@ def dtypes(key: str) -> list[str]:
     Found by multiplying two matrices: one that is refused, or over 4 times slower than float32, is not computed but
     emulated, and its timings would say nothing about the hardware.
     """
-    seconds = {name: _product(key, dtype) for name, dtype in DTYPES.items()}
-    bound = REAL * (seconds["float32"] or float("inf"))
-    return [name for name, taken in seconds.items() if taken is not None and taken <= bound]
+    seconds = {name: [_product(key, dtype) for _ in range(2)][1] for name, dtype in DTYPES.items()}  # once to warm up
+    for _ in range(ROUNDS):  # in turns, so that a busy moment meets all
+        for name, dtype in DTYPES.items():
+            seconds[name] = min(seconds[name], _product(key, dtype))
+    return [name for name, taken in seconds.items() if taken < float("inf") and taken <= REAL * seconds["float32"]]
 
 
-def _product(key: str, dtype: torch.dtype) -> float | None:
-    """Seconds of a small matrix product, the best of three after one to warm up; None where it is refused."""
+def _product(key: str, dtype: torch.dtype) -> float:
+    """Seconds of a small matrix product; infinite where it is refused."""
     try:
-        x = torch.randn(SIDE, SIDE, device=key).to(dtype)
-        best = float("inf")
-        for attempt in range(4):
-            wait(key)
-            start = perf_counter()
-            x @ x
-            wait(key)
-            best = min(best, perf_counter() - start) if attempt else best
-        return best
+        x = torch.ones(SIDE, SIDE, device=key, dtype=dtype)
+        wait(key)
+        start = perf_counter()
+        x @ x
+        wait(key)
+        return perf_counter() - start
     except (RuntimeError, TypeError, NotImplementedError):
-        return None
+        return float("inf")
 
 
 def free_bytes(key: str) -> int | None:

@@ -38,7 +38,12 @@ def difference(before: Trace, after: Trace, head: int) -> Float[Tensor, "q k"]:
 def tiled(cells: Float[Tensor, "q k"], side: int) -> tuple[Float[Tensor, "p r"], int]:
     """At most `side` cells a side, each the value farthest from zero in its tile, with its sign; and its tokens."""
     tile = -(-max(cells.shape) // side)
-    if tile == 1:
-        return cells, 1
-    pooled = torch.nn.functional.max_pool2d(torch.stack([cells, -cells]), tile, ceil_mode=True)
-    return torch.where(pooled[0] >= pooled[1], pooled[0], -pooled[1]), tile
+    return farthest(cells, tile, tile), tile
+
+
+def farthest(cells: Float[Tensor, "q k"], rows: int, columns: int) -> Float[Tensor, "p r"]:
+    """Of each tile of so many rows and columns the value farthest from zero, with its sign."""
+    if rows == columns == 1:
+        return cells
+    pooled = torch.nn.functional.max_pool2d(torch.stack([cells, -cells]), (rows, columns), ceil_mode=True)
+    return torch.where(pooled[0] >= pooled[1], pooled[0], -pooled[1])

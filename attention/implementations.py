@@ -9,7 +9,7 @@ its name into `IMPLEMENTATIONS`; the sweep, the charts and the command line foll
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -26,14 +26,19 @@ from attention.layer import MultiHeadAttention
 from attention.published import ROWS, Row, Weights
 from attention.published.row import FORMS
 
+COMPILED = 256  # kernels of flex_attention that one process may compile: one takes seconds
 Vectors = Float[Tensor, "b h n d"]
 
 
 class Ready(NamedTuple):
-    """What is timed: `run` gives the output, or output and weights; `leaves` are what gradients are asked for."""
+    """What is timed: `run` gives the output, or output and weights; `leaves` are what gradients are asked for.
+
+    `like`: a tensor of the output's shape, where the first leaf has another one.
+    """
 
     run: Callable[[], Tensor | Attention]
     leaves: tuple[Tensor, ...]
+    like: Tensor | None = None
 
 
 def every_head(heads: int) -> tuple[int, int]:
@@ -64,7 +69,8 @@ class Implementation:
     `used(heads)`: how many of the heads it computes, and how many squares of weights it returns.
     `skips(device, length, learns)`: is the future not computed under a causal mask? `kernel`: the only kernel that
     torch may choose. `asked`: it is timed only where it is named. `squares`: how many matrices of
-    n x n a head it holds at once in a forward pass, to tell in time what would not fit.
+    n x n a head it holds at once in a forward pass, to tell in time what would not fit. `recomputes`: its backward pass
+    computes the scores again, as a fused kernel does, instead of keeping their softmax.
     """
 
     ready: Callable[[Tensor, Tensor, Tensor, bool], Ready]
@@ -75,6 +81,7 @@ class Implementation:
     kernel: SDPBackend | None = None
     asked: bool = False
     squares: int = 0
+    recomputes: bool = False
 
     @property
     def layer(self) -> bool:
@@ -155,18 +162,22 @@ def core_layer(q: Vectors, k: Vectors, v: Vectors, causal: bool) -> Ready:
 
 
 def flex(q: Vectors, k: Vectors, v: Vectors, causal: bool) -> Ready:
-    """flex_attention, compiled, without weights; a causal block mask skips what is hidden."""
-    blocks = create_block_mask(_past, None, None, q.shape[-2], k.shape[-2], str(q.device)) if causal else None
+    """flex_attention, compiled, without weights; a causal block mask skips what is hidden. Forward alone on a CPU."""
+    if q.requires_grad and q.device.type == "cpu":
+        raise NotImplementedError("flex_attention has no backward pass on a CPU")
+    blocks = (
+        create_block_mask(lambda b, h, i, j: i >= j, None, None, q.shape[-2], k.shape[-2], str(q.device))
+        if causal
+        else None
+    )
     compiled = _compiled()
     return Ready(lambda: compiled(q, k, v, block_mask=blocks), (q, k, v))
 
 
 def _published(row: Row) -> Implementation:
-    """A published way to write attention, as it was meant; timed forward, under the masks that it has."""
+    """A published way to write attention, as it was meant, under the masks that it has."""
 
     def ready(q: Vectors, k: Vectors, v: Vectors, causal: bool) -> Ready:
-        if q.requires_grad:
-            raise ValueError("the published ways are timed forward alone")
         if causal != (row.mask == "causal") and (row.mask == "causal" or FORMS[row.mask] is None):
             raise ValueError("it is always causal" if row.mask == "causal" else "it takes no mask")
         x, layer = _tokens(q), _in_mode(MultiHeadAttention(q.shape[1] * q.shape[-1], q.shape[1]), q)
@@ -174,11 +185,22 @@ def _published(row: Row) -> Implementation:
         form, inputs = FORMS[row.mask], (x, x, x) if row.crosses else (x,)
         mask = form((~_future(q, q)).expand(x.shape[0], -1, -1), x) if causal and form else None
         given = {} if mask is None else {"mask": mask}
-        return Ready(lambda: row.as_meant(*inputs, w=w, **given), (x,))
+        if not x.requires_grad:
+            return Ready(lambda: row.as_meant(*inputs, w=w, **given), (x,))
+        row.as_meant(*inputs, w=w, **given)  # asks for its layouts of the weights, which a layer would keep as its own
+        own, learned = w.learning()
+        output = row.as_meant(*inputs, w=own, **given).output
+        return Ready(lambda: row.as_meant(*inputs, w=own, **given), (x, *_reached(output, learned)), output.detach())
 
     ready.__doc__ = f"{row.name}, as meant in document {row.document.partition(':')[0]}, its linear maps included."
     maps = 4 if row.maps_back else 3
     return Implementation(ready, weights=True, maps=maps, used=functools.partial(_used, row), asked=True, squares=3)
+
+
+def _reached(output: Tensor, leaves: Sequence[Tensor]) -> list[Tensor]:
+    """Those of the leaves that the output depends on."""
+    gradients = torch.autograd.grad(output.sum(), leaves, allow_unused=True)
+    return [leaf for leaf, gradient in zip(leaves, gradients, strict=True) if gradient is not None]
 
 
 def _used(row: Row, heads: int) -> tuple[int, int]:
@@ -194,15 +216,15 @@ IMPLEMENTATIONS: dict[str, Implementation] = {
     "core into a reused buffer": Implementation(buffered, weights=True, skips=in_blocks, squares=1),
     "matmul softmax matmul": Implementation(textbook, weights=True, squares=3),
     "loop over heads": Implementation(looped, weights=True, squares=2),
-    "SDPA": Implementation(fused, skips=always),
+    "SDPA": Implementation(fused, recomputes=True, skips=always),
     "SDPA math": Implementation(fused, kernel=SDPBackend.MATH, squares=3),
-    "SDPA flash": Implementation(fused, skips=always, kernel=SDPBackend.FLASH_ATTENTION),
-    "SDPA memory-efficient": Implementation(fused, skips=always, kernel=SDPBackend.EFFICIENT_ATTENTION),
-    "SDPA cuDNN": Implementation(fused, skips=always, kernel=SDPBackend.CUDNN_ATTENTION),
-    "nn.MultiheadAttention": Implementation(layer, maps=4, squares=2),
+    "SDPA flash": Implementation(fused, recomputes=True, skips=always, kernel=SDPBackend.FLASH_ATTENTION),
+    "SDPA memory-efficient": Implementation(fused, recomputes=True, skips=always, kernel=SDPBackend.EFFICIENT_ATTENTION),
+    "SDPA cuDNN": Implementation(fused, recomputes=True, skips=always, kernel=SDPBackend.CUDNN_ATTENTION),
+    "nn.MultiheadAttention": Implementation(layer, recomputes=True, maps=4, squares=2),
     "nn.MultiheadAttention with weights": Implementation(layer_with_weights, weights=True, maps=4, squares=3),
     "MultiHeadAttention of the core": Implementation(core_layer, weights=True, maps=4, skips=in_blocks, squares=1),
-    "flex_attention compiled": Implementation(flex, skips=always, asked=True),
+    "flex_attention compiled": Implementation(flex, recomputes=True, skips=always, asked=True),
 }
 # fmt: on
 IMPLEMENTATIONS |= {f"published: {name}": _published(row) for name, row in ROWS.items()}
@@ -212,13 +234,10 @@ def _future(q: Tensor, k: Tensor) -> Tensor:
     return torch.ones(q.shape[-2], k.shape[-2], dtype=torch.bool, device=q.device).triu_(1)
 
 
-def _past(b: Tensor, h: Tensor, q: Tensor, k: Tensor) -> Tensor:
-    return q >= k
-
-
 @functools.cache
 def _compiled() -> Callable[..., Tensor]:
-    return torch.compile(flex_attention)
+    """Compiled for every size and dtype that comes; past the usual 8, torch would run it uncompiled."""
+    return torch.compile(flex_attention, fullgraph=True, recompile_limit=COMPILED)
 
 
 def _layer(q: Vectors, causal: bool, need_weights: bool) -> Ready:

@@ -18,7 +18,7 @@ from attention.attend import HIDDEN
 from attention.config import Config
 from attention.inputs import INPUTS, seeded
 from attention.projected import averaged, maps
-from attention.scores import POSITIONS, SCALES, SOFTMAXES, capped
+from attention.scores import POSITIONS, SOFTMAXES, capped
 from attention.steps import by_name, lengths, steps
 
 AT_ONCE = 2**22  # weights that are computed together at the most: 16 MB
@@ -32,7 +32,7 @@ def values(config: Config, heads: slice = slice(None)) -> dict[str, Tensor]:
     What is of the size of the weights (h q k) has only the heads of the slice.
     """
     with torch.inference_mode():
-        found = _inputs(config) | _matrices(config)
+        found = _inputs(config) | matrices(config)
         found |= _projected(config, found)
         every = lengths(config)["h"]
         chunk = max(1, AT_ONCE // math.prod(lengths(config)[axis] for axis in "qk"))
@@ -52,7 +52,7 @@ def scored(config: Config, found: dict[str, Tensor], heads: slice) -> dict[str, 
     last = own["scores"]
     present = by_name(config)
     if "scaled" in present:
-        last = own["scaled"] = last * (SCALES[config.scale](config.d_head) / config.temperature)
+        last = own["scaled"] = last * config.factor
     if "capped" in present:
         last = own["capped"] = capped(last.clone(), config.softcap)
     if "bias" in present:
@@ -93,7 +93,7 @@ def difference(config: Config, found: dict[str, Tensor]) -> float:
     own, at = scored(config, found, some), torch.arange(count) // (config.heads // config.groups)
     q, k = (found.get(f"turned {name}", found[name]) for name in "qk")
     q, k, v = q[some], k[at], found["v"][at]
-    scale, mask = SCALES[config.scale](config.d_head) / config.temperature, own.get("bias")
+    scale, mask = config.factor, own.get("bias")
     mask = torch.zeros_like(own["scores"]) if mask is None else mask
     if config.softcap:
         mask, q = mask + own["capped"], torch.zeros_like(q)
@@ -106,17 +106,18 @@ def difference(config: Config, found: dict[str, Tensor]) -> float:
 
 def _inputs(config: Config) -> dict[str, Tensor]:
     sizes = lengths(config)
-    return _sequence(config, "x", sizes["q"], config.seed) | (
-        _sequence(config, "y", sizes["k"], _other(config)) if config.keys else {}
+    return sequence(config, "x", sizes["q"], config.seed) | (
+        sequence(config, "y", sizes["k"], other(config)) if config.keys else {}
     )
 
 
-def _other(config: Config) -> int:
+def other(config: Config) -> int:
     """The seed of the other sequence: of a text the same, so that equal words stay equal vectors."""
     return config.seed if config.input in ("words", "characters") else (config.seed + OTHER) % SEEDS
 
 
-def _sequence(config: Config, name: str, n: int, seed: int) -> dict[str, Tensor]:
+def sequence(config: Config, name: str, n: int, seed: int) -> dict[str, Tensor]:
+    """The n tokens of x, or of another sequence, and what they are made of."""
     x = INPUTS[config.input](n, config.d_model, seeded(seed), config.text)
     to_input = POSITIONS[config.positions].to_input
     if to_input is None:
@@ -125,7 +126,8 @@ def _sequence(config: Config, name: str, n: int, seed: int) -> dict[str, Tensor]
     return {f"embedded {name}": x, f"sines {name}": sines, name: x + sines}
 
 
-def _matrices(config: Config) -> dict[str, Tensor]:
+def matrices(config: Config) -> dict[str, Tensor]:
+    """The four maps: `W_q (c c)`, `W_k (c, g d)`, `W_v (c, g e)`, `W_o (h e, c)`."""
     w = maps(config)
     value, output = (w.value, w.output) if config.d_v in (0, config.d_head) else _value_maps(config)
     return {"W_q": w.query, "W_k": w.key, "W_v": value, "W_o": output}

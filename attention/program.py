@@ -10,8 +10,8 @@ import ast
 import inspect
 import textwrap
 
-from attention.config import Config
-from attention.inputs import CLUSTERS, NEARNESS, tokens
+from attention.config import DEFAULTS, Config
+from attention.inputs import CLUSTERS, DOCUMENTS, INPUTS, NEARNESS, REFRAINS, tokens
 from attention.masks import FIRST, GAP, MASKS
 
 EMBED = """\
@@ -36,9 +36,24 @@ x = torch.randn(n, d_model, generator=random)
 for i in range(1, n):
     x[i] = {NEARNESS} * x[i - 1] + {(1 - NEARNESS**2) ** 0.5!r} * x[i]
 """,
+    "refrain": f"""\
+period = -(-n // {REFRAINS})
+x = torch.randn(period, d_model, generator=random).repeat({REFRAINS}, 1)[:n]
+""",
+    "topics": f"""\
+document = (torch.rand(n, generator=random) < {DOCUMENTS} / n).cumsum(0)
+subjects = torch.randn(int(document[-1]) + 1, d_model, generator=random)
+x = 0.6 * subjects[document] + 0.8 * torch.randn(n, d_model, generator=random)
+""",
+    "sink": """\
+shared = torch.randn(d_model, generator=random)
+x = 0.5 * shared + 0.75**0.5 * torch.randn(n, d_model, generator=random)
+x[0] = 3 * shared
+""",
     "words": EMBED,
     "characters": EMBED,
 }
+assert INPUT.keys() == INPUTS.keys()
 SINUSOIDAL = """\
 angle = torch.arange(n)[:, None] / 10_000 ** (torch.arange(0, d_model, 2) / d_model)
 x = x + torch.stack([angle.sin(), angle.cos()], -1).flatten(1)[:, :d_model]
@@ -60,6 +75,26 @@ def source(config: Config) -> str:
     """The program of a config: it ends with `x (n d_model)` and `weights (heads n n)` as variables."""
     parts = [_imports(config), _sizes(config), _input(config), _maps(config), _heads(config), _scores(config)]
     return "\n".join([*parts, _softmax(config)])
+
+
+def long_source(config: Config, side: int) -> str:
+    """The call that draws a config too long for all its weights at once: it ends with `maps`, of `side` pixels."""
+    scale = SCALE[config.scale].replace("d_head", str(config.d_head))
+    warm = "" if config.temperature == 1 else f" / {config.temperature!r}"
+    given = [f"span={config.span}", f"scale={scale}{warm}", f"side={side}", f'pool="{config.pool}"']
+    given += ['positions="alibi"'] * (config.positions == "alibi") + [f"softcap={config.softcap!r}"] * bool(
+        config.softcap
+    )
+    given += [f'softmax="{config.softmax}"'] * (config.softmax != "standard")
+    changed = ", ".join(f"{name}={value!r}" for name, value in vars(config.tensors).items() if value != DEFAULTS[name])
+    return textwrap.dedent(f"""\
+        from attention import Config, head_maps
+        from attention.projected import queries_and_keys
+
+        config = Config({changed})
+        query, key = queries_and_keys(config)
+        maps = head_maps(query, key, config.rule, {", ".join(given)})
+        """)
 
 
 def _imports(config: Config) -> str:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from concurrent.futures import Executor
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import torch
 from einops import rearrange, reduce, repeat
@@ -47,18 +48,44 @@ def projected(config: Config) -> Projected:
 
 
 def _projected(config: Config) -> Projected:
-    n, h, g = config.tokens, config.heads, config.groups
-    positions = POSITIONS[config.positions]
+    h, g, positions = config.heads, config.groups, POSITIONS[config.positions]
     with torch.inference_mode():
-        x = INPUTS[config.input](n, config.d_model, seeded(config.seed), config.text)
-        x = x + positions.to_input(n, config.d_model) if positions.to_input else x
-        w = maps(config)
+        x, w = embedded(config), maps(config)
         q = rearrange(x @ w.query, "q (h d) -> h q d", h=h)
         k = rearrange(x @ w.key, "k (g d) -> g k d", g=g)
         v = repeat(x @ w.value, "k (g d) -> (g r) k d", g=g, r=h // g)
         q, k = (positions.to_heads(q), positions.to_heads(k)) if positions.to_heads else (q, k)
         k = repeat(k, "g k d -> (g r) k d", r=h // g)
     return Projected(x, w, q, k, v)
+
+
+def queries_and_keys(
+    config: Config, executor: Executor | None = None
+) -> tuple[Float[Tensor, "h q d"], Float[Tensor, "g k d"]]:
+    """Queries, and keys that are not repeated, of any number of tokens; nothing of them is kept, nor the values made.
+
+    An `executor` computes both at a time.
+    """
+    with torch.inference_mode():
+        x, w = embedded(config), maps(config)
+    part = partial(_part, config, x)
+    q, k = (executor.map if executor else map)(part, (w.query, w.key), (config.heads, config.groups))
+    return q, k
+
+
+@torch.inference_mode()
+def _part(config: Config, x: Float[Tensor, "n c"], matrix: Float[Tensor, "c e"], heads: int) -> Float[Tensor, "h n d"]:
+    """What a matrix makes of the tokens, by heads, turned where positions turn it."""
+    turned = POSITIONS[config.positions].to_heads
+    found = rearrange(x @ matrix, "n (h d) -> h n d", h=heads)
+    return turned(found) if turned else found
+
+
+def embedded(config: Config) -> Float[Tensor, "q c"]:
+    """The tokens, with what positions add to them."""
+    n, positions = config.tokens, POSITIONS[config.positions]
+    x = INPUTS[config.input](n, config.d_model, seeded(config.seed), config.text)
+    return x + positions.to_input(n, config.d_model) if positions.to_input else x
 
 
 _kept = lru_cache(maxsize=2)(_projected)

@@ -1,10 +1,11 @@
 """What the hardware could do at best, and what a case asks of it.
 
-Counts follow FlashAttention (Dao 2023, section 4.1): a forward pass of attention is 4 b h n² d floating-point
-operations, two products of which each multiplication and addition counts one; the softmax is not counted. A causal mask
-leaves n (n + 1) / 2 of the n² pairs where the implementation skips the rest, and changes nothing where it does not. A
-backward pass is 2.5 times its forward. A layer adds 2 b n (h d)² for each of its maps, three times that with the backward
-pass. Traffic is the least that must move: every input and every output once.
+What is counted are the products that are computed, a multiplication and an addition each one operation; the softmax is
+not counted. A forward pass of attention is two products, 4 b h n² d. Its backward pass is five where a fused kernel
+computes the scores again, 2.5 times its forward, so that both are 3.5 times it (Dao 2023, FlashAttention-2, section 4.1);
+it is four where the weights were kept, so that both are 3 times it. A causal mask leaves n (n + 1) / 2 of the n² pairs
+where the implementation skips the rest, and changes nothing where it does not. A layer adds 2 b n (h d)² for each of its
+maps, three times that with the backward pass. Traffic is the least that must move: every input and every output once.
 """
 
 from __future__ import annotations
@@ -38,7 +39,8 @@ def operations(case: Case, how: Implementation) -> float:
     skips = case.mask == "causal" and how.skips(case.device.partition(":")[0], n, learns)
     pairs = n * (n + 1) / 2 if skips else n * n
     heads, _ = how.used(case.heads)
-    square = 4 * case.batch * heads * pairs * case.d_head * (3.5 if learns else 1)
+    passes = (3.5 if how.recomputes else 3) if learns else 1
+    square = 4 * case.batch * heads * pairs * case.d_head * passes
     maps = 2 * how.maps * case.batch * n * width * heads * case.d_head * (3 if learns else 1)
     return float(square + maps)
 

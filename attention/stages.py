@@ -116,26 +116,30 @@ def _weights(logits: Float[Tensor, "k"], softmax: str) -> Float[Tensor, "k"]:
 
 def _logit(config: Config) -> str:
     cap = r"c \tanh\!\left(\frac{z_j}{c}\right)" if config.softcap else "z_j"
-    return cap + (" + b_j" if config.positions == "alibi" else "")
+    return cap + (" + b_j" if config.positions == "alibi" else "") + r" + \mathrm{mask}_j"
 
 
-def _denominator(config: Config) -> str:
-    return r"1 + \sum_i e^{\ell_i}" if config.softmax == "plus one" else r"\sum_i e^{\ell_i}"
+def _weight(config: Config) -> str:
+    """As it is written, and as it is computed: less the greatest logit m, which leaves it as it is."""
+    one, shifted = ("1 + ", "e^{-m} + ") if config.softmax == "plus one" else ("", "")
+    return (
+        rf"\frac{{e^{{\ell_j}}}}{{{one}\sum_i e^{{\ell_i}}}} = "
+        rf"\frac{{e^{{\ell_j - m}}}}{{{shifted}\sum_i e^{{\ell_i - m}}}}"
+    )
 
 
 STAGES: dict[str, Stage] = {
     "dots": Stage("Dot products", lambda config: r"s_j = q \cdot k_j"),
     "scaled": Stage("Scaled", lambda config: f"z_j = {SCALED[config.scale][0]}"),
-    "logits": Stage("Capped, biased, masked", lambda config: rf"\ell_j = {_logit(config)}"),
-    "weights": Stage("Weights", lambda config: rf"p_j = \frac{{e^{{\ell_j}}}}{{{_denominator(config)}}}"),
+    "logits": Stage("Logits", lambda config: rf"\ell_j = {_logit(config)}"),
+    "weights": Stage("Weights", lambda config: f"p_j = {_weight(config)}"),
 }
 
 
 def worked(row: Stages, key: int) -> dict[str, str]:
     """The formulas with the numbers of one key that is seen, a KaTeX line a stage.
 
-    The softmax is written as it is computed, less the greatest logit m, which leaves it as it is: e^{l - m} over the
-    sum of all e^{l - m}.
+    The softmax is that of its second formula, less the greatest logit m.
     """
     config = row.config
     dot, scaled, bias, logit, weight = (
@@ -148,13 +152,12 @@ def worked(row: Stages, key: int) -> dict[str, str]:
     sizes = sizes if config.scale == "none" else (sizes[0], config.d_head, sizes[1])
     cap = number(config.softcap)
     squeezed = rf"{cap} \tanh\!\left(\frac{{{number(scaled)}}}{{{cap}}}\right)" if config.softcap else number(scaled)
-    terms = f"{squeezed}{_added(config, bias)}"
-    same = "" if terms == number(logit) else f" = {number(logit)}"
+    terms = f"{squeezed}{_added(config, bias)} + 0"  # what a mask adds where it lets a key through
     shifted = f"{number(logit)} - {_braced(top)}"
     return {
         "dots": rf"s_{{{key}}} = {number(dot)}",
         "scaled": rf"z_{{{key}}} = {SCALED[config.scale][1] % sizes} = {number(scaled)}",
-        "logits": rf"\ell_{{{key}}} = {terms}{same}",
+        "logits": rf"\ell_{{{key}}} = {terms} = {number(logit)}",
         "weights": rf"p_{{{key}}} = \frac{{e^{{{shifted}}}}}{{{number(total)}}} = {number(weight)}",
     }
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from attention.config import Config
 from attention.masks import MASKS
-from attention.scores import POSITIONS, SCALES
+from attention.scores import POSITIONS
 
 FLOAT, BOOL = 4, 1  # bytes of a number in float32, and of a cell of a mask
 SOFTMAX = 5  # operations a cell: compare for the maximum, subtract, exponential, add, divide
@@ -35,9 +35,9 @@ class Step:
     """One matrix of a pass.
 
     `axes`: a letter each, `(h d)` for heads side by side; `sizes`: their lengths. `formula` is KaTeX; `says` is one cell's
-    arithmetic in words, with its head, row and column as {h} {i} {j}, its value as {value}, and the first and second
-    source's cell as {at0} {at1}, their values as {v0} {v1}. `kind`: values, parameters, or view: the memory of its source,
-    read in another order. `flops`: additions, products, and every other function of a number as one.
+    arithmetic in words, with its head, the kv head of that, row and column as {h} {g} {i} {j}, its value as {value}, and
+    the first and second source's cell as {at0} {at1}, their values as {v0} {v1}. `kind`: values, parameters, or view: the
+    memory of its source, read in another order. `flops`: additions, products, and every other function of a number as one.
     """
 
     name: str
@@ -203,8 +203,8 @@ def _turned(config: Config) -> list[Step]:
             f"turned {name}",
             f"Pairs of channels of {name}, turned by their position",
             f"b {heads} {axis} d",
-            f"{name}'_{{ij}} = {name}_{{ij}} \\cos i\\theta_j \\mp {name}_{{i,\\,j \\pm d/2}} \\sin i\\theta_j,"
-            r"\quad \theta_j = 10000^{-j / \lfloor d/2 \rfloor}",
+            f"{name}'_{{ij}} = {name}_{{ij}} \\cos i\\theta_j \\mp {name}_{{i,\\,j \\pm m}} \\sin i\\theta_j,"
+            r"\quad \theta_j = 10000^{-(j \bmod m) / m},\ m = \lfloor d/2 \rfloor",
             sources=(Source(name, "pairs", "="),),
             flops=TURN * _cells(config, f"b {heads} {axis}") * whole,
         )
@@ -212,27 +212,31 @@ def _turned(config: Config) -> list[Step]:
     ]
 
 
+def _group(config: Config) -> tuple[str, str]:
+    """The head of keys and values that belongs to head h, in a formula, and what its r is."""
+    ratio = config.heads // config.groups
+    return (r"\lfloor h / r \rfloor", f",\\quad r = {ratio}") if ratio > 1 else ("h", "")
+
+
 def _scored(config: Config) -> list[Step]:
-    turned = "turned " if POSITIONS[config.positions].to_heads else ""
+    turned, prime = ("turned ", "'") if POSITIONS[config.positions].to_heads else ("", "")
     q, k = f"{turned}q", f"{turned}k"
     cells = _cells(config, "b h q k")
-    shared = r"\,h / r" if config.groups < config.heads else "h"
+    group, ratio = _group(config)
     found = [
         _step(
             config,
             "scores",
             "Every query against every key",
             "b h q k",
-            f"s = q k^\\top,\\quad s_{{hij}} = \\sum_d q_{{hid}}\\, k_{{{shared},jd}}"
-            + (f",\\quad r = {config.heads // config.groups}" if config.groups < config.heads else ""),
-            f"score[{{at}}] = {q}[{{i}}] · {k}[{{j}}] = {{value}}",
+            f"s = q{prime} k{prime}^\\top,\\quad s_{{hij}} = \\sum_d q{prime}_{{hid}}\\, k{prime}_{{{group},jd}}{ratio}",
+            f"score[{{at}}] = {q}[{{h}}, {{i}}] · {k}[{{g}}, {{j}}] = {{value}}",
             (Source(q, "left", "× transposed"), Source(k, "keys", "=")),
             matrix_product(config, "b h q k", "d"),
         )
     ]
-    factor = SCALES[config.scale](config.d_head) / config.temperature
-    if factor != 1:
-        found.append(_scaled(config, factor, cells))
+    if config.factor != 1:
+        found.append(_scaled(config, config.factor, cells))
     if config.softcap:
         found.append(
             _step(
@@ -322,15 +326,15 @@ def _masked(config: Config) -> list[Step]:
 
 
 def _finished(config: Config) -> list[Step]:
-    group = r"\,h / r" if config.groups < config.heads else "h"
+    group, ratio = _group(config)
     return [
         _step(
             config,
             "context",
             "Values, weighted",
             "b h q e",
-            f"o = w v,\\quad o_{{hij}} = \\sum_k w_{{hik}}\\, v_{{{group},kj}}",
-            "context[{at}] = weights[{i}] · v[:, {j}] = {value}",
+            f"o = w v,\\quad o_{{hij}} = \\sum_k w_{{hik}}\\, v_{{{group},kj}}{ratio}",
+            "context[{at}] = weights[{h}, {i}] · v[{g}, :, {j}] = {value}",
             (Source("weights", "seen row", "×"), Source("v", "seen values", "=")),
             matrix_product(config, "b h q e", "k"),
         ),

@@ -17,6 +17,7 @@ from attention import devices
 Clock = Callable[[], float]
 NEAR = 0.1  # a spread is settled once its interquartile range is at most this share of the median
 LEAST = 5  # blocks before a spread can be called settled
+BAND = 3  # blocks before their quartiles say anything
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,11 @@ class Spread:
     lower: float
     upper: float
     repeats: int
+
+    @property
+    def banded(self) -> bool:
+        """Are there enough blocks for quartiles? Where not, these say nothing, and least that they are near."""
+        return self.repeats >= BAND
 
     @property
     def settled(self) -> bool:

@@ -19,9 +19,10 @@ from torch import Tensor
 
 from attention.codec import link
 from attention.config import Config
-from attention.gallery import Exhibit
-from attention.heads import NUMBERS, profile, row_entropy
+from attention.gallery import BLOCK, Exhibit
+from attention.heads import NUMBERS, Profile, profile, row_entropy
 from attention.inputs import tokens
+from attention.maps import HeadMaps
 from attention.masks import COMBINATIONS, MASKS
 from attention.steps import steps
 from attention.trace import Trace
@@ -62,14 +63,37 @@ def shown(token: str) -> str:
 def row(trace: Trace) -> Row:
     """The row in focus."""
     config = trace.config
-    head, query, names = config.head, config.row, labels(config)
-    weights = trace.weights[head, query]
-    visible = trace.mask[query].tolist()
-    at = list(range(config.tokens))
-    keys = {"key": at, "token": names or [str(i) for i in at], "weight": weights.tolist(), "visible": visible}
-    label = names[query] if names else ""
-    entropy, greatest = float(row_entropy(weights)), float(weights.max())
-    return Row(head, query, label, keys, entropy, greatest, holding(weights), sum(visible))
+    return described(config, trace.weights[config.head, config.row], trace.mask[config.row])
+
+
+def described(config: Config, weights: Float[Tensor, "k"], visible: Bool[Tensor, "k"]) -> Row:
+    """The row in focus of a config, from its weights."""
+    names, at = labels(config), list(range(config.tokens))
+    keys = {"key": at, "token": names or [str(i) for i in at], "weight": weights.tolist(), "visible": visible.tolist()}
+    label = names[config.row] if names else ""
+    entropy, greatest, seeing = float(row_entropy(weights)), float(weights.max()), int(visible.sum())
+    return Row(config.head, config.row, label, keys, entropy, greatest, holding(weights), seeing)
+
+
+def binned(found: Row, most: int) -> tuple[dict[str, list[Any]], int]:
+    """The columns of a row in at most so many bars, and the keys of a bar.
+
+    A bar has the greatest weight of its keys, and the place and the token of that one.
+    """
+    weights = torch.tensor(found.keys["weight"])
+    tile = -(-len(weights) // most)
+    starts = torch.arange(0, len(weights), tile)
+    padded = F.pad(weights, (0, -len(weights) % tile), value=-1.0).view(-1, tile)
+    return _at(found, (starts + padded.argmax(-1)).tolist()), tile
+
+
+def heaviest(found: Row, many: int) -> dict[str, list[Any]]:
+    """The columns of the heaviest keys of a row, the heaviest first."""
+    return _at(found, torch.tensor(found.keys["weight"]).topk(min(many, len(found.keys["weight"]))).indices.tolist())
+
+
+def _at(found: Row, keys: list[int]) -> dict[str, list[Any]]:
+    return {name: [column[key] for key in keys] for name, column in found.keys.items()}
 
 
 def mask_card(config: Config, exhibit: Exhibit) -> dict[str, Any]:
@@ -102,7 +126,8 @@ def share(part: float) -> str:
 
 
 def _saved(exhibit: Exhibit) -> str:
-    return f"saves {share(1 - exhibit.share)}, in blocks {share(1 - exhibit.blocks)}"
+    blocks = f"in blocks {share(1 - exhibit.blocks)}" if exhibit.tokens > BLOCK else "but is one block"
+    return f"saves {share(1 - exhibit.share)}, {blocks}"
 
 
 def _reaches(exhibit: Exhibit) -> str:
@@ -128,12 +153,13 @@ def ranges(positions: list[int]) -> str:
 
 
 def focus(trace: Trace, side: int) -> tuple[Float[Tensor, "p p"], int]:
-    """The head in focus with at most `side` cells a side, NaN where the mask hides, and the tokens of a cell.
+    """The window of the head in focus with at most `side` cells a side, NaN where hidden, and the tokens of a cell.
 
     Where a cell has several tokens, it has the greatest of their weights.
     """
-    weights = trace.weights[trace.config.head].masked_fill(~trace.mask, -1)
-    tile = -(-len(weights) // side)
+    rows, cols = (slice(*ends) for ends in trace.config.window)
+    weights = trace.weights[trace.config.head, rows, cols].masked_fill(~trace.mask[rows, cols], -1)
+    tile = -(-max(weights.shape) // side)
     cells = F.max_pool2d(weights[None], tile, ceil_mode=True)[0] if tile > 1 else weights
     return cells.masked_fill(cells < 0, torch.nan), tile
 
@@ -146,8 +172,13 @@ def holding(weights: Float[Tensor, "k"], share: float = 0.9) -> int:
 
 def numbers(weights: Float[Tensor, "h q k"], mask: Bool[Tensor, "q k"]) -> dict[str, list[Any]]:
     """The profile of every head as columns, `head` first; a column is named as in `heads.NUMBERS`."""
-    found = profile(weights, mask)
-    return {"head": list(range(len(weights)))} | {name: getattr(found, name).tolist() for name in NUMBERS}
+    return columns(profile(weights, mask))
+
+
+def columns(found: Profile) -> dict[str, list[Any]]:
+    """The numbers of every head as columns, `head` first."""
+    numbers = {name: getattr(found, name).tolist() for name in NUMBERS}
+    return {"head": list(range(len(found.entropy)))} | numbers
 
 
 def npz(trace: Trace) -> bytes:
@@ -156,6 +187,14 @@ def npz(trace: Trace) -> bytes:
     memory = io.BytesIO()
     arrays = {name: np.ascontiguousarray(getattr(trace, name).numpy()) for name in parts}
     np.savez_compressed(memory, link=np.array(link(trace.config)), **arrays)
+    return memory.getvalue()
+
+
+def maps_npz(config: Config, maps: HeadMaps) -> bytes:
+    """Maps as a NumPy archive: mean and most (h p p), tile, the numbers of every query (h q), and the link."""
+    memory = io.BytesIO()
+    arrays = {name: getattr(maps, name).numpy() for name in ("mean", "most", "lse", "entropy", "greatest", "distance")}
+    np.savez_compressed(memory, link=np.array(link(config)), tile=np.array(maps.tile), **arrays)
     return memory.getvalue()
 
 
@@ -198,6 +237,11 @@ def costs(config: Config) -> dict[str, list[Any]]:
         "flops": [step.flops for step in plan],
         "work": [100 * step.flops / work for step in plan],
     }
+
+
+def duration(seconds: float) -> str:
+    """Seconds in words: under a second, 12 s, 3 min."""
+    return "under a second" if seconds < 1 else f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
 
 
 def quantity(number: float, unit: str) -> str:

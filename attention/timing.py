@@ -5,8 +5,10 @@
 
 or `python -m attention.timing --help`. A case is timed in visits that are spread over the whole run, in an order that
 is shuffled anew each round, so that whatever else the machine does meanwhile meets all cases alike and shows in their
-quartiles. Each visit draws fresh normal data and warms up. What is timed is a function's whole call, with the memory
-that it asks for; inputs, masks and layers are made before. Timed implementations are in `implementations.py`.
+quartiles. A yardstick between visits tells when the machine was not left alone: a case is visited until three visits
+were quiet, and these count. Each visit draws fresh normal data and warms up. What is timed is a function's whole call,
+with the memory that it asks for; inputs, masks and layers are made before. Timed implementations are in
+`implementations.py`.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from __future__ import annotations
 import contextlib
 import random
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import partial
 from time import perf_counter
@@ -22,19 +24,21 @@ from typing import NamedTuple
 
 import torch
 
-from attention import calls, devices, footprint, recordings, roofline, stopwatch
+from attention import devices, roofline, stopwatch
 from attention.calls import attempt, ready
-from attention.implementations import IMPLEMENTATIONS, Implementation
+from attention.course import VISITS, Course, Place, Visit, looked, place
+from attention.implementations import IMPLEMENTATIONS
 from attention.recordings import Timing
 from attention.sweep import Case, Sweep
 from attention.turn import turn
+from attention.yardstick import Yardstick
 
 __all__ = ["IMPLEMENTATIONS", "Case", "Progress", "Sweep", "Timing", "measure"]
 
-VISITS = 3  # of a case at the least, before its spread is believed
-ENOUGH = 12  # visits after which a spread that did not settle is left as it is, marked
 VISIT = (0.02, 0.5)  # seconds of a visit, at the least and at the most
 TRIAL = 16  # tokens on which is tried whether a device has an implementation
+LOOKS = 4  # at the peaks of a device, at the most: two, and more while a case is above them
+EMULATED = "emulated: {} is not computed by this device but by way of float32, and would say nothing about it"
 LARGEST = 0.8  # share of the free memory that a case may need by count before it is not even tried
 
 
@@ -45,70 +49,6 @@ class Progress(NamedTuple):
     cases: int
     share: float
     seconds: float
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where cases of one dtype run: what every timing says about its device."""
-
-    device_name: str
-    system: str
-    torch: str
-    precision: str
-    threads: int
-    peak_operations: float
-    peak_traffic: float
-
-
-@dataclass
-class Course:
-    """What is known about one case so far."""
-
-    case: Case
-    place: Place
-    times: list[float] = field(default_factory=list)
-    visits: int = 0
-    first: float | None = None
-    call: float = 0.0
-    moved: tuple[float, float] = (0.0, 0.0)
-    peak_bytes: int | None = None
-    error: str | None = None
-
-    @property
-    def how(self) -> Implementation:
-        return IMPLEMENTATIONS[self.case.implementation]
-
-    @property
-    def done(self) -> bool:
-        """Is there nothing more to learn?"""
-        return self.error is not None or self.visits >= ENOUGH or self.settled
-
-    @property
-    def settled(self) -> bool:
-        return self.error is None and self.visits >= VISITS and stopwatch.spread(self.times).settled
-
-    @property
-    def share(self) -> float:
-        """How far it is: the first look is a tenth, the visits that it needs at the least most of the rest."""
-        return 1.0 if self.done else min(0.1 * bool(self.times) + 0.8 * self.visits / VISITS, 0.9)
-
-    def timing(self) -> Timing:
-        """What is known, as it is shown and kept."""
-        found = {} if self.error else asdict(stopwatch.spread(self.times))
-        return Timing(
-            **asdict(self.case),
-            **asdict(self.place),
-            **found,
-            when=datetime.now(UTC).isoformat(timespec="seconds"),
-            settled=self.settled,
-            first=self.first,
-            to_device=self.moved[0],
-            from_device=self.moved[1],
-            peak_bytes=self.peak_bytes,
-            operations=roofline.operations(self.case, self.how),
-            traffic=roofline.traffic(self.case, self.how),
-            error=self.error,
-        )
 
 
 Listener = Callable[[Timing, Progress], None]
@@ -138,7 +78,7 @@ def measure(
         run.scout()
         run.visit_all()
         run.look_again()
-        return [course.timing() for course in run.courses if course.times or course.error]
+        return [course.timing() for course in run.courses if course.case in run.told]
 
 
 class _Run:
@@ -148,8 +88,13 @@ class _Run:
         self.sweep, self.on_timing, self.asked = sweep, on_timing, should_stop
         self.start, self.order = perf_counter(), random.Random(sweep.seed)
         self.patience = min(roofline.PATIENCE, sweep.seconds / 20)
+        self.when = datetime.now(UTC).isoformat(timespec="seconds")  # one for all, also past midnight
         self.courses: list[Course] = []
         self.places: dict[tuple[str, str], Place] = {}
+        self.yardsticks: dict[str, Yardstick] = {}
+        self.real: dict[str, list[str]] = {}
+        self.told: dict[Case, Timing] = {}
+        self.share = 0.0
 
     @property
     def left(self) -> float:
@@ -176,16 +121,21 @@ class _Run:
                 if tried[kind]:
                     continue
             where = case.device, case.dtype
+            if case.device not in self.yardsticks:
+                self.yardsticks[case.device] = Yardstick(case.device)
+                self.real[case.device] = _real(case.device, self.sweep.dtypes)
+            emulated = None if case.dtype in self.real[case.device] else EMULATED.format(case.dtype)
             if where not in self.places:
-                self.places[where] = _place(case, names[case.device], threads, self.patience)
-            self.courses.append(Course(case, self.places[where]))
+                here = place(case, names[case.device], threads, self.when)
+                self.places[where] = here if emulated else looked(here, case, self.patience)
+            self.courses.append(Course(case, self.places[where], self.yardsticks[case.device], error=emulated))
 
     def scout(self) -> None:
         """Calls every case a first time, shortest first, so that what won't fit is known before it is tried."""
         for course in self.courses:
             if self.stopped():
                 return
-            course.error = self._unaffordable(course) or attempt(partial(_scouted, course, self.sweep.seed))
+            course.error = course.error or self._unaffordable(course) or attempt(partial(course.scout, self.sweep.seed))
             self._tell(course)
 
     def visit_all(self) -> None:
@@ -205,23 +155,30 @@ class _Run:
                     self._tell(course)
 
     def look_again(self) -> None:
-        """Measures the peaks a second time and keeps the better, since a busy moment would make them too low."""
-        for (device, dtype), place in self.places.items():
-            if self.left < self.patience or self.asked():
-                return
-            found = roofline.peaks(device, dtype, place.threads, self.patience)
-            best = max(place.peak_operations, found.matmul), max(place.peak_traffic, found.copy)
-            self.places[device, dtype] = replace(place, peak_operations=best[0], peak_traffic=best[1])
-        for course in self.courses:
-            course.place = self.places[course.case.device, course.case.dtype]
+        """Measures the peaks again and keeps the best, since a busy moment would make them too low.
+
+        Once in any case, and again while a case computes faster than the peak, which then can't be the peak.
+        """
+        for (device, dtype), first in self.places.items():
+            here = [course for course in self.courses if (course.case.device, course.case.dtype) == (device, dtype)]
+            best = first
+            for look in range(1, LOOKS):
+                late = self.left < self.patience or self.asked()
+                if late or not first.peak_operations or (look > 1 and not _above(here, best)):
+                    break
+                best = looked(best, here[0].case, self.patience)
+            for course in here:
+                course.place = best
+                if course.case in self.told and course.timing() != self.told[course.case]:
+                    self._tell(course)
 
     def _visit(self, course: Course, seconds: float) -> None:
-        case = course.case
-        with ready(case, self.sweep.seed + 1 + course.visits) as call:
+        case, yardstick = course.case, course.yardstick
+        before = yardstick.take()
+        with ready(case, self.sweep.seed + 1 + len(course.visits)) as call:
             clock = stopwatch.clock(case.device)
             times = stopwatch.samples(call, seconds, course.place.threads, clock, self.stopped)
-        course.times = times if course.visits == 0 else course.times + times
-        course.visits += 1
+        course.visits.append(Visit(times, max(before, yardstick.take())))
 
     def _unaffordable(self, course: Course) -> str | None:
         """Why a case can't be run: more memory by count than there is, or more time than is left, told from shorter."""
@@ -239,26 +196,25 @@ class _Run:
 
     def _tell(self, course: Course) -> None:
         done, count = sum(each.done for each in self.courses), len(self.courses)
-        share = sum(each.share for each in self.courses) / count
-        self.on_timing(course.timing(), Progress(done, count, share, perf_counter() - self.start))
+        self.share = max(self.share, sum(each.share for each in self.courses) / count)
+        self.told[course.case] = course.timing()
+        self.on_timing(self.told[course.case], Progress(done, count, self.share, perf_counter() - self.start))
+
+
+def _real(device: str, dtypes: tuple[str, ...]) -> list[str]:
+    """Those of the dtypes that the device computes for real; float32 always counts as that."""
+    return list(dtypes) if dtypes == ("float32",) else ["float32", *devices.dtypes(device)]
+
+
+def _above(courses: list[Course], place: Place) -> bool:
+    """Does any case compute faster than the device's peak?"""
+    rates = [roofline.operations(each.case, each.how) / each.spread.median for each in courses if each.settled]
+    return max(rates, default=0.0) > (place.peak_operations or 0.0)
 
 
 def _kin(a: Case, b: Case) -> bool:
     """Are these the same but for the length, and the first one not longer?"""
     return {**asdict(a), "length": 0} == {**asdict(b), "length": 0} and a.length <= b.length
-
-
-def _place(case: Case, name: str, threads: int, patience: float) -> Place:
-    found = roofline.peaks(case.device, case.dtype, threads, patience)
-    return Place(
-        device_name=recordings.name(name, case.device),
-        system=recordings.name(devices.system(), "unknown"),
-        torch=recordings.name(torch.__version__, "unknown"),
-        precision=torch.get_float32_matmul_precision(),
-        threads=threads,
-        peak_operations=found.matmul,
-        peak_traffic=found.copy,
-    )
 
 
 def _refusal(case: Case) -> str | None:
@@ -270,18 +226,6 @@ def _refusal(case: Case) -> str | None:
             call()
 
     return attempt(trial)
-
-
-def _scouted(course: Course, seed: int) -> None:
-    """First call, a warm one, the peak of memory, and the way to the device and back."""
-    case, clock = course.case, stopwatch.clock(course.case.device)
-    with ready(case, seed) as call:
-        course.first = stopwatch.once(call, clock)
-        course.times = [stopwatch.once(call, clock) for _ in range(VISITS if course.first < VISIT[1] else 1)]
-        course.call = stopwatch.spread(course.times).median
-        course.peak_bytes = footprint.peak(call, case.device)
-        if case.device != "cpu":
-            course.moved = calls.moved(case, call(), clock)
 
 
 @contextlib.contextmanager

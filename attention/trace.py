@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import partial
 
@@ -14,10 +15,10 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from attention.attend import HIDDEN, attend
-from attention.config import Config
+from attention.config import CELLS, Config, ConfigError
 from attention.masks import MASKS
 from attention.projected import Projections, projected
-from attention.scores import POSITIONS, SCALES, SOFTMAXES, capped
+from attention.scores import POSITIONS, SOFTMAXES, capped
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +48,7 @@ class Trace:
     @property
     def scale(self) -> float:
         """What dot products are multiplied by: the scale over the temperature."""
-        return SCALES[self.config.scale](self.config.d_head) / self.config.temperature
+        return self.config.factor
 
     @property
     def scores(self) -> Float[Tensor, "h q k"]:
@@ -67,20 +68,27 @@ class Trace:
 
 
 def trace(config: Config) -> Trace:
-    """One pass of multi-head self-attention, step by step (Vaswani et al. 2017, section 3.2)."""
+    """One pass of multi-head self-attention, step by step (Vaswani et al. 2017, section 3.2).
+
+    Raises ConfigError for more than CELLS weights, heads x tokens x tokens; `head_maps` draws those.
+    """
+    n, h = config.tokens, config.heads
+    if h * n * n > CELLS:
+        most = math.isqrt(CELLS // h)
+        limit = f"{h} heads of {n:,} x {n:,} weights are over the limit of {CELLS:,} cells"
+        raise ConfigError(f"tokens={n}: {limit} of a trace. The most that fits is {most}; head_maps draws any length.")
     given = projected(config)
     with torch.inference_mode():
-        mask = config.rule.square(config.tokens, config.tokens, config.span)
+        mask = config.rule.square(n, n, config.span)
         context, weights = _pass(config, given.q, given.k, given.v, mask)
     return Trace(config, given.x, given.projections, given.q, given.k, given.v, mask, weights, context)
 
 
 def _pass(config: Config, q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
     """Context and weights of the settings; a position bias goes in with the mask."""
-    scale = SCALES[config.scale](config.d_head) / config.temperature
     bias = position_bias(config)
     joint = mask if bias is None else bias.masked_fill_(~mask, HIDDEN)
-    run = partial(attend, scale=scale, softcap=config.softcap or None, normalise=SOFTMAXES[config.softmax])
+    run = partial(attend, scale=config.factor, softcap=config.softcap or None, normalise=SOFTMAXES[config.softmax])
     return run(q, k, v, None if config.rule is MASKS["full"] and bias is None else joint)
 
 

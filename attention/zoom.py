@@ -7,6 +7,7 @@ it looks at one query of each tile before the exact map is there. All take the q
 from __future__ import annotations
 
 import math
+from concurrent.futures import Executor
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -122,19 +123,26 @@ def mass_by_distance(
         return torch.stack([_mass(maps, query, key, at) for at in range(len(maps.lse))]) / max(seeing, 1)
 
 
-def preview(query: Float[Tensor, "h n d"], key: Float[Tensor, "g n d"], *asked: Any, **options: Any) -> HeadMaps:
+def preview(
+    query: Float[Tensor, "h n d"],
+    key: Float[Tensor, "g n d"],
+    *asked: Any,
+    executor: Executor | None = None,
+    **options: Any,
+) -> HeadMaps:
     """A first picture from the middle query of each row of tiles: 1/tile of the work of `head_maps`, and not exact.
 
-    Takes what `head_maps` takes. `lse (h p)` is of the queries that were looked at; there are no statistics.
+    Takes what `head_maps` takes. `lse (h p)` is of the queries that were looked at; there are no statistics. Threads of
+    an `executor` share the work.
     """
     maps, _ = blank(query, key, *asked, **options)
     picks = torch.arange(maps.rows[0], maps.rows[1], maps.tile, device=query.device) + maps.tile // 2
     picks = picks.clamp_(max=maps.rows[1] - 1).int()
     sampled = replace(maps, lse=maps.lse[:, : len(picks)].clone(), exact=False)
-    with torch.inference_mode():
-        for head in maps.numbers:
-            for some in torch.arange(len(picks)).split(max(1, BATCH // maps.tokens)):
-                _sample(sampled, query, key, head, some, picks[some])
+    some = torch.arange(len(picks)).split(max(1, BATCH // maps.tokens))
+    work = [(sampled, query, key, head, part, picks[part]) for head in maps.numbers for part in some]
+    for _ in (executor.map if executor else map)(_sample, *zip(*work, strict=True)):
+        pass
     return sampled
 
 
@@ -206,6 +214,7 @@ def _pairs(maps: HeadMaps, query: Tensor, key: Tensor, at: int, rows: Tensor, co
     return _weights(scores, maps.scoring.sees(rows, cols, maps.tokens, query), maps.lse[at, rows])
 
 
+@torch.inference_mode()
 def _sample(maps: HeadMaps, query: Tensor, key: Tensor, head: int, some: Tensor, rows: Tensor) -> None:
     """Fills some rows of pixels with the weights of one query each."""
     k, across = key_of(head, query, key).to(precision(query)), range(maps.tokens)

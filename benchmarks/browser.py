@@ -1,23 +1,24 @@
-"""A slider in a real Chromium, and the time from its key to the pixels that it changes, measured inside the page."""
+"""A control in a real Chromium, and the time from its key or click to the pixels that it changes, measured inside the page."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from playwright.sync_api import Browser, Page
 
-# The frame after the change is the one that shows it; the key's own time stamp is when the browser got it.
-WATCH = """([selector, attribute]) => {
+# The frame after the change is the one that shows it; the event's own time stamp is when the browser got it.
+WATCH = """([selector, attribute, event]) => {
     const found = () => {
         const at = document.querySelector(selector);
-        return attribute ? at?.dataset[attribute] : at?.textContent;
+        return attribute ? at?.getAttribute(attribute) : at?.textContent;
     };
     const before = found();
     window.shown = new Promise((done) => {
         let start;
-        addEventListener("keydown", (event) => (start = event.timeStamp), { capture: true, once: true });
+        addEventListener(event, (event) => (start = event.timeStamp), { capture: true, once: true });
         const observer = new MutationObserver(() => {
-            if (start === undefined || found() === before) return;
+            if (start === undefined || [before, null, undefined].includes(found())) return;  // gone is not changed
             observer.disconnect();
             requestAnimationFrame(() => done(performance.now() - start));
         });
@@ -25,10 +26,19 @@ WATCH = """([selector, attribute]) => {
     });
 }"""
 
+# A chart that is drawn as pixels changes nothing that an observer sees, so its canvas counts how often it is cleared.
+COUNT = """{
+    const { prototype } = CanvasRenderingContext2D, { clearRect } = prototype;
+    prototype.clearRect = function (...box) {
+        this.canvas.dataset.drawn = Number(this.canvas.dataset.drawn ?? 0) + 1;
+        return clearRect.apply(this, box);
+    };
+}"""
+
 
 @dataclass(frozen=True)
 class Slider:
-    """A slider of a page, and the element whose text, or data attribute, changes with it."""
+    """A slider of a page, and the element whose text, or attribute, changes with it."""
 
     page: Page
     key: str
@@ -39,8 +49,12 @@ class Slider:
         """From one press of the right arrow key to the frame that shows the new value; then the page comes to rest."""
         self.page.bring_to_front()
         self.page.locator(f".st-key-{self.key} input[type=range]").focus()
-        self.page.evaluate(WATCH, [self.shows, self.attribute])
-        self.page.keyboard.press("ArrowRight")
+        return self.timed(lambda: self.page.keyboard.press("ArrowRight"), "keydown")
+
+    def timed(self, move: Callable[[], None], event: str) -> float:
+        """The same for a move of your own that the browser knows by this event."""
+        self.page.evaluate(WATCH, [self.shows, self.attribute, event])
+        move()
         milliseconds = self.page.evaluate("window.shown")
         self.rest()
         return milliseconds / 1000
@@ -55,8 +69,10 @@ def opened(browser: Browser, url: str, key: str, shows: str, attribute: str = ""
     """A slider on a page in a window of its own, with the page's first pictures drawn."""
     page = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
     page.set_default_timeout(60_000)
+    page.add_init_script(COUNT)
     page.goto(url)
-    page.locator(f"{shows}[data-{attribute}]" if attribute else shows).wait_for()
+    there = "([selector, name]) => (at => at && (!name || at.getAttribute(name)))(document.querySelector(selector))"
+    page.wait_for_function(there, arg=[shows, attribute])
     slider = Slider(page, key, shows, attribute)
     slider.rest()
     return slider

@@ -14,7 +14,7 @@ from threading import Event, Thread
 
 from benchmarks.browser import opened
 from benchmarks.interleaved import environment
-from benchmarks.paint import GRID, mark
+from benchmarks.paint import GRID, PAINTED, mark
 from tests.chromium import launched
 from tests.served import Server, served
 
@@ -42,7 +42,7 @@ def counted(server: Server) -> Iterator[list[int]]:
 
 def storm(browser, server: Server, heads: int, tokens: int) -> Iterator[str]:
     """Two lines: how late the last value was, and how many threads there were more than before."""
-    slider = opened(browser, f"{server.url}/?heads={heads}&tokens={tokens}&input=noise", "temperature", GRID, "painted")
+    slider = opened(browser, f"{server.url}/?heads={heads}&tokens={tokens}&input=noise", "temperature", GRID, PAINTED)
     slider.seconds()  # the first one warms up
     page, last = slider.page, f"temperature={1 + 0.05 * (CHANGES + 1):.2f}".rstrip("0")
     page.locator(".st-key-temperature input[type=range]").focus()

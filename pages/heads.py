@@ -1,6 +1,6 @@
 """Heads: what every head attends to, at once."""
 
-from attention.ui import compute, page
+from attention.ui import page
 from attention.ui.views import heads
 
-page.show(heads.view, ahead=compute.begin)
+page.show(heads.view, ahead=heads.begin, any_length=True)

@@ -1,6 +1,6 @@
 """Masks: which query may look at which key, and what that does."""
 
-from attention.ui import page
+from attention.ui import compute, page
 from attention.ui.views import masks
 
-page.show(masks.view)
+page.show(masks.view, ahead=compute.begin)

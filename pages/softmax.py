@@ -1,6 +1,6 @@
 """Softmax: how one row of weights came about, and what scaling and number types do to it."""
 
-from attention.ui import page
+from attention.ui import compute, page
 from attention.ui.views import softmax
 
-page.show(softmax.view)
+page.show(softmax.view, ahead=compute.begin)

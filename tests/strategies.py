@@ -34,6 +34,8 @@ def values(name: str, high: float | None = None) -> st.SearchStrategy[Any]:
     if knob.choices:
         return st.sampled_from(knob.choices)
     top = knob.high if high is None else high
+    if knob.form:
+        return st.just("") | st.tuples(st.integers(0, 30), st.integers(0, 30)).map("{0[0]}-{0[1]}".format)
     if knob.low is None:
         return st.text(LETTERS, max_size=int(top or 0))
     if isinstance(knob.low, int):

@@ -94,8 +94,8 @@ def test_what_is_not_text_is_named_and_ignored(query):
         ({"query": "18"}, ["there is no query 18 among 18 tokens (counted from 0): query moved to 17."]),
         ({"kv_heads": "3"}, ["3 kv_heads don't divide 8 heads: kv_heads moved to 4."]),
         (
-            {"heads": "32", "tokens": "1024"},
-            ["32 heads of 1,024 x 1,024 weights are over the limit of 16,000,000 cells: tokens moved to 707."],
+            {"d_model": "1024", "tokens": "65536"},
+            ["65,536 tokens of 1,024 channels are over the limit of 33,554,432 channels: tokens moved to 32768."],
         ),
     ],
 )

@@ -119,3 +119,23 @@ def test_devices_are_compared_on_the_same_work():
         "d": [made(implementation="SDPA math")],
     }
     assert comparison.across_devices(lines, lambda timing: timing.device == "cpu") == [("a", "b")]
+
+
+def test_what_was_timed_once_has_no_band_and_narrows_no_crossover():
+    once = made(64, 8.0, repeats=1, settled=False)
+    assert speed_ups([once], [made(64, 2.0, **GPU)]) == [SpeedUp(64, 4.0, None, None)]
+    columns = comparison.columns([once])
+    assert (columns["ms"], columns["lower quartile, ms"], columns["upper quartile, ms"]) == ([8e3], [None], [None])
+    points = [SpeedUp(64, 0.5, 0.4, 0.6), SpeedUp(128, 0.8, 0.7, 0.9), SpeedUp(256, 3.2, None, None)]
+    found = crossover(points)
+    assert 128 < found.length < 256
+    assert (found.low, found.high) == (None, None), "the last point that has a band is below one"
+    none = crossover([SpeedUp(n, ratio, None, None) for n, ratio in ((64, 0.5), (128, 2.0))])
+    assert none.sentence == "faster from about 91 tokens on (timed too few times for a range)"
+
+
+def test_a_peak_that_a_case_is_above_is_said_to_be_too_low():
+    fast = made(median=1e-3, operations=2e9, peak_operations=1e12)
+    assert comparison.busy([made(median=1.0), failed(), made(median=1e-9, peak_operations=None, **GPU)]) == []
+    (said,) = comparison.busy([fast, fast, made(**GPU)])
+    assert said.startswith("Test CPU, 2 cores, 2 threads: more than 100 %")

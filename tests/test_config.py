@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 
 from attention import Config, ConfigError
-from attention.config import CELLS, DEFAULTS, KNOBS, check, fitted
+from attention.config import CELLS, CHANNELS, DEFAULTS, KNOBS, check, fitted
 from tests.strategies import configs, values
 from tests.unchecked import unchecked
 
@@ -48,7 +48,9 @@ def test_what_a_config_derives(config):
     assert config.heads % config.groups == 0
     assert 0 <= config.row < config.tokens
     assert 0 <= config.head < config.heads
-    assert config.heads * config.tokens**2 <= CELLS
+    assert config.d_model * config.tokens <= CHANNELS
+    assert config.traceable.traceable is config.traceable
+    assert config.heads * config.traceable.tokens**2 <= CELLS
     assert hash(config) == hash(Config(**vars(config)))
     assert config.tensors.tensors == config.tensors
 
@@ -129,8 +131,8 @@ def test_bounds_belong_to_the_range(name):
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"tokens": 1}, "tokens=1 is not a whole number between 2 and 1,024. The default is 18."),
-        ({"tokens": 2.5}, "tokens=2.5 is not a whole number between 2 and 1,024. The default is 18."),
+        ({"tokens": 1}, "tokens=1 is not a whole number between 2 and 65,536. The default is 18."),
+        ({"tokens": 2.5}, "tokens=2.5 is not a whole number between 2 and 65,536. The default is 18."),
         ({"softcap": -1}, "softcap=-1 is not a number between 0.0 and 100.0. The default is 0.0."),
         ({"projections": "tie"}, "projections='tie' is not one of: independent, tied, identity. Did you mean 'tied'?"),
         ({"heads": 3}, "d_model=512: 3 heads don't divide a d_model of 512. The nearest that fits is 513."),
@@ -141,9 +143,9 @@ def test_bounds_belong_to_the_range(name):
             "query=18: there is no query 18 among 18 tokens (counted from 0). The nearest that fits is 17.",
         ),
         (
-            {"tokens": 1024, "heads": 32},
-            "tokens=1024: 32 heads of 1,024 x 1,024 weights are over the limit of 16,000,000 cells. "
-            "The nearest that fits is 707.",
+            {"tokens": 65536, "d_model": 1024},
+            "tokens=65536: 65,536 tokens of 1,024 channels are over the limit of 33,554,432 channels. "
+            "The nearest that fits is 32768.",
         ),
     ],
     ids=str,

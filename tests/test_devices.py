@@ -33,11 +33,19 @@ def test_every_accelerator_that_torch_reports_is_listed(monkeypatch):
     assert devices.devices()[1:] == [devices.Device("cuda:0", "Card 0"), devices.Device("cuda:1", "Card 1")]
 
 
+def test_accelerators_of_one_name_are_told_apart(monkeypatch):
+    monkeypatch.setattr(torch.accelerator, "is_available", lambda: True)
+    monkeypatch.setattr(torch.accelerator, "current_accelerator", lambda: torch.device("cuda"))
+    monkeypatch.setattr(torch.accelerator, "device_count", lambda: 2)
+    monkeypatch.setattr(devices, "_accelerator_name", lambda kind, i: "Card")
+    assert [found.name for found in devices.devices()[1:]] == ["Card #0", "Card #1"]
+
+
 def test_a_dtype_is_real_where_it_is_not_much_slower_than_float32(monkeypatch):
     seconds = {torch.float32: 1.0, torch.bfloat16: devices.REAL, torch.float16: devices.REAL + 0.1}
     monkeypatch.setattr(devices, "_product", lambda key, dtype: seconds[dtype])
     assert devices.dtypes("cpu") == ["float32", "bfloat16"]
-    monkeypatch.setattr(devices, "_product", lambda key, dtype: None if dtype == torch.bfloat16 else 1.0)
+    monkeypatch.setattr(devices, "_product", lambda key, dtype: float("inf") if dtype == torch.bfloat16 else 1.0)
     assert devices.dtypes("cpu") == ["float32", "float16"]
 
 

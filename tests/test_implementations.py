@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
+from dataclasses import replace
+
 import pytest
 import torch
 import torch.nn.functional as F
 from einops import rearrange
 
+from attention import implementations
 from attention.attend import Attention
 from attention.calls import drawn, ready
 from attention.implementations import IMPLEMENTATIONS
@@ -124,10 +128,49 @@ def test_a_published_one_is_the_function_of_its_row_under_the_masks_that_it_has(
 
 
 @pytest.mark.parametrize("name", PUBLISHED)
-def test_a_published_one_is_timed_forward_alone(name):
-    mask = "causal" if ROWS[name.removeprefix("published: ")].mask == "causal" else "full"
-    with pytest.raises(ValueError, match="forward alone"), ready(case(name, mask, "forward + backward"), seed=1):
+def test_a_published_one_has_the_gradients_of_its_row_and_all_that_it_learns(name):
+    row = ROWS[name.removeprefix("published: ")]
+    mask = "causal" if row.mask == "causal" else "full"
+    torch.manual_seed(0)
+    with ready(case(name, mask, "forward + backward"), seed=1) as call:
+        found = call()
+        again = call()
+    torch.manual_seed(0)
+    weights = Weights.from_layer(MultiHeadAttention(12, 3))
+    x = rearrange(drawn(case(name, mask), seed=1)[0], "b h n d -> b n (h d)").requires_grad_()
+    seen = torch.ones(2, 7, 7, dtype=torch.bool)
+    output = reference(row, Problem.of(x, weights, seen)).output
+    (right,) = torch.autograd.grad(output, x, torch.randn_like(output))
+    torch.testing.assert_close(found[0], right, atol=1e-5, rtol=1e-4)
+    assert sum(gradient.numel() for gradient in found[1:]) == row.parameters(replace(weights, batch=2, tokens=7))
+    for one, other in zip(found, again, strict=True):
+        torch.testing.assert_close(one, other)
+
+
+@pytest.mark.parametrize("mask", ["full", "causal"])
+def test_flex_attention_is_attention_also_before_it_is_compiled(mask, monkeypatch):
+    """What surrounds the kernel; that it compiles is for the next test."""
+    monkeypatch.setattr(implementations, "_compiled", lambda: implementations.flex_attention)
+    asked = case("flex_attention compiled", mask, length=130)  # more than a block
+    with ready(asked, seed=1) as call:
+        (output,) = call()
+    right = oracle(*drawn(asked, seed=1), mask == "causal").output
+    torch.testing.assert_close(output.double(), right, atol=1e-6, rtol=1e-5)
+
+
+@pytest.mark.skipif(not shutil.which("g++"), reason="torch compiles for a CPU with a C++ compiler")
+def test_flex_attention_compiles_and_says_what_a_cpu_does_not_have():
+    asked = case("flex_attention compiled", "full", length=16)
+    with ready(asked, seed=1) as call:
+        (output,) = call()
+    torch.testing.assert_close(output.double(), oracle(*drawn(asked, 1), False).output, atol=1e-6, rtol=1e-5)
+    with (
+        pytest.raises(NotImplementedError, match="no backward pass on a CPU"),
+        ready(case("flex_attention compiled", "full", "forward + backward"), seed=1),
+    ):
         pass
+    with pytest.raises(NotImplementedError, match="backward on CPU"):  # says torch, which may change
+        implementations.flex_attention(*(x.requires_grad_() for x in drawn(asked, 1)))
 
 
 def test_data_are_normal_and_fresh():

@@ -103,3 +103,12 @@ def test_masks_are_related_as_their_names_say(n, span):
     assert (square(MASKS["sinks"]) | ~square(window)).all()
     assert torch.equal(window.square(n, n, n), causal.square(n, n, span))
     assert not padding.square(n, n, n).any()
+
+
+@pytest.mark.parametrize("name", MASKS)
+def test_a_span_beyond_the_sequence_acts_as_its_length(name):
+    """What the sidebar says of such a span."""
+    for tokens in (2, 5, 13):
+        for more in (1, 2, 40):
+            longer = MASKS[name].square(tokens, tokens, tokens + more)
+            assert torch.equal(longer, MASKS[name].square(tokens, tokens, tokens)), (tokens, more)

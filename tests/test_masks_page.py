@@ -73,6 +73,7 @@ def test_a_page_without_empty_rows_offers_a_mask_that_has_them():
 def test_the_effect_is_told_in_words_that_are_true():
     assert "hides no key, so nothing moves" in prose(opened(mask="full"))
     assert "sees no key: it loses all of its weight" in prose(opened(mask="padding", span=30))
+    assert "hides no key from query 17" in prose(opened())
     app = opened(query=0)
     config = Config(query=0)
     full = trace(Config(mask="full")).weights[0]
@@ -92,6 +93,17 @@ def test_more_layers_reach_farther():
     assert reach["window"] == "reach 8 back"
     app.slider(key="layers").set_value(7).run()
     assert {card["name"]: card["lines"][2] for card in cards(app)}["window"] == "reach 14 back"
+
+
+def test_blocks_and_spans_that_make_no_difference_are_said():
+    app = opened(mask="window", span=40)
+    assert "span 40 (more than the 18 tokens, so it acts as 18)" in prose(app)
+    assert "Longer than the sequence: acts as 18." in prose(app)
+    assert all(card["lines"][1].endswith(", but is one block") for card in cards(app))
+    assert "up to 128 tokens are one block" in prose(app)
+    app = opened(mask="window", span=40, tokens=200)
+    assert "span 40, keeps" in prose(app) and "Longer than" not in prose(app)
+    assert {card["name"]: card["lines"][1] for card in cards(app)}["window"] == "saves 82.0 %, in blocks 25.0 %"
 
 
 def test_a_question_hides_the_picture_until_it_is_opened():
@@ -121,11 +133,17 @@ def test_a_row_that_sees_nothing_is_a_question_too():
     assert guess.options == ["zeros", "all equal", "NaN"]
 
 
+def test_groupings_say_which_queries_they_are_about():
+    app = opened("heads", grouping="show", mask="causal", combine="without", second="window")
+    assert "4 of 18 queries see no key: their weights and outputs are zero under every grouping" in prose(app)
+
+
 def test_every_grouping_is_compared_and_one_is_chosen():
     app = opened("heads", grouping="show", sharing="drawn")
     frame = next(each.value for each in app.dataframe if "kv_heads" in each.value)
     assert list(frame["kv_heads"]) == [8, 4, 2, 1]
     assert list(frame["bfloat16"]) == [2 * kv * 64 * 18 * 2 for kv in (8, 4, 2, 1)]
+    assert "see no key" not in prose(app)
     app.button(key="kv 2").click().run()
     assert (app.session_state.config.kv_heads, app.session_state.config.sharing) == (2, "averaged")
     assert not app.exception

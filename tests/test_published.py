@@ -19,9 +19,19 @@ from attention.attend import scaled_dot_product_attention
 from attention.config import Config
 from attention.layer import MultiHeadAttention
 from attention.masks import MASKS
+from attention.passes import values
 from attention.published import ROWS, Weights
 from attention.published.case import CELLS, Case, case, left_out, masks, reference
-from attention.published.compare import WITHIN, compare, compared, influence, judged, timed
+from attention.published.compare import (
+    WITHIN,
+    compare,
+    compared,
+    costs,
+    influence,
+    judged,
+    leak,
+    timed,
+)
 from attention.published.cost import cost
 from attention.published.demands import demands, padded, resized, small
 from attention.published.record import recorded
@@ -151,6 +161,33 @@ def test_the_first_sequence_is_the_one_of_the_other_pages():
     assert torch.equal(case(config).query[0], theirs.x.double())
 
 
+CROSSING = replace(NARROW, keys=7, d_v=5, mask="prefix", span=3)
+
+
+def test_with_keys_of_another_sequence_rows_that_take_them_agree_and_the_others_attend_to_themselves():
+    assert {compare(row, CROSSING).judgement.verdict for row in ROWS.values()} == {"agrees"}
+    assert compare(ROWS["head-matrices"], CROSSING).weights.shape == (4, 12, 7)
+    assert compare(ROWS["head-matrices"], CROSSING).steps[2].sizes == (2, 7, 5)  # values of 5 channels
+    assert compare(ROWS["functional"], CROSSING).mask.shape == (12, 7)
+    assert compare(ROWS["fused"], CROSSING).weights.shape == (4, 12, 12)
+    pairs = compare(ROWS["position-weights"], CROSSING, printed=True)
+    assert pairs.judgement.verdict == "raises" and "heads_of" not in pairs.raised_at
+
+
+def test_keys_of_another_sequence_are_those_of_the_steps():
+    theirs, found = values(replace(CROSSING, batch=1)), compare(ROWS["functional"], CROSSING)
+    assert (found.weights - theirs["weights"]).abs().max() < 1e-6
+    assert (found.target - theirs["output"]).abs().max() < 1e-5
+    assert torch.equal(found.mask, theirs["mask"])
+
+
+def test_influence_and_leak_of_another_sequence_are_of_its_tokens():
+    made = case(CROSSING, crosses=True)
+    reach = influence(ROWS["functional"], made)
+    assert torch.equal(reach > 0, made.mask[0])
+    assert leak(ROWS["functional"], case(replace(CROSSING, mask="causal"), crosses=True)) == 0
+
+
 def test_a_long_sequence_is_cut():
     made = case(Config(tokens=1024, heads=8, d_model=32, batch=4, input="noise"))
     batch, tokens, _ = made.mask.shape
@@ -251,9 +288,16 @@ def test_scrambled_rows_are_the_tokens_of_one_head_after_another():
 
 def test_scrambling_leaks_the_future_through_a_causal_mask():
     causal = replace(NARROW, mask="causal")
-    assert compare(ROWS["fused"], causal).leak == 0
-    assert compare(ROWS["fused"], causal, printed=True).leak > 0.1
-    assert compare(ROWS["fused"], replace(NARROW, mask="full"), printed=True).leak is None
+    assert leak(ROWS["fused"], case(causal)) == 0
+    assert leak(ROWS["fused"], case(causal), printed=True) > 0.1
+    assert leak(ROWS["fused"], case(replace(NARROW, mask="full", batch=1)), printed=True) is None
+
+
+def test_what_raises_leaks_nothing_and_a_window_hides_from_some():
+    window = replace(NARROW, mask="window", span=3)
+    assert leak(ROWS["functional"], case(window), printed=True) is None
+    assert leak(ROWS["functional"], case(window)) == 0
+    assert leak(ROWS["fused"], case(window), printed=True) > 0.1
 
 
 def test_influence_shows_which_token_reaches_which_output():
@@ -403,7 +447,9 @@ def test_the_source_is_every_function_that_ran():
 def test_flops_and_parameters_are_those_of_the_formulas():
     b, n, h, c = 2, 12, 4, 32
     found = compare(ROWS["separate-maps"], NARROW)
-    assert found.cost.flops == 2 * b * n * (4 * c * c + 2 * n * c)
+    assert costs(ROWS["separate-maps"], NARROW)[0].flops == 2 * b * n * (4 * c * c + 2 * n * c)
+    wide = replace(NARROW, tokens=2, d_model=256)
+    assert costs(ROWS["fused"], wide)[0].peak < 8 * 256 * 256  # the map that it is built with is none of its costs
     assert found.parameters == 4 * (c * c + c)
     assert compare(ROWS["single-unscaled"], NARROW).parameters == 3 * (c * c + c)
     assert compare(ROWS["head-matrices"], NARROW).parameters == 4 * c * c

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from attention.config import Config
 from attention.published import ROWS
+from attention.published.compare import compare
 
 PAGE = str(Path(__file__).parents[1] / "pages" / "implementations.py")
 
@@ -19,7 +21,8 @@ def opened(**query: str) -> AppTest:
 
 
 def said(test: AppTest) -> str:
-    return "\n".join(text.value for text in [*test.markdown, *test.caption])
+    boxes = [*test.error, *test.info, *test.warning]
+    return "\n".join(text.value for text in [*test.markdown, *test.caption, *boxes]).replace("\\", "")
 
 
 def overview(test: AppTest) -> dict[str, tuple[str, str]]:
@@ -60,11 +63,65 @@ def test_choosing_a_row_is_one_run_and_stands_in_the_link():
     assert dict(test.query_params)["version"] == "as meant"
 
 
-def test_a_row_that_nobody_knows_is_the_first():
-    test = opened(implementation="[x](http://evil.example)", tokens="6", d_model="16")
+def test_a_row_that_nobody_knows_is_said_and_the_default_taken():
+    test = opened(implementation="fusd", tokens="6", d_model="16")
     assert not test.exception
-    assert "evil" not in said(test)
-    assert ROWS["single-unscaled"].lesson in said(test)
+    assert "implementation='fusd' is not one of: single-unscaled," in said(test)
+    assert "Did you mean 'fused'?" in said(test)
+    assert ROWS["fused"].lesson in said(test)
+    assert dict(test.query_params) == {"tokens": "6", "d_model": "16"}
+    evil = opened(implementation="[x](http://evil.example)", tokens="6", d_model="16")
+    assert "\\[x\\]\\(http" in evil.warning[0].value
+
+
+def test_both_versions_stand_in_the_row_with_their_errors():
+    test = opened(implementation="fused", tokens="6", d_model="16")
+    errors = test.table[1].value.set_index("Against the reference")
+    found = compare(ROWS["fused"], Config(tokens=6, d_model=16), printed=True).judgement
+    assert list(errors.loc["**As printed**"])[:2] == [f"{found.output.greatest:.2g}", f"{found.output.relative:.2g}"]
+    assert all(float(error) < 1e-12 for error in errors.loc["As meant"])
+    assert f"output {found.output.relative:.2g}, weights none" in test.table[0].value.to_string()
+    test.button_group(key="version").set_value("as meant").run()
+    assert list(test.table[1].value["Against the reference"]) == ["**As meant**", "As printed"]
+    raising = opened(implementation="functional", tokens="6", d_model="16")
+    assert set(raising.table[1].value.set_index("Against the reference").loc["**As printed**"]) == {"raises"}
+    alone = opened(implementation="separate-maps", tokens="6", d_model="16")
+    assert list(alone.table[1].value["Against the reference"]) == ["**As meant and printed**"]
+
+
+def test_queries_that_see_nothing_are_named_where_the_write_ups_give_no_number():
+    assert "see no key" not in said(opened(tokens="6", d_model="16"))
+    blind = opened(mask="padding", span="6", tokens="6", d_model="16")
+    assert "Where a query sees no key, the write-ups give no numbers" in said(blind)
+    assert overview(blind)["Functional, boolean mask"][0] == "disagrees"
+
+
+def test_pictures_say_whose_they_are_and_how_much_is_shown():
+    test = opened(tokens="200", d_model="512", version="as meant")
+    assert "Compared on the first 128 of 200 tokens" in said(test)
+    assert "Weights of the reference, head 0, first of 2 sequences" in said(test)
+    assert "Influence of tokens on outputs, first of 2 sequences; the first 22 outputs and 22 tokens" in said(test)
+    alone = said(opened(tokens="6", d_model="16", batch="1"))
+    assert "of 2 sequences" not in alone and "the first 6" not in alone
+
+
+def test_keys_of_another_sequence_are_for_the_rows_that_take_them():
+    test = opened(implementation="head-matrices", version="as meant", tokens="6", d_model="16")
+    test.number_input(key="keys").set_value(9).run()
+    test.number_input(key="d_v").set_value(5).run()
+    assert not test.exception and not test.error
+    shapes = test.dataframe[0].value.set_index("Variable")["Sizes"]
+    assert (shapes["k"], shapes["v"], shapes["weights"]) == ("2 × 9 × 2", "2 × 9 × 5", "2 × 6 × 9")
+    test.button_group(key="implementation").set_value("fused").run()
+    assert "keys of another one and d_v are left out" in said(test)
+    assert "keys" not in {box.key for box in test.number_input}
+
+
+def test_the_one_vector_of_weights_stands_beside_the_square():
+    told = "The one vector of weights for all queries, head 0"
+    assert told in said(opened(implementation="position-weights", tokens="6", d_model="16"))
+    assert told not in said(opened(implementation="position-weights", tokens="6", d_model="16", bug="question"))
+    assert told not in said(opened(implementation="fused", tokens="6", d_model="16"))
 
 
 def test_the_question_tells_nothing_and_the_answer_all():
@@ -76,6 +133,20 @@ def test_the_question_tells_nothing_and_the_answer_all():
     asked.button_group(key="bug").set_value("answer").run()
     assert row.mistake in said(asked) and row.lesson in said(asked)
     assert dict(asked.query_params)["bug"] == "answer"
+
+
+@pytest.mark.parametrize("name", ["functional", "head-matrices"])
+def test_a_question_says_that_a_row_raises_and_not_what(name):
+    asked = opened(bug="question", implementation=name, version="as meant", tokens="6", d_model="16")
+    assert [box.value for box in asked.error] == ["It raises an error at these settings."]
+    assert "must match" not in said(asked) and "masked_fill" not in said(asked)
+    assert not [box for box in asked.button_group if box.key == "version"]
+    asked.button_group(key="bug").set_value("answer").run()
+    assert "must match the size" in asked.error[0].value
+    assert asked.button_group(key="version").value == "as printed"
+    assert "as printed. " in said(asked)
+    asked.button_group(key="version").set_value("as meant").run()
+    assert "as meant. " in said(asked) and not asked.error
 
 
 def test_a_question_is_about_a_row_with_a_mistake():
@@ -90,7 +161,7 @@ def test_a_setting_to_try_moves_the_knobs():
     test.button(key="try As many sequences as heads").click().run()
     assert not test.error
     assert overview(test)["Functional, boolean mask"] == ("agrees", "disagrees")
-    assert test.slider(key="batch").value == test.slider(key="heads").value == 4
+    assert test.number_input(key="batch").value == test.slider(key="heads").value == 4
     test.button(key="try One sequence").click().run()
     assert overview(test)["Functional, boolean mask"] == ("agrees", "agrees")
 
@@ -101,6 +172,15 @@ def test_settings_that_no_row_knows_are_said_to_be_left_out():
 
 def test_time_is_measured_only_when_asked_for():
     test = opened(implementation="separate-maps", tokens="6", d_model="16")
-    assert "Time" not in test.table[1].value.to_string()
+    assert "not measured yet" in test.table[2].value.to_string()
     test.toggle(key="timed").set_value(True).run()
-    assert "Over the reference's" in test.table[1].value.to_string()
+    assert "ms, the reference" in test.table[2].value.to_string()
+    test.button_group(key="implementation").set_value("functional").run()
+    assert "none: it raises" in test.table[2].value.loc["Time"].to_string()
+
+
+def test_a_host_may_forbid_to_measure(monkeypatch):
+    monkeypatch.setenv("ATTENTION_MEASURE", "off")
+    test = opened(implementation="separate-maps", tokens="6", d_model="16")
+    assert test.toggle(key="timed").disabled
+    assert "measuring is off on this host" in test.table[2].value.to_string()

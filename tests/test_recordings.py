@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import math
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -29,11 +30,14 @@ def rows(*timings: Timing, **changed) -> str:
 @given(st.lists(st.tuples(SECONDS, SECONDS, SECONDS, st.floats(0, 1e30), st.integers(0, 2**53)), max_size=5))
 def test_a_file_comes_back_to_the_last_digit(numbers):
     timings = [
-        made(lower=low, median=middle, upper=high, operations=count, peak_bytes=peak)
-        for (low, middle, high), count, peak in ((sorted(times), count, peak) for *times, count, peak in numbers)
+        made(i + 2, lower=low, median=middle, upper=high, operations=count, peak_bytes=peak, settled=False)
+        for i, ((low, middle, high), count, peak) in enumerate(
+            (sorted(times), count, peak) for *times, count, peak in numbers
+        )
     ]
-    back = read(written([*timings, failed()]).encode(), "mine.json")
-    assert [recordings.row(timing) for timing in back] == [recordings.row(timing) for timing in [*timings, failed()]]
+    timings.append(failed())
+    back = read(written(timings).encode(), "mine.json")
+    assert [replace(timing, source="") for timing in back] == timings
     assert {timing.source for timing in back} == {"mine.json"}
 
 
@@ -71,7 +75,7 @@ def test_every_field_is_missed_and_refused_by_name(name):
             {"error": "a\x00b", "median": None},
             "timings[0].error='a\\x00b' is not printable text of at most 300 characters.",
         ),
-        ({"source": ""}, "timings[0].'source' is not a field of a timing. These are: implementation, device, dtype,"),
+        ({"speed": 1}, "timings[0].'speed' is not a field of a timing. These are: implementation, device, dtype,"),
     ],
 )
 def test_a_wrong_field_is_refused_by_name(changed, message):
@@ -130,6 +134,39 @@ def test_what_was_read_is_recorded_whatever_its_file_is_called(source):
     assert timing.origin.startswith("Test GPU")
     assert len(timing.source) <= 100
     assert not set("<>[]!`*\x00") & set(timing.source)
+
+
+def test_what_is_written_keeps_where_it_was_read_from():
+    far = read(written([made(**GPU)]), "gpu.json")
+    here, again = read(written([made(), *far]), "both.json")
+    assert (here.source, again.source) == ("both.json", "both.json, from gpu.json")
+    assert again.origin == "Test GPU, recorded 2026-01-31 (both.json, from gpu.json)"
+    (long,) = read(rows(made(), source="x" * 300), "y.json")
+    assert long.source.startswith("y.json, from xxx")
+    assert len(long.source) == 300
+
+
+@pytest.mark.parametrize(
+    ("changed", "settled"),
+    [
+        ({}, True),
+        ({"lower": 0.5, "upper": 1.5}, False),
+        ({"repeats": 1}, False),
+        ({"median": None, "lower": None, "upper": None, "error": "out of memory"}, False),
+    ],
+)
+def test_that_a_spread_settled_is_not_believed(changed, settled):
+    assert read(rows(made(), settled=True, **changed), "x")[0].settled is settled
+    assert not read(rows(made(), settled=False, **changed), "x")[0].settled
+
+
+@pytest.mark.parametrize("other", [made(128, 2.0), made(128, device="cuda:1", device_name="Test CPU, 2 cores")])
+def test_two_that_would_be_one_point_are_refused(other):
+    with pytest.raises(
+        RecordingError, match=r"^timings\[1\] is the same case as timings\[0\], on a device of the same name"
+    ):
+        read(written([made(128, device=other.device), other]), "x")
+    assert len(read(written([made(128), made(128, when="2026-02-01T12:00:00+00:00")]), "x")) == 2
 
 
 def test_a_label_says_what_differs_and_where_unless_that_is_said_once_for_all():

@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from attention import Config, trace
 from attention.heads import row_entropy
+from attention.precision import limits
 from tests.test_pages import run, said
 
 PAGE = Path(__file__).parents[1] / "pages" / "softmax.py"
@@ -75,8 +76,8 @@ def test_the_controls_move_the_link_and_the_row():
 
 
 def test_no_scaling_is_one_click_away_and_back():
-    test = run(PAGE, {"topic": "scaling"})
-    assert "times 0.125" in words(test)
+    test = run(PAGE, {"topic": "scaling", "temperature": "4.0"})  # which scales too
+    assert "times 0.03125" in words(test)
     test.button(key="unscale").click().run()
     assert test.query_params["scale"] == "none"
     assert test.selectbox(key="scale").value == "none"
@@ -150,3 +151,21 @@ def test_a_question_is_asked_by_a_button():
 def test_specifications_carry_no_data():
     for chart in run(PAGE, {}).get("vega_lite_chart"):
         assert "values" not in json.dumps(json.loads(chart.proto.spec).get("data", {}))
+
+
+@pytest.mark.parametrize(
+    ("query", "rows"), [({"scale": "none"}, "no row is a number"), ({"scale": "none", "temperature": "4.0"}, None)]
+)
+def test_errors_say_of_how_many_rows_they_are(query, rows):
+    """float16's exp ends at 11: naive, all rows break, or those whose logits are greater."""
+    test = run(PAGE, query | {"topic": "precision", "dtype": "float16", "exponent": "naive"})
+    types = test.dataframe[0].value
+    config = Config(scale="none", temperature=float(query.get("temperature", 1)))
+    broken = int((trace(config).logits[0] > limits("float16").overflows).any(-1).sum())
+    line = types[(types["dtype"] == "float16") & (types["exponent"] == "naive")].iloc[0]
+    assert line["broken"] == broken
+    for name in ("error", "row_sum"):
+        assert line[name] == rows or line[name].endswith(f" ({18 - broken} of 18 rows)")
+    assert (broken == 18) == (rows is not None)
+    assert all("rows" not in error for error in types["error"][:5])
+    assert f"{broken} of 18 rows are no numbers" in words(test)

@@ -182,8 +182,9 @@ def test_the_map_tells_what_is_no_number():
     cells = torch.tensor([[0.5, math.nan], [-0.25, 0.0]])
     broken = torch.tensor([[False, False], [False, True]])
     figure = precision_charts.differences(cells, broken, 3, 0.5)
-    values, lost = figure.data
+    values, hidden, lost = figure.data
     assert (values.zmin, values.zmax) == (-0.5, 0.5)
     assert list(values.x) == [0, 3]
     assert [[not math.isnan(z) for z in row] for row in values.z] == [[True, False], [True, False]]
+    assert [[not math.isnan(z) for z in row] for row in hidden.z] == [[False, True], [False, False]]
     assert [[not math.isnan(z) for z in row] for row in lost.z] == [[False, False], [False, True]]

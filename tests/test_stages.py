@@ -15,7 +15,14 @@ from attention.scores import SCALES
 from attention.stages import STAGES, mass, number, oddities, ranks, smallest, stages, variants, worked
 from tests.strategies import configs, normal, seeds
 
-SYMBOLS = {r"d_\mathrm{head}": "d", r"\ell_j": "l", "s_j": "s", "z_j": "z", "b_j": "b", r"\sum_i e^{\ell_i}": "total"}
+SYMBOLS = {
+    r"d_\mathrm{head}": "d",
+    r"\ell_j": "l",
+    "s_j": "s",
+    "z_j": "z",
+    "b_j": "b",
+    r"\sum_i e^{\ell_i}": "total",
+} | {r"\sum_i e^{\ell_i - m}": "shifted", r"\mathrm{mask}_j": "mask"}
 
 
 def evaluated(tex: str, **names: float) -> float:
@@ -72,13 +79,16 @@ def test_the_formulas_give_the_numbers(config):
     )
     assume(abs(logit) < 500)
     total = float(row.logits.double().exp().sum())
+    top = float(row.logits.max())
+    shifted = float((row.logits.double() - top).exp().sum())
     names = {"s": dot, "z": scaled, "l": logit, "b": bias, "T": config.temperature, "c": config.softcap}
+    names |= {"m": top, "mask": 0, "total": total, "shifted": shifted, "d": config.d_head}
     found = {"scaled": scaled, "logits": logit, "weights": weight}
     lines = worked(row, key)
     for stage, value in found.items():
-        formula = STAGES[stage].formula(config).partition(" = ")[2]
         near = {"rel": 2e-4, "abs": 1e-5 * (1 + abs(scaled) + abs(bias))}
-        assert evaluated(formula, d=config.d_head, total=total, **names) == pytest.approx(value, **near)
+        for side in STAGES[stage].formula(config).split(" = ")[1:]:
+            assert evaluated(side, **names) == pytest.approx(value, **near), side
         for side in lines[stage].split(" = ")[1:]:
             assert evaluated(side) == pytest.approx(value, rel=2e-3, abs=1e-4 * (1 + abs(scaled) + abs(bias))), side
     assert evaluated(lines["dots"].split(" = ")[1]) == pytest.approx(dot, rel=1e-4)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import struct
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from attention.components.matrices import header, message
 from attention.config import STEPS, Config
 from attention.matrices import drawn
 from attention.passes import values
-from attention.steps import by_name
+from attention.steps import by_name, lengths
 from attention.tables import costs, quantity
 from attention.ui.views.steps import nearest
 
@@ -130,3 +131,17 @@ def test_costs_add_up():
         "1 TB",
         "5e+03 TB",
     ]
+
+
+@pytest.mark.parametrize("query", [{}, {"kv_heads": "2", "keys": "7", "d_v": "5", "positions": "alibi"}])
+def test_all_at_once_has_every_formula_and_every_letter_its_meaning(query):
+    test = run(steps="all", **query)
+    config = Config(**{name: int(value) if value.isdigit() else value for name, value in query.items()})
+    table = next(each.value for each in test.markdown if each.value.startswith("| Step"))
+    for step in by_name(config).values():
+        assert f"| ${step.formula}$ | `{step.axes}` = " in table
+        assert "|" not in step.formula, "a bar would end the cell of the table"
+    sizes = lengths(config)
+    assert {letter for step in by_name(config).values() for letter in step.axes if letter.isalpha()} <= set(sizes)
+    for letter, size in sizes.items():
+        assert re.search(rf"`{letter}` [a-z ]+: {size}\b", words(test)), letter

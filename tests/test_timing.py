@@ -7,7 +7,8 @@ import threading
 import pytest
 import torch
 
-from attention import devices, roofline, timing, turn
+from attention import course, devices, roofline, timing, turn
+from attention.implementations import Implementation
 from attention.roofline import Peaks
 from attention.timing import IMPLEMENTATIONS, Sweep, measure
 
@@ -18,8 +19,9 @@ SMALL = {"lengths": (8, 16), "heads": (2,), "d_heads": (4,), "devices": ("cpu",)
 def quick(monkeypatch):
     """Known peaks and short visits, so that the structure of a sweep takes no time."""
     monkeypatch.setattr(roofline, "peaks", lambda *_: Peaks(matmul=1e18, copy=1e18))
+    monkeypatch.setattr(devices, "dtypes", lambda key: ["float32", "bfloat16"])
     monkeypatch.setattr(timing, "VISIT", (0.001, 0.002))
-    monkeypatch.setattr(timing, "ENOUGH", timing.VISITS)
+    monkeypatch.setattr(course, "ENOUGH", course.VISITS)
 
 
 def test_a_sweep_gives_every_case_with_its_spread():
@@ -81,7 +83,7 @@ def test_running_out_of_memory_is_a_result_and_the_others_go_on(monkeypatch, err
             raise error
         return IMPLEMENTATIONS["SDPA"].ready(q, k, v, causal)
 
-    monkeypatch.setitem(timing.IMPLEMENTATIONS, "SDPA math", timing.Implementation(ready))
+    monkeypatch.setitem(IMPLEMENTATIONS, "SDPA math", Implementation(ready))
     fine, short = measure(Sweep(**SMALL, implementations=("SDPA math",)))
     assert fine.median > 0
     assert short.error == f"out of memory: {error}"
@@ -125,7 +127,7 @@ def test_the_threads_are_those_asked_for_and_given_back(monkeypatch):
         seen.append(torch.get_num_threads())
         return IMPLEMENTATIONS["SDPA"].ready(q, k, v, causal)
 
-    monkeypatch.setitem(timing.IMPLEMENTATIONS, "SDPA math", timing.Implementation(ready))
+    monkeypatch.setitem(IMPLEMENTATIONS, "SDPA math", Implementation(ready))
     measure(Sweep(**SMALL | {"threads": 2, "lengths": (8,)}, implementations=("SDPA math",)))
     assert set(seen) == {2}
     assert torch.get_num_threads() == before
@@ -180,3 +182,37 @@ def test_bfloat16_and_the_backward_pass_are_timed_as_well():
     assert "core into a reused buffer" not in {timing.implementation for timing in found}
     assert {timing.error for timing in found} == {None}
     assert {(timing.dtype, timing.passes) for timing in found} == {("bfloat16", "forward + backward")}
+
+
+@pytest.mark.parametrize(
+    ("reached", "looks"), [([1e18, 2e18], 2), ([1.0, 2.0, 3.0, 4.0, 5.0], 4), ([1.0, 1.0, 1e18], 3)]
+)
+def test_peaks_are_looked_at_twice_and_again_while_a_case_is_above_them(monkeypatch, reached, looks):
+    seen, heard = [], {}
+
+    def peaks(*_) -> Peaks:
+        seen.append(reached[len(seen)])
+        return Peaks(matmul=seen[-1], copy=1.0)
+
+    monkeypatch.setattr(roofline, "peaks", peaks)
+    monkeypatch.setattr(course.Course, "settled", True)
+    found = measure(
+        Sweep(**SMALL | {"lengths": (8,)}, implementations=("SDPA",)),
+        on_timing=lambda timing, _: heard.update({timing.case: timing}),
+    )
+    assert len(seen) == looks
+    assert [timing.peak_operations for timing in found] == [max(seen)]
+    assert list(heard.values()) == found, "who listens hears of the better peak too"
+
+
+def test_all_of_a_sweep_have_one_time_and_so_one_day():
+    found = measure(Sweep(**SMALL, implementations=("SDPA", "SDPA math")))
+    assert len({timing.when for timing in found}) == 1
+
+
+def test_a_dtype_that_is_emulated_is_not_timed_and_says_so():
+    sweep = Sweep(**SMALL | {"lengths": (8,)}, dtypes=("float32", "float16"), implementations=("SDPA",))
+    real, emulated = measure(sweep)
+    assert (real.dtype, real.error, real.peak_operations) == ("float32", None, 1e18)
+    assert (emulated.dtype, emulated.median, emulated.peak_operations) == ("float16", None, None)
+    assert emulated.error.startswith("emulated: float16 is not computed by this device")

@@ -19,7 +19,9 @@ RECORDED = "SDPA · Test GPU, recorded 2026-01-31 (gpu.json)"
 
 
 def traces(figure) -> list[dict]:
-    return json.loads(figure.to_json())["data"]
+    """The traces, their names in one line."""
+    found = json.loads(figure.to_json())["data"]
+    return [trace | {"name": trace["name"].replace("<br>", " ")} for trace in found]
 
 
 def numbers(values: list) -> list:
@@ -33,7 +35,7 @@ def test_no_recorded_line_is_drawn_without_the_word_recorded_and_its_device(name
     drawn = traces(figure)
     assert any(RECORDED in json.dumps(trace, ensure_ascii=False) for trace in drawn)
     if name == "transfer":
-        titles = [note["text"] for note in json.loads(figure.to_json())["layout"]["annotations"]]
+        titles = [note["text"].replace("<br>", " ") for note in json.loads(figure.to_json())["layout"]["annotations"]]
         assert titles == [RECORDED]
         assert all(RECORDED in trace["hovertemplate"] for trace in drawn)
     for trace in drawn:
@@ -73,9 +75,11 @@ def test_axes_are_fixed_by_the_lengths_that_are_still_to_come():
 
 
 def test_a_point_that_did_not_settle_has_an_open_mark_and_says_so():
-    (_, trace) = traces(charts.seconds([made(64), made(128, settled=False)]))
-    assert trace["marker"]["symbol"] == ["circle", "circle-open"]
-    assert "stayed over 10 %" in trace["customdata"][1][1]
+    (_, trace) = traces(charts.seconds([made(64), made(128, settled=False), made(256, spread=0.1, settled=False)]))
+    assert trace["marker"]["symbol"] == ["circle", "circle-open", "circle-open"]
+    said = [text for _, text in trace["customdata"]]
+    assert said[1].endswith("the quartiles are 0% of the median apart, yet of too few visits to a machine left alone")
+    assert said[2].endswith("not settled: the quartiles are 20% of the median apart")
 
 
 def test_what_ran_out_of_memory_is_named_at_its_length():
@@ -127,3 +131,43 @@ def test_transfer_is_part_of_a_bar_in_its_order():
     layout = json.loads(figure.to_json())["layout"]
     assert (layout["barmode"], layout["barnorm"]) == ("stack", "percent")
     assert [note["text"] for note in layout["annotations"]] == ["SDPA · Test GPU", "SDPA math · Test GPU"]
+
+
+def test_a_point_that_was_timed_once_has_no_band_and_says_so():
+    points = [
+        made(64, spread=0.1),
+        made(128, 2.0, spread=0.1),
+        made(256, repeats=1, settled=False),
+        made(512, spread=0.1),
+    ]
+    band, trace = traces(charts.seconds(points))
+    assert band["x"] == [64, 128, 128, 64, None, 512, 512]
+    assert numbers([y for y in band["y"] if y]) == [1.1, 2.2, 1.8, 0.9, 1.1, 0.9]
+    assert "s, timed too few times for quartiles" in trace["customdata"][2][1]
+    assert trace["marker"]["symbol"][2] == "circle-open"
+    once = [made(n, 0.5, repeats=1, settled=False, **GPU) for n in LENGTHS]
+    (middle,) = [trace for trace in traces(charts.speed_up([*CPU, *once])) if trace["mode"] == "lines+markers"]
+    assert middle["customdata"][0][1] == "0.002 times, timed too few times to say more"
+
+
+def test_every_implementation_has_a_colour_of_its_own():
+    colors = charts.marks.COLORS[: len(charts.marks.IMPLEMENTATIONS)]
+    assert len(set(colors)) == len(charts.marks.IMPLEMENTATIONS)
+
+
+def test_no_line_of_a_legend_is_wider_than_a_phone_and_none_is_cut():
+    label = (
+        "nn.MultiheadAttention with weights · A very long name of a GPU, recorded 2026-01-31 (from-a-far-machine.json)"
+    )
+    parts = charts.marks.named(label).split("<br>")
+    assert " ".join(parts) == label
+    assert max(map(len, parts)) <= 50
+
+
+@pytest.mark.parametrize("name", charts.CHARTS)
+def test_a_picture_says_by_itself_with_what_and_when_each_device_was_measured(name):
+    title = json.loads(charts.CHARTS[name]([*CPU, *FAR]).to_json())["layout"]["legend"]["title"]["text"].replace(
+        "<br>", " "
+    )
+    assert f"{FAR[0].origin}: torch 2.13.0 on Linux 1 x86_64, 2 CPU threads" in title
+    assert (CPU[0].origin in title) is (name != "transfer")

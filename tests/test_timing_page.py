@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 from attention.recordings import read, written
 from attention.sweep import Sweep
 from attention.ui.measuring import Job
+from attention.ui.views import timing_recordings
 from tests.timings import GPU, line
 
 PAGE = Path(__file__).parents[1] / "pages" / "timing.py"
@@ -78,11 +80,19 @@ def test_widgets_move_the_link():
     assert test.multiselect(key="sweep_lengths").value == [128, 512]
 
 
+def test_reset_takes_every_knob_back():
+    test = run({"lengths": "96", "implementations": "SDPA", "seconds": "20"})
+    test.button(key="reset").click().run()
+    assert dict(test.query_params) == {}
+    assert test.multiselect(key="sweep_implementations").value == []
+
+
 def test_what_was_measured_is_drawn_with_where_and_when():
     test = run(job=done())
     assert not test.exception
     assert len(test.get("plotly_chart")) == 1
-    assert "Test CPU, 2 cores, 2 threads: torch 2.13.0 on Linux 1 x86_64, 2 CPU threads" in said(test)
+    told = "Test CPU, 2 cores, 2 threads: torch 2.13.0 on Linux 1 x86_64, 2 CPU threads, float32 precision highest, 2026-01-31"
+    assert told in drawn(test).replace("<br>", " ")
     growth, table = test.dataframe
     assert list(growth.value.iloc[0]) == ["SDPA", "2.00 ± 0.00", "64 to 1,024"]
     assert list(table.value["tokens"]) == LENGTHS
@@ -91,20 +101,90 @@ def test_what_was_measured_is_drawn_with_where_and_when():
 @pytest.mark.parametrize("chart", ["time", "speed-up", "roofline", "memory", "transfer"])
 def test_a_recording_stands_beside_and_says_so_in_every_chart(chart):
     far = read(written(line(LENGTHS, [0.004] * 3, to_device=0.001, peak_bytes=2**24, **GPU)), "gpu.json")
-    test = run(job=done(), uploaded=far, timing_chart=chart)
+    test = run(job=done(), opened={"gpu.json": far}, timing_chart=chart)
     assert not test.exception
     assert "SDPA · Test GPU, recorded 2026-01-31 (gpu.json)" in drawn(test)
     assert "faster from about 128 tokens on" in said(test)
     assert "No GPU here" not in said(test)
 
 
-def test_an_opened_recording_stays_until_it_is_taken_away():
-    far = read(written(line(LENGTHS, [0.004] * 3, **GPU)), "gpu.json")
-    test = run(uploaded=far)
-    assert "recorded 2026-01-31" in said(test)
-    test.button(key="forget").click().run()
+def test_opened_recordings_stay_until_they_are_taken_away_one_by_one():
+    opened = {name: read(written(line(LENGTHS, [0.004] * 3, **GPU)), name) for name in ("a.json", "b.json")}
+    test = run(opened=opened)
+    assert "a.json: 3 cases on Test GPU, 2026-01-31" in said(test)
+    assert {"(a.json)", "(b.json)"} <= set(drawn(test).replace('"', " ").split())
+    test.button(key="remove_a.json").click().run()
+    assert "(a.json)" not in drawn(test)
+    assert "(b.json)" in drawn(test)
+    test.button(key="remove_b.json").click().run()
     assert not test.get("plotly_chart")
     assert "No GPU here" in said(test)
+
+
+class File(io.BytesIO):
+    """A file as the uploader gives it."""
+
+    def __init__(self, name: str, data: str) -> None:
+        super().__init__(data.encode())
+        self.name = name
+
+
+@pytest.fixture
+def upload(monkeypatch):
+    """Opens files, without a browser; gives the sources that are open then, and what was said."""
+    state = {}
+    monkeypatch.setattr(timing_recordings.page, "kept", state.get)
+    monkeypatch.setattr(timing_recordings.page, "put", state.update)
+
+    def take_in(*files: File) -> tuple[list[str], list[str]]:
+        state["key"] = files
+        timing_recordings._take_in("key")
+        return list(state["opened"]), state["upload_problems"]
+
+    return take_in
+
+
+def test_a_file_is_opened_beside_those_that_are_open(upload):
+    one, other = (written(line(LENGTHS, [median] * 3, **GPU)) for median in (0.004, 0.005))
+    assert upload(File("gpu.json", one)) == (["gpu.json"], [])
+    assert upload(File("gpu.json", other), File("x.json", "{")) == (
+        ["gpu.json", "gpu.json #2"],
+        [
+            "x.json: The file is not JSON: 'Expecting property name enclosed in double quotes: line 1 column 2 (char 1)'."
+        ],
+    )
+    labels = {timing.origin for timing in timing_recordings.opened()}
+    assert labels == {"Test GPU, recorded 2026-01-31 (gpu.json)", "Test GPU, recorded 2026-01-31 (gpu.json #2)"}
+
+
+def test_the_same_file_twice_and_too_many_are_refused(upload):
+    def file(i: int) -> File:
+        return File(f"{i}.json", written(line(LENGTHS, [i] * 3, **GPU)))
+
+    upload(*(file(i) for i in range(1, 12)))
+    opened, problems = upload(
+        File("again.json", file(3).read().decode()), file(12), file(13), File("no.json", written([]))
+    )
+    assert len(opened) == 12
+    assert problems == [
+        "again.json: The same recording is open as 3.json.",
+        "13.json: 12 recordings are open; that is as many as there can be. Remove one first.",
+        "no.json: The recording has no timings.",
+    ]
+
+
+def test_a_link_that_asks_for_more_than_the_host_allows_is_cut_and_says_so(monkeypatch):
+    monkeypatch.setenv("ATTENTION_MEASURE_SECONDS", "10")
+    test = run({"seconds": "600"})
+    assert "seconds=600 is more than this host allows; here it is 10." in said(test)
+    assert dict(test.query_params) == {"seconds": "10"}
+    assert test.slider(key="sweep_seconds").max == test.slider(key="sweep_seconds").value == 10
+    assert "more than this host allows" not in said(run()), "who asked for nothing is told nothing"
+
+
+def test_a_peak_that_was_measured_at_a_busy_moment_is_said_to_be_too_low():
+    fast = line(LENGTHS, [1e-4] * 3, operations=1e9)
+    assert "measured at a busy moment" in said(run(job=Job(Sweep(), "done", 1.0, timings={t.case: t for t in fast})))
 
 
 def test_a_job_that_waits_says_how_many_are_before_it():

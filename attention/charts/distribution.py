@@ -35,7 +35,7 @@ def histogram(heads: int, focus: int) -> dict[str, Any]:
         .mark_bar()
         .encode(x=x, x2="high:Q", y=_heads(heads), y2="top:Q", color=_colors(heads), tooltip=tips)
     )
-    return bare(_marked(chart, heads, focus))
+    return bare(_marked(chart, heads, focus), heads * 8)
 
 
 @lru_cache(maxsize=32)
@@ -61,7 +61,7 @@ def entropies(heads: int, queries: int, greatest: float, focus: int) -> dict[str
         x=x, y=_heads(heads, "limit:Q"), detail="head:N"
     )
     touch = base.mark_point(opacity=0, size=80).encode(x=x, y=_heads(heads, "top:Q"), tooltip=tips)
-    return bare(_marked(alt.layer(limit, area, band, line, touch), heads, focus))
+    return bare(_marked(alt.layer(limit, area, band, line, touch), heads, focus), heads * queries)
 
 
 def _strips(heads: int, focus: int, height: str) -> alt.Chart:

@@ -23,41 +23,45 @@ def weights(
     labels: list[str],
     query: int | None = None,
     height: int = theme.FOCUS_HEIGHT,
+    first: tuple[int, int] = (0, 0),
+    pool: str = "max",
 ) -> go.Figure:
     """A head's weights, queries down and keys across, NaN where the mask hides; `tile` tokens a cell.
 
     The colour scale is fixed at 0 to 1; "log" shows 1e-4 to 1, "own maximum" 0 to the greatest weight. The row of
-    `query` has a frame.
+    `query` has a frame. `first`: the query and the key at which a part of a head begins.
     """
     rows, columns = cells.shape
-    axis = {"showgrid": False, "zeroline": False, "constrain": "domain", **_ticks(labels)}
-    across = {"title": {"text": "key →"}, "range": [-tile / 2, (columns - 0.5) * tile], **axis}
-    down = {"title": {"text": "query ↓"}, "range": [(rows - 0.5) * tile, -tile / 2], "scaleanchor": "x", **axis}
+    top, left, high, wide = *first, rows * tile, columns * tile  # cells are centred on their tokens
+    axis = {"showgrid": False, "zeroline": False, "constrain": "domain"}
+    across = {"title": {"text": "key →"}, "range": [left - 0.5, left + wide - 0.5], **_ticks(labels, left, wide)}
+    down = {"title": {"text": "query ↓"}, "range": [top + high - 0.5, top - 0.5], **_ticks(labels, top, high)}
     layout = {
         "template": {},
         "height": height,
         "margin": {"l": 10, "r": 10, "t": 10, "b": 10},
         "plot_bgcolor": MASKED,
-        "xaxis": across,
-        "yaxis": down,
-        "uirevision": f"{rows} {columns} {tile}",  # a zoom stays while the size does
-        "shapes": [] if query is None else [_frame(query // tile * tile, tile, columns * tile)],
+        "xaxis": axis | across,
+        "yaxis": axis | down | {"scaleanchor": "x"},
+        "uirevision": f"{rows} {columns} {tile} {first}",  # a zoom stays while the size does
+        "shapes": [] if query is None else _frames(query, tile, first, rows, columns),
     }
-    data = [{"type": "heatmap", **_cells(cells, tile, colors), **_scale(cells, colors)}]
+    data = [{"type": "heatmap", **_cells(cells, tile, colors, first, pool), **_scale(cells, colors)}]
     return go.Figure({"data": data, "layout": layout}, _validate=False)  # checking it all takes ten times as long
 
 
-def _cells(cells: Float[Tensor, "q k"], tile: int, colors: str) -> dict:
+def _cells(cells: Float[Tensor, "q k"], tile: int, colors: str, first: tuple[int, int], pool: str) -> dict:
     """The cells with their positions and what is said of them under the pointer."""
-    log, values = colors == "log", cells.numpy()
-    what = "weight" if tile == 1 else f"greatest of {tile} x {tile}"
+    log, values, middle = colors == "log", cells.numpy(), (tile - 1) / 2
+    at = "query %{y}<br>key %{x}" if tile == 1 else f"query %{{y:.0f}} ± {tile // 2}<br>key %{{x:.0f}} ± {tile // 2}"
+    what = "weight" if tile == 1 else f"{'greatest' if pool == 'max' else 'mean'} of {tile} x {tile}"
     return {
         "z": cells.clamp(min=theme.LOG_FLOOR).log10().numpy() if log else values,
         "customdata": values if log else None,
-        "x": [tile * i for i in range(cells.shape[-1])],
-        "y": [tile * i for i in range(cells.shape[-2])],
+        "x": [first[1] + tile * i + middle for i in range(cells.shape[-1])],
+        "y": [first[0] + tile * i + middle for i in range(cells.shape[-2])],
         "hoverongaps": False,
-        "hovertemplate": f"query %{{y}}<br>key %{{x}}<br>{what} %{{{'customdata' if log else 'z'}:.3g}}<extra></extra>",
+        "hovertemplate": f"{at}<br>{what} %{{{'customdata' if log else 'z'}:.3g}}<extra></extra>",
     }
 
 
@@ -81,11 +85,35 @@ def difference(
     figure.update_traces(
         zmin=-1,
         zmax=1,
-        colorscale=theme.plotly_scale(theme.DIFFERENCES),
+        colorscale=theme.differences(),
         colorbar={"title": {"text": "change"}, "thickness": 12, "outlinewidth": 0},
         hovertemplate=f"query %{{y}}<br>key %{{x}}<br>{what} %{{z:+.3g}}<extra></extra>",
     )
-    return figure
+    edge = {"showline": True, "mirror": True, "linecolor": theme.HIDDEN}
+    return figure.update_layout(plot_bgcolor="rgba(0,0,0,0)").update_xaxes(**edge).update_yaxes(**edge)
+
+
+def outputs(cells: Float[Tensor, "q c"], tiles: tuple[int, int], limit: float) -> go.Figure:
+    """Differences of outputs, queries down and channels across, from -limit to limit; `tiles`: queries, channels a cell."""
+    figure = difference(cells, 1, [])
+    down, across = ([tile * i for i in range(count)] for tile, count in zip(tiles, cells.shape, strict=True))
+    what = "difference" if tiles == (1, 1) else f"farthest from 0 of {tiles[0]} x {tiles[1]}"
+    figure.update_traces(
+        x=across,
+        y=down,
+        zmin=-limit,
+        zmax=limit,
+        colorbar={"title": {"text": "difference"}},
+        hovertemplate=f"query %{{y}}<br>channel %{{x}}<br>{what} %{{z:+.3g}}<extra></extra>",
+    )
+    figure.update_xaxes(title="channel →", range=[-tiles[1] / 2, (len(across) - 0.5) * tiles[1]])
+    return figure.update_yaxes(range=[(len(down) - 0.5) * tiles[0], -tiles[0] / 2], scaleanchor=None)
+
+
+def vector(cells: Float[Tensor, "1 k"], tile: int, colors: str) -> go.Figure:
+    """One row of weights for all queries; it has no axis of queries, and is as high as there is room."""
+    figure = weights(cells, tile, colors, [])
+    return figure.update_yaxes(title="", showticklabels=False, ticks="", scaleanchor=None)
 
 
 def influence(cells: Float[Tensor, "q k"]) -> go.Figure:
@@ -100,23 +128,23 @@ def influence(cells: Float[Tensor, "q k"]) -> go.Figure:
 
 
 def narrow(figure: go.Figure) -> go.Figure:
-    """The same square for a narrow column, with its scale below."""
-    bar = {"orientation": "h", "y": -0.2, "yanchor": "top", "thickness": 8, "title": {"side": "bottom"}, "nticks": 5}
+    """The same square for a narrow column, with its scale below; what the scale is of stands above the figure."""
+    bar = {"orientation": "h", "y": -0.3, "yanchor": "top", "thickness": 8, "title": {"text": ""}, "nticks": 5}
     return figure.update_layout(height=theme.NARROW_HEIGHT).update_traces(colorbar=bar)
 
 
-def _ticks(labels: list[str]) -> dict:
+def _ticks(labels: list[str], first: int, count: int) -> dict:
     """Tokens as tick labels where they fit, beside their positions elsewhere; Plotly reads markup, so it is escaped."""
-    if not labels:
-        return {}
-    names = [html.escape(label[:16]) for label in labels]
-    if len(labels) > LABELLED:
-        return {"tickformat": "d", "labelalias": {str(at): f"{at} {name}" for at, name in enumerate(names)}}
-    return {"tickvals": list(range(len(labels))), "ticktext": names}
+    names = {first + at: html.escape(label[:16]) for at, label in enumerate(labels[first : first + count])}
+    if len(names) > LABELLED:
+        return {"tickformat": "d", "labelalias": {str(at): f"{at} {name}" for at, name in names.items()}}
+    return {"tickvals": list(names), "ticktext": list(names.values())} if names else {}
 
 
-def _frame(first: int, tile: int, width: int) -> dict:
-    """A frame around the row of tiles that begins at the token `first`."""
-    half, line = tile / 2, {"color": theme.QUERY, "width": 2}
-    ends = {"x0": -half, "x1": width - half, "y0": first - half, "y1": first + half}
-    return {"type": "rect", "line": line, **ends}
+def _frames(query: int, tile: int, first: tuple[int, int], rows: int, columns: int) -> list[dict]:
+    """A frame around the row of tiles with the query, where that is shown."""
+    top = first[0] + (query - first[0]) // tile * tile
+    if not first[0] <= top < first[0] + rows * tile:
+        return []
+    ends = {"x0": first[1] - 0.5, "x1": first[1] + columns * tile - 0.5, "y0": top - 0.5, "y1": top + tile - 0.5}
+    return [{"type": "rect", "line": {"color": theme.QUERY, "width": 2}, **ends}]

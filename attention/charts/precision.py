@@ -7,10 +7,12 @@ from typing import Any
 
 import altair as alt
 import plotly.graph_objects as go
+import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
 from attention.charts import theme
+from attention.charts.heatmap import MASKED
 from attention.charts.stages import bare
 
 
@@ -20,28 +22,34 @@ def differences(cells: Float[Tensor, "p p"], broken: Bool[Tensor, "p p"], tile: 
     Cells that are no number (`broken`) have a colour of their own; `tile` tokens a cell.
     """
     at = [tile * i for i in range(len(cells))]
-    place = {"x": at, "y": at, "hoverongaps": False}
+    place = {"type": "heatmap", "x": at, "y": at, "hoverongaps": False}
     what = "difference" if tile == 1 else f"greatest difference of {tile} x {tile}"
-    over = f"query %{{y}}<br>key %{{x}}<br>{what} %{{z:.3e}}<extra></extra>"
-    colors = [(i / (len(theme.DIFFERENCES) - 1), color) for i, color in enumerate(theme.DIFFERENCES)]
     bar = {"title": {"text": "difference"}, "thickness": 12, "outlinewidth": 0, "exponentformat": "e", "nticks": 5}
-    shades = {"zmin": -end, "zmax": end, "colorscale": colors, "colorbar": bar}
-    figure = go.Figure(
-        go.Heatmap(z=cells.masked_fill(broken, float("nan")).numpy(), hovertemplate=over, **place, **shades)
-    )
-    if broken.any():
-        lost = cells.new_ones(cells.shape).masked_fill(~broken, float("nan")).numpy()
-        said = "query %{y}<br>key %{x}<br>not a number<extra></extra>"
-        flat = [(0, theme.BROKEN), (1, theme.BROKEN)]
-        figure.add_trace(go.Heatmap(z=lost, hovertemplate=said, colorscale=flat, showscale=False, **place))
+    shown = {
+        "z": cells.masked_fill(broken, torch.nan).numpy(),
+        "hovertemplate": f"query %{{y}}<br>key %{{x}}<br>{what} %{{z:.3e}}<extra></extra>",
+        "colorbar": bar,
+    }
+    shown |= {"zmin": -end, "zmax": end, "colorscale": theme.differences()}
+    kinds = ((cells.isnan() & ~broken, MASKED, "hidden"), (broken, theme.BROKEN, "not a number"))
+    flat = [_flat(*kind) for kind in kinds if kind[0].any()]  # a picture each, which a browser makes anew every time
     axis = {"constrain": "domain", "showgrid": False, "zeroline": False}
-    return figure.update_layout(
-        height=theme.FOCUS_HEIGHT,
-        margin={"l": 10, "r": 10, "t": 10, "b": 10},
-        xaxis=axis | {"title": "key →"},
-        yaxis=axis | {"title": "query ↓", "autorange": "reversed", "scaleanchor": "x"},
-        uirevision=f"{tile}-{len(cells)}",
-    )
+    down = axis | {"title": {"text": "query ↓"}, "autorange": "reversed", "scaleanchor": "x"}
+    layout = {
+        "height": theme.FOCUS_HEIGHT,
+        "margin": {"l": 10, "r": 10, "t": 10, "b": 10},
+        "xaxis": axis | {"title": {"text": "key →"}},
+        "yaxis": down,
+        "uirevision": f"{tile}-{len(cells)}",
+    }
+    return go.Figure({"data": [place | each for each in [shown, *flat]], "layout": layout}, _validate=False)
+
+
+def _flat(where: Bool[Tensor, "p p"], color: str, said: str) -> dict[str, Any]:
+    """Cells in one colour, wherever they are."""
+    ones = torch.ones(where.shape).masked_fill(~where, torch.nan).numpy()
+    words = f"query %{{y}}<br>key %{{x}}<br>{said}<extra></extra>"
+    return {"z": ones, "hovertemplate": words, "colorscale": [(0, color), (1, color)], "showscale": False}
 
 
 @lru_cache(maxsize=32)
@@ -57,4 +65,4 @@ def row(keys: int, end: float) -> dict[str, Any]:
     chart = alt.Chart().encode(x=x, tooltip=tips)
     bars = chart.mark_bar(color=theme.QUERY, width=max(1, min(24, 360 // keys))).encode(y=y)
     lost = chart.transform_filter("!isValid(datum.difference)").mark_text(text="×", color=theme.BROKEN)
-    return bare(alt.layer(bars, lost).properties(height=theme.CURVE_HEIGHT))
+    return bare(alt.layer(bars, lost).properties(height=theme.CURVE_HEIGHT), keys)

@@ -11,6 +11,7 @@ from attention.charts import theme
 from attention.charts.stages import bare
 
 KINDS = {"no scaling": theme.RAW, "1/sqrt(d_head)": theme.DIVIDED, "now": theme.QUERY}
+SHAPES = ["circle", "circle", "diamond"]
 WIDTHS = [4**i for i in range(6)]
 LEGEND = alt.Legend(orient="top", title=None)
 NORMS = {"jacobian": [], "median": [5, 4]}  # and their dashes
@@ -25,6 +26,10 @@ def _color() -> alt.Color:
     return alt.Color("kind:N", scale=alt.Scale(domain=list(KINDS), range=list(KINDS.values())), legend=LEGEND)
 
 
+def _shape() -> alt.Shape:
+    return alt.Shape("kind:N", scale=alt.Scale(domain=list(KINDS), range=SHAPES), legend=LEGEND)
+
+
 def _tips(*names: str) -> list[alt.Tooltip]:
     return [alt.Tooltip("kind:N"), alt.Tooltip("d_head:Q")] + [alt.Tooltip(f"{name}:Q", format=".4") for name in names]
 
@@ -35,8 +40,9 @@ def _curve(name: str, title: str, scale: alt.Scale, axis: alt.Axis, dash: list[i
     base = alt.Chart().encode(x=_x(), y=y, color=_color(), tooltip=_tips(name))
     swept = base.transform_filter("datum.kind != 'now'")
     line = swept.mark_line(strokeWidth=1.5, strokeDash=dash or [])
-    dots = swept.mark_point(filled=not dash, size=26)
-    now = base.transform_filter("datum.kind == 'now'").mark_point(shape="diamond", size=130, filled=not dash, opacity=1)
+    dots = swept.mark_point(filled=not dash, size=26).encode(shape=_shape())
+    now = base.transform_filter("datum.kind == 'now'").mark_point(size=130, filled=not dash, opacity=1)
+    now = now.encode(shape=_shape())
     return [line, dots, now]
 
 
@@ -54,10 +60,10 @@ def variance() -> dict[str, Any]:
         swept.transform_calculate(low="datum.variance - datum.error", high="datum.variance + datum.error")
         .mark_rule(strokeWidth=2)
         .encode(y=alt.Y("low:Q", scale=ends, axis=axis), y2="high:Q"),
-        swept.mark_point(filled=True, size=36).encode(y=y),
+        swept.mark_point(filled=True, size=36).encode(y=y, shape=_shape()),
         base.transform_filter("datum.kind == 'now'")
-        .mark_point(shape="diamond", size=130, filled=True, opacity=1)
-        .encode(y=y),
+        .mark_point(size=130, filled=True, opacity=1)
+        .encode(y=y, shape=_shape()),
     ]
     return bare(alt.layer(*layers).properties(height=theme.CURVE_HEIGHT))
 

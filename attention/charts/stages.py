@@ -22,6 +22,7 @@ POINTER = {
     "select": {"type": "point", "fields": ["place"], "on": "pointermove", "clear": "pointerout", "nearest": True},
 }
 HALF = 0.42  # of a bar's width, in keys
+MANY = {"usermeta": {"embedOptions": {"renderer": "canvas"}}, "config": {"aria": False}}
 SHARES = (0, 0.5, 0.9, 0.99)
 SETS = {"50%": "", "90%": "b0", "99%": "70", "rest": "40"}  # how strong a key is drawn: its alpha in hexadecimal
 
@@ -43,7 +44,7 @@ def panels(labels: tuple[str, ...], keys: int, dots: float, logits: float, color
     ends = {"dots": dots, "scaled": logits, "logits": logits}
     steps = [_panel(name, keys, _signed(name, end), ()) for name, end in ends.items()]
     steps.append(_panel("weights", keys, _weight("weights", colors), labels))
-    return bare(alt.vconcat(*steps, spacing=8))
+    return bare(alt.vconcat(*steps, spacing=8), keys)
 
 
 @lru_cache(maxsize=64)
@@ -54,7 +55,7 @@ def variants(columns: tuple[str, ...], labels: tuple[str, ...], keys: int, color
         _panel(f"v{i}", keys, _weight(f"v{i}", colors, name), labels if i == last else (), i == last)
         for i, name in enumerate(columns)
     ]
-    return bare(alt.vconcat(*steps, spacing=8))
+    return bare(alt.vconcat(*steps, spacing=8), keys)
 
 
 @lru_cache(maxsize=64)
@@ -62,7 +63,7 @@ def given(name: str, labels: tuple[str, ...], keys: int, dots: float) -> dict[st
     """One step alone: its dot products or its weights; nothing else of the row is in it."""
     y = _weight(name, "linear") if name == "weights" else _signed(name, dots)
     chart = _panel(name, keys, y, labels, last=True)
-    return bare(chart.properties(height=theme.ROW_HEIGHT))
+    return bare(chart.properties(height=theme.ROW_HEIGHT), keys)
 
 
 @lru_cache(maxsize=32)
@@ -72,20 +73,23 @@ def mass(keys: int) -> dict[str, Any]:
     `holds` names the shares that this many keys are the smallest set for, None where there is none.
     """
     x = alt.X("count:Q", title="heaviest keys", scale=alt.Scale(domain=[0, keys], nice=False), axis=_whole(keys))
-    y = alt.Y("held:Q", title="share held", scale=alt.Scale(domain=[0, 1.08]), axis=alt.Axis(format="%", values=SHARES))
+    axis = alt.Axis(format="%", values=SHARES, labelOverlap=False)
+    y = alt.Y("held:Q", title="share held", scale=alt.Scale(domain=[0, 1.08]), axis=axis)
     tips = [alt.Tooltip("count:Q", title="keys"), alt.Tooltip("held:Q", format=".4"), alt.Tooltip("holds:N")]
     base = alt.Chart().encode(x=x, y=y, tooltip=tips)
     held = base.mark_line(interpolate="step-after", color=theme.QUERY)
     sets = base.transform_filter("datum.holds").mark_point(color=theme.KEY, size=60, filled=True, opacity=1)
-    return bare(alt.layer(held, sets).properties(height=theme.CURVE_HEIGHT))
+    return bare(alt.layer(held, sets).properties(height=theme.MASS_HEIGHT), keys)
 
 
-def bare(chart: alt.TopLevelMixin) -> dict[str, Any]:
+def bare(chart: alt.TopLevelMixin, marks: int = 0) -> dict[str, Any]:
     """The specification of a chart without its data, which takes the width that it gets.
 
+    Of many `marks` along an axis a browser draws pixels instead of elements, and describes none of them to itself.
     The pointer is felt in every panel that is to be touched, and the key nearest to it is the same in all.
     """
     spec = _dataless(chart.to_dict(validate=False)) | {"autosize": {"type": "fit-x", "contains": "padding"}}
+    spec |= MANY if marks > LABELLED else {}
     touched = [layer["name"] for panel in spec.get("vconcat", [spec]) for layer in panel["layer"] if "name" in layer]
     return spec | {"params": [POINTER | {"views": touched}]} if touched else spec
 

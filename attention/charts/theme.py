@@ -27,9 +27,9 @@ NEUTRALS = {
 }
 
 HIDDEN = "#858b97"  # in charts: what a mask hides, and bounds; a grey that can be read in both themes
-RAW, DIVIDED = ("#c8553d", "#3d7ea6")  # dot products as they are, and divided by the square root of d_head
+RAW, DIVIDED = ("#c8553d", "#1a9e8f")  # dot products as they are, and divided by the square root of d_head
 BROKEN = "#d6336c"  # no number
-DIFFERENCES = ("#8c510a", "#dfc27d", "#f5f5f5", "#80cdc1", "#01665e")  # BrBG (Brewer 1994): too little, none, too much
+LESS, MORE = ("#b8651b", "#0f8f82")  # a difference below and above zero; zero is the ground itself, in either theme
 INFLUENCE = ("#f7f7f7", "#d8daeb", "#998ec3", "#542788")  # half of PuOr (Brewer 1994): none to most
 
 GRID_HEIGHT = 410
@@ -37,8 +37,9 @@ FOCUS_HEIGHT = 430
 ROW_HEIGHT = 150
 STEP_HEIGHT = 78  # one step of a row, of several over the same keys
 CURVE_HEIGHT = 160
+MASS_HEIGHT = 220  # where the labels of 90 and 99 % stand a line apart
 SMALL_HEIGHT = 270  # a heatmap of several side by side
-NARROW_HEIGHT = 360  # a heatmap in a third of the page, its scale below
+NARROW_HEIGHT = 360  # a heatmap in half of the page, its scale below
 LESSON_HEIGHT = 320
 
 
@@ -50,3 +51,10 @@ def side(heads: int) -> int:
 def plotly_scale(colors: tuple[str, ...] = WEIGHTS) -> list[tuple[float, str]]:
     """A map, that of the weights unless another is given, as Plotly takes it."""
     return [(i / (len(colors) - 1), color) for i, color in enumerate(colors)]
+
+
+def differences() -> list[tuple[float, str]]:
+    """The map of differences as Plotly takes it: `LESS` and `MORE`, fading into the ground towards zero."""
+    less, more = (tuple(int(color[at : at + 2], 16) for at in (1, 3, 5)) for color in (LESS, MORE))
+    faded = [(*less, 1.0), (*less, 0.5), (*less, 0.0), (*more, 0.0), (*more, 0.5), (*more, 1.0)]
+    return list(zip((0, 0.25, 0.5, 0.5, 0.75, 1), (f"rgba{color}" for color in faded), strict=True))

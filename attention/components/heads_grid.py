@@ -34,7 +34,8 @@ def heads_grid(
     Enter or Space pins at once, arrow keys when they rest. `height`, in CSS pixels, is taken whatever the number of
     heads; in narrow windows the squares stand two in a row and take what they need. `note` is shown beside the squares.
     """
-    data = payload(header(config, height, note) | {"tokens": labels(config) if exact(cells) else []}, cells)
+    named = exact(cells) and cells.queries == cells.keys  # one list of names serves both sides
+    data = payload(header(config, height, note) | {"tokens": labels(config) if named else []}, cells)
     return component("heads_grid", *PARTS)(key=key, data=data, on_pin_change=on_pin or _nothing).pin
 
 

@@ -68,7 +68,7 @@ function setTheme(lab) {
 }
 
 function stopsOf({ data, neutrals }, matrix) {
-  return matrix.scale === "weights" ? data.weights : matrix.scale === "mask" ? [neutrals.masked, neutrals.muted] : data.signed;
+  return matrix.scale === "weights" ? data.weights : matrix.scale === "mask" ? [neutrals.masked, neutrals.muted] : [data.signed[0], neutrals.background, data.signed[1]];
 }
 
 // --- laying out ---------------------------------------------------------------------------------------------------

@@ -62,7 +62,7 @@ def header(config: Config, names: Sequence[str]) -> dict[str, Any]:
         "lengths": sizes,
         "tokens": {axis: _tokens(config, sizes[axis]) for axis in "qk"},
         "weights": theme.WEIGHTS,
-        "signed": theme.DIFFERENCES,
+        "signed": [theme.LESS, theme.MORE],
         "neutrals": theme.NEUTRALS,
         "accent": theme.QUERY,
     }

@@ -45,7 +45,7 @@ function arithmetic(data, matrix, cell, boxes) {
   const drawn = matrix.sources.map(({ name }) => data.found.get(name));
   if (matrix.name === "logits") return logit(data, matrix, cell, drawn[0]);
   if (matrix.name === "weights" && cell.value === -Infinity) return `weight[${index(matrix, cell)}] = exp(−∞) / … = 0: hidden by the mask`;
-  const given = { name: matrix.name, at: index(matrix, cell), h: cell.head, i: cell.row, j: cell.column, value: figure(matrix, cell) };
+  const given = { name: matrix.name, at: index(matrix, cell), h: cell.head, g: Math.floor(cell.head / data.repeats), i: cell.row, j: cell.column, value: figure(matrix, cell) };
   drawn.forEach((source, i) => {
     const [box] = boxes.get(matrix.sources[i].name) ?? [];
     const single = box && [box.heads, box.rows, box.columns].every((list) => list.length === 1);

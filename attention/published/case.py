@@ -14,8 +14,7 @@ from torch import Tensor
 
 from attention.attend import Attention, scaled_dot_product_attention
 from attention.config import Config
-from attention.inputs import INPUTS, seeded
-from attention.projected import maps
+from attention.passes import matrices, other, sequence
 from attention.published.row import FORMS, Row
 from attention.published.weights import Weights
 from attention.scores import POSITIONS, SCALES, SOFTMAXES
@@ -49,33 +48,38 @@ class Case:
         return {**given, "w": row.part(self.weights), **masked}
 
 
-def case(config: Config, most: int | None = None) -> Case:
+def case(config: Config, most: int | None = None, crosses: bool = False) -> Case:
     """A batch from the settings, in float64, so that what differs is a mistake and not rounding.
 
-    Sequence 0 is that of the other pages; sequence i is drawn with the i-th next seed, and its last i tokens (modulo
-    the length) are padding. Past `CELLS` weights or much `WORK`, and to `most` where given, sequences are cut to their
+    Sequence 0 is that of the other pages; sequence i is drawn with the i-th next seed, and its last i keys (modulo the
+    length) are padding. Where it `crosses`, keys and values are of another sequence and of a width of their own, if the
+    settings ask for that. Past `CELLS` weights or much `WORK`, and to `most` where given, sequences are cut to their
     first tokens.
     """
-    n = min(longest(config), most or config.tokens)
+    queries, keys = (min(n, most or n) for n in longest(config))
+    config, keys = (config, keys) if crosses else (replace(config, keys=0, d_v=0), queries)
     with torch.no_grad():
-        x = torch.stack([_sequence(config, config.seed + NEXT * i)[:n] for i in range(config.batch)]).double()
-        weights = Weights.from_projections(maps(config), config.heads, config.groups).to(torch.float64)
-        padded = torch.arange(n) < n - torch.arange(config.batch)[:, None] % n
-        mask = config.rule.square(n, n, config.span) & padded[:, None, :]
-        return Case.of(x, weights, mask)
+        weights = Weights.split(*matrices(config).values(), config.heads, config.groups).to(torch.float64)
+        padded = torch.arange(keys) < keys - torch.arange(config.batch)[:, None] % keys
+        mask = config.rule.square(queries, keys, config.span) & padded[:, None, :]
+        x = _sequences(config, config.tokens, config.seed)[:, :queries]
+        if not config.keys:
+            return Case.of(x, weights, mask)
+        y = _sequences(config, config.keys, other(config))[:, :keys]
+        return Case(x, y, y, replace(weights, batch=config.batch, tokens=queries), mask)
 
 
-def longest(config: Config) -> int:
-    """Tokens of a case: those of the settings, or as many as there is time for, but two."""
+def longest(config: Config) -> tuple[int, int]:
+    """Queries and keys of a case: those of the settings, or as many as there is time for, but one key and two queries."""
     by_cells = math.isqrt(CELLS // (config.batch * config.heads))
-    return max(2, min(config.tokens, by_cells, WORK // (4 * config.batch * config.d_model**2)))
+    width = max(config.d_model, config.heads * config.d_v)
+    most = max(2, min(by_cells, WORK // (4 * config.batch * config.d_model * width)))
+    return min(config.tokens, most), min(config.keys or config.tokens, most)
 
 
-def _sequence(config: Config, seed: int) -> Float[Tensor, "n c"]:
-    """x of one sequence, as the trace makes it from the seed."""
-    x = INPUTS[config.input](config.tokens, config.d_model, seeded(seed), config.text)
-    to_input = POSITIONS[config.positions].to_input
-    return x + to_input(config.tokens, config.d_model) if to_input else x
+def _sequences(config: Config, n: int, seed: int) -> Float[Tensor, "b n c"]:
+    """One sequence of n tokens for each of the batch, as a pass makes it from its seed."""
+    return torch.stack([sequence(config, "x", n, seed + NEXT * i)["x"] for i in range(config.batch)]).double()
 
 
 def left_out(config: Config) -> list[str]:

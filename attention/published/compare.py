@@ -47,11 +47,11 @@ class Judgement:
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """One row at one setting, in full.
+    """One row at one setting, in float32, as pictures need no more; what is judged is float64.
 
     `weights` (None where it raises), `reference` and `difference` of the first sequence, `(h q k)`, and its `mask
-    (q k)`; `raised_at` is the line that raised. `leak` is the greatest change of earlier outputs when the last
-    token becomes another, None where the mask lets it be seen.
+    (q k)`; `target (q c)` is its output by the reference, and `apart` how far the row's is from that. `raised_at` is
+    the line that raised. `pooled`: one row of weights, and one output, stand for all queries.
     """
 
     judgement: Judgement
@@ -60,11 +60,12 @@ class Comparison:
     reference: Float[Tensor, "h q k"]
     difference: Float[Tensor, "h q k"] | None
     mask: Bool[Tensor, "q k"]
-    leak: float | None
+    target: Float[Tensor, "q c"]
+    apart: Float[Tensor, "q c"] | None
+    pooled: bool
     steps: tuple[Step, ...]
     source: str
     parameters: int
-    cost: Cost
 
     @property
     def visible(self) -> Bool[Tensor, "h q k"]:
@@ -84,7 +85,7 @@ def judged(row: Row, case: Case, printed: bool = False, form: Form = None) -> Ju
 
 def compare(row: Row, config: Config, printed: bool = False) -> Comparison:
     """A row, as meant or as printed, at the settings; on the first tokens only where there are many (`case`)."""
-    return compared(row, case(config), printed)
+    return compared(row, case(config, crosses=row.crosses), printed)
 
 
 @torch.no_grad()
@@ -94,21 +95,24 @@ def compared(row: Row, case: Case, printed: bool = False, form: Form = None) -> 
     run, inputs = row.version(printed), case.inputs(row, form)
     record = recorded(run, **inputs)
     found: Attention | None = record.result
-    shown = None
+    shown = apart = None
     if found is not None and _fits(found.weights, target.weights):
         shown = found.weights.expand(target.weights.shape)[0]  # one row of weights for all queries is a square, too
+    if found is not None and _fits(found.output, target.output):
+        apart = (found.output - target.output)[0]
     return Comparison(
         judgement=_judgement(found, target, record.error),
         raised_at=record.raised_at,
-        weights=shown,
-        reference=target.weights[0],
-        difference=None if shown is None else shown - target.weights[0],
+        weights=None if shown is None else shown.float(),
+        reference=target.weights[0].float(),
+        difference=None if shown is None else (shown - target.weights[0]).float(),
         mask=_seen(row, case),
-        leak=_leak(row, case, printed, found),
+        target=target.output[0].float(),
+        apart=None if apart is None else apart.float(),
+        pooled=found is not None and found.output.shape[1] < target.output.shape[1],
         steps=record.steps,
         source=record.source,
         parameters=row.parameters(case.weights),
-        cost=cost(lambda: run(**inputs)),
     )
 
 
@@ -116,7 +120,8 @@ def compared(row: Row, case: Case, printed: bool = False, form: Form = None) -> 
 def influence(row: Row, case: Case, printed: bool = False) -> Float[Tensor, "q k"] | None:
     """How much the output at q changes when token k becomes another: norm of the change over the mean norm of outputs.
 
-    Of the first sequence, by trying token after token; None where the row raises, or gives no output for each token.
+    Of the first sequence, by trying token after token, those of the keys where they are of another sequence; None where
+    the row raises, or gives no output for each query.
     """
     try:
         before = row.version(printed)(**case.inputs(row)).output[0]
@@ -125,15 +130,42 @@ def influence(row: Row, case: Case, printed: bool = False) -> Float[Tensor, "q k
     if len(before) != case.query.shape[1]:
         return None
     columns = []
-    for token in range(len(before)):
+    for token in range(case.key.shape[1]):
         after = row.version(printed)(**_changed(case, token).inputs(row)).output[0]
         columns.append((after - before).norm(dim=-1))
     return torch.stack(columns, -1) / before.norm(dim=-1).mean()
 
 
+@torch.no_grad()
+def leak(row: Row, case: Case, printed: bool = False) -> float | None:
+    """The greatest change of outputs whose queries must not see the last token, when that becomes another.
+
+    None where all may see it, and where the row raises. The last token's own output may change, as its query does.
+    """
+    mask = masks(row, case)
+    if mask is None:
+        return None
+    blind = ~mask[:, 0, :, -1]
+    if case.query is case.key:
+        blind[:, -1] = False
+    try:
+        before, after = (row.version(printed)(**given.inputs(row)).output for given in (case, _changed(case, -1)))
+    except Exception:  # `compared` tells which
+        return None
+    return float((after - before).abs().amax(-1)[blind].max()) if blind.any() else None
+
+
+def costs(row: Row, config: Config, printed: bool = False) -> tuple[Cost, float | None]:
+    """What a row costs at the settings, and its `leak`."""
+    given = case(config, crosses=row.crosses)
+    inputs = given.inputs(row)
+    found = [cost(lambda: row.version(printed)(**inputs)) for _ in range(2)]  # the first makes the layouts of the maps
+    return found[-1], leak(row, given, printed)
+
+
 def timed(row: Row, config: Config, printed: bool = False, rounds: int = 15) -> Pace:
     """A row's time beside the reference's on the same case, in turns. Raises what the row raises."""
-    given = case(config)
+    given = case(config, crosses=row.crosses)
     inputs = given.inputs(row)
     return pace(lambda: row.version(printed)(**inputs), lambda: reference(row, given), rounds)
 
@@ -163,17 +195,8 @@ def _seen(row: Row, case: Case) -> Bool[Tensor, "q k"]:
     return torch.ones_like(case.mask[0]) if mask is None else mask[0, 0]
 
 
-def _leak(row: Row, case: Case, printed: bool, found: Attention | None) -> float | None:
-    """What earlier outputs learn of the last token, where no earlier query may see it."""
-    mask = masks(row, case)
-    if found is None or mask is None or mask.shape[-1] < 2 or bool(mask[..., :-1, -1].any()):
-        return None
-    after = row.version(printed)(**_changed(case, -1).inputs(row)).output
-    return float((after - found.output)[:, :-1].abs().max())
-
-
 def _changed(case: Case, token: int) -> Case:
-    """The same case with another vector at one token of every sequence."""
-    x = case.query.clone()
+    """The same case with another vector at one token of every sequence that keys are of."""
+    x = case.key.clone()
     x[:, token] = 1 - x[:, token]
-    return replace(case, query=x, key=x, value=x)
+    return replace(case, query=x if case.query is case.key else case.query, key=x, value=x)

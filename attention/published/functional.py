@@ -81,7 +81,7 @@ FUNCTIONAL = Row(
     demand="As meant: any batch, any two lengths, a mask of (batch, q, k). As printed: a mask for one sequence.",
     mask="boolean",
     tries=(
-        ("As many sequences as heads", {"batch": 4, "heads": 4}),
+        ("As many sequences as heads", {"batch": 4, "heads": 4, "head": 3}),  # head 0 hides what it should
         ("One sequence", {"batch": 1}),
         ("Two sequences, four heads", {"batch": 2, "heads": 4}),
     ),

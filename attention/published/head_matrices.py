@@ -102,6 +102,7 @@ MATRICES = Row(
     tries=(
         ("One sequence", {"batch": 1, "heads": 8}),
         ("One sequence, one head", {"batch": 1, "heads": 1}),
+        ("Keys of another sequence, values of 8 channels", {"keys": 12, "d_v": 8}),
     ),
     slips=(Slip("The root of d_k is taken with math, which is never imported.", never_imported),),
 )
@@ -121,4 +122,5 @@ POSITIONS = Row(
     part=lambda w: w.unbiased,
     scale=unscaled,
     bias=False,
+    tries=(("Keys of another sequence", {"keys": 12}), ("Keys of the same sequence", {"keys": 0})),
 )

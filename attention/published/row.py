@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from inspect import signature
@@ -23,6 +24,13 @@ class Evidence:
     x: str
     y: str
     points: tuple[tuple[str, float, float], ...]
+
+    @property
+    def half(self) -> float:
+        """The least x from which on the first series is over a half; infinity where it never is."""
+        first = [(x, y) for series, x, y in self.points if series == self.points[0][0]]
+        under = max((x for x, y in first if y <= 0.5), default=-math.inf)
+        return min((x for x, y in first if x > under), default=math.inf)
 
 
 @dataclass(frozen=True)

@@ -21,14 +21,14 @@ def single_causal(x: Float[Tensor, "b n c"], w: Weights) -> Attention:
     key = x @ w_k.T  # b n d
     value = x @ w_v.T  # b n d
     scores = query @ key.transpose(-2, -1) / math.sqrt(len(w_q))  # b q k
-    seen = torch.tril(torch.ones(scores.shape[1:]))  # q k
+    seen = torch.tril(torch.ones(scores.shape[1:], device=x.device))  # q k
     weights = torch.softmax(scores.masked_fill(seen == 0, HIDDEN), dim=-1)  # b q k
     output = weights @ value  # b n d
     return Attention(output, weights.unsqueeze(1))
 
 
 def two_heads(x: Float[Tensor, "b n c"], w: Weights) -> Attention:
-    seen = torch.tril(torch.ones(x.shape[1], x.shape[1]))  # q k
+    seen = torch.tril(torch.ones(x.shape[1], x.shape[1], device=x.device))  # q k
 
     query_1, key_1, value_1 = x @ w.query[0], x @ w.key[0], x @ w.value[0]  # b n d
     scores_1 = query_1 @ key_1.transpose(-2, -1) / math.sqrt(query_1.shape[-1])  # b q k
@@ -47,7 +47,7 @@ def two_heads(x: Float[Tensor, "b n c"], w: Weights) -> Attention:
 
 def two_heads_as_printed(x: Float[Tensor, "b n c"], w: Weights) -> Attention:
     earlier = single_causal(x, w).weights.squeeze(1)  # b q k
-    seen = torch.tril(torch.ones(x.shape[1], x.shape[1]))  # q k
+    seen = torch.tril(torch.ones(x.shape[1], x.shape[1], device=x.device))  # q k
 
     value_1 = x @ w.value[0]  # b n d
     weights_1 = torch.softmax(earlier.masked_fill(seen == 0, HIDDEN), dim=-1)  # b q k

@@ -12,7 +12,6 @@ from jaxtyping import Float
 from torch import Tensor
 
 from attention.layer import MultiHeadAttention
-from attention.projected import Projections
 
 
 class Linear(NamedTuple):
@@ -48,12 +47,11 @@ class Weights:
         return cls(query, key, value, output, *rows, output.new_zeros(output.shape[-1]), batch, tokens)
 
     @classmethod
-    def from_projections(cls, maps: Projections, heads: int, groups: int, batch: int = 1, tokens: int = 1) -> Weights:
-        """The maps of a trace, those that heads share repeated for each of them."""
-        query = rearrange(maps.query, "c (h d) -> h c d", h=heads)
-        key, value = (repeat(x, "c (g d) -> (g r) c d", g=groups, r=heads // groups) for x in (maps.key, maps.value))
-        output = rearrange(maps.output, "(h d) c -> h d c", h=heads)
-        return cls.of(query, key, value, output, batch, tokens)
+    def split(cls, query: Tensor, key: Tensor, value: Tensor, output: Tensor, heads: int, groups: int) -> Weights:
+        """The maps of a pass, each a matrix for all heads; those that heads share are repeated for each of them."""
+        query = rearrange(query, "c (h d) -> h c d", h=heads)
+        key, value = (repeat(x, "c (g d) -> (g r) c d", g=groups, r=heads // groups) for x in (key, value))
+        return cls.of(query, key, value, rearrange(output, "(h e) c -> h e c", h=heads))
 
     @classmethod
     def from_layer(cls, layer: MultiHeadAttention, batch: int = 1, tokens: int = 1) -> Weights:
@@ -90,6 +88,14 @@ class Weights:
         """The maps alone, for what has no biases."""
         return Weights.of(self.query, self.key, self.value, self.output, self.batch, self.tokens)
 
+    def learning(self) -> tuple[Weights, list[Tensor]]:
+        """The same with gradients, and its leaves: every tensor, and every layout that was asked for, is one itself."""
+        tensors = {name: _leaf(x) for name, x in vars(self).items() if isinstance(x, Tensor)}
+        layouts = {name: Linear(*map(_leaf, x)) for name, x in vars(self).items() if isinstance(x, Linear)}
+        found = replace(self, **tensors)
+        vars(found).update(layouts)
+        return found, [*tensors.values(), *(leaf for layout in layouts.values() for leaf in layout)]
+
     @cached_property
     def q_proj(self) -> Linear:
         """c to h d."""
@@ -115,6 +121,10 @@ class Weights:
         """c to h 3 d, with query, key and value of a head side by side."""
         maps = torch.cat([self.query, self.key, self.value], -1)
         return _linear(maps, torch.cat([self.query_bias, self.key_bias, self.value_bias], -1))
+
+
+def _leaf(x: Tensor) -> Tensor:
+    return x.detach().clone().requires_grad_()
 
 
 def _linear(maps: Float[Tensor, "h c d"], bias: Float[Tensor, "h d"]) -> Linear:

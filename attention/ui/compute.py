@@ -23,9 +23,10 @@ from attention import devices as timed
 from attention import precision, recordings, scaling, tables
 from attention.audit import Finding
 from attention.audit import audit as every_path
+from attention.blocks import visible
 from attention.cells import Cells
 from attention.cells import cells as drawn
-from attention.charts import theme
+from attention.charts import heatmap, theme
 from attention.config import Config
 from attention.distribution import Distribution
 from attention.distribution import distribution as counted
@@ -36,20 +37,26 @@ from attention.gallery import exhibit as one_mask
 from attention.gallery import gallery as every_mask
 from attention.grouping import Grouping
 from attention.grouping import groupings as every_grouping
+from attention.map_numbers import numbers as map_profile
+from attention.map_parity import parity as map_against_torch
+from attention.maps import HeadMaps, head_maps
 from attention.matrices import Matrix
 from attention.matrices import drawn as sent
 from attention.parity import Parity
 from attention.parity import parity as against_torch
 from attention.passes import difference, pairs, values
 from attention.precision import Rounded
-from attention.published import ROWS
+from attention.published import ROWS, Evidence
 from attention.published import compare as rows
-from attention.published.case import case, longest
-from attention.published.cost import Pace
+from attention.published.case import case
+from attention.published.cost import Cost, Pace
 from attention.published.demands import Demand
 from attention.published.demands import demands as tried
 from attention.recordings import Timing
+from attention.tables import Row
 from attention.trace import Trace
+from attention.ui.drawing import Drawing, Studio, asked
+from attention.zoom import pooled
 
 KEPT = 4  # traces, of at most 64 MB of weights each
 ALL_HEADS = 2**20  # weights of all heads up to which the steps of all are kept, of more those of one head
@@ -116,6 +123,76 @@ def _trace(config: Config) -> Trace:
 @resource(max_entries=KEPT)
 def _begun(config: Config) -> Future[Trace]:
     return _workers().submit(attention.trace, config)
+
+
+@resource()
+def studio() -> Studio:
+    """Where maps of long sequences are drawn."""
+    return Studio()
+
+
+def drawing(config: Config) -> Drawing:
+    """The drawing of a config, begun if there is none."""
+    return studio().ask(config.tensors, theme.side(config.heads))
+
+
+def draw_again(old: Drawing) -> None:
+    """Begins a drawing anew."""
+    studio().again(old)
+
+
+@resource(max_entries=4)
+def tiles_seen(config: Config, tile: int) -> Tensor:
+    """Which tiles of the square the mask does not hide wholly; give `config.tensors`."""
+    return shared(visible, config.rule, config.tokens, config.span, tile)
+
+
+def part(config: Config, maps: HeadMaps, rows: tuple[int, int], cols: tuple[int, int]) -> tuple[Tensor, int]:
+    """The pixels of a part of the head in focus, NaN where the mask hides, and the tokens of a pixel's side.
+
+    All of it is what the maps have; what is smaller is computed from them, as finely as there are pixels.
+    """
+    everything = (0, config.tokens)
+    if rows == cols == everything:
+        seen = tiles_seen(config.tensors, maps.tile)
+        return maps.pooled_by(config.pool).pixels[0].masked_fill(~seen, torch.nan), maps.tile
+    return shared(_finer, config, maps, rows, cols)
+
+
+def _finer(config: Config, maps: HeadMaps, rows: tuple[int, int], cols: tuple[int, int]) -> tuple[Tensor, int]:
+    tile = -(-max(rows[1] - rows[0], cols[1] - cols[0]) // heatmap.PIXELS)
+    query, key = drawing(config).tensors.result()
+    seen = visible(config.rule, config.tokens, config.span, tile, rows, cols)
+    return pooled(maps, query, key, rows, cols, tile, config.pool)[0].masked_fill(~seen, torch.nan), tile
+
+
+def long_row(config: Config) -> Row:
+    """The row in focus of a long sequence, exactly."""
+    weights, seen = _long_row(config.tensors, config.head, config.row)
+    return tables.described(config, weights, seen)
+
+
+@resource(max_entries=8)
+def _long_row(config: Config, head: int, at: int) -> tuple[Tensor, Tensor]:
+    found = drawing(config)
+    query, key = found.looked_at(found.tensors)
+    maps = shared(head_maps, query, key, rows=(at, at + 1), tile=1, stats=False, **asked(config))
+    seen = config.rule(torch.tensor([[at]]), torch.arange(config.tokens)[None], config.tokens, config.span)
+    return maps.mean[head, 0], seen.expand(1, config.tokens)[0]
+
+
+@data(max_entries=8)
+def map_numbers(config: Config) -> dict[str, list[float]]:
+    """The profile of every head of a finished drawing as columns; give `config.tensors`."""
+    found = drawing(config)
+    return tables.columns(shared(map_profile, found.maps, *found.tensors.result()))
+
+
+@resource(max_entries=8)
+def map_parity(config: Config) -> Parity:
+    """Some rows of a finished drawing against PyTorch's own; give `config.tensors`."""
+    found = drawing(config)
+    return shared(map_against_torch, found.maps, *found.tensors.result())
 
 
 @resource(max_entries=64)
@@ -256,34 +333,41 @@ def recording(data: bytes, name: str) -> list[Timing]:
 
 def published(config: Config) -> Config:
     """The part of a config that published implementations depend on: what their caches are keyed by."""
-    return replace(config.tensors, batch=config.batch)
+    return replace(config.tensors, batch=config.batch, keys=config.keys, d_v=config.d_v)
 
 
-@resource(max_entries=16)
-def judgements(config: Config) -> dict[tuple[str, bool], rows.Judgement]:
-    """Every published row, as meant and as printed, against the reference; give `published(config)`."""
-
-    def all_rows() -> dict[tuple[str, bool], rows.Judgement]:
-        given, found = case(config), {}
-        for name, row in ROWS.items():
-            found[name, False] = rows.judged(row, given)
-            found[name, True] = rows.judged(row, given, printed=True) if row.as_printed else found[name, False]
-        return found
-
-    return shared(all_rows)
-
-
-@resource(max_entries=16)
+@resource(max_entries=4 * len(ROWS))
 def comparison(config: Config, name: str, printed: bool) -> rows.Comparison:
-    """One published row in full; give `published(config)`."""
+    """One published row against the reference; give `published(config)`."""
     return shared(rows.compare, ROWS[name], config, printed)
+
+
+def judgements(config: Config) -> dict[tuple[str, bool], rows.Judgement]:
+    """Every published row, as meant and as printed; whichever is chosen next is then compared already."""
+    return {
+        (name, printed): comparison(config, name, printed and bool(row.as_printed)).judgement
+        for name, row in ROWS.items()
+        for printed in (False, True)
+    }
+
+
+@data(max_entries=len(ROWS))
+def evidence(name: str) -> Evidence:
+    """Numbers beside the lesson of a published row that has some."""
+    return shared(ROWS[name].evidence)
+
+
+@data(max_entries=64)
+def published_costs(config: Config, name: str, printed: bool) -> tuple[Cost, float | None]:
+    """What a published row costs, and its leak; give `published(config)`."""
+    return shared(rows.costs, ROWS[name], config, printed)
 
 
 @resource(max_entries=32)
 def influences(config: Config, name: str, printed: bool) -> Tensor | None:
     """Influence of tokens on outputs in one published row, over as many first tokens as there is time for."""
-    most = max(2, min(longest(config), math.isqrt(REACH // (4 * config.batch * config.d_model**2))))
-    return shared(lambda: rows.influence(ROWS[name], case(config, most), printed))
+    row, most = ROWS[name], max(2, math.isqrt(REACH // (4 * config.batch * config.d_model**2)))
+    return shared(lambda: rows.influence(row, case(config, most, row.crosses), printed))
 
 
 @data(max_entries=2 * len(ROWS))

@@ -5,9 +5,12 @@ The widgets' keys are the knobs' names; their values are seeded and read by `pag
 
 from __future__ import annotations
 
+import math
+from functools import lru_cache
+
 import streamlit as st
 
-from attention.config import DEFAULTS, KNOBS, Config
+from attention.config import DEFAULTS, KNOBS, LONGEST, Config
 from attention.inputs import INPUTS, SPLIT
 from attention.masks import COMBINATIONS, MASKS
 from attention.scores import POSITIONS, SCALES, SOFTMAXES
@@ -22,6 +25,7 @@ RULES = {
     "softmax": SOFTMAXES,
     "input": INPUTS,
 }
+EVERY, STOPS = 64, 16  # up to which length every one is a stop of its slider, and how many an octave beyond
 SOURCE = ("input", "text", "projections", "seed")
 
 
@@ -52,17 +56,27 @@ def widget(name: str, config: Config) -> None:
         st.slider(knob.label, int(knob.low), int(knob.high), key=name, help=knob.help)
 
 
-BOUNDS = ("d_model", "span")  # sliders whose ends other knobs move
+BOUNDS = ("tokens", "d_model", "span")  # sliders whose stops change
 
 
-def bounds(name: str, config: Config) -> tuple[int, int, int] | None:
-    """Least, greatest and step of a slider that others move; Streamlit starts it anew whenever one of them changes."""
+def bounds(name: str, config: Config) -> tuple[int, ...] | None:
+    """Least, greatest and step, or all stops, of a slider; Streamlit starts it anew whenever one of them changes."""
     h = config.heads
+    if name == "tokens":
+        return lengths(config.tokens)
     if name == "d_model":
         return h, int(KNOBS[name].high) // h * h, h
     if name == "span":
         return 1, max(config.tokens, config.span), 1
     return None
+
+
+@lru_cache(maxsize=64)
+def lengths(tokens: int) -> tuple[int, ...]:
+    """The stops of the sequence length: every one up to 64, then sixteen an octave, and the one that is there."""
+    octaves = range(int(math.log2(EVERY)), int(math.log2(LONGEST)))
+    coarse = {2**octave + step * 2**octave // STOPS for octave in octaves for step in range(STOPS)}
+    return tuple(sorted({*range(2, EVERY), *coarse, LONGEST, tokens}))
 
 
 def _help(name: str) -> str:
@@ -78,6 +92,11 @@ def first_line(rule: object) -> str:
     return (getattr(rule, "doc", rule).__doc__ or "").strip().splitlines()[0]
 
 
+def _tokens(config: Config) -> None:
+    knob = KNOBS["tokens"]
+    st.select_slider(knob.label, lengths(config.tokens), key="tokens", help=knob.help, format_func="{:,}".format)
+
+
 def _d_model(config: Config) -> None:
     knob = KNOBS["d_model"]
     low, high, step = bounds("d_model", config)
@@ -90,6 +109,8 @@ def _span(config: Config) -> None:
     low, high, _ = bounds("span", config)
     help = f"{knob.help} For this mask: {meaning}." if meaning else f"{knob.help} The mask {config.rule_name} has none."
     st.slider(knob.label, low, high, key="span", help=help, disabled=not meaning)
+    if meaning and config.span > config.tokens >= config.keys:
+        st.caption(f"Longer than the sequence: acts as {config.tokens:,}.")
 
 
 def _combine(config: Config) -> None:
@@ -119,4 +140,12 @@ def _kv_heads(config: Config) -> None:
     st.selectbox(knob.label, sizes, key="kv_heads", help=knob.help, format_func=lambda n: names.get(n, str(n)))
 
 
-SPECIAL = {"d_model": _d_model, "combine": _combine, "span": _span, "text": _text, "seed": _seed, "kv_heads": _kv_heads}
+SPECIAL = {
+    "tokens": _tokens,
+    "d_model": _d_model,
+    "combine": _combine,
+    "span": _span,
+    "text": _text,
+    "seed": _seed,
+    "kv_heads": _kv_heads,
+}

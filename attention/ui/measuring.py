@@ -3,43 +3,30 @@
 A process of its own has the threads that it states, memory that nobody else moves, and can be ended in the middle of a
 call; the app's own threads and its other visitors are left alone. Who comes while another one measures waits in line.
 
-The owner of a host decides by environment variables: ATTENTION_MEASURE=off, and ATTENTION_MEASURE_SECONDS, the longest
-time budget of a sweep (120 unless set).
+What the owner of a host allows is in `limits.py`.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import threading
 from collections import deque
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
 
 from attention import devices, recordings
 from attention.recordings import Timing
 from attention.sweep import Case, Sweep, flags
+from attention.ui.limits import bounded, limits
 
 ROOT = Path(__file__).parents[2]
-LONGEST = 120.0  # seconds that a sweep may take, unless the owner says otherwise
 LINE = 8  # sweeps that may wait
 GONE = 20.0  # seconds after which a visitor who no longer looks is taken to have left
 NEEDED = 700 * 2**20  # bytes that a process with torch and small tensors takes, with room for everyone else
 GRACE = 60.0  # seconds over its budget after which a process is ended
-
-
-def allowed() -> bool:
-    """May visitors measure on this host?"""
-    return os.environ.get("ATTENTION_MEASURE", "on").casefold() not in ("off", "0", "no", "false")
-
-
-def longest() -> float:
-    """The longest time budget of a sweep on this host, in seconds."""
-    text = os.environ.get("ATTENTION_MEASURE_SECONDS", "")
-    return float(text) if text.isdigit() and int(text) > 0 else LONGEST
 
 
 @dataclass(eq=False)
@@ -71,7 +58,7 @@ class Desk:
 
     def submit(self, sweep: Sweep) -> Job:
         """Puts a sweep at the end of the line, its budget cut to what the host allows."""
-        job = Job(replace(sweep, seconds=min(sweep.seconds, longest())))
+        job = Job(bounded(sweep)[0])
         with self.lock:
             self.waiting = deque(other for other in self.waiting if not _left(other))
             job.said = _refusal(len(self.waiting))
@@ -119,8 +106,8 @@ DESK = Desk()
 
 def _refusal(waiting: int) -> str:
     """Why nothing more is taken at the moment; empty where it is."""
-    if not allowed():
-        return "Measuring is off here."
+    if not limits().measure:
+        return limits().why
     free = devices.free_bytes("cpu")
     if free is not None and free < NEEDED:
         return (

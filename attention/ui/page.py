@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,10 @@ from streamlit.runtime.pages_manager import PagesManager
 
 from attention import codec, sweep
 from attention.components.copy_link import copy_link
-from attention.config import DEFAULTS, KNOBS, LAST, Config, ConfigError, check
+from attention.config import DEFAULTS, KNOBS, LAST, LONGEST, Config, ConfigError, check
+from attention.published import ROWS
 from attention.sweep import Sweep
-from attention.ui import compute, controls, sweep_controls
+from attention.ui import compute, controls, limits, sweep_controls
 from attention.ui.words import plain
 
 # In the page itself: Material icons come from elsewhere, and a browser fetches a file anew whenever the address changes.
@@ -36,13 +38,14 @@ TIGHT = """
 """
 
 
-def show(view: View, ahead: View | None = None) -> None:
+def show(view: View, ahead: View | None = None, any_length: bool = False) -> None:
     """A whole page: the controls in the sidebar and the view, which draws a config; named as the view's module.
 
-    `ahead` starts what the view waits for, so that it is computed while the controls are drawn.
+    `ahead` starts what the view waits for, so that it is computed while the controls are drawn. Unless it draws
+    `any_length`, a view of a config that is too long for a trace gets the first tokens, and the page says so.
     """
     _arrive(_begin(view.__module__))
-    _live(view, ahead)
+    _live(view, ahead, any_length)
     compute.settle(view.__module__)
 
 
@@ -86,6 +89,24 @@ def pinned() -> None:
     put(**{name: pin[name] for name in ("head", "query") if name in pin})
 
 
+def framed() -> None:
+    """Takes up the rectangle that was drawn in the large head, whose key is "focus": the callback of a selection."""
+    boxes = (st.session_state.get("focus") or {}).get("selection", {}).get("box", [])
+    if boxes:
+        put(rows=_range(boxes[-1]["y"]), cols=_range(boxes[-1]["x"]))
+
+
+def _range(ends: list[float]) -> str:
+    """Two positions on an axis of tokens as the knobs `rows` and `cols` say it."""
+    first, last = sorted(min(LONGEST - 1, max(0, round(end))) for end in ends)
+    return f"{first}-{last}"
+
+
+def moved(config: Config) -> bool:
+    """Was the focus moved since a part of the page, which has a timer of its own, was drawn?"""
+    return any(st.session_state.get(name) != getattr(config, name) for name in ("head", "query"))
+
+
 def chosen() -> None:
     """Takes up what was chosen in the gallery of masks, whose key is "gallery": the callback of a choice."""
     choice = (st.session_state.get("gallery") or {}).get("choice") or {}
@@ -122,7 +143,7 @@ def _arrive(from_elsewhere: bool) -> None:
     """
     state, query = st.session_state, st.query_params.to_dict()
     if "config" not in state or (query and query != state.link):
-        state.config, state.notes = codec.from_query(query)
+        state.config, state.notes = _known(*codec.from_query(query))
         state.wishes, state.told = {}, []
         state.update(vars(state.config))
         state.link = query
@@ -130,24 +151,44 @@ def _arrive(from_elsewhere: bool) -> None:
         state.update(vars(state.config))  # or the widgets, which are new here, start at their least values
 
 
+def _known(config: Config, notes: list[str]) -> tuple[Config, list[str]]:
+    """The same with the default implementation where the link names none: the core doesn't know their names."""
+    try:
+        check("implementation", config.implementation, replace(KNOBS["implementation"], choices=tuple(ROWS)))
+    except ConfigError as error:
+        return replace(config, implementation=DEFAULTS["implementation"]), [*notes, str(error)]
+    return config, notes
+
+
 @st.fragment
-def _live(view: View, ahead: View | None) -> None:
+def _live(view: View, ahead: View | None, any_length: bool) -> None:
     config = _taken_up()
+    shown = config if any_length else config.traceable
     _write_link(config)
     if ahead:
-        ahead(config)
+        ahead(shown)
     with st.sidebar:
         _controls(config)  # before the view, which pauses: a change may come meanwhile, and must find them all
     st.session_state.moved = set()
     _tell(st.session_state.notes)
-    view(config)
+    if shown is not config:
+        st.caption(
+            f"Every weight of {config.heads} heads is computed here, so this page shows {shown.tokens:,} of "
+            f"{config.tokens:,} tokens. Heads shows them all."
+        )
+    view(shown)
 
 
 def _controls(config: Config) -> None:
     controls.draw(config)
+    _foot(DEFAULTS)
+
+
+def _foot(defaults: dict[str, Any]) -> None:
+    """What every sidebar ends with."""
     with st.container(horizontal=True, vertical_alignment="center"):
         copy_link()
-        st.button("Reset", on_click=put, kwargs=DEFAULTS, key="reset", help="Every setting back to its default.")
+        st.button("Reset", on_click=put, kwargs=defaults, key="reset", help="Every setting back to its default.")
 
 
 def _tell(notes: list[str]) -> None:
@@ -202,9 +243,10 @@ def _arrive_sweep() -> None:
     """Takes up the link of a sweep, as `_arrive` does for a config."""
     state, query = st.session_state, st.query_params.to_dict()
     if "sweep" not in state or (query and query != sweep.to_query(state.sweep)):
-        state.sweep, state.sweep_notes = sweep.from_query(query)
-        for name, given in vars(state.sweep).items():
-            state[sweep_controls.KEY.format(name)] = sweep_controls.seed(name, given)
+        found, notes = sweep.from_query(query)
+        state.sweep, capped = limits.bounded(found)
+        state.sweep_notes = [*notes, *(capped if "seconds" in query else [])]
+        state.update(sweep_controls.widgets(state.sweep))
 
 
 @st.fragment
@@ -214,6 +256,7 @@ def _live_sweep(view: Callable[[Sweep], None]) -> None:
         st.query_params.from_dict(sweep.to_query(found))
     with st.sidebar:
         sweep_controls.draw(found)
+        _foot(sweep_controls.widgets(limits.bounded(Sweep())[0]))
     _tell(st.session_state.sweep_notes)
     view(found)
 

@@ -1,11 +1,8 @@
-"""Predict, then reveal: a page hides its answer behind a question until somebody opens it.
+"""Predict, then reveal: the pages hide an answer behind a question until somebody opens it.
 
-The knob `predict` names the question, so a link carries it; that it was opened is in no link. Any other setting of the
-tensors or of the focus is another question, and closed again. To ask: make a `Question`, and draw the answer only where
-`opened` says so:
-
-    if predict.asked(config, "temperature") and not predict.opened(config, question):
-        return
+The knob `predict` names the question, so a link carries it; that it was opened is in no link, but holds on every page of
+the session. Any other setting of the tensors or of the focus is another question, and closed again. To ask: make a
+`Question`, and name what draws it in `views/questions.py`, which every page that could give it away asks first.
 """
 
 from __future__ import annotations
@@ -29,22 +26,22 @@ class Question:
     why: str
 
 
-def asked(config: Config, *names: str) -> bool:
-    """Is one of these questions asked?"""
-    return config.predict in names
-
-
 def opened(config: Config, question: Question) -> bool:
     """Draws the question, its guesses and the switch that opens it; True once it is open."""
     this = link(replace(config.tensors, predict=config.predict, head=config.head, query=config.query))
+    switch = f"reveal {this}"
+    if page.kept(switch) is None:  # it is new on this page, but may have been opened on another
+        page.put(**{switch: page.kept("revealed") == this})
+    st.caption("A question is asked: every page keeps the answer to itself until it is revealed.")
     with st.container(border=True):
         st.markdown(f"**Predict, then reveal.** {question.text}")
         guess = st.segmented_control("Your guess", question.guesses, key=f"guess {this}")
         reveal, end = st.columns([3, 1], vertical_alignment="center")
-        found = reveal.toggle("Reveal the answer", key=f"reveal {this}")
+        found = reveal.toggle("Reveal the answer", key=switch)
         end.button("End the question", on_click=page.put, kwargs={"predict": "none"}, key="end", width="stretch")
         if found:
             _answered(question, guess)
+    page.put(revealed=this if found else None)
     return found
 
 

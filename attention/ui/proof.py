@@ -11,7 +11,11 @@ from attention.ui import compute
 
 def badge(config: Config) -> None:
     """Greatest differences to scaled_dot_product_attention, error of row sums, rows that see nothing."""
-    found = compute.parity(config.tensors)
+    shown(compute.parity(config.tensors), config)
+
+
+def shown(found: Parity, config: Config) -> None:
+    """The badge of a comparison."""
     icon, color = (":material/verified:", "green") if found.agrees else (":material/error:", "red")
     if found.agrees and found.blind:
         icon, color = ":material/visibility_off:", "orange"

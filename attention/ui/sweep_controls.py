@@ -8,7 +8,8 @@ from typing import Any
 import streamlit as st
 
 from attention.sweep import AXES, KNOBS, Sweep
-from attention.ui import compute, measuring
+from attention.ui import compute
+from attention.ui.limits import limits
 
 KEY = "sweep_{}"  # the knobs of a config have the plain names
 OFFERED: dict[str, Sequence[Any]] = {
@@ -17,6 +18,7 @@ OFFERED: dict[str, Sequence[Any]] = {
     "d_heads": [16, 32, 64, 80, 128, 256],
     "batches": [1, 2, 4, 8, 16, 32],
 }
+EMPTY = {"implementations": "All but compiled and published ones"}
 FEW = ("masks", "dtypes", "passes")
 FIRST = ("lengths", "implementations", "masks", "dtypes", "passes", "seconds")
 
@@ -43,6 +45,11 @@ def seed(name: str, given: Any) -> Any:
     return list(given) if name in AXES else given
 
 
+def widgets(sweep: Sweep) -> dict[str, Any]:
+    """What all widgets hold, by their keys."""
+    return {KEY.format(name): seed(name, given) for name, given in vars(sweep).items()}
+
+
 def _widget(name: str, sweep: Sweep) -> None:
     knob, key = KNOBS[name], KEY.format(name)
     if name in FEW:
@@ -55,9 +62,9 @@ def _widget(name: str, sweep: Sweep) -> None:
     elif name in AXES:
         offered = knob.choices or OFFERED[name]
         options = sorted({*offered, *getattr(sweep, name)}) if name in OFFERED else list(offered)
-        st.multiselect(knob.label, options, key=key, help=knob.help, placeholder="All that the device has")
+        st.multiselect(knob.label, options, key=key, help=knob.help, placeholder=EMPTY.get(name, "At least one"))
     elif name == "seconds":
-        high = max(measuring.longest(), sweep.seconds)
+        high = max(limits().seconds, sweep.seconds)
         st.slider(knob.label, float(knob.low or 0), high, key=key, help=knob.help, step=1.0, format="%.0f s")
     else:
         st.number_input(knob.label, int(knob.low or 0), int(knob.high or 0), key=key, help=knob.help)

@@ -96,6 +96,21 @@ def test_predict_then_reveal(visit):
     assert tab.link == {"predict": "temperature", "temperature": "0.3"}
 
 
+def test_another_page_keeps_the_answer_until_it_is_revealed(visit):
+    tab = visit("softmax?predict=temperature&temperature=0.3")
+    drawn(tab, 1)
+    for page in ("Heads", "Steps"):
+        tab.page.get_by_test_id("stTopNavLink").get_by_text(page, exact=True).click()
+        tab.page.wait_for_url(f"**/{'' if page == 'Heads' else page.lower()}?*")
+        tab.page.get_by_text("A question is asked").wait_for()
+        drawn(tab, 1)
+        assert tab.page.locator('[data-testid="heads-grid"], [data-testid="matrices"]').count() == 0
+    tab.page.get_by_text("Reveal the answer").click()
+    tab.page.locator('[data-testid="matrices"]').wait_for()
+    tab.page.get_by_test_id("stTopNavLink").get_by_text("Heads", exact=True).click()
+    tab.page.locator('[data-testid="heads-grid"][data-painted]').wait_for()
+
+
 def test_a_strangers_token_is_a_token(visit):
     tab = visit("softmax?tokens=3&text=**bold**%20%5Bx%5D(http%3A%2F%2Fevil.example)%20%24x%24")
     drawn(tab, CHARTS["row"])

@@ -99,7 +99,9 @@ def test_pointing_writes_out_the_arithmetic_and_asks_nobody(visit):
     point(tab, "scores", 3, 1, (4, 4))
     wait_for_cell(tab, "scores", 0, 3, 1)
     sum_ = f"{three(q[0])} · {three(k[0])} + {three(q[1])} · {three(k[1])}".replace("+ −", "− ")
-    expect(tab.page.locator(".arithmetic")).to_have_text(f"score[0, 3, 1] = q[3] · k[1] = {three(score)} = {sum_}")
+    expect(tab.page.locator(".arithmetic")).to_have_text(
+        f"score[0, 3, 1] = q[0, 3] · k[0, 1] = {three(score)} = {sum_}"
+    )
     expect(tab.page.locator(".from")).to_have_text("Computed from 2 cells of q, 2 cells of k.")
     assert len(tab.sent) == sent
 

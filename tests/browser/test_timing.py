@@ -35,6 +35,14 @@ def test_a_sweep_is_measured_drawn_and_joined_by_a_recording(visit, theme):
     )
     expect(tab.page.get_by_text(re.compile("threads?: faster from the shortest length on"))).to_be_visible()
 
+    other = written(line([16, 32], [1e-8, 1e-8], heads=2, d_head=8, **GPU)).encode()
+    files.set_input_files([{"name": "gpu.json", "mimeType": "application/json", "buffer": other}])
+    recorded = drawn(tab).locator(".legendtext").filter(has_text="recorded")
+    names = [f"SDPA · Test GPU, recorded 2026-01-31 (gpu.json{number})" for number in ("", " #2")]
+    expect(recorded).to_have_text(names)
+    tab.page.get_by_role("button", name="Remove", exact=True).first.click()
+    expect(recorded).to_have_text(names[1:])
+
 
 def test_a_hostile_recording_is_refused_as_text_and_asks_nobody(visit):
     tab = visit("timing")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import pandas as pd
+import pyarrow as pa
 import streamlit as st
 
 from attention.charts import shares
@@ -12,17 +12,21 @@ from attention.config import KNOBS, Config
 from attention.grouping import Grouping, cache_bytes, name
 from attention.ui import compute, page
 
-COLUMNS = {
-    "kv_heads": st.column_config.NumberColumn("kv", width="small"),
-    "name": st.column_config.TextColumn("Attention"),
+COLUMNS = {  # widths in pixels: all of them fit beside the chart at 1280
+    "kv_heads": st.column_config.NumberColumn("kv", width=40),
+    "name": st.column_config.TextColumn("Attention", width=105),
     "moved": st.column_config.NumberColumn(
-        "Weight moved", format="percent", help="Half of the sum of |w' - w| over a row; mean over queries and heads"
+        "Moved", format="percent", width=70, help="Weight: half of the sum of |w' - w| over a row that sees something"
     ),
     "output": st.column_config.NumberColumn(
-        "Output changed", format="percent", help="|y' - y| / |y|, Frobenius norms of the output after W_o"
+        "Output", format="percent", width=70, help="Change |y' - y| / |y|, Frobenius norms of the output after W_o"
     ),
-    "float32": st.column_config.NumberColumn("Cache fp32", format="bytes"),
-    "bfloat16": st.column_config.NumberColumn("Cache bf16", format="bytes"),
+    "float32": st.column_config.NumberColumn(
+        "Bytes, fp32", format="localized", width=105, help="Keys and values of one layer, in float32"
+    ),
+    "bfloat16": st.column_config.NumberColumn(
+        "Bytes, bf16", format="localized", width=105, help="Keys and values of one layer, in bfloat16"
+    ),
 }
 
 
@@ -42,7 +46,7 @@ def section(config: Config) -> None:
         _table(config, found)
     with right:
         spec = shares.by_grouping(tuple(each.kv_heads for each in found), config.groups)
-        st.vega_lite_chart(pd.DataFrame(_lines(found)), spec, key="moved by group", width="stretch")
+        st.vega_lite_chart(pa.table(_lines(found)), spec, key="moved by group", width="stretch")
 
 
 def _table(config: Config, found: list[Grouping]) -> None:
@@ -54,6 +58,11 @@ def _table(config: Config, found: list[Grouping]) -> None:
         for each in found:
             _choose(config, each.kv_heads)
     drawn = " Now they are drawn anew, not averaged." if config.sharing == "drawn" and config.kv_heads else ""
+    if blind := compute.parity(config.tensors).blind:
+        st.caption(
+            f"{blind} of {config.tokens:,} queries see no key: their weights and outputs are zero under every grouping, "
+            "and “moved” is a mean over the others."
+        )
     st.caption(
         f"r = heads / kv heads share the mean of their keys and values (Ainslie et al. 2023, section 2.1), without the "
         f"training that follows it there. Cache: one layer, one sequence of {config.tokens:,} tokens, d_head "

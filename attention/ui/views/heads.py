@@ -2,56 +2,46 @@
 
 from __future__ import annotations
 
-from time import sleep
-
 import pyarrow as pa
 import streamlit as st
 
 from attention import program, tables
 from attention.charts import heatmap, row
 from attention.components.heads_grid import heads_grid
-from attention.config import KNOBS, LAST, Config
-from attention.heads import NUMBERS
+from attention.config import Config
 from attention.trace import Trace
-from attention.ui import compute, page, predict, proof
-from attention.ui.views import grouping, row_question
+from attention.ui import compute, page, pause, predict, proof
+from attention.ui.views import grouping, heads_long, questions
+from attention.ui.views import heads_parts as parts
 from attention.ui.words import plain
 
-GAP = 0.06  # seconds: a browser draws nothing while messages follow each other, and what follows takes it long
-FAINT = 0.15  # greatest weight below which little is seen on a scale from 0 to 1
+
+def begin(config: Config) -> None:
+    """Starts what the page waits for."""
+    (compute.begin if config.traceable is config else compute.drawing)(config)
 
 
 def view(config: Config) -> None:
     """The page of a config."""
-    trace = compute.trace(config)
-    if predict.asked(config, "row") and not predict.opened(config, row_question.question(trace)):
+    if questions.closed(config.traceable):
         return
+    if config.traceable is not config:
+        heads_long.view(config)
+        return
+    trace = compute.trace(config)
     title = st.container()  # filled after the grid, which is what one waits for
     heads_grid(config, compute.cells(config.tensors), on_pin=page.pinned)
-    sleep(GAP)
+    pause.paint()
     with title:
-        _title(config)
+        parts.title(config, lambda: proof.badge(config))
     _row(trace)
     left, right = st.columns([3, 2], gap="medium")
     with left:
         _focus(trace)
     with right:
-        _numbers(config)
+        parts.numbers(compute.numbers(config.tensors))
     grouping.section(config)
     _take_away(trace)
-
-
-def _title(config: Config) -> None:
-    title, scale = st.columns([5, 2], vertical_alignment="bottom")
-    with title:
-        st.markdown(
-            f"**Heads.** {config.heads} heads over {config.tokens:,} tokens. A row is a query: "
-            f"how it spreads a weight of one over the keys. {config.rule.help}"
-        )
-        proof.badge(config)
-    with scale:
-        knob = KNOBS["colors"]
-        st.segmented_control(knob.label, knob.choices, key="colors", help=knob.help, required=True)
 
 
 def _row(trace: Trace) -> None:
@@ -61,9 +51,11 @@ def _row(trace: Trace) -> None:
         f"Query {found.query}{name} in head {found.head}: entropy {found.entropy:.2f} nats; "
         f"{found.holding} of {found.seeing} keys that it sees hold 90 %, the heaviest {found.greatest:.3g}"
     )
-    if trace.config.colors == "linear" and 0 < found.greatest < FAINT:
-        text += ". Faint on a scale to 1: try log"
-    st.caption(plain(text) if found.seeing else f"Query {found.query}{plain(name)} sees no key.")
+    st.caption(
+        plain(text + parts.faint(trace.config, found))
+        if found.seeing
+        else f"Query {found.query}{plain(name)} sees no key."
+    )
     names = tuple(tables.labels(trace.config)) if trace.config.tokens <= row.LABELLED else ()
     spec = row.weights(names, trace.config.tokens, trace.config.colors)
     st.vega_lite_chart(pa.table(found.keys), spec, key="row", width="stretch")
@@ -72,25 +64,10 @@ def _row(trace: Trace) -> None:
 def _focus(trace: Trace) -> None:
     config = trace.config
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        for name, least in (("head", 0), ("query", LAST)):
-            knob = KNOBS[name]
-            st.number_input(knob.label, least, int(knob.high or 0), key=name, help=knob.help, width=190)
+        parts.focus(190)
         predict.offer({"row": "Predict a row"})
     cells, tile = tables.focus(trace, heatmap.PIXELS)
-    figure = heatmap.weights(cells, tile, config.colors, tables.labels(config), config.row)
-    st.plotly_chart(figure, key="focus", width="stretch", config={"displaylogo": False})
-
-
-def _numbers(config: Config) -> None:
-    st.markdown("**Numbers of every head**")
-    columns = {"head": st.column_config.NumberColumn("Head", width="small")} | {
-        name: st.column_config.NumberColumn(
-            f"{number.label} ({number.unit})" if number.unit else number.label, help=number.formula, format="%.3f"
-        )
-        for name, number in NUMBERS.items()
-    }
-    rows = pa.table(compute.numbers(config.tensors))
-    st.dataframe(rows, column_config=columns, hide_index=True, height=min(400, 37 + 35 * config.heads), key="numbers")
+    parts.zoom(config, cells, tile)
 
 
 def _take_away(trace: Trace) -> None:

@@ -2,35 +2,41 @@
 
 from __future__ import annotations
 
-import pandas as pd
+from typing import Any
+
+import pyarrow as pa
 import streamlit as st
 from jaxtyping import Float
+from streamlit.delta_generator import DeltaGenerator
 from torch import Tensor
 
 from attention import tables
 from attention.charts import heatmap, shares, theme
-from attention.config import KNOBS, Config
+from attention.config import Config
 from attention.effect import difference, tiled, unmasked
-from attention.ui import compute
+from attention.ui import compute, focus, pause
 from attention.ui.words import plain
 
 
 def section(config: Config) -> None:
     """Formula, bars of all heads, and the head in focus without the mask, with it, and the difference."""
-    hidden = compute.hidden(config.tensors)
     words, bars = st.columns([2, 3], gap="medium")
+    _squares(config)
+    hidden = compute.hidden(config.tensors)
     with words:
         _words(config, hidden)
     with bars:
         spec = shares.by_head(config.heads, config.head, "weight on hidden keys")
-        data = pd.DataFrame({"head": range(config.heads), "share": hidden.mean(-1).tolist()})
+        data = pa.table({"head": range(config.heads), "share": hidden.mean(-1).tolist()})
         st.vega_lite_chart(data, spec, key="moved", width="stretch")
-    _squares(config)
 
 
 def _words(config: Config, hidden: Tensor) -> None:
-    knob = KNOBS["head"]
-    st.selectbox(knob.label, range(config.heads), key="head", help=knob.help)
+    head, query = st.columns(2)
+    with head:
+        focus.head(config)
+    with query:
+        focus.query(config)
     st.latex(r"m_q = \sum_{k\ \text{hidden}} w_{qk}, \qquad w'_{qk} = \frac{w_{qk}}{1 - m_q}")
     st.markdown(_told(config, hidden[config.head]))
 
@@ -41,28 +47,40 @@ def _told(config: Config, taken: Float[Tensor, "q"]) -> str:
     query = f"query {config.row}" + (plain(f" {names[config.row]!r}") if names else "")
     if float(taken.max()) == 0:
         return f"**{config.rule_name}** hides no key, so nothing moves."
-    seeing = config.rule.square(n, n, config.span).any(-1)
-    if not seeing[config.row]:
+    seen = config.rule.square(n, n, config.span)[config.row]
+    if not seen.any():
         return f"Under **{config.rule_name}**, {query} sees no key: it loses all of its weight, and nobody gets it."
+    own, others = float(taken[config.row]), tables.share(float(taken.mean()))
+    if seen.all():
+        return (
+            f"**{config.rule_name}** hides no key from {query}: its weights stay as they were. Over all queries in head "
+            f"{config.head}, hidden keys had {others} of the weight; the softmax gives it to the keys in sight."
+        )
     rest = " A part of it goes to the one in the denominator." if config.softmax == "plus one" else ""
     return (
-        f"Without the mask, {query} in head {config.head} had **{tables.share(float(taken[config.row]))}** of its "
-        f"weight on keys that **{config.rule_name}** hides; over all queries it is "
-        f"{tables.share(float(taken.mean()))}. The softmax gives it to the keys in sight, in proportion to what they had.{rest}"
+        f"Without the mask, {query} in head {config.head} had **{tables.share(own)}** of its weight on keys that "
+        f"**{config.rule_name}** hides; over all queries it is {others}. The softmax gives it to the keys in sight, in "
+        f"proportion to what they had.{rest}"
     )
 
 
 def _squares(config: Config) -> None:
-    before, after = compute.trace(unmasked(config)), compute.trace(config)
-    change, tile = tiled(difference(before, after, config.head), heatmap.PIXELS)
+    """The weights that are in use first, then, once they are painted, those without the mask and the difference."""
+    places = st.columns(3)
+    after = compute.trace(config)
     small = {"labels": [], "height": theme.SMALL_HEIGHT}  # positions: there is no room for tokens
     row = {"colors": config.colors, "query": config.row}
-    figures = {
-        "no mask": heatmap.weights(*tables.focus(before, heatmap.PIXELS), **row, **small),
-        config.rule_name: heatmap.weights(*tables.focus(after, heatmap.PIXELS), **row, **small),
-        "difference": heatmap.difference(change, tile, **small),
-    }
-    for i, (column, (title, figure)) in enumerate(zip(st.columns(3), figures.items(), strict=True)):
-        with column:
-            st.markdown(f"**Head {config.head}, {title}**")
-            st.plotly_chart(figure, key=f"square {i}", width="stretch", config={"displaylogo": False})
+    masked = heatmap.weights(*tables.focus(after, heatmap.PIXELS), **row, **small)
+    _square(places[1], 1, f"Head {config.head}, {config.rule_name}", masked)
+    pause.paint()
+    before = compute.trace(unmasked(config))
+    whole = heatmap.weights(*tables.focus(before, heatmap.PIXELS), **row, **small)
+    _square(places[0], 0, f"Head {config.head}, no mask", whole)
+    change = heatmap.difference(*tiled(difference(before, after, config.head), heatmap.PIXELS), **small)
+    _square(places[2], 2, f"Head {config.head}, difference", change)
+
+
+def _square(place: DeltaGenerator, number: int, title: str, figure: Any) -> None:
+    with place:
+        st.markdown(f"**{title}**")
+        st.plotly_chart(figure, key=f"square {number}", width="stretch", config={"displaylogo": False})

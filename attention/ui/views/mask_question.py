@@ -12,9 +12,10 @@ def question(config: Config) -> Question:
     n, row = config.tokens, config.row
     seen = config.rule.square(n, n, config.span)[row]
     answer, where = int(seen.sum()), [i for i, see in enumerate(seen.tolist()) if see]
+    span = f", span {config.span}" if config.rule.span else ""
     text = (
-        f"Draw it: a square of {n:,} queries by {n:,} keys, counted from 0, under **{config.rule_name}**, span "
-        f"{config.span}. {config.rule.help} How many keys does query {row} see?"
+        f"Draw it: a square of {n:,} queries by {n:,} keys, counted from 0, under **{config.rule_name}**{span}. "
+        f"{config.rule.help} How many keys does query {row} see?"
     )
     guesses = tuple(str(guess) for guess in sorted(_near(answer, row, config)))
     return Question(text, guesses, str(answer), f"Query {row} sees {_named(where)}.")

@@ -11,8 +11,7 @@ from attention.config import KNOBS, Config
 from attention.gallery import BLOCK, flops
 from attention.tables import share
 from attention.ui import compute, page, predict, proof
-from attention.ui.views import mask_audit, mask_effect, mask_take_away
-from attention.ui.views.mask_question import question
+from attention.ui.views import mask_audit, mask_effect, mask_take_away, questions
 from attention.ui.words import plain
 
 DETAILS = {"effect": mask_effect.section, "empty rows": mask_audit.section, "code": mask_take_away.section}
@@ -20,7 +19,7 @@ DETAILS = {"effect": mask_effect.section, "empty rows": mask_audit.section, "cod
 
 def view(config: Config) -> None:
     """The page of a config."""
-    if predict.asked(config, "mask") and not predict.opened(config, question(config)):
+    if questions.closed(config):
         return
     _title(config)
     _gallery(config)
@@ -51,12 +50,24 @@ def _gallery(config: Config) -> None:
     mask_gallery(config, [*own, *compute.gallery(config.tokens, config.span, config.layers)], on_choice=page.chosen)
     used = compute.exhibit(config.tensors, config.layers)
     st.caption(
-        f"**{config.rule_name}**, span {config.span}, keeps {used.pairs:,} of {config.tokens**2:,} pairs: $q k^\\top$ "
+        f"**{config.rule_name}**, {_span(config)}, keeps {used.pairs:,} of {config.tokens**2:,} pairs: $q k^\\top$ "
         f"and $w v$ need {_count(config, used.share)} of $4 n^2 d_{{model}}$ = {_count(config)} operations a layer, "
-        f"{share(1 - used.share)} less. In blocks: a kernel skips only blocks of {BLOCK} x {BLOCK} pairs that are "
-        f"hidden whole. Reach: how far, in tokens, an output can depend on its input after {config.layers} layers; "
-        f"exact, with residual connections. Source: {plain(config.rule.source)}."
+        f"{share(1 - used.share)} less. {_blocks(config)} Reach: how far, in tokens, an output can depend on its input "
+        f"after {config.layers} layers; exact, with residual connections. Source: {plain(config.rule.source)}."
     )
+
+
+def _span(config: Config) -> str:
+    more = f" (more than the {config.tokens:,} tokens, so it acts as {config.tokens:,})"
+    return f"span {config.span:,}{more if config.span > config.tokens else ''}"
+
+
+def _blocks(config: Config) -> str:
+    """What a kernel saves that works in blocks."""
+    rule = f"a kernel skips only blocks of {BLOCK} x {BLOCK} pairs that are hidden whole"
+    if config.tokens > BLOCK:
+        return f"In blocks: {rule}."
+    return f"One block: {rule}; up to {BLOCK} tokens are one block, of which it skips nothing."
 
 
 def _count(config: Config, kept: float = 1.0) -> str:

@@ -9,7 +9,14 @@ import streamlit as st
 from attention.config import KNOBS, Config
 from attention.scores import POSITIONS
 from attention.ui import compute, focus, page, predict, proof
-from attention.ui.views import softmax_all, softmax_precision, softmax_questions, softmax_row, softmax_scaling
+from attention.ui.views import (
+    questions,
+    softmax_all,
+    softmax_precision,
+    softmax_questions,
+    softmax_row,
+    softmax_scaling,
+)
 from attention.ui.words import plain
 
 TOPICS = {
@@ -34,7 +41,7 @@ FOCUSED = {
 def view(config: Config) -> None:
     """The page of a config; a question that is asked hides all but itself until it is opened."""
     _title(config)
-    if predict.asked(config, *softmax_questions.QUESTIONS) and not softmax_questions.opened(config):
+    if questions.closed(config, row=softmax_questions.share_opened):
         return
     st.segmented_control(
         KNOBS["topic"].label,
@@ -68,7 +75,7 @@ def _title(config: Config) -> None:
     button.button(
         undone if scaled else "Divide by √d_head",
         on_click=page.put,
-        kwargs={"scale": "none" if scaled else "1/sqrt(d_head)"},
+        kwargs={"scale": "none", "temperature": 1.0} if scaled else {"scale": "1/sqrt(d_head)"},
         key="unscale",
         width="stretch",
         help="softmax(q kᵀ) as it stands, or divided by the square root of d_head.",
@@ -109,4 +116,4 @@ def _ask(config: Config) -> None:
             st.markdown(
                 "The page hides its answer behind a question until it is opened; the link carries the question."
             )
-            predict.offer(softmax_questions.QUESTIONS)
+            predict.offer(softmax_questions.OFFERS)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
-
-import pandas as pd
+import pyarrow as pa
 import streamlit as st
 
 from attention import softmax_tables
@@ -12,13 +10,16 @@ from attention.charts import heatmap
 from attention.charts import precision as charts
 from attention.precision import Rounded, limits
 from attention.trace import Trace
-from attention.ui import compute
+from attention.ui import compute, pause
 
 FOUND = {  # a column's label and what it means
     "dtype": ("Type", ""),
     "exponent": ("Exponential", ""),
-    "error": ("Greatest error", "Greatest difference of a weight to float64, over the rows that are numbers."),
-    "row_sum": ("Row sums off by", "Greatest difference of a row's sum to that in float64."),
+    "error": ("Greatest error", "Greatest difference of a weight to float64; where rows are broken, of the others."),
+    "row_sum": (
+        "Row sums off by",
+        "Greatest difference of a row's sum to that in float64; where rows are broken, of the others.",
+    ),
     "worst": ("Worst query", "The row with the greatest difference; a row that is no number is the worst."),
     "broken": ("Broken rows", "Rows that have a weight that is not a number."),
     "dots": ("q·k = ∞", "Dot products that overflowed, of the pairs that the mask lets through."),
@@ -44,23 +45,32 @@ def draw(trace: Trace) -> None:
     found = compute.compared(config.tensors, config.head)
     _chosen(next(each for each in found if (each.dtype, each.exponent) == (config.dtype, config.exponent)), trace)
     st.markdown(f"**Every type**, each step rounded to it, against float64. {WHY}")
-    _table(softmax_tables.types(found), FOUND, "types")
+    _table(_types(found), FOUND, "types")
     st.markdown(f"**What overflows when.** {_asked(trace)}")
     _table(softmax_tables.ends(), ENDS, "ends")
+
+
+def _types(found: list[Rounded]) -> dict[str, list]:
+    """The table of all types, whose errors say of how many rows they are where some are no numbers."""
+    whole = {name: [_of_rows(getattr(each, name), each) for each in found] for name in ("error", "row_sum")}
+    return softmax_tables.types(found) | whole
+
+
+def _of_rows(value: float, found: Rounded) -> str:
+    rows = len(found.difference)
+    if found.broken == rows:
+        return "no row is a number"
+    return f"{value:.3g}" + (f" ({rows - found.broken} of {rows} rows)" if found.broken else "")
 
 
 def _table(columns: dict[str, list], named: dict[str, tuple[str, str]], key: str) -> None:
     """A table with short heads; numbers that are not whole have three digits."""
     shown = {
-        name: [_digits(value) if isinstance(value, float) else value for value in values]
+        name: [f"{value:.3g}" if isinstance(value, float) else value for value in values]
         for name, values in columns.items()
     }
     heads = {name: st.column_config.Column(label, help=help or None) for name, (label, help) in named.items()}
     st.dataframe(shown, column_config=heads, hide_index=True, key=key)
-
-
-def _digits(value: float) -> str:
-    return "none" if math.isnan(value) else f"{value:.3g}"
 
 
 def _asked(trace: Trace) -> str:
@@ -80,10 +90,11 @@ def _chosen(chosen: Rounded, trace: Trace) -> None:
         st.markdown(f"**Differences to float64** of {chosen.dtype}, {chosen.exponent}")
         figure = charts.differences(*softmax_tables.differences(chosen, trace.mask, heatmap.PIXELS), end)
         st.plotly_chart(figure, key="differences", width="stretch", config={"displaylogo": False})
+        pause.paint()
         st.caption(f"The scale ends at half the step of {chosen.dtype} at 1: {end:.2g}. {_gaps(chosen, trace)}")
     with right:
         st.markdown(f"**Worst row**: query {chosen.worst}")
-        frame = pd.DataFrame(softmax_tables.worst_row(chosen))
+        frame = pa.table(softmax_tables.worst_row(chosen))
         st.vega_lite_chart(frame, charts.row(trace.config.tokens, end), key="worst", width="stretch")
         st.caption(_verdict(chosen))
 
@@ -95,8 +106,19 @@ def _gaps(chosen: Rounded, trace: Trace) -> str:
 
 def _verdict(chosen: Rounded) -> str:
     if chosen.broken:
-        return (
-            f"{chosen.broken} rows are no numbers: {chosen.exps:,} exponentials and {chosen.sums:,} sums are infinite, "
-            "and infinity over infinity is none. Subtracting the greatest logit first prevents it."
-        )
+        rows = len(chosen.difference)
+        others = "" if chosen.broken == rows else f" The other rows are off by {chosen.error:.3g} at most."
+        return f"{chosen.broken} of {rows} rows are no numbers: {_infinite(chosen)}.{others}"
     return f"Greatest difference {chosen.error:.3g}; a row's sum is off by {chosen.row_sum:.3g} at most."
+
+
+def _infinite(chosen: Rounded) -> str:
+    """What overflowed, and what would prevent it."""
+    if chosen.dots:
+        return f"dot products that overflowed: {chosen.dots:,}, which no softmax can mend; q or k must be smaller"
+    if chosen.exponent != "naive":
+        return "the one in the denominator is e^-m here, and infinite where all logits m are far below zero"
+    return (
+        f"what overflowed: exponentials {chosen.exps:,}, sums {chosen.sums:,}; and infinity over infinity is none. "
+        "Subtracting the greatest logit first prevents it"
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pandas as pd
+import pyarrow as pa
 import streamlit as st
 
 from attention import softmax_tables, tables
@@ -15,24 +15,29 @@ from attention.ui import compute, predict
 from attention.ui.predict import Question
 from attention.ui.words import plain
 
-QUESTIONS = {"temperature": "Ask what this temperature and scale do", "row": "Ask how this row shares out its weight"}
+OFFERS = {"temperature": "Ask what this temperature and scale do", "row": "Ask how this row shares out its weight"}
 SPREAD = ("more evenly", "on fewer keys", "as before")
 GREATEST = ("under 10 %", "10 to 50 %", "50 to 90 %", "over 90 %")
 PLAIN = {"temperature": DEFAULTS["temperature"], "scale": DEFAULTS["scale"]}
 SAME = 1e-6  # nats of entropy that count as no change
 
 
-def opened(config: Config) -> bool:
-    """Draws what is given and the question; True once it is open."""
-    row = stages(compute.trace(config))
+def temperature_opened(config: Config) -> bool:
+    """Draws the row at the usual scale and temperature and the question; True once it is open."""
     given = stages(compute.trace(replace(config, **PLAIN)))
-    if config.predict == "temperature":
-        asked, drawn = temperature(given, row), ("weights", given)
-    else:
-        asked, drawn = share(row), ("dots", row)
-    is_open = predict.opened(config, asked)
+    return _opened(config, temperature(given, stages(compute.trace(config))), "weights", given)
+
+
+def share_opened(config: Config) -> bool:
+    """Draws the row's dot products and the question; True once it is open."""
+    row = stages(compute.trace(config))
+    return _opened(config, share(row), "dots", row)
+
+
+def _opened(config: Config, question: Question, name: str, given: Stages) -> bool:
+    is_open = predict.opened(config, question)
     if not is_open:
-        _given(*drawn)
+        _given(name, given)
     return is_open
 
 
@@ -85,4 +90,4 @@ def _given(name: str, row: Stages) -> None:
     labels = softmax_tables.drawn_labels(columns, row.config) if row.config.tokens <= charts.LABELLED else ()
     spec = charts.given(name, labels, row.config.tokens, charts.reach(float(row.dots.abs().max())))
     shown = ("place", "key", "token", "visible", name) + (("set",) if name == "weights" else ())  # no more goes out
-    st.vega_lite_chart(pd.DataFrame({part: columns[part] for part in shown}), spec, key="given", width="stretch")
+    st.vega_lite_chart(pa.table({part: columns[part] for part in shown}), spec, key="given", width="stretch")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pandas as pd
+import pyarrow as pa
 import streamlit as st
 from torch import Tensor
 
@@ -10,9 +10,14 @@ from attention import softmax_tables, tables
 from attention.charts import stages as charts
 from attention.stages import STAGES, Stages, oddities, smallest, stages, variants, worked
 from attention.trace import Trace
+from attention.ui import pause
 from attention.ui.words import plain
 
 FAINT = 0.05  # a weight that an axis from 0 to 1 hardly shows
+SIGNS = (
+    "T: temperature. mask_j: 0 where the query sees key j, else -∞. m: the greatest logit, taken off so that no "
+    "exponential overflows. "
+)
 ALIBI = "b_j: what ALiBi adds for the distance. "
 
 
@@ -24,6 +29,7 @@ def draw(trace: Trace) -> None:
     picture, formulas = st.columns([3, 2], gap="medium")
     with picture:
         _panels(found)
+    pause.paint()
     with formulas:
         _formulas(found)
     left, right = st.columns(2, gap="medium")
@@ -38,7 +44,7 @@ def _panels(found: Stages) -> None:
     columns = softmax_tables.stages(found, config.order)
     ends = (_end(found.dots), max(_end(found.scaled), _end(found.logits[found.visible])))
     spec = charts.panels(_labels(found, columns), config.tokens, *ends, config.colors)
-    st.vega_lite_chart(pd.DataFrame(columns), spec, key="stages", width="stretch")
+    st.vega_lite_chart(pa.table(columns), spec, key="stages", width="stretch")
 
 
 def _end(values: Tensor) -> float:
@@ -59,7 +65,7 @@ def _formulas(found: Stages) -> None:
     lines = lines if key is not None else [f"Query {config.row}{name} in head {config.head}."]
     for stage, entry in STAGES.items():
         lines.append(f"**{entry.label}** ${entry.formula(config)}$")
-        lines += [f"$\\qquad {numbers[stage]}$"] if numbers else []
+        lines += [f"$\\quad {numbers[stage]}$"] if numbers else []
     lines.append(f"Keys seen: {int(found.visible.sum())}. Sum of weights: {sums}. Entropy: {found.entropy:.3f} nats.")
     st.markdown("\n\n".join(lines))
     st.caption(_legend(found))
@@ -69,11 +75,11 @@ def _legend(found: Stages) -> str:
     config = found.config
     cap = f"c = {config.softcap:g}: softcap. " if config.softcap else ""
     bias = ALIBI if config.positions == "alibi" else ""
-    hidden = "Grey, and ×: keys that the mask hides; their logit is minus infinity. " if not found.visible.all() else ""
+    hidden = "Grey, and ×: keys that the mask hides. " if not found.visible.all() else ""
     top = float(found.weights.max())
     small = f"All weights are below {FAINT:g}: another weight axis shows them. " if 0 < top < FAINT else ""
     small = small if config.colors == "linear" else ""
-    return f"T: temperature. {cap}{bias}{hidden}{small}Axes end at 1, 2, 5, 10 …, so that they stand still."
+    return f"{SIGNS}{cap}{bias}{hidden}{small}Axes end at 1, 2, 5, 10 …, so that they stand still."
 
 
 def _mass(found: Stages) -> None:
@@ -81,7 +87,7 @@ def _mass(found: Stages) -> None:
     held = ", ".join(f"{size} hold {share:.0%}" for share, size in sizes.items())
     st.markdown("**Cumulative mass**: what the heaviest keys hold together")
     st.caption(f"Smallest sets of keys: {held}." if found.visible.any() else "An empty row holds nothing.")
-    frame = pd.DataFrame(softmax_tables.mass(found))
+    frame = pa.table(softmax_tables.mass(found))
     st.vega_lite_chart(frame, charts.mass(found.config.tokens), key="mass", width="stretch")
 
 
@@ -93,4 +99,4 @@ def _variants(found: Stages) -> None:
     note = "" if found.config.softcap else " No softcap is set: shown at 50, as in Gemma 2."
     st.caption(f"{said}.{note}")
     spec = charts.variants(names, _labels(found, columns), found.config.tokens, found.config.colors)
-    st.vega_lite_chart(pd.DataFrame(columns), spec, key="variants", width="stretch")
+    st.vega_lite_chart(pa.table(columns), spec, key="variants", width="stretch")

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 
-import pandas as pd
+import pyarrow as pa
 import streamlit as st
 
 from attention import softmax_tables
 from attention.charts import scaling as charts
 from attention.scaling import Point
 from attention.trace import Trace
-from attention.ui import compute
+from attention.ui import compute, pause
 
 WHY = r"""
 For independent $q, k$ of mean 0 and variance 1: $\mathrm{Var}(q \cdot k) = \sum_{i=1}^{d_\mathrm{head}}
@@ -28,7 +28,7 @@ def draw(trace: Trace) -> None:
     now = compute.measured(config.tokens, config.d_head, trace.scale)
     st.markdown(WHY)
     st.caption(f"{config.tokens:,} keys, as now; no mask; normal noise, seeded. A diamond is the present setting.")
-    frame = pd.DataFrame(softmax_tables.curves(points, now))
+    frame = pa.table(softmax_tables.curves(points, now))
     drawn = {
         "variance": charts.variance(),
         "entropy": charts.entropy(round(math.log(config.tokens), 6)),
@@ -38,6 +38,7 @@ def draw(trace: Trace) -> None:
     columns = [*st.columns(2, gap="medium"), *st.columns(2, gap="medium")]
     for (name, spec), column in zip(drawn.items(), columns, strict=True):
         column.vega_lite_chart(frame, spec, key=f"curve {name}", width="stretch")
+    pause.paint()
     st.markdown("\n".join(f"- {sentence}" for sentence in said(points, now, config.tokens)))
 
 

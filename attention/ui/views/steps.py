@@ -7,13 +7,28 @@ import streamlit as st
 
 from attention.components.matrices import matrices
 from attention.config import KNOBS, STEPS, Config
-from attention.steps import Step, by_name
+from attention.steps import Step, by_name, lengths
 from attention.tables import costs, quantity
-from attention.ui import compute, focus, page, proof
+from attention.ui import compute, focus, page, pause, proof
+from attention.ui.views import questions
+
+KEYS = "Arrow keys turn it, and over the matrices PageUp and PageDown."
+AXES = {  # as the map of the package names them
+    "b": "sequences",
+    "q": "queries",
+    "k": "keys",
+    "c": "channels of a token",
+    "h": "heads",
+    "g": "heads of keys and values",
+    "d": "channels of a head",
+    "e": "channels of a value",
+}
 
 
 def view(config: Config) -> None:
     """The page of a config."""
+    if questions.closed(config):
+        return
     plan = by_name(config)
     current = nearest(config.step, list(plan))
     _title(config)
@@ -24,7 +39,11 @@ def view(config: Config) -> None:
     names = tuple(plan) if config.steps == "all" else (*(source.name for source in step.sources), current)
     drawn = dict(zip(names, compute.matrices(config, names), strict=True))
     matrices(config, drawn, on_turn=page.stepped, on_pin=page.picked)
+    pause.paint()
+    st.caption(_letters(config))
     _odd(config)
+    if config.steps == "all":
+        _formulas(plan)
     _sequences(config)
     _costs(config)
 
@@ -62,7 +81,7 @@ def _stepper(config: Config, present: list[str], current: str) -> None:
     slider, buttons = st.columns([7, 4], vertical_alignment="bottom", gap="medium")
     with slider:
         st.select_slider(
-            f"Step {at + 1} of {len(present)}", options, key="step", help=KNOBS["step"].help, disabled=every
+            f"Step {at + 1} of {len(present)}", options, key="step", help=f"{KNOBS['step'].help} {KEYS}", disabled=every
         )
     with buttons, st.container(horizontal=True, gap="small"):
         _turn("Previous step", ":material/arrow_back:", "back", present[max(0, at - 1)], every or at == 0)
@@ -84,10 +103,30 @@ def _step(config: Config, step: Step, at: int) -> None:
     with words:
         st.markdown(f"**{step.title}** $\\quad {step.formula}$")
     with numbers:
-        shape = " × ".join(f"{size:,}" for size in step.sizes)
-        memory = "a view, no memory of its own" if step.kind == "view" else quantity(step.bytes, "B")
-        flops = f"{quantity(step.flops, 'FLOP')}" if step.flops else "no arithmetic"
-        st.markdown(f"`{step.axes}` = {shape} · {memory} · {flops}")
+        st.markdown(_size(step))
+
+
+def _size(step: Step) -> str:
+    """Axes, shape, memory and operations of a step."""
+    shape = " × ".join(f"{size:,}" for size in step.sizes)
+    memory = "a view, no memory of its own" if step.kind == "view" else quantity(step.bytes, "B")
+    flops = f"{quantity(step.flops, 'FLOP')}" if step.flops else "no arithmetic"
+    return f"`{step.axes}` = {shape} · {memory} · {flops}"
+
+
+def _letters(config: Config) -> str:
+    """What the letters stand for, and how many of each there are."""
+    letters = ", ".join(f"`{letter}` {AXES[letter]}: {size:,}" for letter, size in lengths(config).items())
+    return f"Axes here: {letters}. In formulas h, i, j are the head, the row and the column of a cell, counted from 0."
+
+
+def _formulas(plan: dict[str, Step]) -> None:
+    """Every step with its formula and size, where all matrices are drawn at once."""
+    with st.expander("Formula, shape, memory and FLOPs of every step", icon=":material/functions:"):
+        lines = [
+            f"| {step.name.replace('_', chr(92) + '_')} | ${step.formula}$ | {_size(step)} |" for step in plan.values()
+        ]
+        st.markdown("\n".join(["| Step | Formula | Size |", "| --- | --- | --- |", *lines]))
 
 
 def _odd(config: Config) -> None:

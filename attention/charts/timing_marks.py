@@ -1,0 +1,241 @@
+"""What the charts of timings are made of: an empty figure over length, lines, bands, stars and roofs.
+
+A colour is an implementation, a symbol a device, a dashed line was recorded, an open mark did not settle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from html import escape
+from itertools import groupby
+from math import log10
+from textwrap import wrap
+from typing import Any
+
+import plotly.graph_objects as go
+
+from attention import comparison
+from attention.charts import theme
+from attention.comparison import SpeedUp
+from attention.implementations import IMPLEMENTATIONS
+from attention.recordings import Timing, lines
+
+HEIGHT = 460
+SYMBOLS = ("circle", "diamond", "square", "triangle-up", "cross", "star")
+MORE = (
+    "#a6761d",
+    "#17becf",
+    "#e7298a",
+    "#66a61e",
+    "#ff7f7f",
+    "#8a8a8a",
+    "#9467bd",
+    "#bc6c25",
+    "#3a86a8",
+    "#c9184a",
+    "#52b788",
+)
+COLORS = (*theme.HEADS, *MORE, "#f72585", "#b5838d")
+WIDTH = 50  # characters of a line in a legend: what a phone has room for
+FINE = 70  # the same of its small print
+ROW = 14  # pixels that a line of a legend adds: half of its height, as two stand side by side where there is room
+FAINT = 0.16  # opacity of a band
+AFTER = ", yet of too few visits to a machine left alone"
+ERRORS = 12  # lengths at which something ran out of memory that are named in a chart, at the most
+
+
+@dataclass(frozen=True)
+class Look:
+    """How the lines of a figure look, the same in every chart of the same timings."""
+
+    origins: tuple[str, ...]
+
+    def color(self, timing: Timing) -> str:
+        names = list(IMPLEMENTATIONS)
+        at = names.index(timing.implementation) if timing.implementation in names else len(names)
+        return COLORS[at % len(COLORS)]
+
+    def symbol(self, timing: Timing) -> str:
+        return SYMBOLS[self.origins.index(timing.origin) % len(SYMBOLS)] + ("" if timing.settled else "-open")
+
+    def dash(self, timing: Timing) -> str:
+        return "dash" if timing.source else "solid"
+
+
+LEGEND: dict[str, Any] = {
+    "orientation": "h",
+    "xref": "container",
+    "yref": "container",
+    "maxheight": 0.8,  # beyond that it scrolls, which a picture of it can't
+    "yanchor": "bottom",
+    "y": 0.01,
+    "x": 0.01,
+    "xanchor": "left",
+}
+
+
+def figure(timings: Sequence[Timing], y: str, lengths: Iterable[int]) -> tuple[go.Figure, Look]:
+    """An empty figure over length, both axes logarithmic."""
+    at = sorted({*lengths, *(timing.length for timing in timings)})
+    axis: dict[str, Any] = {"type": "log", "title": "length (tokens)"}
+    if at:
+        ticks = [n for n in at if n & (n - 1) == 0] or at
+        ticks = ticks[:: max(1, len(ticks) // 12)]
+        axis |= {
+            "tickvals": ticks,
+            "ticktext": [f"{n:,}" for n in ticks],
+            "range": [log10(at[0]) - 0.1, log10(at[-1]) + 0.1],
+        }
+    margin = {"t": 20, "b": 10, "l": 10, "r": 10}
+    names, places = {(timing.implementation, timing.origin) for timing in timings}, origins(timings)
+    height = HEIGHT + ROW * (len(names) + 2 * len(places))
+    layout = {"height": height, "margin": margin, "legend": legend(timings), "hovermode": "closest", "xaxis": axis}
+    figure = go.Figure(layout=layout)
+    figure.update_yaxes(type="log", title=y, exponentformat="power", dtick=1)
+    return figure, Look(tuple(dict.fromkeys(timing.origin for timing in timings)))
+
+
+def legend(timings: Sequence[Timing]) -> dict[str, Any]:
+    """Under the figure, headed by where and when it was measured, so that a picture of it says so by itself."""
+    told = "<br>".join(escape(part) for text in origins(timings) for part in wrap(text, FINE, break_on_hyphens=False))
+    return LEGEND | {"title": {"text": told, "side": "top", "font": {"size": 11}}}
+
+
+def origins(timings: Iterable[Timing]) -> list[str]:
+    """With which torch, on which system and day each device was measured, a sentence each."""
+    found = {timing.origin: timing for timing in timings}
+    return [
+        f"{origin}: torch {timing.torch} on {timing.system}, {timing.threads} CPU threads, float32 precision "
+        f"{timing.precision}, {timing.day}"
+        for origin, timing in found.items()
+    ]
+
+
+def named(label: str) -> str:
+    """A label as a legend and a title have it: in lines that a phone has room for."""
+    return "<br>".join(escape(part) for part in wrap(label, WIDTH, break_on_hyphens=False))
+
+
+def line(
+    figure: go.Figure,
+    label: str,
+    points: Sequence[Timing],
+    ys: list,
+    hover: list[str],
+    look: Look,
+    xs: list | None = None,
+) -> None:
+    if not points:
+        return
+    color = look.color(points[0])
+    figure.add_scatter(
+        x=xs if xs is not None else [point.length for point in points],
+        y=ys,
+        name=named(label),
+        legendgroup=label,
+        mode="lines+markers",
+        line={"color": color, "width": 2, "dash": look.dash(points[0])},
+        marker={"symbol": [look.symbol(point) for point in points], "size": 8, "color": color},
+        customdata=[[f"{point.length:,}", text] for point, text in zip(points, hover, strict=True)],
+        hovertemplate=f"{escape(label)}<br>%{{customdata[0]}} tokens<br>%{{customdata[1]}}<extra></extra>",
+    )
+
+
+def band(
+    figure: go.Figure, label: str, points: Sequence[Timing], ends: Sequence[tuple[float, float] | None], look: Look
+) -> None:
+    """The area between the lower and the upper ends, in the colour of its line; left open where there are none."""
+    xs: list[float | None] = []
+    ys: list[float | None] = []
+    for known, group in groupby(zip(points, ends, strict=True), key=lambda pair: pair[1] is not None):
+        if known:
+            lengths, low, high = zip(*((point.length, *(end or ())) for point, end in group), strict=True)
+            xs += [*lengths, *reversed(lengths), None]
+            ys += [*high, *reversed(low), None]
+    if xs:
+        figure.add_scatter(
+            x=xs[:-1],
+            y=ys[:-1],
+            name=label,
+            legendgroup=label,
+            showlegend=False,
+            fill="toself",
+            fillcolor=look.color(points[0]),
+            opacity=FAINT,
+            line={"width": 0},
+            mode="lines",
+            hoverinfo="skip",
+        )
+
+
+def star(figure: go.Figure, label: str, points: list[SpeedUp], color: str) -> None:
+    """A star where the ratio crosses one, with the range that its uncertainty leaves."""
+    found = comparison.crossover(points)
+    if found is None or found.length is None or found.length <= found.shortest:
+        return
+    low, high = (found.low or found.shortest, found.high or found.longest) if found.known else [found.length] * 2
+    figure.add_scatter(
+        x=[found.length],
+        y=[1],
+        name=f"{label}: crossover",
+        legendgroup=label,
+        showlegend=False,
+        mode="markers",
+        marker={"symbol": "star", "size": 15, "color": color, "line": {"width": 1, "color": "white"}},
+        error_x={
+            "type": "data",
+            "symmetric": False,
+            "array": [high - found.length],
+            "arrayminus": [found.length - low],
+            "color": color,
+        },
+        hovertemplate=f"{escape(label)}<br>{found.sentence}<extra></extra>",
+    )
+
+
+def roof(figure: go.Figure, name: str, timings: list[Timing]) -> None:
+    peaks = [(t.peak_operations, t.peak_traffic) for t in timings if t.peak_operations and t.peak_traffic]
+    if not peaks:
+        return
+    ceiling, slope = (max(values) for values in zip(*peaks, strict=True))
+    ends = [comparison.intensity(timing) for timing in timings] + [ceiling / slope]
+    xs = sorted({min(ends) / 2, ceiling / slope, max(ends) * 2})
+    ys = [min(ceiling, slope * x) for x in xs]
+    style = {"color": "gray", "width": 1.5, "dash": "dash" if timings[0].source else "solid"}
+    figure.add_scatter(
+        x=xs, y=ys, name=named(f"roof: {name}"), mode="lines", line=style, hovertemplate="%{y:.3s}FLOP/s<extra></extra>"
+    )
+
+
+def told(timing: Timing) -> str:
+    """What is said about a point: median, quartiles, rate and share, and whether it settled."""
+    found = timing.spread
+    between = f" ({found.lower:.3e} to {found.upper:.3e}) over {found.repeats} blocks"
+    parts = [f"{found.median:.3e} s{between if found.banded else ', timed too few times for quartiles'}"]
+    if (share := comparison.share(timing)) is not None:
+        parts.append(f"{comparison.rate(timing) / 1e9:,.1f} GFLOP/s, {share:.0%} of the measured matrix product")
+    if not timing.settled and found.banded:
+        apart = (found.upper - found.lower) / found.median
+        parts.append(f"not settled: the quartiles are {apart:.0%} of the median apart" + AFTER * found.settled)
+    return "<br>".join(parts)
+
+
+def errors(figure: go.Figure, timings: Sequence[Timing]) -> None:
+    found: dict[int, list[str]] = {}
+    for label, line in lines(timings).items():
+        for timing in line:
+            if (timing.error or "").startswith("out of memory"):
+                found.setdefault(timing.length, []).append(escape(label))
+    for length in sorted(found)[:ERRORS]:
+        figure.add_annotation(
+            x=log10(length),
+            y=0.01,
+            yref="paper",
+            yanchor="bottom",
+            textangle=-90,
+            text=f"{len(found[length])} out of memory",
+            hovertext="<br>".join(found[length]),
+            showarrow=False,
+            font={"size": 11, "color": "gray"},
+        )

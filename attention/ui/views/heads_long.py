@@ -1,0 +1,147 @@
+"""Heads of a long sequence: a preview at once, then every head exactly, in pixels; zoom down to single tokens."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import streamlit as st
+import torch
+
+from attention import program, tables
+from attention.cells import pixel_cells
+from attention.charts import heatmap, row
+from attention.components.heads_grid import heads_grid
+from attention.config import KNOBS, Config
+from attention.maps import split
+from attention.ui import compute, page, proof
+from attention.ui.drawing import Drawing
+from attention.ui.views import heads_parts as parts
+from attention.ui.words import plain
+
+TICK = 0.4  # seconds between two looks at a drawing
+BARS = 512  # of a row at the most
+TOP = 8  # keys of a row that are listed
+
+
+def view(config: Config) -> None:
+    """The page of a config that is too long for a trace."""
+    drawing = compute.drawing(config)
+    parts.title(config, lambda: _proof(config, drawing))
+    if drawing.open:
+        st.fragment(_growing, run_every=TICK)(config, drawing)
+    else:
+        _ended(drawing)
+        _squares(config, drawing)
+    _row(config, drawing)
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        _large(config, drawing)
+    with right:
+        if drawing.state == "done":
+            parts.numbers(compute.map_numbers(config.tensors))
+        else:
+            st.caption("The numbers of every head come when all are exact.")
+    _take_away(config, drawing)
+
+
+def _proof(config: Config, drawing: Drawing) -> None:
+    if drawing.state == "done":
+        proof.shown(compute.map_parity(config.tensors), config)
+    else:
+        st.badge("compared with SDPA when every head is exact", icon=":material/pending:", color="gray")
+
+
+def _growing(config: Config, drawing: Drawing) -> None:
+    """The squares of a drawing that is not finished, drawn anew as heads come."""
+    compute.drawing(config)  # somebody still looks
+    if not drawing.open or page.moved(config):
+        st.rerun()
+    before, guess = compute.studio().waiting(drawing), drawing.estimate
+    what = f"head {len(drawing.heads) + 1} of {config.heads}" if not before else f"waiting for {before} other map(s)"
+    cost = f"about {tables.duration(guess.seconds)} and {tables.quantity(guess.bytes, 'B')} in all"
+    bar, stop = st.columns([5, 1], vertical_alignment="center")
+    bar.progress(drawing.share, f"Exact weights: {what} · {cost}")
+    stop.button("Cancel", on_click=drawing.cancel, key="cancel", width="stretch")
+    _squares(config, drawing)
+
+
+def _ended(drawing: Drawing) -> None:
+    """What became of a drawing that has an end other than the one that was hoped for."""
+    if drawing.state == "done":
+        return
+    exact = f"{len(drawing.heads)} of {drawing.config.heads} heads are exact, the others a preview"
+    why = "Cancelled" if drawing.state == "cancelled" else "It failed, and the log says why"
+    said, again = st.columns([5, 1], vertical_alignment="center")
+    said.caption(f"{why}: {exact}.")
+    again.button("Draw again", on_click=compute.draw_again, args=(drawing,), key="again", width="stretch")
+
+
+def _squares(config: Config, drawing: Drawing) -> None:
+    """Every head: exactly, or as the preview has it."""
+    sketch = drawing.looked_at(drawing.preview)
+    heads = drawing.heads[:]
+    shown = [
+        *(head.pooled_by(config.pool).pixels for head in heads),
+        sketch.pooled_by(config.pool).pixels[len(heads) :],
+    ]
+    seen = compute.tiles_seen(config.tensors, sketch.tile)
+    cells = pixel_cells(torch.cat(shown), seen, sketch.tile, config.tokens)
+    what = "greatest" if config.pool == "max" else "mean"
+    note = f"A pixel is the {what} of {sketch.tile} x {sketch.tile} weights."
+    if len(heads) < config.heads:
+        note += f" Heads from {len(heads)} on: preview, one query of each tile."
+    heads_grid(config, cells, on_pin=page.pinned, note=note)
+
+
+def _row(config: Config, drawing: Drawing) -> None:
+    found = compute.long_row(config)
+    bars, tile = tables.binned(found, BARS)
+    name = f" {found.label!r}" if found.label else ""
+    if not found.seeing:
+        st.caption(f"Query {found.query:,}{plain(name)} sees no key.")
+        return
+    text = (
+        f"Query {found.query}{name} in head {found.head}, exactly: entropy {found.entropy:.2f} nats; {found.holding:,} "
+        f"of {found.seeing:,} keys that it sees hold 90 %. A bar is the greatest of {tile:,} keys"
+    )
+    st.caption(plain(text + parts.faint(config, found)))
+    chart, top = st.columns([4, 1], gap="medium")
+    spec = row.weights((), config.tokens, config.colors)
+    chart.vega_lite_chart(pa.table(bars), spec, key="row", width="stretch")
+    columns = {"weight": st.column_config.NumberColumn("Weight", format="%.4f"), "key": "Key", "token": "Token"}
+    order = ("key", "token", "weight") if found.label else ("key", "weight")
+    listed = pa.table(tables.heaviest(found, TOP))
+    top.dataframe(listed, column_config=columns, column_order=order, hide_index=True, height=180, key="top")
+
+
+def _large(config: Config, drawing: Drawing) -> None:
+    """The head in focus, or the part of it that was chosen."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        parts.focus(150)
+        knob = KNOBS["pool"]
+        st.segmented_control(knob.label, knob.choices, key="pool", help=knob.help, required=True)
+    exact = config.head < len(drawing.heads)
+    rows, cols = config.window if exact else ((0, config.tokens), (0, config.tokens))
+    maps = drawing.heads[config.head] if exact else split(drawing.looked_at(drawing.preview))[config.head]
+    cells, tile = compute.part(config, maps, rows, cols)
+    if exact:
+        parts.zoom(config, cells, tile, config.pool)
+        return
+    st.caption("Preview. Zoom opens when this head is exact.")
+    figure = heatmap.weights(cells, tile, config.colors, [], config.row, pool=config.pool)
+    st.plotly_chart(figure, key="focus", width="stretch", config={"displaylogo": False})
+
+
+def _take_away(config: Config, drawing: Drawing) -> None:
+    with st.expander("Code: the call that computes exactly these pixels", icon=":material/code:"):
+        st.code(program.long_source(config, drawing.side), language="python")
+    found = drawing.maps
+    if found is None:
+        return
+    with st.expander("Downloads", icon=":material/download:"):
+        st.download_button(
+            "Maps of every head and the numbers of every query (.npz)",
+            lambda: tables.maps_npz(config, found),
+            "maps.npz",
+            on_click="ignore",
+            key="npz",
+        )

@@ -1,0 +1,99 @@
+"""What is under the pictures of a published row: its code, shapes, costs, what it accepts, numbers beside its lesson."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from attention.charts import lesson
+from attention.config import Config
+from attention.published import ROWS, Evidence
+from attention.published.compare import Comparison
+from attention.published.row import greatest_weight
+from attention.tables import quantity
+from attention.ui import compute
+from attention.ui.limits import limits
+from attention.ui.words import plain
+
+LEAK = (
+    "Leak: the last token becomes another, and outputs change whose queries must not see it, by so much at the most. "
+    "FLOPs are those of matrix products; memory is that of new tensors alive at once."
+)
+AGAINST = "In turns with the reference, on this machine, in float64: the median, and the quartiles of the ratio."
+
+
+def draw(config: Config, name: str, printed: bool, found: Comparison) -> None:
+    """All of it."""
+    row = ROWS[name]
+    if row.evidence:
+        _evidence(compute.evidence(name), found)
+    st.markdown("**The code as it runs**")
+    st.code(found.source, language="python")
+    for slip in row.slips:
+        st.caption(f"Mended here: {plain(slip.what)} {plain(slip.error)}")
+    shapes, costs = st.columns([3, 2], gap="medium")
+    with shapes:
+        st.markdown("**Shapes, line by line**")
+        st.dataframe(_shapes(found), hide_index=True, height=300, key="shapes")
+    with costs:
+        place = st.container()
+    st.markdown(f"**What it accepts, found by trying.** {row.demand}")
+    wide = {"Error": st.column_config.TextColumn(width="large")}
+    st.dataframe(_demands(name, printed), hide_index=True, height="content", key="demands", column_config=wide)
+    with place:  # last, as measuring takes its time
+        _costs(config, name, printed, found)
+
+
+def _costs(config: Config, name: str, printed: bool, found: Comparison) -> None:
+    cost, leak = compute.published_costs(compute.published(config), name, printed)
+    raises = found.judgement.verdict == "raises"
+    until = " until it raises" if raises else ""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(f"**Costs** of {_counted(config.batch, 'sequence')} of {_counted(len(found.mask), 'token')}")
+        wanted = st.toggle("Measure its time", key="timed", help=AGAINST, disabled=not limits().measure)
+    costs = {
+        "Parameters": f"{found.parameters:,}",
+        "FLOPs": f"{cost.flops:,}{until}",
+        "Peak memory": f"{quantity(cost.peak, 'B')}{until}",
+        "Leak of the last token": "it may be seen" if leak is None else f"up to {leak:.2g}" if leak else "none",
+    }
+    if raises:
+        costs |= {"Leak of the last token": "none: it raises", "Time": "none: it raises"}
+    elif not limits().measure:
+        costs["Time"] = "measuring is off on this host"
+    elif not wanted:
+        costs["Time over the reference's"] = "not measured yet: switch on “Measure its time”"
+    else:
+        pace = compute.pace(compute.published(config), name, printed)
+        costs["Time"] = f"{pace.seconds * 1e3:.2f} ms, the reference {pace.reference * 1e3:.2f} ms"
+        costs["Time over the reference's"] = f"{pace.ratio:.2f} ({pace.low:.2f} to {pace.high:.2f})"
+    st.table(costs, border="horizontal")
+    st.caption(LEAK)
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count:,} {what}{'s' * (count != 1)}"
+
+
+def _shapes(found: Comparison) -> pd.DataFrame:
+    names = ("Variable", "Axes", "Sizes", "Line", "Function")
+    lines = [
+        (s.name, s.axes, " × ".join(map(str, s.sizes)), s.code.partition("  #")[0], s.function) for s in found.steps
+    ]
+    return pd.DataFrame(lines, columns=list(names))
+
+
+def _demands(name: str, printed: bool) -> pd.DataFrame:
+    tried = compute.demands(name, printed)
+    return pd.DataFrame([(one.trial, one.outcome, one.error) for one in tried], columns=["Given", "Outcome", "Error"])
+
+
+def _evidence(found: Evidence, shown: Comparison) -> None:
+    data = pd.DataFrame(found.points, columns=["series", "x", "y"])
+    series, widths = list(dict.fromkeys(data.series)), sorted(set(data.x))
+    st.markdown(f"**{found.title}**")
+    st.vega_lite_chart(data, lesson.lines(found.x, found.y, series, widths), key="evidence")
+    here = "" if shown.weights is None else f" In the pictures above it is {greatest_weight(shown.weights):.2f}."
+    st.caption(
+        f"“{series[0]}”: from a width of {found.half:g} on, over half of a row goes to one key, on average.{here}"
+    )

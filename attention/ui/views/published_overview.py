@@ -1,0 +1,117 @@
+"""Every published row in a line, and one of them in words: what it is, how far off it is, and what there is to learn."""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+import streamlit as st
+
+from attention.config import Config
+from attention.published import ROWS
+from attention.published.compare import WITHIN, Comparison, Error, Judgement
+from attention.ui import compute, page
+from attention.ui.words import plain
+
+COLORS = {"agrees": "green", "disagrees": "orange", "raises": "red"}
+SHORT = 64  # characters of an error in the overview; it stands in full beside its row
+RELATIVE = (
+    "Relative error: the norm of all differences to the reference, over the norm of the reference; over every sequence. "
+    f"Up to {WITHIN:.0e} counts as equal."
+)
+MASKS = {
+    "none": "It has no mask, so its reference has none either.",
+    "causal": "It is always causal, whatever the mask of the settings, and so is its reference.",
+    "added": "It adds its mask to the scores: zero, or minus infinity where a key is hidden.",
+    "boolean": "Its mask is boolean: a key is hidden where it is 0.",
+}
+
+
+def table(config: Config, chosen: str) -> None:
+    """Row by row, as meant and as printed: does it agree, and by how much does it not?"""
+    found = compute.judgements(compute.published(config))
+    lines = [
+        {
+            "Implementation": f"**{row.name}**" if name == chosen else row.name,
+            "As meant": _badge(found[name, False].verdict),
+            "As printed": _badge(found[name, True].verdict),
+            "Relative error of the print, or what it raises": _told(found[name, True]),
+        }
+        for name, row in ROWS.items()
+    ]
+    st.table(pd.DataFrame(lines), hide_index=True, border="horizontal")
+    st.caption(f"{RELATIVE} {_as_meant([found[name, False] for name in ROWS])}")
+
+
+def question(found: Comparison) -> None:
+    """What is asked; that a row raises is told, but not what."""
+    if found.judgement.error:
+        st.error("It raises an error at these settings.")
+    st.markdown(
+        "**Find the bug.** Which line is wrong, and what does it do to these pictures? The code is below them. Then "
+        "choose: **answer**."
+    )
+
+
+def row(config: Config, name: str, printed: bool, found: Comparison) -> None:
+    """The row in focus."""
+    row = ROWS[name]
+    version = ("as printed" if printed else "as meant") if row.as_printed else "the print is right"
+    st.markdown(f"#### {row.name} {_badge(found.judgement.verdict)}")
+    st.caption(f"Document {row.document}; {version}. {row.particular} {MASKS[row.mask]}")
+    st.latex(row.formula)
+    if found.judgement.error:
+        st.error(f"{plain(found.judgement.error)}  \nin `{found.raised_at}`")
+    _errors(config, name, printed)
+    st.markdown(f"**{row.mistake}** {row.lesson}" if row.mistake else row.lesson)
+    with st.container(horizontal=True):
+        for label, knobs in row.tries:
+            st.button(label, on_click=page.put, kwargs=knobs, key=f"try {label}")
+
+
+def _errors(config: Config, name: str, printed: bool) -> None:
+    """Both versions against the reference; the one that is shown stands out."""
+    found = compute.judgements(compute.published(config))
+    versions = {"As meant": False, "As printed": True} if ROWS[name].as_printed else {"As meant and printed": False}
+    lines = []
+    for version, is_print in versions.items():
+        judged = found[name, is_print]
+        lines.append({"Against the reference": f"**{version}**" if is_print == printed else version})
+        for what, error in (("Output", judged.output), ("Weights", judged.square)):
+            lines[-1][f"{what}: max error"] = _number(error.greatest) if error else "raises"
+            lines[-1][f"{what}: relative error"] = _number(error.relative) if error else "raises"
+    st.table(pd.DataFrame(lines), hide_index=True, border="horizontal")
+    if config.bug != "off":  # else it stands under the overview
+        st.caption(RELATIVE)
+
+
+def _as_meant(found: list[Judgement]) -> str:
+    errors = [error.relative for judged in found for error in (judged.output, judged.square) if error]
+    if any(map(math.isnan, errors)):
+        return "Where a query sees no key, the write-ups give no numbers, and the reference zeros."
+    return f"As meant, none is over {max(errors):.0e}."
+
+
+def _badge(verdict: str) -> str:
+    return f":{COLORS[verdict]}-badge[{verdict}]"
+
+
+def _told(judged: Judgement) -> str:
+    """The errors of a row in a few words, or the beginning of what it raises."""
+    if not judged.output or not judged.square:
+        said = judged.error.partition(": ")[2]
+        return plain(said if len(said) <= SHORT else said[: SHORT - 1] + "…")
+    if judged.verdict == "agrees":
+        return "none"
+    return f"output {_rounded(judged.output)}, weights {_rounded(judged.square)}"
+
+
+def _rounded(error: Error) -> str:
+    """A relative error; rounding is called none."""
+    return "none" if error.agrees else _number(error.relative)
+
+
+def _number(error: float) -> str:
+    if math.isnan(error):
+        return "not a number"
+    return "other shape" if math.isinf(error) else f"{error:.2g}"

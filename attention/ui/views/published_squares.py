@@ -1,0 +1,104 @@
+"""Pictures of one published row: all heads, one head against the reference, its output, and which token reaches which."""
+
+from __future__ import annotations
+
+import streamlit as st
+import torch
+from torch import Tensor
+
+from attention import codec
+from attention.charts import heatmap
+from attention.components.heads_grid import heads_grid
+from attention.config import Config
+from attention.effect import farthest, tiled
+from attention.published.compare import Comparison
+from attention.ui import compute, page
+
+GRID_HEIGHT = 360
+INFLUENCE = (
+    "Every token in turn becomes another; how much each output changes, over the mean size of an output. White is "
+    "exactly nothing. Under a causal mask, colour above the diagonal is the future, seen."
+)
+OUTPUT = (
+    "Queries down, channels across. The scale ends at the greatest number in the reference's output, so that full "
+    "colour is as wrong as a number can look right."
+)
+
+
+def grid(config: Config, name: str, printed: bool, found: Comparison) -> None:
+    """All heads of the first sequence, where the row has weights."""
+    cells = compute.published_cells(compute.published(config), name, printed)
+    if cells is not None:
+        note = f"weights of this version{_first(config)}"
+        heads_grid(_shown(config, found), cells, height=GRID_HEIGHT, on_pin=page.pinned, note=note)
+
+
+def pictures(config: Config, name: str, printed: bool, found: Comparison) -> None:
+    """One head against the reference, the output against the reference's, and who reaches whom, two by two."""
+    head = min(config.head, len(found.reference) - 1)
+    where = f", head {head}{_first(config)}"
+    above, below = st.columns(2, gap="medium"), st.columns(2, gap="medium")
+    with above[0]:
+        st.caption(f"Weights of the reference{where}")
+        square, tile = _pooled(found.reference[head], ~found.mask)
+        _plot(heatmap.weights(square, tile, config.colors, []), "reference")
+    with above[1]:
+        st.caption(f"Weights: this version less the reference{where}", help="Zero is nearly white.")
+        if found.difference is None:
+            st.info("It raises before there are weights.")
+        else:
+            square, tile = _pooled(found.difference[head], ~found.visible[head])
+            _plot(heatmap.difference(square, tile, []), "difference")
+    with below[0]:
+        st.caption(f"Output: this version less the reference{_first(config)}", help=OUTPUT)
+        _output(found)
+    with below[1]:
+        if found.pooled and found.weights is not None:
+            told = (
+                "Weights of this version" if config.bug == "question" else "The one vector of weights for all queries"
+            )
+            st.caption(f"{told}{where}")
+            square, tile = _pooled(found.weights[head, :1], ~found.visible[head, :1])
+            _plot(heatmap.vector(square, tile, config.colors), "vector")
+        else:
+            _influence(config, name, printed, found)
+
+
+def _output(found: Comparison) -> None:
+    if found.apart is None:
+        st.info("It raises before there is an output." if found.weights is None else "Its output has another shape.")
+        return
+    tiles = tuple(-(-size // heatmap.PIXELS) for size in found.apart.shape)
+    limit = float(found.target.nan_to_num(0).abs().max()) or 1.0
+    _plot(heatmap.outputs(farthest(found.apart.float(), *tiles), tiles, limit), "output")
+
+
+def _influence(config: Config, name: str, printed: bool, found: Comparison) -> None:
+    reach = compute.influences(compute.published(config), name, printed)
+    queries, keys = found.mask.shape if reach is None else reach.shape
+    cut = "" if (queries, keys) == found.mask.shape else f"; the first {queries} outputs and {keys} tokens"
+    st.caption(f"Influence of tokens on outputs{_first(config)}{cut}", help=INFLUENCE)
+    if reach is None:
+        st.info("It raises before there is an output." if found.weights is None else "All tokens get one output.")
+    else:
+        _plot(heatmap.influence(reach.float()), "influence")
+
+
+def _first(config: Config) -> str:
+    """Whose pictures these are, where there are several sequences."""
+    return f", first of {config.batch} sequences" if config.batch > 1 else ""
+
+
+def _shown(config: Config, found: Comparison) -> Config:
+    """The config whose heads and tokens are those that were compared: what the grid draws."""
+    changed = {"heads": len(found.reference), "tokens": len(found.mask), "kv_heads": 0}
+    return codec.fit(vars(config) | changed)[0]
+
+
+def _pooled(cells: Tensor, hidden: Tensor) -> tuple[Tensor, int]:
+    square, tile = tiled(cells.float(), heatmap.PIXELS)
+    return (square.masked_fill(hidden, torch.nan) if tile == 1 else square), tile
+
+
+def _plot(figure: object, key: str) -> None:
+    st.plotly_chart(heatmap.narrow(figure), key=key, width="stretch", config={"displaylogo": False})

@@ -1,0 +1,92 @@
+"""Recordings on the Timing page: how to make them, where to open them, and the list of those that are open."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import replace
+
+import streamlit as st
+
+from attention import recordings
+from attention.recordings import RecordingError, Timing
+from attention.sweep import Sweep, flags
+from attention.ui import compute, page
+from attention.ui.words import plain
+
+COMMAND = "python -m attention.timing"
+FILES = 12  # recordings that are open at once, at the most
+
+
+def opened() -> list[Timing]:
+    """The timings of all recordings that this visitor has opened."""
+    return [timing for timings in page.kept("opened", {}).values() for timing in timings]
+
+
+def draw(sweep: Sweep) -> None:
+    """How to record this sweep elsewhere, and the recordings that are open."""
+    files: dict[str, list[Timing]] = page.kept("opened", {})
+    with st.expander("Recordings: timings from another machine", expanded=bool(files)):
+        st.markdown(
+            "This records the sweep of this page on any machine; open the file here, and its lines join the charts."
+        )
+        st.code(shlex.join([*COMMAND.split(), *flags(sweep), "--out", "gpu.json"]), language="bash")
+        key = f"recordings_{page.kept('uploads', 0)}"  # a new one each time: what was taken in is listed below it
+        st.file_uploader(
+            "Recordings (.json)", "json", True, key=key, max_upload_size=8, on_change=_take_in, args=(key,)
+        )
+        for problem in page.kept("upload_problems", []):
+            st.error(plain(problem), icon=":material/error:")
+        for name, timings in files.items():
+            told, button = st.columns([5, 1], vertical_alignment="center")
+            told.markdown(plain(_about(name, timings)))
+            button.button("Remove", key=f"remove_{name}", on_click=_remove, args=(name,), width="stretch")
+
+
+def _about(name: str, timings: list[Timing]) -> str:
+    devices = ", ".join(dict.fromkeys(timing.device_name for timing in timings))
+    days = " to ".join(sorted({min(timing.day for timing in timings), max(timing.day for timing in timings)}))
+    return f"{name}: {len(timings):,} case{'s' * (len(timings) != 1)} on {devices}, {days}"
+
+
+def _take_in(key: str) -> None:
+    """Opens the files of the uploader beside those that are open; one that can't be is named with what is wrong."""
+    files, problems = dict(page.kept("opened", {})), []
+    for file in page.kept(key) or []:
+        source = _source(file.name, [*files, *(timing.source for timing in compute.shipped())])
+        try:
+            found = compute.recording(file.getvalue(), source)
+            _check(found, files)
+        except RecordingError as error:
+            problems.append(f"{file.name}: {error}")
+        else:
+            files[source] = found
+    page.put(opened=files, upload_problems=problems, uploads=page.kept("uploads", 0) + 1)
+
+
+def _source(file: str, taken: list[str]) -> str:
+    """What the recording is called: its file, and a number where another one has that name already."""
+    base, number = recordings.name(file, "a file", most=90), 1
+    while (source := base if number == 1 else f"{base} #{number}") in taken:
+        number += 1
+    return source
+
+
+def _check(found: list[Timing], files: dict[str, list[Timing]]) -> None:
+    """Raises RecordingError where the file shows nothing new, or is one too many."""
+    if not found:
+        raise RecordingError("The recording has no timings.")
+    for name, timings in files.items():
+        if [_bare(timing, name) for timing in timings] == [_bare(timing, found[0].source) for timing in found]:
+            raise RecordingError(f"The same recording is open as {name}.")
+    if len(files) >= FILES:
+        raise RecordingError(f"{FILES} recordings are open; that is as many as there can be. Remove one first.")
+
+
+def _bare(timing: Timing, name: str) -> Timing:
+    """The timing without the name under which it was opened."""
+    return replace(timing, source=timing.source.removeprefix(name))
+
+
+def _remove(name: str) -> None:
+    files = {other: timings for other, timings in page.kept("opened", {}).items() if other != name}
+    page.put(opened=files, upload_problems=[])

@@ -1,0 +1,107 @@
+"""What was timed, shown: charts, where and when, tables and downloads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from attention import comparison, recordings
+from attention.charts import timings as charts
+from attention.recordings import Timing
+from attention.ui.words import plain
+
+CHARTS = {
+    "time": "Time against length, both axes logarithmic: the median in a band between the quartiles. An open mark did "
+    "not settle: its quartiles are over 10 % of the median apart, or were taken too few times. A dashed line was recorded "
+    "elsewhere.",
+    "speed-up": "How many times faster than the CPU, with what the quartiles leave open. The star: where it pays.",
+    "roofline": "Operations a second against operations a byte, under what each device reached at best: its copying "
+    "speed (the slope) and its matrix product (the ceiling), measured in the same run.",
+    "memory": "The most that a call held beyond its inputs: torch's allocator on an accelerator, the greatest resident "
+    "size of the process on a CPU (exact to about 1 MiB).",
+    "transfer": "What a call takes, and what moving q, k and v there and the results back takes.",
+}
+
+FORMATS = {
+    name: st.column_config.NumberColumn(name, format="%.4g")
+    for name in (
+        "ms",
+        "lower quartile, ms",
+        "upper quartile, ms",
+        "GFLOP/s",
+        "times the best",
+        "peak MiB",
+        "to device, ms",
+        "results back, ms",
+        "first call, ms",
+    )
+} | {name: st.column_config.NumberColumn(name, format="percent") for name in ("of matmul peak", "of copy speed")}
+
+
+def draw(found: list[Timing], lengths: Sequence[int]) -> None:
+    """The chart that was chosen, what is to be known about it, and the tables.
+
+    `lengths` fixes the axes while points are still to come.
+    """
+    _chart(found, lengths)
+    _said(found)
+    _table(found)
+
+
+def _chart(found: list[Timing], lengths: Sequence[int]) -> None:
+    which = st.segmented_control(
+        "Chart", list(CHARTS), key="timing_chart", default="time", required=True, label_visibility="collapsed"
+    )
+    how: dict[str, Any] = {}
+    if which in ("time", "memory"):
+        how["lengths"] = lengths
+    if which == "speed-up":
+        how["transfer"] = st.toggle("Count the transfer", key="timing_transfer")
+    st.caption(CHARTS[which])
+    if which == "speed-up" and not comparison.crossovers(found):
+        st.info("A speed-up needs the same implementation on a CPU and on another device. Add a recording below.")
+        return
+    if which == "transfer" and not any(timing.to_device for timing in found):
+        st.info("Nothing was moved: the timings so far are of a CPU.")
+        return
+    picture = {"format": "png", "filename": f"attention-{which}", "scale": 2}
+    config = {"displaylogo": False, "displayModeBar": True, "toImageButtonOptions": picture}
+    st.plotly_chart(charts.CHARTS[which](found, **how), key=f"timing_{which}", width="stretch", config=config)
+
+
+def _said(found: list[Timing]) -> None:
+    """What is to be known before shares are believed."""
+    for sentence in comparison.busy(found):
+        st.caption(plain(sentence))
+
+
+def _table(found: list[Timing]) -> None:
+    pays, growth, all_of_them = st.tabs(["Where a device pays", "Growth", "Every case"])
+    with pays:
+        said = comparison.crossovers(found) or ["This needs the same implementation on a CPU and on another device."]
+        st.markdown("\n".join(f"- {plain(sentence)}" for sentence in said))
+    with growth:
+        st.dataframe(_growth(found), hide_index=True, key="timing_growth")
+    with all_of_them:
+        frame = pd.DataFrame(comparison.columns(found))
+        st.dataframe(frame, hide_index=True, key="timing_table", column_config=FORMATS)
+    with st.container(horizontal=True):
+        json, csv = (lambda: recordings.written(found)), (lambda: recordings.table(found))
+        st.download_button("JSON", json, "timings.json", "application/json", key="timing_json", on_click="ignore")
+        st.download_button("CSV", csv, "timings.csv", "text/csv", key="timing_csv", on_click="ignore")
+        st.caption("PNG: the camera above the chart.")
+
+
+def _growth(found: list[Timing]) -> pd.DataFrame:
+    rows = []
+    for label, line in recordings.lines(found).items():
+        if rise := comparison.growth(line):
+            error = f" ± {rise.error:.2f}" if rise.error is not None else ""
+            over = f"{rise.lengths[0]:,} to {rise.lengths[1]:,}"
+            rows.append(
+                {"line": label, "time grows as length to the power": f"{rise.exponent:.2f}{error}", "over": over}
+            )
+    return pd.DataFrame(rows)

@@ -1,0 +1,74 @@
+"""The Implementations page in a real browser: rows and versions are chosen, a question opens, nothing is too wide."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from attention.published import ROWS
+
+SMALL = {"tokens": "6", "d_model": "16", "heads": "2"}
+LINK = "implementations?" + "&".join(f"{name}={value}" for name, value in SMALL.items())
+
+
+def choice(tab, knob: str, name: str):
+    return tab.widget(knob).get_by_role("radio", name=name, exact=True)
+
+
+def heading(tab):
+    return tab.page.get_by_role("heading", level=4)
+
+
+def test_rows_and_versions_are_chosen_and_stand_in_the_link(visit):
+    tab = visit(f"{LINK}&version=as+meant")
+    tab.painted(**SMALL, version="as meant")
+    tab.quiet()
+    for name in ("two-heads", "position-weights"):
+        choice(tab, "implementation", ROWS[name].name).click()
+        tab.painted(**SMALL, version="as meant", implementation=name)
+        expect(heading(tab)).to_contain_text(f"{ROWS[name].name} agrees")
+        assert tab.link == {**SMALL, "version": "as meant", "implementation": name}
+    choice(tab, "version", "as printed").click()
+    tab.painted(**SMALL, implementation="position-weights")
+    expect(heading(tab)).to_contain_text("One weight a position disagrees")
+    expect(tab.page.get_by_test_id("stPlotlyChart")).to_have_count(4)
+    expect(tab.page.get_by_text("The one vector of weights for all queries, head 0")).to_be_visible()
+
+
+def test_a_row_that_raises_has_no_squares_and_says_where(visit):
+    tab = visit(f"{LINK}&implementation=head-matrices")
+    expect(tab.page.get_by_test_id("stAlert").first).to_contain_text("context = (weights.unsqueeze(-1) * v).sum(dim=1)")
+    assert tab.page.get_by_test_id("heads-grid").count() == 0
+    tab.page.get_by_role("button", name="Keys of another sequence, values of 8 channels").click()
+    expect(tab.page.get_by_test_id("stAlert").first).to_contain_text("must match the size of tensor b (2)")
+    choice(tab, "version", "as meant").click()
+    tab.painted(**SMALL, implementation="head-matrices", version="as meant", keys=12, d_v=8)
+    grid = tab.page.get_by_test_id("heads-grid")
+    expect(grid).not_to_contain_text(re.compile(r"\bso\b"))  # the sixth word: two sequences have no list of names
+    canvas = grid.locator("canvas").first.bounding_box()
+    assert canvas["width"] / canvas["height"] == pytest.approx(12 / 6, rel=0.05)
+
+
+def test_a_question_keeps_name_and_error_till_it_is_answered(visit):
+    row = ROWS["functional"]
+    tab = visit(f"{LINK}&batch=3&implementation=functional&bug=question&version=as+meant")
+    expect(tab.page.get_by_test_id("stAlert").first).to_have_text("It raises an error at these settings.")
+    expect(choice(tab, "implementation", "Number 4")).to_be_checked()
+    main = tab.page.get_by_test_id("stMain")
+    for told in (row.name, row.mistake, "must match", row.document):
+        expect(main).not_to_contain_text(told)
+    choice(tab, "bug", "answer").click()
+    expect(heading(tab)).to_contain_text(f"{row.name} raises")
+    expect(main).to_contain_text("must match the size of tensor b (2)")
+    expect(choice(tab, "version", "as printed")).to_be_checked()
+
+
+def test_a_narrow_window_scrolls_down_only(visit):
+    tab = visit(LINK, theme="dark", size=(390, 844))
+    tab.painted(**SMALL)
+    tab.quiet()
+    assert tab.page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390
+    box = tab.page.get_by_test_id("stPlotlyChart").first.bounding_box()
+    assert box["x"] >= 0 and box["x"] + box["width"] <= 390

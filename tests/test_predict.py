@@ -1,0 +1,56 @@
+"""Predict, then reveal: no page gives away the answer to a question that is asked, wherever it was asked."""
+
+from __future__ import annotations
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from attention.config import DEFAULTS, KNOBS
+from tests.test_pages import PAGES, SECONDS, run
+from tests.test_softmax_page import tables, words
+
+every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+ASKED = [name for name in KNOBS["predict"].choices if name != DEFAULTS["predict"]]
+HARMLESS = {  # columns of the one chart that a question may come with: the row at the usual settings, or its dot products
+    "temperature": {"place", "key", "token", "visible", "weights", "set"},
+    "row": {"place", "key", "token", "visible", "dots"},
+}
+
+
+def components(test: AppTest) -> set[str]:
+    """The parts that run in the browser, but the button that copies the link."""
+    return {each.proto.component_name for each in test.get("bidi_component")} - {"attention_copy_link"}
+
+
+@pytest.mark.parametrize("question", ASKED)
+@every_page
+def test_nothing_but_the_question_goes_out_until_it_is_opened(page, question):
+    test = run(page, {"predict": question, "temperature": "3.0", "mask": "strided", "grouping": "show"})
+    assert not test.exception
+    assert "Predict, then reveal" in words(test)
+    assert not components(test) and not test.get("plotly_chart") and not test.dataframe and not test.table
+    assert all(set(table) == HARMLESS[question] for table in tables(test))
+    test.toggle[0].set_value(True).run()
+    assert not test.exception
+    assert components(test) or tables(test)
+
+
+@every_page
+def test_what_was_opened_stays_open_on_every_page_until_the_settings_change(page):
+    first = run(PAGES[0], {"predict": "row"})
+    first.toggle[0].set_value(True).run()
+    second = AppTest.from_file(str(page), default_timeout=SECONDS)
+    for name in ("config", "link", "notes", "told", "wishes", "page", "revealed"):
+        second.session_state[name] = first.session_state[name]
+    second.run()
+    assert second.toggle[0].value
+    second.slider(key="temperature").set_value(2.0).run()
+    assert not second.toggle[0].value
+    assert not components(second)
+
+
+def test_a_sequence_too_long_for_a_trace_is_a_question_too():
+    test = run(next(page for page in PAGES if page.stem == "heads"), {"predict": "row", "tokens": "4096"})
+    assert not test.exception
+    assert "Predict, then reveal" in words(test)
+    assert not components(test) and not tables(test)

@@ -1,0 +1,41 @@
+"""The program beside a picture is run, and computes what the picture shows."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from hypothesis import given, settings
+
+from attention import Config, head_maps, program, trace
+from attention.inputs import INPUTS
+from attention.projected import queries_and_keys
+from tests.strategies import configs
+
+
+def ran(text: str) -> dict:
+    names: dict = {}
+    exec(text, names)
+    return names
+
+
+@settings(max_examples=60, deadline=None)
+@given(config=configs())
+def test_a_program_computes_the_weights_of_its_config(config):
+    found, want = ran(program.source(config)), trace(config)
+    assert torch.allclose(found["x"], want.x, atol=1e-6)
+    assert torch.allclose(found["weights"], want.weights, atol=2e-6)
+
+
+@pytest.mark.parametrize("name", INPUTS)
+def test_every_input_has_its_lines(name):
+    config = Config(input=name, tokens=70, d_model=32, text="one two one")
+    assert torch.allclose(ran(program.source(config))["x"], trace(config).x, atol=1e-5)
+
+
+def test_the_call_of_a_long_picture_draws_it():
+    options = {"positions": "alibi", "softcap": 9.0, "softmax": "plus one", "temperature": 0.5, "scale": "1/d_head"}
+    config = Config(tokens=1100, heads=2, d_model=16, mask="window", span=300, combine="or", input="sink", **options)
+    maps = ran(program.long_source(config, 64))["maps"]
+    query, key = queries_and_keys(config)
+    given = {"softcap": 9.0, "softmax": "plus one", "positions": "alibi", "side": 64, "pool": "max"}
+    assert torch.equal(maps.pixels, head_maps(query, key, config.rule, 300, config.factor, **given).pixels)
