@@ -21,7 +21,6 @@ from attention.masks import Rule
 from attention.quadtree import Ends, squares
 
 GRID = 2**18  # blocks that are classed at once: some megabytes
-CACHED = 2**26  # pairs of a pattern at the most, one byte each
 
 
 @dataclass(frozen=True)
@@ -37,8 +36,7 @@ class Span:
 class Blocks:
     """The classes of all blocks between `rows` and `cols` (edges): `seen` in part at least, `cut`: hidden in part.
 
-    `steady`: the rule depends on q - k alone; `low` and `high`: the least and the greatest k - q (and one) of the pairs
-    of any block that was cut when they were classed, a whole row of blocks counted from its first query.
+    `steady`: the rule depends on q - k alone.
     """
 
     rows: Int[Tensor, "i"]
@@ -46,8 +44,6 @@ class Blocks:
     seen: Bool[Tensor, "r c"]
     cut: Bool[Tensor, "r c"]
     steady: bool
-    low: int
-    high: int
 
     def spans(self, row: int, widest: int, stops: tuple[int, ...] = ()) -> Iterator[Span]:
         """What the queries of one row of blocks look at, in pieces of at most `widest` keys that end at all `stops`."""
@@ -89,10 +85,7 @@ def classed(rule: Rule, n: int, span: int, rows: Int[Tensor, "i"], cols: Int[Ten
     k = Between(cols[None, :-1], cols[None, 1:] - 1, 1)
     parts = [judged(rule.allows, _down(rows[at : at + step + 1]), k, n, span) for at in starts]
     seen, shown = torch.cat([part.some for part in parts]), torch.cat([part.all for part in parts])
-    cut = seen & ~shown
-    r, c = cut.nonzero(as_tuple=True)
-    low, high = (int((cols[c] - rows[r]).min()), int((cols[c + 1] - rows[r]).max())) if len(r) else (0, 0)
-    return Blocks(rows, cols, seen, cut, all(part.steady for part in parts), low, high)
+    return Blocks(rows, cols, seen, seen & ~shown, all(part.steady for part in parts))
 
 
 def edges(ends: Ends, size: int) -> Int[Tensor, "i"]:
@@ -129,7 +122,13 @@ def _down(rows: Int[Tensor, "i"]) -> Between:
 
 
 @lru_cache(maxsize=2)
-def pattern(rule: Rule, n: int, span: int, height: int, low: int, high: int) -> Bool[Tensor, "r w"]:
-    """What a steady rule says at q = r and k = r' + low for rows r < height: any block of it is a slice of columns."""
-    at = torch.arange(low, high, dtype=torch.int32)[None]
-    return rule(torch.arange(height, dtype=torch.int32)[:, None], at, n, span).expand(height, high - low)
+def differences(rule: Rule, n: int, span: int) -> Bool[Tensor, "w"]:
+    """What a steady rule says of each k - q, from 1 - n to n - 1: any block of it is told by a slice."""
+    apart = torch.arange(1 - n, n, dtype=torch.int32)
+    return rule((-apart).clamp(min=0), apart.clamp(min=0), n, span).expand(2 * n - 1)
+
+
+def along(line: Tensor, height: int) -> Tensor:
+    """The block whose cells depend on the difference alone: `line` from that of its last row's first cell on."""
+    upwards = torch.arange(height - 1, -1, -1, device=line.device)  # flipped, it would lie column by column
+    return line.unfold(0, len(line) - height + 1, 1).index_select(0, upwards)

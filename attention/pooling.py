@@ -18,7 +18,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from attention.blocks import CACHED, Blocks, Span, pattern
+from attention.blocks import Blocks, Span, along, differences
 from attention.scores import NORMALISERS
 from attention.scoring import HIDDEN, Scoring, exponentials, penalty
 
@@ -81,8 +81,7 @@ class _Space:
     """Memory that the blocks of a job use in turn."""
 
     def __init__(self, job: Job) -> None:
-        self.tall = int(job.blocks.rows.diff().max())
-        cells = self.tall * job.widest
+        cells = int(job.blocks.rows.diff().max()) * job.widest
         self.scores, self.powers = job.query.new_empty(cells), job.query.new_empty(cells if job.stats else 0)
         self.ramp = torch.arange(job.widest, dtype=job.query.dtype, device=job.query.device)
 
@@ -127,13 +126,11 @@ class _Strip:
 
     def _penalty(self, left: int, right: int) -> Tensor:
         """What is added to scores: nothing where the rule allows, HIDDEN where it does not."""
-        scoring, n, low, high = self.job.scoring, len(self.job.key), self.job.blocks.low, self.job.blocks.high
-        if self.job.blocks.steady and self.space.tall * (high - low) <= CACHED:
-            whole = pattern(scoring.rule, n, scoring.span, self.space.tall, low, high)
-            seen = whole[: self.stop - self.start, left - self.start - low : right - self.start - low]
-        else:
-            seen = scoring.sees(range(self.start, self.stop), range(left, right), n, self.query)
-        return penalty(seen, self.query)
+        scoring, n = self.job.scoring, len(self.job.key)
+        if self.job.blocks.steady:
+            line = differences(scoring.rule, n, scoring.span)[left - self.stop + n : right - self.start + n - 1]
+            return along(penalty(line, self.query), self.stop - self.start)
+        return penalty(scoring.sees(range(self.start, self.stop), range(left, right), n, self.query), self.query)
 
     def _rise(self, scores: Tensor, at: int | None) -> None:
         """The greatest scores so far; without a bound, what was summed before is brought to the new greatest."""
