@@ -43,9 +43,10 @@ class HeadMaps:
 
     `mean (h p r)` and `most (h p r)` are the means and maxima of the tiles within `rows` and `cols`, which are all
     `tokens` unless a window was asked for. `lse (h q)` is the logarithm of each row's denominator, so that a weight is
-    exp(score - lse), and -inf where it is empty; `entropy` in nats, `greatest` weight and mean `distance` in
-    tokens `(h q)` are of float64 as well; maxima and statistics are None where they were not asked for. `exact` is
-    False in a preview, where one query stands for its tile. `first` is the number of the first head among `heads`.
+    exp(score - lse); where a query sees nothing it is -inf, or 0 with one added. `entropy` in nats, `greatest` weight
+    and mean `distance` in tokens `(h q)` are of float64 as well; maxima and statistics are None where they were not
+    asked for. `exact` is False in a preview, where one query stands for its tile. `first` is the number of the first
+    head among `heads`.
     """
 
     mean: Float[Tensor, "h p r"]

@@ -118,8 +118,9 @@ def mass_by_distance(
     Tiles whose pairs all fall into one bin count by their pixel; the few that a bin's edge crosses are computed anew.
     """
     check(maps, whole=True)
+    seeing = int((choices(maps.scoring.rule, maps.tokens, maps.scoring.span) > 0).sum())
     with torch.inference_mode():
-        return torch.stack([_mass(maps, query, key, at) for at in range(len(maps.lse))])
+        return torch.stack([_mass(maps, query, key, at) for at in range(len(maps.lse))]) / max(seeing, 1)
 
 
 def preview(
@@ -246,8 +247,7 @@ def _mass(maps: HeadMaps, query: Tensor, key: Tensor, at: int) -> Float[Tensor, 
                 found[first] += tiles.sum()
             elif bool(tiles.any()):
                 found += _crossed(maps, query, key, at, shift, len(found))
-    seeing = choices(maps.scoring.rule, maps.tokens, maps.scoring.span) > 0
-    return found / seeing.sum().clamp(min=1)
+    return found
 
 
 def _crossed(maps: HeadMaps, query: Tensor, key: Tensor, at: int, shift: int, many: int) -> Float[Tensor, "b"]:

@@ -193,6 +193,13 @@ def test_mass_by_distance_counts_every_pair_once(case):
     assert near(found, want, 1e-6)
 
 
+@pytest.mark.parametrize("softmax", SOFTMAXES)
+def test_queries_that_see_nothing_count_in_no_mean_of_mass(softmax):
+    q, k = normal(14, 1, 20, 4), normal(15, 1, 20, 4)
+    maps = head_maps(q, k, causal - MASKS["padding"], 15, softmax=softmax)
+    assert zoom.mass_by_distance(maps, q, k).sum().item() == pytest.approx(float(maps.mean.sum()) / 15)
+
+
 @laws
 @given(cases(whole=True))
 def test_a_preview_shows_the_middle_query_of_every_tile(case):
