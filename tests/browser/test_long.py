@@ -14,6 +14,7 @@ def test_a_rectangle_is_drawn_anew_down_to_single_tokens_and_back(visit):
     tab.painted(tokens=4096, heads=4, d_model=64, input="refrain", colors="log")
     expect(tab.page.get_by_text("Drag a rectangle to see it more finely.")).to_be_visible()
     expect(tab.page.get_by_text(re.compile("equals SDPA")).first).to_be_visible()
+    tab.quiet()
     plot = tab.page.locator(".st-key-focus .nsewdrag").first
     plot.scroll_into_view_if_needed()
     box = plot.bounding_box()
