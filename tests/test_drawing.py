@@ -1,0 +1,107 @@
+"""Drawings of long sequences: the exact maps in the end, one after the other, stopped by hand or when nobody looks."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import pytest
+import torch
+
+from attention import Config, head_maps
+from attention.maps import HeadMaps
+from attention.projected import queries_and_keys
+from attention.spread import Cancelled
+from attention.ui import drawing
+from attention.ui.drawing import Studio, asked
+
+SIDE = 64
+SMALL = Config(tokens=1500, heads=3, d_model=24, mask="window", span=500, positions="alibi")
+
+
+def until(true: Callable[[], object], seconds: float = 60) -> None:
+    deadline = time.monotonic() + seconds
+    while not true() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert true()
+
+
+@pytest.fixture
+def slow(monkeypatch):
+    """Heads that take until they are let go."""
+    gate = {"open": False}
+    made = drawing.each_head
+
+    def each(*tensors, cancelled, **options):
+        for head in made(*tensors, cancelled=cancelled, **options):
+            yield head
+            until(lambda: gate["open"] or cancelled())
+            if cancelled():
+                raise Cancelled
+
+    monkeypatch.setattr(drawing, "each_head", each)
+    return gate
+
+
+def test_a_drawing_ends_as_the_exact_maps_of_its_config():
+    studio = Studio()
+    found = studio.ask(SMALL, SIDE)
+    assert not found.looked_at(found.preview).exact
+    until(lambda: not found.open)
+    assert found.state == "done" and found.share == 1 and studio.ask(SMALL, SIDE) is found
+    want = head_maps(*queries_and_keys(SMALL), side=SIDE, **asked(SMALL))
+    for name in ("mean", "most", "lse", "entropy"):
+        assert torch.equal(getattr(found.maps, name), getattr(want, name)), name
+
+
+def test_a_cancelled_drawing_keeps_what_is_finished_and_can_be_begun_anew(slow):
+    studio = Studio()
+    found = studio.ask(SMALL, SIDE)
+    until(lambda: len(found.heads) == 1)
+    found.cancel()
+    until(lambda: studio.ask(SMALL, SIDE).state == "cancelled")
+    assert found.maps is None and isinstance(found.heads[0], HeadMaps)
+    slow["open"] = True
+    again = studio.again(found)
+    until(lambda: again.state == "done")
+    assert len(again.heads) == 3 and again is not found
+
+
+def test_who_leaves_stops_the_drawing_and_who_waits_gets_the_next_turn(slow, monkeypatch):
+    monkeypatch.setattr(drawing, "GONE", 0.3)
+    studio = Studio()
+    left, other = studio.ask(SMALL, SIDE), Config(tokens=1200, heads=2, d_model=8)
+    until(lambda: left.heads)
+    waits = studio.ask(other, SIDE)
+    assert studio.waiting(waits) == 1 and waits.looked_at(waits.preview).tokens == 1200
+    slow["open"] = True
+    left.seen -= 1  # nobody has looked for a second
+
+    def looked() -> bool:
+        return studio.ask(other, SIDE).state == "done"
+
+    until(looked)
+    assert left.state in ("cancelled", "done") and studio.waiting(waits) == 0
+
+
+def test_a_drawing_that_fails_says_so_and_others_go_on(monkeypatch, caplog):
+    def fails(*tensors, **options):
+        raise MemoryError("no room")
+
+    studio = Studio()
+    with monkeypatch.context() as patch:
+        patch.setattr(drawing, "each_head", fails)
+        found = studio.ask(SMALL, SIDE)
+        until(lambda: not found.open)
+    assert found.state == "failed" and "no room" in caplog.text
+    assert found.looked_at(found.preview).tokens == 1500
+    again = studio.again(found)
+    until(lambda: again.state == "done")
+
+
+def test_only_a_few_finished_drawings_are_kept():
+    studio = Studio()
+    for seed in range(drawing.KEPT + 3):
+        studio.ask(Config(tokens=1100, heads=1, d_model=4, seed=seed), SIDE)
+        until(lambda: not any(each.open for each in studio.drawings.values()))
+    assert len(studio.drawings) == drawing.KEPT

@@ -1,0 +1,87 @@
+"""The Heads page of a sequence that is too long for all its weights at once, and the other pages of the same link."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+import torch
+
+from attention import Config, tables, trace
+from attention.config import ends
+from attention.ui import compute
+from tests.test_pages import PAGES, ROOT, run, said
+
+LINK = {"tokens": "1500", "heads": "2", "d_model": "16", "input": "refrain"}
+CONFIG = Config(tokens=1500, heads=2, d_model=16, input="refrain")
+
+
+def finished(query: dict[str, str]):
+    """The page once every head is exact."""
+    test = run(ROOT / "pages/heads.py", query)
+    deadline = time.monotonic() + 60
+    while "Downloads" not in [each.label for each in test.expander] and time.monotonic() < deadline:
+        time.sleep(0.1)
+        test.run()
+    assert not test.exception
+    return test
+
+
+def words(test) -> str:
+    return "\n".join(each.value for each in [*test.caption, *test.markdown]).replace("\\", "")
+
+
+def test_a_long_sequence_is_drawn_and_its_row_is_exact():
+    test = finished(LINK)
+    assert not test.warning and dict(test.query_params) == LINK
+    weights = trace(CONFIG).weights[0, -1]
+    shown = tables.described(CONFIG, weights, torch.ones(1500, dtype=torch.bool))
+    assert f"Query 1499 in head 0, exactly: entropy {shown.entropy:.2f} nats; {shown.holding:,} of 1,500" in words(test)
+    numbers = test.dataframe[-1].value
+    want = tables.numbers(trace(CONFIG).weights, trace(CONFIG).mask)
+    assert numbers["entropy"].tolist() == pytest.approx(want["entropy"], abs=1e-5)
+    assert numbers["previous"].tolist() == pytest.approx(want["previous"], abs=1e-5)
+
+
+def test_the_numbers_under_the_zoom_are_those_of_the_trace():
+    config = Config(tokens=1500, heads=2, d_model=16, input="refrain", head=1, rows="1000-1099", cols="900-1050")
+    test = finished(LINK | {"head": "1", "rows": "1000-1099", "cols": "900-1050"})
+    assert "Queries 1,000 to 1,099, keys 900 to 1,050: every token." in words(test)
+    cells, tile = compute.part(config, compute.drawing(config).heads[1], *config.window)
+    whole = trace(config)
+    want = whole.weights[1, 1000:1100, 900:1051].masked_fill(~whole.mask[1000:1100, 900:1051], torch.nan)
+    assert tile == 1 and torch.allclose(cells.float(), want, atol=1e-6, equal_nan=True)
+    test.button(key="zoom out").click().run()
+    assert {"rows": "850-1249", "cols": "673-1276"}.items() <= dict(test.query_params).items()
+    test.button(key="whole").click().run()
+    assert dict(test.query_params) == LINK | {"head": "1"}
+
+
+@pytest.mark.parametrize("text", ["", "5-5", "9-3", "0-99999", "1499-1499", "0-1499", "7-0"])
+def test_a_range_is_within_its_tokens(text):
+    first, last = ends(text, 1500)
+    assert 0 <= first < last <= 1500 and last - first >= 2
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page.stem != "heads"], ids=lambda page: page.stem)
+def test_other_pages_show_the_first_tokens_and_say_so(page):
+    test = run(page, LINK)
+    assert not test.exception and dict(test.query_params) == LINK
+    assert "1,024 of 1,500 tokens" in words(test)
+
+
+def test_what_no_range_can_mean_is_said():
+    test = run(ROOT / "pages/heads.py", {"rows": "10-5x", "cols": "3-99999"})
+    told = said(test).replace("\\", "")
+    assert "rows='10-5x' is not a first and a last token, as in 100-611, or nothing for all." in told
+    assert "3-99999 is no range of 18 tokens (counted from 0): cols moved to 3-17." in told
+
+
+def test_bars_keep_the_greatest_of_their_keys():
+    config = Config(tokens=1500, heads=1, d_model=8, mask="full")
+    weights = torch.rand(1500, generator=torch.Generator().manual_seed(0))
+    row = tables.described(config, weights, torch.ones(1500, dtype=torch.bool))
+    bars, tile = tables.binned(row, 512)
+    assert tile == 3 and bars["weight"] == weights.view(-1, 3).amax(-1).tolist()
+    assert [weights[key].item() for key in bars["key"]] == bars["weight"]
+    assert tables.heaviest(row, 4)["weight"] == weights.sort(descending=True).values[:4].tolist()
