@@ -9,10 +9,12 @@ from time import perf_counter
 import torch
 
 from attention.blocks import classed, edges
-from attention.maps import HEIGHT, STEP, WIDTH, head_maps
+from attention.maps import HEIGHT, SIDE, STEP, WIDTH, head_maps
 from attention.masks import Rule
 
 SAMPLE = 8192, 64, 2048  # tokens, channels and queries of what the rate is measured on: long enough for float32
+PRODUCT = 0.3  # share of a cell's time that its product of q and k takes in a sample
+PIXEL = 4  # cells in whose time a pixel of a row is normalised: most of the work of a narrow window
 THREADS = 2  # that work on blocks at the same time
 
 
@@ -25,12 +27,14 @@ class Estimate:
 
 
 def estimate(tokens: int, heads: int, d_model: int, rule: Rule, span: int, rate: float) -> Estimate:
-    """What maps of all heads with their statistics take, `rate` in cells a second.
+    """What maps of all heads with their statistics take, `rate` in cells a second of as many channels as the sample's.
 
     Memory: the tokens with queries and keys in float32, five numbers of a query in float64, the blocks of each thread.
     """
     held = 3 * 4 * tokens * d_model + 5 * 8 * tokens * heads
-    return Estimate(heads * cells(rule, tokens, span) / rate, held + THREADS * 4 * 4 * WIDTH)
+    cell = 1 - PRODUCT + PRODUCT * d_model / heads / SAMPLE[1]
+    work = cell * cells(rule, tokens, span) + PIXEL * tokens * min(tokens, SIDE)
+    return Estimate(heads * work / rate, held + THREADS * 4 * 4 * WIDTH)
 
 
 @lru_cache(maxsize=64)

@@ -20,8 +20,8 @@ def test_masks_that_hide_cost_less():
 
 
 def test_an_estimate_grows_with_the_work():
-    one = estimate(8192, 1, 64, MASKS["full"], 4, 1e9)
-    assert one.seconds == 8192**2 / 1e9
-    assert estimate(16_384, 2, 64, MASKS["full"], 4, 1e9).seconds == pytest.approx(8 * one.seconds)
-    assert estimate(8192, 1, 512, MASKS["full"], 4, 1e9).bytes - one.bytes == 3 * 4 * 8192 * (512 - 64)
+    one, wider, more = (estimate(8192, heads, d, MASKS["full"], 4, 1e9) for heads, d in ((1, 64), (1, 512), (3, 192)))
+    assert one.seconds == pytest.approx((8192**2 + 4 * 8192 * 512) / 1e9)
+    assert wider.seconds > 2 * one.seconds and wider.bytes - one.bytes == 3 * 4 * 8192 * (512 - 64)
+    assert more.seconds == pytest.approx(3 * one.seconds)
     assert measured_rate() == measured_rate() > 0
