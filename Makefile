@@ -11,7 +11,7 @@ run: .venv/run  ## start the app at http://localhost:8501 (another port: make ru
 
 test: .venv/dev  ## run every test; a part of them: make test ARGS="tests/test_masks.py -x"
 	@$(BIN)/python -m tests.chromium
-	@$(BIN)/python -m pytest $(ARGS)
+	@$(BIN)/python -m pytest --numprocesses 2 --dist loadgroup $(ARGS)
 
 lint: .venv/dev  ## style and types
 	$(BIN)/ruff check .

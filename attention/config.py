@@ -114,7 +114,7 @@ class Config:
     of the tokens (-1: the last), and tokens x d_model is at most 33,554,432.
     """
 
-    tokens: int = _whole(18, 2, LONGEST, "Sequence length (tokens)", "How many tokens attend to each other. The weights of a head are a square of this side. Logarithmic from 64 on.")
+    tokens: int = _whole(18, 2, LONGEST, "Sequence length (tokens)", "How many tokens attend to each other. The weights of a head are a square of this side. Logarithmic from 128 on.")
     heads: int = _whole(8, 1, 32, "Heads", "Each head has its own queries, keys and values, d_model / heads channels wide.")
     d_model: int = _whole(512, 1, 2048, "Model width (d_model)", "Channels of a token. The heads share them, so the slider moves in steps of the number of heads.")
     mask: str = _choice("causal", MASKS, "Mask", "Which keys a query may look at.")

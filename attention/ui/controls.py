@@ -25,7 +25,7 @@ RULES = {
     "softmax": SOFTMAXES,
     "input": INPUTS,
 }
-EVERY, STOPS = 64, 16  # up to which length every one is a stop of its slider, and how many an octave beyond
+EVERY, STOPS = 128, 16  # up to which length every one is a stop of its slider, and how many an octave beyond
 SOURCE = ("input", "text", "projections", "seed")
 
 
@@ -73,7 +73,7 @@ def bounds(name: str, config: Config) -> tuple[int, ...] | None:
 
 @lru_cache(maxsize=64)
 def lengths(tokens: int) -> tuple[int, ...]:
-    """The stops of the sequence length: every one up to 64, then sixteen an octave, and the one that is there."""
+    """The stops of the sequence length: every one up to 128, then sixteen an octave, and the one that is there."""
     octaves = range(int(math.log2(EVERY)), int(math.log2(LONGEST)))
     coarse = {2**octave + step * 2**octave // STOPS for octave in octaves for step in range(STOPS)}
     return tuple(sorted({*range(2, EVERY), *coarse, LONGEST, tokens}))

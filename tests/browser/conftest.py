@@ -151,3 +151,10 @@ def tab(visit: Callable[..., Tab]) -> Tab:
     tab = visit()
     tab.painted()
     return tab
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests in a browser take turns, also where others run beside them: two browsers at once get in each other's way."""
+    for item in items:
+        if "tests/browser/" in item.nodeid:
+            item.add_marker(pytest.mark.xdist_group("browser"))
