@@ -112,7 +112,7 @@ def attend(
     if learning or dropout_p > 0 or query.shape[-1] == 0 or 0 in shape:
         found = _differentiable(query, key, value, mask, is_causal, scale, softcap, dropout_p)
         return found if out is None else Attention(found.output, out.copy_(found.weights))
-    weights = out if out is not None and out.is_contiguous() else _room(shape, query)
+    weights = out if out is not None and out.is_contiguous() else room(shape, query)
     blocked = query.device.type == "cpu" and shape[-2] * shape[-1] > SMALL
     into = _by_blocks if blocked else _at_once
     output = into(weights, query, key, value, mask, is_causal, scale, softcap, normalise)
@@ -275,7 +275,7 @@ def _seen(mask: Bool[Tensor, "r k"], rows: slice) -> Block:
     return Block(rows, keys, tail, ~mask[:, keys][:, tail:])
 
 
-def _room(shape: tuple[int, ...], like: Tensor) -> Tensor:
+def room(shape: tuple[int, ...], like: Tensor) -> Tensor:
     """Memory for the weights: in huge pages where it is large, as page faults cost more than the arithmetic."""
     size = math.prod(shape) * like.element_size()
     if size < LARGE or like.device.type != "cpu" or not hasattr(mmap, "MADV_HUGEPAGE"):

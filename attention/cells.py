@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import json
 import struct
+from concurrent.futures import Executor
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
@@ -40,15 +42,19 @@ class Cells:
     keys: int
 
 
-def cells(weights: Float[Tensor, "h q k"], mask: Bool[Tensor, "*h q k"], side: int) -> Cells:
+def cells(
+    weights: Float[Tensor, "h q k"], mask: Bool[Tensor, "*h q k"], side: int, executor: Executor | None = None
+) -> Cells:
     """The cells of weights from 0 to 1, at most `side` by `side` a head; exact (one token a cell) up to `side` tokens.
 
     `mask` is True where a query may see a key. A cell is masked only where its whole tile is. Greatest and place are
     right to the precision of a code: of weights closer together than 1 in 4096, the first in its tile stands for both.
+    Threads of an `executor` share the heads.
     """
     queries, keys = weights.shape[-2:]
     tile = -(-max(queries, keys) // side)
-    marked = torch.stack([_pooled(head.float(), tile) for head in weights])
+    pooled = (executor.map if executor and tile > 1 else map)(partial(_pooled, tile=tile), weights.float())
+    marked = torch.stack(list(pooled))
     places = (tile * tile - 1 - (marked & (1 << BITS) - 1)).to(torch.uint8) if 1 < tile <= WIDEST else None
     return Cells(_codes(marked >> BITS, _any(mask, tile)), places, tile, queries, keys)
 

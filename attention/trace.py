@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import math
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import partial
 
@@ -14,11 +15,13 @@ from einops import einsum, rearrange
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from attention.attend import HIDDEN, attend
+from attention.attend import HIDDEN, attend, room
 from attention.config import CELLS, Config, ConfigError
 from attention.masks import MASKS
-from attention.projected import Projections, projected
+from attention.projected import Projected, Projections, projected
 from attention.scores import POSITIONS, SOFTMAXES, capped
+
+SHARED = 2**20  # weights from which two threads share the heads
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,10 +70,11 @@ class Trace:
         return (capped(self.scores, self.config.softcap) + self.bias).masked_fill_(~self.mask, HIDDEN)
 
 
-def trace(config: Config) -> Trace:
+def trace(config: Config, executor: Executor | None = None) -> Trace:
     """One pass of multi-head self-attention, step by step (Vaswani et al. 2017, section 3.2).
 
-    Raises ConfigError for more than CELLS weights, heads x tokens x tokens; `head_maps` draws those.
+    Two threads of an `executor` share the heads, where these are large. Raises ConfigError for more than CELLS weights,
+    heads x tokens x tokens; `head_maps` draws those.
     """
     n, h = config.tokens, config.heads
     if h * n * n > CELLS:
@@ -80,16 +84,27 @@ def trace(config: Config) -> Trace:
     given = projected(config)
     with torch.inference_mode():
         mask = config.rule.square(n, n, config.span)
-        context, weights = _pass(config, given.q, given.k, given.v, mask)
+        bias = position_bias(config)
+        joint = mask if bias is None else bias.masked_fill_(~mask, HIDDEN)
+        joint = None if config.rule is MASKS["full"] and bias is None else joint
+        weights, context = room((h, n, n), given.q), torch.empty_like(given.q)
+    fill = partial(_heads, config, given, joint, weights, context)
+    if executor and h > 1 and h * n * n > SHARED:
+        list(executor.map(fill, (slice(0, h // 2), slice(h // 2, h))))
+    else:
+        fill(slice(0, h))
     return Trace(config, given.x, given.projections, given.q, given.k, given.v, mask, weights, context)
 
 
-def _pass(config: Config, q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-    """Context and weights of the settings; a position bias goes in with the mask."""
-    bias = position_bias(config)
-    joint = mask if bias is None else bias.masked_fill_(~mask, HIDDEN)
-    run = partial(attend, scale=config.factor, softcap=config.softcap or None, normalise=SOFTMAXES[config.softmax])
-    return run(q, k, v, None if config.rule is MASKS["full"] and bias is None else joint)
+@torch.inference_mode()
+def _heads(
+    config: Config, given: Projected, joint: Tensor | None, weights: Tensor, context: Tensor, some: slice
+) -> None:
+    """Fills in the weights and the context of some heads; a position bias comes with the mask."""
+    q, k, v = given.q[some], given.k[some], given.v[some]
+    joint = joint if joint is None or joint.ndim == 2 else joint[some]
+    options = {"scale": config.factor, "softcap": config.softcap or None, "normalise": SOFTMAXES[config.softmax]}
+    context[some] = attend(q, k, v, joint, **options, out=weights[some]).output
 
 
 def position_bias(config: Config) -> Float[Tensor, "h q k"] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields, replace
 
 import hypothesis.strategies as st
@@ -12,8 +13,8 @@ import torch.nn.functional as F
 from hypothesis import assume, given, settings
 from torch import Tensor
 
-from attention import Config, Trace, trace
-from attention.config import KNOBS
+from attention import Config, ConfigError, Trace, trace
+from attention.config import DEFAULTS, KNOBS, fitted
 from attention.inputs import INPUTS
 from attention.masks import MASKS
 from attention.projected import Projections
@@ -303,3 +304,21 @@ def test_large_traces_take_the_path_of_large_squares(name):
     theirs = F.scaled_dot_product_attention(t.q, t.k, t.v, t.mask, scale=t.scale)
     near(t.context, theirs, 1e-5)
     torch.testing.assert_close(t.weights.sum(-1), torch.ones(2, 700), rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "options", [{"mask": "window"}, {"positions": "alibi", "kv_heads": 1}, {"mask": "full", "heads": 3}]
+)
+def test_threads_that_share_the_heads_compute_the_same(options):
+    config = Config(**fitted(DEFAULTS | {"tokens": 700, "d_model": 24, "input": "noise"} | options))
+    with ThreadPoolExecutor(2) as threads:
+        shared, alone = trace(config, threads), trace(config)
+    for name in ("weights", "context", "output"):
+        assert torch.equal(getattr(shared, name), getattr(alone, name)), name
+
+
+def test_a_trace_of_too_many_weights_is_refused_with_a_way_out():
+    with pytest.raises(
+        ConfigError, match=r"tokens=1024: 32 heads of 1,024 x 1,024 .* fits is 707; head_maps draws any"
+    ):
+        trace(Config(tokens=1024, heads=32))

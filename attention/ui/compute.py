@@ -93,6 +93,12 @@ def _workers() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(AT_ONCE, thread_name_prefix="pass")
 
 
+@resource()
+def _halves() -> ThreadPoolExecutor:
+    """Threads of their own, as whoever waits for half of a pass has one of the others."""
+    return ThreadPoolExecutor(AT_ONCE, thread_name_prefix="half")
+
+
 def shared(call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """The call's result, computed by one of the few threads that all visitors share.
 
@@ -122,7 +128,7 @@ def _trace(config: Config) -> Trace:
 
 @resource(max_entries=KEPT)
 def _begun(config: Config) -> Future[Trace]:
-    return _workers().submit(attention.trace, config)
+    return _workers().submit(attention.trace, config, _halves())
 
 
 @resource()
@@ -205,7 +211,7 @@ def parity(config: Config) -> Parity:
 def cells(config: Config) -> Cells:
     """What the squares of all heads show; give `config.tensors`."""
     found = _trace(config)
-    return shared(drawn, found.weights, found.mask, theme.side(config.heads))
+    return shared(drawn, found.weights, found.mask, theme.side(config.heads), _halves())
 
 
 @resource(max_entries=16)
