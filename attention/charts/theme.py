@@ -45,7 +45,7 @@ LESSON_HEIGHT = 320
 
 def side(heads: int) -> int:
     """Cells a side at the most in the grid of that many heads: about the pixels that a square has on a screen."""
-    return 512 if heads <= 2 else 256 if heads <= 8 else 128
+    return 512 if heads <= 2 else 192 if heads <= 8 else 128
 
 
 def plotly_scale(colors: tuple[str, ...] = WEIGHTS) -> list[tuple[float, str]]:
