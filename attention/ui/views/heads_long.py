@@ -107,7 +107,7 @@ def _row(config: Config, drawing: Drawing) -> None:
     chart, top = st.columns([4, 1], gap="medium")
     spec = row.weights((), config.tokens, config.colors)
     chart.vega_lite_chart(pa.table(bars), spec, key="row", width="stretch")
-    columns = {"weight": st.column_config.NumberColumn("Weight", format="%.4f"), "key": "Key", "token": "Token"}
+    columns = {"weight": st.column_config.NumberColumn("Weight", format="%.3g"), "key": "Key", "token": "Token"}
     order = ("key", "token", "weight") if found.label else ("key", "weight")
     listed = pa.table(tables.heaviest(found, TOP))
     top.dataframe(listed, column_config=columns, column_order=order, hide_index=True, height=180, key="top")
