@@ -27,7 +27,7 @@ def test_a_rectangle_is_drawn_anew_down_to_single_tokens_and_back(visit):
     ).to_be_visible()
     assert re.fullmatch(r"2\d+-2\d+", tab.link["rows"])
     tab.page.get_by_role("button", name="Whole head").click()
-    expect(tab.page.get_by_text("Queries 0 to 4,095, keys 0 to 4,095: 16 x 16 tokens a pixel.")).to_be_visible()
+    expect(tab.page.get_by_text("Queries 0 to 4,095, keys 0 to 4,095: 22 x 22 tokens a pixel.")).to_be_visible()
     assert "rows" not in tab.link
 
 
