@@ -48,14 +48,12 @@ def projected(config: Config) -> Projected:
 
 
 def _projected(config: Config) -> Projected:
-    h, g, positions = config.heads, config.groups, POSITIONS[config.positions]
+    h, g = config.heads, config.groups
     with torch.inference_mode():
         x, w = embedded(config), maps(config)
-        q = rearrange(x @ w.query, "q (h d) -> h q d", h=h)
-        k = rearrange(x @ w.key, "k (g d) -> g k d", g=g)
+        q = _part(config, x, w.query, h)
+        k = repeat(_part(config, x, w.key, g), "g k d -> (g r) k d", r=h // g)
         v = repeat(x @ w.value, "k (g d) -> (g r) k d", g=g, r=h // g)
-        q, k = (positions.to_heads(q), positions.to_heads(k)) if positions.to_heads else (q, k)
-        k = repeat(k, "g k d -> (g r) k d", r=h // g)
     return Projected(x, w, q, k, v)
 
 

@@ -21,7 +21,7 @@ from torch import Tensor
 
 from attention import cluster
 from attention.config import Config
-from attention.estimate import Estimate, estimate, measured_rate
+from attention.estimate import THREADS, Estimate, estimate, measured_rate
 from attention.maps import HeadMaps, each_head, joined
 from attention.projected import queries_and_keys
 from attention.spread import Cancelled
@@ -29,8 +29,7 @@ from attention.zoom import preview
 
 KEPT = 3  # finished drawings, of at most 300 MB each
 GONE = 5.0  # seconds after which a visitor who no longer looks is taken to have left
-MODEST = 15  # niceness of their threads
-THREADS = 2  # that compute blocks
+MODEST = 15  # niceness of the threads that compute blocks
 T = TypeVar("T")
 log = logging.getLogger(__name__)
 
