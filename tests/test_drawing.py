@@ -15,7 +15,7 @@ from attention.spread import Cancelled
 from attention.ui import drawing
 from attention.ui.drawing import Studio, asked
 
-SIDE = 64
+SIDE, ME, YOU = 64, "me", "you"
 SMALL = Config(tokens=1500, heads=3, d_model=24, mask="window", span=500, positions="alibi")
 
 
@@ -45,10 +45,10 @@ def slow(monkeypatch):
 
 def test_a_drawing_ends_as_the_exact_maps_of_its_config():
     studio = Studio()
-    found = studio.ask(SMALL, SIDE)
-    assert not found.looked_at(found.preview).exact
+    found = studio.ask(SMALL, SIDE, ME)
+    assert not found.looked_at(found.preview, ME).exact
     until(lambda: not found.open)
-    assert found.state == "done" and found.share == 1 and studio.ask(SMALL, SIDE) is found
+    assert found.state == "done" and found.share == 1 and studio.ask(SMALL, SIDE, ME) is found
     want = head_maps(*queries_and_keys(SMALL), side=SIDE, **asked(SMALL))
     for name in ("mean", "most", "lse", "entropy"):
         assert torch.equal(getattr(found.maps, name), getattr(want, name)), name
@@ -56,29 +56,48 @@ def test_a_drawing_ends_as_the_exact_maps_of_its_config():
 
 def test_a_cancelled_drawing_keeps_what_is_finished_and_can_be_begun_anew(slow):
     studio = Studio()
-    found = studio.ask(SMALL, SIDE)
+    found = studio.ask(SMALL, SIDE, ME)
     until(lambda: len(found.heads) == 1)
-    found.cancel()
-    until(lambda: studio.ask(SMALL, SIDE).state == "cancelled")
+    found.leave(ME)
+    assert found.state == "cancelled" and studio.find(SMALL) is found
     assert found.maps is None and isinstance(found.heads[0], HeadMaps)
     slow["open"] = True
-    again = studio.again(found)
+    again = studio.ask(SMALL, SIDE, ME)
     until(lambda: again.state == "done")
     assert len(again.heads) == 3 and again is not found
+
+
+def test_a_drawing_goes_on_while_another_visitor_waits_for_it(slow):
+    studio = Studio()
+    found = studio.ask(SMALL, SIDE, ME)
+    assert studio.ask(SMALL, SIDE, YOU) is found
+    until(lambda: found.heads)
+    found.leave(ME)
+    assert found.open
+    found.leave(YOU)
+    assert found.state == "cancelled"
+
+
+def test_who_asks_for_another_picture_turns_away_from_the_last_one_at_once(slow):
+    studio = Studio()
+    first = studio.ask(SMALL, SIDE, ME)
+    until(lambda: first.heads)
+    studio.ask(Config(tokens=1200, heads=2, d_model=8), SIDE, ME)
+    assert first.state == "cancelled"
 
 
 def test_who_leaves_stops_the_drawing_and_who_waits_gets_the_next_turn(slow, monkeypatch):
     monkeypatch.setattr(drawing, "GONE", 0.3)
     studio = Studio()
-    left, other = studio.ask(SMALL, SIDE), Config(tokens=1200, heads=2, d_model=8)
+    left, other = studio.ask(SMALL, SIDE, ME), Config(tokens=1200, heads=2, d_model=8)
     until(lambda: left.heads)
-    waits = studio.ask(other, SIDE)
-    assert studio.waiting(waits) == 1 and waits.looked_at(waits.preview).tokens == 1200
+    waits = studio.ask(other, SIDE, YOU)
+    assert studio.waiting(waits) == 1 and waits.looked_at(waits.preview, YOU).tokens == 1200
     slow["open"] = True
-    left.seen -= 1  # nobody has looked for a second
+    left.looks[ME] -= 1  # nobody has looked for a second
 
     def looked() -> bool:
-        return studio.ask(other, SIDE).state == "done"
+        return studio.ask(other, SIDE, YOU).state == "done"
 
     until(looked)
     assert left.state in ("cancelled", "done") and studio.waiting(waits) == 0
@@ -91,17 +110,19 @@ def test_a_drawing_that_fails_says_so_and_others_go_on(monkeypatch, caplog):
     studio = Studio()
     with monkeypatch.context() as patch:
         patch.setattr(drawing, "each_head", fails)
-        found = studio.ask(SMALL, SIDE)
+        found = studio.ask(SMALL, SIDE, ME)
         until(lambda: not found.open)
     assert found.state == "failed" and "no room" in caplog.text
-    assert found.looked_at(found.preview).tokens == 1500
-    again = studio.again(found)
+    assert found.looked_at(found.preview, ME).tokens == 1500
+    assert studio.ask(SMALL, SIDE, YOU) is found
+    studio.forget(found)
+    again = studio.ask(SMALL, SIDE, YOU)
     until(lambda: again.state == "done")
 
 
 def test_only_a_few_finished_drawings_are_kept():
     studio = Studio()
     for seed in range(drawing.KEPT + 3):
-        studio.ask(Config(tokens=1100, heads=1, d_model=4, seed=seed), SIDE)
+        studio.ask(Config(tokens=1100, heads=1, d_model=4, seed=seed), SIDE, ME)
         until(lambda: not any(each.open for each in studio.drawings.values()))
     assert len(studio.drawings) == drawing.KEPT

@@ -105,3 +105,13 @@ def test_what_was_moved_by_hand_or_reset_since_stays():
     assert dict(test.query_params) == {"head": "3", "d_model": "100", "heads": "4"}
     test.button(key="reset").click().run()
     assert dict(test.query_params) == {}
+
+
+def test_a_widget_that_the_browser_has_lost_keeps_its_value():
+    """Under load a browser may send None for a row of buttons that it draws before it is told its value."""
+    test = run(ROOT / "pages/heads.py", {"colors": "log", "pool": "mean"})
+    test.session_state["colors"] = test.session_state["pool"] = None
+    test.run()
+    assert not test.warning and not test.exception
+    assert dict(test.query_params) == {"colors": "log", "pool": "mean"}
+    assert test.session_state["colors"] == "log"

@@ -137,14 +137,9 @@ def studio() -> Studio:
     return Studio()
 
 
-def drawing(config: Config) -> Drawing:
-    """The drawing of a config, begun if there is none."""
-    return studio().ask(config.tensors, theme.side(config.heads))
-
-
-def draw_again(old: Drawing) -> None:
-    """Begins a drawing anew."""
-    studio().again(old)
+def drawing(config: Config, visitor: str) -> Drawing:
+    """The drawing of a config for a visitor, begun if there is none."""
+    return studio().ask(config.tensors, theme.side(config.heads), visitor)
 
 
 @resource(max_entries=4)
@@ -153,7 +148,9 @@ def tiles_seen(config: Config, tile: int) -> Tensor:
     return shared(visible, config.rule, config.tokens, config.span, tile)
 
 
-def part(config: Config, maps: HeadMaps, rows: tuple[int, int], cols: tuple[int, int]) -> tuple[Tensor, int]:
+def part(
+    config: Config, drawing: Drawing, maps: HeadMaps, rows: tuple[int, int], cols: tuple[int, int]
+) -> tuple[Tensor, int]:
     """The pixels of a part of the head in focus, NaN where the mask hides, and the tokens of a pixel's side.
 
     All of it is what the maps have; what is smaller is computed from them, as finely as there are pixels.
@@ -162,43 +159,42 @@ def part(config: Config, maps: HeadMaps, rows: tuple[int, int], cols: tuple[int,
     if rows == cols == everything:
         seen = tiles_seen(config.tensors, maps.tile)
         return maps.pooled_by(config.pool).pixels[0].masked_fill(~seen, torch.nan), maps.tile
-    return shared(_finer, config, maps, rows, cols)
+    return shared(_finer, config, drawing, maps, rows, cols)
 
 
-def _finer(config: Config, maps: HeadMaps, rows: tuple[int, int], cols: tuple[int, int]) -> tuple[Tensor, int]:
+def _finer(
+    config: Config, drawing: Drawing, maps: HeadMaps, rows: tuple[int, int], cols: tuple[int, int]
+) -> tuple[Tensor, int]:
     tile = -(-max(rows[1] - rows[0], cols[1] - cols[0]) // heatmap.PIXELS)
-    query, key = drawing(config).tensors.result()
+    query, key = drawing.tensors.result()
     seen = visible(config.rule, config.tokens, config.span, tile, rows, cols)
     return pooled(maps, query, key, rows, cols, tile, config.pool)[0].masked_fill(~seen, torch.nan), tile
 
 
-def long_row(config: Config) -> Row:
+def long_row(config: Config, drawing: Drawing) -> Row:
     """The row in focus of a long sequence, exactly."""
-    weights, seen = _long_row(config.tensors, config.head, config.row)
+    weights, seen = _long_row(config.tensors, drawing, config.head, config.row)
     return tables.described(config, weights, seen)
 
 
 @resource(max_entries=8)
-def _long_row(config: Config, head: int, at: int) -> tuple[Tensor, Tensor]:
-    found = drawing(config)
-    query, key = found.looked_at(found.tensors)
+def _long_row(config: Config, _drawing: Drawing, head: int, at: int) -> tuple[Tensor, Tensor]:
+    query, key = _drawing.tensors.result()
     maps = shared(head_maps, query, key, rows=(at, at + 1), tile=1, stats=False, **asked(config))
     seen = config.rule(torch.tensor([[at]]), torch.arange(config.tokens)[None], config.tokens, config.span)
     return maps.mean[head, 0], seen.expand(1, config.tokens)[0]
 
 
 @data(max_entries=8)
-def map_numbers(config: Config) -> dict[str, list[float]]:
+def map_numbers(config: Config, _drawing: Drawing) -> dict[str, list[float]]:
     """The profile of every head of a finished drawing as columns; give `config.tensors`."""
-    found = drawing(config)
-    return tables.columns(shared(map_profile, found.maps, *found.tensors.result()))
+    return tables.columns(shared(map_profile, _drawing.maps, *_drawing.tensors.result()))
 
 
 @resource(max_entries=8)
-def map_parity(config: Config) -> Parity:
+def map_parity(config: Config, _drawing: Drawing) -> Parity:
     """Some rows of a finished drawing against PyTorch's own; give `config.tensors`."""
-    found = drawing(config)
-    return shared(map_against_torch, found.maps, *found.tensors.result())
+    return shared(map_against_torch, _drawing.maps, *_drawing.tensors.result())
 
 
 @resource(max_entries=64)

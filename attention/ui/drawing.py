@@ -2,7 +2,8 @@
 
 A page asks for the drawing of a config, gets its preview, and comes back for the heads that are finished. One drawing
 is made at a time, by two threads for its blocks or by a cluster (attention/cluster.py); others wait in line, each with
-its preview. A drawing at which nobody has looked for a while is stopped.
+its preview. Visitors of the same config share its drawing; it is stopped when all have turned away from it or when none
+has looked for a while.
 """
 
 from __future__ import annotations
@@ -49,17 +50,26 @@ class Drawing:
     heads: list[HeadMaps] = field(default_factory=list)
     state: str = "waiting"
     share: float = 0.0
-    seen: float = field(default_factory=monotonic)
+    looks: dict[str, float] = field(default_factory=dict)  # when each visitor has last looked
 
     @property
     def open(self) -> bool:
         """Is there more to come?"""
         return self.state in ("waiting", "drawing")
 
-    def looked_at(self, future: Future[T]) -> T:
-        """What comes first, its tensors or its preview, while somebody waits for it."""
+    def look(self, visitor: str) -> None:
+        """Notes that a visitor looks at it."""
+        self.looks[visitor] = monotonic()
+
+    def leave(self, visitor: str) -> None:
+        """A visitor no longer waits for it; with the last one it stops, and what is finished stays."""
+        self.looks.pop(visitor, None)
+        self.stopped()
+
+    def looked_at(self, future: Future[T], visitor: str) -> T:
+        """What comes first, its tensors or its preview, which a visitor waits for."""
         while not wait([future], GONE / 4).done:
-            self.seen = monotonic()
+            self.look(visitor)
         return future.result()
 
     @property
@@ -67,15 +77,11 @@ class Drawing:
         """The maps of all heads, None before all are finished."""
         return joined(self.heads) if self.state == "done" else None
 
-    def cancel(self) -> None:
-        """Stops it; what is finished stays."""
-        if self.open:
-            self.state = "cancelled"
-
     def stopped(self) -> bool:
-        """Was it cancelled, or has everybody left?"""
-        if monotonic() - self.seen > GONE:
-            self.cancel()
+        """Is it stopped, or to be stopped, as nobody looks?"""
+        latest = monotonic() - GONE
+        if self.open and not any(look > latest for look in list(self.looks.values())):
+            self.state = "cancelled"
         return self.state == "cancelled"
 
 
@@ -88,24 +94,34 @@ class Studio:
         self.drawing = ThreadPoolExecutor(1, "maps")
         self.blocks: Executor = cluster.executor() or ThreadPoolExecutor(THREADS, "blocks", _modest)
 
-    def ask(self, config: Config, side: int) -> Drawing:
-        """The drawing of a config (give its `tensors`), begun if there is none; that somebody looks at it is noted."""
+    def ask(self, config: Config, side: int, visitor: str) -> Drawing:
+        """The drawing of a config (give its `tensors`) for a visitor, begun if there is none or if it was stopped.
+
+        Whoever asks turns away from all others.
+        """
         with self.lock:
+            for other in self.drawings.values():
+                if other.config != config:
+                    other.leave(visitor)
             found = self.drawings.get(config)
-            if found is None or (found.state == "cancelled" and monotonic() - found.seen > GONE):
-                found = self.drawings[config] = self._begun(config, side)
-            found.seen = monotonic()
+            if found is None or found.stopped():
+                found = self.drawings[config] = self._begun(config, side, visitor)
+            found.look(visitor)
             self.drawings.move_to_end(config)
             for old in list(self.drawings.values())[:-KEPT]:
                 if not old.open or old.stopped():
                     del self.drawings[old.config]
             return found
 
-    def again(self, old: Drawing) -> Drawing:
-        """A fresh start of a drawing that was cancelled or failed."""
+    def find(self, config: Config) -> Drawing | None:
+        """The drawing of a config as it is, for somebody who has turned away from it."""
+        return self.drawings.get(config)
+
+    def forget(self, drawing: Drawing) -> None:
+        """Whoever asks for this picture next gets a fresh start, as after a failure."""
         with self.lock:
-            self.drawings.pop(old.config, None)
-        return self.ask(old.config, old.side)
+            if self.drawings.get(drawing.config) is drawing:
+                del self.drawings[drawing.config]
 
     def waiting(self, drawing: Drawing) -> int:
         """How many drawings come before this one."""
@@ -113,9 +129,9 @@ class Studio:
             before = [other for other in self.drawings.values() if other.open and other is not drawing]
         return len(before) if drawing.state == "waiting" else 0
 
-    def _begun(self, config: Config, side: int) -> Drawing:
+    def _begun(self, config: Config, side: int, visitor: str) -> Drawing:
         guess = estimate(config.tokens, config.heads, config.d_model, config.rule, config.span, measured_rate())
-        found = Drawing(config, side, guess)
+        found = Drawing(config, side, guess, looks={visitor: monotonic()})
         self.sketching.submit(self._sketch, found)
         self.drawing.submit(self._draw, found)
         return found
@@ -150,7 +166,7 @@ class Studio:
                 drawing.heads.append(head)
             drawing.state = "done"
         except Cancelled:
-            drawing.cancel()
+            drawing.state = "cancelled"
         except Exception:
             log.exception("A map of %s tokens failed.", drawing.config.tokens)
             drawing.state = "failed"

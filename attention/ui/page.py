@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
@@ -74,6 +75,11 @@ def put(**values: Any) -> None:
     state = st.session_state
     state.update(values)
     state.wishes = {name: wish for name, wish in state.get("wishes", {}).items() if name not in values}
+
+
+def visitor() -> str:
+    """A name for this session, as work that visitors share must know who waits for it."""
+    return st.session_state.setdefault("visitor", uuid4().hex)
 
 
 def kept(name: str, otherwise: Any = None) -> Any:
@@ -203,12 +209,13 @@ def _tell(notes: list[str]) -> None:
 def _taken_up() -> Config:
     """The config of what the widgets say now, moved to the nearest that is valid; the widgets are moved along.
 
-    What was moved is remembered, and comes back as soon as it fits again, unless somebody has moved it since.
+    What was moved is remembered, and comes back as soon as it fits again, unless somebody has moved it since. A widget
+    that says None was drawn anew by the browser before it was told its value (seen under load): it keeps the last one.
     """
     state = st.session_state
     last, notes = state.config, []
     before = vars(last)
-    values = {name: state.get(name, before[name]) for name in KNOBS}
+    values = {name: before[name] if state.get(name) is None else state[name] for name in KNOBS}
     changed = values != before
     for name, value in values.items():
         try:

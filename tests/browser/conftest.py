@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Locator, Page
+from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, expect
 
 from tests.chromium import launched
 from tests.served import Server, served
@@ -22,6 +22,7 @@ from tests.served import Server, served
 SECONDS = 60_000  # milliseconds until what should appear must have, on a busy machine
 GRID = '[data-testid="heads-grid"]'
 LOCAL = {"127.0.0.1", None}  # data: and blob: have no host
+expect.set_options(timeout=SECONDS)
 
 
 @dataclass(frozen=True)

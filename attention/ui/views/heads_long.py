@@ -20,13 +20,14 @@ from attention.ui.words import plain
 TICK = 0.4  # seconds between two looks at a drawing
 BARS = 512  # of a row at the most
 TOP = 8  # keys of a row that are listed
+STOPPED = "stopped"  # key of what this visitor has cancelled
 
 
 def view(config: Config) -> None:
     """The page of a config that is too long for a trace."""
-    drawing = compute.drawing(config)
+    drawing = drawn(config)
     parts.title(config, lambda: _proof(config, drawing))
-    if drawing.open:
+    if _awaited(drawing):
         st.fragment(_growing, run_every=TICK)(config, drawing)
     else:
         _ended(drawing)
@@ -37,30 +38,51 @@ def view(config: Config) -> None:
         _large(config, drawing)
     with right:
         if drawing.state == "done":
-            parts.numbers(compute.map_numbers(config.tensors))
+            parts.numbers(compute.map_numbers(config.tensors, drawing))
         else:
             st.caption("The numbers of every head come when all are exact.")
     _take_away(config, drawing)
 
 
+def drawn(config: Config) -> Drawing:
+    """The drawing of a config, begun if there is none; as it is for a visitor who has cancelled it."""
+    kept = compute.studio().find(config.tensors) if page.kept(STOPPED) == config.tensors else None
+    return kept or compute.drawing(config, page.visitor())
+
+
+def _awaited(drawing: Drawing) -> bool:
+    """Is there more to come, and does this visitor wait for it?"""
+    return drawing.open and page.kept(STOPPED) != drawing.config
+
+
+def _cancel(drawing: Drawing) -> None:
+    drawing.leave(page.visitor())
+    page.put(**{STOPPED: drawing.config})
+
+
+def _again(drawing: Drawing) -> None:
+    if drawing.state == "failed":
+        compute.studio().forget(drawing)
+    page.put(**{STOPPED: None})
+
+
 def _proof(config: Config, drawing: Drawing) -> None:
     if drawing.state == "done":
-        proof.shown(compute.map_parity(config.tensors), config)
+        proof.shown(compute.map_parity(config.tensors, drawing), config)
     else:
         st.badge("compared with SDPA when every head is exact", icon=":material/pending:", color="gray")
 
 
 def _growing(config: Config, drawing: Drawing) -> None:
     """The squares of a drawing that is not finished, drawn anew as heads come."""
-    compute.drawing(config)  # somebody still looks
-    if not drawing.open or page.moved(config):
+    if drawn(config) is not drawing or not _awaited(drawing) or page.moved(config):
         st.rerun()
     before, guess = compute.studio().waiting(drawing), drawing.estimate
     what = f"head {len(drawing.heads) + 1} of {config.heads}" if not before else f"waiting for {before} other map(s)"
     cost = f"about {tables.duration(guess.seconds)} and {tables.quantity(guess.bytes, 'B')} in all"
     bar, stop = st.columns([5, 1], vertical_alignment="center")
     bar.progress(drawing.share, f"Exact weights: {what} · {cost}")
-    stop.button("Cancel", on_click=drawing.cancel, key="cancel", width="stretch")
+    stop.button("Cancel", on_click=_cancel, args=(drawing,), key="cancel", width="stretch")
     _squares(config, drawing)
 
 
@@ -69,15 +91,15 @@ def _ended(drawing: Drawing) -> None:
     if drawing.state == "done":
         return
     exact = f"{len(drawing.heads)} of {drawing.config.heads} heads are exact, the others a preview"
-    why = "Cancelled" if drawing.state == "cancelled" else "It failed, and the log says why"
+    why = "It failed, and the log says why" if drawing.state == "failed" else "Cancelled"
     said, again = st.columns([5, 1], vertical_alignment="center")
     said.caption(f"{why}: {exact}.")
-    again.button("Draw again", on_click=compute.draw_again, args=(drawing,), key="again", width="stretch")
+    again.button("Draw again", on_click=_again, args=(drawing,), key="again", width="stretch")
 
 
 def _squares(config: Config, drawing: Drawing) -> None:
     """Every head: exactly, or as the preview has it."""
-    sketch = drawing.looked_at(drawing.preview)
+    sketch = drawing.looked_at(drawing.preview, page.visitor())
     heads = drawing.heads[:]
     shown = [
         *(head.pooled_by(config.pool).pixels for head in heads),
@@ -93,7 +115,7 @@ def _squares(config: Config, drawing: Drawing) -> None:
 
 
 def _row(config: Config, drawing: Drawing) -> None:
-    found = compute.long_row(config)
+    found = compute.long_row(config, drawing)
     bars, tile = tables.binned(found, BARS)
     name = f" {found.label!r}" if found.label else ""
     if not found.seeing:
@@ -121,8 +143,10 @@ def _large(config: Config, drawing: Drawing) -> None:
         st.segmented_control(knob.label, knob.choices, key="pool", help=knob.help, required=True)
     exact = config.head < len(drawing.heads)
     rows, cols = config.window if exact else ((0, config.tokens), (0, config.tokens))
-    maps = drawing.heads[config.head] if exact else split(drawing.looked_at(drawing.preview))[config.head]
-    cells, tile = compute.part(config, maps, rows, cols)
+    maps = (
+        drawing.heads[config.head] if exact else split(drawing.looked_at(drawing.preview, page.visitor()))[config.head]
+    )
+    cells, tile = compute.part(config, drawing, maps, rows, cols)
     if exact:
         parts.zoom(config, cells, tile, config.pool)
         return
