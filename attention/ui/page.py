@@ -10,6 +10,7 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -22,7 +23,7 @@ from attention.components.copy_link import copy_link
 from attention.config import DEFAULTS, KNOBS, LAST, LONGEST, Config, ConfigError, check
 from attention.published import ROWS
 from attention.sweep import Sweep
-from attention.ui import compute, controls, limits, sweep_controls
+from attention.ui import compute, controls, limits, pause, sweep_controls
 from attention.ui.words import plain
 
 # In the page itself: Material icons come from elsewhere, and a browser fetches a file anew whenever the address changes.
@@ -66,6 +67,7 @@ def _begin(module: str) -> bool:
     compute.one_thread()
     st.html(TIGHT)
     st.sidebar.container(height=1, border=False, key="top")  # a fragment may write where the page has written before
+    st.session_state.bare = True  # it has no controls yet
     last, st.session_state.page = st.session_state.get("page", name), name
     return last != name
 
@@ -173,9 +175,9 @@ def _live(view: View, ahead: View | None, any_length: bool) -> None:
     _write_link(config)
     if ahead:
         ahead(shown)
-    with st.sidebar:
-        _controls(config)  # before the view, which pauses: a change may come meanwhile, and must find them all
-    st.session_state.moved = set()
+    pause.then(partial(_controls, config))
+    if st.session_state.pop("bare", False) or shown is not config.traceable:  # a new page, or one that takes its time
+        pause.rest()
     _tell(st.session_state.notes)
     if shown is not config:
         st.caption(
@@ -183,11 +185,14 @@ def _live(view: View, ahead: View | None, any_length: bool) -> None:
             f"{config.tokens:,} tokens. Heads shows them all."
         )
     view(shown)
+    pause.rest()
 
 
 def _controls(config: Config) -> None:
-    controls.draw(config)
-    _foot(DEFAULTS)
+    with st.sidebar:
+        controls.draw(config)
+        _foot(DEFAULTS)
+    st.session_state.moved = set()
 
 
 def _foot(defaults: dict[str, Any]) -> None:
