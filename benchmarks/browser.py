@@ -35,6 +35,16 @@ COUNT = """{
     };
 }"""
 
+# A page is at rest when its main thread comes back on time for a while: charts are drawn long after they arrive.
+REST = """async () => {
+    const pause = 25, late = 15, calm = 10, most = 120;
+    for (let turn = 0, good = 0; turn < most && good < calm; turn++) {
+        const due = performance.now() + pause;
+        await new Promise((done) => setTimeout(done, pause));
+        good = performance.now() - due < late ? good + 1 : 0;
+    }
+}"""
+
 
 @dataclass(frozen=True)
 class Slider:
@@ -62,7 +72,7 @@ class Slider:
     def rest(self) -> None:
         """Waits until the script has run to its end and the browser has had time to draw all of it."""
         self.page.locator('.stApp[data-test-script-state="notRunning"]').wait_for()
-        self.page.wait_for_timeout(250)
+        self.page.evaluate(REST)
 
 
 def opened(browser: Browser, url: str, key: str, shows: str, attribute: str = "") -> Slider:

@@ -17,11 +17,12 @@ from playwright.sync_api import Browser
 from attention.published import ROWS
 from benchmarks.browser import Slider, opened
 from benchmarks.interleaved import environment
-from benchmarks.paint import BARE, BOUNDS, GRID, mark, told
+from benchmarks.paint import BARE, GRID, PAINTED, VIEWS, mark, told
 from tests.chromium import launched
 from tests.served import served
 
 FIRST, *OTHERS = ROWS
+SIZES = {(8, 128): "heads, 8 x 128", (16, 512): "heads, 16 x 512", (8, 1024): "heads, 8 x 1024"}
 
 
 def switched(page: Slider, name: str) -> float:
@@ -36,10 +37,10 @@ def seconds(browser: Browser, url: str, bare: Slider, size: tuple[int, int], rou
     """Seconds of each change of the bare app and of the Heads page, and of each switch, at a size."""
     found: dict[str, list[float]] = {"bare": [], "heads": [], "rows": []}
     sizes = f"heads={size[0]}&tokens={size[1]}&input=noise"
-    heads = opened(browser, f"{url}/?{sizes}", "temperature", GRID, "painted")
+    heads = opened(browser, f"{url}/?{sizes}", "temperature", GRID, PAINTED)
     for seed in range(rounds):
         link = f"{url}/implementations?{sizes}&seed={seed}&version=as+meant&implementation={FIRST}"
-        page = opened(browser, link, "tokens", GRID, "painted")
+        page = opened(browser, link, "tokens", GRID, PAINTED)
         page.page.wait_for_timeout(1000)  # what is below the grid is drawn as well
         for name in OTHERS:
             found["bare"].append(bare.seconds())
@@ -60,7 +61,8 @@ def main() -> None:
         with served(script, Path(folder)) as plain, served() as app:
             bare = opened(browser, plain.url, "value", '[data-testid="stText"]')
             print(f"Click on a row to painted pixels, medians (quartiles); Chromium; {environment()}")
-            for (heads, tokens), bound in BOUNDS.items():
+            for (heads, tokens), name in SIZES.items():
+                bound = VIEWS[name].bound
                 found = seconds(browser, app.url, bare, (heads, tokens), rounds)
                 ratio = median(found["rows"]) / median(found["bare"])
                 missed |= ratio > bound

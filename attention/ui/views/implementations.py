@@ -25,13 +25,13 @@ def view(config: Config) -> None:
         page.put(version="as printed")  # what was asked is what the answer begins with
     row = ROWS[name]
     printed = bool(row.as_printed) and (asked or config.version == "as printed")
-    _intro(config, row)
-    _controls(names, config, row)
-    found = compute.comparison(compute.published(config), name, printed)
     words = st.container()  # filled after the grid, which is what one waits for
+    found = compute.comparison(compute.published(config), name, printed)
     published_squares.grid(config, name, printed, found)
     pause.paint()
     with words:
+        _intro(config, row)
+        _controls(names, config, row)
         if off:
             published_overview.table(config, name)
         published_overview.question(found) if asked else published_overview.row(config, name, printed, found)
