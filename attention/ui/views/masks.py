@@ -21,7 +21,7 @@ def view(config: Config) -> None:
     """The page of a config."""
     if questions.closed(config):
         return
-    _title(config)
+    title = st.container()  # filled after the pictures, which are what one waits for
     _gallery(config)
     detail, layers = KNOBS["mask_detail"], KNOBS["layers"]
     left, right = st.columns([3, 2], vertical_alignment="bottom", gap="medium")
@@ -30,6 +30,8 @@ def view(config: Config) -> None:
     with right:
         st.slider(layers.label, int(layers.low), int(layers.high), key="layers", help=layers.help)
     DETAILS[config.mask_detail](config)
+    with title:
+        _title(config)
 
 
 def _title(config: Config) -> None:

@@ -40,8 +40,10 @@ FOCUSED = {
 
 def view(config: Config) -> None:
     """The page of a config; a question that is asked hides all but itself until it is opened."""
-    _title(config)
+    title = st.container()  # filled after the pictures, which are what one waits for
     if questions.closed(config, row=softmax_questions.share_opened):
+        with title:
+            _title(config)
         return
     st.segmented_control(
         KNOBS["topic"].label,
@@ -53,6 +55,8 @@ def view(config: Config) -> None:
     )
     _choices(config)
     TOPICS[config.topic][1](compute.trace(config))
+    with title:
+        _title(config)
     _ask(config)
 
 
