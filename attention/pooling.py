@@ -121,8 +121,8 @@ class _Strip:
         total = powers.sum(-1) if at is None else add(self.sums, powers, at, job.tile)
         self.total += total
         if job.stats:
-            self.away += self._away(powers, span, total)
             self.moment += scores.mul_(powers).sum(-1)
+            self.away += self._away(powers, span, total, scores)
 
     def _penalty(self, left: int, right: int) -> Tensor:
         """What is added to scores: nothing where the rule allows, HIDDEN where it does not."""
@@ -148,15 +148,18 @@ class _Strip:
             self.moment = (self.moment + self.total * rise) * shrink
             self.total, self.away, self.peak = self.total * shrink, self.away * shrink, self.top
 
-    def _away(self, powers: Tensor, span: Span, total: Tensor) -> Tensor:
-        """Sums of e |q - k|, counted from the near end of the piece, so that nothing cancels."""
+    def _away(self, powers: Tensor, span: Span, total: Tensor, space: Tensor) -> Tensor:
+        """Sums of e |q - k|, counted from the near end of the piece, so that nothing cancels.
+
+        No product of matrix and vector: one thread would fetch from the caches what several have written.
+        """
         ramp = self.space.ramp[: span.stop - span.start]
         rows = torch.arange(self.start, self.stop, dtype=ramp.dtype, device=ramp.device)
         if span.stop <= self.start + 1:
-            return powers @ ramp.flip(0) + total * (rows - (span.stop - 1))
+            return torch.mul(powers, ramp.flip(0), out=space).sum(-1) + total * (rows - (span.stop - 1))
         if self.stop <= span.start + 1:
-            return powers @ ramp + total * (span.start - rows)
-        return torch.linalg.vecdot(powers, (rows[:, None] - (ramp + span.start)).abs_())
+            return torch.mul(powers, ramp, out=space).sum(-1) + total * (span.start - rows)
+        return torch.sub(rows[:, None], ramp + span.start, out=space).abs_().mul_(powers).sum(-1)
 
     def weights(self) -> tuple[Tensor, Tensor | None, Tensor]:
         """Sums and maxima of the weights by tile, and the numbers of every row, once all keys have come in."""
