@@ -211,7 +211,7 @@ def _tensors(maps: HeadMaps) -> dict[str, Tensor]:
 def _bands(query: Tensor, picture: HeadMaps) -> list[Blocks]:
     """The blocks of the rows, as many for a job as make it worth its while."""
     n, grown, cols = picture.tokens, _grown(query), picture.cols
-    height, step = fitting(HEIGHT * grown, picture.tile), fitting(STEP * grown, picture.tile)
+    height, step = fitting(HEIGHT * grown // _bytes(query), picture.tile), fitting(STEP * grown, picture.tile)
     across = {*range(cols[0] % step, n, step), 0, n, *cols}
     blocks = classed(
         picture.scoring.rule, n, picture.scoring.span, edges(picture.rows, height), torch.tensor(sorted(across))
@@ -223,6 +223,11 @@ def _grown(query: Tensor) -> int:
     return 1 if query.device.type == "cpu" else GROWTH
 
 
+def _bytes(query: Tensor) -> int:
+    """How many times as large a number is as one of float32."""
+    return precision(query).itemsize // torch.float32.itemsize
+
+
 def fitting(size: int, tile: int) -> int:
     """A number of tokens near a size, whole tiles where they are not far larger."""
     return size if tile > 2 * size else max(1, round(size / tile)) * tile
@@ -231,7 +236,7 @@ def fitting(size: int, tile: int) -> int:
 def _jobs(query: Tensor, key: Tensor, picture: HeadMaps, bands: list[Blocks], stats: bool) -> Iterator[Job]:
     """One job a band, head after head."""
     dtype = precision(query)
-    cells = WIDTH * _grown(query) ** 2 // (2 if dtype == torch.float64 else 1)
+    cells = WIDTH * _grown(query) ** 2 // _bytes(query) ** 2
     for head in picture.numbers:
         q, k = query[head].detach(), key_of(head, query, key).detach().to(dtype)
         for blocks in bands:

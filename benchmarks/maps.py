@@ -1,5 +1,7 @@
 """Maps of any length against their bounds: `python -m benchmarks.maps`.
 
+Long maps are drawn as the app draws them: by as many threads as torch has, each with blocks of its own.
+
 One head of 64 channels, float32: against torch's attention, which gives no weights; against the floor, the q·k product
 in blocks of the same size and one exponential a cell; and against the full matrix by matmul and softmax. Memory is what
 the process grows by at its peak, each measured in a process of its own.
@@ -11,7 +13,9 @@ import argparse
 import math
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
@@ -43,6 +47,16 @@ def floor(query: Tensor, key: Tensor, causal: bool) -> None:
             torch.mm(rows, cols.T, out=cells).exp_()
 
 
+def pool() -> ThreadPoolExecutor:
+    """Threads of which each computes by itself, while torch keeps its own for the others."""
+    threads = torch.get_num_threads()
+    workers = ThreadPoolExecutor(threads, initializer=torch.set_num_threads, initargs=(1,))
+    start = threading.Barrier(threads)
+    list(workers.map(lambda _: start.wait(), range(threads)))  # all have started
+    torch.set_num_threads(threads)
+    return workers
+
+
 def matrix(query: Tensor, key: Tensor) -> Tensor:
     """All weights under the causal mask, as textbooks write it."""
     scores = query @ key.mT / math.sqrt(D_HEAD)
@@ -53,14 +67,15 @@ def against_torch(tokens: int, rounds: int) -> Iterator[str]:
     """Whole maps of a long head, without a mask and with the causal one."""
     query, key = inputs(tokens)
     short = query[:, : tokens // 2], key[:, : tokens // 2]
+    drawn = partial(head_maps, executor=pool())
     for mask in ("full", "causal"):
         fused = partial(F.scaled_dot_product_attention, query[None], key[None], key[None], is_causal=mask == "causal")
         candidates = {
             "torch": fused,
             "floor": partial(floor, query, key, mask == "causal"),
-            "map": partial(head_maps, query, key, mask, stats=False),
-            "stats": partial(head_maps, query, key, mask),
-            "half": partial(head_maps, *short, mask, stats=False),
+            "map": partial(drawn, query, key, mask, stats=False),
+            "stats": partial(drawn, query, key, mask),
+            "half": partial(drawn, *short, mask, stats=False),
         }
         found, label = times(candidates, rounds), f"{tokens:,} tokens, {mask}"
         yield verdict(f"map / torch's attention without weights, {label}", ratio(found, "map", "torch"), 0.8)
