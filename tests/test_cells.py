@@ -137,3 +137,14 @@ def unpacked(message: bytes) -> tuple[dict, Cells]:
     rest = np.frombuffer(message, np.uint8, -1, start + codes.nbytes)
     places = torch.from_numpy(rest.reshape(shape).copy()) if header["places"] else None
     return header, Cells(torch.from_numpy(codes.copy()), places, header["tile"], header["queries"], header["keys"])
+
+
+def test_a_grid_of_65536_tokens_is_no_larger_than_one_of_512():
+    """Eight heads as the page sends them: two bytes a pixel, and one more where a pixel says where its greatest is."""
+    side = 192
+    short = payload({}, cells(torch.rand(8, 512, 512), MASKS["full"].square(512, 512, 1), side))
+    tile = -(-65536 // side)
+    shown = torch.rand(8, -(-65536 // tile), -(-65536 // tile))
+    long = payload({}, pixel_cells(shown, torch.ones_like(shown[0], dtype=torch.bool), tile, 65536))
+    assert len(long) <= len(short)
+    assert len(long) - 2 * shown.numel() < 300, "beside the pixels there is but a header"

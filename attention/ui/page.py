@@ -176,7 +176,7 @@ def _live(view: View, ahead: View | None, any_length: bool) -> None:
     if ahead:
         ahead(shown)
     pause.then(partial(_controls, config))
-    if st.session_state.pop("bare", False) or shown is not config.traceable:  # a new page, or one that takes its time
+    if st.session_state.pop("bare", False):
         pause.rest()
     _tell(st.session_state.notes)
     if shown is not config:

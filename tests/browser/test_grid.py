@@ -22,6 +22,7 @@ HOT = 60  # of 255 in red: what is above is no weight of zero
 SCRIPT = """
 import streamlit as st, torch
 from attention import codec
+from attention import head_maps
 from attention.cells import cells, pixel_cells
 from attention.charts import theme
 from attention.components.copy_link import copy_link
@@ -52,6 +53,15 @@ if scene == "map":
     pixels = torch.zeros(h, 256, 256)
     pixels[:, 200, 100] = 0.5
     found = pixel_cells(pixels, torch.ones(256, 256, dtype=torch.bool).tril(), 256, 65536)
+if scene == "hot map":
+    n = int(query["long"])  # a hundred queries that see one key each
+    spot = torch.arange(100)
+    queries, keys = n // 200 + spot * (n // 100), n // 200 + (spot % 10 * 10 + spot // 10) * (n // 100)
+    way = torch.nn.functional.normalize(torch.randn(100, 16, generator=torch.Generator().manual_seed(0)), dim=-1)
+    q, k = torch.zeros(2, 1, n, 16)
+    q[0, queries], k[0, keys] = 300 * way, way
+    maps = head_maps(q, k, mask="full", scale=1.0, side=theme.side(h), pool="max", stats=False)
+    found = pixel_cells(maps.pixels.expand(h, -1, -1), torch.ones_like(maps.pixels[0], dtype=torch.bool), maps.tile, n)
 got = heads_grid(config, found, note="preview")
 copy_link()
 st.text(f"pinned {got['head']} {got['query']} {got['key']}" if got else "nothing pinned")
@@ -123,6 +133,13 @@ def blobs(hot: np.ndarray) -> int:
 @pytest.mark.parametrize(("tokens", "theme"), [(128, "dark"), (512, "light"), (1024, "dark")])
 def test_every_one_of_800_hot_cells_is_seen(opened, tokens, theme):
     page = opened(f"scene=hot&tokens={tokens}&mask=full&input=noise", theme).page
+    page.mouse.move(5, 5)
+    assert [blobs(square[:, :, 0] > HOT) for square in squares(page)] == [100] * 8
+
+
+@pytest.mark.parametrize("tokens", [2048, 16384, 65536])
+def test_every_one_of_800_hot_cells_of_a_long_map_is_seen(opened, tokens):
+    page = opened(f"scene=hot+map&long={tokens}&heads=8&tokens=8&input=noise", "dark").page
     page.mouse.move(5, 5)
     assert [blobs(square[:, :, 0] > HOT) for square in squares(page)] == [100] * 8
 

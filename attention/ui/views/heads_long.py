@@ -12,7 +12,7 @@ from attention.charts import heatmap, row
 from attention.components.heads_grid import heads_grid
 from attention.config import KNOBS, Config
 from attention.maps import split
-from attention.ui import compute, page, proof
+from attention.ui import compute, page, pause, proof
 from attention.ui.drawing import Drawing
 from attention.ui.views import heads_parts as parts
 from attention.ui.words import plain
@@ -24,18 +24,34 @@ STOPPED = "stopped"  # key of what this visitor has cancelled
 
 
 def view(config: Config) -> None:
-    """The page of a config that is too long for a trace."""
+    """The page of a config that is too long for a trace; what one waits for first: the squares, or the zoom."""
     drawing = drawn(config)
-    parts.title(config, lambda: _proof(config, drawing))
+    if not drawing.preview.done():
+        pause.rest()
+    parts_of_page = [(st.container(), part) for part in (_above, _below)]
+    for place, part in reversed(parts_of_page) if config.rows or config.cols else parts_of_page:
+        with place:
+            part(config, drawing)
+
+
+def _above(config: Config, drawing: Drawing) -> None:
+    title = st.container()
     if _awaited(drawing):
         st.fragment(_growing, run_every=TICK)(config, drawing)
     else:
         _ended(drawing)
         _squares(config, drawing)
+    pause.paint()
+    with title:
+        parts.title(config, lambda: _proof(config, drawing))
     _row(config, drawing)
+
+
+def _below(config: Config, drawing: Drawing) -> None:
     left, right = st.columns([3, 2], gap="medium")
     with left:
         _large(config, drawing)
+        pause.paint()
     with right:
         if drawing.state == "done":
             parts.numbers(compute.map_numbers(config.tensors, drawing))

@@ -1,0 +1,132 @@
+"""Long sequences on the Heads page, in a real Chromium: `python -m benchmarks.long`. Linux only.
+
+65,536 tokens in 8 heads: from the slider's release to the preview; a zoom into 512 x 512 tokens against a change of a
+bare Streamlit app; another visitor's slider while a map is drawn; and what remains of a map that is cancelled: the
+seconds until the server rests, and the memory that it keeps.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from pathlib import Path
+from statistics import median
+
+from playwright.sync_api import Browser
+
+from benchmarks.browser import Slider, opened
+from benchmarks.interleaved import environment
+from benchmarks.paint import BARE, GRID, PAINTED, mark, told
+from tests.chromium import launched
+from tests.served import Server, served
+
+LONG = "heads=8&d_model=512&input=topics&mask=full"
+BELOW = 63_488  # the stop of the slider before 65,536
+ZOOMED = ".st-key-focus image"
+IDLE = 0.2  # of a processor: what a server that draws nothing may use
+CHANGES = 10
+
+
+def preview(browser: Browser, url: str) -> float:
+    """Seconds from the key that makes a sequence 65,536 tokens long to its preview."""
+    slider = opened(browser, f"{url}/?{LONG}&tokens={BELOW}", "tokens", GRID, PAINTED)
+    _cancel(slider)
+    slider.page.locator(".st-key-tokens input[type=range]").focus()
+    took = slider.timed(lambda: slider.page.keyboard.press("ArrowRight"), "keydown")
+    _cancel(slider)
+    slider.page.context.close()
+    return took
+
+
+def zooms(browser: Browser, url: str) -> list[float]:
+    """Seconds from the end of a dragged rectangle of some 512 x 512 tokens to its picture, within 2,048 x 2,048."""
+    link = f"{url}/?heads=2&d_model=128&input=topics&mask=full&tokens=65536&rows=30000-32047&cols=20000-22047"
+    page = opened(browser, link, "tokens", GRID, PAINTED)
+    page.page.get_by_text("Downloads").wait_for(timeout=300_000)
+    found = []
+    for _ in range(CHANGES):
+        page.rest()
+        plot = page.page.locator(".st-key-focus .nsewdrag").first
+        plot.scroll_into_view_if_needed()
+        box, mouse = plot.bounding_box(), page.page.mouse
+        mouse.move(box["x"] + 0.4 * box["width"], box["y"] + 0.4 * box["height"])
+        mouse.down()
+        mouse.move(box["x"] + 0.65 * box["width"], box["y"] + 0.65 * box["height"], steps=5)
+        released = Slider(page.page, "", ZOOMED, "href").timed(mouse.up, "pointerup")
+        found.append(released)
+        page.page.locator(".st-key-zoom-out button").click()
+    page.page.context.close()
+    return found
+
+
+def guest(browser: Browser, app: Server) -> tuple[list[float], list[float]]:
+    """Seconds of a visitor's changes of a short sequence, alone and while another's long map is drawn."""
+    short = opened(browser, f"{app.url}/?heads=8&tokens=128&input=noise", "temperature", GRID, PAINTED)
+    alone = [short.seconds() for _ in range(CHANGES)]
+    other = opened(browser, f"{app.url}/?{LONG}&tokens=65536", "tokens", GRID, PAINTED)
+    beside = [short.seconds() for _ in range(CHANGES)]
+    _cancel(other)
+    other.page.context.close()
+    short.page.context.close()
+    return alone, beside
+
+
+def cancelled(browser: Browser, app: Server) -> tuple[float, float]:
+    """Seconds from the click on Cancel until the server rests, and the megabytes that it has more than before."""
+    first = opened(browser, f"{app.url}/?heads=8&tokens=128", "tokens", GRID, PAINTED)
+    before = _memory(app)
+    link = f"{app.url}/?{LONG}&tokens=65536&seed=5"
+    page = opened(browser, link, "tokens", GRID, PAINTED)
+    time.sleep(5)
+    start = time.monotonic()
+    page.page.get_by_role("button", name="Cancel").click()
+    while True:
+        used, since = app.cpu, time.monotonic()
+        time.sleep(0.25)
+        if (app.cpu - used) / (time.monotonic() - since) < IDLE:
+            break
+    took = since - start
+    page.page.context.close()
+    first.page.context.close()
+    return took, _memory(app) - before
+
+
+def _cancel(slider: Slider) -> None:
+    slider.page.get_by_role("button", name="Cancel").click()
+    slider.page.get_by_text("Cancelled").wait_for()
+    slider.rest()
+
+
+def _memory(app: Server) -> float:
+    """Resident megabytes of a server."""
+    lines = Path(f"/proc/{app.process.pid}/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS")) / 1024
+
+
+def _line(value: float, bound: float, what: str) -> bool:
+    print(f"{mark(value <= bound)}  {value:.2f}, at most {bound}: {what}", flush=True)
+    return value <= bound
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as folder, launched() as browser:
+        script = Path(folder) / "bare.py"
+        script.write_text(BARE)
+        with served(script, Path(folder)) as plain, served() as app:
+            print(f"Long sequences on the page; Chromium; {environment()}")
+            bare = opened(browser, plain.url, "value", '[data-testid="stText"]')
+            rerun = [bare.seconds() for _ in range(CHANGES)]
+            held = [_line(median(preview(browser, app.url) for _ in range(3)), 1, "s from the slider to the preview")]
+            alone, beside = guest(browser, app)
+            held.append(_line(max(beside), 1, f"s of another visitor's slider, {told(beside)}; alone {told(alone)}"))
+            seconds, grown = cancelled(browser, app)
+            held.append(_line(seconds, 1, "s from Cancel until the server rests"))
+            held.append(_line(grown, 150, "MB that a cancelled map leaves: queries, keys and the preview"))
+            ratio = median(zooms(browser, app.url)) / median(rerun)
+            held.append(_line(ratio, 3, f"of a bare app's {told(rerun)}: zoom at 65,536 tokens"))
+    sys.exit(not all(held))
+
+
+if __name__ == "__main__":
+    main()
