@@ -13,10 +13,10 @@ from itertools import pairwise
 from typing import Any
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from attention.blocks import Span, choices, classed, edges
+from attention.blocks import Span, choices, classed, edges, visible
 from attention.maps import (
     HEIGHT,
     POOLS,
@@ -140,7 +140,13 @@ def preview(
     picks = picks.clamp_(max=maps.rows[1] - 1).int()
     sampled = replace(maps, lse=maps.lse[:, : len(picks)].clone(), exact=False)
     some = torch.arange(len(picks)).split(max(1, BATCH // maps.tokens))
-    work = [(sampled, query, key, head, part, picks[part]) for head in maps.numbers for part in some]
+    seen = visible(maps.scoring.rule, maps.tokens, maps.scoring.span, maps.tile, maps.rows, (0, maps.tokens))
+    reach = [_reach(seen[part].any(0), maps) for part in some]
+    work = [
+        (sampled, query, key, head, part, picks[part], *ends)
+        for head in maps.numbers
+        for part, ends in zip(some, reach, strict=True)
+    ]
     for _ in (executor.map if executor else map)(_sample, *zip(*work, strict=True)):
         pass
     return sampled
@@ -215,22 +221,33 @@ def _pairs(maps: HeadMaps, query: Tensor, key: Tensor, at: int, rows: Tensor, co
 
 
 @torch.inference_mode()
-def _sample(maps: HeadMaps, query: Tensor, key: Tensor, head: int, some: Tensor, rows: Tensor) -> None:
-    """Fills some rows of pixels with the weights of one query each."""
-    k, across = key_of(head, query, key).to(precision(query)), range(maps.tokens)
-    scores = k.new_empty(len(rows), maps.tokens)
-    maps.scoring.scores(query[head, rows].to(k.dtype), k, rows[:, None], across, head, maps.heads, scores)
-    seen = maps.scoring.sees(rows[:, None], across, maps.tokens, scores)
-    raw = scores.add_(penalty(seen, scores)).logsumexp(-1)
+def _sample(
+    maps: HeadMaps, query: Tensor, key: Tensor, head: int, some: Tensor, rows: Tensor, first: int, last: int
+) -> None:
+    """Fills some rows of pixels with the weights of one query each, which see no key but those of a range."""
+    seen = maps.scoring.sees(rows[:, None], range(first, last), maps.tokens, key)
+    k = key_of(head, query, key)[first:last].to(precision(query))
+    scores = k.new_empty(len(rows), last - first)
+    maps.scoring.scores(query[head, rows].to(k.dtype), k, rows[:, None], range(first, last), head, maps.heads, scores)
+    if not bool(seen.all()):
+        scores.add_(penalty(seen, scores))
+    raw = scores.logsumexp(-1)
     lse = NORMALISERS[maps.scoring.softmax](torch.where(seen.any(-1), raw, -torch.inf)).double()
     maps.lse[head, some] = lse
-    shown = _weights(scores, seen, lse[:, None])[:, maps.cols[0] : maps.cols[1]]
+    left, right = max(first, maps.cols[0]), max(first, min(last, maps.cols[1]))
+    shown = _exponentials(scores, lse[:, None])[:, left - first : right - first]
     sums, tops = shown.new_zeros(2, len(rows), maps.mean.shape[2])
-    add(sums, shown, 0, maps.tile)
+    add(sums, shown, left - maps.cols[0], maps.tile)
     maps.mean[head, some] = (sums / counts(maps.cols, maps.tile, sums)).to(maps.mean.dtype)
     if maps.most is not None:
-        lift(tops, shown, 0, maps.tile)
+        lift(tops, shown, left - maps.cols[0], maps.tile)
         maps.most[head, some] = tops.to(maps.most.dtype)
+
+
+def _reach(seen: Bool[Tensor, "r"], maps: HeadMaps) -> tuple[int, int]:
+    """From which key to which the tiles are that are seen; nothing where none is."""
+    at = seen.nonzero()
+    return (int(at[0]) * maps.tile, min(maps.tokens, (int(at[-1]) + 1) * maps.tile)) if len(at) else (0, 0)
 
 
 def _mass(maps: HeadMaps, query: Tensor, key: Tensor, at: int) -> Float[Tensor, "b"]:

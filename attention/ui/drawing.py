@@ -158,6 +158,7 @@ class Studio:
 
         try:
             query, key = drawing.tensors.result()
+            wait([drawing.preview])  # which somebody looks for at this moment: all threads are its own
             if drawing.stopped():
                 return
             drawing.state = "drawing"
