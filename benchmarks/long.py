@@ -26,6 +26,7 @@ BELOW = 63_488  # the stop of the slider before 65,536
 ZOOMED = ".st-key-focus image"
 IDLE = 0.2  # of a processor: what a server that draws nothing may use
 CHANGES = 10
+KEPT = 2 * 65_536 * 512 * 4 / 2**20 + 100  # MB: queries and keys in float32, and what any page keeps
 
 
 def preview(browser: Browser, url: str) -> float:
@@ -122,7 +123,7 @@ def main() -> None:
             held.append(_line(max(beside), 1, f"s of another visitor's slider, {told(beside)}; alone {told(alone)}"))
             seconds, grown = cancelled(browser, app)
             held.append(_line(seconds, 1, "s from Cancel until the server rests"))
-            held.append(_line(grown, 150, "MB that a cancelled map leaves: queries, keys and the preview"))
+            held.append(_line(grown, KEPT, "MB that a cancelled map leaves: queries and keys, for the row in focus"))
             ratio = median(zooms(browser, app.url)) / median(rerun)
             held.append(_line(ratio, 3, f"of a bare app's {told(rerun)}: zoom at 65,536 tokens"))
     sys.exit(not all(held))

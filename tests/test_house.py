@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import re
 import sys
 import tomllib
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from attention.charts import theme
+from benchmarks import __main__ as runner
 
 ROOT = Path(__file__).parents[1]
 SETTINGS = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text())
@@ -70,3 +72,9 @@ def imported(node: ast.AST) -> list[str]:
     if isinstance(node, ast.Import):
         return [alias.name for alias in node.names]
     return [node.module] if isinstance(node, ast.ImportFrom) and node.module else []
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "benchmarks").glob("[a-z]*.py")), ids=lambda path: path.stem)
+def test_every_benchmark_can_be_run(path):
+    module = importlib.import_module(f"benchmarks.{path.stem}")
+    assert not hasattr(module, "main") or path.stem in runner.NAMES
