@@ -59,16 +59,14 @@ def widget(name: str, config: Config) -> None:
 BOUNDS = ("tokens", "d_model", "span")  # sliders whose stops change
 
 
-def bounds(name: str, config: Config) -> tuple[int, ...] | None:
-    """Least, greatest and step, or all stops, of a slider; Streamlit starts it anew whenever one of them changes."""
+def bounds(name: str, config: Config) -> tuple[int, ...]:
+    """Least, greatest and step, or all stops, of one of BOUNDS; Streamlit starts it anew whenever one of them changes."""
     h = config.heads
     if name == "tokens":
         return lengths(config.tokens)
     if name == "d_model":
         return h, int(KNOBS[name].high) // h * h, h
-    if name == "span":
-        return 1, max(config.tokens, config.span), 1
-    return None
+    return 1, max(config.tokens, config.span), 1
 
 
 @lru_cache(maxsize=64)
@@ -87,8 +85,8 @@ def _help(name: str) -> str:
 
 def first_line(rule: object) -> str:
     """The first sentence of a rule's docstring."""
-    if hasattr(rule, "help"):
-        return rule.help
+    if help := getattr(rule, "help", None):
+        return help
     return (getattr(rule, "doc", rule).__doc__ or "").strip().splitlines()[0]
 
 
