@@ -22,7 +22,7 @@ SMALL = "tokens=5&heads=2&d_model=8"
 
 
 def drawn(tab, link: str):
-    """The matrices, when they show the config of this link."""
+    """The matrices, when they show the config of this link and the page is at rest: a key may be lost before."""
     tab.page.locator(f"{MATRICES}[data-painted]").wait_for()
     tab.page.wait_for_function(
         """([matrices, link]) => {
@@ -32,6 +32,7 @@ def drawn(tab, link: str):
         }""",
         arg=[MATRICES, link],
     )
+    tab.quiet()
     return tab.page.locator(MATRICES)
 
 
