@@ -200,9 +200,12 @@ def _fold(pixels: Tensor, weights: Tensor, top: int, left: int, tile: int, pool:
 
 def _weights(scores: Tensor, seen: Tensor, lse: Tensor) -> Tensor:
     """Weights of scores, in place; rows that see nothing have an lse of -inf and get zeros."""
-    if not bool(seen.all()):
-        scores.add_(penalty(seen, scores))
-    return _exponentials(scores, lse)
+    return _exponentials(_hide(scores, seen), lse)
+
+
+def _hide(scores: Tensor, seen: Tensor) -> Tensor:
+    """Puts hidden pairs where they should be, in place."""
+    return scores if bool(seen.all()) else scores.add_(penalty(seen, scores))
 
 
 def _exponentials(scores: Tensor, lse: Tensor) -> Tensor:
@@ -229,9 +232,7 @@ def _sample(
     k = key_of(head, query, key)[first:last].to(precision(query))
     scores = k.new_empty(len(rows), last - first)
     maps.scoring.scores(query[head, rows].to(k.dtype), k, rows[:, None], range(first, last), head, maps.heads, scores)
-    if not bool(seen.all()):
-        scores.add_(penalty(seen, scores))
-    raw = scores.logsumexp(-1)
+    raw = _hide(scores, seen).logsumexp(-1)
     lse = NORMALISERS[maps.scoring.softmax](torch.where(seen.any(-1), raw, -torch.inf)).double()
     maps.lse[head, some] = lse
     left, right = max(first, maps.cols[0]), max(first, min(last, maps.cols[1]))

@@ -28,36 +28,33 @@ def view(config: Config) -> None:
     drawing = drawn(config)
     if not drawing.preview.done():
         pause.rest()
-    parts_of_page = [(st.container(), part) for part in (_above, _below)]
-    for place, part in reversed(parts_of_page) if config.rows or config.cols else parts_of_page:
-        with place:
-            part(config, drawing)
-
-
-def _above(config: Config, drawing: Drawing) -> None:
-    title = st.container()
-    if _awaited(drawing):
-        st.fragment(_growing, run_every=TICK)(config, drawing)
-    else:
-        _ended(drawing)
-        _squares(config, drawing)
+    title, above, row_of_focus = st.container(), st.container(), st.container()
+    left, right = st.columns([3, 2], gap="medium")
+    pictures = [(above, _every_head), (left, _large)]
+    first, second = reversed(pictures) if config.rows or config.cols else pictures
+    with first[0]:
+        first[1](config, drawing)
     pause.paint()
     with title:
         parts.title(config, lambda: _proof(config, drawing))
-    _row(config, drawing)
-
-
-def _below(config: Config, drawing: Drawing) -> None:
-    left, right = st.columns([3, 2], gap="medium")
-    with left:
-        _large(config, drawing)
-        pause.paint()
+    with row_of_focus:
+        _row(config, drawing)
+    with second[0]:
+        second[1](config, drawing)
     with right:
         if drawing.state == "done":
             parts.numbers(compute.map_numbers(config.tensors, drawing))
         else:
             st.caption("The numbers of every head come when all are exact.")
     _take_away(config, drawing)
+
+
+def _every_head(config: Config, drawing: Drawing) -> None:
+    if _awaited(drawing):
+        st.fragment(_growing, run_every=TICK)(config, drawing)
+    else:
+        _ended(drawing)
+        _squares(config, drawing)
 
 
 def drawn(config: Config) -> Drawing:
