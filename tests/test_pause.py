@@ -1,36 +1,66 @@
-"""The rest of a page is sent once, after the picture."""
+"""The rest of a page waits for its picture to be painted, and makes way for a change."""
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
+from streamlit.runtime.scriptrunner_utils.script_requests import RerunData, ScriptRequests
 
 from attention.ui import pause
 
 
 @pytest.fixture
-def sent(monkeypatch) -> list[str]:
-    told: list[str] = []
-    monkeypatch.setattr(pause, "sleep", lambda seconds: told.append("pause"))
-    return told
+def run(monkeypatch) -> SimpleNamespace:
+    """A run of a fragment: its requests, how long it slept and which reruns it asked for; `hurried`, if you like."""
+    run = SimpleNamespace(fragment_ids_this_run=["view"], script_requests=ScriptRequests(), slept=0.0, asked=[])
+    run.hurried = False
+
+    def sleep(seconds: float) -> None:
+        run.slept += seconds
+
+    monkeypatch.setattr(pause, "sleep", sleep)
+    monkeypatch.setattr(pause, "monotonic", lambda: run.slept)
+    monkeypatch.setattr(pause, "get_script_run_ctx", lambda: run)
+    monkeypatch.setattr(pause.page, "hurried", lambda: run.hurried)
+    monkeypatch.setattr(pause.st, "rerun", lambda scope: run.asked.append(scope))
+    # a runner that waits for work has no request; one that works has, from then on, those that came since
+    run.script_requests._state = type(run.script_requests._state).CONTINUE
+    return run
 
 
-def test_the_rest_follows_the_pause_and_only_once(sent):
-    pause.then(lambda: sent.append("controls"))
-    sent.append("picture")
+def test_a_picture_is_given_time_to_be_painted(run):
     pause.paint()
+    assert run.slept == pytest.approx(pause.GAP)
+    assert not run.asked
+
+
+def test_a_run_makes_way_for_a_change(run):
+    run.script_requests.request_rerun(RerunData(fragment_id="controls"))
     pause.paint()
-    pause.rest()
-    assert sent == ["picture", "pause", "controls", "pause"]
+    assert run.slept == pytest.approx(pause.GAP)  # or the pictures of a slider that is dragged were never seen
+    assert run.asked == ["fragment"]
 
 
-def test_a_page_without_a_pause_sends_the_rest_in_the_end(sent):
-    pause.then(lambda: sent.append("controls"))
-    pause.rest()
-    assert sent == ["controls"]
+def test_a_timer_ends_no_picture(run):
+    run.script_requests.request_rerun(RerunData(fragment_id="growing", is_auto_rerun=True))
+    pause.paint()
+    assert not run.asked
 
 
-def test_a_run_that_was_ended_leaves_nothing_to_the_next(sent):
-    pause.then(lambda: sent.append("old"))
-    pause.then(lambda: sent.append("new"))
-    pause.rest()
-    assert sent == ["new"]
+def test_a_run_of_the_whole_page_is_left_to_streamlit(run):
+    run.fragment_ids_this_run = None
+    run.script_requests.request_rerun(RerunData(fragment_id="controls"))
+    pause.paint()
+    assert not run.asked
+
+
+def test_the_rest_waits_longer_while_changes_follow_each_other(run):
+    run.hurried = True
+    pause.paint()
+    assert pause.CALM <= run.slept < pause.CALM + 2 * pause.LOOK
+    run.script_requests.request_rerun(RerunData(fragment_id="controls"))
+    run.slept = 0.0
+    pause.paint()
+    assert run.slept == pytest.approx(pause.GAP)
+    assert run.asked == ["fragment"]

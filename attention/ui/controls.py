@@ -6,11 +6,13 @@ The widgets' keys are the knobs' names; their values are seeded and read by `pag
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import lru_cache
+from typing import Any
 
 import streamlit as st
 
-from attention.config import DEFAULTS, KNOBS, LONGEST, Config
+from attention.config import DEFAULTS, KNOBS, LONGEST, Config, Knob
 from attention.inputs import INPUTS, SPLIT
 from attention.masks import COMBINATIONS, MASKS
 from attention.scores import POSITIONS, SCALES, SOFTMAXES
@@ -27,33 +29,41 @@ RULES = {
 }
 EVERY, STOPS = 128, 16  # up to which length every one is a stop of its slider, and how many an octave beyond
 SOURCE = ("input", "text", "projections", "seed")
+ADVANCED = tuple(name for name, knob in KNOBS.items() if knob.advanced)
+NAMES = frozenset((*FIRST, "second", *SOURCE, *ADVANCED))  # every knob that has its widget here
+Change = Callable[[], None]
 
 
-def draw(config: Config) -> None:
-    """Every control; the five that matter most stand first."""
+def draw(config: Config, change: Change) -> None:
+    """Every control, with what it calls when somebody has moved it; those that matter most stand first."""
     for name in FIRST:
-        widget(name, config)
+        widget(name, config, change)
     with st.expander("Input and projections", icon=":material/input:"):
         for name in SOURCE:
-            widget(name, config)
+            widget(name, config, change)
     with st.expander("Advanced", icon=":material/tune:"):
-        for name, knob in KNOBS.items():
-            if knob.advanced:
-                widget(name, config)
+        for name in ADVANCED:
+            widget(name, config, change)
 
 
-def widget(name: str, config: Config) -> None:
+def look(config: Config) -> tuple[Any, ...]:
+    """Whatever of a config the controls show beside the values that people set in them."""
+    stops = [bounds(name, config) for name in BOUNDS]
+    return *stops, config.heads, config.d_head, _span_help(config), _beyond(config), _second(config), _typed(config)
+
+
+def widget(name: str, config: Config, change: Change) -> None:
     """The control of one knob."""
-    if name in SPECIAL:
-        SPECIAL[name](config)
-        return
     knob, default = KNOBS[name], DEFAULTS[name]
-    if knob.choices:
-        st.selectbox(knob.label, knob.choices, key=name, help=_help(name))
+    told = {"key": name, "help": knob.help, "on_change": change}
+    if name in SPECIAL:
+        SPECIAL[name](config, knob, told)
+    elif knob.choices:
+        st.selectbox(knob.label, knob.choices, **told | {"help": _help(name)})
     elif isinstance(default, float):
-        st.slider(knob.label, float(knob.low), float(knob.high), key=name, help=knob.help, step=0.05)
+        st.slider(knob.label, float(knob.low), float(knob.high), step=0.05, **told)
     else:
-        st.slider(knob.label, int(knob.low), int(knob.high), key=name, help=knob.help)
+        st.slider(knob.label, int(knob.low), int(knob.high), **told)
 
 
 BOUNDS = ("tokens", "d_model", "span")  # sliders whose stops change
@@ -90,52 +100,64 @@ def first_line(rule: object) -> str:
     return (getattr(rule, "doc", rule).__doc__ or "").strip().splitlines()[0]
 
 
-def _tokens(config: Config) -> None:
-    knob = KNOBS["tokens"]
-    st.select_slider(knob.label, lengths(config.tokens), key="tokens", help=knob.help, format_func="{:,}".format)
+def _tokens(config: Config, knob: Knob, told: dict[str, Any]) -> None:
+    st.select_slider(knob.label, lengths(config.tokens), format_func="{:,}".format, **told)
 
 
-def _d_model(config: Config) -> None:
-    knob = KNOBS["d_model"]
+def _d_model(config: Config, knob: Knob, told: dict[str, Any]) -> None:
     low, high, step = bounds("d_model", config)
-    st.slider(knob.label, low, high, step=step, key="d_model", help=knob.help)
+    st.slider(knob.label, low, high, step=step, **told)
     st.caption(f"d_head = d_model / heads = {config.d_head}")
 
 
-def _span(config: Config) -> None:
-    knob, meaning = KNOBS["span"], config.rule.span
+def _span(config: Config, knob: Knob, told: dict[str, Any]) -> None:
     low, high, _ = bounds("span", config)
-    help = f"{knob.help} For this mask: {meaning}." if meaning else f"{knob.help} The mask {config.rule_name} has none."
-    st.slider(knob.label, low, high, key="span", help=help, disabled=not meaning)
-    if meaning and config.span > config.tokens >= config.keys:
-        st.caption(f"Longer than the sequence: acts as {config.tokens:,}.")
+    st.slider(knob.label, low, high, disabled=not config.rule.span, **told | {"help": _span_help(config)})
+    if beyond := _beyond(config):
+        st.caption(beyond)
 
 
-def _combine(config: Config) -> None:
+def _span_help(config: Config) -> str:
+    meaning = config.rule.span
+    return f"{KNOBS['span'].help} " + (
+        f"For this mask: {meaning}." if meaning else f"The mask {config.rule_name} has none."
+    )
+
+
+def _beyond(config: Config) -> str:
+    over = config.rule.span and config.span > config.tokens >= config.keys
+    return f"Longer than the sequence: acts as {config.tokens:,}." if over else ""
+
+
+def _combine(config: Config, knob: Knob, told: dict[str, Any]) -> None:
     """Folded away, but a second mask that counts is named on the fold."""
-    joined = config.combine != "none"
-    with st.expander(f"{config.combine} {config.second}" if joined else "Second mask", icon=":material/join_inner:"):
+    joined = _second(config)
+    with st.expander(joined or "Second mask", icon=":material/join_inner:"):
         for name in ("combine", "second") if joined else ("combine",):
-            st.selectbox(KNOBS[name].label, KNOBS[name].choices, key=name, help=_help(name))
+            st.selectbox(KNOBS[name].label, KNOBS[name].choices, **told | {"key": name, "help": _help(name)})
 
 
-def _text(config: Config) -> None:
-    if config.input not in SPLIT:
-        return
-    knob = KNOBS["text"]
-    st.text_area(knob.label, key="text", help=knob.help, max_chars=int(knob.high), height=90)
+def _second(config: Config) -> str:
+    return "" if config.combine == "none" else f"{config.combine} {config.second}"
 
 
-def _seed(config: Config) -> None:
-    knob = KNOBS["seed"]
-    st.number_input(knob.label, int(knob.low), int(knob.high), key="seed", help=knob.help)
+def _text(config: Config, knob: Knob, told: dict[str, Any]) -> None:
+    if _typed(config):
+        st.text_area(knob.label, max_chars=int(knob.high), height=90, **told)
 
 
-def _kv_heads(config: Config) -> None:
-    knob, h = KNOBS["kv_heads"], config.heads
-    sizes = [0, *(n for n in range(1, h + 1) if h % n == 0)]
+def _typed(config: Config) -> bool:
+    return config.input in SPLIT
+
+
+def _seed(config: Config, knob: Knob, told: dict[str, Any]) -> None:
+    st.number_input(knob.label, int(knob.low), int(knob.high), **told)
+
+
+def _kv_heads(config: Config, knob: Knob, told: dict[str, Any]) -> None:
+    sizes = [0, *(n for n in range(1, config.heads + 1) if config.heads % n == 0)]
     names = {0: "0: one for each head", 1: "1: multi-query"}  # as fixed as the option: Streamlit compares them
-    st.selectbox(knob.label, sizes, key="kv_heads", help=knob.help, format_func=lambda n: names.get(n, str(n)))
+    st.selectbox(knob.label, sizes, format_func=lambda n: names.get(n, str(n)), **told)
 
 
 SPECIAL = {

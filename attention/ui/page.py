@@ -1,8 +1,9 @@
 """How every page begins. Sole owner of st.session_state and st.query_params.
 
 The truth is one `Config` in the session and in the address bar; widgets are views of it, keyed as the knobs and seeded
-again wherever they differ. Controls and picture rerun together as one fragment: fragment reruns coalesce to the newest
-value, while full reruns would stack up (a thread each).
+again wherever they differ. Controls and view are two fragments: fragment reruns coalesce to the newest value, while full
+reruns would stack up (a thread each). A control that was moved reruns the view by name; the controls follow only where
+they look different now, as most of a change's messages would be theirs.
 """
 
 from __future__ import annotations
@@ -10,25 +11,27 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
+from time import monotonic
 from typing import Any
 from uuid import uuid4
 
 import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from attention import codec, sweep
 from attention.components.copy_link import copy_link
 from attention.config import DEFAULTS, KNOBS, LAST, LONGEST, Config, ConfigError, check
 from attention.published import ROWS
 from attention.sweep import Sweep
-from attention.ui import compute, controls, limits, pause, sweep_controls
+from attention.ui import compute, controls, limits, sweep_controls
 from attention.ui.words import plain
 
 # In the page itself: Material icons come from elsewhere, and a browser fetches a file anew whenever the address changes.
 ICON = "data:image/png;base64," + b64encode(Path(__file__).with_name("icon.png").read_bytes()).decode()
 TOLD = 20  # notes that are shown at once
+HURRY = 0.5  # seconds between two changes of somebody who is still looking for a value
 View = Callable[[Config], None]
 TIGHT = """
 <style>
@@ -47,7 +50,11 @@ def show(view: View, ahead: View | None = None, any_length: bool = False) -> Non
     `any_length`, a view of a config that is too long for a trace gets the first tokens, and the page says so.
     """
     _arrive(_begin(view.__module__))
-    _live(view, ahead, any_length)
+    config = _taken_up()
+    if ahead:
+        ahead(config if any_length else config.traceable)
+    _controls()
+    _view(view, any_length)
     compute.settle(view.__module__)
 
 
@@ -67,9 +74,19 @@ def _begin(module: str) -> bool:
     compute.one_thread()
     st.html(TIGHT)
     st.sidebar.container(height=1, border=False, key="top")  # a fragment may write where the page has written before
-    st.session_state.bare = True  # it has no controls yet
     last, st.session_state.page = st.session_state.get("page", name), name
     return last != name
+
+
+def change(**values: Any) -> None:
+    """Sets knobs and shows what they say now: the callback of whatever changes a config."""
+    put(**values)
+    run, state = get_script_run_ctx(), st.session_state
+    if run and run.fragment_ids_this_run:  # else the whole page is about to run
+        state.moved |= values.keys() & KNOBS.keys()  # their widgets are not told what a callback sets
+        _taken_up()
+        state.follow = _differ()
+        st.rerun(["view", "controls"] if state.follow else "view")
 
 
 def put(**values: Any) -> None:
@@ -77,6 +94,11 @@ def put(**values: Any) -> None:
     state = st.session_state
     state.update(values)
     state.wishes = {name: wish for name, wish in state.get("wishes", {}).items() if name not in values}
+
+
+def hurried() -> bool:
+    """Did the view that is drawn now follow close upon the one before?"""
+    return st.session_state.get("hurried", False)
 
 
 def visitor() -> str:
@@ -94,14 +116,14 @@ def pinned() -> None:
     pin = (st.session_state.get("grid") or {}).get("pin") or {}
     if pin.get("query") == st.session_state.config.tokens - 1:
         pin = pin | {"query": LAST}  # the last one stays the last when the length changes
-    put(**{name: pin[name] for name in ("head", "query") if name in pin})
+    change(**{name: pin[name] for name in ("head", "query") if name in pin})
 
 
 def framed() -> None:
     """Takes up the rectangle that was drawn in the large head, whose key is "focus": the callback of a selection."""
     boxes = (st.session_state.get("focus") or {}).get("selection", {}).get("box", [])
     if boxes:
-        put(rows=_range(boxes[-1]["y"]), cols=_range(boxes[-1]["x"]))
+        change(rows=_range(boxes[-1]["y"]), cols=_range(boxes[-1]["x"]))
 
 
 def _range(ends: list[float]) -> str:
@@ -110,27 +132,22 @@ def _range(ends: list[float]) -> str:
     return f"{first}-{last}"
 
 
-def moved(config: Config) -> bool:
-    """Was the focus moved since a part of the page, which has a timer of its own, was drawn?"""
-    return any(st.session_state.get(name) != getattr(config, name) for name in ("head", "query"))
-
-
 def chosen() -> None:
     """Takes up what was chosen in the gallery of masks, whose key is "gallery": the callback of a choice."""
     choice = (st.session_state.get("gallery") or {}).get("choice") or {}
-    put(**{name: choice[name] for name in ("mask", "combine", "second") if name in choice})
+    change(**{name: choice[name] for name in ("mask", "combine", "second") if name in choice})
 
 
 def stepped() -> None:
     """Takes up the step that was turned to in the matrices, whose key is "matrices": the callback of a turn."""
     turn = (st.session_state.get("matrices") or {}).get("turn") or {}
-    put(**{name: turn[name] for name in ("step", "steps") if name in turn})
+    change(**{name: turn[name] for name in ("step", "steps") if name in turn})
 
 
 def picked() -> None:
     """Takes up the cell that was pinned in the matrices: its head, and its query where its rows are queries."""
     pin = (st.session_state.get("matrices") or {}).get("pin") or {}
-    put(**{name: pin[name] for name in ("head", "query") if name in pin})
+    change(**{name: pin[name] for name in ("head", "query") if name in pin})
 
 
 def _through_menu(name: str) -> None:
@@ -168,38 +185,44 @@ def _known(config: Config, notes: list[str]) -> tuple[Config, list[str]]:
     return config, notes
 
 
-@st.fragment
-def _live(view: View, ahead: View | None, any_length: bool) -> None:
-    config = _taken_up()
+@st.fragment(key="view")
+def _view(view: View, any_length: bool) -> None:
+    state, config, now = st.session_state, _taken_up(), monotonic()
+    state.hurried, state.viewed = now - state.get("viewed", 0.0) < HURRY, now
     shown = config if any_length else config.traceable
     _write_link(config)
-    if ahead:
-        ahead(shown)
-    pause.then(partial(_controls, config))
-    if st.session_state.pop("bare", False):
-        pause.rest()
-    _tell(st.session_state.notes)
+    _tell(state.notes)
     if shown is not config:
         st.caption(
             f"Every weight of {config.heads} heads is computed here, so this page shows {shown.tokens:,} of "
             f"{config.tokens:,} tokens. Heads shows them all."
         )
     view(shown)
-    pause.rest()
+    state.moved &= controls.NAMES  # what stands in the view itself is drawn
+    if _differ() and not state.get("follow"):  # a widget of the view has moved one of the controls
+        st.rerun()
 
 
-def _controls(config: Config) -> None:
+@st.fragment(key="controls")
+def _controls() -> None:
+    state = st.session_state
     with st.sidebar:
-        controls.draw(config)
-        _foot(DEFAULTS)
-    st.session_state.moved = set()
+        controls.draw(state.config, change)
+        _foot(DEFAULTS, change)
+    state.moved, state.look, state.follow = state.moved - controls.NAMES, controls.look(state.config), False
 
 
-def _foot(defaults: dict[str, Any]) -> None:
+def _differ() -> bool:
+    """Do the controls that are on the screen differ from what they should be, other than by what was moved there?"""
+    state = st.session_state
+    return bool(state.moved & controls.NAMES) or state.look != controls.look(state.config)
+
+
+def _foot(defaults: dict[str, Any], change: Callable[..., None]) -> None:
     """What every sidebar ends with."""
     with st.container(horizontal=True, vertical_alignment="center"):
         copy_link()
-        st.button("Reset", on_click=put, kwargs=defaults, key="reset", help="Every setting back to its default.")
+        st.button("Reset", on_click=change, kwargs=defaults, key="reset", help="Every setting back to its default.")
 
 
 def _tell(notes: list[str]) -> None:
@@ -219,8 +242,8 @@ def _taken_up() -> Config:
     """
     state = st.session_state
     last, notes = state.config, []
-    before = vars(last)
-    values = {name: before[name] if state.get(name) is None else state[name] for name in KNOBS}
+    before, shown = vars(last), {name: state.get(name) for name in KNOBS}
+    values = {name: before[name] if value is None else value for name, value in shown.items()}
     changed = values != before
     for name, value in values.items():
         try:
@@ -236,10 +259,10 @@ def _taken_up() -> Config:
     state.told = moved
     state.wishes = {name: value for name, value in values.items() if value != getattr(config, name)}
     state.config = config
-    moved = state.setdefault("moved", set())  # again those of a run that a change ended before it drew them
-    moved |= {name for name, value in vars(config).items() if name not in state or state[name] != value}
-    moved |= {name for name in controls.BOUNDS if controls.bounds(name, config) != controls.bounds(name, last)}
-    state.update({name: getattr(config, name) for name in moved})
+    state.setdefault("moved", set())  # until its widget is drawn, as a run may end before that
+    state.moved |= {name for name, value in vars(config).items() if shown[name] != value}
+    state.moved |= {name for name in controls.BOUNDS if controls.bounds(name, config) != controls.bounds(name, last)}
+    state.update({name: getattr(config, name) for name in state.moved})
     return config
 
 
@@ -268,7 +291,7 @@ def _live_sweep(view: Callable[[Sweep], None]) -> None:
         st.query_params.from_dict(sweep.to_query(found))
     with st.sidebar:
         sweep_controls.draw(found)
-        _foot(sweep_controls.widgets(limits.bounded(Sweep())[0]))
+        _foot(sweep_controls.widgets(limits.bounded(Sweep())[0]), put)
     _tell(st.session_state.sweep_notes)
     view(found)
 

@@ -1,33 +1,41 @@
 """A pause in which a browser draws what it was sent: it draws nothing while messages follow each other.
 
-So a page sends the picture that one waits for first, pauses, and sends the rest: also its controls, which were moved
-already where they are and rarely change. What is to come after the picture is said with `then`.
+So a page sends the picture that one waits for first, pauses, and sends the rest; unless something was changed meanwhile:
+then the run ends here, for the next picture, and what is on the screen stays until a run comes to its end. As drawing
+the rest may take a browser longer than the picture, and it takes no change meanwhile, the rest waits longer while
+changes follow each other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextvars import ContextVar
-from time import sleep
+from time import monotonic, sleep
 
-GAP = 0.06  # seconds
-_later: ContextVar[Callable[[], None] | None] = ContextVar("_later", default=None)
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequestType
 
+from attention.ui import page
 
-def then(send: Callable[[], None]) -> None:
-    """What this run is to send after its picture."""
-    _later.set(send)
+GAP, CALM = 0.06, 0.25  # seconds until the rest, and while changes follow each other
+LOOK = 0.01  # seconds between two looks whether something was changed
 
 
 def paint() -> None:
     """To call once the picture that one waits for has been sent, before the rest of the page."""
+    until = monotonic() + CALM
     sleep(GAP)
-    rest()
+    while page.hurried() and monotonic() < until and not _changed():
+        sleep(LOOK)
+    if _changed():
+        st.rerun(scope="fragment")
 
 
-def rest() -> None:
-    """Sends what is to come after the picture, unless it was sent."""
-    send = _later.get()
-    _later.set(None)
-    if send:
-        send()
+def _changed() -> bool:
+    """Does a change by the visitor wait for the end of this run? Not asked in a whole page's run, which Streamlit ends
+    itself, nor of a timer, which would begin the same picture again and again. Streamlit has no public word for it.
+    """
+    run = get_script_run_ctx()
+    if not run or not run.fragment_ids_this_run or not run.script_requests:
+        return False
+    requests = run.script_requests
+    return requests._state is ScriptRequestType.RERUN and not requests._rerun_data.is_auto_rerun

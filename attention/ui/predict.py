@@ -38,7 +38,7 @@ def opened(config: Config, question: Question) -> bool:
         guess = st.segmented_control("Your guess", question.guesses, key=f"guess {this}")
         reveal, end = st.columns([3, 1], vertical_alignment="center")
         found = reveal.toggle("Reveal the answer", key=switch)
-        end.button("End the question", on_click=page.put, kwargs={"predict": "none"}, key="end", width="stretch")
+        end.button("End the question", on_click=page.change, kwargs={"predict": "none"}, key="end", width="stretch")
         if found:
             _answered(question, guess)
     page.put(revealed=this if found else None)
@@ -48,7 +48,7 @@ def opened(config: Config, question: Question) -> bool:
 def offer(names: dict[str, str]) -> None:
     """Buttons that ask, each with its label: what stands on the screen hides, and the link carries the question."""
     for name, label in names.items():
-        st.button(label, on_click=page.put, kwargs={"predict": name}, key=f"ask {name}", icon=":material/quiz:")
+        st.button(label, on_click=page.change, kwargs={"predict": name}, key=f"ask {name}", icon=":material/quiz:")
 
 
 def _answered(question: Question, guess: str | None) -> None:

@@ -27,19 +27,21 @@ expect.set_options(timeout=SECONDS)
 
 @dataclass(frozen=True)
 class Tab:
-    """A tab, what it sent over its websocket (`sent`), and what went wrong in it (`wrong`)."""
+    """A tab, what it sent and heard over its websocket, and what went wrong in it (`wrong`)."""
 
     page: Page
     server: Server
     sent: list[bytes | str] = field(default_factory=list)
+    heard: list[bytes | str] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
 
     def watch(self) -> None:
-        """Notes errors of the console, requests that leave this machine, and what is sent."""
+        """Notes errors of the console, requests that leave this machine, and what is sent and heard."""
         self.page.on("console", lambda told: self._note(_bad(told), told.text))
         self.page.on("pageerror", lambda error: self._note(True, f"{error}"))
         self.page.on("request", lambda asked: self._note(urlsplit(asked.url).hostname not in LOCAL, asked.url))
         self.page.on("websocket", lambda socket: socket.on("framesent", lambda frame: self.sent.append(frame)))
+        self.page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: self.heard.append(frame)))
 
     def _note(self, wrong: bool, text: str) -> None:
         if wrong:
@@ -85,7 +87,8 @@ class Tab:
     def check(self) -> None:
         """Fails where anything went wrong in this tab since it was opened."""
         assert not self.wrong, f"{self.page.url}: {self.wrong}"
-        assert self.page.get_by_test_id("stException").count() == 0, f"{self.page.url} shows an exception"
+        shown = self.page.get_by_test_id("stException").count()
+        assert shown == 0, f"{self.page.url} shows an exception; the server's log:\n{self.server.log.read_text()}"
 
 
 def _bad(told: ConsoleMessage) -> bool:

@@ -127,6 +127,25 @@ def test_pages_are_left_and_come_back_to_with_nothing_forgotten(visit, theme):
     tab.painted(**now)
 
 
+def test_the_controls_are_sent_again_only_where_they_look_different(tab):
+    def heard_of(label: str) -> bool:
+        return any(label.encode() in frame for frame in tab.heard if isinstance(frame, bytes))
+
+    label = "Sequence length (tokens)"
+    assert heard_of(label)
+    tab.quiet()
+    tab.heard.clear()
+    tab.slider("temperature").press("ArrowRight")
+    tab.painted(temperature=1.05)
+    tab.quiet()
+    assert not heard_of(label)
+    assert tab.slider("span").is_disabled()
+    tab.choose("mask", "window")
+    tab.painted(temperature=1.05, mask="window")
+    expect(tab.slider("span")).to_be_enabled()
+    assert heard_of(label)
+
+
 def test_a_storm_ends_at_the_last_value(tab):
     """50 changes within a second: the last one is soon on the screen, and no threads pile up."""
     slider = tab.slider("tokens")

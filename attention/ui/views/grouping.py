@@ -85,7 +85,7 @@ def _choose(config: Config, kv_heads: int) -> None:
     whole = kv_heads == config.heads
     st.button(
         str(kv_heads),
-        on_click=page.put,
+        on_click=page.change,
         kwargs={"kv_heads": 0 if whole else kv_heads, "sharing": "averaged"},
         type="primary" if kv_heads == config.groups else "secondary",
         key=f"kv {kv_heads}",

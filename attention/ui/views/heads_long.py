@@ -26,8 +26,6 @@ STOPPED = "stopped"  # key of what this visitor has cancelled
 def view(config: Config) -> None:
     """The page of a config that is too long for a trace; what one waits for first: the squares, or the zoom."""
     drawing = drawn(config)
-    if not drawing.preview.done():
-        pause.rest()
     title, above, row_of_focus = st.container(), st.container(), st.container()
     left, right = st.columns([3, 2], gap="medium")
     pictures = [(above, _every_head), (left, _large)]
@@ -70,13 +68,13 @@ def _awaited(drawing: Drawing) -> bool:
 
 def _cancel(drawing: Drawing) -> None:
     drawing.leave(page.visitor())
-    page.put(**{STOPPED: drawing.config})
+    page.change(**{STOPPED: drawing.config})
 
 
 def _again(drawing: Drawing) -> None:
     if drawing.state == "failed":
         compute.studio().forget(drawing)
-    page.put(**{STOPPED: None})
+    page.change(**{STOPPED: None})
 
 
 def _proof(config: Config, drawing: Drawing) -> None:
@@ -88,7 +86,7 @@ def _proof(config: Config, drawing: Drawing) -> None:
 
 def _growing(config: Config, drawing: Drawing) -> None:
     """The squares of a drawing that is not finished, drawn anew as heads come."""
-    if drawn(config) is not drawing or not _awaited(drawing) or page.moved(config):
+    if drawn(config) is not drawing or not _awaited(drawing):
         st.rerun()
     before, guess = compute.studio().waiting(drawing), drawing.estimate
     what = f"head {len(drawing.heads) + 1} of {config.heads}" if not before else f"waiting for {before} other map(s)"

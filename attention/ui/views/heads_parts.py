@@ -71,8 +71,8 @@ def zoom(config: Config, cells: Float[Tensor, "q k"], tile: int, pool: str = "ma
     if config.rows or config.cols:
         wider = {"rows": _wider(rows, config.tokens), "cols": _wider(cols, config.tokens)}
         with st.container(horizontal=True):
-            st.button("Zoom out", on_click=page.put, kwargs=wider, key="zoom out")
-            st.button("Whole head", on_click=page.put, kwargs={"rows": "", "cols": ""}, key="whole")
+            st.button("Zoom out", on_click=page.change, kwargs=wider, key="zoom out")
+            st.button("Whole head", on_click=page.change, kwargs={"rows": "", "cols": ""}, key="whole")
     figure.update_layout(dragmode="select")
     st.plotly_chart(
         figure, key="focus", width="stretch", on_select=page.framed, selection_mode="box", config={"displaylogo": False}

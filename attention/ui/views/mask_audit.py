@@ -38,7 +38,7 @@ def _which(config: Config, blind: int) -> None:
     st.markdown(f"Under {config.rule_name}, every query sees at least one key.")
     st.button(
         "Take a mask with empty rows: causal without window",
-        on_click=page.put,
+        on_click=page.change,
         kwargs={"mask": "causal", "combine": "without", "second": "window"},
         key="empty rows",
     )

@@ -66,7 +66,7 @@ def row(config: Config, name: str, printed: bool, found: Comparison) -> None:
     st.markdown(f"**{row.mistake}** {row.lesson}" if row.mistake else row.lesson)
     with st.container(horizontal=True):
         for label, knobs in row.tries:
-            st.button(label, on_click=page.put, kwargs=knobs, key=f"try {label}")
+            st.button(label, on_click=page.change, kwargs=knobs, key=f"try {label}")
 
 
 def _errors(config: Config, name: str, printed: bool) -> None:

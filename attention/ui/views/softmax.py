@@ -78,7 +78,7 @@ def _title(config: Config) -> None:
         proof.badge(config)
     button.button(
         undone if scaled else "Divide by √d_head",
-        on_click=page.put,
+        on_click=page.change,
         kwargs={"scale": "none", "temperature": 1.0} if scaled else {"scale": "1/sqrt(d_head)"},
         key="unscale",
         width="stretch",

@@ -95,7 +95,9 @@ def _stepper(config: Config, present: list[str], current: str) -> None:
 
 
 def _turn(label: str, icon: str, key: str, step: str, disabled: bool) -> None:
-    st.button("", icon=icon, key=f"step_{key}", help=label, on_click=page.put, kwargs={"step": step}, disabled=disabled)
+    st.button(
+        "", icon=icon, key=f"step_{key}", help=label, on_click=page.change, kwargs={"step": step}, disabled=disabled
+    )
 
 
 def _step(config: Config, step: Step, at: int) -> None:
