@@ -81,11 +81,16 @@ def one_thread() -> None:
 def settle(page: str) -> None:
     """Once a page and process, when it has been drawn: what its imports left is no garbage any more.
 
-    Streamlit collects garbage after every rerun; walking the modules' objects each time costs more than a pass. Some
-    libraries import the most when they are first used, hence after drawing.
+    Walking the modules' objects at every collection costs more than a pass. Some libraries import the most when they are
+    first used, hence after drawing.
     """
-    gc.collect()
+    tidy()
     gc.freeze()
+
+
+def tidy() -> None:
+    """Collects garbage, where nobody waits. Streamlit would after every run, also between a callback and its rerun."""
+    gc.collect()
 
 
 @resource()
@@ -114,8 +119,8 @@ def trace(config: Config) -> Trace:
 
 
 def begin(config: Config) -> None:
-    """Starts the trace of a config: it is computed while other things are drawn."""
-    _begun(config.tensors)
+    """Starts the trace of a config, or of as many of its tokens as are shown."""
+    _begun(config.traceable.tensors)
 
 
 def _trace(config: Config) -> Trace:
@@ -203,11 +208,25 @@ def parity(config: Config) -> Parity:
     return shared(against_torch, _trace(config))
 
 
-@resource(max_entries=16)
 def cells(config: Config) -> Cells:
     """What the squares of all heads show; give `config.tensors`."""
+    try:
+        return begin_cells(config).result()
+    except Exception:
+        begin_cells.clear(config)
+        raise
+
+
+@resource(max_entries=16)
+def begin_cells(config: Config) -> Future[Cells]:
+    """Starts what the squares show, after the trace; give `config.tensors`."""
+    _begun(config)
+    return _workers().submit(_cells, config)
+
+
+def _cells(config: Config) -> Cells:
     found = _trace(config)
-    return shared(drawn, found.weights, found.mask, theme.side(config.heads), _halves())
+    return drawn(found.weights, found.mask, theme.side(config.heads), _halves())
 
 
 @resource(max_entries=16)

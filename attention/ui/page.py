@@ -43,16 +43,15 @@ TIGHT = """
 """
 
 
-def show(view: View, ahead: View | None = None, any_length: bool = False) -> None:
+def show(view: View, ahead: Callable[[Config], object] | None = None, any_length: bool = False) -> None:
     """A whole page: the controls in the sidebar and the view, which draws a config; named as the view's module.
 
-    `ahead` starts what the view waits for, so that it is computed while the controls are drawn. Unless it draws
-    `any_length`, a view of a config that is too long for a trace gets the first tokens, and the page says so.
+    `ahead` starts what the view waits for, as soon as a config is known. Unless it draws `any_length`, a view of a config
+    that is too long for a trace gets the first tokens, and the page says so.
     """
     _arrive(_begin(view.__module__))
-    config = _taken_up()
-    if ahead:
-        ahead(config if any_length else config.traceable)
+    st.session_state.ahead = ahead
+    _started(_taken_up())
     _controls()
     _view(view, any_length)
     compute.settle(view.__module__)
@@ -84,9 +83,15 @@ def change(**values: Any) -> None:
     run, state = get_script_run_ctx(), st.session_state
     if run and run.fragment_ids_this_run:  # else the whole page is about to run
         state.moved |= values.keys() & KNOBS.keys()  # their widgets are not told what a callback sets
-        _taken_up()
+        _started(_taken_up())
         state.follow = _differ()
         st.rerun(["view", "controls"] if state.follow else "view")
+
+
+def _started(config: Config) -> None:
+    """What the view of this config waits for is computed from now on."""
+    if st.session_state.ahead:
+        st.session_state.ahead(config)
 
 
 def put(**values: Any) -> None:
@@ -169,7 +174,7 @@ def _arrive(from_elsewhere: bool) -> None:
     state, query = st.session_state, st.query_params.to_dict()
     if "config" not in state or (query and query != state.link):
         state.config, state.notes = _known(*codec.from_query(query))
-        state.wishes, state.told = {}, []
+        state.wishes, state.told, state.moved = {}, [], set()
         state.update(vars(state.config))
         state.link = query
     elif from_elsewhere:
@@ -243,6 +248,8 @@ def _taken_up() -> Config:
     state = st.session_state
     last, notes = state.config, []
     before, shown = vars(last), {name: state.get(name) for name in KNOBS}
+    if shown == before and not (state.wishes or state.moved):
+        return last
     values = {name: before[name] if value is None else value for name, value in shown.items()}
     changed = values != before
     for name, value in values.items():
@@ -259,8 +266,9 @@ def _taken_up() -> Config:
     state.told = moved
     state.wishes = {name: value for name, value in values.items() if value != getattr(config, name)}
     state.config = config
-    state.setdefault("moved", set())  # until its widget is drawn, as a run may end before that
-    state.moved |= {name for name, value in vars(config).items() if shown[name] != value}
+    state.moved |= {
+        name for name, value in vars(config).items() if shown[name] != value
+    }  # till their widgets are drawn
     state.moved |= {name for name in controls.BOUNDS if controls.bounds(name, config) != controls.bounds(name, last)}
     state.update({name: getattr(config, name) for name in state.moved})
     return config
@@ -294,6 +302,7 @@ def _live_sweep(view: Callable[[Sweep], None]) -> None:
         _foot(sweep_controls.widgets(limits.bounded(Sweep())[0]), put)
     _tell(st.session_state.sweep_notes)
     view(found)
+    compute.tidy()
 
 
 def _sweep_taken_up() -> Sweep:

@@ -14,7 +14,7 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequestType
 
-from attention.ui import page
+from attention.ui import compute, page
 
 GAP, CALM = 0.06, 0.25  # seconds until the rest, and while changes follow each other
 LOOK = 0.01  # seconds between two looks whether something was changed
@@ -22,9 +22,10 @@ LOOK = 0.01  # seconds between two looks whether something was changed
 
 def paint() -> None:
     """To call once the picture that one waits for has been sent, before the rest of the page."""
-    until = monotonic() + CALM
-    sleep(GAP)
-    while page.hurried() and monotonic() < until and not _changed():
+    start = monotonic()
+    compute.tidy()
+    sleep(max(0, start + GAP - monotonic()))
+    while page.hurried() and monotonic() < start + CALM and not _changed():
         sleep(LOOK)
     if _changed():
         st.rerun(scope="fragment")

@@ -18,7 +18,7 @@ from attention.ui.words import plain
 
 def begin(config: Config) -> None:
     """Starts what the page waits for."""
-    (compute.begin if config.traceable is config else heads_long.drawn)(config)
+    compute.begin_cells(config.tensors) if config.traceable is config else heads_long.drawn(config)
 
 
 def view(config: Config) -> None:
