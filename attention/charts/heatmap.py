@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Mapping
 from math import log10
+from typing import Any
 
 import plotly.graph_objects as go
 from jaxtyping import Float
@@ -14,6 +16,10 @@ from attention.charts import theme
 LABELLED = 32  # tokens up to which the axes carry them
 PIXELS = 256  # cells a side at the most; beyond, a cell is the greatest weight of its tile
 MASKED = "rgba(128,128,128,0.18)"  # what is not drawn shows the ground
+AXIS = {"showgrid": False, "zeroline": False, "constrain": "domain", "automargin": False}
+LETTER, CUT = 7, 10  # pixels of a letter beside an axis, and letters of a token at the most
+BAR_BELOW = {"b": 100, "r": 14}  # pixels around a square whose scale is below it
+NO_TICKS: Mapping[str, Any] = {}
 
 
 def weights(
@@ -33,21 +39,31 @@ def weights(
     """
     rows, columns = cells.shape
     top, left, high, wide = *first, rows * tile, columns * tile  # cells are centred on their tokens
-    axis = {"showgrid": False, "zeroline": False, "constrain": "domain"}
-    across = {"title": {"text": "key →"}, "range": [left - 0.5, left + wide - 0.5], **_ticks(labels, left, wide)}
-    down = {"title": {"text": "query ↓"}, "range": [top + high - 0.5, top - 0.5], **_ticks(labels, top, high)}
+    below, beside = _ticks(labels, left, wide), _ticks(labels, top, high)
+    across = {"title": {"text": "key →"}, "range": [left - 0.5, left + wide - 0.5], **below}
+    down = {"title": {"text": "query ↓"}, "range": [top + high - 0.5, top - 0.5], **beside}
     layout = {
         "template": {},
         "height": height,
-        "margin": {"l": 10, "r": 10, "t": 10, "b": 10},
+        "margin": margin(below, beside),
         "plot_bgcolor": MASKED,
-        "xaxis": axis | across,
-        "yaxis": axis | down | {"scaleanchor": "x"},
+        "xaxis": AXIS | across,
+        "yaxis": AXIS | down | {"scaleanchor": "x"},
         "uirevision": f"{rows} {columns} {tile} {first}",  # a zoom stays while the size does
         "shapes": [] if query is None else _frames(query, tile, first, rows, columns),
     }
     data = [{"type": "heatmap", **_cells(cells, tile, colors, first, pool), **_scale(cells, colors)}]
     return go.Figure({"data": data, "layout": layout}, _validate=False)  # checking it all takes ten times as long
+
+
+def margin(below: Mapping[str, Any] = NO_TICKS, beside: Mapping[str, Any] = NO_TICKS) -> dict[str, int | bool]:
+    """Pixels around a square: room for its scale and for what stands along its axes.
+
+    Fixed, as Plotly draws a figure that finds its own margins twice: half of the 100 ms that a browser spends on one.
+    """
+    upright = LETTER * max(map(len, below.get("ticktext", ())), default=2)  # tokens that have no room side by side
+    long = max(map(len, [*beside.get("ticktext", ()), *beside.get("labelalias", {}).values()]), default=0)
+    return {"l": 34 + LETTER * max(5, long), "r": 88, "t": 12, "b": 40 + upright, "autoexpand": False}
 
 
 def _cells(cells: Float[Tensor, "q k"], tile: int, colors: str, first: tuple[int, int], pool: str) -> dict:
@@ -129,16 +145,20 @@ def influence(cells: Float[Tensor, "q k"]) -> go.Figure:
 
 def narrow(figure: go.Figure) -> go.Figure:
     """The same square for a narrow column, with its scale below; what the scale is of stands above the figure."""
-    bar = {"orientation": "h", "y": -0.3, "yanchor": "top", "thickness": 8, "title": {"text": ""}, "nticks": 5}
-    return figure.update_layout(height=theme.NARROW_HEIGHT).update_traces(colorbar=bar)
+    bar = {"orientation": "h", "y": -0.24, "yanchor": "top", "thickness": 8, "title": {"text": ""}, "nticks": 5}
+    return figure.update_layout(height=theme.NARROW_HEIGHT, margin=BAR_BELOW).update_traces(colorbar=bar)
 
 
 def _ticks(labels: list[str], first: int, count: int) -> dict:
     """Tokens as tick labels where they fit, beside their positions elsewhere; Plotly reads markup, so it is escaped."""
-    names = {first + at: html.escape(label[:16]) for at, label in enumerate(labels[first : first + count])}
+    names = {first + at: html.escape(_cut(label)) for at, label in enumerate(labels[first : first + count])}
     if len(names) > LABELLED:
         return {"tickformat": "d", "labelalias": {str(at): f"{at} {name}" for at, name in names.items()}}
     return {"tickvals": list(names), "ticktext": list(names.values())} if names else {}
+
+
+def _cut(label: str) -> str:
+    return label if len(label) <= CUT else f"{label[: CUT - 1]}…"
 
 
 def _frames(query: int, tile: int, first: tuple[int, int], rows: int, columns: int) -> list[dict]:

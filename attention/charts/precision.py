@@ -12,7 +12,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from attention.charts import theme
-from attention.charts.heatmap import MASKED
+from attention.charts.heatmap import AXIS, MASKED, margin
 from attention.charts.stages import bare
 
 
@@ -33,12 +33,12 @@ def differences(cells: Float[Tensor, "p p"], broken: Bool[Tensor, "p p"], tile: 
     shown |= {"zmin": -end, "zmax": end, "colorscale": theme.differences()}
     kinds = ((cells.isnan() & ~broken, MASKED, "hidden"), (broken, theme.BROKEN, "not a number"))
     flat = [_flat(*kind) for kind in kinds if kind[0].any()]  # a picture each, which a browser makes anew every time
-    axis = {"constrain": "domain", "showgrid": False, "zeroline": False}
-    down = axis | {"title": {"text": "query ↓"}, "autorange": "reversed", "scaleanchor": "x"}
+    down = AXIS | {"title": {"text": "query ↓"}, "autorange": "reversed", "scaleanchor": "x"}
     layout = {
         "height": theme.FOCUS_HEIGHT,
-        "margin": {"l": 10, "r": 10, "t": 10, "b": 10},
-        "xaxis": axis | {"title": {"text": "key →"}},
+        "template": {},
+        "margin": margin(),
+        "xaxis": AXIS | {"title": {"text": "key →"}},
         "yaxis": down,
         "uirevision": f"{tile}-{len(cells)}",
     }
