@@ -70,8 +70,11 @@ def topics(n: int, c: int, random: Generator, text: str) -> Float[Tensor, "n c"]
     """Documents of different lengths one after the other; the tokens of a document share its topic."""
     begins = torch.rand(n, generator=random) < DOCUMENTS / n
     document = begins.cumsum(0)
-    subjects = torch.randn(int(document[-1]) + 1, c, generator=random)
-    return 0.6 * subjects[document] + 0.8 * torch.randn(n, c, generator=random)
+    subjects = 0.6 * torch.randn(int(document[-1]) + 1, c, generator=random)
+    x = torch.randn(n, c, generator=random)
+    for part, about in zip(x.split(STRETCH), document.split(STRETCH), strict=True):  # where it stands: n may be long
+        part.mul_(0.8).add_(subjects[about])
+    return x
 
 
 def sink(n: int, c: int, random: Generator, text: str) -> Float[Tensor, "n c"]:

@@ -17,6 +17,7 @@ from attention.inputs import INPUTS, seeded
 from attention.scores import POSITIONS
 
 KEPT = 2**21  # channels of all tokens up to which the last ones are kept: 8 MB in float32, five times
+SHARES = 2  # of the tokens, each the work of a thread where there are several
 LATER = ("mask", "combine", "second", "span", "scale", "temperature", "softcap", "softmax")  # knobs of what follows
 
 
@@ -62,21 +63,29 @@ def queries_and_keys(
 ) -> tuple[Float[Tensor, "h q d"], Float[Tensor, "g k d"]]:
     """Queries, and keys that are not repeated, of any number of tokens; nothing of them is kept, nor the values made.
 
-    An `executor` computes both at a time.
+    Threads of an `executor` share the tokens. Where one matrix makes both, they are one tensor.
     """
     with torch.inference_mode():
         x, w = embedded(config), maps(config)
-    part = partial(_part, config, x)
-    q, k = (executor.map if executor else map)(part, (w.query, w.key), (config.heads, config.groups))
-    return q, k
+    q = _part(config, x, w.query, config.heads, executor)
+    return q, q if torch.equal(w.query, w.key) else _part(config, x, w.key, config.groups, executor)
 
 
 @torch.inference_mode()
-def _part(config: Config, x: Float[Tensor, "n c"], matrix: Float[Tensor, "c e"], heads: int) -> Float[Tensor, "h n d"]:
+def _part(
+    config: Config, x: Float[Tensor, "n c"], matrix: Float[Tensor, "c e"], heads: int, executor: Executor | None = None
+) -> Float[Tensor, "h n d"]:
     """What a matrix makes of the tokens, by heads, turned where positions turn it."""
-    turned = POSITIONS[config.positions].to_heads
-    found = rearrange(x @ matrix, "n (h d) -> h n d", h=heads)
-    return turned(found) if turned else found
+    found = x.new_empty(len(x), matrix.shape[1])
+    for _ in (executor.map if executor else map)(partial(_product, matrix), x.chunk(SHARES), found.chunk(SHARES)):
+        pass
+    by_heads, turned = rearrange(found, "n (h d) -> h n d", h=heads), POSITIONS[config.positions].to_heads
+    return turned(by_heads) if turned else by_heads
+
+
+@torch.inference_mode()
+def _product(matrix: Tensor, some: Tensor, found: Tensor) -> None:
+    torch.mm(some, matrix, out=found)
 
 
 def embedded(config: Config) -> Float[Tensor, "q c"]:
