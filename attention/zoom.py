@@ -35,6 +35,7 @@ from attention.scores import NORMALISERS
 from attention.scoring import HIDDEN, exponentials, penalty
 
 BATCH = 2**20  # cells that are computed at once where there is a choice
+PICKS = 48  # queries of a preview that are looked at together
 
 
 def window(
@@ -139,14 +140,12 @@ def preview(
     picks = torch.arange(maps.rows[0], maps.rows[1], maps.tile, device=query.device) + maps.tile // 2
     picks = picks.clamp_(max=maps.rows[1] - 1).int()
     sampled = replace(maps, lse=maps.lse[:, : len(picks)].clone(), exact=False)
-    some = torch.arange(len(picks)).split(max(1, BATCH // maps.tokens))
     seen = visible(maps.scoring.rule, maps.tokens, maps.scoring.span, maps.tile, maps.rows, (0, maps.tokens))
-    reach = [_reach(seen[part].any(0), maps) for part in some]
     work = [
-        (sampled, query, key, head, part, picks[part], *ends)
-        for head in maps.numbers
-        for part, ends in zip(some, reach, strict=True)
+        (sampled, query, key, at, picks[at], *_reach(seen[at].any(0), maps))
+        for at in torch.arange(len(picks)).split(PICKS)
     ]
+    work.reverse()  # the last rows of a causal mask are the longest
     for _ in (executor.map if executor else map)(_sample, *zip(*work, strict=True)):
         pass
     return sampled
@@ -224,25 +223,42 @@ def _pairs(maps: HeadMaps, query: Tensor, key: Tensor, at: int, rows: Tensor, co
 
 
 @torch.inference_mode()
-def _sample(
-    maps: HeadMaps, query: Tensor, key: Tensor, head: int, some: Tensor, rows: Tensor, first: int, last: int
-) -> None:
-    """Fills some rows of pixels with the weights of one query each, which see no key but those of a range."""
-    seen = maps.scoring.sees(rows[:, None], range(first, last), maps.tokens, key)
-    k = key_of(head, query, key)[first:last].to(precision(query))
-    scores = k.new_empty(len(rows), last - first)
-    maps.scoring.scores(query[head, rows].to(k.dtype), k, rows[:, None], range(first, last), head, maps.heads, scores)
-    raw = _hide(scores, seen).logsumexp(-1)
-    lse = NORMALISERS[maps.scoring.softmax](torch.where(seen.any(-1), raw, -torch.inf)).double()
-    maps.lse[head, some] = lse
-    left, right = max(first, maps.cols[0]), max(first, min(last, maps.cols[1]))
-    shown = _exponentials(scores, lse[:, None])[:, left - first : right - first]
-    sums, tops = shown.new_zeros(2, len(rows), maps.mean.shape[2])
-    add(sums, shown, left - maps.cols[0], maps.tile)
-    maps.mean[head, some] = (sums / counts(maps.cols, maps.tile, sums)).to(maps.mean.dtype)
+def _sample(maps: HeadMaps, query: Tensor, key: Tensor, some: Tensor, rows: Tensor, first: int, last: int) -> None:
+    """Fills some rows of pixels of every head with the weights of one query each, which see no key but those of a range.
+
+    Block by block of keys with a running maximum (Milakov & Gimelshein 2018), as the maps themselves are made.
+    """
+    heads, dtype = len(maps.lse), precision(query)
+    top = query.new_full((heads, len(rows), 1), -math.inf, dtype=dtype)
+    total, (sums, tops) = torch.zeros_like(top), query.new_zeros(2, heads, len(rows), maps.mean.shape[2], dtype=dtype)
+    for start in range(first, last, BATCH // PICKS):
+        across = range(start, min(last, start + BATCH // PICKS))
+        seen = maps.scoring.sees(rows[:, None], across, maps.tokens, key)
+        hidden = None if bool(seen.all()) else penalty(seen, top)
+        left, right = (min(max(end, across.start), across.stop) for end in maps.cols)
+        for at, head in enumerate(maps.numbers):
+            k = key_of(head, query, key)[across.start : across.stop].to(dtype)
+            scores = k.new_empty(len(rows), len(across))
+            maps.scoring.scores(query[head, rows].to(dtype), k, rows[:, None], across, head, maps.heads, scores)
+            if hidden is not None:
+                scores.add_(hidden)
+            higher = torch.maximum(top[at], scores.amax(-1, keepdim=True))
+            for found in (total, sums, tops):
+                found[at] *= (top[at] - higher).exp_()
+            top[at] = higher
+            weights = exponentials(scores.sub_(higher), scores, faint=True)
+            total[at] += weights.sum(-1, keepdim=True)
+            shown = weights[:, left - across.start : right - across.start]
+            add(sums[at], shown, left - maps.cols[0], maps.tile)
+            if maps.most is not None:
+                lift(tops[at], shown, left - maps.cols[0], maps.tile)
+    raw = top + total.log()
+    lse = NORMALISERS[maps.scoring.softmax](torch.where(raw > HIDDEN / 10, raw, -torch.inf))
+    share = (top - lse.clamp(min=HIDDEN / 10)).exp_()
+    maps.lse[:, some] = lse[..., 0].double()
+    maps.mean[:, some] = (sums * share / counts(maps.cols, maps.tile, sums)).to(maps.mean.dtype)
     if maps.most is not None:
-        lift(tops, shown, left - maps.cols[0], maps.tile)
-        maps.most[head, some] = tops.to(maps.most.dtype)
+        maps.most[:, some] = (tops * share).to(maps.most.dtype)
 
 
 def _reach(seen: Bool[Tensor, "r"], maps: HeadMaps) -> tuple[int, int]:
