@@ -18,12 +18,16 @@ LAST = 4  # points over which growth is fitted
 
 @dataclass(frozen=True)
 class SpeedUp:
-    """How many times faster at one length; between `low` and `high` by the quartiles of both, None without these."""
+    """How many times faster at one length; between `low` and `high` by the quartiles of both, None without these.
+
+    `settled`: did both times?
+    """
 
     length: int
     ratio: float
     low: float | None
     high: float | None
+    settled: bool = True
 
 
 @dataclass(frozen=True)
@@ -31,7 +35,8 @@ class Crossover:
     """From which length on the other device is faster (None: at none of them), and between which lengths that may lie.
 
     `low`: no length measured was too short for it to pay. `high` None: by its uncertainty it may lie beyond them all.
-    `known` False: there is no uncertainty to tell from, as calls were timed once.
+    `known` False: there is no uncertainty to tell from, as calls were timed once. `loose`: points of which a time did not
+    settle.
     """
 
     length: float | None
@@ -40,10 +45,15 @@ class Crossover:
     shortest: int
     longest: int
     known: bool = True
+    loose: int = 0
 
     @property
     def sentence(self) -> str:
-        """The answer in words."""
+        """The answer in words, and whether it stands on times that did not settle."""
+        return f"{self._answer}; of its points, {self.loose} did not settle" if self.loose else self._answer
+
+    @property
+    def _answer(self) -> str:
         if self.length is None:
             return f"none in range: slower up to {self.longest:,} tokens"
         if self.length <= self.shortest:
@@ -57,11 +67,15 @@ class Crossover:
 
 @dataclass(frozen=True)
 class Growth:
-    """Time grows with length to this power; `error`: the standard error of the fit, None with fewer than 3 points."""
+    """Time grows with length to this power; `error`: the standard error of the fit, None with fewer than 3 points.
+
+    `loose`: of its points, those that did not settle.
+    """
 
     exponent: float
     error: float | None
     lengths: tuple[int, int]
+    loose: int = 0
 
 
 def measured(timings: Iterable[Timing]) -> list[Timing]:
@@ -79,10 +93,11 @@ def speed_ups(slow: Iterable[Timing], fast: Iterable[Timing], transfer: bool = F
 def _speed_up(slow: Timing, fast: Timing, transfer: bool) -> SpeedUp:
     a, b = slow.spread, fast.spread
     more, most = (timing.to_device + timing.from_device if transfer else 0.0 for timing in (slow, fast))
-    ratio = (a.median + more) / (b.median + most)
+    ratio, settled = (a.median + more) / (b.median + most), slow.settled and fast.settled
     if not (a.banded and b.banded):
-        return SpeedUp(slow.length, ratio, None, None)
-    return SpeedUp(slow.length, ratio, (a.lower + more) / (b.upper + most), (a.upper + more) / (b.lower + most))
+        return SpeedUp(slow.length, ratio, None, None, settled)
+    ends = (a.lower + more) / (b.upper + most), (a.upper + more) / (b.lower + most)
+    return SpeedUp(slow.length, ratio, *ends, settled)
 
 
 def crossover(speed_ups: list[SpeedUp]) -> Crossover | None:
@@ -95,7 +110,8 @@ def crossover(speed_ups: list[SpeedUp]) -> Crossover | None:
     ends = [(point.length, point.low, point.high) for point in speed_ups]
     low, high = ({length: end[at] for length, *end in ends if end[at] is not None} for at in (0, 1))
     middle, soonest, latest = map(_crossing, ({point.length: point.ratio for point in speed_ups}, high, low))
-    return Crossover(middle, soonest, latest, speed_ups[0].length, speed_ups[-1].length, known=bool(low))
+    loose = sum(not point.settled for point in speed_ups)
+    return Crossover(middle, soonest, latest, speed_ups[0].length, speed_ups[-1].length, bool(low), loose)
 
 
 def _crossing(found: dict[int, float]) -> float | None:
@@ -115,7 +131,8 @@ def _crossing(found: dict[int, float]) -> float | None:
 
 def growth(line: Iterable[Timing], last: int = LAST) -> Growth | None:
     """The slope of time over length in log-log, by least squares over the last points; None with fewer than two."""
-    points = sorted((timing.length, timing.spread.median) for timing in measured(line))[-last:]
+    used = sorted(measured(line), key=lambda timing: (timing.length, timing.spread.median))[-last:]
+    points = [(timing.length, timing.spread.median) for timing in used]
     if len({length for length, _ in points}) < 2:
         return None
     xs, ys = ([math.log(value) for value in values] for values in zip(*points, strict=True))
@@ -124,7 +141,7 @@ def growth(line: Iterable[Timing], last: int = LAST) -> Growth | None:
     slope = sum((a - x) * (b - y) for a, b in zip(xs, ys, strict=True)) / width
     rest = sum((b - y - slope * (a - x)) ** 2 for a, b in zip(xs, ys, strict=True))
     error = math.sqrt(rest / (len(xs) - 2) / width) if len(xs) > 2 else None
-    return Growth(slope, error, (points[0][0], points[-1][0]))
+    return Growth(slope, error, (points[0][0], points[-1][0]), sum(not timing.settled for timing in used))
 
 
 def slowdowns(timings: Iterable[Timing]) -> dict[Timing, float]:

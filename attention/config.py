@@ -143,7 +143,7 @@ class Config:
     grouping: str = _choice("hide", ("hide", "show"), "Every grouping of keys and values", "The same weights from multi-head over grouped-query to multi-query attention.", about="view")
     step: str = _choice("scores", STEPS, "Step", "The matrix that the Steps page shows, with those that it is computed from.", about="view")
     steps: str = _choice("one", ("one", "all"), "Steps at once", "One step with what it is computed from, or all matrices at once.", about="view")
-    keys: int = _whole(0, 0, 1024, "Keys of another sequence", "On the pages Steps and Implementations: keys and values come from another sequence of this many tokens (cross-attention). 0: from the same (self-attention).", about="view")
+    keys: int = _whole(0, 0, 1024, "Keys of another sequence", "On the pages Steps and Implementations: keys and values come from another sequence of this many tokens (cross-attention); of a text, from its words backwards. 0: from the same (self-attention).", about="view")
     d_v: int = _whole(0, 0, 256, "Width of a value (d_v)", "On the pages Steps and Implementations: channels of a head's values, where they differ from those of queries and keys. 0: d_head.", about="view")
     kv_heads: int = _whole(0, 0, 32, "Key-value heads (kv_heads)", "Heads that share keys and values, as in grouped-query (Ainslie et al. 2023) and multi-query attention (Shazeer 2019). 0: one for each head.", advanced=True)
     sharing: str = _choice("averaged", ("averaged", "drawn"), "Shared keys and values", "Where heads share them. Averaged: the mean of what each head had, so that the same weights are regrouped (Ainslie et al. 2023, section 2.1). Drawn: smaller projections of their own.", advanced=True)

@@ -114,6 +114,11 @@ def tokens(n: int, text: str, name: str) -> list[str]:
     return list(islice(cycle(SPLIT[name](text) or ["·"]), n)) if name in SPLIT else []
 
 
+def backwards(text: str, name: str) -> str:
+    """The text from its end: another sequence of the same words or characters; other inputs have no text."""
+    return (" " if name == "words" else "").join(reversed(SPLIT[name](text))) if name in SPLIT else text
+
+
 def _embedded(tokens: list[str], c: int, random: Generator) -> Float[Tensor, "n c"]:
     """One normal vector a distinct token (capital letters don't count), drawn from the token and the seed alone."""
     seed = random.initial_seed()

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from attention.attend import HIDDEN
 from attention.config import Config
-from attention.inputs import INPUTS, seeded
+from attention.inputs import INPUTS, SPLIT, backwards, seeded
 from attention.projected import averaged, maps
 from attention.scores import POSITIONS, SOFTMAXES, capped
 from attention.steps import by_name, lengths, steps
@@ -106,19 +106,21 @@ def difference(config: Config, found: dict[str, Tensor]) -> float:
 
 def _inputs(config: Config) -> dict[str, Tensor]:
     sizes = lengths(config)
-    return sequence(config, "x", sizes["q"], config.seed) | (
-        sequence(config, "y", sizes["k"], other(config)) if config.keys else {}
+    return sequence(config, "x", sizes["q"], config.seed, config.text) | (
+        sequence(config, "y", sizes["k"], *other(config)) if config.keys else {}
     )
 
 
-def other(config: Config) -> int:
-    """The seed of the other sequence: of a text the same, so that equal words stay equal vectors."""
-    return config.seed if config.input in ("words", "characters") else (config.seed + OTHER) % SEEDS
+def other(config: Config) -> tuple[int, str]:
+    """Seed and text of the other sequence: a text is read backwards, with its seed, so that equal words stay equal."""
+    return (config.seed if config.input in SPLIT else (config.seed + OTHER) % SEEDS), backwards(
+        config.text, config.input
+    )
 
 
-def sequence(config: Config, name: str, n: int, seed: int) -> dict[str, Tensor]:
+def sequence(config: Config, name: str, n: int, seed: int, text: str) -> dict[str, Tensor]:
     """The n tokens of x, or of another sequence, and what they are made of."""
-    x = INPUTS[config.input](n, config.d_model, seeded(seed), config.text)
+    x = INPUTS[config.input](n, config.d_model, seeded(seed), text)
     to_input = POSITIONS[config.positions].to_input
     if to_input is None:
         return {name: x}

@@ -20,6 +20,7 @@ from attention.trace import Trace, position_bias
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 EXPONENTS = ("max-subtracted", "naive")
+OVERFLOWS = ("dots", "logits", "exps", "sums")
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,8 @@ class Rounded:
 
     `difference (q k)`: weights less the exact ones, NaN where these are none; `row`: the weights of the `worst` query;
     `error`: greatest difference where there is one; `row_sum`: how far the rows' sums are from the exact ones at most;
-    `broken`: rows with a weight that is no number; and how many `dots`, exponentials (`exps`) and `sums` overflowed.
+    `broken`: rows with a weight that is no number; and how many `dots`, scaled `logits`, exponentials (`exps`) and
+    `sums` overflowed.
     """
 
     dtype: str
@@ -52,6 +54,7 @@ class Rounded:
     row_sum: float
     broken: int
     dots: int
+    logits: int
     exps: int
     sums: int
 
@@ -86,12 +89,12 @@ def rounded(trace: Trace, dtype: str, exponent: str, reference: Float[Tensor, "q
         error=float(finite.abs().max()) if finite.numel() else math.nan,
         row_sum=float(sums.abs().max()) if finite.numel() else math.nan,
         broken=int(broken.sum()),
-        **dict(zip(("dots", "exps", "sums"), overflowed, strict=True)),
+        **dict(zip(OVERFLOWS, overflowed, strict=True)),
     )
 
 
 def _weights(trace: Trace, dtype: torch.dtype, exponent: str) -> tuple[Any, ...]:
-    """The weights `(q k)` of the head in focus in a type, and how many dots, exponentials and sums overflowed."""
+    """The weights `(q k)` of the head in focus in a type, and how many of each of OVERFLOWS overflowed."""
     config, head = trace.config, trace.config.head
     dots = trace.q[head].to(dtype) @ trace.k[head].to(dtype).T
     bias = position_bias(config)
@@ -103,12 +106,12 @@ def _weights(trace: Trace, dtype: torch.dtype, exponent: str) -> tuple[Any, ...]
     exps = (logits - top).exp()
     sums = exps.sum(-1, keepdim=True) + ((-top).exp() if config.softmax == "plus one" else 0)
     weights = (exps / sums).masked_fill(blind, 0)
-    return weights, *(int(x[mask].isinf().sum()) for x, mask in _counted(trace, dots, exps, sums))
+    return weights, *(int(x[mask].isinf().sum()) for x, mask in _counted(trace, dots, logits, exps, sums))
 
 
-def _counted(trace: Trace, dots: Tensor, exps: Tensor, sums: Tensor) -> list[tuple[Tensor, Tensor]]:
+def _counted(trace: Trace, dots: Tensor, logits: Tensor, exps: Tensor, sums: Tensor) -> list[tuple[Tensor, Tensor]]:
     """What may overflow, with the places that count: pairs and rows that the mask lets through."""
-    return [(dots, trace.mask), (exps, trace.mask), (sums[:, 0], trace.mask.any(-1))]
+    return [(dots, trace.mask), (logits, trace.mask), (exps, trace.mask), (sums[:, 0], trace.mask.any(-1))]
 
 
 def compared(trace: Trace) -> list[Rounded]:

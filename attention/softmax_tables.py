@@ -14,7 +14,7 @@ from torch import Tensor
 
 from attention.config import Config
 from attention.distribution import Distribution, edges
-from attention.precision import DTYPES, Rounded, limits
+from attention.precision import DTYPES, OVERFLOWS, Rounded, limits
 from attention.scaling import Point
 from attention.stages import Stages, ranks, smallest, variants
 from attention.stages import mass as held_share
@@ -142,7 +142,7 @@ def curves(points: list[tuple[Point, Point]], now: Point) -> dict[str, list[Any]
 
 def types(found: list[Rounded]) -> dict[str, list[Any]]:
     """What became of a head in every number type as columns, a line for each type and way to take exponentials."""
-    names = ("dtype", "exponent", "error", "row_sum", "worst", "broken", "dots", "exps", "sums")
+    names = ("dtype", "exponent", "error", "row_sum", "worst", "broken", *OVERFLOWS)
     return {name: [getattr(each, name) for each in found] for name in names}
 
 

@@ -182,7 +182,9 @@ def oddities(row: Stages) -> list[str]:
     if not seen:
         return ["This query sees no key: there is nothing to share out, so its weights and its output are zero."]
     found = {
-        "It sees one key only, whose weight does not depend on any score.": seen == 1,
+        "It sees one key only, whose weight does not depend on any score.": seen == 1 and config.softmax == "standard",
+        "It sees one key only: what that does not get goes to the one in the denominator.": seen == 1
+        and config.softmax == "plus one",
         "A head has one channel: every dot product is one product of two numbers.": config.d_head == 1,
         f"The softcap keeps every score within ±{config.softcap:g}, so no weight is more than "
         f"e^{2 * config.softcap:g} = {math.exp(min(2 * config.softcap, 700)):.3g} times another before the bias.": 0

@@ -126,7 +126,8 @@ def share(part: float) -> str:
 
 
 def _saved(exhibit: Exhibit) -> str:
-    blocks = f"in blocks {share(1 - exhibit.blocks)}" if exhibit.tokens > BLOCK else "but is one block"
+    one = "but is one block" if exhibit.blocks else "all of its one block"
+    blocks = f"in blocks {share(1 - exhibit.blocks)}" if exhibit.tokens > BLOCK else one
     return f"saves {share(1 - exhibit.share)}, {blocks}"
 
 

@@ -88,7 +88,7 @@ def test_the_report_says_what_the_lines_say_about_each_other():
     text = command.report([*line([64, 256], [0.01, 0.16], settled=False), *far, failed(512)])
     assert "grows with length to the power 2.00" in text
     gpu, cpu = "SDPA · Test GPU, recorded 2026-01-31 (gpu.json)", "Test CPU, 2 cores, 2 threads"
-    assert f"{gpu} against {cpu}: faster from about 91 tokens on (91 to 91); with the transfer, faster from" in text
+    assert f"{gpu} against {cpu}: faster from about 91 tokens on (91 to 91); of its points, 2 did not settle" in text
     assert "with the transfer, faster from about 128 tokens on (128 to 128)" in text
     assert "~    10 ms" in text
     assert "512 out of memory: 9 GiB" in text

@@ -121,9 +121,17 @@ def test_devices_are_compared_on_the_same_work():
     assert comparison.across_devices(lines, lambda timing: timing.device == "cpu") == [("a", "b")]
 
 
+def test_an_answer_from_times_that_did_not_settle_says_so():
+    slow = [made(64, 1.0, settled=False), made(128, 4.0)]
+    fast = [made(64, 2.0, **GPU), made(128, 2.0, **GPU)]
+    assert crossover(speed_ups(slow, fast)).sentence.endswith("; of its points, 1 did not settle")
+    assert "settle" not in crossover(speed_ups(fast, [slow[1]])).sentence
+    assert comparison.growth(slow).loose == 1
+
+
 def test_what_was_timed_once_has_no_band_and_narrows_no_crossover():
     once = made(64, 8.0, repeats=1, settled=False)
-    assert speed_ups([once], [made(64, 2.0, **GPU)]) == [SpeedUp(64, 4.0, None, None)]
+    assert speed_ups([once], [made(64, 2.0, **GPU)]) == [SpeedUp(64, 4.0, None, None, settled=False)]
     columns = comparison.columns([once])
     assert (columns["ms"], columns["lower quartile, ms"], columns["upper quartile, ms"]) == ([8e3], [None], [None])
     points = [SpeedUp(64, 0.5, 0.4, 0.6), SpeedUp(128, 0.8, 0.7, 0.9), SpeedUp(256, 3.2, None, None)]

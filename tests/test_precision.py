@@ -56,6 +56,13 @@ def test_where_a_type_ends(dtype):
     assert end.largest == float(torch.finfo(kind).max)
 
 
+def test_scaling_may_overflow_where_dot_products_do_not():
+    t = trace(Config(input="sink", heads=1, d_model=2048, scale="none", temperature=0.05))
+    found = rounded(t, "float16", "max-subtracted", exact(t))
+    assert (found.dots, found.exps, found.sums, found.broken) == (0, 0, 0, 1)
+    assert found.logits > 0
+
+
 def test_the_naive_softmax_breaks_where_the_exponential_overflows():
     """float16 ends at exp(11.09), float32 and bfloat16 only at exp(88.7)."""
     t = trace(Config(tokens=64, scale="none", d_model=512))

@@ -106,9 +106,13 @@ def test_cross_attention_is_torchs_layer_with_keys_and_values_of_their_own_width
     assert not torch.equal(found["y"][:5], found["x"])
 
 
-def test_the_other_sequence_of_a_text_is_the_same_text_at_its_own_length():
-    found = values(Config(tokens=5, keys=3))
-    assert torch.equal(found["y"], found["x"][:3])
+@pytest.mark.parametrize(
+    ("name", "text", "back"), [("words", "the cat sat", "sat cat the"), ("characters", "abc", "cba")]
+)
+def test_the_other_sequence_of_a_text_is_that_text_backwards(name, text, back):
+    found = values(Config(tokens=5, keys=4, input=name, text=text))
+    assert torch.equal(found["y"], values(Config(tokens=4, input=name, text=back))["x"])
+    assert torch.equal(found["y"][:3], found["x"][:3].flip(0))  # equal words stay equal vectors
 
 
 def test_values_of_another_width_are_drawn_like_the_others():

@@ -94,7 +94,7 @@ def test_what_was_measured_is_drawn_with_where_and_when():
     told = "Test CPU, 2 cores, 2 threads: torch 2.13.0 on Linux 1 x86_64, 2 CPU threads, float32 precision highest, 2026-01-31"
     assert told in drawn(test).replace("<br>", " ")
     growth, table = test.dataframe
-    assert list(growth.value.iloc[0]) == ["SDPA", "2.00 ± 0.00", "64 to 1,024"]
+    assert list(growth.value.iloc[0]) == ["SDPA", "2.00 ± 0.00", "64 to 1,024", ""]
     assert list(table.value["tokens"]) == LENGTHS
 
 

@@ -18,6 +18,7 @@ PIXELS = 256  # cells a side at the most; beyond, a cell is the greatest weight 
 MASKED = "rgba(128,128,128,0.18)"  # what is not drawn shows the ground
 AXIS = {"showgrid": False, "zeroline": False, "constrain": "domain", "automargin": False}
 LETTER, CUT = 7, 10  # pixels of a letter beside an axis, and letters of a token at the most
+FEW = 6  # tokens up to which each has a tick
 BAR_BELOW = {"b": 100, "r": 14}  # pixels around a square whose scale is below it
 NO_TICKS: Mapping[str, Any] = {}
 
@@ -154,7 +155,8 @@ def _ticks(labels: list[str], first: int, count: int) -> dict:
     names = {first + at: html.escape(_cut(label)) for at, label in enumerate(labels[first : first + count])}
     if len(names) > LABELLED:
         return {"tickformat": "d", "labelalias": {str(at): f"{at} {name}" for at, name in names.items()}}
-    return {"tickvals": list(names), "ticktext": list(names.values())} if names else {}
+    few = {"dtick": 1} if count <= FEW else {}  # or Plotly puts ticks between tokens
+    return {"tickvals": list(names), "ticktext": list(names.values())} if names else few
 
 
 def _cut(label: str) -> str:

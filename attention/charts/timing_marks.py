@@ -39,7 +39,8 @@ MORE = (
 COLORS = (*theme.HEADS, *MORE, "#f72585", "#b5838d")
 WIDTH = 50  # characters of a line in a legend: what a phone has room for
 FINE = 70  # the same of its small print
-ROW = 14  # pixels that a line of a legend adds: half of its height, as two stand side by side where there is room
+FONT = "Arial, Helvetica, sans-serif"  # which a picture of the chart has as well, so that its legend fits
+ROW = 17  # pixels that a line of a legend adds, or a phone, where none stand side by side, had no room for the chart
 FAINT = 0.16  # opacity of a band
 AFTER = ", yet of too few visits to a machine left alone"
 ERRORS = 12  # lengths at which something ran out of memory that are named in a chart, at the most
@@ -67,7 +68,7 @@ LEGEND: dict[str, Any] = {
     "orientation": "h",
     "xref": "container",
     "yref": "container",
-    "maxheight": 0.8,  # beyond that it scrolls, which a picture of it can't
+    "maxheight": 0.65,  # beyond that it scrolls, which a picture of it can't
     "yanchor": "bottom",
     "y": 0.01,
     "x": 0.01,
@@ -88,9 +89,16 @@ def figure(timings: Sequence[Timing], y: str, lengths: Iterable[int]) -> tuple[g
             "range": [log10(at[0]) - 0.1, log10(at[-1]) + 0.1],
         }
     margin = {"t": 20, "b": 10, "l": 10, "r": 10}
-    names, places = {(timing.implementation, timing.origin) for timing in timings}, origins(timings)
-    height = HEIGHT + ROW * (len(names) + 2 * len(places))
-    layout = {"height": height, "margin": margin, "legend": legend(timings), "hovermode": "closest", "xaxis": axis}
+    written = [*(line for label in lines(timings) for line in wrap(label, WIDTH)), *_headed(timings)]
+    height = HEIGHT + ROW * len(written)
+    layout = {
+        "font": {"family": FONT},
+        "height": height,
+        "margin": margin,
+        "legend": legend(timings),
+        "hovermode": "closest",
+        "xaxis": axis,
+    }
     figure = go.Figure(layout=layout)
     figure.update_yaxes(type="log", title=y, exponentformat="power", dtick=1)
     return figure, Look(tuple(dict.fromkeys(timing.origin for timing in timings)))
@@ -98,8 +106,13 @@ def figure(timings: Sequence[Timing], y: str, lengths: Iterable[int]) -> tuple[g
 
 def legend(timings: Sequence[Timing]) -> dict[str, Any]:
     """Under the figure, headed by where and when it was measured, so that a picture of it says so by itself."""
-    told = "<br>".join(escape(part) for text in origins(timings) for part in wrap(text, FINE, break_on_hyphens=False))
+    told = "<br>".join(map(escape, _headed(timings)))
     return LEGEND | {"title": {"text": told, "side": "top", "font": {"size": 11}}}
+
+
+def _headed(timings: Iterable[Timing]) -> list[str]:
+    """The lines of a legend's head."""
+    return [part for text in origins(timings) for part in wrap(text, FINE, break_on_hyphens=False)]
 
 
 def origins(timings: Iterable[Timing]) -> list[str]:

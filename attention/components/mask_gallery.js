@@ -68,6 +68,7 @@ function show(parts, card, gallery, i, send) {
   button.setAttribute("aria-pressed", card.used);
   button.setAttribute("aria-label", card.single ? `Use this mask: ${card.name}` : card.name);
   button.onclick = () => send({ mask: card.name, combine: "none" });
+  name.onclick = card.single ? button.onclick : null;  // the button for a mouse that misses the picture
   name.replaceChildren(card.name, ...(card.mark ? [Object.assign(document.createElement("small"), { textContent: card.mark })] : []));
   lines.forEach((line, at) => {
     line.textContent = card.lines[at] ?? "";

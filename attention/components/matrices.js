@@ -1,6 +1,7 @@
 // The matrices: takes what the server sends, follows pointer and keys, and tells the server of steps and pins.
 
 const SHRINK = 0.35, LARGEST = 330, SMALLEST = 12, IN_ALL = 150, SIGN = 34, GAP = 12, NARROW = 560, OUTLINED = 64;
+const PATIENCE = 2000;  // milliseconds in which the next turn counts from the step that was asked for, drawn or not
 
 const roots = new WeakMap();
 
@@ -26,6 +27,7 @@ function created(root) {
 function update(lab, data) {
   const before = lab.data, moved = !before || before.focus.head !== data.focus.head || before.focus.query !== data.focus.query;
   lab.data = data;
+  if (lab.asked?.step === data.step) lab.asked = null;
   lab.hover = null;
   const names = data.matrices.map(({ name }) => name).join();
   if (moved || before.matrices.map(({ name }) => name).join() !== names || !keeps(lab)) lab.cursor = lab.home = started(lab);
@@ -252,7 +254,9 @@ function pressed(lab, event) {
   const { data, cursor } = lab, { key } = event, matrix = data.found.get(cursor.name);
   if (MOVES[key]) lab.cursor = shifted(matrix, cursor, MOVES[key]);
   else if (TURNS[key] && data.step !== null) {
-    const step = data.order[data.order.indexOf(data.step) + TURNS[key]];
+    const now = performance.now(), last = lab.asked && now - lab.asked.at < PATIENCE ? lab.asked.step : data.step;
+    const step = data.order[data.order.indexOf(last) + TURNS[key]];
+    if (step) lab.asked = { step, at: now };
     if (step) lab.turn({ step });
   } else if (key === "Enter" || key === " ") pin(lab, lab.cursor);
   else if (key === "Escape") lab.cursor = lab.home;

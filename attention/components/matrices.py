@@ -15,7 +15,7 @@ from attention.components.inline import component
 from attention.config import Config
 from attention.inputs import tokens
 from attention.matrices import Matrix, payload
-from attention.passes import pairs
+from attention.passes import other, pairs
 from attention.steps import Step, by_name, lengths
 from attention.tables import shown
 
@@ -49,7 +49,7 @@ def message(config: Config, drawn: dict[str, Matrix]) -> bytes:
 
 def header(config: Config, names: Sequence[str]) -> dict[str, Any]:
     """What the browser needs to know beside the cells."""
-    plan, sizes = by_name(config), lengths(config)
+    plan, sizes, across = by_name(config), lengths(config), other(config)[1] if config.keys else config.text
     order = list(plan)
     return {
         "painted": link(config),
@@ -60,7 +60,7 @@ def header(config: Config, names: Sequence[str]) -> dict[str, Any]:
         "heads": config.heads,
         "repeats": config.heads // config.groups,
         "lengths": sizes,
-        "tokens": {axis: _tokens(config, sizes[axis]) for axis in "qk"},
+        "tokens": {"q": _tokens(config, sizes["q"], config.text), "k": _tokens(config, sizes["k"], across)},
         "weights": theme.WEIGHTS,
         "signed": [theme.LESS, theme.MORE],
         "neutrals": theme.NEUTRALS,
@@ -85,8 +85,8 @@ def described(step: Step) -> dict[str, Any]:
     }
 
 
-def _tokens(config: Config, count: int) -> list[str]:
-    return [shown(token) for token in tokens(count, config.text, config.input)]
+def _tokens(config: Config, count: int, text: str) -> list[str]:
+    return [shown(token) for token in tokens(count, text, config.input)]
 
 
 def _nothing() -> None:

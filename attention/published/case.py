@@ -62,10 +62,10 @@ def case(config: Config, most: int | None = None, crosses: bool = False) -> Case
         weights = Weights.split(*matrices(config).values(), config.heads, config.groups).to(torch.float64)
         padded = torch.arange(keys) < keys - torch.arange(config.batch)[:, None] % keys
         mask = config.rule.square(queries, keys, config.span) & padded[:, None, :]
-        x = _sequences(config, config.tokens, config.seed)[:, :queries]
+        x = _sequences(config, config.tokens, config.seed, config.text)[:, :queries]
         if not config.keys:
             return Case.of(x, weights, mask)
-        y = _sequences(config, config.keys, other(config))[:, :keys]
+        y = _sequences(config, config.keys, *other(config))[:, :keys]
         return Case(x, y, y, replace(weights, batch=config.batch, tokens=queries), mask)
 
 
@@ -77,9 +77,9 @@ def longest(config: Config) -> tuple[int, int]:
     return min(config.tokens, most), min(config.keys or config.tokens, most)
 
 
-def _sequences(config: Config, n: int, seed: int) -> Float[Tensor, "b n c"]:
+def _sequences(config: Config, n: int, seed: int, text: str) -> Float[Tensor, "b n c"]:
     """One sequence of n tokens for each of the batch, as a pass makes it from its seed."""
-    return torch.stack([sequence(config, "x", n, seed + NEXT * i)["x"] for i in range(config.batch)]).double()
+    return torch.stack([sequence(config, "x", n, seed + NEXT * i, text)["x"] for i in range(config.batch)]).double()
 
 
 def left_out(config: Config) -> list[str]:

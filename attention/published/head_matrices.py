@@ -101,7 +101,7 @@ MATRICES = Row(
     bias=False,
     tries=(
         ("One sequence", {"batch": 1, "heads": 8}),
-        ("One sequence, one head", {"batch": 1, "heads": 1}),
+        ("One sequence, one head", {"batch": 1, "heads": 1, "projections": "independent"}),
         ("Keys of another sequence, values of 8 channels", {"keys": 12, "d_v": 8}),
     ),
     slips=(Slip("The root of d_k is taken with math, which is never imported.", never_imported),),

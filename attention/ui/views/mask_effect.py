@@ -45,9 +45,12 @@ def _told(config: Config, taken: Float[Tensor, "q"]) -> str:
     """What the mask takes from the query and the head in focus, in words."""
     names, n = tables.labels(config), config.tokens
     query = f"query {config.row}" + (plain(f" {names[config.row]!r}") if names else "")
-    if float(taken.max()) == 0:
+    square = config.rule.square(n, n, config.span)
+    if square.all():
         return f"**{config.rule_name}** hides no key, so nothing moves."
-    seen = config.rule.square(n, n, config.span)[config.row]
+    if float(taken.max()) == 0:
+        return f"What **{config.rule_name}** hides had no weight that float32 can tell from zero: nothing moves."
+    seen = square[config.row]
     if not seen.any():
         return f"Under **{config.rule_name}**, {query} sees no key: it loses all of its weight, and nobody gets it."
     own, others = float(taken[config.row]), tables.share(float(taken.mean()))

@@ -8,7 +8,7 @@ import streamlit as st
 
 from attention.components.mask_gallery import mask_gallery
 from attention.config import KNOBS, Config
-from attention.gallery import BLOCK, flops
+from attention.gallery import BLOCK, Exhibit, flops
 from attention.tables import share
 from attention.ui import compute, page, predict, proof
 from attention.ui.views import mask_audit, mask_effect, mask_take_away, questions
@@ -52,24 +52,26 @@ def _gallery(config: Config) -> None:
     mask_gallery(config, [*own, *compute.gallery(config.tokens, config.span, config.layers)], on_choice=page.chosen)
     used = compute.exhibit(config.tensors, config.layers)
     st.caption(
-        f"**{config.rule_name}**, {_span(config)}, keeps {used.pairs:,} of {config.tokens**2:,} pairs: $q k^\\top$ "
+        f"**{config.rule_name}**{_span(config)} keeps {used.pairs:,} of {config.tokens**2:,} pairs: $q k^\\top$ "
         f"and $w v$ need {_count(config, used.share)} of $4 n^2 d_{{model}}$ = {_count(config)} operations a layer, "
-        f"{share(1 - used.share)} less. {_blocks(config)} Reach: how far, in tokens, an output can depend on its input "
+        f"{share(1 - used.share)} less. {_blocks(config, used)} Reach: how far, in tokens, an output can depend on its input "
         f"after {config.layers} layers; exact, with residual connections. Source: {plain(config.rule.source)}."
     )
 
 
 def _span(config: Config) -> str:
+    """With the span where the rule has one."""
     more = f" (more than the {config.tokens:,} tokens, so it acts as {config.tokens:,})"
-    return f"span {config.span:,}{more if config.span > config.tokens else ''}"
+    return f", span {config.span:,}{more if config.span > config.tokens else ''}," if config.rule.span else ""
 
 
-def _blocks(config: Config) -> str:
+def _blocks(config: Config, used: Exhibit) -> str:
     """What a kernel saves that works in blocks."""
     rule = f"a kernel skips only blocks of {BLOCK} x {BLOCK} pairs that are hidden whole"
     if config.tokens > BLOCK:
         return f"In blocks: {rule}."
-    return f"One block: {rule}; up to {BLOCK} tokens are one block, of which it skips nothing."
+    skipped = "of which it skips nothing" if used.blocks else "which is hidden whole"
+    return f"One block: {rule}; up to {BLOCK} tokens are one block, {skipped}."
 
 
 def _count(config: Config, kept: float = 1.0) -> str:

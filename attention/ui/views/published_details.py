@@ -19,6 +19,7 @@ LEAK = (
     "Leak: the last token becomes another, and outputs change whose queries must not see it, by so much at the most. "
     "FLOPs are those of matrix products; memory is that of new tensors alive at once."
 )
+WIDTHS = {"Variable": 84, "Axes": 72, "Sizes": 124, "Function": 110, "Line": 420}  # pixels of a column of shapes
 AGAINST = "In turns with the reference, on this machine, in float64: the median, and the quartiles of the ratio."
 
 
@@ -34,7 +35,8 @@ def draw(config: Config, name: str, printed: bool, found: Comparison) -> None:
     shapes, costs = st.columns([3, 2], gap="medium")
     with shapes:
         st.markdown("**Shapes, line by line**")
-        st.dataframe(_shapes(found), hide_index=True, height=300, key="shapes")
+        widths = {name: st.column_config.TextColumn(width=width) for name, width in WIDTHS.items()}
+        st.dataframe(_shapes(found), hide_index=True, height=300, key="shapes", column_config=widths)
     with costs:
         place = st.container()
     st.markdown(f"**What it accepts, found by trying.** {row.demand}")
@@ -76,11 +78,10 @@ def _counted(count: int, what: str) -> str:
 
 
 def _shapes(found: Comparison) -> pd.DataFrame:
-    names = ("Variable", "Axes", "Sizes", "Line", "Function")
     lines = [
-        (s.name, s.axes, " × ".join(map(str, s.sizes)), s.code.partition("  #")[0], s.function) for s in found.steps
+        (s.name, s.axes, " × ".join(map(str, s.sizes)), s.function, s.code.partition("  #")[0]) for s in found.steps
     ]
-    return pd.DataFrame(lines, columns=list(names))
+    return pd.DataFrame(lines, columns=list(WIDTHS))
 
 
 def _demands(name: str, printed: bool) -> pd.DataFrame:
@@ -93,7 +94,13 @@ def _evidence(found: Evidence, shown: Comparison) -> None:
     series, widths = list(dict.fromkeys(data.series)), sorted(set(data.x))
     st.markdown(f"**{found.title}**")
     st.vega_lite_chart(data, lesson.lines(found.x, found.y, series, widths), key="evidence")
-    here = "" if shown.weights is None else f" In the pictures above it is {greatest_weight(shown.weights):.2f}."
+    here = (
+        ""
+        if shown.weights is None
+        else (
+            f" The pictures above have the weights of the settings, not these: there it is {greatest_weight(shown.weights):.2f}."
+        )
+    )
     st.caption(
         f"“{series[0]}”: from a width of {found.half:g} on, over half of a row goes to one key, on average.{here}"
     )

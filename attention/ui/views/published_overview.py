@@ -7,7 +7,7 @@ import math
 import pandas as pd
 import streamlit as st
 
-from attention.config import Config
+from attention.config import DEFAULTS, Config
 from attention.published import ROWS
 from attention.published.compare import WITHIN, Comparison, Error, Judgement
 from attention.ui import compute, page
@@ -19,6 +19,7 @@ RELATIVE = (
     "Relative error: the norm of all differences to the reference, over the norm of the reference; over every sequence. "
     f"Up to {WITHIN:.0e} counts as equal."
 )
+TRIED = {name: DEFAULTS[name] for row in ROWS.values() for _, knobs in row.tries for name in knobs}
 MASKS = {
     "none": "It has no mask, so its reference has none either.",
     "causal": "It is always causal, whatever the mask of the settings, and so is its reference.",
@@ -65,8 +66,8 @@ def row(config: Config, name: str, printed: bool, found: Comparison) -> None:
     _errors(config, name, printed)
     st.markdown(f"**{row.mistake}** {row.lesson}" if row.mistake else row.lesson)
     with st.container(horizontal=True):
-        for label, knobs in row.tries:
-            st.button(label, on_click=page.change, kwargs=knobs, key=f"try {label}")
+        for label, knobs in row.tries:  # from the defaults of whatever any row tries, or the last one would linger
+            st.button(label, on_click=page.change, kwargs=TRIED | knobs, key=f"try {label}")
 
 
 def _errors(config: Config, name: str, printed: bool) -> None:
@@ -89,7 +90,9 @@ def _as_meant(found: list[Judgement]) -> str:
     errors = [error.relative for judged in found for error in (judged.output, judged.square) if error]
     if any(map(math.isnan, errors)):
         return "Where a query sees no key, the write-ups give no numbers, and the reference zeros."
-    return f"As meant, none is over {max(errors):.0e}."
+    raised = sum(bool(judged.error) for judged in found)
+    but = f"; {raised} raises an error even so, as its row says" if raised else ""
+    return f"As meant, none is over {max(errors):.0e}{but}." if max(errors) else f"As meant, all are exact{but}."
 
 
 def _badge(verdict: str) -> str:

@@ -17,7 +17,7 @@ def draw(trace: Trace) -> None:
     """Every head, one below the other, the head in focus framed."""
     config = trace.config
     found = compute.distribution(config.tensors)
-    for sentence in _oddities(found):
+    for sentence in _oddities(found, config):
         st.info(sentence, icon=":material/info:")
     left, right = st.columns(2, gap="medium")
     with left:
@@ -55,15 +55,16 @@ def _spread(found: Distribution, config: Config, most: float) -> str:
     return f"{text} Dashed: {limit}. A strip is {most:.2f} nats tall; {several}."
 
 
-def _oddities(found: Distribution) -> list[str]:
+def _oddities(found: Distribution, config: Config) -> list[str]:
     """What is odd about all rows, a sentence each."""
     blind, single = int((found.seen == 0).sum()), int((found.seen == 1).sum())
     pairs = int(found.seen.sum())
+    alone = "all weights are one and all entropies zero"
+    if config.softmax == "plus one":
+        alone = "it shares with the one in the denominator alone"
     sentences = {
         f"{blind} of {len(found.seen)} queries see no key; they have no weights, and count nowhere here.": blind > 0,
-        "Every query that sees anything sees one key only: all weights are one and all entropies zero.": 0
-        < single
-        == int((found.seen > 0).sum()),
+        f"Every query that sees anything sees one key only: {alone}.": 0 < single == int((found.seen > 0).sum()),
         f"{int(found.zero.sum()) / max(pairs * len(found.zero), 1):.0%} of all weights are zero in float32: these scores "
         "are far apart.": int(found.zero.sum()) * 10 > pairs * len(found.zero) > 0,
     }

@@ -23,6 +23,7 @@ FOUND = {  # a column's label and what it means
     "worst": ("Worst query", "The row with the greatest difference; a row that is no number is the worst."),
     "broken": ("Broken rows", "Rows that have a weight that is not a number."),
     "dots": ("q·k = ∞", "Dot products that overflowed, of the pairs that the mask lets through."),
+    "logits": ("Logit = ∞", "Scaled scores that overflowed, of the pairs that the mask lets through."),
     "exps": ("exp = ∞", "Exponentials that overflowed."),
     "sums": ("Σ exp = ∞", "Rows whose sum overflowed."),
 }
@@ -33,10 +34,17 @@ ENDS = {
     "overflows": ("exp(x) overflows beyond", "ln of the largest number."),
     "vanishes": ("exp(x) is 0 below", "ln of half the least number above zero."),
 }
-WHY = r"""
+WHY = {
+    "standard": r"""
 $e^{\ell}$ overflows where a logit is large; $e^{\ell - \max \ell}$ never does, and gives the same weights:
 $\frac{e^{\ell_j}}{\sum_i e^{\ell_i}} = \frac{e^{\ell_j - m}}{\sum_i e^{\ell_i - m}}$.
-"""
+""",
+    "plus one": r"""
+$e^{\ell}$ overflows where a logit is large; $e^{\ell - \max \ell}$ never does, and gives the same weights:
+$\frac{e^{\ell_j}}{1 + \sum_i e^{\ell_i}} = \frac{e^{\ell_j - m}}{e^{-m} + \sum_i e^{\ell_i - m}}$; but $e^{-m}$
+overflows where all logits are far below zero.
+""",
+}
 
 
 def draw(trace: Trace) -> None:
@@ -44,7 +52,7 @@ def draw(trace: Trace) -> None:
     config = trace.config
     found = compute.compared(config.tensors, config.head)
     _chosen(next(each for each in found if (each.dtype, each.exponent) == (config.dtype, config.exponent)), trace)
-    st.markdown(f"**Every type**, each step rounded to it, against float64. {WHY}")
+    st.markdown(f"**Every type**, each step rounded to it, against float64. {WHY[config.softmax]}")
     _table(_types(found), FOUND, "types")
     st.markdown(f"**What overflows when.** {_asked(trace)}")
     _table(softmax_tables.ends(), ENDS, "ends")
@@ -116,6 +124,11 @@ def _infinite(chosen: Rounded) -> str:
     """What overflowed, and what would prevent it."""
     if chosen.dots:
         return f"dot products that overflowed: {chosen.dots:,}, which no softmax can mend; q or k must be smaller"
+    if chosen.logits:
+        return (
+            f"logits that overflowed when they were scaled: {chosen.logits:,}, which no softmax can mend; the scale must "
+            "be smaller or the temperature higher"
+        )
     if chosen.exponent != "naive":
         return "the one in the denominator is e^-m here, and infinite where all logits m are far below zero"
     return (

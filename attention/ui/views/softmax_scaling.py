@@ -27,7 +27,10 @@ def draw(trace: Trace) -> None:
     points = compute.sweep(config.tokens)
     now = compute.measured(config.tokens, config.d_head, trace.scale)
     st.markdown(WHY)
-    st.caption(f"{config.tokens:,} keys, as now; no mask; normal noise, seeded. A diamond is the present setting.")
+    st.caption(
+        f"{config.tokens:,} keys, as now, of normal noise, seeded; no mask, no positions, no softcap, standard softmax. A "
+        f"diamond is the present d_head, scale and temperature."
+    )
     frame = pa.table(softmax_tables.curves(points, now))
     drawn = {
         "variance": charts.variance(),

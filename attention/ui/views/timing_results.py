@@ -101,7 +101,7 @@ def _growth(found: list[Timing]) -> pd.DataFrame:
         if rise := comparison.growth(line):
             error = f" ± {rise.error:.2f}" if rise.error is not None else ""
             over = f"{rise.lengths[0]:,} to {rise.lengths[1]:,}"
-            rows.append(
-                {"line": label, "time grows as length to the power": f"{rise.exponent:.2f}{error}", "over": over}
-            )
+            power = f"{rise.exponent:.2f}{error}"
+            loose = f"{rise.loose} of its points" if rise.loose else ""
+            rows.append({"line": label, "time grows as length to the power": power, "over": over, "not settled": loose})
     return pd.DataFrame(rows)
