@@ -38,7 +38,7 @@ MORE = (
 )
 COLORS = (*theme.HEADS, *MORE, "#f72585", "#b5838d")
 WIDTH = 50  # characters of a line in a legend: what a phone has room for
-FINE = 70  # the same of its small print
+FINE = 58  # the same of its small print
 FONT = "Arial, Helvetica, sans-serif"  # which a picture of the chart has as well, so that its legend fits
 ROW = 17  # pixels that a line of a legend adds, or a phone, where none stand side by side, had no room for the chart
 FAINT = 0.16  # opacity of a band
