@@ -35,7 +35,7 @@ from attention.scores import NORMALISERS
 from attention.scoring import HIDDEN, exponentials, penalty
 
 BATCH = 2**20  # cells that are computed at once where there is a choice
-PICKS = 48  # queries of a preview that are looked at together
+PICKS, SKETCHED = 96, 2**19  # queries of a preview that are looked at together at the most, and cells of theirs
 
 
 def window(
@@ -143,7 +143,7 @@ def preview(
     seen = visible(maps.scoring.rule, maps.tokens, maps.scoring.span, maps.tile, maps.rows, (0, maps.tokens))
     work = [
         (sampled, query, key, at, picks[at], *_reach(seen[at].any(0), maps))
-        for at in torch.arange(len(picks)).split(PICKS)
+        for at in torch.arange(len(picks)).tensor_split(ceil(len(picks), PICKS))
     ]
     work.reverse()  # the last rows of a causal mask are the longest
     for _ in (executor.map if executor else map)(_sample, *zip(*work, strict=True)):
@@ -231,8 +231,8 @@ def _sample(maps: HeadMaps, query: Tensor, key: Tensor, some: Tensor, rows: Tens
     heads, dtype = len(maps.lse), precision(query)
     top = query.new_full((heads, len(rows), 1), -math.inf, dtype=dtype)
     total, (sums, tops) = torch.zeros_like(top), query.new_zeros(2, heads, len(rows), maps.mean.shape[2], dtype=dtype)
-    for start in range(first, last, BATCH // PICKS):
-        across = range(start, min(last, start + BATCH // PICKS))
+    for start in range(first, last, SKETCHED // PICKS):
+        across = range(start, min(last, start + SKETCHED // PICKS))
         seen = maps.scoring.sees(rows[:, None], across, maps.tokens, key)
         hidden = None if bool(seen.all()) else penalty(seen, top)
         left, right = (min(max(end, across.start), across.stop) for end in maps.cols)
