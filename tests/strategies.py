@@ -40,7 +40,7 @@ def values(name: str, high: float | None = None) -> st.SearchStrategy[Any]:
         return st.text(LETTERS, max_size=int(top or 0))
     if isinstance(knob.low, int):
         return st.integers(knob.low, int(top))
-    return st.floats(knob.low, top)
+    return st.floats(knob.low, top, allow_subnormal=False)
 
 
 @st.composite

@@ -79,6 +79,7 @@ def _begin(module: str) -> bool:
 
 def change(**values: Any) -> None:
     """Sets knobs and shows what they say now: the callback of whatever changes a config."""
+    _untold()
     put(**values)
     run, state = get_script_run_ctx(), st.session_state
     if run and run.fragment_ids_this_run:  # else the whole page is about to run
@@ -86,6 +87,12 @@ def change(**values: Any) -> None:
         _started(_taken_up())
         state.follow = _differ()
         st.rerun(["view", "controls"] if state.follow else "view")
+
+
+def _untold() -> None:
+    """Where a run made way before it told widgets their new values, the browser still sends the old ones: these go."""
+    state = st.session_state
+    state.update({name: getattr(state.config, name) for name in state.moved})
 
 
 def _started(config: Config) -> None:
@@ -192,6 +199,7 @@ def _known(config: Config, notes: list[str]) -> tuple[Config, list[str]]:
 
 @st.fragment(key="view")
 def _view(view: View, any_length: bool) -> None:
+    _untold()
     state, config, now = st.session_state, _taken_up(), monotonic()
     state.hurried, state.viewed = now - state.get("viewed", 0.0) < HURRY, now
     shown = config if any_length else config.traceable
