@@ -45,8 +45,7 @@ def test_a_row_that_raises_has_no_squares_and_says_where(visit):
     expect(tab.page.get_by_test_id("stAlert").first).to_contain_text("must match the size of tensor b (2)")
     tab.quiet()
     choice(tab, "version", "as meant").click()
-    small = {"tokens": SMALL["tokens"]}  # heads and width begin at their defaults, as other rows try them
-    tab.painted(**small, implementation="head-matrices", version="as meant", keys=12, d_v=8)
+    tab.painted(**SMALL, implementation="head-matrices", version="as meant", keys=12, d_v=8)
     grid = tab.page.get_by_test_id("heads-grid")
     expect(grid).not_to_contain_text(re.compile(r"\bso\b"))  # the sixth word: two sequences have no list of names
     canvas = grid.locator("canvas").first.bounding_box()

@@ -7,7 +7,7 @@ import math
 import pandas as pd
 import streamlit as st
 
-from attention.config import DEFAULTS, Config
+from attention.config import Config
 from attention.published import ROWS
 from attention.published.compare import WITHIN, Comparison, Error, Judgement
 from attention.ui import compute, page
@@ -19,7 +19,6 @@ RELATIVE = (
     "Relative error: the norm of all differences to the reference, over the norm of the reference; over every sequence. "
     f"Up to {WITHIN:.0e} counts as equal."
 )
-TRIED = {name: DEFAULTS[name] for row in ROWS.values() for _, knobs in row.tries for name in knobs}
 MASKS = {
     "none": "It has no mask, so its reference has none either.",
     "causal": "It is always causal, whatever the mask of the settings, and so is its reference.",
@@ -66,8 +65,8 @@ def row(config: Config, name: str, printed: bool, found: Comparison) -> None:
     _errors(config, name, printed)
     st.markdown(f"**{row.mistake}** {row.lesson}" if row.mistake else row.lesson)
     with st.container(horizontal=True):
-        for label, knobs in row.tries:  # from the defaults of whatever any row tries, or the last one would linger
-            st.button(label, on_click=page.change, kwargs=TRIED | knobs, key=f"try {label}")
+        for label, knobs in row.tries:
+            st.button(label, on_click=page.change, kwargs=knobs, key=f"try {label}")
 
 
 def _errors(config: Config, name: str, printed: bool) -> None:
