@@ -199,12 +199,9 @@ def _fold(pixels: Tensor, weights: Tensor, top: int, left: int, tile: int, pool:
 
 def _weights(scores: Tensor, seen: Tensor, lse: Tensor) -> Tensor:
     """Weights of scores, in place; rows that see nothing have an lse of -inf and get zeros."""
-    return _exponentials(_hide(scores, seen), lse)
-
-
-def _hide(scores: Tensor, seen: Tensor) -> Tensor:
-    """Puts hidden pairs where they should be, in place."""
-    return scores if bool(seen.all()) else scores.add_(penalty(seen, scores))
+    if not bool(seen.all()):
+        scores.add_(penalty(seen, scores))
+    return _exponentials(scores, lse)
 
 
 def _exponentials(scores: Tensor, lse: Tensor) -> Tensor:

@@ -256,8 +256,10 @@ function pressed(lab, event) {
   else if (TURNS[key] && data.step !== null) {
     const now = performance.now(), last = lab.asked && now - lab.asked.at < PATIENCE ? lab.asked.step : data.step;
     const step = data.order[data.order.indexOf(last) + TURNS[key]];
-    if (step) lab.asked = { step, at: now };
-    if (step) lab.turn({ step });
+    if (step) {
+      lab.asked = { step, at: now };
+      lab.turn({ step });
+    }
   } else if (key === "Enter" || key === " ") pin(lab, lab.cursor);
   else if (key === "Escape") lab.cursor = lab.home;
   else return;

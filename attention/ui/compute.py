@@ -124,10 +124,15 @@ def begin(config: Config) -> None:
 
 
 def _trace(config: Config) -> Trace:
+    return _finished(_begun, config)
+
+
+def _finished(begin: Any, config: Config) -> Any:
+    """What a cached future of a config has come to; where it failed, the next one tries again."""
     try:
-        return _begun(config).result()
+        return begin(config).result()
     except Exception:
-        _begun.clear(config)  # the next one tries again
+        begin.clear(config)
         raise
 
 
@@ -210,11 +215,7 @@ def parity(config: Config) -> Parity:
 
 def cells(config: Config) -> Cells:
     """What the squares of all heads show; give `config.tensors`."""
-    try:
-        return begin_cells(config).result()
-    except Exception:
-        begin_cells.clear(config)
-        raise
+    return _finished(begin_cells, config)
 
 
 @resource(max_entries=16)

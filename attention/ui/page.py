@@ -274,9 +274,8 @@ def _taken_up() -> Config:
     state.told = moved
     state.wishes = {name: value for name, value in values.items() if value != getattr(config, name)}
     state.config = config
-    state.moved |= {
-        name for name, value in vars(config).items() if shown[name] != value
-    }  # till their widgets are drawn
+    # These stay until their widgets are drawn.
+    state.moved |= {name for name, value in vars(config).items() if shown[name] != value}
     state.moved |= {name for name in controls.BOUNDS if controls.bounds(name, config) != controls.bounds(name, last)}
     state.update({name: getattr(config, name) for name in state.moved})
     return config

@@ -94,13 +94,10 @@ def _evidence(found: Evidence, shown: Comparison) -> None:
     series, widths = list(dict.fromkeys(data.series)), sorted(set(data.x))
     st.markdown(f"**{found.title}**")
     st.vega_lite_chart(data, lesson.lines(found.x, found.y, series, widths), key="evidence")
-    here = (
-        ""
-        if shown.weights is None
-        else (
-            f" The pictures above have the weights of the settings, not these: there it is {greatest_weight(shown.weights):.2f}."
-        )
-    )
+    here = ""
+    if shown.weights is not None:
+        greatest = greatest_weight(shown.weights)
+        here = f" The pictures above have the weights of the settings, not these: there it is {greatest:.2f}."
     st.caption(
         f"“{series[0]}”: from a width of {found.half:g} on, over half of a row goes to one key, on average.{here}"
     )
