@@ -32,31 +32,48 @@ SOURCE = ("input", "text", "projections", "seed")
 ADVANCED = tuple(name for name, knob in KNOBS.items() if knob.advanced)
 NAMES = frozenset((*FIRST, "second", *SOURCE, *ADVANCED))  # every knob that has its widget here
 Change = Callable[[], None]
+Stops = dict[str, tuple[int, ...]]  # of each slider whose stops change
 
 
-def draw(config: Config, change: Change) -> None:
+def draw(config: Config, stops: Stops, change: Change) -> None:
     """Every control, with what it calls when somebody has moved it; those that matter most stand first."""
     for name in FIRST:
-        widget(name, config, change)
+        widget(name, config, stops, change)
     with st.expander("Input and projections", icon=":material/input:"):
         for name in SOURCE:
-            widget(name, config, change)
+            widget(name, config, stops, change)
     with st.expander("Advanced", icon=":material/tune:"):
         for name in ADVANCED:
-            widget(name, config, change)
+            widget(name, config, stops, change)
+
+
+def ends(config: Config, last: Config, before: Stops | None = None) -> Stops:
+    """Every stop of the sequence length; least, greatest and step of the others. What was `before`, for the `last` config.
+
+    To Streamlit a slider with other stops is another widget, and what somebody does to the one before, while its
+    successor is on its way, is lost. So none changes by its own move, other than to a value that it doesn't hold.
+    """
+    h, end = config.heads, max(config.tokens, config.span)
+    tokens, span = (before["tokens"], before["span"]) if before else ((), (1, 0, 1))
+    return {
+        "tokens": tokens if config.tokens in tokens else lengths(config.tokens),
+        "d_model": (h, int(KNOBS["d_model"].high) // h * h, h),
+        "span": span if config.tokens == last.tokens and end <= span[1] else (1, end, 1),
+    }
 
 
 def look(config: Config) -> tuple[Any, ...]:
     """Whatever of a config the controls show beside the values that people set in them."""
-    stops = [bounds(name, config) for name in BOUNDS]
-    return *stops, config.heads, config.d_head, _span_help(config), _beyond(config), _second(config), _typed(config)
+    return config.heads, config.d_head, _span_help(config), _beyond(config), _second(config), _typed(config)
 
 
-def widget(name: str, config: Config, change: Change) -> None:
+def widget(name: str, config: Config, stops: Stops, change: Change) -> None:
     """The control of one knob."""
     knob, default = KNOBS[name], DEFAULTS[name]
     told = {"key": name, "help": knob.help, "on_change": change}
-    if name in SPECIAL:
+    if name in SLIDERS:
+        SLIDERS[name](config, knob, stops[name], told)
+    elif name in SPECIAL:
         SPECIAL[name](config, knob, told)
     elif knob.choices:
         st.selectbox(knob.label, knob.choices, **told | {"help": _help(name)})
@@ -66,22 +83,9 @@ def widget(name: str, config: Config, change: Change) -> None:
         st.slider(knob.label, int(knob.low), int(knob.high), **told)
 
 
-BOUNDS = ("tokens", "d_model", "span")  # sliders whose stops change
-
-
-def bounds(name: str, config: Config) -> tuple[int, ...]:
-    """Least, greatest and step, or all stops, of one of BOUNDS; Streamlit starts it anew whenever one of them changes."""
-    h = config.heads
-    if name == "tokens":
-        return lengths(config.tokens)
-    if name == "d_model":
-        return h, int(KNOBS[name].high) // h * h, h
-    return 1, max(config.tokens, config.span), 1
-
-
 @lru_cache(maxsize=64)
 def lengths(tokens: int) -> tuple[int, ...]:
-    """The stops of the sequence length: every one up to 128, then sixteen an octave, and the one that is there."""
+    """The stops of the sequence length: every one up to 128, then sixteen an octave, and this one."""
     octaves = range(int(math.log2(EVERY)), int(math.log2(LONGEST)))
     coarse = {2**octave + step * 2**octave // STOPS for octave in octaves for step in range(STOPS)}
     return tuple(sorted({*range(2, EVERY), *coarse, LONGEST, tokens}))
@@ -100,18 +104,18 @@ def first_line(rule: object) -> str:
     return (getattr(rule, "doc", rule).__doc__ or "").strip().splitlines()[0]
 
 
-def _tokens(config: Config, knob: Knob, told: dict[str, Any]) -> None:
-    st.select_slider(knob.label, lengths(config.tokens), format_func="{:,}".format, **told)
+def _tokens(config: Config, knob: Knob, stops: tuple[int, ...], told: dict[str, Any]) -> None:
+    st.select_slider(knob.label, stops, format_func="{:,}".format, **told)
 
 
-def _d_model(config: Config, knob: Knob, told: dict[str, Any]) -> None:
-    low, high, step = bounds("d_model", config)
+def _d_model(config: Config, knob: Knob, stops: tuple[int, ...], told: dict[str, Any]) -> None:
+    low, high, step = stops
     st.slider(knob.label, low, high, step=step, **told)
     st.caption(f"d_head = d_model / heads = {config.d_head}")
 
 
-def _span(config: Config, knob: Knob, told: dict[str, Any]) -> None:
-    low, high, _ = bounds("span", config)
+def _span(config: Config, knob: Knob, stops: tuple[int, ...], told: dict[str, Any]) -> None:
+    low, high, _ = stops
     st.slider(knob.label, low, high, disabled=not config.rule.span, **told | {"help": _span_help(config)})
     if beyond := _beyond(config):
         st.caption(beyond)
@@ -160,11 +164,9 @@ def _kv_heads(config: Config, knob: Knob, told: dict[str, Any]) -> None:
     st.selectbox(knob.label, sizes, format_func=lambda n: names.get(n, str(n)), **told)
 
 
+SLIDERS = {"tokens": _tokens, "d_model": _d_model, "span": _span}  # those whose stops change
 SPECIAL = {
-    "tokens": _tokens,
-    "d_model": _d_model,
     "combine": _combine,
-    "span": _span,
     "text": _text,
     "seed": _seed,
     "kv_heads": _kv_heads,

@@ -51,6 +51,7 @@ def show(view: View, ahead: Callable[[Config], object] | None = None, any_length
     """
     _arrive(_begin(view.__module__))
     st.session_state.ahead = ahead
+    _untold()
     _started(_taken_up())
     _controls()
     _view(view, any_length)
@@ -80,19 +81,43 @@ def _begin(module: str) -> bool:
 def change(**values: Any) -> None:
     """Sets knobs and shows what they say now: the callback of whatever changes a config."""
     _untold()
+    state, said = st.session_state, {name: st.session_state.get(name) for name in values if name in KNOBS}
     put(**values)
-    run, state = get_script_run_ctx(), st.session_state
-    if run and run.fragment_ids_this_run:  # else the whole page is about to run
-        state.moved |= values.keys() & KNOBS.keys()  # their widgets are not told what a callback sets
+    if _fragments():  # else the whole page is about to run
+        state.moved = said | state.moved  # their widgets are not told what a callback sets
         _started(_taken_up())
         state.follow = _differ()
         st.rerun(["view", "controls"] if state.follow else "view")
 
 
+def _fragments() -> list[str] | None:
+    """The fragments that run now, a list of this run's own; None where the whole page runs."""
+    run = get_script_run_ctx()
+    return run.fragment_ids_this_run if run else None
+
+
 def _untold() -> None:
-    """Where a run made way before it told widgets their new values, the browser still sends the old ones: these go."""
+    """Where a run made way before it told widgets their new values, the browser still sends the old ones: these go.
+
+    A value that is neither the old one nor the new one is somebody's, who has moved the widget as it still was.
+    """
     state = st.session_state
-    state.update({name: getattr(state.config, name) for name in state.moved})
+    for name, said in state.moved.items():
+        value, new = state.get(name), getattr(state.config, name)
+        if value == said:
+            state[name] = new
+        elif value != new:
+            state.moved[name] = value
+
+
+def _now() -> Config:
+    """The config of this run. The fragment that comes first takes it up, as it could not once the other is drawn."""
+    state, run = st.session_state, _fragments()
+    if run is not None and run is not state.get("run"):
+        state.run = run
+        _untold()
+        _taken_up()
+    return state.config
 
 
 def _started(config: Config) -> None:
@@ -181,7 +206,8 @@ def _arrive(from_elsewhere: bool) -> None:
     state, query = st.session_state, st.query_params.to_dict()
     if "config" not in state or (query and query != state.link):
         state.config, state.notes = _known(*codec.from_query(query))
-        state.wishes, state.told, state.moved = {}, [], set()
+        state.wishes, state.told, state.moved = {}, [], {}
+        state.stops = controls.ends(state.config, state.config)
         state.update(vars(state.config))
         state.link = query
     elif from_elsewhere:
@@ -199,8 +225,7 @@ def _known(config: Config, notes: list[str]) -> tuple[Config, list[str]]:
 
 @st.fragment(key="view")
 def _view(view: View, any_length: bool) -> None:
-    _untold()
-    state, config, now = st.session_state, _taken_up(), monotonic()
+    state, config, now = st.session_state, _now(), monotonic()
     state.hurried, state.viewed = now - state.get("viewed", 0.0) < HURRY, now
     shown = config if any_length else config.traceable
     _write_link(config)
@@ -211,24 +236,25 @@ def _view(view: View, any_length: bool) -> None:
             f"{config.tokens:,} tokens. Heads shows them all."
         )
     view(shown)
-    state.moved &= controls.NAMES  # what stands in the view itself is drawn
+    state.moved = {name: said for name, said in state.moved.items() if name in controls.NAMES}  # the others are drawn
     if _differ() and not state.get("follow"):  # a widget of the view has moved one of the controls
         st.rerun()
 
 
 @st.fragment(key="controls")
 def _controls() -> None:
-    state = st.session_state
+    state, config = st.session_state, _now()
     with st.sidebar:
-        controls.draw(state.config, change)
+        controls.draw(config, state.stops, change)
         _foot(DEFAULTS, change)
-    state.moved, state.look, state.follow = state.moved - controls.NAMES, controls.look(state.config), False
+    state.moved = {name: said for name, said in state.moved.items() if name not in controls.NAMES}
+    state.look, state.follow = controls.look(config), False
 
 
 def _differ() -> bool:
     """Do the controls that are on the screen differ from what they should be, other than by what was moved there?"""
     state = st.session_state
-    return bool(state.moved & controls.NAMES) or state.look != controls.look(state.config)
+    return not controls.NAMES.isdisjoint(state.moved) or state.look != controls.look(state.config)
 
 
 def _foot(defaults: dict[str, Any], change: Callable[..., None]) -> None:
@@ -274,9 +300,12 @@ def _taken_up() -> Config:
     state.told = moved
     state.wishes = {name: value for name, value in values.items() if value != getattr(config, name)}
     state.config = config
-    # These stay until their widgets are drawn.
-    state.moved |= {name for name, value in vars(config).items() if shown[name] != value}
-    state.moved |= {name for name in controls.BOUNDS if controls.bounds(name, config) != controls.bounds(name, last)}
+    # These stay until their widgets are drawn, with what the browser says of them till then.
+    stops = controls.ends(config, last, state.stops)
+    untold = {name for name in stops if stops[name] != state.stops[name]}
+    untold |= {name for name, value in vars(config).items() if shown[name] != value}
+    state.stops = stops
+    state.moved = {name: shown[name] for name in untold} | state.moved
     state.update({name: getattr(config, name) for name in state.moved})
     return config
 

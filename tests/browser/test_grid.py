@@ -29,6 +29,7 @@ from attention.components.heads_grid import heads_grid
 from attention.masks import MASKS
 from attention.codec import fit
 
+torch.set_num_threads(1)
 st.set_page_config(layout="wide")
 query = st.query_params.to_dict()
 scene = query.pop("scene", "")
