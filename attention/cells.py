@@ -59,9 +59,14 @@ def cells(
     return Cells(_codes(marked >> BITS, _any(mask, tile)), places, tile, queries, keys)
 
 
-def pixel_cells(pixels: Float[Tensor, "h p r"], visible: Bool[Tensor, "*h p r"], tile: int, tokens: int) -> Cells:
-    """The cells of a map that was pooled elsewhere; `visible` is False where a whole tile is masked."""
-    return Cells(_codes(_rounded(pixels.float()) >> BITS, visible), None, tile, tokens, tokens)
+def pixel_cells(
+    pixels: Float[Tensor, "h p r"], visible: Bool[Tensor, "*h p r"], tile: int, queries: int, keys: int | None = None
+) -> Cells:
+    """The cells of a map that was pooled elsewhere; `visible` is False where a whole tile is masked.
+
+    As many `keys` as `queries`, unless they are given.
+    """
+    return Cells(_codes(_rounded(pixels.float()) >> BITS, visible), None, tile, queries, keys or queries)
 
 
 def weights(codes: UInt16[Tensor, "*any"]) -> Float[Tensor, "*any"]:

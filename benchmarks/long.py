@@ -23,7 +23,7 @@ from tests.served import Server, served
 
 LONG = "heads=8&d_model=512&input=topics&mask=full"
 BELOW = 63_488  # the stop of the slider before 65,536
-ZOOMED = ".st-key-focus image"
+LARGE = '[data-testid="large-head"]'
 IDLE = 0.2  # of a processor: what a server that draws nothing may use
 CHANGES = 10
 KEPT = 2 * 65_536 * 512 * 4 / 2**20 + 100  # MB: queries and keys in float32, and what any page keeps
@@ -48,15 +48,15 @@ def zooms(browser: Browser, url: str) -> list[float]:
     found = []
     for _ in range(CHANGES):
         page.rest()
-        plot = page.page.locator(".st-key-focus .nsewdrag").first
-        plot.scroll_into_view_if_needed()
-        box, mouse = plot.bounding_box(), page.page.mouse
+        canvas = page.page.locator(f"{LARGE} canvas")
+        canvas.scroll_into_view_if_needed()
+        box, mouse = canvas.bounding_box(), page.page.mouse
         mouse.move(box["x"] + 0.4 * box["width"], box["y"] + 0.4 * box["height"])
         mouse.down()
         mouse.move(box["x"] + 0.65 * box["width"], box["y"] + 0.65 * box["height"], steps=5)
-        released = Slider(page.page, "", ZOOMED, "href").timed(mouse.up, "pointerup")
+        released = Slider(page.page, "", LARGE, PAINTED).timed(mouse.up, "pointerup")
         found.append(released)
-        page.page.locator(".st-key-zoom-out button").click()
+        page.page.locator(LARGE).get_by_role("button", name="Zoom out").click()
     page.page.context.close()
     return found
 

@@ -34,7 +34,7 @@ function update(grid, data) {
   grid.data = data;
   if (first || data.focus.head !== grid.told.head || data.focus.query !== grid.told.query) follow(grid, data.focus);
   clamp(grid);
-  setTheme(grid);
+  grid.neutrals = themed(grid.root, data.neutrals, data.accents);
   setScale(grid);
   draw(grid);
 }
@@ -65,15 +65,6 @@ function atToken(data, head, query, key) {
   if (key === null) key = greatestCell(data, head, cells, [0, data.columns]).key;
   const cell = cellAt(data, head, row, Math.floor(key / data.tile));
   return data.tile > 1 ? { ...cell, query, shown: cell } : cell;
-}
-
-function setTheme(grid) {
-  const style = getComputedStyle(grid.root), background = style.getPropertyValue("--st-background-color").trim() || "#ffffff";
-  const pen = make("canvas").getContext("2d");
-  pen.fillStyle = background;  // any CSS colour comes back as #rrggbb
-  const [r, g, b] = channels(pen.fillStyle);
-  grid.neutrals = { ...grid.data.neutrals[0.3 * r + 0.59 * g + 0.11 * b < 128 ? "dark" : "light"], background };
-  for (const [name, color] of Object.entries({ ...grid.neutrals, ...grid.data.accents })) grid.root.style.setProperty(`--${name}`, color);
 }
 
 // Lays out, paints the squares whose cells or colours changed, and says when that is done.

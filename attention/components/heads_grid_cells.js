@@ -1,7 +1,6 @@
 // Bytes to cells, weights and colours, and cells to pixels. Nothing in this file knows the page.
 
 const MASKED = 0, ZERO = 1, LEAST = 2, ONE = 65535;
-const RAMP = 1024;
 
 // u32 length | JSON header | padding to 4 | codes (u16) | places (u8), little-endian.
 function unpacked(bytes) {
@@ -32,25 +31,6 @@ function weightsOf({ shift, bits }) {
 function position(weight, scale, most, floor) {
   if (scale === "log") return weight > 0 ? Math.max(0, 1 - Math.log10(weight) / Math.log10(floor)) : 0;
   return scale === "own maximum" ? (most > 0 ? weight / most : 0) : weight;
-}
-
-function channels(hex) {
-  return [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
-}
-
-// The stops of a map as RAMP colours, each as the four bytes of a pixel.
-const ramps = new Map();
-function ramp(stops) {
-  const name = stops.join();
-  if (!ramps.has(name)) {
-    const colors = stops.map(channels), last = colors.length - 1;
-    ramps.set(name, Uint32Array.from({ length: RAMP }, (_, i) => {
-      const at = (i / (RAMP - 1)) * last, low = Math.min(last - 1, Math.floor(at));
-      const [r, g, b] = colors[low].map((c, j) => Math.round(c + (colors[low + 1][j] - c) * (at - low)));
-      return (255 << 24) | (b << 16) | (g << 8) | r;
-    }));
-  }
-  return ramps.get(name);
 }
 
 // The colour of every code on the linear and the logarithmic scale. A head's own maximum only stretches the linear one.

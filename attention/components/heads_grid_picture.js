@@ -1,13 +1,7 @@
 // All heads as one picture: what is on the screen, with titles, axes and colour bar, twice as fine.
 
 function saved(grid) {
-  const link = make("a");
-  picture(grid).toBlob((blob) => {
-    link.href = URL.createObjectURL(blob);
-    link.download = "attention-heads.png";
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 10000);
-  });
+  saveAs(picture(grid), "attention-heads.png");
 }
 
 function picture(grid) {
@@ -43,17 +37,6 @@ function drawBracket(pen, grid, figure, origin) {
   const box = figure.getBoundingClientRect();
   pen.fillStyle = grid.neutrals.muted;
   pen.fillRect(box.left - origin.left, box.top - origin.top, box.width + (figure.classList.contains("joined") ? GAP : 0), 2);
-}
-
-function hatch(pen, { masked, hatch }) {
-  const tile = make("canvas"), inner = tile.getContext("2d");
-  tile.width = tile.height = 8;
-  inner.fillStyle = masked;
-  inner.fillRect(0, 0, 8, 8);
-  inner.strokeStyle = hatch;
-  inner.lineWidth = 2.4;
-  for (const at of [-8, 0, 8]) inner.stroke(new Path2D(`M${at} 8L${at + 8} 0`));
-  return pen.createPattern(tile, "repeat");
 }
 
 // A piece of text where it stands on the page, upright or along the side.

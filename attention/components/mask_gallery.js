@@ -8,7 +8,7 @@ export default function ({ parentElement, data, setTriggerValue }) {
   if (!root || !data) return;
   const send = (choice) => setTriggerValue("choice", choice);
   const gallery = unpacked(data);
-  setTheme(root, gallery);
+  gallery.ink = channels(themed(root, gallery.neutrals, { accent: gallery.accent }).text);
   const list = root.querySelector("ul");
   const cards = roots.get(root) ?? [];
   while (cards.length < gallery.cards.length) cards.push(created(list));
@@ -25,20 +25,6 @@ function unpacked(bytes) {
   const size = header.side * header.side;
   const picture = (i) => bytes.subarray(4 + length + i * size, 4 + length + (i + 1) * size);
   return { ...header, picture };
-}
-
-function setTheme(root, gallery) {
-  const background = getComputedStyle(root).getPropertyValue("--st-background-color").trim() || "#ffffff";
-  const pen = document.createElement("canvas").getContext("2d");
-  pen.fillStyle = background;  // any CSS colour comes back as #rrggbb
-  const [r, g, b] = channels(pen.fillStyle);
-  const neutrals = gallery.neutrals[0.3 * r + 0.59 * g + 0.11 * b < 128 ? "dark" : "light"];
-  gallery.ink = channels(neutrals.text);
-  for (const [name, color] of Object.entries({ ...neutrals, accent: gallery.accent })) root.style.setProperty(`--${name}`, color);
-}
-
-function channels(hex) {
-  return [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
 }
 
 function created(list) {

@@ -32,7 +32,7 @@ function update(lab, data) {
   const names = data.matrices.map(({ name }) => name).join();
   if (moved || before.matrices.map(({ name }) => name).join() !== names || !keeps(lab)) lab.cursor = lab.home = started(lab);
   else lab.cursor = again(lab, lab.cursor);
-  setTheme(lab);
+  lab.neutrals = themed(lab.root, data.neutrals, { accent: data.accent });
   draw(lab);
 }
 
@@ -58,15 +58,6 @@ function started({ data }) {
 function headOf(data, matrix, head) {
   const own = matrix.heads === 1 ? 0 : Math.floor((head * matrix.heads) / data.heads);
   return Math.max(matrix.first, Math.min(matrix.first + matrix.sent - 1, own));
-}
-
-function setTheme(lab) {
-  const background = getComputedStyle(lab.root).getPropertyValue("--st-background-color").trim() || "#ffffff";
-  const pen = document.createElement("canvas").getContext("2d");
-  pen.fillStyle = background;  // any CSS colour comes back as #rrggbb
-  const [r, g, b] = channels(pen.fillStyle);
-  lab.neutrals = { ...lab.data.neutrals[0.3 * r + 0.59 * g + 0.11 * b < 128 ? "dark" : "light"], background: pen.fillStyle };
-  for (const [name, color] of Object.entries({ ...lab.neutrals, accent: lab.data.accent })) lab.root.style.setProperty(`--${name}`, color);
 }
 
 function stopsOf({ data, neutrals }, matrix) {

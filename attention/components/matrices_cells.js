@@ -1,7 +1,5 @@
 // Bytes to matrices, codes to values and colours, cells to pixels. Nothing in this file knows the page.
 
-const COLORS = 512;
-
 // u32 length | JSON header | padding to 4 | codes and places of each matrix (u16) | mask (bits), little-endian.
 function received(bytes) {
   const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
@@ -64,24 +62,6 @@ function greatestIn(matrix, head, rows, columns) {
   return cellAt(matrix, head, ...best);
 }
 
-function channels(hex) {
-  return [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
-}
-
-const ramps = new Map();
-function ramp(stops) {
-  const name = stops.join();
-  if (!ramps.has(name)) {
-    const colors = stops.map(channels), last = colors.length - 1;
-    ramps.set(name, Uint32Array.from({ length: COLORS }, (_, i) => {
-      const at = (i / (COLORS - 1)) * last, low = Math.min(last - 1, Math.floor(at));
-      const [r, g, b] = colors[low].map((c, j) => Math.round(c + (colors[low + 1][j] - c) * (at - low)));
-      return (255 << 24) | (b << 16) | (g << 8) | r;
-    }));
-  }
-  return ramps.get(name);
-}
-
 // The end of a scale that holds the greatest magnitude: 1, 2 or 5 times a power of ten.
 function endOf(most) {
   if (!(most > 0)) return 1;
@@ -120,7 +100,7 @@ function paint(canvas, matrix, head, stops) {
       }
       if (most < 0 || (matrix.scale === "mask" && !most)) continue;
       const value = (halves[best] * scale) / end, at = signed ? (value + 1) / 2 : value;
-      out[y * width + x] = colors[Math.max(0, Math.min(COLORS - 1, Math.round(at * (COLORS - 1))))];
+      out[y * width + x] = colors[Math.max(0, Math.min(RAMP - 1, Math.round(at * (RAMP - 1))))];
     }
   }
   canvas.getContext("2d").putImageData(image, 0, 0);

@@ -24,7 +24,7 @@ from attention import precision, recordings, scaling, tables
 from attention.audit import Finding
 from attention.audit import audit as every_path
 from attention.blocks import visible
-from attention.cells import Cells
+from attention.cells import Cells, pixel_cells
 from attention.cells import cells as drawn
 from attention.charts import heatmap, theme
 from attention.config import Config
@@ -158,27 +158,24 @@ def tiles_seen(config: Config, tile: int) -> Tensor:
     return shared(visible, config.rule, config.tokens, config.span, tile)
 
 
-def part(
-    config: Config, drawing: Drawing, maps: HeadMaps, rows: tuple[int, int], cols: tuple[int, int]
-) -> tuple[Tensor, int]:
-    """The pixels of a part of the head in focus, NaN where the mask hides, and the tokens of a pixel's side.
+def part(config: Config, drawing: Drawing, maps: HeadMaps, rows: tuple[int, int], cols: tuple[int, int]) -> Cells:
+    """The cells of a part of the head in focus.
 
     All of it is what the maps have; what is smaller is computed from them, as finely as there are pixels.
     """
     everything = (0, config.tokens)
     if rows == cols == everything:
         seen = tiles_seen(config.tensors, maps.tile)
-        return maps.pooled_by(config.pool).pixels[0].masked_fill(~seen, torch.nan), maps.tile
+        return pixel_cells(maps.pooled_by(config.pool).pixels, seen, maps.tile, config.tokens)
     return shared(_finer, config, drawing, maps, rows, cols)
 
 
-def _finer(
-    config: Config, drawing: Drawing, maps: HeadMaps, rows: tuple[int, int], cols: tuple[int, int]
-) -> tuple[Tensor, int]:
-    tile = -(-max(rows[1] - rows[0], cols[1] - cols[0]) // heatmap.PIXELS)
+def _finer(config: Config, drawing: Drawing, maps: HeadMaps, rows: tuple[int, int], cols: tuple[int, int]) -> Cells:
+    high, wide = rows[1] - rows[0], cols[1] - cols[0]
+    tile = -(-max(high, wide) // heatmap.PIXELS)
     query, key = drawing.tensors.result()
     seen = visible(config.rule, config.tokens, config.span, tile, rows, cols)
-    return pooled(maps, query, key, rows, cols, tile, config.pool)[0].masked_fill(~seen, torch.nan), tile
+    return pixel_cells(pooled(maps, query, key, rows, cols, tile, config.pool), seen, tile, high, wide)
 
 
 def long_row(config: Config, drawing: Drawing) -> Row:

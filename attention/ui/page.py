@@ -168,6 +168,14 @@ def framed() -> None:
         change(rows=_range(boxes[-1]["y"]), cols=_range(boxes[-1]["x"]))
 
 
+def looked() -> None:
+    """Takes up the part that was chosen in the large head of a long sequence, whose key is "focus"."""
+    frame, last = (st.session_state.get("focus") or {}).get("frame") or {}, st.session_state.config.tokens - 1
+    change(
+        **{name: "" if frame[name] == [0, last] else _range(frame[name]) for name in ("rows", "cols") if name in frame}
+    )
+
+
 def _range(ends: list[float]) -> str:
     """Two positions on an axis of tokens as the knobs `rows` and `cols` say it."""
     first, last = sorted(min(LONGEST - 1, max(0, round(end))) for end in ends)

@@ -8,8 +8,9 @@ import torch
 
 from attention import program, tables
 from attention.cells import pixel_cells
-from attention.charts import heatmap, row
+from attention.charts import row
 from attention.components.heads_grid import heads_grid
+from attention.components.large_head import large_head
 from attention.config import KNOBS, Config
 from attention.maps import split
 from attention.ui import compute, page, pause, proof
@@ -157,13 +158,11 @@ def _large(config: Config, drawing: Drawing) -> None:
     maps = (
         drawing.heads[config.head] if exact else split(drawing.looked_at(drawing.preview, page.visitor()))[config.head]
     )
-    cells, tile = compute.part(config, drawing, maps, rows, cols)
-    if exact:
-        parts.zoom(config, cells, tile, config.pool)
-        return
-    st.caption("Preview. Zoom opens when this head is exact.")
-    figure = heatmap.weights(cells, tile, config.colors, [], config.row, pool=config.pool)
-    st.plotly_chart(figure, key="focus", width="stretch", config={"displaylogo": False})
+    cells = compute.part(config, drawing, maps, rows, cols)
+    fine = "every token" if cells.tile == 1 else f"{cells.tile} x {cells.tile} tokens a pixel"
+    part = f"Queries {rows[0]:,} to {rows[1] - 1:,}, keys {cols[0]:,} to {cols[1] - 1:,}: {fine}."
+    st.caption(part if exact else "Preview. Zoom opens when this head is exact.")
+    large_head(config, cells, (rows[0], cols[0]), zooms=exact, on_frame=page.looked)
 
 
 def _take_away(config: Config, drawing: Drawing) -> None:

@@ -58,11 +58,11 @@ def numbers(found: dict[str, list[float]]) -> None:
     st.dataframe(pa.table(found), column_config=columns, hide_index=True, height=height, key="numbers")
 
 
-def zoom(config: Config, cells: Float[Tensor, "q k"], tile: int, pool: str = "max") -> None:
+def zoom(config: Config, cells: Float[Tensor, "q k"], tile: int) -> None:
     """The large head: a rectangle that is dragged on it is drawn anew as finely as there are pixels, and back."""
     rows, cols = config.window
     names, first = tables.labels(config), (rows[0], cols[0])
-    figure = heatmap.weights(cells, tile, config.colors, names, config.row, first=first, pool=pool)
+    figure = heatmap.weights(cells, tile, config.colors, names, config.row, first=first)
     fine = "every token" if tile == 1 else f"{tile} x {tile} tokens a pixel"
     st.caption(
         f"Queries {rows[0]:,} to {rows[1] - 1:,}, keys {cols[0]:,} to {cols[1] - 1:,}: {fine}. "

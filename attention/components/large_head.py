@@ -1,0 +1,48 @@
+"""One head of any length, large: a dragged rectangle, the wheel or keys choose a part, which the server makes anew.
+
+The browser gets at most a square of pixels. What was chosen is shown at once, stretched from what is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from attention.cells import Cells, payload
+from attention.charts import theme
+from attention.components.heads_grid import header
+from attention.components.inline import component
+from attention.config import Config
+from attention.tables import labels
+
+
+def large_head(
+    config: Config,
+    cells: Cells,
+    first: tuple[int, int],
+    *,
+    key: str = "focus",
+    zooms: bool = True,
+    on_frame: Callable[[], None] | None = None,
+) -> dict[str, list[int]] | None:
+    """Draws the cells of the head in focus, of which `first` are the first query and key.
+
+    What was chosen last is `{"rows": [first, last], "cols": [first, last], "count"}`, None before; `on_frame` runs before
+    the rerun that a choice causes. Without `zooms` nothing can be chosen.
+    """
+    names = labels(config) if cells.tile == 1 else []
+    rows, cols = (names[start : start + count] for start, count in zip(first, (cells.queries, cells.keys), strict=True))
+    asked = header(config, theme.FOCUS_HEIGHT, "") | {
+        "head": config.head,
+        "query": config.row,
+        "first": first,
+        "tokens": config.tokens,
+        "names": [rows, cols],
+        "pool": config.pool,
+        "zooms": zooms,
+    }
+    mount = component("large_head", "canvas", "heads_grid_cells", "large_head_picture")
+    return mount(key=key, data=payload(asked, cells), on_frame_change=on_frame or _nothing).frame
+
+
+def _nothing() -> None:
+    """A callback must be named, or the component's result has no `frame`."""

@@ -1,0 +1,132 @@
+"""The large head of a long sequence in a browser: a part of it is chosen with pointer, wheel and keys, and is true."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from PIL import Image
+from playwright.sync_api import Locator, expect
+
+from attention import Config, trace
+
+SMALL = {"tokens": "1500", "heads": "2", "d_model": "16", "input": "refrain", "head": "1"}
+
+
+@pytest.fixture
+def opened(visit):
+    """Opens a link to the large head, of `SMALL` and what is asked for beside it."""
+
+    def opened(theme: str = "light", **more: str):
+        tab = visit("?" + "&".join(f"{name}={value}" for name, value in (SMALL | more).items()), theme=theme)
+        tab.painted(**SMALL, **more)
+        expect(tab.page.get_by_text(re.compile("equals SDPA")).first).to_be_visible()
+        tab.quiet()
+        head = tab.page.get_by_test_id("large-head")
+        shows(tab, head, **more)
+        head.scroll_into_view_if_needed()
+        return tab, head
+
+    return opened
+
+
+def shows(tab, head: Locator, **more: str) -> None:
+    """Waits until the large head shows what the server made of a link."""
+    want = {**SMALL, **more}
+    tab.page.wait_for_function(
+        """want => {
+            const painted = document.querySelector("[data-testid=large-head]")?.dataset.painted ?? "";
+            const found = Object.fromEntries(new URLSearchParams(painted));
+            return ["rows", "cols"].every((name) => (found[name] ?? "") === (want[name] ?? ""));
+        }""",
+        arg=want,
+    )
+
+
+def place(head: Locator, across: float, down: float) -> tuple[float, float]:
+    """A point of the square on the screen, from 0 to 1 in both directions."""
+    canvas = head.locator("canvas")
+    box = canvas.bounding_box()
+    left, top, width, height = map(float, canvas.get_attribute("data-square").split())
+    return box["x"] + left + across * width, box["y"] + top + down * height
+
+
+def part(tab) -> dict[str, tuple[int, int]]:
+    """First and last of the rows and columns that the link says."""
+    return {name: tuple(map(int, tab.link[name].split("-"))) for name in ("rows", "cols")}
+
+
+def test_a_rectangle_is_drawn_anew_down_to_single_tokens_and_back(opened):
+    tab, head = opened()
+    tab.page.mouse.move(*place(head, 0.50, 0.60))
+    tab.page.mouse.down()
+    tab.page.mouse.move(*place(head, 0.60, 0.72), steps=5)
+    tab.page.mouse.up()
+    expect(
+        tab.page.get_by_text(re.compile(r"Queries 9\d\d to 1,0\d\d, keys 7\d\d to [89]\d\d: every token"))
+    ).to_be_visible()
+    found = part(tab)
+    assert found["rows"] == pytest.approx((900, 1079), abs=6) and found["cols"] == pytest.approx((750, 899), abs=6)
+    head.get_by_role("button", name="Whole head").click()
+    expect(tab.page.get_by_text("Queries 0 to 1,499, keys 0 to 1,499: 3 x 3 tokens a pixel.")).to_be_visible()
+    assert tab.link == SMALL
+
+
+def test_the_wheel_is_the_pages_until_the_head_is_clicked_and_keeps_the_token_under_the_pointer(opened):
+    tab, head = opened("dark")
+    tab.page.mouse.move(*place(head, 0.25, 0.75))
+    tab.page.mouse.wheel(0, -40)
+    tab.page.wait_for_timeout(500)
+    assert tab.link == SMALL
+    head.scroll_into_view_if_needed()
+    x, y = place(head, 0.25, 0.75)
+    tab.page.mouse.click(x, y)
+    for _ in range(3):
+        tab.page.mouse.wheel(0, -200)
+    expect(tab.page.get_by_text(re.compile(": every token"))).to_be_visible()
+    (top, bottom), (left, right) = part(tab).values()
+    assert bottom - top == right - left == pytest.approx(1500 / 8, abs=1)
+    assert top + 0.75 * (bottom - top) == pytest.approx(0.75 * 1500, abs=4)
+    assert left + 0.25 * (right - left) == pytest.approx(0.25 * 1500, abs=4)
+
+
+def test_keys_zoom_move_and_come_back(opened):
+    tab, head = opened(rows="400-599", cols="300-499")
+    head.locator(".square").focus()
+    tab.page.keyboard.press("ArrowDown")
+    shows(tab, head, rows="450-649", cols="300-499")
+    tab.page.keyboard.press("+")
+    shows(tab, head, rows="500-599", cols="350-449")
+    for key in ("-", "ArrowLeft"):  # one after the other, before the server has heard of the first
+        tab.page.keyboard.press(key)
+    shows(tab, head, rows="450-649", cols="250-449")
+    tab.page.keyboard.press("0")
+    shows(tab, head)
+    assert tab.link == SMALL
+
+
+def test_the_number_under_the_pointer_is_the_weight(opened):
+    tab, head = opened(rows="1000-1039", cols="990-1029")
+    whole = trace(Config(**{name: int(value) if value.isdigit() else value for name, value in SMALL.items()})).weights[
+        1
+    ]
+    said = head.locator(".said")
+    for query, key in ((1039, 990), (1020, 1005), (1010, 1009)):
+        tab.page.mouse.move(*place(head, (key - 990 + 0.5) / 40, (query - 1000 + 0.5) / 40))
+        expect(said).to_contain_text(f"query {query:,}, key {key:,}: weight ")
+        assert float(said.locator("b").inner_text()) == pytest.approx(whole[query, key].item(), rel=5e-3)
+    tab.page.mouse.move(*place(head, 0.9, 0.1))
+    expect(said).to_contain_text("masked")
+
+
+def test_the_picture_is_taken_along(opened, tmp_path):
+    tab, head = opened(rows="1000-1039", cols="990-1029", colors="log")
+    with tab.page.expect_download() as download:
+        head.get_by_role("button", name="PNG").click()
+    assert download.value.suggested_filename == "attention-head-1.png"
+    download.value.save_as(tmp_path / "head.png")
+    picture = np.asarray(Image.open(tmp_path / "head.png").convert("RGB"))
+    assert (
+        picture.shape[0] > 300 and (picture[2, 2] == 255).all() and len(np.unique(picture.reshape(-1, 3), axis=0)) > 200
+    )
