@@ -153,6 +153,7 @@ class Config:
     batch: int = _whole(2, 1, 32, "Batch (sequences)", "How many sequences the published implementations get at once. The first is that of the other pages.", about="view")
     implementation: str = _text("fused", 40, "Implementation", "The published implementation in focus.", about="focus")
     version: str = _choice("as printed", ("as meant", "as printed"), "Version", "As printed: with the mistake of the document, where it has one. As meant: without.", about="view")
+    row_detail: str = _choice("code", ("code", "shapes", "costs", "demands"), "About this version", "Code: what runs. Shapes: of every tensor, line by line. Costs: parameters, operations, memory, time. Demands: which batch, length and mask it accepts, found by trying.", about="view")
     bug: str = _choice("off", ("off", "question", "answer"), "Find the bug", "For teachers. Question: the pictures of a print with a mistake, without name, caption and error. Answer: what goes wrong, and why. Off: everything.", about="view")
 # fmt: on
 

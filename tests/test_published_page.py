@@ -106,7 +106,7 @@ def test_pictures_say_whose_they_are_and_how_much_is_shown():
 
 
 def test_keys_of_another_sequence_are_for_the_rows_that_take_them():
-    test = opened(implementation="head-matrices", version="as meant", tokens="6", d_model="16")
+    test = opened(implementation="head-matrices", version="as meant", tokens="6", d_model="16", row_detail="shapes")
     test.number_input(key="keys").set_value(9).run()
     test.number_input(key="d_v").set_value(5).run()
     assert not test.exception and not test.error
@@ -171,7 +171,7 @@ def test_settings_that_no_row_knows_are_said_to_be_left_out():
 
 
 def test_time_is_measured_only_when_asked_for():
-    test = opened(implementation="separate-maps", tokens="6", d_model="16")
+    test = opened(implementation="separate-maps", tokens="6", d_model="16", row_detail="costs")
     assert "not measured yet" in test.table[2].value.to_string()
     test.toggle(key="timed").set_value(True).run()
     assert "ms, the reference" in test.table[2].value.to_string()
@@ -181,6 +181,6 @@ def test_time_is_measured_only_when_asked_for():
 
 def test_a_host_may_forbid_to_measure(monkeypatch):
     monkeypatch.setenv("ATTENTION_MEASURE", "off")
-    test = opened(implementation="separate-maps", tokens="6", d_model="16")
+    test = opened(implementation="separate-maps", tokens="6", d_model="16", row_detail="costs")
     assert test.toggle(key="timed").disabled
     assert "measuring is off on this host" in test.table[2].value.to_string()

@@ -1,4 +1,4 @@
-"""What is under the pictures of a published row: its code, shapes, costs, what it accepts, numbers beside its lesson."""
+"""What is under the pictures of a published row: numbers beside its lesson; its code, shapes, costs or what it accepts."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from attention.charts import lesson
-from attention.config import Config
+from attention.config import KNOBS, Config
 from attention.published import ROWS, Evidence
 from attention.published.compare import Comparison
 from attention.published.row import greatest_weight
@@ -25,25 +25,28 @@ AGAINST = "In turns with the reference, on this machine, in float64: the median,
 
 def draw(config: Config, name: str, printed: bool, found: Comparison) -> None:
     """All of it."""
-    row = ROWS[name]
-    if row.evidence:
+    if ROWS[name].evidence:
         _evidence(compute.evidence(name), found)
+    knob = KNOBS["row_detail"]
+    st.segmented_control(knob.label, knob.choices, key="row_detail", help=knob.help, required=True)
+    DETAILS[config.row_detail](config, name, printed, found)
+
+
+def _code(config: Config, name: str, printed: bool, found: Comparison) -> None:
     st.markdown("**The code as it runs**")
     st.code(found.source, language="python")
-    for slip in row.slips:
+    for slip in ROWS[name].slips:
         st.caption(f"Mended here: {plain(slip.what)} {plain(slip.error)}")
-    shapes, costs = st.columns([3, 2], gap="medium")
-    with shapes:
-        st.markdown("**Shapes, line by line**")
-        widths = {name: st.column_config.TextColumn(width=width) for name, width in WIDTHS.items()}
-        st.dataframe(_shapes(found), hide_index=True, height=300, key="shapes", column_config=widths)
-    with costs:
-        place = st.container()
-    st.markdown(f"**What it accepts, found by trying.** {row.demand}")
-    wide = {"Error": st.column_config.TextColumn(width="large")}
-    st.dataframe(_demands(name, printed), hide_index=True, height="content", key="demands", column_config=wide)
-    with place:  # last, as measuring takes its time
-        _costs(config, name, printed, found)
+
+
+def _shapes(config: Config, name: str, printed: bool, found: Comparison) -> None:
+    st.markdown("**Shapes, line by line**")
+    widths = {name: st.column_config.TextColumn(width=width) for name, width in WIDTHS.items()}
+    lines = [
+        (s.name, s.axes, " × ".join(map(str, s.sizes)), s.function, s.code.partition("  #")[0]) for s in found.steps
+    ]
+    data = pd.DataFrame(lines, columns=list(WIDTHS))
+    st.dataframe(data, hide_index=True, height="content", key="shapes", column_config=widths)
 
 
 def _costs(config: Config, name: str, printed: bool, found: Comparison) -> None:
@@ -77,16 +80,14 @@ def _counted(count: int, what: str) -> str:
     return f"{count:,} {what}{'s' * (count != 1)}"
 
 
-def _shapes(found: Comparison) -> pd.DataFrame:
-    lines = [
-        (s.name, s.axes, " × ".join(map(str, s.sizes)), s.function, s.code.partition("  #")[0]) for s in found.steps
-    ]
-    return pd.DataFrame(lines, columns=list(WIDTHS))
+def _demands(config: Config, name: str, printed: bool, found: Comparison) -> None:
+    st.markdown(f"**What it accepts, found by trying.** {ROWS[name].demand}")
+    tried = [(one.trial, one.outcome, one.error) for one in compute.demands(name, printed)]
+    data, wide = pd.DataFrame(tried, columns=["Given", "Outcome", "Error"]), st.column_config.TextColumn(width="large")
+    st.dataframe(data, hide_index=True, height="content", key="demands", column_config={"Error": wide})
 
 
-def _demands(name: str, printed: bool) -> pd.DataFrame:
-    tried = compute.demands(name, printed)
-    return pd.DataFrame([(one.trial, one.outcome, one.error) for one in tried], columns=["Given", "Outcome", "Error"])
+DETAILS = {"code": _code, "shapes": _shapes, "costs": _costs, "demands": _demands}
 
 
 def _evidence(found: Evidence, shown: Comparison) -> None:
