@@ -7,8 +7,6 @@ a side, a cell stands for a tile of tokens and carries the greatest weight in it
 
 from __future__ import annotations
 
-import json
-import struct
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import partial
@@ -19,6 +17,8 @@ from einops import reduce
 from jaxtyping import Bool, Float, Int, UInt8, UInt16
 from torch import Tensor
 from torch.nn import functional as F
+
+from attention.framing import framed
 
 MASKED, ZERO, LEAST, ONE = 0, 1, 2, 65535  # codes: hidden by the mask, exactly zero, the least weight, a weight of one
 BITS = 12  # of the 23 in a mantissa that a code drops; while a tile is pooled they say where its greatest stands
@@ -77,16 +77,12 @@ def weights(codes: UInt16[Tensor, "*any"]) -> Float[Tensor, "*any"]:
 
 
 def payload(header: dict[str, Any], cells: Cells) -> bytes:
-    """One message to the browser: u32 length of the header, JSON header, padding to 4 bytes, codes, places.
-
-    Numbers are little-endian. The header gains what the reader needs to know of the cells.
-    """
+    """One message to the browser: a header, which gains what the reader needs to know of the cells; codes, places."""
     heads, rows, columns = cells.codes.shape
     shape = {"heads": heads, "rows": rows, "columns": columns, "tile": cells.tile, "queries": cells.queries}
     shape |= {"keys": cells.keys, "places": cells.places is not None, "shift": SHIFT, "bits": BITS}
-    text = json.dumps(header | shape, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
     tensors = [cells.codes] if cells.places is None else [cells.codes, cells.places]
-    return b"".join([struct.pack("<I", len(text)), text, bytes(-len(text) % 4), *(t.numpy().data for t in tensors)])
+    return framed(header | shape, [tensor.numpy().data for tensor in tensors])
 
 
 def _rounded(values: Float[Tensor, "*any"]) -> Int[Tensor, "*any"]:

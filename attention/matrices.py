@@ -8,9 +8,7 @@ its place.
 
 from __future__ import annotations
 
-import json
 import math
-import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -22,6 +20,7 @@ from jaxtyping import Bool, Float, Float16, Int16, UInt8
 from torch import Tensor
 
 from attention.config import Config
+from attention.framing import framed
 from attention.steps import Step, by_name
 
 SIDE = 128  # cells a side at the most
@@ -74,16 +73,14 @@ def _pooled(value: Float[Tensor, "h n m"], tiles: tuple[int, int]) -> tuple[Tens
 
 
 def payload(header: dict[str, Any], drawn: Sequence[Matrix], mask: Bool[Tensor, "q k"] | None) -> bytes:
-    """One message: u32 length of the header, JSON header, padding to 4 bytes, then codes and places matrix by matrix as
-    little-endian u16, and the mask as bits, the highest of a byte first, rows padded to bytes.
+    """One message: a header, codes and places matrix by matrix as u16, and the mask as bits, the highest of a byte first,
+    rows padded to bytes.
     """
     header = header | {"matrices": [_described(header["matrices"][i], each) for i, each in enumerate(drawn)]}
     header["masked"] = mask is not None
-    text = json.dumps(header, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
     tensors = [tensor for each in drawn for tensor in (each.codes, each.places) if tensor is not None]
     bits = [] if mask is None else [packed(mask).numpy().tobytes()]
-    parts = [struct.pack("<I", len(text)), text, bytes(-len(text) % 4)]
-    return b"".join([*parts, *(tensor.contiguous().numpy().tobytes() for tensor in tensors), *bits])
+    return framed(header, [*(tensor.contiguous().numpy().data for tensor in tensors), *bits])
 
 
 def _described(words: dict[str, Any], drawn: Matrix) -> dict[str, Any]:

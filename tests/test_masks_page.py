@@ -34,7 +34,7 @@ def cards(app):
 
 def unpacked(message):
     (length,) = struct.unpack("<I", message[:4])
-    return json.loads(message[4 : 4 + length]) | {"cells": message[4 + length :]}
+    return json.loads(message[4 : 4 + length]) | {"cells": message[4 + length + -length % 4 :]}
 
 
 def prose(app):

@@ -1,6 +1,12 @@
-// What everything needs that draws cells on a canvas: colours, those of the theme, the picture as a file.
+// What everything needs that draws cells on a canvas: the message, colours, those of the theme, the picture as a file.
 
 const RAMP = 1024;
+
+// u32 length | JSON header | padding to 4 | whatever follows, little-endian: the header, and where the rest begins.
+function opened(bytes) {
+  const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
+  return [JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length))), 4 + length + (-length & 3)];
+}
 
 function channels(hex) {
   return [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));

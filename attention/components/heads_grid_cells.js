@@ -2,11 +2,9 @@
 
 const MASKED = 0, ZERO = 1, LEAST = 2, ONE = 65535;
 
-// u32 length | JSON header | padding to 4 | codes (u16) | places (u8), little-endian.
+// A header, codes (u16), places (u8).
 function unpacked(bytes) {
-  const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
-  const header = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length)));
-  const start = 4 + length + (-length & 3), count = header.heads * header.rows * header.columns;
+  const [header, start] = opened(bytes), count = header.heads * header.rows * header.columns;
   // A copy, because these bytes begin anywhere in their frame, and 16-bit numbers may not.
   const codes = new Uint16Array(bytes.slice(start, start + 2 * count).buffer);
   const places = header.places ? bytes.slice(start + 2 * count, start + 3 * count) : null;

@@ -18,12 +18,10 @@ export default function ({ parentElement, data, setTriggerValue }) {
   root.dataset.painted = gallery.painted;
 }
 
-// u32 length | JSON header | a byte a cell, picture after picture.
+// A header, a byte a cell, picture after picture.
 function unpacked(bytes) {
-  const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
-  const header = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length)));
-  const size = header.side * header.side;
-  const picture = (i) => bytes.subarray(4 + length + i * size, 4 + length + (i + 1) * size);
+  const [header, start] = opened(bytes), size = header.side * header.side;
+  const picture = (i) => bytes.subarray(start + i * size, start + (i + 1) * size);
   return { ...header, picture };
 }
 

@@ -5,14 +5,13 @@ The browser gets the pictures as bytes, one a pair or a tile of pairs, and tells
 
 from __future__ import annotations
 
-import json
-import struct
 from collections.abc import Callable, Sequence
 
 from attention.charts import theme
 from attention.codec import link
 from attention.components.inline import component
 from attention.config import Config
+from attention.framing import framed
 from attention.gallery import Exhibit
 from attention.tables import mask_card
 
@@ -31,7 +30,7 @@ def mask_gallery(
 
 
 def payload(config: Config, exhibits: Sequence[Exhibit]) -> bytes:
-    """One message: u32 length of the header, JSON header, and a byte a cell, 0 hidden to 255 kept."""
+    """One message: a header, and a byte a cell, 0 hidden to 255 kept."""
     header = {
         "painted": link(config),
         "side": len(exhibits[0].pixels),
@@ -39,8 +38,7 @@ def payload(config: Config, exhibits: Sequence[Exhibit]) -> bytes:
         "neutrals": theme.NEUTRALS,
         "accent": theme.QUERY,
     }
-    text = json.dumps(header, separators=(",", ":")).encode()
-    return b"".join([struct.pack("<I", len(text)), text, *(each.pixels.contiguous().numpy().data for each in exhibits)])
+    return framed(header, [each.pixels.contiguous().numpy().data for each in exhibits])
 
 
 def _nothing() -> None:

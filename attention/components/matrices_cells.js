@@ -1,10 +1,8 @@
 // Bytes to matrices, codes to values and colours, cells to pixels. Nothing in this file knows the page.
 
-// u32 length | JSON header | padding to 4 | codes and places of each matrix (u16) | mask (bits), little-endian.
+// A header, codes and places of each matrix (u16), the mask (bits).
 function received(bytes) {
-  const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
-  const header = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length)));
-  let at = 4 + length + (-length & 3);
+  let [header, at] = opened(bytes);
   // Copies, because these bytes begin anywhere in their frame, and 16-bit numbers may not.
   const taken = (count) => new Uint16Array(bytes.slice(at, (at += 2 * count)).buffer);
   for (const matrix of header.matrices) {

@@ -18,8 +18,8 @@ def drawn(tab):
     return tab.page.locator(".js-plotly-plot")
 
 
-def test_a_sweep_is_measured_drawn_and_joined_by_a_recording(visit, theme):
-    tab = visit(f"{LINK}&seconds=3", theme=theme)
+def test_a_sweep_is_measured_drawn_and_joined_by_a_recording(visit):
+    tab = visit(f"{LINK}&seconds=3", theme="dark")
     tab.page.get_by_role("button", name="Measure here").click()
     expect(tab.page.get_by_text("Measured 4 cases.")).to_be_visible(timeout=PATIENCE)
     expect(drawn(tab).locator(".legendtext")).to_have_text(["SDPA", "SDPA math"])
