@@ -15,3 +15,13 @@ def _one_thread() -> Iterator[None]:
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(threads)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_arrival() -> Iterator[None]:
+    """Pages that run in this process have no browser that needs time when a visitor arrives."""
+    from attention.ui import pause  # here, as the package's types are checked from its first import on
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pause, "ARRIVAL", pause.GAP)
+        yield

@@ -101,9 +101,9 @@ def agrees_with_torch(call: Call) -> None:
     ours = scaled_dot_product_attention(*call.tensors, **call.options)
     with sdpa_kernel(backends(call)):
         theirs = F.scaled_dot_product_attention(*call.tensors, **call.options)
-    tolerance = TOLERANCE[call.query.dtype]
-    close(ours.output, torch.where(call.blind, 0, theirs), tolerance)
-    exact = by_hand(call)
+    tolerance, exact, theirs = TOLERANCE[call.query.dtype], by_hand(call), torch.where(call.blind, 0, theirs)
+    own = float((theirs - exact.output).abs().max())  # what torch itself rounds off, of large scores more
+    close(ours.output, theirs, max(tolerance, 2 * own))
     close(ours.weights, exact.weights.expand_as(ours.weights), tolerance)
     assert not ours.weights.isnan().any()
 

@@ -14,7 +14,7 @@ from attention.ui import pause
 def run(monkeypatch) -> SimpleNamespace:
     """A run of a fragment: its requests, how long it slept and which reruns it asked for; `hurried`, if you like."""
     run = SimpleNamespace(fragment_ids_this_run=["view"], script_requests=ScriptRequests(), slept=0.0, asked=[])
-    run.hurried = False
+    run.hurried = run.arrives = False
 
     def sleep(seconds: float) -> None:
         run.slept += seconds
@@ -23,6 +23,7 @@ def run(monkeypatch) -> SimpleNamespace:
     monkeypatch.setattr(pause, "monotonic", lambda: run.slept)
     monkeypatch.setattr(pause, "get_script_run_ctx", lambda: run)
     monkeypatch.setattr(pause.page, "hurried", lambda: run.hurried)
+    monkeypatch.setattr(pause.page, "arrives", lambda: run.arrives)
     monkeypatch.setattr(pause.st, "rerun", lambda scope: run.asked.append(scope))
     # a runner that waits for work has no request; one that works has, from then on, those that came since
     run.script_requests._state = type(run.script_requests._state).CONTINUE
@@ -33,6 +34,13 @@ def test_a_picture_is_given_time_to_be_painted(run):
     pause.paint()
     assert run.slept == pytest.approx(pause.GAP)
     assert not run.asked
+
+
+def test_the_first_picture_is_given_more(run, monkeypatch):
+    monkeypatch.setattr(pause, "ARRIVAL", 0.5)
+    run.arrives = True
+    pause.paint()
+    assert run.slept == pytest.approx(0.5)
 
 
 def test_a_run_makes_way_for_a_change(run):

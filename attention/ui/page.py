@@ -143,6 +143,11 @@ def hurried() -> bool:
     return st.session_state.get("hurried", False)
 
 
+def arrives() -> bool:
+    """Is the view that is drawn now the first of this session?"""
+    return st.session_state.get("arrives", True)
+
+
 def visitor() -> str:
     """A name for this session, as work that visitors share must know who waits for it."""
     return st.session_state.setdefault("visitor", uuid4().hex)
@@ -239,7 +244,7 @@ def _known(config: Config, notes: list[str]) -> tuple[Config, list[str]]:
 @st.fragment(key="view")
 def _view(view: View, any_length: bool) -> None:
     state, config, now = st.session_state, _now(), monotonic()
-    state.hurried, state.viewed = now - state.get("viewed", 0.0) < HURRY, now
+    state.arrives, state.hurried, state.viewed = "viewed" not in state, now - state.get("viewed", 0.0) < HURRY, now
     shown = config if any_length else config.traceable
     _write_link(config)
     _tell(state.notes)

@@ -3,7 +3,7 @@
 So a page sends the picture that one waits for first, pauses, and sends the rest; unless something was changed meanwhile:
 then the run ends here, for the next picture, and what is on the screen stays until a run comes to its end. As drawing
 the rest may take a browser longer than the picture, and it takes no change meanwhile, the rest waits longer while
-changes follow each other.
+changes follow each other, and when a visitor arrives.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequestTy
 from attention.ui import compute, page
 
 GAP, CALM = 0.06, 0.25  # seconds until the rest, and while changes follow each other
+ARRIVAL = 0.5  # the same at a session's first picture, as its browser has yet to load what the rest is drawn with
 LOOK = 0.01  # seconds between two looks whether something was changed
 
 
@@ -24,7 +25,7 @@ def paint() -> None:
     """To call once the picture that one waits for has been sent, before the rest of the page."""
     start = monotonic()
     compute.tidy()
-    sleep(max(0, start + GAP - monotonic()))
+    sleep(max(0, start + (ARRIVAL if page.arrives() else GAP) - monotonic()))
     while page.hurried() and monotonic() < start + CALM and not _changed():
         sleep(LOOK)
     if _changed():

@@ -101,7 +101,7 @@ def test_another_link_in_the_same_tab(tab):
     expect(tab.slider("tokens")).to_have_attribute("aria-valuetext", "40")
 
 
-@pytest.mark.parametrize("page", ["", "implementations"])
+@pytest.mark.parametrize("page", ["", *PAGES])
 def test_a_link_is_the_first_request_to_a_fresh_server(page, fresh_server, visit):
     tab = visit(f"{page}?{urlencode(KNOBS)}", server=fresh_server())
     tab.quiet()
@@ -111,8 +111,8 @@ def test_a_link_is_the_first_request_to_a_fresh_server(page, fresh_server, visit
     assert tab.page.get_by_test_id("stAlert").count() == 0
 
 
-def test_pages_are_left_and_come_back_to_with_nothing_forgotten(visit):
-    tab = visit("?" + urlencode(KNOBS), theme="dark")
+def test_pages_are_left_and_come_back_to_with_nothing_forgotten(visit, theme):
+    tab = visit("?" + urlencode(KNOBS), theme=theme)
     tab.painted(**KNOBS)
     assert tab.page.locator(".heads-grid .square canvas").count() == 4
     tab.slider("temperature").press("ArrowRight")
