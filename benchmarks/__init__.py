@@ -5,6 +5,7 @@ ratio, the bound and whether it holds, and exits with an error where it does not
 
     core          attention with weights against torch's own, with and without them
     maps          maps of 65,536 tokens against torch and the floor, and what they take of memory
+    cluster       maps on two Dask workers on this machine against two threads: what the way there costs
     paint         slider to painted pixels in a real browser, against a bare Streamlit app
     storm         fifty changes within a second from one visitor
     timing_repeat two sweeps in one process, which must agree within the uncertainty that they state

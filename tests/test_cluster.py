@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import itertools
-import json
 import os
 import signal
 import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,37 +14,10 @@ import torch
 
 import attention.maps
 from attention import HeadMaps, cluster, head_maps
+from tests.clustered import Running
 from tests.strategies import normal
 
-ROOT = Path(__file__).parent.parent
 NAMES = ("mean", "most", "lse", "entropy", "greatest", "distance")
-
-
-class Running:
-    """A scheduler and two workers that this test may kill."""
-
-    def __init__(self, folder: Path) -> None:
-        self.file = folder / "scheduler.json"
-        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": ROOT}
-        environment = os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
-        start = [sys.executable, "-m", "distributed.cli.dask_scheduler"]
-        options = ["--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(self.file)]
-        self.scheduler = subprocess.Popen([*start, *options], env=environment, **quiet)
-        start = [sys.executable, "-m", "distributed.cli.dask_worker", "--scheduler-file", str(self.file)]
-        options = ["--no-dashboard", "--nthreads", "1", "--no-nanny", "--local-directory", str(folder)]
-        self.workers = [subprocess.Popen([*start, *options], env=environment, **quiet) for _ in range(2)]
-
-    @property
-    def address(self) -> str:
-        deadline = time.monotonic() + 60
-        while not self.file.exists() and time.monotonic() < deadline:
-            time.sleep(0.05)
-        return json.loads(self.file.read_text())["address"]
-
-    def stop(self) -> None:
-        for process in (*self.workers, self.scheduler):
-            process.kill()
-            process.wait()
 
 
 @pytest.fixture
