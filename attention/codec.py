@@ -47,8 +47,18 @@ def from_query(mapping: Mapping[str, str | Sequence[str]]) -> tuple[Config, list
 def fit(values: Mapping[str, Any]) -> tuple[Config, list[str]]:
     """The nearest valid config to values that are each allowed by themselves, and what was moved."""
     fitting = fitted(dict(values))
-    moved = [name for name, value in fitting.items() if value != values[name]]
-    return Config(**fitting), [f"{misfit(dict(values), name)}: {name} moved to {fitting[name]}." for name in moved]
+    moved = [name for name, value in fitting.items() if value != values[name] and not _whole(values, name)]
+    notes = [f"{misfit(dict(values), name)}: {name} moved to {_said(fitting[name])}." for name in moved]
+    return Config(**fitting), notes
+
+
+def _whole(values: Mapping[str, Any], name: str) -> bool:
+    """Is it the range of all tokens, spelled out?"""
+    return name in ("rows", "cols") and values[name] == f"0-{values['tokens'] - 1}"
+
+
+def _said(value: Any) -> Any:
+    return "all" if value == "" else value
 
 
 def _value(name: str, given: str | Sequence[str]) -> Any:

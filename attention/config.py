@@ -282,11 +282,21 @@ def misfit(values: dict[str, Any], name: str) -> str:
         "tokens": f"{tokens:,} tokens of {values['d_model']:,} channels are over the limit of {CHANNELS:,} channels",
         "d_model": f"{heads} heads don't divide a d_model of {value}",
         "kv_heads": f"{value} kv_heads don't divide {heads} heads",
-        "rows": f"{values['rows']} is no range of {tokens:,} tokens (counted from 0)",
-        "cols": f"{values['cols']} is no range of {tokens:,} tokens (counted from 0)",
+        "rows": _misplaced(values["rows"], tokens),
+        "cols": _misplaced(values["cols"], tokens),
         "head": f"there is no head {value} among {heads} (counted from 0)",
         "query": f"there is no query {value} among {tokens:,} tokens (counted from 0)",
     }[name]
+
+
+def _misplaced(text: str, tokens: int) -> str:
+    """Why a range is not as it should be."""
+    first, last = map(int, text.split("-")) if text else (0, 0)
+    if max(first, last) >= tokens:
+        return f"{text} reaches beyond {tokens:,} tokens (counted from 0)"
+    if first > last:
+        return f"{text} names the last before the first"
+    return f"{text} is all of {tokens:,} tokens" if first < last else f"{text} is less than two tokens"
 
 
 def _misfit(config: Config, name: str, nearest: Any) -> str:

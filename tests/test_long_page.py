@@ -72,7 +72,7 @@ def test_what_no_range_can_mean_is_said():
     test = run(ROOT / "pages/heads.py", {"rows": "10-5x", "cols": "3-99999"})
     told = said(test).replace("\\", "")
     assert "rows='10-5x' is not a first and a last token, as in 100-611, or nothing for all." in told
-    assert "3-99999 is no range of 18 tokens (counted from 0): cols moved to 3-17." in told
+    assert "3-99999 reaches beyond 18 tokens (counted from 0): cols moved to 3-17." in told
 
 
 def test_bars_keep_the_greatest_of_their_keys():

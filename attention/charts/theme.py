@@ -34,6 +34,7 @@ INFLUENCE = ("#f7f7f7", "#d8daeb", "#998ec3", "#542788")  # half of PuOr (Brewer
 
 GRID_HEIGHT = 410
 FOCUS_HEIGHT = 430
+PART = 384  # cells a side at the most of a part of a long head: its square has about as many pixels
 ROW_HEIGHT = 150
 STEP_HEIGHT = 78  # one step of a row, of several over the same keys
 CURVE_HEIGHT = 160

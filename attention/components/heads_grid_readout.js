@@ -57,7 +57,7 @@ function setSpread(grid, cell) {
     pen.fillStyle = other.column === cell.column ? data.accents.key : data.head_colors[cell.head % data.head_colors.length];
     pen.fillRect(left, height - high, right - left - gap, high);
   }
-  const most = top.code > ZERO ? `: most ${number(top.code, top.weight)} at key ${top.key}` : "";
+  const most = top.code > ZERO ? `: most ${number(top.code, top.weight)} at key ${named({ ...data, tokens: [] }, top.key, top.broad)}` : "";
   const first = cell.row * data.tile, last = Math.min(first + data.tile, data.queries) - 1;
   const who = data.tile > 1 ? `Queries ${first}–${last}` : `Query ${cell.query}`;
   spread.querySelector("p").textContent = `${who}${most}`;

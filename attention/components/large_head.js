@@ -38,14 +38,15 @@ function update(lab, data) {
   }
   lab.view ??= windowOf(data);
   lab.square.setAttribute("aria-label", `Head ${data.head}, queries ${data.first[0]} to ${data.first[0] + data.queries - 1}, keys ${data.first[1]} to ${data.first[1] + data.keys - 1}. Plus and minus zoom, arrow keys move, 0 shows the whole head.`);
+  lab.root.classList.toggle("closed", !data.zooms);
   draw(lab);
   point(lab, lab.pointer);
   lab.root.dataset.painted = data.painted;
 }
 
-// What the cells cover, in tokens; the last tiles may reach beyond the end.
-function windowOf({ first, rows, columns, tile }) {
-  return { top: first[0], left: first[1], high: rows * tile, wide: columns * tile };
+// What the server has sent, in tokens.
+function windowOf({ first, queries, keys }) {
+  return { top: first[0], left: first[1], high: queries, wide: keys };
 }
 
 function nameOf({ first, queries, keys }) {
@@ -102,7 +103,9 @@ function act(lab, name) {
   const { tokens } = lab.data;
   if (name === "png") return saved(lab);
   if (name === "whole") return look(lab, { top: 0, left: 0, high: tokens, wide: tokens }, 0);
-  look(lab, zoomed(lab, name === "in" ? 0.5 : 2), 0);
+  const { x, y } = (name === "in" && lab.tapped) || { x: 0.5, y: 0.5 };
+  lab.tapped = null;
+  look(lab, zoomed(lab, name === "in" ? 0.5 : 2, x, y), 0);
 }
 
 const MOVES = { ArrowUp: [-0.25, 0], ArrowDown: [0.25, 0], ArrowLeft: [0, -0.25], ArrowRight: [0, 0.25] };
@@ -131,13 +134,13 @@ function inside({ x, y }) {
   return x >= 0 && y >= 0 && x < 1 && y < 1;
 }
 
-// The greatest cell under a device pixel of the pointer; null beyond what the server sent.
+// The greatest cell under a device pixel of the pointer, of means the one in its middle; null beyond what the server sent.
 function cellUnder({ data, view, place, ratio }, { x, y }) {
   const range = (share, pixels, first, size, start, cells) => {
     const token = (pixel) => (first + (pixel / pixels) * size - start) / data.tile, pixel = Math.floor(share * pixels);
     const from = Math.floor(token(pixel)), to = Math.ceil(token(pixel + 1) - 1e-9);
     const middle = Math.floor(token(pixel + 0.5));
-    return token(pixel + 1) - token(pixel) < 1 ? [middle, middle + 1] : [Math.max(0, from), Math.min(cells, to)];
+    return data.pool === "mean" || token(pixel + 1) - token(pixel) < 1 ? [middle, middle + 1] : [Math.max(0, from), Math.min(cells, to)];
   };
   const rows = range(y, Math.round(place.height * ratio), view.top, view.high, data.first[0], data.rows);
   const columns = range(x, Math.round(place.width * ratio), view.left, view.wide, data.first[1], data.columns);
@@ -159,8 +162,9 @@ function point(lab, event) {
     const from = first + at, text = names[at] === undefined ? "" : ` ${names[at]}`;
     return count > 1 ? `${from.toLocaleString("en")} to ${(from + count - 1).toLocaleString("en")}` : `${from.toLocaleString("en")}${text}`;
   };
+  const sampled = data.zooms ? "" : "preview, one query of each tile: ";
   const what = cell.tall * cell.broad > 1 ? `${data.pool === "max" ? "greatest" : "mean"} of ${cell.tall} × ${cell.broad}` : "weight";
-  const where = `query ${range(data.first[0], cell.query, cell.tall, data.names[0])}, key ${range(data.first[1], cell.key, cell.broad, data.names[1])}: ${what} `;
+  const where = `${sampled}query ${range(data.first[0], cell.query, cell.tall, data.names[0])}, key ${range(data.first[1], cell.key, cell.broad, data.names[1])}: ${what} `;
   const weight = document.createElement("b");
   weight.textContent = number(cell.code, cell.weight);
   lab.said.replaceChildren(where, weight);
@@ -193,8 +197,12 @@ function framed(lab) {
 function listen(lab) {
   const { square, canvas, root } = lab, clamp = ({ x, y }) => ({ x: Math.max(0, Math.min(1, x)), y: Math.max(0, Math.min(1, y)) });
   canvas.addEventListener("pointerdown", (event) => {
-    const spot = at(lab, event);
-    if (event.button || event.pointerType === "touch" || !inside(spot) || !lab.data.zooms) return;
+    const spot = at(lab, event), touched = event.pointerType === "touch";
+    if (touched && inside(spot)) {
+      lab.tapped = spot;
+      point(lab, event);
+    }
+    if (event.button || touched || !inside(spot) || !lab.data.zooms) return;
     lab.start = spot;
     canvas.setPointerCapture(event.pointerId);
   });
@@ -210,7 +218,7 @@ function listen(lab) {
     [lab.start, lab.end] = [null, null];
     showBox(lab);
   });
-  canvas.addEventListener("pointerleave", () => point(lab, null));
+  canvas.addEventListener("pointerleave", (event) => event.pointerType !== "touch" && point(lab, null));
   // The wheel belongs to the page until the head has been clicked, or a key says that it is meant.
   canvas.addEventListener("wheel", (event) => {
     const spot = at(lab, event);

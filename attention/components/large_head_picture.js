@@ -7,7 +7,7 @@ function placed(width, view, data) {
   const named = namesOf(data, view).across.length > 0, below = named ? NAMED : BELOW;
   const room = Math.max(60, Math.min(width - LEFT - RIGHT, data.height - TOP - below));
   const longest = Math.max(view.high, view.wide), side = (tokens) => Math.max(24, Math.round((room * tokens) / longest));
-  return { left: LEFT, top: TOP, width: side(view.wide), height: side(view.high), below };
+  return { left: LEFT, top: TOP, width: side(view.wide), height: side(view.high), room, below };
 }
 
 // The tokens beside the axes, where they are so few that each has a line.
@@ -21,7 +21,7 @@ function draw(lab) {
   if (!width) return;
   lab.width = width;
   lab.ratio = window.devicePixelRatio || 1;
-  const place = (lab.place = placed(width, lab.view, data)), tall = place.top + place.height + place.below;
+  const place = (lab.place = placed(width, lab.view, data)), tall = place.top + place.room + place.below;
   lab.cells = cellsOf(lab);
   Object.assign(canvas, { width: Math.round(width * lab.ratio), height: Math.round(tall * lab.ratio) });
   Object.assign(canvas.style, { width: `${width}px`, height: `${tall}px` });
@@ -38,8 +38,9 @@ function draw(lab) {
 function cellsOf({ data, place, ratio, cells, neutrals }) {
   const key = [place.width, place.height, ratio, data.colors].join();
   if (cells?.data === data && cells.key === key) return cells;
-  const canvas = document.createElement("canvas"), [codes] = data.codes;
-  Object.assign(canvas, { width: Math.round(place.width * ratio), height: Math.round(place.height * ratio) });
+  const canvas = document.createElement("canvas"), [codes] = data.codes, { rows, columns, tile, queries, keys } = data;
+  const pixels = (side, cells, tokens) => Math.max(1, Math.round((side * ratio * cells * tile) / tokens));  // with what the last tiles have too much
+  Object.assign(canvas, { width: pixels(place.width, columns, keys), height: pixels(place.height, rows, queries) });
   const most = greatest(codes);
   paint(canvas, data, codes, data.colors === "own maximum" && most > ZERO ? 1 / weightsOf(data)[most] : 1);
   return { data, key, canvas, most, neutrals };
@@ -47,14 +48,19 @@ function cellsOf({ data, place, ratio, cells, neutrals }) {
 
 // The part that is looked at. Where it isn't yet what the server sent, that is stretched, and the ground shows around it.
 function drawCells(pen, lab) {
-  const { place, view, data, cells, neutrals } = lab, there = windowOf(data);
+  const { place, view, data, cells, neutrals } = lab, { tile, rows, columns } = data;
+  const there = { ...windowOf(data), high: rows * tile, wide: columns * tile };
   const x = (token) => place.left + ((token - view.left) / view.wide) * place.width;
   const y = (token) => place.top + ((token - view.top) / view.high) * place.height;
   pen.save();
   pen.beginPath();
   pen.rect(place.left, place.top, place.width, place.height);
   pen.clip();
+  const end = windowOf(data), edge = [x(end.left + end.wide), y(end.top + end.high)];
   const box = [x(there.left), y(there.top), x(there.left + there.wide) - x(there.left), y(there.top + there.high) - y(there.top)];
+  pen.beginPath();
+  pen.rect(box[0], box[1], edge[0] - box[0], edge[1] - box[1]);
+  pen.clip();
   pen.fillStyle = hatch(pen, neutrals);
   pen.fillRect(...box);
   pen.imageSmoothingEnabled = false;
@@ -74,10 +80,10 @@ function drawAxes(pen, { place, view, data, neutrals }) {
   pen.fillStyle = neutrals.muted;
   pen.textBaseline = "middle";
   pen.textAlign = "right";
-  for (const [token, text] of marks(view.top, view.high, data.tokens, names.down, data.first[0])) {
+  for (const [token, text] of marks(view.top, view.high, data.tokens, names.down, data.first[0], place.height / 16)) {
     pen.fillText(text, place.left - 8, place.top + ((token + 0.5 - view.top) / view.high) * place.height, LEFT - 22);
   }
-  for (const [token, text] of marks(view.left, view.wide, data.tokens, names.across, data.first[1])) {
+  for (const [token, text] of marks(view.left, view.wide, data.tokens, names.across, data.first[1], place.width / 44)) {
     pen.save();
     pen.translate(place.left + ((token + 0.5 - view.left) / view.wide) * place.width, place.top + place.height + 7);
     if (names.across.length) pen.rotate(-Math.PI / 2);
@@ -95,9 +101,9 @@ function drawAxes(pen, { place, view, data, neutrals }) {
 }
 
 // Tokens that get a mark, and what it says: names where there are any, otherwise round positions.
-function marks(first, size, tokens, names, start) {
+function marks(first, size, tokens, names, start, room) {
   if (names.length) return names.map((name, i) => [start + i, [...name].length > CUT ? `${[...name].slice(0, CUT - 1).join("")}…` : name]);
-  const least = size / TICKS, power = 10 ** Math.floor(Math.log10(least));
+  const least = size / Math.max(1, Math.min(TICKS, room)), power = 10 ** Math.floor(Math.log10(least));
   const step = Math.max(1, [1, 2, 5, 10].map((times) => times * power).find((each) => each >= least)), found = [];
   for (let token = Math.ceil(first / step) * step; token < Math.min(first + size, tokens); token += step) found.push([token, token.toLocaleString("en")]);
   return found;
@@ -109,7 +115,7 @@ function drawScale(pen, { place, data, cells, neutrals }) {
   Object.assign(strip, { width: 1, height: 256 });
   new Uint32Array(image.data.buffer).forEach((_, i, out) => (out[i] = colors[Math.round(((255 - i) * (RAMP - 1)) / 255)]));
   strip.getContext("2d").putImageData(image, 0, 0);
-  const high = Math.max(60, place.height - 18), top = place.top + 18;
+  const high = place.room - 18, top = place.top + 18;
   pen.drawImage(strip, left, top, BAR, high);
   pen.strokeRect(left - 0.5, top - 0.5, BAR + 1, high + 1);
   pen.fillStyle = neutrals.muted;

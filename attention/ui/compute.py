@@ -26,7 +26,7 @@ from attention.audit import audit as every_path
 from attention.blocks import visible
 from attention.cells import Cells, pixel_cells
 from attention.cells import cells as drawn
-from attention.charts import heatmap, theme
+from attention.charts import theme
 from attention.config import Config
 from attention.distribution import Distribution
 from attention.distribution import distribution as counted
@@ -172,7 +172,7 @@ def part(config: Config, drawing: Drawing, maps: HeadMaps, rows: tuple[int, int]
 
 def _finer(config: Config, drawing: Drawing, maps: HeadMaps, rows: tuple[int, int], cols: tuple[int, int]) -> Cells:
     high, wide = rows[1] - rows[0], cols[1] - cols[0]
-    tile = -(-max(high, wide) // heatmap.PIXELS)
+    tile = -(-max(high, wide) // theme.PART)
     query, key = drawing.tensors.result()
     seen = visible(config.rule, config.tokens, config.span, tile, rows, cols)
     return pixel_cells(pooled(maps, query, key, rows, cols, tile, config.pool), seen, tile, high, wide)

@@ -44,6 +44,14 @@ def shows(tab, head: Locator, **more: str) -> None:
     )
 
 
+def test_a_link_to_a_part_shows_it_as_soon_as_the_head_is_exact(visit):
+    tab = visit(
+        "?" + "&".join(f"{name}={value}" for name, value in (SMALL | {"seed": "11", "rows": "500-899"}).items())
+    )
+    expect(tab.page.get_by_text("Queries 500 to 899, keys 0 to 1,499: 4 x 4 tokens a pixel.")).to_be_visible()
+    expect(tab.page.get_by_test_id("large-head").get_by_role("button", name="Whole head")).to_be_enabled()
+
+
 def place(head: Locator, across: float, down: float) -> tuple[float, float]:
     """A point of the square on the screen, from 0 to 1 in both directions."""
     canvas = head.locator("canvas")
@@ -130,3 +138,39 @@ def test_the_picture_is_taken_along(opened, tmp_path):
     assert (
         picture.shape[0] > 300 and (picture[2, 2] == 255).all() and len(np.unique(picture.reshape(-1, 3), axis=0)) > 200
     )
+
+
+def test_a_flat_part_is_drawn_in_its_shape_and_buttons_stay_where_they_are(opened):
+    tab, head = opened()
+    before = head.get_by_role("button", name="PNG").bounding_box()
+    tab.page.mouse.move(*place(head, 0.2, 0.5))
+    tab.page.mouse.down()
+    tab.page.mouse.move(*place(head, 0.8, 0.55), steps=3)
+    tab.page.mouse.up()
+    expect(
+        tab.page.get_by_text(re.compile(r"Queries 7\d\d to 8\d\d, keys 3\d\d to 1,1\d\d: 3 x 3 tokens a pixel"))
+    ).to_be_visible()
+    (top, bottom), (left, right) = part(tab).values()
+    shows(tab, head, rows=f"{top}-{bottom}", cols=f"{left}-{right}")
+    width, height = map(float, head.locator("canvas").get_attribute("data-square").split()[2:])
+    assert height / width == pytest.approx((bottom - top + 1) / (right - left + 1), abs=0.02)
+    tab.page.mouse.move(*place(head, 0.5, 0.97))
+    last = int(re.search(r"query ([\d,]+)(?: to ([\d,]+))?,", head.locator(".said").inner_text())[2].replace(",", ""))
+    assert last <= bottom
+    assert head.get_by_role("button", name="PNG").bounding_box() == before
+
+
+def test_a_tap_reads_a_cell_and_zooms_there(chromium, server, visit):
+    context = chromium.new_context(viewport={"width": 390, "height": 844}, has_touch=True, reduced_motion="reduce")
+    page = context.new_page()
+    page.goto(f"{server.url}/?" + "&".join(f"{name}={value}" for name, value in (SMALL | {"seed": "3"}).items()))
+    head = page.get_by_test_id("large-head")
+    expect(head.get_by_role("button", name="Zoom in")).to_be_enabled(timeout=60_000)
+    head.scroll_into_view_if_needed()
+    page.touchscreen.tap(*place(head, 0.25, 0.75))
+    expect(head.locator(".said")).to_contain_text(re.compile(r"query 1,1\d\d"))
+    head.get_by_role("button", name="Zoom in").tap()
+    expect(page.get_by_text(re.compile(r"Queries 56\d to 1,3\d\d, keys 1[89]\d to 9[34]\d"))).to_be_visible(
+        timeout=60_000
+    )
+    context.close()

@@ -27,6 +27,7 @@ STOPPED = "stopped"  # key of what this visitor has cancelled
 def view(config: Config) -> None:
     """The page of a config that is too long for a trace; what one waits for first: the squares, or the zoom."""
     drawing = drawn(config)
+    exact = config.head < len(drawing.heads)
     title, above, row_of_focus = st.container(), st.container(), st.container()
     left, right = st.columns([3, 2], gap="medium")
     pictures = [(above, _every_head), (left, _large)]
@@ -46,6 +47,8 @@ def view(config: Config) -> None:
         else:
             st.caption("The numbers of every head come when all are exact.")
     _take_away(config, drawing)
+    if drawing.state == "done" and not exact:  # it came to its end meanwhile, and nothing else would say so
+        st.rerun()
 
 
 def _every_head(config: Config, drawing: Drawing) -> None:
@@ -166,7 +169,7 @@ def _large(config: Config, drawing: Drawing) -> None:
 
 
 def _take_away(config: Config, drawing: Drawing) -> None:
-    with st.expander("Code: the call that computes exactly these pixels", icon=":material/code:"):
+    with st.expander("Code: the call that computes exactly the squares of all heads", icon=":material/code:"):
         st.code(program.long_source(config, drawing.side), language="python")
     found = drawing.maps
     if found is None:
