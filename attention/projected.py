@@ -63,20 +63,28 @@ def queries_and_keys(
 ) -> tuple[Float[Tensor, "h q d"], Float[Tensor, "g k d"]]:
     """Queries, and keys that are not repeated, of any number of tokens; nothing of them is kept, nor the values made.
 
-    Threads of an `executor` share the tokens. Where one matrix makes both, they are one tensor.
+    Threads of an `executor` share the tokens, and one gets fresh memory from the system while the tokens are drawn. Where
+    one matrix makes both, they are one tensor.
     """
+    size = config.tokens, config.heads * config.d_head
+    room = executor.submit(torch.zeros, size).result if executor else partial(torch.empty, size)
     with torch.inference_mode():
         x, w = embedded(config), maps(config)
-    q = _part(config, x, w.query, config.heads, executor)
+    q = _part(config, x, w.query, config.heads, executor, room())
     return q, q if torch.equal(w.query, w.key) else _part(config, x, w.key, config.groups, executor)
 
 
 @torch.inference_mode()
 def _part(
-    config: Config, x: Float[Tensor, "n c"], matrix: Float[Tensor, "c e"], heads: int, executor: Executor | None = None
+    config: Config,
+    x: Float[Tensor, "n c"],
+    matrix: Float[Tensor, "c e"],
+    heads: int,
+    executor: Executor | None = None,
+    room: Float[Tensor, "n e"] | None = None,
 ) -> Float[Tensor, "h n d"]:
     """What a matrix makes of the tokens, by heads, turned where positions turn it."""
-    found = x.new_empty(len(x), matrix.shape[1])
+    found = x.new_empty(len(x), matrix.shape[1]) if room is None else room
     for _ in (executor.map if executor else map)(partial(_product, matrix), x.chunk(SHARES), found.chunk(SHARES)):
         pass
     by_heads, turned = rearrange(found, "n (h d) -> h n d", h=heads), POSITIONS[config.positions].to_heads
