@@ -31,7 +31,6 @@ def weights(
     query: int | None = None,
     height: int = theme.FOCUS_HEIGHT,
     first: tuple[int, int] = (0, 0),
-    pool: str = "max",
 ) -> go.Figure:
     """A head's weights, queries down and keys across, NaN where the mask hides; `tile` tokens a cell.
 
@@ -53,7 +52,7 @@ def weights(
         "uirevision": f"{rows} {columns} {tile} {first}",  # a zoom stays while the size does
         "shapes": [] if query is None else _frames(query, tile, first, rows, columns),
     }
-    data = [{"type": "heatmap", **_cells(cells, tile, colors, first, pool), **_scale(cells, colors)}]
+    data = [{"type": "heatmap", **_cells(cells, tile, colors, first), **_scale(cells, colors)}]
     return go.Figure({"data": data, "layout": layout}, _validate=False)  # checking it all takes ten times as long
 
 
@@ -67,11 +66,11 @@ def margin(below: Mapping[str, Any] = NO_TICKS, beside: Mapping[str, Any] = NO_T
     return {"l": 34 + LETTER * max(5, long), "r": 88, "t": 12, "b": 40 + upright, "autoexpand": False}
 
 
-def _cells(cells: Float[Tensor, "q k"], tile: int, colors: str, first: tuple[int, int], pool: str) -> dict:
+def _cells(cells: Float[Tensor, "q k"], tile: int, colors: str, first: tuple[int, int]) -> dict:
     """The cells with their positions and what is said of them under the pointer."""
     log, values, middle = colors == "log", cells.numpy(), (tile - 1) / 2
     at = "query %{y}<br>key %{x}" if tile == 1 else f"query %{{y:.0f}} ± {tile // 2}<br>key %{{x:.0f}} ± {tile // 2}"
-    what = "weight" if tile == 1 else f"{'greatest' if pool == 'max' else 'mean'} of {tile} x {tile}"
+    what = "weight" if tile == 1 else f"greatest of {tile} x {tile}"
     return {
         "z": cells.clamp(min=theme.LOG_FLOOR).log10().numpy() if log else values,
         "customdata": values if log else None,

@@ -12,7 +12,7 @@ from typing import Any
 from attention.cells import Cells, payload
 from attention.charts import theme
 from attention.codec import link
-from attention.components.inline import component
+from attention.components.inline import component, nothing
 from attention.config import Config
 from attention.tables import labels
 
@@ -36,7 +36,7 @@ def heads_grid(
     """
     named = exact(cells) and cells.queries == cells.keys  # one list of names serves both sides
     data = payload(header(config, height, note) | {"tokens": labels(config) if named else []}, cells)
-    return component("heads_grid", *PARTS)(key=key, data=data, on_pin_change=on_pin or _nothing).pin
+    return component("heads_grid", *PARTS)(key=key, data=data, on_pin_change=on_pin or nothing).pin
 
 
 def header(config: Config, height: int, note: str) -> dict[str, Any]:
@@ -59,7 +59,3 @@ def header(config: Config, height: int, note: str) -> dict[str, Any]:
 def exact(cells: Cells) -> bool:
     """Is every number one of a known token? Where tiles are too large for that, tokens have no names in the browser."""
     return cells.tile == 1 or cells.places is not None
-
-
-def _nothing() -> None:
-    """A callback must be named, or the component's result has no `pin`."""

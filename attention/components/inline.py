@@ -21,6 +21,10 @@ def component(name: str, *more: str) -> Callable[..., Any]:
     return v2.component(f"attention_{name}", html=html, css=css, js="\n".join(scripts), isolate_styles=False)
 
 
+def nothing() -> None:
+    """A callback for what nobody asks about: what has none is missing from a component's result."""
+
+
 def _text(file: str) -> str:
     return Path(__file__).with_name(file).read_text("utf-8")
 

@@ -29,14 +29,10 @@ function update(lab, data) {
   lab.data = data;
   lab.neutrals = themed(lab.root, data.neutrals, data.accents);
   const awaited = lab.asked && Date.now() - lab.asked.since < PATIENCE && lab.asked.name !== nameOf(data);
-  if (!lab.timer && !lab.start && !awaited) {
-    lab.asked = null;
-    lab.view = windowOf(data);
-  }
+  if (!lab.timer && !lab.start && !awaited) Object.assign(lab, { asked: null, view: windowOf(data) });
   for (const button of lab.root.querySelectorAll("button:not([data-act=png])")) {
-    button.disabled = !data.zooms || (button.dataset.act !== "in" && whole(lab.view ?? windowOf(data), data));
+    button.disabled = !data.zooms || (button.dataset.act !== "in" && whole(lab.view, data));
   }
-  lab.view ??= windowOf(data);
   lab.square.setAttribute("aria-label", `Head ${data.head}, queries ${data.first[0]} to ${data.first[0] + data.queries - 1}, keys ${data.first[1]} to ${data.first[1] + data.keys - 1}. Plus and minus zoom, arrow keys move, 0 shows the whole head.`);
   lab.root.classList.toggle("closed", !data.zooms);
   draw(lab);

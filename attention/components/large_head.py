@@ -10,7 +10,7 @@ from collections.abc import Callable
 from attention.cells import Cells, payload
 from attention.charts import theme
 from attention.components.heads_grid import header
-from attention.components.inline import component
+from attention.components.inline import component, nothing
 from attention.config import Config
 from attention.tables import labels
 
@@ -41,8 +41,4 @@ def large_head(
         "zooms": zooms,
     }
     mount = component("large_head", "canvas", "heads_grid_cells", "large_head_picture")
-    return mount(key=key, data=payload(asked, cells), on_frame_change=on_frame or _nothing).frame
-
-
-def _nothing() -> None:
-    """A callback must be named, or the component's result has no `frame`."""
+    return mount(key=key, data=payload(asked, cells), on_frame_change=on_frame or nothing).frame

@@ -35,7 +35,7 @@ function draw(lab) {
 }
 
 // What the server sent, each pixel of it the greatest code under it; it stays while the data and the size do.
-function cellsOf({ data, place, ratio, cells, neutrals }) {
+function cellsOf({ data, place, ratio, cells }) {
   const key = [place.width, place.height, ratio, data.colors].join();
   if (cells?.data === data && cells.key === key) return cells;
   const canvas = document.createElement("canvas"), [codes] = data.codes, { rows, columns, tile, queries, keys } = data;
@@ -43,28 +43,26 @@ function cellsOf({ data, place, ratio, cells, neutrals }) {
   Object.assign(canvas, { width: pixels(place.width, columns, keys), height: pixels(place.height, rows, queries) });
   const most = greatest(codes);
   paint(canvas, data, codes, data.colors === "own maximum" && most > ZERO ? 1 / weightsOf(data)[most] : 1);
-  return { data, key, canvas, most, neutrals };
+  return { data, key, canvas, most };
 }
 
 // The part that is looked at. Where it isn't yet what the server sent, that is stretched, and the ground shows around it.
 function drawCells(pen, lab) {
-  const { place, view, data, cells, neutrals } = lab, { tile, rows, columns } = data;
-  const there = { ...windowOf(data), high: rows * tile, wide: columns * tile };
+  const { place, view, data, cells, neutrals } = lab, there = windowOf(data), { tile, rows, columns } = data;
   const x = (token) => place.left + ((token - view.left) / view.wide) * place.width;
   const y = (token) => place.top + ((token - view.top) / view.high) * place.height;
   pen.save();
   pen.beginPath();
   pen.rect(place.left, place.top, place.width, place.height);
   pen.clip();
-  const end = windowOf(data), edge = [x(end.left + end.wide), y(end.top + end.high)];
-  const box = [x(there.left), y(there.top), x(there.left + there.wide) - x(there.left), y(there.top + there.high) - y(there.top)];
+  const [left, top] = [x(there.left), y(there.top)];
   pen.beginPath();
-  pen.rect(box[0], box[1], edge[0] - box[0], edge[1] - box[1]);
-  pen.clip();
+  pen.rect(left, top, x(there.left + there.wide) - left, y(there.top + there.high) - top);
+  pen.clip();  // the last tiles reach beyond the end
   pen.fillStyle = hatch(pen, neutrals);
-  pen.fillRect(...box);
+  pen.fill();
   pen.imageSmoothingEnabled = false;
-  pen.drawImage(cells.canvas, ...box);
+  pen.drawImage(cells.canvas, left, top, x(there.left + columns * tile) - left, y(there.top + rows * tile) - top);
   pen.restore();
   pen.strokeStyle = neutrals.line;
   pen.strokeRect(place.left - 0.5, place.top - 0.5, place.width + 1, place.height + 1);

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 from attention.charts import theme
 from attention.codec import link
-from attention.components.inline import component
+from attention.components.inline import component, nothing
 from attention.config import Config
 from attention.framing import framed
 from attention.gallery import Exhibit
@@ -25,7 +25,7 @@ def mask_gallery(
     first exhibit may be the rule in use, joined of two; whatever is no single mask can't be chosen.
     """
     return component("mask_gallery", "canvas")(
-        key=key, data=payload(config, exhibits), on_choice_change=on_choice or _nothing
+        key=key, data=payload(config, exhibits), on_choice_change=on_choice or nothing
     ).choice
 
 
@@ -39,7 +39,3 @@ def payload(config: Config, exhibits: Sequence[Exhibit]) -> bytes:
         "accent": theme.QUERY,
     }
     return framed(header, [each.pixels.contiguous().numpy().data for each in exhibits])
-
-
-def _nothing() -> None:
-    """A callback must be named, or the component's result has no `choice`."""

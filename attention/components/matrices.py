@@ -11,7 +11,7 @@ from typing import Any
 
 from attention.charts import theme
 from attention.codec import link
-from attention.components.inline import component
+from attention.components.inline import component, nothing
 from attention.config import Config
 from attention.inputs import tokens
 from attention.matrices import Matrix, payload
@@ -37,7 +37,7 @@ def matrices(
     """
     mount = component("matrices", *PARTS)
     data = message(config, drawn)
-    return mount(key=key, data=data, on_turn_change=on_turn or _nothing, on_pin_change=on_pin or _nothing).turn
+    return mount(key=key, data=data, on_turn_change=on_turn or nothing, on_pin_change=on_pin or nothing).turn
 
 
 def message(config: Config, drawn: dict[str, Matrix]) -> bytes:
@@ -87,7 +87,3 @@ def described(step: Step) -> dict[str, Any]:
 
 def _tokens(config: Config, count: int, text: str) -> list[str]:
     return [shown(token) for token in tokens(count, text, config.input)]
-
-
-def _nothing() -> None:
-    """A callback must be named, or the component's result has nothing of that name."""

@@ -60,6 +60,14 @@ def place(head: Locator, across: float, down: float) -> tuple[float, float]:
     return box["x"] + left + across * width, box["y"] + top + down * height
 
 
+def drag(tab, head: Locator, start: tuple[float, float], end: tuple[float, float]) -> None:
+    """A rectangle from one point of the square to another."""
+    tab.page.mouse.move(*place(head, *start))
+    tab.page.mouse.down()
+    tab.page.mouse.move(*place(head, *end), steps=5)
+    tab.page.mouse.up()
+
+
 def part(tab) -> dict[str, tuple[int, int]]:
     """First and last of the rows and columns that the link says."""
     return {name: tuple(map(int, tab.link[name].split("-"))) for name in ("rows", "cols")}
@@ -67,10 +75,7 @@ def part(tab) -> dict[str, tuple[int, int]]:
 
 def test_a_rectangle_is_drawn_anew_down_to_single_tokens_and_back(opened):
     tab, head = opened()
-    tab.page.mouse.move(*place(head, 0.50, 0.60))
-    tab.page.mouse.down()
-    tab.page.mouse.move(*place(head, 0.60, 0.72), steps=5)
-    tab.page.mouse.up()
+    drag(tab, head, (0.50, 0.60), (0.60, 0.72))
     expect(
         tab.page.get_by_text(re.compile(r"Queries 9\d\d to 1,0\d\d, keys 7\d\d to [89]\d\d: every token"))
     ).to_be_visible()
@@ -143,10 +148,7 @@ def test_the_picture_is_taken_along(opened, tmp_path):
 def test_a_flat_part_is_drawn_in_its_shape_and_buttons_stay_where_they_are(opened):
     tab, head = opened()
     before = head.get_by_role("button", name="PNG").bounding_box()
-    tab.page.mouse.move(*place(head, 0.2, 0.5))
-    tab.page.mouse.down()
-    tab.page.mouse.move(*place(head, 0.8, 0.55), steps=3)
-    tab.page.mouse.up()
+    drag(tab, head, (0.2, 0.5), (0.8, 0.55))
     expect(
         tab.page.get_by_text(re.compile(r"Queries 7\d\d to 8\d\d, keys 3\d\d to 1,1\d\d: 3 x 3 tokens a pixel"))
     ).to_be_visible()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pyarrow as pa
 import streamlit as st
+from jaxtyping import Float
+from torch import Tensor
 
 from attention import program, tables
 from attention.charts import heatmap, row
@@ -67,7 +69,35 @@ def _focus(trace: Trace) -> None:
         parts.focus(190)
         predict.offer({"row": "Predict a row"})
     cells, tile = tables.focus(trace, heatmap.PIXELS)
-    parts.zoom(config, cells, tile)
+    _zoom(config, cells, tile)
+
+
+def _zoom(config: Config, cells: Float[Tensor, "q k"], tile: int) -> None:
+    """The large head: a rectangle that is dragged on it is drawn anew as finely as there are pixels, and back."""
+    rows, cols = config.window
+    names, first = tables.labels(config), (rows[0], cols[0])
+    figure = heatmap.weights(cells, tile, config.colors, names, config.row, first=first)
+    fine = "every token" if tile == 1 else f"{tile} x {tile} tokens a pixel"
+    st.caption(
+        f"Queries {rows[0]:,} to {rows[1] - 1:,}, keys {cols[0]:,} to {cols[1] - 1:,}: {fine}. "
+        f"Drag a rectangle to see it more finely."
+    )
+    if config.rows or config.cols:
+        wider = {"rows": _wider(rows, config.tokens), "cols": _wider(cols, config.tokens)}
+        with st.container(horizontal=True):
+            st.button("Zoom out", on_click=page.change, kwargs=wider, key="zoom out")
+            st.button("Whole head", on_click=page.change, kwargs={"rows": "", "cols": ""}, key="whole")
+    figure.update_layout(dragmode="select")
+    st.plotly_chart(
+        figure, key="focus", width="stretch", on_select=page.framed, selection_mode="box", config={"displaylogo": False}
+    )
+
+
+def _wider(ends: tuple[int, int], tokens: int) -> str:
+    """A range four times as wide around the same middle."""
+    middle, half = sum(ends) // 2, 2 * (ends[1] - ends[0])
+    first, last = max(0, middle - half), min(tokens, middle + half)
+    return "" if last - first >= tokens else f"{first}-{last - 1}"
 
 
 def _take_away(trace: Trace) -> None:
