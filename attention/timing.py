@@ -31,7 +31,7 @@ from attention.implementations import IMPLEMENTATIONS
 from attention.recordings import Timing
 from attention.sweep import Case, Sweep
 from attention.turn import turn
-from attention.yardstick import Yardstick
+from attention.yardstick import yardstick
 
 __all__ = ["IMPLEMENTATIONS", "Case", "Progress", "Sweep", "Timing", "measure"]
 
@@ -91,7 +91,6 @@ class _Run:
         self.when = datetime.now(UTC).isoformat(timespec="seconds")  # one for all, also past midnight
         self.courses: list[Course] = []
         self.places: dict[tuple[str, str], Place] = {}
-        self.yardsticks: dict[str, Yardstick] = {}
         self.real: dict[str, list[str]] = {}
         self.told: dict[Case, Timing] = {}
         self.share = 0.0
@@ -121,14 +120,13 @@ class _Run:
                 if tried[kind]:
                     continue
             where = case.device, case.dtype
-            if case.device not in self.yardsticks:
-                self.yardsticks[case.device] = Yardstick(case.device)
+            if case.device not in self.real:
                 self.real[case.device] = _real(case.device, self.sweep.dtypes)
             emulated = None if case.dtype in self.real[case.device] else EMULATED.format(case.dtype)
             if where not in self.places:
                 here = place(case, names[case.device], threads, self.when)
                 self.places[where] = here if emulated else looked(here, case, self.patience)
-            self.courses.append(Course(case, self.places[where], self.yardsticks[case.device], error=emulated))
+            self.courses.append(Course(case, self.places[where], yardstick(case.device, threads), error=emulated))
 
     def scout(self) -> None:
         """Calls every case a first time, shortest first, so that what won't fit is known before it is tried."""
@@ -173,12 +171,11 @@ class _Run:
                     self._tell(course)
 
     def _visit(self, course: Course, seconds: float) -> None:
-        case, yardstick = course.case, course.yardstick
-        before = yardstick.take()
+        case, before = course.case, course.yardstick.take()
         with ready(case, self.sweep.seed + 1 + len(course.visits)) as call:
             clock = stopwatch.clock(case.device)
             times = stopwatch.samples(call, seconds, course.place.threads, clock, self.stopped)
-        course.visits.append(Visit(times, max(before, yardstick.take())))
+        course.visits.append(Visit(times, max(before, course.yardstick.take())))
 
     def _unaffordable(self, course: Course) -> str | None:
         """Why a case can't be run: more memory by count than there is, or more time than is left, told from shorter."""

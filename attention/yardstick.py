@@ -6,34 +6,39 @@ know the case, so that leaving out visits by it favours none.
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Callable
+from functools import cache
 
 import torch
 
 from attention import stopwatch
 
-SIDE = 256  # of the matrices: half a millisecond on two cores
+SIDE = 256  # of the matrices: some tenths of a millisecond on two cores
 CALLS = 5  # of which the median counts
-NEAR = 1.15  # times the lower quartile of a run, up to which the machine counts as left alone
+NEAR = 1.15  # times the least that it has ever taken in this process, up to which the machine counts as left alone
 
 
 class Yardstick:
-    """The product on one device, and how long it took so far."""
+    """The product on one device, and the least that it has taken."""
 
-    def __init__(self, device: str, once: Callable[[], float] | None = None) -> None:
-        self.once, self.taken = once or _product(device), list[float]()
+    def __init__(self, once: Callable[[], float]) -> None:
+        self.once, self.least = once, math.inf
 
     def take(self) -> float:
         """Seconds that it takes now."""
-        self.taken.append(statistics.median(self.once() for _ in range(CALLS)))
-        return self.taken[-1]
+        taken = statistics.median(self.once() for _ in range(CALLS))
+        self.least = min(self.least, taken)
+        return taken
 
     def quiet(self, seconds: float) -> bool:
-        """Is it as it is for a good part of the run?"""
-        return seconds <= NEAR * stopwatch.spread(self.taken).lower
+        """Is this near the least? What is usual won't do: a neighbour may stay for a whole run and be gone in the next."""
+        return seconds <= NEAR * self.least
 
 
-def _product(device: str) -> Callable[[], float]:
+@cache
+def yardstick(device: str, threads: int) -> Yardstick:
+    """The one of a device with so many threads, which lasts as long as the process: its sweeps are to agree."""
     x, clock = torch.ones(SIDE, SIDE, device=device), stopwatch.clock(device)
-    return lambda: stopwatch.once(lambda: x @ x, clock)
+    return Yardstick(lambda: stopwatch.once(lambda: x @ x, clock))

@@ -15,6 +15,7 @@ def run(monkeypatch) -> SimpleNamespace:
     """A run of a fragment: its requests, how long it slept and which reruns it asked for; `hurried`, if you like."""
     run = SimpleNamespace(fragment_ids_this_run=["view"], script_requests=ScriptRequests(), slept=0.0, asked=[])
     run.hurried = run.arrives = False
+    run.linked = []
 
     def sleep(seconds: float) -> None:
         run.slept += seconds
@@ -24,6 +25,7 @@ def run(monkeypatch) -> SimpleNamespace:
     monkeypatch.setattr(pause, "get_script_run_ctx", lambda: run)
     monkeypatch.setattr(pause.page, "hurried", lambda: run.hurried)
     monkeypatch.setattr(pause.page, "arrives", lambda: run.arrives)
+    monkeypatch.setattr(pause.page, "linked", lambda: run.linked.append(run.slept))
     monkeypatch.setattr(pause.st, "rerun", lambda scope: run.asked.append(scope))
     # a runner that waits for work has no request; one that works has, from then on, those that came since
     run.script_requests._state = type(run.script_requests._state).CONTINUE
@@ -48,6 +50,14 @@ def test_a_run_makes_way_for_a_change(run):
     pause.paint()
     assert run.slept == pytest.approx(pause.GAP)  # or the pictures of a slider that is dragged were never seen
     assert run.asked == ["fragment"]
+
+
+def test_the_address_bar_follows_the_picture_whatever_comes_next(run):
+    run.hurried = True
+    pause.paint()
+    run.script_requests.request_rerun(RerunData(fragment_id="controls"))
+    pause.paint()
+    assert run.linked == pytest.approx([pause.GAP, run.slept])
 
 
 def test_a_timer_ends_no_picture(run):

@@ -246,14 +246,16 @@ def _view(view: View, any_length: bool) -> None:
     state, config, now = st.session_state, _now(), monotonic()
     state.arrives, state.hurried, state.viewed = "viewed" not in state, now - state.get("viewed", 0.0) < HURRY, now
     shown = config if any_length else config.traceable
-    _write_link(config)
     _tell(state.notes)
     if shown is not config:
         st.caption(
             f"Every weight of {config.heads} heads is computed here, so this page shows {shown.tokens:,} of "
             f"{config.tokens:,} tokens. Heads shows them all."
         )
-    view(shown)
+    try:
+        view(shown)
+    finally:
+        linked()
     state.moved = {name: said for name, said in state.moved.items() if name in controls.NAMES}  # the others are drawn
     if _differ() and not state.get("follow"):  # a widget of the view has moved one of the controls
         st.rerun()
@@ -328,9 +330,9 @@ def _taken_up() -> Config:
     return config
 
 
-def _write_link(config: Config) -> None:
-    """Keeps the address bar at the link of what is on the screen."""
-    query = codec.to_query(config)
+def linked() -> None:
+    """Keeps the address bar at the link of what is on the screen. A browser draws all elements anew for it: pictures first."""
+    query = codec.to_query(st.session_state.config)
     if query != st.query_params.to_dict():  # a change of page has emptied it
         st.query_params.from_dict(query)
     st.session_state.link = query

@@ -26,6 +26,7 @@ def paint() -> None:
     start = monotonic()
     compute.tidy()
     sleep(max(0, start + (ARRIVAL if page.arrives() else GAP) - monotonic()))
+    page.linked()
     while page.hurried() and monotonic() < start + CALM and not _changed():
         sleep(LOOK)
     if _changed():
