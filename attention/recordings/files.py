@@ -85,14 +85,14 @@ def _cell(value: Any) -> Any:
 
 
 def _parsed(data: bytes | str) -> Any:
-    """JSON within bounds of size and depth, without NaN and infinities."""
+    """JSON within bounds of size and depth; NaN and infinities are refused with their field."""
     if len(data) > BYTES:
         raise RecordingError(f"The file has {len(data):,} bytes; {BYTES:,} are allowed.")
     try:
         text = data if isinstance(data, str) else data.decode()
         if (depth := _depth(text)) > DEPTH:
             raise RecordingError(f"The file nests {depth} brackets; a recording nests 3.")
-        return json.loads(text, parse_constant=_no_constant, object_pairs_hook=_unique)
+        return json.loads(text, object_pairs_hook=_unique)
     except RecordingError:
         raise
     except (ValueError, RecursionError) as error:
@@ -106,10 +106,6 @@ def _depth(text: str) -> int:
         depth += (bracket in "[{") - (bracket in "]}")
         deepest = max(deepest, depth)
     return deepest
-
-
-def _no_constant(name: str) -> Any:
-    raise RecordingError(f"The file has the value {name}; a timing has numbers alone, or null where there is none.")
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
