@@ -20,6 +20,7 @@ from attention.scores import POSITIONS, capped
 At = range | Tensor  # where some tokens stand: a stretch, or positions that broadcast
 HIDDEN = -1e30  # the score of a hidden pair: finite, so that no product with its weight of zero is NaN
 LEAST = -86.0  # the least exponent: below it a float32 underflows, which takes a CPU up to 28 times as long
+LOG2_E = math.log2(math.e)
 FAINT = 1e-37  # a little more than exp(LEAST): what is fainter is nothing
 
 
@@ -84,7 +85,11 @@ def penalty(seen: Bool[Tensor, "*c"], like: Tensor) -> Float[Tensor, "*c"]:
 
 
 def exponentials(scores: Tensor, out: Tensor, faint: bool) -> Tensor:
-    """exp(scores) into `out`; where some may be `faint`, they are raised to LEAST first and become zero after."""
+    """exp(scores) into `out`; where some may be `faint`, they are raised to LEAST first and become zero after.
+
+    As powers of two, which torch computes in less than half of the time on some CPUs. The product rounds once more: a
+    weight of float32 is right to 6e-8 of the score's size.
+    """
     if not faint:
-        return torch.exp(scores, out=out)
-    return F.threshold(torch.exp(scores.clamp_(min=LEAST), out=out), FAINT, 0.0, inplace=True)
+        return torch.mul(scores, LOG2_E, out=out).exp2_()
+    return F.threshold(torch.mul(scores.clamp_(min=LEAST), LOG2_E, out=out).exp2_(), FAINT, 0.0, inplace=True)

@@ -25,6 +25,7 @@ from torch import Tensor
 
 from attention import head_maps, zoom
 from attention.maps import HEIGHT, WIDTH
+from attention.scoring import exponentials
 from benchmarks.interleaved import Ratio, environment, ratio, times, verdict
 
 D_HEAD = 64
@@ -44,7 +45,7 @@ def floor(query: Tensor, key: Tensor, causal: bool) -> None:
         for left in range(0, top + HEIGHT if causal else query.shape[1], space.shape[1]):
             cols = key[0, left : min(left + space.shape[1], top + HEIGHT if causal else query.shape[1])]
             cells = space.flatten()[: len(rows) * len(cols)].view(len(rows), len(cols))
-            torch.mm(rows, cols.T, out=cells).exp_()
+            exponentials(torch.mm(rows, cols.T, out=cells), cells, faint=False)
 
 
 def pool() -> ThreadPoolExecutor:
