@@ -1,7 +1,8 @@
 """The Chromium that browser tests and benchmarks drive. `python -m tests.chromium` installs one where there is none.
 
 A browser that is already there is taken: $CHROMIUM, one on the path, Chrome on a Mac, or Playwright's own. Else, on a
-Debian or Ubuntu, the distribution's package is installed, with sudo where that is needed.
+Debian or Ubuntu, one of the distribution's packages is installed, with sudo where that is needed. Debian's Chromium
+without windows loads a page with a quarter less of the processor than the one with windows, so it comes first.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, sync_playwright
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+PACKAGES = ("chromium-headless-shell", "chromium")
+NAMES = (*PACKAGES, "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 MAC = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
 QUIET = (
     "--no-sandbox",
@@ -62,17 +64,24 @@ def launched() -> Iterator[Browser]:
 
 
 def install() -> None:
-    """Installs Debian's package; does nothing where there is no apt-get or no way to become root."""
+    """Installs the first of Debian's packages that there is; nothing where there is no apt-get or no way to become root."""
     as_root = [] if os.geteuid() == 0 else ["sudo"]
     if not shutil.which("apt-get") or not all(map(shutil.which, as_root)):
         return
+    _apt_get(as_root, "update", "-qq")
+    for package in PACKAGES:
+        _apt_get(as_root, "install", "-y", "-qq", "--no-install-recommends", package)
+        if found():
+            return
+
+
+def _apt_get(as_root: list[str], *words: str) -> None:
     settings = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
-    for step in (["update", "-qq"], ["install", "-y", "-qq", "--no-install-recommends", "chromium"]):
-        subprocess.run([*as_root, "apt-get", *step], env=settings, stdout=subprocess.DEVNULL, check=False)
+    subprocess.run([*as_root, "apt-get", *words], env=settings, stdout=subprocess.DEVNULL, check=False)
 
 
 if __name__ == "__main__":
     if not found():
-        print("No Chromium here: installing the package chromium.", flush=True)
+        print("No Chromium here: installing one.", flush=True)
         install()
     sys.exit(None if found() else ADVICE)
