@@ -82,7 +82,15 @@ function draw(grid) {
   showPinned(grid);
   grid.hover = grid.pointer ? pointed(grid, grid.pointer) : null;  // it rests, but what lies under it may be new
   show(grid);
+  if (root.dataset.painted === data.painted) return;
   root.dataset.painted = data.painted;
+  if (typeof data.address === "string") address(data.address);
+}
+
+// The link of what is now on the screen. Streamlit writes it too, but has to draw the whole page anew for it.
+function address(query) {
+  const [now, then] = [location.search, query].map((text) => [...new URLSearchParams(text)].sort().join("&"));
+  if (now !== then) history.pushState({}, "", location.pathname + (query && `?${query}`));
 }
 
 // The page may place us between two device pixels; squares are sharp only on whole ones.

@@ -101,6 +101,12 @@ def _fragments() -> list[str] | None:
     return run.fragment_ids_this_run if run else None
 
 
+def _drawn(name: str) -> bool:
+    """Has this run drawn the widget of this key? Only then does the browser learn of a value that was set before."""
+    run = get_script_run_ctx()
+    return run is not None and name in run.shared.widget_user_keys_this_run
+
+
 def _untold() -> None:
     """Where a run made way before it told widgets their new values, the browser still sends the old ones: these go.
 
@@ -109,9 +115,9 @@ def _untold() -> None:
     state = st.session_state
     for name, said in state.moved.items():
         value, new = state.get(name), getattr(state.config, name)
-        if value == said:
+        if value in (said, new):
             state[name] = new
-        elif value != new:
+        else:
             state.moved[name] = value
 
 
@@ -256,7 +262,7 @@ def _view(view: View, any_length: bool) -> None:
         view(shown)
     finally:
         linked()
-    state.moved = {name: said for name, said in state.moved.items() if name in controls.NAMES}  # the others are drawn
+    state.moved = {name: said for name, said in state.moved.items() if name in controls.NAMES or not _drawn(name)}
     if _differ() and not state.get("follow"):  # a widget of the view has moved one of the controls
         st.rerun()
 
@@ -328,6 +334,11 @@ def _taken_up() -> Config:
     state.moved = {name: shown[name] for name in untold} | state.moved
     state.update({name: getattr(config, name) for name in state.moved})
     return config
+
+
+def address() -> str:
+    """The query string of what is shown."""
+    return codec.link(st.session_state.config)
 
 
 def linked() -> None:

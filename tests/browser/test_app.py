@@ -10,6 +10,8 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.conftest import GRID
+
 FILES = sorted((Path(__file__).parents[2] / "pages").glob("*.py"))
 PAGES = [path.stem for path in FILES if "page.show(" in path.read_text()]  # those about a config
 KNOBS = {"tokens": "33", "heads": "4", "mask": "window", "span": "7", "temperature": "0.5"}
@@ -52,6 +54,24 @@ def test_a_key_moves_a_slider(tab):
     tab.slider("temperature").press("ArrowRight")
     tab.painted(temperature=1.05)
     assert tab.link == {"temperature": "1.05"}
+
+
+def test_the_address_bar_holds_the_link_as_soon_as_its_picture_is_there(tab):
+    tab.page.evaluate(
+        """grid => {
+            window.seen = [];
+            new MutationObserver(() => seen.push([document.querySelector(grid).dataset.painted, location.search.slice(1)]))
+                .observe(document, { subtree: true, attributeFilter: ["data-painted"] });
+        }""",
+        GRID,
+    )
+    entries, values = tab.page.evaluate("history.length"), ("1.05", "1.1", "1.15", "1.2")
+    for value in values:
+        tab.slider("temperature").press("ArrowRight")
+        tab.painted(temperature=value)
+        tab.quiet()
+    assert tab.page.evaluate("seen") == [[f"temperature={value}"] * 2 for value in values]
+    assert tab.page.evaluate("history.length") == entries + len(values)
 
 
 def test_heads_that_do_not_divide_move_the_width(tab):

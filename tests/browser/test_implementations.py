@@ -66,6 +66,20 @@ def test_a_question_keeps_name_and_error_till_it_is_answered(visit):
     expect(choice(tab, "version", "as printed")).to_be_checked()
 
 
+def test_what_a_question_hides_comes_back_as_it_was(visit):
+    tab = visit(f"{LINK}&implementation=fused&version=as+meant&row_detail=costs")
+    tab.quiet()
+    choice(tab, "bug", "question").click()
+    expect(tab.widget("version")).to_have_count(0)
+    tab.quiet()
+    choice(tab, "implementation", "Number 4").click()
+    expect(choice(tab, "implementation", "Number 4")).to_be_checked()
+    tab.quiet()
+    choice(tab, "bug", "answer").click()
+    for knob, value in {"version": "as printed", "row_detail": "costs"}.items():
+        expect(choice(tab, knob, value)).to_be_checked()
+
+
 def test_a_narrow_window_scrolls_down_only(visit):
     tab = visit(LINK, theme="dark", size=(390, 844))
     tab.painted(**SMALL)

@@ -32,7 +32,7 @@ def view(config: Config) -> None:
         return
     trace = compute.trace(config)
     title = st.container()  # filled after the grid, which is what one waits for
-    heads_grid(config, compute.cells(config.tensors), on_pin=page.pinned)
+    heads_grid(config, compute.cells(config.tensors), on_pin=page.pinned, address=page.address())
     pause.paint()
     with title:
         parts.title(config, lambda: proof.badge(config))

@@ -126,7 +126,7 @@ def _squares(config: Config, drawing: Drawing) -> None:
     note = f"A pixel is the {what} of {sketch.tile} x {sketch.tile} weights."
     if len(heads) < config.heads:
         note += f" Heads from {len(heads)} on: preview, one query of each tile."
-    heads_grid(config, cells, on_pin=page.pinned, note=note)
+    heads_grid(config, cells, on_pin=page.pinned, note=note, address=page.address())
 
 
 def _row(config: Config, drawing: Drawing) -> None:

@@ -30,7 +30,9 @@ def grid(config: Config, name: str, printed: bool, found: Comparison) -> None:
     cells = compute.published_cells(compute.published(config), name, printed)
     if cells is not None:
         note = f"weights of this version{_first(config)}"
-        heads_grid(_shown(config, found), cells, height=GRID_HEIGHT, on_pin=page.pinned, note=note)
+        heads_grid(
+            _shown(config, found), cells, height=GRID_HEIGHT, on_pin=page.pinned, note=note, address=page.address()
+        )
 
 
 def pictures(config: Config, name: str, printed: bool, found: Comparison) -> None:
