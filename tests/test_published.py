@@ -347,7 +347,7 @@ def test_three_slips_keep_it_from_running_at_all():
     errors = [slip.error for slip in ROWS["functional"].slips]
     assert errors[0].startswith("SyntaxError: expected ':'")
     assert errors[1].startswith("SyntaxError: invalid syntax")
-    assert errors[2] == "AttributeError: 'Module' object has no attribute 'd_v'"
+    assert errors[2] == "AttributeError: 'MultiHeadAttention' object has no attribute 'd_v'"
     assert [slip.error for slip in ROWS["head-matrices"].slips] == ["NameError: name 'math' is not defined"]
 
 

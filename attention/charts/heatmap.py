@@ -8,6 +8,7 @@ from math import log10
 from typing import Any
 
 import plotly.graph_objects as go
+import torch
 from jaxtyping import Float
 from torch import Tensor
 
@@ -133,8 +134,8 @@ def vector(cells: Float[Tensor, "1 k"], tile: int, colors: str) -> go.Figure:
 
 
 def influence(cells: Float[Tensor, "q k"]) -> go.Figure:
-    """How much each output changes with each token; nearly white is exactly nothing, the end of the scale the most."""
-    figure = weights(cells, 1, "own maximum", [])
+    """How much each output changes with each token; what is exactly nothing is left out, as hidden pairs are."""
+    figure = weights(cells.masked_fill(cells == 0, torch.nan), 1, "own maximum", [])
     figure.update_traces(
         colorscale=theme.plotly_scale(theme.INFLUENCE),
         colorbar={"title": {"text": "change"}},

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import torch
 import torch.nn.functional as F
@@ -58,6 +59,12 @@ def case(config: Config, most: int | None = None, crosses: bool = False) -> Case
     """
     queries, keys = (min(n, most or n) for n in longest(config))
     config, keys = (config, keys) if crosses else (replace(config, keys=0, d_v=0), queries)
+    return _case(config, queries, keys)
+
+
+@lru_cache(maxsize=1)
+def _case(config: Config, queries: int, keys: int) -> Case:
+    """The last one is kept, as row after row is compared on it."""
     with torch.no_grad():
         weights = Weights.split(*matrices(config).values(), config.heads, config.groups).to(torch.float64)
         padded = torch.arange(keys) < keys - torch.arange(config.batch)[:, None] % keys

@@ -18,9 +18,10 @@ from attention.scores import root
 
 @dataclass(frozen=True)
 class Evidence:
-    """Numbers beside a lesson, to be drawn as lines: `points` are (series, x, y)."""
+    """Numbers beside a lesson, to be drawn as lines: `points` are (series, x, y), found in a `setting`."""
 
     title: str
+    setting: str
     x: str
     y: str
     points: tuple[tuple[str, float, float], ...]
@@ -45,6 +46,8 @@ class Slip:
         """Type and message, found by trying."""
         try:
             self.show()
+        except SyntaxError as error:  # without the place, as there is no file
+            return f"{type(error).__name__}: {error.msg}"
         except Exception as error:
             return f"{type(error).__name__}: {error}"
         raise AssertionError(f"{self.what!r} did not raise; the lesson about it is out of date.")

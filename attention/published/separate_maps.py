@@ -50,7 +50,10 @@ def saturation() -> Evidence:
         scores = (x @ q) @ (x @ k).mT
         for name, scale in (("no scale", 1.0), ("1/sqrt(d)", 1 / math.sqrt(width))):
             points.append((name, float(width), greatest_weight(torch.softmax(scores * scale, -1))))
-    return Evidence("Without a scale, wider is sharper", "Width of the head", "Mean greatest weight", tuple(points))
+    setting = "Noise, 32 tokens that all see each other, so that 1/32 is an even row."
+    return Evidence(
+        "Without a scale, wider is sharper", setting, "Width of the head", "Mean greatest weight", tuple(points)
+    )
 
 
 SINGLE = Row(
@@ -61,7 +64,7 @@ SINGLE = Row(
     as_meant=single_unscaled,
     lesson="The print is right. But a dot product of d products has a variance that grows with d, and nothing divides "
     "it: the wider the head, the nearer each row is to one-hot, where the softmax passes almost no gradient. That is "
-    "why the scale is there, and why a small example does not show that it is missing.",
+    "why the scale is there. With few channels nobody notices that it is missing.",
     demand="One sequence to itself; any batch and length; no mask.",
     part=lambda w: w.merged,
     scale=unscaled,

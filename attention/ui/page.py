@@ -38,7 +38,8 @@ TIGHT = """
 .stMainBlockContainer { padding: 3.6rem 2.2rem 2rem; }
 .stSidebar [data-testid="stSidebarHeader"] { height: 2.4rem; margin-bottom: 0; }
 .stSidebar .stVerticalBlock { gap: .55rem; }
-.katex-display { overflow-x: auto; overflow-y: hidden; animation: more linear; animation-timeline: scroll(self inline); }
+.katex-display { padding: 0 3px; overflow-x: auto; overflow-y: hidden; }
+.katex-display { animation: more linear; animation-timeline: scroll(self inline); }
 @keyframes more { 0%, 95% { mask-image: linear-gradient(to left, transparent, black 3rem); } }
 @media (max-width: 640px) {
     .stMainBlockContainer { padding: 4rem .8rem 2rem; }

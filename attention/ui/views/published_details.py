@@ -9,6 +9,7 @@ from attention.charts import lesson
 from attention.config import KNOBS, Config
 from attention.published import ROWS, Evidence
 from attention.published.compare import Comparison
+from attention.published.demands import BATCH, CHANNELS, HEADS, TOKENS
 from attention.published.row import greatest_weight
 from attention.tables import quantity
 from attention.ui import compute
@@ -82,6 +83,10 @@ def _counted(count: int, what: str) -> str:
 
 def _demands(config: Config, name: str, printed: bool, found: Comparison) -> None:
     st.markdown(f"**What it accepts, found by trying.** {ROWS[name].demand}")
+    st.caption(
+        f"Tried on {BATCH} sequences of {TOKENS} tokens and {CHANNELS} channels, in {HEADS} heads, where nothing else is "
+        "said. A row that disagrees raises nothing, but its numbers are not the reference's."
+    )
     tried = [(one.trial, one.outcome, one.error) for one in compute.demands(name, printed)]
     data, wide = pd.DataFrame(tried, columns=["Given", "Outcome", "Error"]), st.column_config.TextColumn(width="large")
     st.dataframe(data, hide_index=True, height="content", key="demands", column_config={"Error": wide})
@@ -100,5 +105,6 @@ def _evidence(found: Evidence, shown: Comparison) -> None:
         greatest = greatest_weight(shown.weights)
         here = f" The pictures above have the weights of the settings, not these: there it is {greatest:.2f}."
     st.caption(
-        f"“{series[0]}”: from a width of {found.half:g} on, over half of a row goes to one key, on average.{here}"
+        f"{found.setting} Of the widths drawn, {found.half:g} is the first at which “{series[0]}” gives over half of a "
+        f"row to one key, on average.{here}"
     )

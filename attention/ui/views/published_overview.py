@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from contextlib import nullcontext
 
 import pandas as pd
 import streamlit as st
 
 from attention.config import Config
 from attention.published import ROWS
+from attention.published.case import longest
 from attention.published.compare import WITHIN, Comparison, Error, Judgement
 from attention.ui import compute, page
 from attention.ui.words import plain
@@ -19,17 +21,19 @@ RELATIVE = (
     "Relative error: the norm of all differences to the reference, over the norm of the reference; over every sequence. "
     f"Up to {WITHIN:.0e} counts as equal."
 )
+PADDED = "Of several sequences, the first hides nothing more, the next its last key, the one after that two: padding."
 MASKS = {
     "none": "It has no mask, so its reference has none either.",
     "causal": "It is always causal, whatever the mask of the settings, and so is its reference.",
-    "added": "It adds its mask to the scores: zero, or minus infinity where a key is hidden.",
-    "boolean": "Its mask is boolean: a key is hidden where it is 0.",
+    "added": f"It adds its mask to the scores: zero, or minus infinity where a key is hidden. {PADDED}",
+    "boolean": f"Its mask is boolean: a key is hidden where it is 0. {PADDED}",
 }
 
 
 def table(config: Config, chosen: str) -> None:
     """Row by row, as meant and as printed: does it agree, and by how much does it not?"""
-    found = compute.judgements(compute.published(config))
+    with st.spinner("Comparing every implementation …") if longest(config)[0] < config.tokens else nullcontext():
+        found = compute.judgements(compute.published(config))
     lines = [
         {
             "Implementation": f"**{row.name}**" if name == chosen else row.name,
@@ -47,6 +51,8 @@ def question(found: Comparison) -> None:
     """What is asked; that a row raises is told, but not what."""
     if found.judgement.error:
         st.error("It raises an error at these settings.")
+    if found.judgement.verdict == "agrees":
+        st.info("Nothing is to be seen at these settings: it agrees with the reference. Take more heads, or sequences.")
     st.markdown(
         "**Find the bug.** Which line is wrong, and what does it do to these pictures? The code is below them. Then "
         "choose: **answer**."

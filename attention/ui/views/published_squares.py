@@ -16,8 +16,8 @@ from attention.ui import compute, page
 
 GRID_HEIGHT = 360
 INFLUENCE = (
-    "Every token in turn becomes another; how much each output changes, over the mean size of an output. White is "
-    "exactly nothing. Under a causal mask, colour above the diagonal is the future, seen."
+    "Every token in turn becomes another; how much each output changes, over the mean size of an output. The grey of "
+    "what a mask hides is exactly nothing. Under a causal mask, colour above the diagonal is the future, seen."
 )
 OUTPUT = (
     "Queries down, channels across. The scale ends at the greatest number in the reference's output, so that full "
@@ -45,9 +45,9 @@ def pictures(config: Config, name: str, printed: bool, found: Comparison) -> Non
         square, tile = _pooled(found.reference[head], ~found.mask)
         _plot(heatmap.weights(square, tile, config.colors, []), "reference")
     with above[1]:
-        st.caption(f"Weights: this version less the reference{where}", help="Zero is nearly white.")
+        st.caption(f"Weights: this version less the reference{where}", help="Zero is nearly the colour of the page.")
         if found.difference is None:
-            st.info("It raises before there are weights.")
+            st.info("It raises before it returns weights.")
         else:
             square, tile = _pooled(found.difference[head], ~found.visible[head])
             _plot(heatmap.difference(square, tile, []), "difference")
@@ -68,7 +68,7 @@ def pictures(config: Config, name: str, printed: bool, found: Comparison) -> Non
 
 def _output(found: Comparison) -> None:
     if found.apart is None:
-        st.info("It raises before there is an output." if found.weights is None else "Its output has another shape.")
+        st.info("It raises before it returns an output." if found.weights is None else "Its output has another shape.")
         return
     tiles = tuple(-(-size // heatmap.PIXELS) for size in found.apart.shape)
     limit = float(found.target.nan_to_num(0).abs().max()) or 1.0
@@ -81,7 +81,7 @@ def _influence(config: Config, name: str, printed: bool, found: Comparison) -> N
     cut = "" if (queries, keys) == found.mask.shape else f"; the first {queries} outputs and {keys} tokens"
     st.caption(f"Influence of tokens on outputs{_first(config)}{cut}", help=INFLUENCE)
     if reach is None:
-        st.info("It raises before there is an output." if found.weights is None else "All tokens get one output.")
+        st.info("It raises before it returns an output." if found.weights is None else "All tokens get one output.")
     else:
         _plot(heatmap.influence(reach.float()), "influence")
 
