@@ -6,6 +6,7 @@ import json
 import sys
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -16,6 +17,7 @@ from attention.implementations import IMPLEMENTATIONS
 from attention.recordings import Timing
 from attention.sweep import AXES, DEFAULTS, KNOBS, Sweep, parsed
 from attention.timing import Progress, measure
+from attention.turn import ITS_TURN, WAITING
 
 ABOUT = """\
 Times attention on every device of this machine.
@@ -65,7 +67,7 @@ def _measured(sweep: Sweep, show) -> list[Timing]:
         show(timing, progress)
 
     try:
-        return measure(sweep, on_timing=keep, on_wait=_waiting)
+        return measure(sweep, on_timing=keep, on_wait=partial(_aside, WAITING), on_turn=partial(_aside, ITS_TURN))
     except KeyboardInterrupt:
         return list(found.values())
 
@@ -92,8 +94,8 @@ def _inventory() -> str:
     return "\n".join([*lines, "", *(f"{name:36}{how.help}" for name, how in IMPLEMENTATIONS.items())])
 
 
-def _waiting() -> None:
-    print("Waiting: another sweep is being measured on this machine.", file=sys.stderr, flush=True)
+def _aside(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
 
 
 def _json_line(timing: Timing, progress: Progress) -> None:

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from attention.recordings import read, written
 from attention.sweep import Sweep
-from attention.ui.measuring import Job
+from attention.ui.measuring import DESK, Job
 from attention.ui.views import timing_recordings
 from tests.timings import GPU, line
 
@@ -191,6 +191,19 @@ def test_a_job_that_waits_says_how_many_are_before_it():
     test = run(job=Job(Sweep()))
     assert test.button(key="cancel").label == "Cancel"
     assert "Waiting: 0 before this one. One sweep at a time" in test.get("progress")[0].proto.text
+
+
+def test_a_job_that_another_program_holds_up_says_so():
+    test = run(job=Job(Sweep(), "held"))
+    assert test.button(key="cancel").label == "Cancel"
+    told = test.get("progress")[0].proto.text
+    assert told == ("Waiting for another program on this host, which is measuring. The time budget starts after that.")
+
+
+def test_who_waits_behind_one_that_is_held_up_is_told(monkeypatch):
+    monkeypatch.setattr(DESK, "current", Job(Sweep(), "held"))
+    told = run(job=Job(Sweep())).get("progress")[0].proto.text
+    assert told.endswith("The first waits for another program on this host, which is measuring.")
 
 
 def test_a_job_that_failed_says_why_as_text():

@@ -16,6 +16,7 @@ from attention.ui.views import timing_recordings, timing_results
 from attention.ui.words import plain
 
 EVERY = 1.5  # seconds between two looks at what is being measured
+HELD = " for another program on this host, which is measuring."
 METHOD = """
 - **What is timed** is a whole call, with the memory that it asks for. Inputs, masks and layers are made before, and what
   compiles has been compiled (*first call* has that). Data are normal and drawn anew for each visit; a GPU is waited for
@@ -106,8 +107,10 @@ def _progress(job: Job) -> None:
     came = f" {nothing} came to nothing; *Every case* says why." if nothing else ""
     loose = sum(timing.error is None and not timing.settled for timing in job.timings.values())
     loose = f" {loose} did not settle: the host was busy, or the budget short." if loose and not job.open else ""
+    held = f" The first waits{HELD}" if DESK.held else ""
     words = {
-        "waiting": f"Waiting: {before} before this one. One sweep at a time is measured on this host.",
+        "waiting": f"Waiting: {before} before this one. One sweep at a time is measured on this host.{held}",
+        "held": f"Waiting{HELD} The time budget starts after that.",
         "measuring": f"Measuring: {cases} so far.{came}",
         "done": f"Measured {cases}.{loose}{came}",
         "cancelled": f"Cancelled; {cases} were measured and stay.{loose}",
