@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import sys
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -40,22 +41,48 @@ A file that --out wrote can be uploaded on the app's Timing page, or put into at
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Runs the command; 0 where something was measured, 2 where the arguments or the device are wrong."""
+    """Runs the command; 0 where something was measured, 2 where the arguments, the device or the file are wrong."""
     given = _parser().parse_args(arguments)
     if given.list:
         print(_inventory())
         return 0
     try:
         sweep = Sweep(**{name: parsed(name, text) for name, text in vars(given).items() if name in KNOBS and text})
+        _try(given.out)
         timings = _measured(sweep, _json_line if given.lines else _progress_line)
+        try:
+            _write(given.out, timings)
+        finally:
+            if not given.lines:
+                print(report(timings), flush=True)
     except (ConfigError, ValueError) as error:
         print(error, file=sys.stderr)
         return 2
-    if given.out:
-        given.out.write_text(recordings.written(timings))
-    if not given.lines:
-        print(report(timings))
     return 0 if timings else 2
+
+
+def _try(out: Path | None) -> None:
+    """Raises ValueError where a file can't be written, before hours are spent on what it would hold."""
+    if out is not None:
+        with _named(out):
+            new = not out.exists()
+            out.open("a").close()
+            if new:
+                out.unlink()
+
+
+def _write(out: Path | None, timings: list[Timing]) -> None:
+    if out is not None:
+        with _named(out):
+            out.write_text(recordings.written(timings))
+
+
+@contextmanager
+def _named(out: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise ValueError(f"--out {out} can't be written: {error.strerror}. Name a file in a folder of yours.") from None
 
 
 def _measured(sweep: Sweep, show) -> list[Timing]:

@@ -73,6 +73,37 @@ def test_wrong_arguments_are_refused_by_name(arguments, message, capsys):
     assert capsys.readouterr().err.startswith(message)
 
 
+@pytest.mark.parametrize("name", ["no folder/x.json", "."])
+def test_a_file_that_cannot_be_written_is_refused_before_measuring(name, monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(command, "measure", lambda *_, **__: pytest.fail("it measures"))
+    path = tmp_path / name
+    assert main([*TINY, "--out", str(path)]) == 2
+    assert capsys.readouterr().err.startswith(f"--out {path} can't be written: ")
+
+
+def test_trying_a_file_leaves_it_as_it_was(monkeypatch, tmp_path):
+    monkeypatch.setattr(command, "measure", lambda *_, **__: found())
+    path, seen = tmp_path / "x.json", []
+
+    def found() -> list:
+        seen.append(path.read_text() if path.exists() else None)
+        return [made()]
+
+    for _ in range(2):
+        assert main([*TINY, "--out", str(path)]) == 0
+    assert seen == [None, recordings.written([made()])]
+
+
+def test_a_file_that_is_lost_meanwhile_costs_no_report(monkeypatch, tmp_path, capsys):
+    folder = tmp_path / "soon gone"
+    folder.mkdir()
+    monkeypatch.setattr(command, "measure", lambda *_, **__: folder.rmdir() or [made()])
+    assert main([*TINY, "--out", str(folder / "x.json")]) == 2
+    said = capsys.readouterr()
+    assert "1 s" in said.out
+    assert said.err.endswith("can't be written: No such file or directory. Name a file in a folder of yours.\n")
+
+
 def test_an_interrupt_keeps_what_was_measured(monkeypatch, tmp_path):
     def interrupted(sweep, on_timing, **_):
         on_timing(made(), timing.Progress(1, 2, 0.5, 1.0))
