@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Iterable, Iterator
@@ -55,10 +56,17 @@ def main(arguments: list[str] | None = None) -> int:
         finally:
             if not given.lines:
                 print(report(timings), flush=True)
+    except BrokenPipeError:
+        _unread()
     except (ConfigError, ValueError) as error:
         print(error, file=sys.stderr)
         return 2
     return 0 if timings else 2
+
+
+def _unread() -> None:
+    """Who read the output has closed it, as `head` does: what is left of it goes nowhere, without a traceback."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _try(out: Path | None) -> None:
@@ -86,7 +94,7 @@ def _named(out: Path) -> Iterator[None]:
 
 
 def _measured(sweep: Sweep, show) -> list[Timing]:
-    """The timings; those that there are already where the keyboard interrupts."""
+    """The timings; those that there are already where the keyboard interrupts, or nobody reads any more."""
     found: dict = {}
 
     def keep(timing: Timing, progress: Progress) -> None:
@@ -96,6 +104,9 @@ def _measured(sweep: Sweep, show) -> list[Timing]:
     try:
         return measure(sweep, on_timing=keep, on_wait=partial(_aside, WAITING), on_turn=partial(_aside, ITS_TURN))
     except KeyboardInterrupt:
+        return list(found.values())
+    except BrokenPipeError:
+        _unread()
         return list(found.values())
 
 
@@ -149,10 +160,12 @@ def report(timings: Iterable[Timing]) -> str:
             error = f" +- {rise.error:.2f}" if rise.error is not None else ""
             over = f"{rise.lengths[0]:,} to {rise.lengths[1]:,}"
             parts.append(f"  grows with length to the power {rise.exponent:.2f}{error} over {over}")
-    return "\n".join([*parts, "", *comparison.crossovers(timings), *comparison.busy(timings)])
+    loose = [LOOSE] if any(timing.error is None and not timing.settled for timing in timings) else []
+    return "\n".join([*parts, "", *loose, *comparison.crossovers(timings), *comparison.busy(timings)])
 
 
 HEAD = f"  {'tokens':>9} {'median':>10} {'quartiles':>23} {'GFLOP/s':>9} {'of peak':>8} {'x best':>7} {'memory':>10}"
+LOOSE = "~ did not settle: its quartiles are over 10 % of the median apart, or of too few visits to a quiet machine"
 
 
 def _row(timing: Timing, slow: dict[Timing, float]) -> str:
