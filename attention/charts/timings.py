@@ -7,7 +7,6 @@ What they are drawn with is in `timing_marks.py`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from html import escape
 
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
@@ -74,7 +73,7 @@ def roofline(timings: Sequence[Timing]) -> go.Figure:
     found = lines(timings)
     for origin, dtype in sorted({(timing.origin, timing.dtype) for timing in timings}):
         here = [timing for timing in timings if (timing.origin, timing.dtype) == (origin, dtype)]
-        marks.roof(figure, f"{origin} · {dtype}", comparison.measured(here))
+        marks.roof(figure, f"{origin} · {dtype}", comparison.measured(here), look)
     for label, line in found.items():
         points = comparison.measured(line)
         xs, ys = [comparison.intensity(p) for p in points], [comparison.rate(p) for p in points]
@@ -115,7 +114,7 @@ def transfer(timings: Sequence[Timing]) -> go.Figure:
     for at, (label, line) in enumerate(found.items(), start=1):
         for color, (part, name) in zip(theme.HEADS, PARTS.items(), strict=False):
             values = [timing.spread.median if name == "median" else getattr(timing, name) for timing in line]
-            hover = f"{escape(label)}<br>%{{x}} tokens<br>{part}: %{{customdata}} (%{{y:.0f}} %)<extra></extra>"
+            hover = f"{marks.hovered(label)}<br>%{{x}} tokens<br>{part}: %{{customdata}} (%{{y:.0f}} %)<extra></extra>"
             figure.add_bar(
                 x=[f"{timing.length:,}" for timing in line],
                 y=values,

@@ -16,10 +16,11 @@ from attention.ui.words import plain
 CHARTS = {
     "time": "Time against length, both axes logarithmic: the median in a band between the quartiles. An open mark did "
     "not settle: its quartiles are over 10 % of the median apart, or were taken too few times. A dashed line was recorded "
-    "elsewhere.",
+    "elsewhere. Colours are implementations, shapes devices and whatever else differs.",
     "speed-up": "How many times faster than the CPU, with what the quartiles leave open. The star: where it pays.",
     "roofline": "Operations a second against operations a byte, under what each device reached at best: its copying "
-    "speed (the slope) and its matrix product (the ceiling), measured in the same run.",
+    "speed (the slope) and its matrix product (the ceiling), measured in the same run. A roof is grey and has the "
+    "shape of what stands under it.",
     "memory": "The most that a call held beyond its inputs: torch's allocator on an accelerator, the greatest resident "
     "size of the process on a CPU (exact to about 1 MiB).",
     "transfer": "What a call takes, and what moving q, k and v there and the results back takes.",
