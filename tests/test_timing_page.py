@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -59,6 +60,19 @@ def test_a_link_carries_the_sweep():
     assert dict(test.query_params) == query
     assert test.multiselect(key="sweep_lengths").value == [96, 4096]
     assert test.code[0].value.startswith("python -m attention.timing --lengths 96,4096 --masks full,causal")
+
+
+def test_a_device_that_is_not_on_this_host_is_named_and_cannot_be_measured():
+    test = run({"devices": "cuda:0,cpu"})
+    assert not test.exception
+    assert test.button(key="measure").disabled
+    assert re.search(r"Not on this host: cuda:0\. It has cpu \(.+\)\. Choose other devices, or none", said(test))
+    assert "Up to" not in said(test)
+    assert not run({"devices": "cpu"}).button(key="measure").disabled
+
+
+def test_one_case_is_one():
+    assert "Up to 1 case in" in said(run({"implementations": "SDPA", "lengths": "64", "devices": "cpu"}))
 
 
 def test_what_a_link_cannot_mean_is_said_and_shown_as_text():

@@ -63,7 +63,8 @@ def _start(sweep: Sweep, job: Job | None) -> None:
             how = {"on_click": DESK.cancel, "args": (job,), "help": "What was measured stays."}
             st.button("Cancel", key="cancel", width="stretch", **how)
         else:
-            how = {"on_click": _measure, "args": (sweep,), "disabled": not limits().measure, "type": "primary"}
+            off = not limits().measure or bool(_absent(sweep))
+            how = {"on_click": _measure, "args": (sweep,), "disabled": off, "type": "primary"}
             st.button("Measure here", key="measure", width="stretch", **how)
     with told:
         st.caption(_estimate(sweep))
@@ -76,13 +77,21 @@ def _measure(sweep: Sweep) -> None:
 def _estimate(sweep: Sweep) -> str:
     if not limits().measure:
         return plain(f"{limits().why} Recordings can still be shown.")
+    if absent := _absent(sweep):
+        here = ", ".join(f"{key} ({name})" for key, name in compute.devices().items())
+        return plain(f"Not on this host: {', '.join(absent)}. It has {here}. Choose other devices, or none for all.")
     names = ", ".join(name for key, name in compute.devices().items() if not sweep.devices or key in sweep.devices)
     count = sweep.combinations * (1 if sweep.devices else len(compute.devices()))
     threads = sweep.threads or devices.cores()
     return plain(
-        f"Up to {count:,} cases in at most {min(sweep.seconds, limits().seconds):g} seconds, on {names}, with "
+        f"Up to {count:,} case{'s' * (count != 1)} in at most {min(sweep.seconds, limits().seconds):g} seconds, on {names}, with "
         f"{threads} CPU thread{'s' * (threads != 1)}, in a process of its own."
     )
+
+
+def _absent(sweep: Sweep) -> list[str]:
+    """The devices of a sweep, as a link may name them, that this host doesn't have."""
+    return [key for key in sweep.devices if key not in compute.devices()]
 
 
 def _live() -> None:
