@@ -249,12 +249,16 @@ Line = list[Timing]
 ALIKE = ("implementation", "dtype", "mask", "passes", "batch", "heads", "d_head")
 
 
+def kind(timing: Timing) -> tuple:
+    """What two lines have in common that differ in nothing but where they were measured."""
+    return tuple(getattr(timing, name) for name in ALIKE)
+
+
 def across_devices(found: dict[str, Line], base: Callable[[Timing], bool]) -> list[tuple[str, str]]:
     """Pairs of labels of the same implementation and sizes, on the device that is the base and on another one."""
-
-    def kind(label: str) -> tuple:
-        return tuple(getattr(found[label][0], name) for name in ALIKE)
-
+    others: dict[tuple, list[str]] = {}
+    for label, line in found.items():
+        if not base(line[0]):
+            others.setdefault(kind(line[0]), []).append(label)
     bases = [label for label, line in found.items() if base(line[0])]
-    others = [label for label, line in found.items() if not base(line[0])]
-    return [(a, b) for a in bases for b in others if kind(a) == kind(b)]
+    return [(label, other) for label in bases for other in others.get(kind(found[label][0]), [])]

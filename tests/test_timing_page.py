@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import json
 import re
 from pathlib import Path
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attention.recordings import read, written
+from attention.recordings import Timing, read, written
 from attention.sweep import Sweep
 from attention.ui.measuring import DESK, Job
 from attention.ui.views import timing_recordings
@@ -133,6 +134,59 @@ def test_opened_recordings_stay_until_they_are_taken_away_one_by_one():
     test.button(key="remove_b.json").click().run()
     assert not test.get("plotly_chart")
     assert "No GPU here" in said(test)
+
+
+def many() -> dict[str, list[Timing]]:
+    """An opened recording of 80 lines, half of them of a CPU."""
+    axes = itertools.product(
+        ("SDPA", "SDPA math"), ("float32", "bfloat16"), range(1, 11), ({"device_name": "Far CPU"}, GPU)
+    )
+    moved = {"to_device": 1e-4, "peak_bytes": 2**24}
+    timings = [
+        timing
+        for name, dtype, batch, device in axes
+        for timing in line([64, 256], [0.01, 0.02], implementation=name, dtype=dtype, batch=batch, **(moved | device))
+    ]
+    return {"x.json": read(written(timings), "x.json")}
+
+
+@pytest.mark.parametrize("chart", ["time", "speed-up", "roofline", "memory", "transfer"])
+def test_of_many_lines_some_are_drawn_and_that_is_said(chart):
+    test = run(opened=many(), timing_chart=chart)
+    assert not test.exception
+    some = 8 if chart == "transfer" else 24
+    assert f"{some} of 80 lines are drawn. *Lines* chooses; tables and downloads have all." in said(test)
+    assert json.loads(test.get("plotly_chart")[0].proto.spec)["layout"]["height"] < 2500
+    assert said(test).count("against Far CPU") == 12
+    assert [len(each.value) for each in test.dataframe] == [80, 160]
+
+
+def test_the_lines_that_are_drawn_are_chosen_by_what_they_differ_in():
+    test = run(opened=many())
+    test.multiselect(key="timing_lines_dtype").set_value(["bfloat16"]).run()
+    test.multiselect(key="timing_lines_Batch").set_value([3]).run()
+    assert "4 of 80 lines are drawn" in said(test)
+    names = {trace["name"].replace("<br>", " ") for trace in json.loads(drawn(test))["data"]}
+    assert len(names) == 4
+    assert [len(each.value) for each in test.dataframe] == [80, 160]
+    test.multiselect(key="timing_lines_Batch").set_value([]).run()
+    assert "24 of 80 lines are drawn" in said(test)
+
+
+def test_a_choice_outlives_a_recording_that_is_taken_away():
+    opened = many() | {"y.json": read(written(line(LENGTHS, [1.0] * 3, dtype="float16", **GPU)), "y.json")}
+    test = run(opened=opened)
+    test.multiselect(key="timing_lines_dtype").set_value(["float16"]).run()
+    assert "1 of 81 lines are drawn" in said(test)
+    test.button(key="remove_y.json").click().run()
+    assert not test.exception
+    assert "24 of 80 lines are drawn" in said(test)
+
+
+def test_among_few_lines_nobody_has_to_choose():
+    test = run(job=done())
+    assert not [box for box in test.multiselect if box.key.startswith("timing_lines")]
+    assert "lines are drawn" not in said(test)
 
 
 class File(io.BytesIO):
