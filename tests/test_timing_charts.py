@@ -124,6 +124,20 @@ def test_memory_stands_beside_one_matrix_a_head():
     assert guide["y"] == [8 * 64**2 * 4, 8 * 128**2 * 4]
 
 
+def test_where_sizes_and_dtypes_are_mixed_each_has_its_own_matrix():
+    half = {"dtype": "bfloat16", "peak_bytes": 2**24}
+    here = [made(64, peak_bytes=2**24), made(64, **half), made(64, **half, heads=2), made(128, **half, heads=2)]
+    guides = {trace["name"]: trace for trace in traces(charts.memory(here)) if "customdata" not in trace}
+    assert {name: guide["y"] for name, guide in guides.items()} == {
+        "one n x n matrix a head: batch 1, 8 heads, 4 bytes a number": [8 * 64**2 * 4],
+        "one n x n matrix a head: batch 1, 8 heads, 2 bytes a number": [8 * 64**2 * 2],
+        "one n x n matrix a head: batch 1, 2 heads, 2 bytes a number": [2 * 64**2 * 2, 2 * 128**2 * 2],
+    }
+    assert len({guide["line"]["dash"] for guide in guides.values()} - {"dash", "solid"}) == 3
+    many = [*here, made(64, peak_bytes=2**24, batch=2)]
+    assert all("customdata" in trace for trace in traces(charts.memory(many))), "too many to tell apart"
+
+
 def test_transfer_is_part_of_a_bar_in_its_order():
     figure = charts.transfer([*CPU, *CARD[:1], made(64, 1.0, implementation="SDPA math", to_device=1.0, **GPU)])
     parts = traces(figure)
