@@ -274,6 +274,14 @@ def test_who_waits_behind_one_that_is_held_up_is_told(monkeypatch):
     assert told.endswith("The first waits for another program on this host, which is measuring.")
 
 
+def test_that_leaving_ends_a_sweep_is_said_before_and_after():
+    said_before = said(run(job=Job(Sweep(), "measuring")))
+    assert "A sweep ends as well where nobody looks at this page for 120 seconds." in said_before
+    found = {timing.case: timing for timing in line(LENGTHS, [0.001, 0.016, 0.256])}
+    told = run(job=Job(Sweep(), "left", 0.5, timings=found)).get("progress")[0].proto.text
+    assert told == "Ended, as nobody looked at this page for 120 seconds; 3 cases were measured and stay."
+
+
 def test_a_job_that_failed_says_why_as_text():
     test = run(job=Job(Sweep(), "failed", said="<b>[gone](http://host)"))
     assert test.error[0].value == r"Measuring failed\. \<b\>\[gone\]\(http\://host\)".replace(r"failed\.", "failed.")

@@ -21,7 +21,7 @@ from attention.sweep import Case, Sweep, flags
 from attention.turn import ITS_TURN, WAITING
 
 ROOT = Path(__file__).parents[2]
-GONE = 20.0  # seconds after which a visitor who no longer looks is taken to have left
+GONE = 120.0  # seconds after which a visitor who no longer looks has left: a hidden tab asks once a minute
 GRACE = 60.0  # seconds over its budget after which a process is ended
 WATCH = 0.5  # seconds between two looks at a process
 LATE = "It was ended {:g} seconds after its time budget was up, as it did not end by itself."
@@ -33,7 +33,7 @@ class Job:
     """A sweep that a visitor asked for; `timings` fill as they come, by case, and stay when it is cancelled.
 
     `state`: waiting (for the sweeps of other visitors), held (for a program outside of this app that measures),
-    measuring, done, cancelled or failed; `said`: the last words of the process, where it failed.
+    measuring, done, cancelled, left (by its visitor) or failed; `said`: the last words of the process, where it failed.
     """
 
     sweep: Sweep
@@ -53,9 +53,9 @@ class Job:
 
 
 def left(job: Job) -> bool:
-    """Has the visitor not looked for a while? Then the job counts as cancelled."""
+    """Is the job over, be it as its visitor has not looked for a while?"""
     if job.open and monotonic() - job.seen > GONE:
-        job.state = "cancelled"
+        job.state = "left"
     return not job.open
 
 

@@ -10,12 +10,14 @@ from attention import devices
 from attention.recordings import Timing
 from attention.sweep import Sweep
 from attention.ui import compute, page
+from attention.ui.job import GONE
 from attention.ui.limits import limits
 from attention.ui.measuring import DESK, Job
 from attention.ui.views import timing_recordings, timing_results
 from attention.ui.words import plain
 
 EVERY = 1.5  # seconds between two looks at what is being measured
+LEAVING = f"A sweep ends as well where nobody looks at this page for {GONE:g} seconds."
 HELD = " for another program on this host, which is measuring."
 METHOD = """
 - **What is timed** is a whole call, with the memory that it asks for. Inputs, masks and layers are made before, and what
@@ -60,14 +62,14 @@ def _start(sweep: Sweep, job: Job | None) -> None:
     button, told = st.columns([1, 4], vertical_alignment="center")
     with button:
         if job is not None and job.open:
-            how = {"on_click": DESK.cancel, "args": (job,), "help": "What was measured stays."}
+            how = {"on_click": DESK.cancel, "args": (job,), "help": f"What was measured stays. {LEAVING}"}
             st.button("Cancel", key="cancel", width="stretch", **how)
         else:
             off = not limits().measure or bool(_absent(sweep))
             how = {"on_click": _measure, "args": (sweep,), "disabled": off, "type": "primary"}
             st.button("Measure here", key="measure", width="stretch", **how)
     with told:
-        st.caption(_estimate(sweep))
+        st.caption(LEAVING if job is not None and job.open else _estimate(sweep))
 
 
 def _measure(sweep: Sweep) -> None:
@@ -122,6 +124,7 @@ def _progress(job: Job) -> None:
         "held": f"Waiting{HELD} The time budget starts after that.",
         "measuring": f"Measuring: {cases} so far.{came}",
         "done": f"Measured {cases}.{loose}{came}",
+        "left": f"Ended, as nobody looked at this page for {GONE:g} seconds; {cases} were measured and stay.{loose}",
         "cancelled": f"Cancelled; {cases} were measured and stay.{loose}",
         "failed": f"Measuring failed. {plain(job.said)}",
     }
