@@ -30,7 +30,7 @@ def program(monkeypatch, tmp_path):
         head = f"#!{sys.executable}\nimport json, sys, time, pathlib\nROWS = {ROWS!r}\n"
         tell = """
             def tell(i, share):
-                print(json.dumps({"progress": {"share": share}, "timing": ROWS[i]}), flush=True)
+                print(json.dumps({"progress": {"share": share, "cases": 3}, "timing": ROWS[i]}), flush=True)
         """
         path.write_text(head + textwrap.dedent(tell) + textwrap.dedent(body))
         path.chmod(0o755)
@@ -53,7 +53,7 @@ def test_timings_come_as_they_are_printed(program):
     until(lambda: not job.open)
     assert job.state == "done"
     assert [recordings.row(timing) for timing in job.timings.values()] == ROWS
-    assert job.share == 1.0
+    assert (job.share, job.cases, job.unbegun) == (1.0, 3, 1)
 
 
 def test_a_cancelled_job_keeps_what_was_measured_and_its_process_ends(program):

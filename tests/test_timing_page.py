@@ -15,7 +15,7 @@ from attention.recordings import Timing, read, written
 from attention.sweep import Sweep
 from attention.ui.measuring import DESK, Job
 from attention.ui.views import timing_recordings
-from tests.timings import GPU, line
+from tests.timings import GPU, failed, line, made
 
 PAGE = Path(__file__).parents[1] / "pages" / "timing.py"
 LENGTHS = [64, 256, 1024]
@@ -280,6 +280,28 @@ def test_that_leaving_ends_a_sweep_is_said_before_and_after():
     found = {timing.case: timing for timing in line(LENGTHS, [0.001, 0.016, 0.256])}
     told = run(job=Job(Sweep(), "left", 0.5, timings=found)).get("progress")[0].proto.text
     assert told == "Ended, as nobody looked at this page for 120 seconds; 3 cases were measured and stay."
+
+
+@pytest.mark.parametrize(
+    ("state", "cases", "told"),
+    [
+        ("measuring", 9, "Measuring: 1 case so far. 1 came to nothing; *Every case* says why."),
+        ("done", 2, "Measured 1 case. 1 came to nothing; *Every case* says why."),
+        (
+            "done",
+            9,
+            "Measured 1 case. 1 came to nothing; *Every case* says why. 7 were not begun before the time was up.",
+        ),
+        (
+            "cancelled",
+            3,
+            "Cancelled; 1 case was measured and stays. 1 came to nothing; *Every case* says why. 1 was not begun.",
+        ),
+    ],
+)
+def test_what_became_of_every_case_is_said(state, cases, told):
+    found = {timing.case: timing for timing in (made(64), failed(128))}
+    assert run(job=Job(Sweep(), state, 0.5, cases=cases, timings=found)).get("progress")[0].proto.text == told
 
 
 def test_a_job_that_failed_says_why_as_text():

@@ -33,13 +33,15 @@ class Job:
     """A sweep that a visitor asked for; `timings` fill as they come, by case, and stay when it is cancelled.
 
     `state`: waiting (for the sweeps of other visitors), held (for a program outside of this app that measures),
-    measuring, done, cancelled, left (by its visitor) or failed; `said`: the last words of the process, where it failed.
+    measuring, done, cancelled, left (by its visitor) or failed; `cases`: how many there are, as far as is known;
+    `said`: the last words of the process, where it failed.
     """
 
     sweep: Sweep
     state: str = "waiting"
     share: float = 0.0
     said: str = ""
+    cases: int = 0
     timings: dict[Case, Timing] = field(default_factory=dict)
     seen: float = field(default_factory=monotonic)
     process: subprocess.Popen | None = None
@@ -50,6 +52,11 @@ class Job:
     def open(self) -> bool:
         """Is there more to come?"""
         return self.state in ("waiting", "held", "measuring")
+
+    @property
+    def unbegun(self) -> int:
+        """Cases for which there was no time."""
+        return max(0, self.cases - len(self.timings))
 
 
 def left(job: Job) -> bool:
@@ -120,12 +127,12 @@ def _take_timing(job: Job, text: str) -> None:
     try:
         found = json.loads(text)
         timing = recordings.from_row(found["timing"])
-        share = found["progress"]["share"]
+        share, cases = (found["progress"][name] for name in ("share", "cases"))
     except (ValueError, KeyError, TypeError):
         job.said = text
         return
     job.timings = {**job.timings, timing.case: timing}  # a new dict: a reader may be half through the old one
-    job.share = share
+    job.share, job.cases = share, cases
 
 
 def _first_to_go(pid: int) -> None:

@@ -18,6 +18,7 @@ from attention.ui.words import plain
 
 EVERY = 1.5  # seconds between two looks at what is being measured
 LEAVING = f"A sweep ends as well where nobody looks at this page for {GONE:g} seconds."
+WHY = {"done": " before the time was up"}
 HELD = " for another program on this host, which is measuring."
 METHOD = """
 - **What is timed** is a whole call, with the memory that it asks for. Inputs, masks and layers are made before, and what
@@ -112,26 +113,39 @@ def _live() -> None:
 
 
 def _progress(job: Job) -> None:
+    """How far a sweep is, or how it ended and what came of its cases."""
     before = DESK.before(job)
     measured = sum(timing.error is None for timing in job.timings.values())
-    cases, nothing = f"{measured} case{'s' * (measured != 1)}", len(job.timings) - measured
-    came = f" {nothing} came to nothing; *Every case* says why." if nothing else ""
-    loose = sum(timing.error is None and not timing.settled for timing in job.timings.values())
-    loose = f" {loose} did not settle: the host was busy, or the budget short." if loose and not job.open else ""
+    cases = f"{measured} case{'s' * (measured != 1)}"
+    stay = "was measured and stays" if measured == 1 else "were measured and stay"
     held = f" The first waits{HELD}" if DESK.held else ""
     words = {
         "waiting": f"Waiting: {before} before this one. One sweep at a time is measured on this host.{held}",
         "held": f"Waiting{HELD} The time budget starts after that.",
-        "measuring": f"Measuring: {cases} so far.{came}",
-        "done": f"Measured {cases}.{loose}{came}",
-        "left": f"Ended, as nobody looked at this page for {GONE:g} seconds; {cases} were measured and stay.{loose}",
-        "cancelled": f"Cancelled; {cases} were measured and stay.{loose}",
+        "measuring": f"Measuring: {cases} so far.",
+        "done": f"Measured {cases}.",
+        "left": f"Ended, as nobody looked at this page for {GONE:g} seconds; {cases} {stay}.",
+        "cancelled": f"Cancelled; {cases} {stay}.",
         "failed": f"Measuring failed. {plain(job.said)}",
     }
+    rest = _rest(job, measured)
     if job.state == "failed":
-        st.error(words["failed"], icon=":material/error:")
+        st.error("\n\n".join(filter(None, (words["failed"], rest.strip()))), icon=":material/error:")
     else:
-        st.progress(min(job.share, 1.0) if job.state != "done" else 1.0, text=words[job.state])
+        st.progress(min(job.share, 1.0) if job.state != "done" else 1.0, text=words[job.state] + rest)
+
+
+def _rest(job: Job, measured: int) -> str:
+    """What is to be said of the cases that did not settle, came to nothing or were not begun."""
+    loose = sum(timing.error is None and not timing.settled for timing in job.timings.values())
+    nothing, unbegun = len(job.timings) - measured, job.unbegun
+    said = [
+        f" {loose} did not settle: the host was busy, or the budget short." * (loose > 0 and not job.open),
+        f" {nothing} came to nothing; *Every case* says why." * (nothing > 0),
+        f" {unbegun} {'was' if unbegun == 1 else 'were'} not begun{WHY.get(job.state, '')}."
+        * (unbegun > 0 and not job.open),
+    ]
+    return "".join(said)
 
 
 def _gpu_or_how(found: Sequence[Timing]) -> None:
