@@ -54,7 +54,7 @@ def test_every_field_is_missed_and_refused_by_name(name):
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"median": -1.0}, "timings[0].median=-1.0 is not between 0 and 1e+30."),
+        ({"median": -1.0}, "timings[0].median=-1.0 is not above 0 and at most 1e+30."),
         ({"median": "fast"}, "timings[0].median='fast' is not a number or null."),
         ({"median": True}, "timings[0].median=True is not a number or null."),
         ({"length": 64.5}, "timings[0].length=64.5 is not a whole number."),
@@ -68,9 +68,14 @@ def test_every_field_is_missed_and_refused_by_name(name):
         ({"when": "yesterday"}, "timings[0].when='yesterday' is not a date and time like 2026-01-31T12:00:00+00:00."),
         (
             {"device_name": "![x](http://host/p.png)"},
-            "timings[0].device_name='![x](http://host/p.png)' has characters that no name here has, or none at all.",
+            "timings[0].device_name='![x](http://host/p.png)' is no name: letters, digits, spaces and . , : ;",
         ),
-        ({"device_name": ""}, "timings[0].device_name='' has characters that no name here has, or none at all."),
+        ({"device_name": ""}, "timings[0].device_name is empty; it needs a name."),
+        ({"median": 0}, "timings[0].median=0 is not above 0 and at most 1e+30."),
+        ({"to_device": -1}, "timings[0].to_device=-1 is not between 0 and 1e+30."),
+        ({"dtype": "float8"}, "timings[0].dtype='float8' is not one of: float32, bfloat16, float16."),
+        ({"mask": "casual"}, "timings[0].mask='casual' is not one of: full, causal."),
+        ({"passes": ""}, "timings[0].passes='' is not one of: forward, forward + backward."),
         (
             {"error": "a\x00b", "median": None},
             "timings[0].error='a\\x00b' is not printable text of at most 300 characters.",
@@ -89,12 +94,12 @@ def test_a_wrong_field_is_refused_by_name(changed, message):
     [
         (
             rows(made(), median=math.nan),
-            "timings[0].median=nan is not between 0 and 1e+30.",
+            "timings[0].median=nan is not above 0 and at most 1e+30.",
         ),
-        (rows(made(), upper=-math.inf), "timings[0].upper=-inf is not between 0 and 1e+30."),
+        (rows(made(), upper=-math.inf), "timings[0].upper=-inf is not above 0 and at most 1e+30."),
         (
             rows(made(), median=1).replace('"median": 1', '"median": 1e999'),
-            "timings[0].median=inf is not between 0 and 1e+30.",
+            "timings[0].median=inf is not above 0 and at most 1e+30.",
         ),
         ("[" * 100_000, "The file nests 100000 brackets; a recording nests 3."),
         ('{"a": ' + "1" * 5000 + "}", "The file is not JSON: "),
