@@ -54,6 +54,12 @@ def test_the_empty_page_says_that_there_is_no_gpu_and_what_to_run():
     assert not test.get("plotly_chart")
 
 
+def test_the_page_says_one_command_for_its_sweep_wherever_it_says_one():
+    test = run({"lengths": "96", "implementations": "SDPA math", "devices": "cpu"})
+    assert test.code[0].value == "python -m attention.timing --lengths 96 --implementations 'SDPA math' --out gpu.json"
+    assert f"`{test.code[0].value}`" in said(test)
+
+
 def test_a_link_carries_the_sweep():
     query = {"lengths": "96,4096", "masks": "full,causal", "dtypes": "bfloat16", "seconds": "20", "threads": "1"}
     test = run(query)
@@ -314,6 +320,7 @@ def test_an_owner_can_switch_measuring_off(monkeypatch):
     test = run()
     assert test.button(key="measure").disabled
     assert "switched measuring off" in said(test)
+    assert "No GPU here, and no recording of one. On a machine" in said(test), "nothing is measured here"
 
 
 def test_an_owner_can_bound_the_budget(monkeypatch):

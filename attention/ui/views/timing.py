@@ -52,7 +52,7 @@ def view(sweep: Sweep) -> None:
     st.markdown("**Timing.** How long does this attention take, and from which length on does a GPU pay?")
     job: Job | None = page.kept("job")
     _start(sweep, job)
-    st.fragment(_live, run_every=EVERY if job and job.open else None)()
+    st.fragment(_live, run_every=EVERY if job and job.open else None)(sweep)
     timing_recordings.draw(sweep)
     with st.expander("How it is measured"):
         st.markdown(METHOD)
@@ -97,7 +97,7 @@ def _absent(sweep: Sweep) -> list[str]:
     return [key for key in sweep.devices if key not in compute.devices()]
 
 
-def _live() -> None:
+def _live(sweep: Sweep) -> None:
     """What changes while a sweep is being measured: its progress, the charts and the table."""
     job: Job | None = page.kept("job")
     if job is not None:
@@ -107,7 +107,7 @@ def _live() -> None:
             st.rerun()
         page.put(job_was_open=job.open)
     found = [*(job.timings.values() if job else ()), *compute.shipped(), *timing_recordings.opened()]
-    _gpu_or_how(found)
+    _gpu_or_how(sweep, found)
     if found:
         timing_results.draw(found, job.sweep.lengths if job else ())
 
@@ -148,13 +148,14 @@ def _rest(job: Job, measured: int) -> str:
     return "".join(said)
 
 
-def _gpu_or_how(found: Sequence[Timing]) -> None:
+def _gpu_or_how(sweep: Sweep, found: Sequence[Timing]) -> None:
     """Where there is no GPU and no recording of one: says so, and what to run."""
     if len(compute.devices()) > 1 or any(timing.device != "cpu" for timing in found):
         return
+    here = ": what is measured here is the CPU alone" * limits().measure
     text = (
-        "No GPU here, and no recording of one: what is measured here is the CPU alone. On a machine with a GPU, run "
-        f"`{timing_recordings.COMMAND} --out gpu.json` and open the file below under *Recordings*; its lines then stand "
-        "beside these."
+        f"No GPU here, and no recording of one{here}. On a machine with a GPU, run "
+        f"`{timing_recordings.command(sweep)}` and open the file below under *Recordings*; its lines then stand "
+        f"{'beside these' if found else 'here'}."
     )
     st.caption(text) if found else st.info(text, icon=":material/info:")

@@ -24,7 +24,8 @@ CHARTS = {
     "shape of what stands under it.",
     "memory": "The most that a call held beyond its inputs: torch's allocator on an accelerator, the greatest resident "
     "size of the process on a CPU (exact to about 1 MiB).",
-    "transfer": "What a call takes, and what moving q, k and v there and the results back takes.",
+    "transfer": "Of a call with its transfer: the share that is computing, that moves q, k and v to the device, and that "
+    "moves the results back.",
 }
 
 SENTENCES = 24  # on where a device pays, at the most
