@@ -127,6 +127,7 @@ def test_a_recording_stands_beside_and_says_so_in_every_chart(chart):
     assert "SDPA · Test GPU, recorded 2026-01-31 (gpu.json)" in drawn(test)
     assert "faster from about 128 tokens on" in said(test)
     assert "No GPU here" not in said(test)
+    assert "lines are drawn" not in said(test), "what a chart has nothing to say of is not left out by choice"
 
 
 def test_opened_recordings_stay_until_they_are_taken_away_one_by_one():
@@ -282,7 +283,7 @@ def test_who_waits_behind_one_that_is_held_up_is_told(monkeypatch):
 
 def test_that_leaving_ends_a_sweep_is_said_before_and_after():
     said_before = said(run(job=Job(Sweep(), "measuring")))
-    assert "A sweep ends as well where nobody looks at this page for 120 seconds." in said_before
+    assert "If nobody looks at this page for 120 seconds, the sweep ends." in said_before
     found = {timing.case: timing for timing in line(LENGTHS, [0.001, 0.016, 0.256])}
     told = run(job=Job(Sweep(), "left", 0.5, timings=found)).get("progress")[0].proto.text
     assert told == "Ended, as nobody looked at this page for 120 seconds; 3 cases were measured and stay."

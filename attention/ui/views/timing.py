@@ -17,7 +17,7 @@ from attention.ui.views import timing_recordings, timing_results
 from attention.ui.words import plain
 
 EVERY = 1.5  # seconds between two looks at what is being measured
-LEAVING = f"A sweep ends as well where nobody looks at this page for {GONE:g} seconds."
+LEAVING = f"If nobody looks at this page for {GONE:g} seconds, the sweep ends."
 WHY = {"done": " before the time was up"}
 HELD = " for another program on this host, which is measuring."
 METHOD = """

@@ -28,6 +28,10 @@ CHARTS = {
     "moves the results back.",
 }
 
+NOTHING = {
+    "speed-up": "A speed-up needs the same implementation on a CPU and on another device. Add a recording below.",
+    "transfer": "Nothing was moved: the timings so far are of a CPU.",
+}
 SENTENCES = 24  # on where a device pays, at the most
 FORMATS = {
     name: st.column_config.NumberColumn(name, format="%.4g")
@@ -68,11 +72,12 @@ def _chart(found: list[Timing], lengths: Sequence[int]) -> list[Timing]:
     if which == "speed-up":
         how["transfer"] = st.toggle("Count the transfer", key="timing_transfer")
     st.caption(CHARTS[which])
-    shown, problem = _shown(which, chosen)
-    if problem:
-        st.info(problem)
+    most = timing_lines.BARS if which == "transfer" else timing_lines.MOST
+    shown = timing_lines.first(_of_use(which, chosen), most)
+    if not shown:
+        st.info(NOTHING.get(which, "No line has all of what was chosen."))
         return chosen
-    if some := timing_lines.told(shown, found):
+    if some := timing_lines.told(shown, _of_use(which, found)):
         st.caption(some)
     picture = {"format": "png", "filename": f"attention-{which}", "scale": 2}
     config = {"displaylogo": False, "displayModeBar": True, "toImageButtonOptions": picture}
@@ -80,18 +85,11 @@ def _chart(found: list[Timing], lengths: Sequence[int]) -> list[Timing]:
     return chosen
 
 
-def _shown(which: str, chosen: list[Timing]) -> tuple[list[Timing], str]:
-    """What of the chosen lines a chart shows, and why there is none where it shows nothing."""
+def _of_use(which: str, timings: list[Timing]) -> list[Timing]:
+    """Those that a chart has something to say about."""
     if which == "speed-up":
-        some = timing_lines.compared(chosen)
-        problem = "A speed-up needs the same implementation on a CPU and on another device. Add a recording below."
-    elif which == "transfer":
-        some = [timing for timing in chosen if timing.to_device]
-        problem = "Nothing was moved: the timings so far are of a CPU."
-    else:
-        some, problem = chosen, "No line has all of what was chosen."
-    most = timing_lines.BARS if which == "transfer" else timing_lines.MOST
-    return timing_lines.first(some, most), "" if some else problem
+        return timing_lines.compared(timings)
+    return [timing for timing in timings if timing.to_device or which != "transfer"]
 
 
 def _said(found: list[Timing]) -> None:
