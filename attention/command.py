@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -16,6 +19,7 @@ from attention.implementations import IMPLEMENTATIONS
 from attention.recordings import Timing
 from attention.sweep import AXES, DEFAULTS, KNOBS, Sweep, parsed
 from attention.timing import Progress, measure
+from attention.turn import ITS_TURN, WAITING
 
 ABOUT = """\
 Times attention on every device of this machine.
@@ -38,26 +42,59 @@ A file that --out wrote can be uploaded on the app's Timing page, or put into at
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Runs the command; 0 where something was measured, 2 where the arguments or the device are wrong."""
+    """Runs the command; 0 where something was measured, 2 where the arguments, the device or the file are wrong."""
     given = _parser().parse_args(arguments)
     if given.list:
         print(_inventory())
         return 0
     try:
         sweep = Sweep(**{name: parsed(name, text) for name, text in vars(given).items() if name in KNOBS and text})
+        _try(given.out)
         timings = _measured(sweep, _json_line if given.lines else _progress_line)
+        try:
+            _write(given.out, timings)
+        finally:
+            if not given.lines:
+                print(report(timings), flush=True)
+    except BrokenPipeError:
+        _unread()
     except (ConfigError, ValueError) as error:
         print(error, file=sys.stderr)
         return 2
-    if given.out:
-        given.out.write_text(recordings.written(timings))
-    if not given.lines:
-        print(report(timings))
     return 0 if timings else 2
 
 
+def _unread() -> None:
+    """Who read the output has closed it, as `head` does: what is left of it goes nowhere, without a traceback."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _try(out: Path | None) -> None:
+    """Raises ValueError where a file can't be written, before hours are spent on what it would hold."""
+    if out is not None:
+        with _named(out):
+            new = not out.exists()
+            out.open("a").close()
+            if new:
+                out.unlink()
+
+
+def _write(out: Path | None, timings: list[Timing]) -> None:
+    if out is not None:
+        with _named(out):
+            out.write_text(recordings.written(timings))
+
+
+@contextmanager
+def _named(out: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise ValueError(f"--out {out} can't be written: {error.strerror}. Name a file in a folder of yours.") from None
+
+
 def _measured(sweep: Sweep, show) -> list[Timing]:
-    """The timings; those that there are already where the keyboard interrupts."""
+    """The timings; those that there are already where the keyboard interrupts, or nobody reads any more."""
     found: dict = {}
 
     def keep(timing: Timing, progress: Progress) -> None:
@@ -65,8 +102,11 @@ def _measured(sweep: Sweep, show) -> list[Timing]:
         show(timing, progress)
 
     try:
-        return measure(sweep, on_timing=keep, on_wait=_waiting)
+        return measure(sweep, on_timing=keep, on_wait=partial(_aside, WAITING), on_turn=partial(_aside, ITS_TURN))
     except KeyboardInterrupt:
+        return list(found.values())
+    except BrokenPipeError:
+        _unread()
         return list(found.values())
 
 
@@ -92,8 +132,8 @@ def _inventory() -> str:
     return "\n".join([*lines, "", *(f"{name:36}{how.help}" for name, how in IMPLEMENTATIONS.items())])
 
 
-def _waiting() -> None:
-    print("Waiting: another sweep is being measured on this machine.", file=sys.stderr, flush=True)
+def _aside(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
 
 
 def _json_line(timing: Timing, progress: Progress) -> None:
@@ -120,10 +160,12 @@ def report(timings: Iterable[Timing]) -> str:
             error = f" +- {rise.error:.2f}" if rise.error is not None else ""
             over = f"{rise.lengths[0]:,} to {rise.lengths[1]:,}"
             parts.append(f"  grows with length to the power {rise.exponent:.2f}{error} over {over}")
-    return "\n".join([*parts, "", *comparison.crossovers(timings), *comparison.busy(timings)])
+    loose = [LOOSE] if any(timing.error is None and not timing.settled for timing in timings) else []
+    return "\n".join([*parts, "", *loose, *comparison.crossovers(timings), *comparison.busy(timings)])
 
 
 HEAD = f"  {'tokens':>9} {'median':>10} {'quartiles':>23} {'GFLOP/s':>9} {'of peak':>8} {'x best':>7} {'memory':>10}"
+LOOSE = "~ did not settle: its quartiles are over 10 % of the median apart, or of too few visits to a quiet machine"
 
 
 def _row(timing: Timing, slow: dict[Timing, float]) -> str:

@@ -201,18 +201,24 @@ def busy(timings: Iterable[Timing]) -> list[str]:
 
 
 def columns(timings: Iterable[Timing]) -> dict[str, list]:
-    """What is known and derived about each timing, a list for each column of a table, in order of lines and lengths."""
+    """What is known and derived about each timing, a list for each column of a table, in order of lines and lengths.
+
+    Why there is no time is the third column; there is none of it where every timing has one.
+    """
+    timings = list(timings)
     found = [(label, timing) for label, line in lines(timings).items() for timing in line]
     slow = slowdowns(timing for _, timing in found)
-    rows = [{"line": label, **_told(timing, slow.get(timing))} for label, timing in found]
+    failed = any(timing.error for timing in timings)
+    rows = [{"line": label, **_told(timing, slow.get(timing), failed)} for label, timing in found]
     return {name: [row[name] for row in rows] for name in rows[0]} if rows else {}
 
 
-def _told(timing: Timing, slower: float | None) -> dict[str, object]:
+def _told(timing: Timing, slower: float | None, failed: bool) -> dict[str, object]:
     known = timing.error is None
     banded = known and timing.spread.banded
     return {
         "tokens": timing.length,
+        **({"error": timing.error or ""} if failed else {}),
         "ms": timing.spread.median * 1e3 if known else None,
         "lower quartile, ms": timing.spread.lower * 1e3 if banded else None,
         "upper quartile, ms": timing.spread.upper * 1e3 if banded else None,
@@ -226,7 +232,6 @@ def _told(timing: Timing, slower: float | None) -> dict[str, object]:
         "to device, ms": timing.to_device * 1e3 if known else None,
         "results back, ms": timing.from_device * 1e3 if known else None,
         "first call, ms": timing.first * 1e3 if timing.first is not None else None,
-        "error": timing.error or "",
         "device": timing.origin,
         "torch": timing.torch,
         "threads": timing.threads,
@@ -249,12 +254,16 @@ Line = list[Timing]
 ALIKE = ("implementation", "dtype", "mask", "passes", "batch", "heads", "d_head")
 
 
+def kind(timing: Timing) -> tuple:
+    """What two lines have in common that differ in nothing but where they were measured."""
+    return tuple(getattr(timing, name) for name in ALIKE)
+
+
 def across_devices(found: dict[str, Line], base: Callable[[Timing], bool]) -> list[tuple[str, str]]:
     """Pairs of labels of the same implementation and sizes, on the device that is the base and on another one."""
-
-    def kind(label: str) -> tuple:
-        return tuple(getattr(found[label][0], name) for name in ALIKE)
-
+    others: dict[tuple, list[str]] = {}
+    for label, line in found.items():
+        if not base(line[0]):
+            others.setdefault(kind(line[0]), []).append(label)
     bases = [label for label, line in found.items() if base(line[0])]
-    others = [label for label, line in found.items() if not base(line[0])]
-    return [(a, b) for a in bases for b in others if kind(a) == kind(b)]
+    return [(label, other) for label in bases for other in others.get(kind(found[label][0]), [])]

@@ -60,19 +60,20 @@ def measure(
     on_timing: Listener = lambda timing, progress: None,
     should_stop: Callable[[], bool] = lambda: False,
     on_wait: Callable[[], None] = lambda: None,
+    on_turn: Callable[[], None] = lambda: None,
 ) -> list[Timing]:
     """The timings of a sweep, one for each case that was begun before its time was up.
 
     `on_timing` hears each as soon as there is a first estimate, and again whenever it is better known; `should_stop` is
     asked between blocks of calls, and what was measured until then is kept. Running out of memory, or an implementation
     that the device doesn't have, is a result: a timing with an `error`. One sweep runs at a time on a machine; another
-    one waits, and `on_wait` is called once before. Raises ValueError for a device that is not here.
+    one waits, and `on_wait` is called once before, `on_turn` once after. Raises ValueError for a device that is not here.
     """
     sweep = sweep or Sweep()
     threads = sweep.threads or devices.cores()
     keys = sweep.devices or tuple(found.key for found in devices.devices())
     names = {key: devices.device(key).name for key in keys}
-    with turn(on_wait), _threads(threads):
+    with turn(on_wait, on_turn), _threads(threads):
         run = _Run(sweep, on_timing, should_stop)
         run.prepare(names, threads)
         run.scout()

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +16,7 @@ from attention.roofline import Peaks
 from attention.sweep import KNOBS
 from tests.timings import GPU, failed, line, made
 
+ROOT = Path(__file__).parents[1]
 TINY = ["--lengths", "8,16", "--heads", "2", "--d-heads", "4", "--implementations", "SDPA,SDPA cuDNN", "--seconds", "5"]
 
 
@@ -73,6 +78,61 @@ def test_wrong_arguments_are_refused_by_name(arguments, message, capsys):
     assert capsys.readouterr().err.startswith(message)
 
 
+@pytest.mark.parametrize("name", ["no folder/x.json", "."])
+def test_a_file_that_cannot_be_written_is_refused_before_measuring(name, monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(command, "measure", lambda *_, **__: pytest.fail("it measures"))
+    path = tmp_path / name
+    assert main([*TINY, "--out", str(path)]) == 2
+    assert capsys.readouterr().err.startswith(f"--out {path} can't be written: ")
+
+
+def test_trying_a_file_leaves_it_as_it_was(monkeypatch, tmp_path):
+    monkeypatch.setattr(command, "measure", lambda *_, **__: found())
+    path, seen = tmp_path / "x.json", []
+
+    def found() -> list:
+        seen.append(path.read_text() if path.exists() else None)
+        return [made()]
+
+    for _ in range(2):
+        assert main([*TINY, "--out", str(path)]) == 0
+    assert seen == [None, recordings.written([made()])]
+
+
+def test_a_file_that_is_lost_meanwhile_costs_no_report(monkeypatch, tmp_path, capsys):
+    folder = tmp_path / "soon gone"
+    folder.mkdir()
+    monkeypatch.setattr(command, "measure", lambda *_, **__: folder.rmdir() or [made()])
+    assert main([*TINY, "--out", str(folder / "x.json")]) == 2
+    said = capsys.readouterr()
+    assert "1 s" in said.out
+    assert said.err.endswith("can't be written: No such file or directory. Name a file in a folder of yours.\n")
+
+
+BROKEN = """
+import sys
+from attention import command
+from tests.timings import made
+def measure(sweep, on_timing, **_):
+    for i in range(9):
+        on_timing(made(64 + i), command.Progress(1, 9, 0.5, 1.0))
+    return []
+command.measure = measure
+sys.exit(command.main(sys.argv[1:]))
+"""
+
+
+@pytest.mark.parametrize("arguments", [["--lines"], []])
+def test_who_reads_no_further_gets_no_traceback_and_the_file_all_the_same(arguments, tmp_path):
+    path, (reads, writes) = tmp_path / "x.json", os.pipe()
+    os.close(reads)
+    how = {"stdout": writes, "stderr": subprocess.PIPE, "text": True, "cwd": ROOT}
+    ended = subprocess.run([sys.executable, "-c", BROKEN, *arguments, "--out", str(path)], timeout=60, **how)
+    os.close(writes)
+    assert "Error" not in ended.stderr
+    assert len(recordings.read(path.read_bytes(), "x")) == (1 if arguments else 0)
+
+
 def test_an_interrupt_keeps_what_was_measured(monkeypatch, tmp_path):
     def interrupted(sweep, on_timing, **_):
         on_timing(made(), timing.Progress(1, 2, 0.5, 1.0))
@@ -91,6 +151,8 @@ def test_the_report_says_what_the_lines_say_about_each_other():
     assert f"{gpu} against {cpu}: faster from about 91 tokens on (91 to 91); of its points, 2 did not settle" in text
     assert "with the transfer, faster from about 128 tokens on (128 to 128)" in text
     assert "~    10 ms" in text
+    assert "\n~ did not settle: its quartiles are over 10 % of the median apart" in text
+    assert "~" not in command.report(line([64, 256], [0.01, 0.16]))
     assert "512 out of memory: 9 GiB" in text
 
 

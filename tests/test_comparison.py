@@ -147,3 +147,10 @@ def test_a_peak_that_a_case_is_above_is_said_to_be_too_low():
     assert comparison.busy([made(median=1.0), failed(), made(median=1e-9, peak_operations=None, **GPU)]) == []
     (said,) = comparison.busy([fast, fast, made(**GPU)])
     assert said.startswith("Test CPU, 2 cores, 2 threads: more than 100 %")
+
+
+def test_why_a_case_has_no_time_stands_early_where_any_has_none():
+    columns = comparison.columns([made(64), failed(128)])
+    assert list(columns)[:4] == ["line", "tokens", "error", "ms"]
+    assert columns["error"] == ["", "out of memory: 9 GiB"]
+    assert "error" not in comparison.columns([made(64)])

@@ -11,6 +11,8 @@ import pytest
 
 from attention import recordings
 from attention.sweep import Sweep
+from attention.turn import ITS_TURN, WAITING
+from attention.ui import job as process
 from attention.ui import measuring
 from attention.ui.measuring import Desk, Job
 from tests.timings import line
@@ -28,11 +30,11 @@ def program(monkeypatch, tmp_path):
         head = f"#!{sys.executable}\nimport json, sys, time, pathlib\nROWS = {ROWS!r}\n"
         tell = """
             def tell(i, share):
-                print(json.dumps({"progress": {"share": share}, "timing": ROWS[i]}), flush=True)
+                print(json.dumps({"progress": {"share": share, "cases": 3}, "timing": ROWS[i]}), flush=True)
         """
         path.write_text(head + textwrap.dedent(tell) + textwrap.dedent(body))
         path.chmod(0o755)
-        monkeypatch.setattr(measuring.sys, "executable", str(path))
+        monkeypatch.setattr(process.sys, "executable", str(path))
         return tmp_path
 
     return put
@@ -51,7 +53,7 @@ def test_timings_come_as_they_are_printed(program):
     until(lambda: not job.open)
     assert job.state == "done"
     assert [recordings.row(timing) for timing in job.timings.values()] == ROWS
-    assert job.share == 1.0
+    assert (job.share, job.cases, job.unbegun) == (1.0, 3, 1)
 
 
 def test_a_cancelled_job_keeps_what_was_measured_and_its_process_ends(program):
@@ -106,6 +108,61 @@ def test_a_host_that_is_short_of_memory_says_so(monkeypatch):
     assert not refused.open
 
 
+def test_a_process_that_waits_for_another_program_says_so_and_keeps_its_budget(program, monkeypatch):
+    folder = program(f"""
+        here = pathlib.Path(__file__).parent
+        print({WAITING!r}, flush=True)
+        while not (here / "go").exists():
+            time.sleep(0.02)
+        print({ITS_TURN!r}, flush=True)
+        tell(0, 0.5)
+        time.sleep(0.5)
+    """)
+    monkeypatch.setattr(process, "GRACE", 1.0)
+    monkeypatch.setattr(process, "WATCH", 0.02)
+    desk = Desk()
+    job, behind = (desk.submit(Sweep(seconds=1.0)) for _ in range(2))
+    until(lambda: job.state == "held")
+    time.sleep(2.2)
+    assert (job.state, desk.held, desk.before(behind)) == ("held", True, 1), "its budget has not started"
+    desk.cancel(behind)
+    (folder / "go").touch()
+    until(lambda: job.timings)
+    assert (job.state, desk.held) == ("measuring", False)
+    until(lambda: not job.open)
+    assert (job.state, job.said) == ("done", "")
+
+
+def test_who_leaves_or_cancels_while_another_program_measures_makes_room(program, monkeypatch):
+    program(f"print({WAITING!r}, flush=True); time.sleep(600)")
+    monkeypatch.setattr(process, "WATCH", 0.02)
+    desk = Desk()
+    for leave in (desk.cancel, lambda job: setattr(job, "seen", -1e9)):
+        job = desk.submit(Sweep())
+        until(lambda job=job: job.state == "held")
+        leave(job)
+        until(lambda job=job: job.process.poll() is not None)
+        assert not job.open
+
+
+def test_a_process_that_does_not_end_is_ended_and_that_is_said(program, monkeypatch):
+    program("tell(0, 0.5); time.sleep(600)")
+    monkeypatch.setattr(process, "GRACE", 0.5)
+    monkeypatch.setattr(process, "WATCH", 0.02)
+    job = Desk().submit(Sweep(seconds=1.0))
+    until(lambda: not job.open)
+    assert job.state == "failed"
+    assert job.said == "It was ended 0.5 seconds after its time budget was up, as it did not end by itself."
+    assert len(job.timings) == 1
+
+
+def test_a_process_that_ends_by_another_signal_names_it(program):
+    program("import os; os.kill(os.getpid(), 6)")
+    job = Desk().submit(Sweep())
+    until(lambda: not job.open)
+    assert (job.state, job.said) == ("failed", "The measuring process ended by the signal SIGABRT.")
+
+
 def test_who_no_longer_looks_makes_room(program, monkeypatch):
     program("""
         for i in range(600):
@@ -115,9 +172,12 @@ def test_who_no_longer_looks_makes_room(program, monkeypatch):
     desk = Desk()
     job = desk.submit(Sweep())
     until(lambda: job.timings)
-    job.seen = -1e9
+    job.seen = time.monotonic() - 90
+    time.sleep(3 * process.WATCH)
+    assert job.state == "measuring", "a hidden tab asks once a minute"
+    job.seen -= 60
     until(lambda: not job.open)
-    assert job.state == "cancelled"
+    assert job.state == "left"
 
 
 def test_a_process_that_fails_says_its_last_words(program):
@@ -146,7 +206,7 @@ def test_the_owner_bounds_the_budget(program, monkeypatch):
 
 def test_words_that_are_no_timing_are_not_taken_for_one():
     job = Job(Sweep())
-    for text in ("Waiting: another sweep", "[]", '{"timing": 7}', '{"timing": {"length": -1}}'):
-        measuring._take_in(job, text)
+    for text in ("Warning: something else", "[]", '{"timing": 7}', '{"timing": {"length": -1}}'):
+        process.take_in(job, text)
     assert job.timings == {}
     assert job.said == '{"timing": {"length": -1}}'

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attention import recordings
-from attention.recordings import RecordingError, Timing, labels, lines, place, read, written
+from attention.recordings import RecordingError, Timing, files, labels, lines, place, read, written
 from tests.timings import GPU, failed, made
 
 SECONDS = st.floats(1e-9, 1e6)
@@ -54,7 +54,7 @@ def test_every_field_is_missed_and_refused_by_name(name):
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"median": -1.0}, "timings[0].median=-1.0 is not between 0 and 1e+30."),
+        ({"median": -1.0}, "timings[0].median=-1.0 is not above 0 and at most 1e+30."),
         ({"median": "fast"}, "timings[0].median='fast' is not a number or null."),
         ({"median": True}, "timings[0].median=True is not a number or null."),
         ({"length": 64.5}, "timings[0].length=64.5 is not a whole number."),
@@ -68,9 +68,14 @@ def test_every_field_is_missed_and_refused_by_name(name):
         ({"when": "yesterday"}, "timings[0].when='yesterday' is not a date and time like 2026-01-31T12:00:00+00:00."),
         (
             {"device_name": "![x](http://host/p.png)"},
-            "timings[0].device_name='![x](http://host/p.png)' has characters that no name here has, or none at all.",
+            "timings[0].device_name='![x](http://host/p.png)' is no name: letters, digits, spaces and . , : ;",
         ),
-        ({"device_name": ""}, "timings[0].device_name='' has characters that no name here has, or none at all."),
+        ({"device_name": ""}, "timings[0].device_name is empty; it needs a name."),
+        ({"median": 0}, "timings[0].median=0 is not above 0 and at most 1e+30."),
+        ({"to_device": -1}, "timings[0].to_device=-1 is not between 0 and 1e+30."),
+        ({"dtype": "float8"}, "timings[0].dtype='float8' is not one of: float32, bfloat16, float16."),
+        ({"mask": "casual"}, "timings[0].mask='casual' is not one of: full, causal."),
+        ({"passes": ""}, "timings[0].passes='' is not one of: forward, forward + backward."),
         (
             {"error": "a\x00b", "median": None},
             "timings[0].error='a\\x00b' is not printable text of at most 300 characters.",
@@ -89,12 +94,12 @@ def test_a_wrong_field_is_refused_by_name(changed, message):
     [
         (
             rows(made(), median=math.nan),
-            "timings[0].median=nan is not between 0 and 1e+30.",
+            "timings[0].median=nan is not above 0 and at most 1e+30.",
         ),
-        (rows(made(), upper=-math.inf), "timings[0].upper=-inf is not between 0 and 1e+30."),
+        (rows(made(), upper=-math.inf), "timings[0].upper=-inf is not above 0 and at most 1e+30."),
         (
             rows(made(), median=1).replace('"median": 1', '"median": 1e999'),
-            "timings[0].median=inf is not between 0 and 1e+30.",
+            "timings[0].median=inf is not above 0 and at most 1e+30.",
         ),
         ("[" * 100_000, "The file nests 100000 brackets; a recording nests 3."),
         ('{"a": ' + "1" * 5000 + "}", "The file is not JSON: "),
@@ -107,8 +112,8 @@ def test_a_wrong_field_is_refused_by_name(changed, message):
             "timings[0]=7 is not an object with the fields of a timing.",
         ),
         (
-            json.dumps({"format": recordings.FORMAT, "timings": [0] * 20_001}),
-            "timings has 20,001 entries; 20,000 are allowed.",
+            json.dumps({"format": recordings.FORMAT, "timings": [0] * 10_001}),
+            "timings has 10,001 entries; 10,000 are allowed.",
         ),
         (" " * 8_000_001, "The file has 8,000,001 bytes; 8,000,000 are allowed."),
         ('{"format": 1, "format": 2}', "The file names 'format' twice in one object."),
@@ -197,6 +202,15 @@ def test_a_spreadsheet_gets_no_formulas_and_every_label():
     assert first["label"] == "'=cmd() · Test GPU, recorded 2026-01-31 (x.json)"
     assert second["error"] == "'-1+1"
     assert float(first["median"]) == 1.0
+
+
+def test_the_bytes_of_a_file_have_room_for_its_rows():
+    third = 1 / 3  # as many digits as a number has
+    long = {"operations": third, "traffic": third, "peak_operations": third, "peak_traffic": third, "first": third}
+    one = made(
+        median=third, spread=0.1, to_device=third, from_device=third, source="a file of another machine.json", **long
+    )
+    assert 0.8 * files.BYTES < files.ROWS * len(json.dumps(recordings.row(one))) < files.BYTES
 
 
 def test_what_ships_can_be_read():

@@ -171,8 +171,14 @@ def test_other_processes_on_the_machine_wait_too(monkeypatch, tmp_path):
             told.append("waiting")
             fcntl.flock(file, fcntl.LOCK_UN)
 
-        found = measure(Sweep(**SMALL | {"lengths": (8,)}, implementations=("SDPA",)), on_wait=let_go)
-    assert told == ["waiting"]
+        found = measure(
+            Sweep(**SMALL | {"lengths": (8,)}, implementations=("SDPA",)),
+            on_wait=let_go,
+            on_turn=lambda: told.append("its turn"),
+            on_timing=lambda *_: told.append("measured"),
+        )
+    assert told[:3] == ["waiting", "its turn", "measured"]
+    measure(Sweep(**SMALL | {"lengths": (8,)}, implementations=("SDPA",)), on_wait=pytest.fail, on_turn=pytest.fail)
     assert len(found) == 1
 
 

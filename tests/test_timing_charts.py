@@ -7,7 +7,9 @@ from math import log10
 
 import pytest
 
+from attention.charts import timing_look
 from attention.charts import timings as charts
+from attention.implementations import IMPLEMENTATIONS
 from attention.recordings import read, written
 from tests.timings import GPU, failed, line, made
 
@@ -33,11 +35,11 @@ def test_no_recorded_line_is_drawn_without_the_word_recorded_and_its_device(name
     figure = charts.CHARTS[name]([*CPU, *FAR])
     far = {timing.median for timing in FAR}
     drawn = traces(figure)
-    assert any(RECORDED in json.dumps(trace, ensure_ascii=False) for trace in drawn)
+    assert any(RECORDED in json.dumps(trace, ensure_ascii=False).replace("<br>", " ") for trace in drawn)
     if name == "transfer":
         titles = [note["text"].replace("<br>", " ") for note in json.loads(figure.to_json())["layout"]["annotations"]]
         assert titles == [RECORDED]
-        assert all(RECORDED in trace["hovertemplate"] for trace in drawn)
+        assert all(RECORDED in trace["hovertemplate"].replace("<br>", " ") for trace in drawn)
     for trace in drawn:
         ys = trace["y"] if isinstance(trace["y"], list) else []
         if name == "time" and far & set(ys):
@@ -77,7 +79,7 @@ def test_axes_are_fixed_by_the_lengths_that_are_still_to_come():
 def test_a_point_that_did_not_settle_has_an_open_mark_and_says_so():
     (_, trace) = traces(charts.seconds([made(64), made(128, settled=False), made(256, spread=0.1, settled=False)]))
     assert trace["marker"]["symbol"] == ["circle", "circle-open", "circle-open"]
-    said = [text for _, text in trace["customdata"]]
+    said = [text.replace("<br>", " ") for _, text in trace["customdata"]]
     assert said[1].endswith("the quartiles are 0% of the median apart, yet of too few visits to a machine left alone")
     assert said[2].endswith("not settled: the quartiles are 20% of the median apart")
 
@@ -122,6 +124,20 @@ def test_memory_stands_beside_one_matrix_a_head():
     assert guide["y"] == [8 * 64**2 * 4, 8 * 128**2 * 4]
 
 
+def test_where_sizes_and_dtypes_are_mixed_each_has_its_own_matrix():
+    half = {"dtype": "bfloat16", "peak_bytes": 2**24}
+    here = [made(64, peak_bytes=2**24), made(64, **half), made(64, **half, heads=2), made(128, **half, heads=2)]
+    guides = {trace["name"]: trace for trace in traces(charts.memory(here)) if "customdata" not in trace}
+    assert {name: guide["y"] for name, guide in guides.items()} == {
+        "one n x n matrix a head: batch 1, 8 heads, 4 bytes a number": [8 * 64**2 * 4],
+        "one n x n matrix a head: batch 1, 8 heads, 2 bytes a number": [8 * 64**2 * 2],
+        "one n x n matrix a head: batch 1, 2 heads, 2 bytes a number": [2 * 64**2 * 2, 2 * 128**2 * 2],
+    }
+    assert len({guide["line"]["dash"] for guide in guides.values()} - {"dash", "solid"}) == 3
+    many = [*here, made(64, peak_bytes=2**24, batch=2)]
+    assert all("customdata" in trace for trace in traces(charts.memory(many))), "too many to tell apart"
+
+
 def test_transfer_is_part_of_a_bar_in_its_order():
     figure = charts.transfer([*CPU, *CARD[:1], made(64, 1.0, implementation="SDPA math", to_device=1.0, **GPU)])
     parts = traces(figure)
@@ -143,7 +159,7 @@ def test_a_point_that_was_timed_once_has_no_band_and_says_so():
     band, trace = traces(charts.seconds(points))
     assert band["x"] == [64, 128, 128, 64, None, 512, 512]
     assert numbers([y for y in band["y"] if y]) == [1.1, 2.2, 1.8, 0.9, 1.1, 0.9]
-    assert "s, timed too few times for quartiles" in trace["customdata"][2][1]
+    assert "s, timed too few times for quartiles" in trace["customdata"][2][1].replace("<br>", " ")
     assert trace["marker"]["symbol"][2] == "circle-open"
     once = [made(n, 0.5, repeats=1, settled=False, **GPU) for n in LENGTHS]
     (middle,) = [trace for trace in traces(charts.speed_up([*CPU, *once])) if trace["mode"] == "lines+markers"]
@@ -151,8 +167,62 @@ def test_a_point_that_was_timed_once_has_no_band_and_says_so():
 
 
 def test_every_implementation_has_a_colour_of_its_own():
-    colors = charts.marks.COLORS[: len(charts.marks.IMPLEMENTATIONS)]
-    assert len(set(colors)) == len(charts.marks.IMPLEMENTATIONS)
+    colors = timing_look.COLORS[: len(IMPLEMENTATIONS)]
+    assert len(set(colors)) == len(IMPLEMENTATIONS)
+
+
+AXES = [
+    ("dtype", "bfloat16"),
+    ("mask", "causal"),
+    ("passes", "forward + backward"),
+    ("batch", 4),
+    ("heads", 2),
+    ("d_head", 8),
+]
+
+
+@pytest.mark.parametrize(("axis", "value"), AXES)
+@pytest.mark.parametrize("chart", [charts.seconds, charts.roofline, charts.memory])
+def test_lines_that_differ_in_any_axis_look_different(chart, axis, value):
+    here = [
+        made(64, peak_bytes=2**24, settled=settled, **{axis: other})
+        for settled, other in ((True, value), (False, made().__dict__[axis]))
+    ]
+    far = read(written(here), "x.json")
+    drawn = [trace for trace in traces(chart([*here, *far])) if "customdata" in trace]
+    looks = {(trace["marker"]["color"], trace["marker"]["symbol"][0].removesuffix("-open")) for trace in drawn}
+    assert len(looks) == len(drawn) == 4
+    assert [trace["line"]["dash"] for trace in drawn].count("dash") == 2
+
+
+def test_as_many_lines_as_are_drawn_at_once_have_a_symbol_each():
+    assert len(set(timing_look.SYMBOLS)) == len(timing_look.SYMBOLS) == 24
+    assert "star" not in timing_look.SYMBOLS, "a star is a crossover"
+
+
+def test_each_roof_looks_like_the_lines_under_it_and_says_whose_it_is():
+    half = {"dtype": "bfloat16", "peak_operations": 4e12}
+    timings = [*line([64], [1.0]), *line([64], [1.0], **half), *line([64], [1.0], **half, **GPU)]
+    drawn = traces(charts.roofline(timings))
+    roofs = {trace["name"].removeprefix("roof: "): trace for trace in drawn if trace["name"].startswith("roof")}
+    under = {trace["name"].split(" · ", 1)[1]: trace["marker"]["symbol"][0] for trace in drawn if "customdata" in trace}
+    assert {name: trace["marker"]["symbol"] for name, trace in roofs.items()} == under
+    assert len(set(under.values())) == 3
+    said = roofs["Test GPU · bfloat16"]["hovertemplate"].replace("<br>", " ")
+    assert said.startswith("roof: Test GPU · bfloat16 matrix product 4,000.0 GFLOP/s, copying 100.0 GB/s")
+
+
+@pytest.mark.parametrize("name", charts.CHARTS)
+def test_no_line_beside_the_pointer_is_wider_than_a_phone(name):
+    card = [*line(LENGTHS, [0.005] * 4, 0.1, to_device=0.001, settled=False, **GPU)]
+    far = read(written(card), "a-file-with-a-long-name-from-a-machine-far-away.json")
+    for trace in traces(charts.CHARTS[name]([*CPU, *far])):
+        said = [
+            trace.get("hovertemplate", ""),
+            *(row[1] for row in trace.get("customdata", []) if isinstance(row, list)),
+        ]
+        parts = [part for text in said for part in text.replace("<extra></extra>", "").split("<br>")]
+        assert max(map(len, parts)) <= 50
 
 
 def test_no_line_of_a_legend_is_wider_than_a_phone_and_none_is_cut():

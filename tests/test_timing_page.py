@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import io
+import itertools
 import json
+import re
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attention.recordings import read, written
+from attention.recordings import Timing, read, written
 from attention.sweep import Sweep
-from attention.ui.measuring import Job
+from attention.ui.measuring import DESK, Job
 from attention.ui.views import timing_recordings
-from tests.timings import GPU, line
+from tests.timings import GPU, failed, line, made
 
 PAGE = Path(__file__).parents[1] / "pages" / "timing.py"
 LENGTHS = [64, 256, 1024]
@@ -52,6 +54,12 @@ def test_the_empty_page_says_that_there_is_no_gpu_and_what_to_run():
     assert not test.get("plotly_chart")
 
 
+def test_the_page_says_one_command_for_its_sweep_wherever_it_says_one():
+    test = run({"lengths": "96", "implementations": "SDPA math", "devices": "cpu"})
+    assert test.code[0].value == "python -m attention.timing --lengths 96 --implementations 'SDPA math' --out gpu.json"
+    assert f"`{test.code[0].value}`" in said(test)
+
+
 def test_a_link_carries_the_sweep():
     query = {"lengths": "96,4096", "masks": "full,causal", "dtypes": "bfloat16", "seconds": "20", "threads": "1"}
     test = run(query)
@@ -59,6 +67,19 @@ def test_a_link_carries_the_sweep():
     assert dict(test.query_params) == query
     assert test.multiselect(key="sweep_lengths").value == [96, 4096]
     assert test.code[0].value.startswith("python -m attention.timing --lengths 96,4096 --masks full,causal")
+
+
+def test_a_device_that_is_not_on_this_host_is_named_and_cannot_be_measured():
+    test = run({"devices": "cuda:0,cpu"})
+    assert not test.exception
+    assert test.button(key="measure").disabled
+    assert re.search(r"Not on this host: cuda:0\. It has cpu \(.+\)\. Choose other devices, or none", said(test))
+    assert "Up to" not in said(test)
+    assert not run({"devices": "cpu"}).button(key="measure").disabled
+
+
+def test_one_case_is_one():
+    assert "Up to 1 case in" in said(run({"implementations": "SDPA", "lengths": "64", "devices": "cpu"}))
 
 
 def test_what_a_link_cannot_mean_is_said_and_shown_as_text():
@@ -106,6 +127,7 @@ def test_a_recording_stands_beside_and_says_so_in_every_chart(chart):
     assert "SDPA · Test GPU, recorded 2026-01-31 (gpu.json)" in drawn(test)
     assert "faster from about 128 tokens on" in said(test)
     assert "No GPU here" not in said(test)
+    assert "lines are drawn" not in said(test), "what a chart has nothing to say of is not left out by choice"
 
 
 def test_opened_recordings_stay_until_they_are_taken_away_one_by_one():
@@ -119,6 +141,59 @@ def test_opened_recordings_stay_until_they_are_taken_away_one_by_one():
     test.button(key="remove_b.json").click().run()
     assert not test.get("plotly_chart")
     assert "No GPU here" in said(test)
+
+
+def many() -> dict[str, list[Timing]]:
+    """An opened recording of 80 lines, half of them of a CPU."""
+    axes = itertools.product(
+        ("SDPA", "SDPA math"), ("float32", "bfloat16"), range(1, 11), ({"device_name": "Far CPU"}, GPU)
+    )
+    moved = {"to_device": 1e-4, "peak_bytes": 2**24}
+    timings = [
+        timing
+        for name, dtype, batch, device in axes
+        for timing in line([64, 256], [0.01, 0.02], implementation=name, dtype=dtype, batch=batch, **(moved | device))
+    ]
+    return {"x.json": read(written(timings), "x.json")}
+
+
+@pytest.mark.parametrize("chart", ["time", "speed-up", "roofline", "memory", "transfer"])
+def test_of_many_lines_some_are_drawn_and_that_is_said(chart):
+    test = run(opened=many(), timing_chart=chart)
+    assert not test.exception
+    some = 8 if chart == "transfer" else 24
+    assert f"{some} of 80 lines are drawn. *Lines* chooses; tables and downloads have all." in said(test)
+    assert json.loads(test.get("plotly_chart")[0].proto.spec)["layout"]["height"] < 2500
+    assert said(test).count("against Far CPU") == 12
+    assert [len(each.value) for each in test.dataframe] == [80, 160]
+
+
+def test_the_lines_that_are_drawn_are_chosen_by_what_they_differ_in():
+    test = run(opened=many())
+    test.multiselect(key="timing_lines_dtype").set_value(["bfloat16"]).run()
+    test.multiselect(key="timing_lines_Batch").set_value([3]).run()
+    assert "4 of 80 lines are drawn" in said(test)
+    names = {trace["name"].replace("<br>", " ") for trace in json.loads(drawn(test))["data"]}
+    assert len(names) == 4
+    assert [len(each.value) for each in test.dataframe] == [80, 160]
+    test.multiselect(key="timing_lines_Batch").set_value([]).run()
+    assert "24 of 80 lines are drawn" in said(test)
+
+
+def test_a_choice_outlives_a_recording_that_is_taken_away():
+    opened = many() | {"y.json": read(written(line(LENGTHS, [1.0] * 3, dtype="float16", **GPU)), "y.json")}
+    test = run(opened=opened)
+    test.multiselect(key="timing_lines_dtype").set_value(["float16"]).run()
+    assert "1 of 81 lines are drawn" in said(test)
+    test.button(key="remove_y.json").click().run()
+    assert not test.exception
+    assert "24 of 80 lines are drawn" in said(test)
+
+
+def test_among_few_lines_nobody_has_to_choose():
+    test = run(job=done())
+    assert not [box for box in test.multiselect if box.key.startswith("timing_lines")]
+    assert "lines are drawn" not in said(test)
 
 
 class File(io.BytesIO):
@@ -193,6 +268,49 @@ def test_a_job_that_waits_says_how_many_are_before_it():
     assert "Waiting: 0 before this one. One sweep at a time" in test.get("progress")[0].proto.text
 
 
+def test_a_job_that_another_program_holds_up_says_so():
+    test = run(job=Job(Sweep(), "held"))
+    assert test.button(key="cancel").label == "Cancel"
+    told = test.get("progress")[0].proto.text
+    assert told == ("Waiting for another program on this host, which is measuring. The time budget starts after that.")
+
+
+def test_who_waits_behind_one_that_is_held_up_is_told(monkeypatch):
+    monkeypatch.setattr(DESK, "current", Job(Sweep(), "held"))
+    told = run(job=Job(Sweep())).get("progress")[0].proto.text
+    assert told.endswith("The first waits for another program on this host, which is measuring.")
+
+
+def test_that_leaving_ends_a_sweep_is_said_before_and_after():
+    said_before = said(run(job=Job(Sweep(), "measuring")))
+    assert "If nobody looks at this page for 120 seconds, the sweep ends." in said_before
+    found = {timing.case: timing for timing in line(LENGTHS, [0.001, 0.016, 0.256])}
+    told = run(job=Job(Sweep(), "left", 0.5, timings=found)).get("progress")[0].proto.text
+    assert told == "Ended, as nobody looked at this page for 120 seconds; 3 cases were measured and stay."
+
+
+@pytest.mark.parametrize(
+    ("state", "cases", "told"),
+    [
+        ("measuring", 9, "Measuring: 1 case so far. 1 came to nothing; *Every case* says why."),
+        ("done", 2, "Measured 1 case. 1 came to nothing; *Every case* says why."),
+        (
+            "done",
+            9,
+            "Measured 1 case. 1 came to nothing; *Every case* says why. 7 were not begun before the time was up.",
+        ),
+        (
+            "cancelled",
+            3,
+            "Cancelled; 1 case was measured and stays. 1 came to nothing; *Every case* says why. 1 was not begun.",
+        ),
+    ],
+)
+def test_what_became_of_every_case_is_said(state, cases, told):
+    found = {timing.case: timing for timing in (made(64), failed(128))}
+    assert run(job=Job(Sweep(), state, 0.5, cases=cases, timings=found)).get("progress")[0].proto.text == told
+
+
 def test_a_job_that_failed_says_why_as_text():
     test = run(job=Job(Sweep(), "failed", said="<b>[gone](http://host)"))
     assert test.error[0].value == r"Measuring failed\. \<b\>\[gone\]\(http\://host\)".replace(r"failed\.", "failed.")
@@ -203,6 +321,7 @@ def test_an_owner_can_switch_measuring_off(monkeypatch):
     test = run()
     assert test.button(key="measure").disabled
     assert "switched measuring off" in said(test)
+    assert "No GPU here, and no recording of one. On a machine" in said(test), "nothing is measured here"
 
 
 def test_an_owner_can_bound_the_budget(monkeypatch):

@@ -1,12 +1,11 @@
 """What the charts of timings are made of: an empty figure over length, lines, bands, stars and roofs.
 
-A colour is an implementation, a symbol a device, a dashed line was recorded, an open mark did not settle.
+What colours, symbols and dashes say is in `timing_look.py`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from html import escape
 from itertools import groupby
 from math import log10
@@ -16,52 +15,19 @@ from typing import Any
 import plotly.graph_objects as go
 
 from attention import comparison
-from attention.charts import theme
+from attention.charts.timing_look import Look
 from attention.comparison import SpeedUp
-from attention.implementations import IMPLEMENTATIONS
 from attention.recordings import Timing, lines
 
 HEIGHT = 460
-SYMBOLS = ("circle", "diamond", "square", "triangle-up", "cross", "star")
-MORE = (
-    "#a6761d",
-    "#17becf",
-    "#e7298a",
-    "#66a61e",
-    "#ff7f7f",
-    "#8a8a8a",
-    "#9467bd",
-    "#bc6c25",
-    "#3a86a8",
-    "#c9184a",
-    "#52b788",
-)
-COLORS = (*theme.HEADS, *MORE, "#f72585", "#b5838d")
 WIDTH = 50  # characters of a line in a legend: what a phone has room for
 FINE = 58  # the same of its small print
+NARROW = 34  # the same of the box beside the pointer
 FONT = "Arial, Helvetica, sans-serif"  # which a picture of the chart has as well, so that its legend fits
 ROW = 17  # pixels that a line of a legend adds, or a phone, where none stand side by side, had no room for the chart
 FAINT = 0.16  # opacity of a band
 AFTER = ", yet of too few visits to a machine left alone"
 ERRORS = 12  # lengths at which something ran out of memory that are named in a chart, at the most
-
-
-@dataclass(frozen=True)
-class Look:
-    """How the lines of a figure look, the same in every chart of the same timings."""
-
-    origins: tuple[str, ...]
-
-    def color(self, timing: Timing) -> str:
-        names = list(IMPLEMENTATIONS)
-        at = names.index(timing.implementation) if timing.implementation in names else len(names)
-        return COLORS[at % len(COLORS)]
-
-    def symbol(self, timing: Timing) -> str:
-        return SYMBOLS[self.origins.index(timing.origin) % len(SYMBOLS)] + ("" if timing.settled else "-open")
-
-    def dash(self, timing: Timing) -> str:
-        return "dash" if timing.source else "solid"
 
 
 LEGEND: dict[str, Any] = {
@@ -101,7 +67,7 @@ def figure(timings: Sequence[Timing], y: str, lengths: Iterable[int]) -> tuple[g
     }
     figure = go.Figure(layout=layout)
     figure.update_yaxes(type="log", title=y, exponentformat="power", dtick=1)
-    return figure, Look(tuple(dict.fromkeys(timing.origin for timing in timings)))
+    return figure, Look.of(timings)
 
 
 def legend(timings: Sequence[Timing]) -> dict[str, Any]:
@@ -130,6 +96,11 @@ def named(label: str) -> str:
     return "<br>".join(escape(part) for part in wrap(label, WIDTH, break_on_hyphens=False))
 
 
+def hovered(label: str) -> str:
+    """A label as the box beside the pointer has it: in lines that fit beside it on a phone."""
+    return "<br>".join(escape(part) for part in wrap(label, NARROW, break_on_hyphens=False))
+
+
 def line(
     figure: go.Figure,
     label: str,
@@ -151,7 +122,7 @@ def line(
         line={"color": color, "width": 2, "dash": look.dash(points[0])},
         marker={"symbol": [look.symbol(point) for point in points], "size": 8, "color": color},
         customdata=[[f"{point.length:,}", text] for point, text in zip(points, hover, strict=True)],
-        hovertemplate=f"{escape(label)}<br>%{{customdata[0]}} tokens<br>%{{customdata[1]}}<extra></extra>",
+        hovertemplate=f"{hovered(label)}<br>%{{customdata[0]}} tokens<br>%{{customdata[1]}}<extra></extra>",
     )
 
 
@@ -203,11 +174,12 @@ def star(figure: go.Figure, label: str, points: list[SpeedUp], color: str) -> No
             "arrayminus": [found.length - low],
             "color": color,
         },
-        hovertemplate=f"{escape(label)}<br>{found.sentence}<extra></extra>",
+        hovertemplate=f"{hovered(label)}<br>{hovered(found.sentence)}<extra></extra>",
     )
 
 
-def roof(figure: go.Figure, name: str, timings: list[Timing]) -> None:
+def roof(figure: go.Figure, name: str, timings: list[Timing], look: Look) -> None:
+    """What a device reached at best in one dtype; in the symbol of the first line under it."""
     peaks = [(t.peak_operations, t.peak_traffic) for t in timings if t.peak_operations and t.peak_traffic]
     if not peaks:
         return
@@ -215,9 +187,19 @@ def roof(figure: go.Figure, name: str, timings: list[Timing]) -> None:
     ends = [comparison.intensity(timing) for timing in timings] + [ceiling / slope]
     xs = sorted({min(ends) / 2, ceiling / slope, max(ends) * 2})
     ys = [min(ceiling, slope * x) for x in xs]
-    style = {"color": "gray", "width": 1.5, "dash": "dash" if timings[0].source else "solid"}
+    best = f"matrix product {ceiling / 1e9:,.1f} GFLOP/s, copying {slope / 1e9:,.1f} GB/s"
     figure.add_scatter(
-        x=xs, y=ys, name=named(f"roof: {name}"), mode="lines", line=style, hovertemplate="%{y:.3s}FLOP/s<extra></extra>"
+        x=xs,
+        y=ys,
+        name=named(f"roof: {name}"),
+        mode="lines+markers",
+        line={"color": "gray", "width": 1.5, "dash": look.dash(timings[0])},
+        marker={
+            "symbol": look.shape(timings[0]),
+            "size": 8,
+            "color": "gray",
+        },
+        hovertemplate=f"{hovered(f'roof: {name}')}<br>{best}<br>%{{y:.3s}}FLOP/s here<extra></extra>",
     )
 
 
@@ -231,7 +213,7 @@ def told(timing: Timing) -> str:
     if not timing.settled and found.banded:
         apart = (found.upper - found.lower) / found.median
         parts.append(f"not settled: the quartiles are {apart:.0%} of the median apart" + AFTER * found.settled)
-    return "<br>".join(parts)
+    return "<br>".join(map(hovered, parts))
 
 
 def errors(figure: go.Figure, timings: Sequence[Timing]) -> None:

@@ -7,7 +7,6 @@ What they are drawn with is in `timing_marks.py`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from html import escape
 
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
@@ -18,6 +17,7 @@ from attention.charts import timing_marks as marks
 from attention.charts.timing_marks import HEIGHT
 from attention.recordings import Timing, lines
 
+GUIDES = ("dot", "dashdot", "longdashdot")  # how the matrices are drawn that memory stands beside
 PARTS = {"compute": "median", "to the device": "to_device", "results back": "from_device"}
 
 
@@ -74,7 +74,7 @@ def roofline(timings: Sequence[Timing]) -> go.Figure:
     found = lines(timings)
     for origin, dtype in sorted({(timing.origin, timing.dtype) for timing in timings}):
         here = [timing for timing in timings if (timing.origin, timing.dtype) == (origin, dtype)]
-        marks.roof(figure, f"{origin} · {dtype}", comparison.measured(here))
+        marks.roof(figure, f"{origin} · {dtype}", comparison.measured(here), look)
     for label, line in found.items():
         points = comparison.measured(line)
         xs, ys = [comparison.intensity(p) for p in points], [comparison.rate(p) for p in points]
@@ -94,12 +94,29 @@ def memory(timings: Sequence[Timing], lengths: Iterable[int] = ()) -> go.Figure:
         points = [timing for timing in comparison.measured(line) if (timing.peak_bytes or 0) >= _least(timing)]
         peaks = [timing.peak_bytes or 0 for timing in points]
         marks.line(figure, label, points, peaks, [f"{peak / 2**20:,.1f} MiB" for peak in peaks], look)
-    sizes = {timing.length: timing.batch * timing.heads * timing.length**2 * _bytes(timing) for timing in timings}
-    xs, ys = sorted(sizes), [sizes[length] for length in sorted(sizes)]
-    guide = {"mode": "lines", "line": {"dash": "dot", "width": 1, "color": "gray"}, "hoverinfo": "skip"}
-    figure.add_scatter(x=xs, y=ys, name="one n x n matrix a head", **guide)
+    _guides(figure, timings)
     figure.update_yaxes(tickformat="~s", ticksuffix="B")
     return figure
+
+
+def _guides(figure: go.Figure, timings: Sequence[Timing]) -> None:
+    """One matrix of n x n a head, for each batch, heads and width of a number that there are; none of too many."""
+    found: dict[tuple[int, int, int], set[int]] = {}
+    for timing in timings:
+        found.setdefault((timing.batch, timing.heads, _bytes(timing)), set()).add(timing.length)
+    if len(found) > len(GUIDES):
+        return
+    for dash, ((batch, heads, size), lengths) in zip(GUIDES, found.items(), strict=False):
+        of = f": batch {batch}, {heads} heads, {size} bytes a number" if len(found) > 1 else ""
+        name, xs = f"one n x n matrix a head{of}", sorted(lengths)
+        figure.add_scatter(
+            x=xs,
+            y=[batch * heads * n**2 * size for n in xs],
+            name=marks.named(name),
+            mode="lines",
+            line={"dash": dash, "width": 1, "color": "gray"},
+            hovertemplate=f"{marks.hovered(name)}<br>%{{y:.3s}}B<extra></extra>",
+        )
 
 
 def transfer(timings: Sequence[Timing]) -> go.Figure:
@@ -115,7 +132,7 @@ def transfer(timings: Sequence[Timing]) -> go.Figure:
     for at, (label, line) in enumerate(found.items(), start=1):
         for color, (part, name) in zip(theme.HEADS, PARTS.items(), strict=False):
             values = [timing.spread.median if name == "median" else getattr(timing, name) for timing in line]
-            hover = f"{escape(label)}<br>%{{x}} tokens<br>{part}: %{{customdata}} (%{{y:.0f}} %)<extra></extra>"
+            hover = f"{marks.hovered(label)}<br>%{{x}} tokens<br>{part}: %{{customdata}} (%{{y:.0f}} %)<extra></extra>"
             figure.add_bar(
                 x=[f"{timing.length:,}" for timing in line],
                 y=values,

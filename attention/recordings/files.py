@@ -18,7 +18,7 @@ from attention.recordings.timing import Timing, name
 
 FORMAT = "attention timings 1"
 BYTES = 8_000_000  # of a file at the most
-ROWS = 20_000  # timings of a file at the most
+ROWS = 10_000  # timings of a file at the most, which is what its bytes have room for
 DEPTH = 4  # brackets within brackets: the file, its list, a timing
 HERE = Path(__file__).parent
 

@@ -8,12 +8,16 @@ from typing import Any
 
 from attention.config import short
 from attention.recordings.timing import NAME, Timing
+from attention.sweep import KNOBS
 
 LONGEST = 300  # characters of a text
 TRAVELS = fields(Timing)
 KINDS = {entry.name: str(entry.type) for entry in TRAVELS}  # like "float | None"
 POSITIVE = ("batch", "heads", "d_head", "length", "threads", "peak_operations", "peak_traffic")
+TIMES = ("lower", "median", "upper")
+CHOICES = {name: KNOBS[axis].choices for name, axis in (("dtype", "dtypes"), ("mask", "masks"), ("passes", "passes"))}
 WORDS = {"str": "text", "bool": "true or false", "int": "a whole number", "float": "a number"}
+SIGNS = "letters, digits, spaces and . , : ; ( ) + - @ # = _ are allowed"
 GREATEST = {"int": 2**53, "float": 1e30}
 
 
@@ -56,6 +60,8 @@ def _check(where: str, name: str, value: Any) -> None:
         raise RecordingError(f"{where}={short(value)} is not {WORDS[kind]}{' or null' if optional else ''}.")
     if kind == "str":
         _check_text(where, name, value)
+    elif name in TIMES and not 0 < value <= GREATEST[kind]:
+        raise RecordingError(f"{where}={short(value)} is not above 0 and at most {GREATEST[kind]:g}.")
     elif kind != "bool" and not _least(name) <= value <= GREATEST[kind]:
         raise RecordingError(f"{where}={short(value)} is not between {_least(name)} and {GREATEST[kind]:g}.")
 
@@ -85,8 +91,12 @@ def _check_text(where: str, name: str, value: str) -> None:
             raise RecordingError(
                 f"{where}={short(value)} is not a date and time like 2026-01-31T12:00:00+00:00."
             ) from None
-    elif name != "error" and not (NAME.fullmatch(value) and (value or name == "source")):
-        raise RecordingError(f"{where}={short(value)} has characters that no name here has, or none at all.")
+    elif name in CHOICES and value not in CHOICES[name]:
+        raise RecordingError(f"{where}={short(value)} is not one of: {', '.join(CHOICES[name])}.")
+    elif not value and name not in ("error", "source"):
+        raise RecordingError(f"{where} is empty; it needs a name.")
+    elif name != "error" and not NAME.fullmatch(value):
+        raise RecordingError(f"{where}={short(value)} is no name: {SIGNS}.")
 
 
 def _check_whole(where: str, found: Timing) -> None:

@@ -10,12 +10,16 @@ from attention import devices
 from attention.recordings import Timing
 from attention.sweep import Sweep
 from attention.ui import compute, page
+from attention.ui.job import GONE
 from attention.ui.limits import limits
 from attention.ui.measuring import DESK, Job
 from attention.ui.views import timing_recordings, timing_results
 from attention.ui.words import plain
 
 EVERY = 1.5  # seconds between two looks at what is being measured
+LEAVING = f"If nobody looks at this page for {GONE:g} seconds, the sweep ends."
+WHY = {"done": " before the time was up"}
+HELD = " for another program on this host, which is measuring."
 METHOD = """
 - **What is timed** is a whole call, with the memory that it asks for. Inputs, masks and layers are made before, and what
   compiles has been compiled (*first call* has that). Data are normal and drawn anew for each visit; a GPU is waited for
@@ -48,7 +52,7 @@ def view(sweep: Sweep) -> None:
     st.markdown("**Timing.** How long does this attention take, and from which length on does a GPU pay?")
     job: Job | None = page.kept("job")
     _start(sweep, job)
-    st.fragment(_live, run_every=EVERY if job and job.open else None)()
+    st.fragment(_live, run_every=EVERY if job and job.open else None)(sweep)
     timing_recordings.draw(sweep)
     with st.expander("How it is measured"):
         st.markdown(METHOD)
@@ -59,13 +63,14 @@ def _start(sweep: Sweep, job: Job | None) -> None:
     button, told = st.columns([1, 4], vertical_alignment="center")
     with button:
         if job is not None and job.open:
-            how = {"on_click": DESK.cancel, "args": (job,), "help": "What was measured stays."}
+            how = {"on_click": DESK.cancel, "args": (job,), "help": f"What was measured stays. {LEAVING}"}
             st.button("Cancel", key="cancel", width="stretch", **how)
         else:
-            how = {"on_click": _measure, "args": (sweep,), "disabled": not limits().measure, "type": "primary"}
+            off = not limits().measure or bool(_absent(sweep))
+            how = {"on_click": _measure, "args": (sweep,), "disabled": off, "type": "primary"}
             st.button("Measure here", key="measure", width="stretch", **how)
     with told:
-        st.caption(_estimate(sweep))
+        st.caption(LEAVING if job is not None and job.open else _estimate(sweep))
 
 
 def _measure(sweep: Sweep) -> None:
@@ -75,16 +80,24 @@ def _measure(sweep: Sweep) -> None:
 def _estimate(sweep: Sweep) -> str:
     if not limits().measure:
         return plain(f"{limits().why} Recordings can still be shown.")
+    if absent := _absent(sweep):
+        here = ", ".join(f"{key} ({name})" for key, name in compute.devices().items())
+        return plain(f"Not on this host: {', '.join(absent)}. It has {here}. Choose other devices, or none for all.")
     names = ", ".join(name for key, name in compute.devices().items() if not sweep.devices or key in sweep.devices)
     count = sweep.combinations * (1 if sweep.devices else len(compute.devices()))
     threads = sweep.threads or devices.cores()
     return plain(
-        f"Up to {count:,} cases in at most {min(sweep.seconds, limits().seconds):g} seconds, on {names}, with "
+        f"Up to {count:,} case{'s' * (count != 1)} in at most {min(sweep.seconds, limits().seconds):g} seconds, on {names}, with "
         f"{threads} CPU thread{'s' * (threads != 1)}, in a process of its own."
     )
 
 
-def _live() -> None:
+def _absent(sweep: Sweep) -> list[str]:
+    """The devices of a sweep, as a link may name them, that this host doesn't have."""
+    return [key for key in sweep.devices if key not in compute.devices()]
+
+
+def _live(sweep: Sweep) -> None:
     """What changes while a sweep is being measured: its progress, the charts and the table."""
     job: Job | None = page.kept("job")
     if job is not None:
@@ -94,38 +107,55 @@ def _live() -> None:
             st.rerun()
         page.put(job_was_open=job.open)
     found = [*(job.timings.values() if job else ()), *compute.shipped(), *timing_recordings.opened()]
-    _gpu_or_how(found)
+    _gpu_or_how(sweep, found)
     if found:
         timing_results.draw(found, job.sweep.lengths if job else ())
 
 
 def _progress(job: Job) -> None:
+    """How far a sweep is, or how it ended and what came of its cases."""
     before = DESK.before(job)
     measured = sum(timing.error is None for timing in job.timings.values())
-    cases, nothing = f"{measured} case{'s' * (measured != 1)}", len(job.timings) - measured
-    came = f" {nothing} came to nothing; *Every case* says why." if nothing else ""
-    loose = sum(timing.error is None and not timing.settled for timing in job.timings.values())
-    loose = f" {loose} did not settle: the host was busy, or the budget short." if loose and not job.open else ""
+    cases = f"{measured} case{'s' * (measured != 1)}"
+    stay = "was measured and stays" if measured == 1 else "were measured and stay"
+    held = f" The first waits{HELD}" if DESK.held else ""
     words = {
-        "waiting": f"Waiting: {before} before this one. One sweep at a time is measured on this host.",
-        "measuring": f"Measuring: {cases} so far.{came}",
-        "done": f"Measured {cases}.{loose}{came}",
-        "cancelled": f"Cancelled; {cases} were measured and stay.{loose}",
+        "waiting": f"Waiting: {before} before this one. One sweep at a time is measured on this host.{held}",
+        "held": f"Waiting{HELD} The time budget starts after that.",
+        "measuring": f"Measuring: {cases} so far.",
+        "done": f"Measured {cases}.",
+        "left": f"Ended, as nobody looked at this page for {GONE:g} seconds; {cases} {stay}.",
+        "cancelled": f"Cancelled; {cases} {stay}.",
         "failed": f"Measuring failed. {plain(job.said)}",
     }
+    rest = _rest(job, measured)
     if job.state == "failed":
-        st.error(words["failed"], icon=":material/error:")
+        st.error("\n\n".join(filter(None, (words["failed"], rest.strip()))), icon=":material/error:")
     else:
-        st.progress(min(job.share, 1.0) if job.state != "done" else 1.0, text=words[job.state])
+        st.progress(min(job.share, 1.0) if job.state != "done" else 1.0, text=words[job.state] + rest)
 
 
-def _gpu_or_how(found: Sequence[Timing]) -> None:
+def _rest(job: Job, measured: int) -> str:
+    """What is to be said of the cases that did not settle, came to nothing or were not begun."""
+    loose = sum(timing.error is None and not timing.settled for timing in job.timings.values())
+    nothing, unbegun = len(job.timings) - measured, job.unbegun
+    said = [
+        f" {loose} did not settle: the host was busy, or the budget short." * (loose > 0 and not job.open),
+        f" {nothing} came to nothing; *Every case* says why." * (nothing > 0),
+        f" {unbegun} {'was' if unbegun == 1 else 'were'} not begun{WHY.get(job.state, '')}."
+        * (unbegun > 0 and not job.open),
+    ]
+    return "".join(said)
+
+
+def _gpu_or_how(sweep: Sweep, found: Sequence[Timing]) -> None:
     """Where there is no GPU and no recording of one: says so, and what to run."""
     if len(compute.devices()) > 1 or any(timing.device != "cpu" for timing in found):
         return
+    here = ": what is measured here is the CPU alone" * limits().measure
     text = (
-        "No GPU here, and no recording of one: what is measured here is the CPU alone. On a machine with a GPU, run "
-        f"`{timing_recordings.COMMAND} --out gpu.json` and open the file below under *Recordings*; its lines then stand "
-        "beside these."
+        f"No GPU here, and no recording of one{here}. On a machine with a GPU, run "
+        f"`{timing_recordings.command(sweep)}` and open the file below under *Recordings*; its lines then stand "
+        f"{'beside these' if found else 'here'}."
     )
     st.caption(text) if found else st.info(text, icon=":material/info:")

@@ -13,7 +13,6 @@ from attention.sweep import Sweep, flags
 from attention.ui import compute, page
 from attention.ui.words import plain
 
-COMMAND = "python -m attention.timing"
 FILES = 12  # recordings that are open at once, at the most
 
 
@@ -22,14 +21,20 @@ def opened() -> list[Timing]:
     return [timing for timings in page.kept("opened", {}).values() for timing in timings]
 
 
+def command(sweep: Sweep) -> str:
+    """What records a sweep on another machine, on all devices of it: those that are named here may not be there."""
+    return shlex.join(["python", "-m", "attention.timing", *flags(replace(sweep, devices=())), "--out", "gpu.json"])
+
+
 def draw(sweep: Sweep) -> None:
     """How to record this sweep elsewhere, and the recordings that are open."""
     files: dict[str, list[Timing]] = page.kept("opened", {})
     with st.expander("Recordings: timings from another machine", expanded=bool(files)):
         st.markdown(
-            "This records the sweep of this page on any machine; open the file here, and its lines join the charts."
+            "This records the sweep of this page on every device of another machine; open the file here, and its lines "
+            "join the charts."
         )
-        st.code(shlex.join([*COMMAND.split(), *flags(sweep), "--out", "gpu.json"]), language="bash")
+        st.code(command(sweep), language="bash")
         key = f"recordings_{page.kept('uploads', 0)}"  # a new one each time: what was taken in is listed below it
         st.file_uploader(
             "Recordings (.json)", "json", True, key=key, max_upload_size=8, on_change=_take_in, args=(key,)
