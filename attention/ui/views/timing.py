@@ -29,7 +29,7 @@ METHOD = """
   settled, and one that was called less than three times has no quartiles. The timer is `torch.utils.benchmark`, with the
   threads that are stated.
 - **A quiet machine.** Before and after each visit a small product is timed, always the same. Visits during which it took
-  over 15 % longer than it does in a good part of the run are left out, as others then used the machine. A load that stays
+  over 15 % longer than in the quickest moment of the run are left out, as others then used the machine. A load that stays
   for the whole run is not seen by this: it makes everything slower alike.
 - **Operations** are those of the products that are computed: 4 b h n² d for a forward pass (the softmax is not counted),
   and half of it under a causal mask where the implementation skips the future. With the backward pass it is 3.5 times that
