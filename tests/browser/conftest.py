@@ -68,7 +68,8 @@ class Tab:
 
     @property
     def link(self) -> dict[str, str]:
-        """What the address bar says."""
+        """What the address bar says once the page's script has run to its end."""
+        self.page.locator('.stApp[data-test-script-state="notRunning"]').wait_for()
         return dict(parse_qsl(urlsplit(self.page.url).query))
 
     def widget(self, knob: str) -> Locator:

@@ -69,7 +69,8 @@ def drag(tab, head: Locator, start: tuple[float, float], end: tuple[float, float
 
 
 def part(tab) -> dict[str, tuple[int, int]]:
-    """First and last of the rows and columns that the link says."""
+    """First and last of the rows and columns that the link says, as soon as it names any."""
+    tab.page.wait_for_url(lambda url: "rows=" in url and "cols=" in url)
     return {name: tuple(map(int, tab.link[name].split("-"))) for name in ("rows", "cols")}
 
 
@@ -83,6 +84,7 @@ def test_a_rectangle_is_drawn_anew_down_to_single_tokens_and_back(opened):
     assert found["rows"] == pytest.approx((900, 1079), abs=6) and found["cols"] == pytest.approx((750, 899), abs=6)
     head.get_by_role("button", name="Whole head").click()
     expect(tab.page.get_by_text("Queries 0 to 1,499, keys 0 to 1,499: 3 x 3 tokens a pixel.")).to_be_visible()
+    tab.page.wait_for_url(lambda url: "rows=" not in url)
     assert tab.link == SMALL
 
 
