@@ -84,10 +84,11 @@ function draw(grid) {
   show(grid);
   if (root.dataset.painted === data.painted) return;
   root.dataset.painted = data.painted;
-  if (typeof data.address === "string") address(data.address);
+  if (typeof data.address === "string") requestAnimationFrame(() => setTimeout(() => address(data.address)));
 }
 
-// The link of what is now on the screen. Streamlit writes it too, but has to draw the whole page anew for it.
+// The link of what is now on the screen, right after the frame that shows it. Streamlit writes it too, but has to draw
+// the whole page anew for it.
 function address(query) {
   const [now, then] = [location.search, query].map((text) => [...new URLSearchParams(text)].sort().join("&"));
   if (now !== then) history.pushState({}, "", location.pathname + (query && `?${query}`));

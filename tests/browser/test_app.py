@@ -60,8 +60,9 @@ def test_the_address_bar_holds_the_link_as_soon_as_its_picture_is_there(tab):
     tab.page.evaluate(
         """grid => {
             window.seen = [];
-            new MutationObserver(() => seen.push([document.querySelector(grid).dataset.painted, location.search.slice(1)]))
-                .observe(document, { subtree: true, attributeFilter: ["data-painted"] });
+            const look = () => seen.push([document.querySelector(grid).dataset.painted, location.search.slice(1)]);
+            const later = () => requestAnimationFrame(() => setTimeout(look));  // once the frame is there
+            new MutationObserver(later).observe(document, { subtree: true, attributeFilter: ["data-painted"] });
         }""",
         GRID,
     )
