@@ -87,10 +87,9 @@ def _begin(module: str) -> bool:
 def change(**values: Any) -> None:
     """Sets knobs and shows what they say now: the callback of whatever changes a config."""
     _untold()
-    state, said = st.session_state, {name: st.session_state.get(name) for name in values if name in KNOBS}
+    state = st.session_state
     put(**values)
     if _fragments():  # else the whole page is about to run
-        state.moved = said | state.moved  # their widgets are not told what a callback sets
         _started(_taken_up())
         state.follow = _differ()
         st.rerun(["view", "controls"] if state.follow else "view")
@@ -139,8 +138,10 @@ def _started(config: Config) -> None:
 
 
 def put(**values: Any) -> None:
-    """Sets knobs, from a callback: the next rerun takes them up as if a widget had been moved."""
+    """Sets knobs: the next rerun takes them up as if a widget had been moved, and tells their widgets once they are drawn."""
     state = st.session_state
+    if said := {name: state.get(name) for name in values if name in KNOBS}:
+        state.moved = said | state.moved
     state.update(values)
     state.wishes = {name: wish for name, wish in state.get("wishes", {}).items() if name not in values}
 
