@@ -251,7 +251,8 @@ def crossovers(timings: Iterable[Timing]) -> list[str]:
 
 
 Line = list[Timing]
-ALIKE = ("implementation", "dtype", "mask", "passes", "batch", "heads", "d_head")
+SETTING = ("dtype", "mask", "passes", "batch", "heads", "d_head")  # of a case, but for implementation and length
+ALIKE = ("implementation", *SETTING)
 
 
 def kind(timing: Timing) -> tuple:

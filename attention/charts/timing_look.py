@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from attention import comparison
 from attention.charts import theme
 from attention.implementations import IMPLEMENTATIONS
 from attention.recordings import Timing
@@ -40,8 +41,7 @@ Kind = tuple[str | int, ...]
 
 def kind(timing: Timing) -> Kind:
     """What a symbol stands for: the device, and all of the case but implementation and length."""
-    case = timing.case
-    return timing.origin, case.dtype, case.mask, case.passes, case.batch, case.heads, case.d_head
+    return timing.origin, *(getattr(timing, name) for name in comparison.SETTING)
 
 
 @dataclass(frozen=True)

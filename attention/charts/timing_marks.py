@@ -93,12 +93,16 @@ def origins(timings: Iterable[Timing]) -> list[str]:
 
 def named(label: str) -> str:
     """A label as a legend and a title have it: in lines that a phone has room for."""
-    return "<br>".join(escape(part) for part in wrap(label, WIDTH, break_on_hyphens=False))
+    return _broken(label, WIDTH)
 
 
 def hovered(label: str) -> str:
     """A label as the box beside the pointer has it: in lines that fit beside it on a phone."""
-    return "<br>".join(escape(part) for part in wrap(label, NARROW, break_on_hyphens=False))
+    return _broken(label, NARROW)
+
+
+def _broken(label: str, width: int) -> str:
+    return "<br>".join(escape(part) for part in wrap(label, width, break_on_hyphens=False))
 
 
 def line(
@@ -194,11 +198,7 @@ def roof(figure: go.Figure, name: str, timings: list[Timing], look: Look) -> Non
         name=named(f"roof: {name}"),
         mode="lines+markers",
         line={"color": "gray", "width": 1.5, "dash": look.dash(timings[0])},
-        marker={
-            "symbol": look.shape(timings[0]),
-            "size": 8,
-            "color": "gray",
-        },
+        marker={"symbol": look.shape(timings[0]), "size": 8, "color": "gray"},
         hovertemplate=f"{hovered(f'roof: {name}')}<br>{best}<br>%{{y:.3s}}FLOP/s here<extra></extra>",
     )
 
