@@ -12,10 +12,11 @@ from typing import Any
 
 import streamlit as st
 
-from attention.config import DEFAULTS, KNOBS, LONGEST, Config, Knob
+from attention.config import KNOBS, LONGEST, Config
 from attention.inputs import INPUTS, SPLIT
 from attention.masks import COMBINATIONS, MASKS
 from attention.scores import POSITIONS, SCALES, SOFTMAXES
+from attention.ui import knobs
 
 FIRST = ("tokens", "heads", "d_model", "mask", "span", "combine", "scale", "temperature")
 RULES = {
@@ -69,18 +70,14 @@ def look(config: Config) -> tuple[Any, ...]:
 
 def widget(name: str, config: Config, stops: Stops, change: Change) -> None:
     """The control of one knob."""
-    knob, default = KNOBS[name], DEFAULTS[name]
-    told = {"key": name, "help": knob.help, "on_change": change}
     if name in SLIDERS:
-        SLIDERS[name](config, knob, stops[name], told)
+        SLIDERS[name](config, stops[name], change)
     elif name in SPECIAL:
-        SPECIAL[name](config, knob, told)
-    elif knob.choices:
-        st.selectbox(knob.label, knob.choices, **told | {"help": _help(name)})
-    elif isinstance(default, float):
-        st.slider(knob.label, float(knob.low), float(knob.high), step=0.05, **told)
+        SPECIAL[name](config, change)
+    elif KNOBS[name].choices:
+        knobs.menu(name, config, help=_help(name), on_change=change)
     else:
-        st.slider(knob.label, int(knob.low), int(knob.high), **told)
+        knobs.slider(name, config, on_change=change)
 
 
 @lru_cache(maxsize=64)
@@ -104,19 +101,17 @@ def first_line(rule: object) -> str:
     return (getattr(rule, "doc", rule).__doc__ or "").strip().splitlines()[0]
 
 
-def _tokens(config: Config, knob: Knob, stops: tuple[int, ...], told: dict[str, Any]) -> None:
-    st.select_slider(knob.label, stops, format_func="{:,}".format, **told)
+def _tokens(config: Config, stops: tuple[int, ...], change: Change) -> None:
+    knobs.stops("tokens", config, stops, format_func="{:,}".format, on_change=change)
 
 
-def _d_model(config: Config, knob: Knob, stops: tuple[int, ...], told: dict[str, Any]) -> None:
-    low, high, step = stops
-    st.slider(knob.label, low, high, step=step, **told)
+def _d_model(config: Config, stops: tuple[int, ...], change: Change) -> None:
+    knobs.slider("d_model", config, stops, on_change=change)
     st.caption(f"d_head = d_model / heads = {config.d_head}")
 
 
-def _span(config: Config, knob: Knob, stops: tuple[int, ...], told: dict[str, Any]) -> None:
-    low, high, _ = stops
-    st.slider(knob.label, low, high, disabled=not config.rule.span, **told | {"help": _span_help(config)})
+def _span(config: Config, stops: tuple[int, ...], change: Change) -> None:
+    knobs.slider("span", config, stops, disabled=not config.rule.span, help=_span_help(config), on_change=change)
     if beyond := _beyond(config):
         st.caption(beyond)
 
@@ -133,35 +128,35 @@ def _beyond(config: Config) -> str:
     return f"Longer than the sequence: acts as {config.tokens:,}." if over else ""
 
 
-def _combine(config: Config, knob: Knob, told: dict[str, Any]) -> None:
+def _combine(config: Config, change: Change) -> None:
     """Folded away, but a second mask that counts is named on the fold."""
     joined = _second(config)
     with st.expander(joined or "Second mask", icon=":material/join_inner:"):
         for name in ("combine", "second") if joined else ("combine",):
-            st.selectbox(KNOBS[name].label, KNOBS[name].choices, **told | {"key": name, "help": _help(name)})
+            knobs.menu(name, config, help=_help(name), on_change=change)
 
 
 def _second(config: Config) -> str:
     return "" if config.combine == "none" else f"{config.combine} {config.second}"
 
 
-def _text(config: Config, knob: Knob, told: dict[str, Any]) -> None:
+def _text(config: Config, change: Change) -> None:
     if _typed(config):
-        st.text_area(knob.label, max_chars=int(knob.high), height=90, **told)
+        knobs.text("text", config, height=90, on_change=change)
 
 
 def _typed(config: Config) -> bool:
     return config.input in SPLIT
 
 
-def _seed(config: Config, knob: Knob, told: dict[str, Any]) -> None:
-    st.number_input(knob.label, int(knob.low), int(knob.high), **told)
+def _seed(config: Config, change: Change) -> None:
+    knobs.number("seed", config, on_change=change)
 
 
-def _kv_heads(config: Config, knob: Knob, told: dict[str, Any]) -> None:
+def _kv_heads(config: Config, change: Change) -> None:
     sizes = [0, *(n for n in range(1, config.heads + 1) if config.heads % n == 0)]
     names = {0: "0: one for each head", 1: "1: multi-query"}  # as fixed as the option: Streamlit compares them
-    st.selectbox(knob.label, sizes, format_func=lambda n: names.get(n, str(n)), **told)
+    knobs.menu("kv_heads", config, sizes, format_func=lambda n: names.get(n, str(n)), on_change=change)
 
 
 SLIDERS = {"tokens": _tokens, "d_model": _d_model, "span": _span}  # those whose stops change

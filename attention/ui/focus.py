@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import streamlit as st
-
-from attention.config import KNOBS, LAST, Config
+from attention.config import LAST, Config
 from attention.tables import labels
+from attention.ui import knobs
 
 
 def head(config: Config) -> None:
     """A choice of the head, counted from 0."""
-    st.selectbox(KNOBS["head"].label, range(config.heads), key="head", help=KNOBS["head"].help)
+    knobs.menu("head", config, range(config.heads))
 
 
 def query(config: Config) -> None:
@@ -20,4 +19,4 @@ def query(config: Config) -> None:
     def said(at: int) -> str:
         return f"{at} {names[at]}" if at != LAST else f"last: {config.tokens - 1} {names[-1]}"
 
-    st.selectbox(KNOBS["query"].label, range(LAST, config.tokens), key="query", format_func=said)
+    knobs.menu("query", config, range(LAST, config.tokens), help=None, format_func=said)

@@ -101,12 +101,6 @@ def _fragments() -> list[str] | None:
     return run.fragment_ids_this_run if run else None
 
 
-def _drawn(name: str) -> bool:
-    """Has this run drawn the widget of this key? Only then does the browser learn of a value that was set before."""
-    run = get_script_run_ctx()
-    return run is not None and name in run.shared.widget_user_keys_this_run
-
-
 def _untold() -> None:
     """Where a run made way before it told widgets their new values, the browser still sends the old ones: these go.
 
@@ -138,7 +132,7 @@ def _started(config: Config) -> None:
 
 
 def put(**values: Any) -> None:
-    """Sets knobs: the next rerun takes them up as if a widget had been moved, and tells their widgets once they are drawn."""
+    """Sets knobs: the next rerun takes them up as if a widget had been moved, and tells their widgets."""
     state = st.session_state
     if said := {name: state.get(name) for name in values if name in KNOBS}:
         state.moved = said | state.moved
@@ -237,7 +231,7 @@ def _arrive(from_elsewhere: bool) -> None:
         state.update(vars(state.config))
         state.link = query
     elif from_elsewhere:
-        state.update(vars(state.config))  # or the widgets, which are new here, start at their least values
+        state.update(vars(state.config))  # the page before had other widgets, and their values went with them
 
 
 def _known(config: Config, notes: list[str]) -> tuple[Config, list[str]]:
@@ -264,7 +258,7 @@ def _view(view: View, any_length: bool) -> None:
         view(shown)
     finally:
         linked()
-    state.moved = {name: said for name, said in state.moved.items() if name in controls.NAMES or not _drawn(name)}
+    state.moved = {name: said for name, said in state.moved.items() if name in controls.NAMES}
     if _differ() and not state.get("follow"):  # a widget of the view has moved one of the controls
         st.rerun()
 

@@ -37,7 +37,7 @@ def opened(config: Config, question: Question) -> bool:
         st.markdown(f"**Predict, then reveal.** {question.text}")
         guess = st.segmented_control("Your guess", question.guesses, key=f"guess {this}")
         reveal, end = st.columns([3, 1], vertical_alignment="center")
-        found = reveal.toggle("Reveal the answer", key=switch)
+        found = reveal.toggle("Reveal the answer", bool(page.kept(switch)), key=switch)
         end.button("End the question", on_click=page.change, kwargs={"predict": "none"}, key="end", width="stretch")
         if found:
             _answered(question, guess)

@@ -1,4 +1,7 @@
-"""The sidebar of the Timing page: one widget a knob of a sweep, made from the knob's own line in `sweep.py`."""
+"""The sidebar of the Timing page: one widget a knob of a sweep, made from the knob's own line in `sweep.py`.
+
+Each is told its value as a default too, as those of attention/ui/knobs.py are.
+"""
 
 from __future__ import annotations
 
@@ -51,20 +54,21 @@ def widgets(sweep: Sweep) -> dict[str, Any]:
 
 
 def _widget(name: str, sweep: Sweep) -> None:
-    knob, key = KNOBS[name], KEY.format(name)
+    knob, held = KNOBS[name], seed(name, getattr(sweep, name))
+    told = {"key": KEY.format(name), "help": knob.help}
     if name in FEW:
-        st.pills(knob.label, knob.choices, selection_mode="multi", key=key, help=knob.help)
+        st.pills(knob.label, knob.choices, selection_mode="multi", default=held, **told)
     elif name == "devices":
         here = compute.devices()
         options = list(dict.fromkeys([*here, *sweep.devices]))
         names = {key: f"{key}: {here.get(key, 'not on this machine')}" for key in options}
-        st.multiselect(knob.label, options, key=key, help=knob.help, format_func=names.__getitem__, placeholder="All")
+        st.multiselect(knob.label, options, held, format_func=names.__getitem__, placeholder="All", **told)
     elif name in AXES:
         offered = knob.choices or OFFERED[name]
         options = sorted({*offered, *getattr(sweep, name)}) if name in OFFERED else list(offered)
-        st.multiselect(knob.label, options, key=key, help=knob.help, placeholder=EMPTY.get(name, "At least one"))
+        st.multiselect(knob.label, options, held, placeholder=EMPTY.get(name, "At least one"), **told)
     elif name == "seconds":
         high = max(limits().seconds, sweep.seconds)
-        st.slider(knob.label, float(knob.low or 0), high, key=key, help=knob.help, step=1.0, format="%.0f s")
+        st.slider(knob.label, float(knob.low or 0), high, held, step=1.0, format="%.0f s", **told)
     else:
-        st.number_input(knob.label, int(knob.low or 0), int(knob.high or 0), key=key, help=knob.help)
+        st.number_input(knob.label, int(knob.low or 0), int(knob.high or 0), held, **told)

@@ -120,12 +120,18 @@ def fresh_server() -> Iterator[Callable[[], Server]]:
 
 @pytest.fixture
 def visit(chromium: Browser, server: Server) -> Iterator[Callable[..., Tab]]:
-    """Opens links: `visit(link="", server=the shared one, theme="light", size=(1280, 800))`."""
+    """Opens links: `visit(link="", server=the shared one, theme="light", size=(1280, 800))`; `before` is done to the tab."""
     tabs: list[Tab] = []
     starts = {server.log: server.log.stat().st_size}
     with ExitStack() as stack:
 
-        def visit(link: str = "", server: Server = server, theme: str = "light", size: tuple = (1280, 800)) -> Tab:
+        def visit(
+            link: str = "",
+            server: Server = server,
+            theme: str = "light",
+            size: tuple = (1280, 800),
+            before: Callable[[Page], object] = lambda page: None,
+        ) -> Tab:
             settings = {"width": size[0], "height": size[1]}
             context = chromium.new_context(viewport=settings, color_scheme=theme, reduced_motion="reduce")
             stack.callback(context.close)
@@ -133,6 +139,7 @@ def visit(chromium: Browser, server: Server) -> Iterator[Callable[..., Tab]]:
             starts.setdefault(server.log, 0)
             tabs[-1].page.set_default_timeout(SECONDS)
             tabs[-1].watch()
+            before(tabs[-1].page)
             tabs[-1].page.goto(f"{server.url}/{link}")
             return tabs[-1]
 

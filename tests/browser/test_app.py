@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from pathlib import Path
@@ -15,6 +16,7 @@ from tests.browser.conftest import GRID
 FILES = sorted((Path(__file__).parents[2] / "pages").glob("*.py"))
 PAGES = [path.stem for path in FILES if "page.show(" in path.read_text()]  # those about a config
 KNOBS = {"tokens": "33", "heads": "4", "mask": "window", "span": "7", "temperature": "0.5"}
+LATE = {"tokens": 1500, "heads": 2, "d_model": 16, "mask": "window", "span": 9, "pool": "mean", "seed": 3}
 FAR = "http://evil.example/p.png"  # an address that a visitor's browser must never ask
 
 
@@ -249,3 +251,21 @@ def contrast(page, selector: str) -> float:
     """Contrast of a text with the page behind it (WCAG 2.2), 1 to 21."""
     found = lightness(page, selector, "color"), lightness(page, ".stApp", "backgroundColor")
     return (max(found) + 0.05) / (min(found) + 0.05)
+
+
+def test_a_browser_that_draws_the_controls_late_holds_the_link(visit):
+    held = []
+    tab = visit(
+        "?" + urlencode(LATE),
+        before=lambda page: page.route(
+            re.compile(r"/(Slider|Selectbox|NumberInput|ButtonGroup)\."), lambda route: held.append(route)
+        ),
+    )
+    expect(tab.page.get_by_text(re.compile("equals SDPA")).first).to_be_visible()  # all of the page was sent twice
+    assert held
+    for route in held:
+        route.continue_()
+    assert tab.slider("tokens").get_attribute("aria-valuetext") == "1,500"
+    tab.slider("heads").press("ArrowRight")
+    tab.painted(**LATE | {"heads": 3, "d_model": 15})
+    assert tab.link == {name: str(value) for name, value in (LATE | {"heads": 3, "d_model": 15}).items()}

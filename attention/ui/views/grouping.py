@@ -8,9 +8,9 @@ import pyarrow as pa
 import streamlit as st
 
 from attention.charts import shares
-from attention.config import KNOBS, Config
+from attention.config import Config
 from attention.grouping import Grouping, cache_bytes, name
-from attention.ui import compute, page
+from attention.ui import compute, knobs, page
 
 COLUMNS = {  # widths in pixels: all of them fit beside the chart at 1280
     "kv_heads": st.column_config.NumberColumn("kv", width=40),
@@ -32,8 +32,7 @@ COLUMNS = {  # widths in pixels: all of them fit beside the chart at 1280
 
 def section(config: Config) -> None:
     """The switch that opens it, and the comparison once it is open."""
-    knob = KNOBS["grouping"]
-    st.segmented_control(knob.label, knob.choices, key="grouping", help=knob.help, required=True)
+    knobs.segments("grouping", config)
     if config.grouping == "hide":
         return
     if config.heads == 1:

@@ -66,7 +66,7 @@ def _row(trace: Trace) -> None:
 def _focus(trace: Trace) -> None:
     config = trace.config
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        parts.focus(190)
+        parts.focus(trace.config, 190)
         predict.offer({"row": "Predict a row"})
     cells, tile = tables.focus(trace, heatmap.PIXELS)
     _zoom(config, cells, tile)

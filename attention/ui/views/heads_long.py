@@ -11,9 +11,9 @@ from attention.cells import pixel_cells
 from attention.charts import row
 from attention.components.heads_grid import heads_grid
 from attention.components.large_head import large_head
-from attention.config import KNOBS, Config
+from attention.config import Config
 from attention.maps import split
-from attention.ui import compute, page, pause, proof
+from attention.ui import compute, knobs, page, pause, proof
 from attention.ui.drawing import Drawing
 from attention.ui.views import heads_parts as parts
 from attention.ui.words import plain
@@ -153,9 +153,8 @@ def _row(config: Config, drawing: Drawing) -> None:
 def _large(config: Config, drawing: Drawing) -> None:
     """The head in focus, or the part of it that was chosen."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        parts.focus(150)
-        knob = KNOBS["pool"]
-        st.segmented_control(knob.label, knob.choices, key="pool", help=knob.help, required=True)
+        parts.focus(config, 150)
+        knobs.segments("pool", config)
     exact = config.head < len(drawing.heads)
     rows, cols = config.window if exact else ((0, config.tokens), (0, config.tokens))
     maps = (

@@ -8,8 +8,9 @@ import pyarrow as pa
 import streamlit as st
 
 from attention import tables
-from attention.config import KNOBS, LAST, Config
+from attention.config import Config
 from attention.heads import NUMBERS
+from attention.ui import knobs
 
 FAINT = 0.15  # greatest weight below which little is seen on a scale from 0 to 1
 
@@ -24,8 +25,7 @@ def title(config: Config, badge: Callable[[], None]) -> None:
         )
         badge()
     with scale:
-        knob = KNOBS["colors"]
-        st.segmented_control(knob.label, knob.choices, key="colors", help=knob.help, required=True)
+        knobs.segments("colors", config)
 
 
 def faint(config: Config, found: tables.Row) -> str:
@@ -34,11 +34,10 @@ def faint(config: Config, found: tables.Row) -> str:
     return ". Faint on a scale to 1: try log" if small else ""
 
 
-def focus(width: int) -> None:
+def focus(config: Config, width: int) -> None:
     """The head and the query in focus, each in a field of so many pixels."""
-    for name, least in (("head", 0), ("query", LAST)):
-        knob = KNOBS[name]
-        st.number_input(knob.label, least, int(knob.high or 0), key=name, help=knob.help, width=width)
+    for name in ("head", "query"):
+        knobs.number(name, config, width=width)
 
 
 def numbers(found: dict[str, list[float]]) -> None:

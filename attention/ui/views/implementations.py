@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import streamlit as st
 
-from attention.config import KNOBS, Config
+from attention.config import Config
 from attention.published import ROWS, Row
 from attention.published.case import left_out, longest
-from attention.ui import compute, page, pause
+from attention.ui import compute, knobs, page, pause
 from attention.ui.views import published_details, published_overview, published_squares, questions
 from attention.ui.words import plain
 
@@ -19,12 +21,12 @@ def view(config: Config) -> None:
     asked, off = config.bug == "question", config.bug == "off"
     names = [name for name, row in ROWS.items() if row.as_printed or off]
     name = config.implementation if config.implementation in names else names[0]
-    if name != config.implementation:
-        page.put(implementation=name)
-    if asked and config.version != "as printed":
-        page.put(version="as printed")  # what was asked is what the answer begins with
+    version = "as printed" if asked else config.version  # what was asked is what the answer begins with
+    if (name, version) != (config.implementation, config.version):
+        page.put(implementation=name, version=version)
+        config = replace(config, implementation=name, version=version)
     row = ROWS[name]
-    printed = bool(row.as_printed) and (asked or config.version == "as printed")
+    printed = bool(row.as_printed) and version == "as printed"
     words = st.container()  # filled after the grid, which is what one waits for
     found = compute.comparison(compute.published(config), name, printed)
     published_squares.grid(config, name, printed, found)
@@ -60,14 +62,11 @@ def _controls(names: list[str], config: Config, row: Row) -> None:
     asked = config.bug == "question"
     numbers = {name: f"Number {i}" for i, name in enumerate(names, 1)}
     called = numbers.get if asked else lambda name: ROWS[name].name
-    knob = KNOBS["implementation"]
-    st.pills(knob.label, names, key="implementation", required=True, format_func=called, label_visibility="collapsed")
+    knobs.pills("implementation", config, names, format_func=called, label_visibility="collapsed")
     switches = ("bug", "colors") if asked else ("version", "bug", "colors")  # what is asked about is a print
     sizes = ("batch", "keys", "d_v") if row.crosses else ("batch",)
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
         for name in switches:
-            knob = KNOBS[name]
-            st.segmented_control(knob.label, knob.choices, key=name, help=knob.help, required=True, width="content")
+            knobs.segments(name, config, width="content")
         for name in sizes:
-            knob = KNOBS[name]
-            st.number_input(knob.label, int(knob.low), int(knob.high), key=name, help=knob.help, width=200)
+            knobs.number(name, config, width=200)

@@ -7,10 +7,10 @@ import math
 import streamlit as st
 
 from attention.components.mask_gallery import mask_gallery
-from attention.config import KNOBS, Config
+from attention.config import Config
 from attention.gallery import BLOCK, Exhibit, flops
 from attention.tables import share
-from attention.ui import compute, page, predict, proof
+from attention.ui import compute, knobs, page, predict, proof
 from attention.ui.views import mask_audit, mask_effect, mask_take_away, questions
 from attention.ui.words import plain
 
@@ -23,12 +23,11 @@ def view(config: Config) -> None:
         return
     title = st.container()  # filled after the pictures, which are what one waits for
     _gallery(config)
-    detail, layers = KNOBS["mask_detail"], KNOBS["layers"]
     left, right = st.columns([3, 2], vertical_alignment="bottom", gap="medium")
     with left:
-        st.segmented_control(detail.label, detail.choices, key="mask_detail", help=detail.help, required=True)
+        knobs.segments("mask_detail", config)
     with right:
-        st.slider(layers.label, int(layers.low), int(layers.high), key="layers", help=layers.help)
+        knobs.slider("layers", config)
     DETAILS[config.mask_detail](config)
     with title:
         _title(config)

@@ -6,13 +6,13 @@ import pandas as pd
 import streamlit as st
 
 from attention.charts import lesson
-from attention.config import KNOBS, Config
+from attention.config import Config
 from attention.published import ROWS, Evidence
 from attention.published.compare import Comparison
 from attention.published.demands import BATCH, CHANNELS, HEADS, TOKENS
 from attention.published.row import greatest_weight
 from attention.tables import quantity
-from attention.ui import compute
+from attention.ui import compute, knobs
 from attention.ui.limits import limits
 from attention.ui.words import plain
 
@@ -28,8 +28,7 @@ def draw(config: Config, name: str, printed: bool, found: Comparison) -> None:
     """All of it."""
     if ROWS[name].evidence:
         _evidence(compute.evidence(name), found)
-    knob = KNOBS["row_detail"]
-    st.segmented_control(knob.label, knob.choices, key="row_detail", help=knob.help, required=True)
+    knobs.segments("row_detail", config)
     DETAILS[config.row_detail](config, name, printed, found)
 
 

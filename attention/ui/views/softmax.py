@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from attention.config import KNOBS, Config
+from attention.config import Config
 from attention.scores import POSITIONS
-from attention.ui import compute, focus, page, predict, proof
+from attention.ui import compute, focus, knobs, page, predict, proof
 from attention.ui.views import (
     questions,
     softmax_all,
@@ -45,14 +45,7 @@ def view(config: Config) -> None:
         with title:
             _title(config)
         return
-    st.segmented_control(
-        KNOBS["topic"].label,
-        list(TOPICS),
-        key="topic",
-        format_func=lambda name: TOPICS[name][0],
-        required=True,
-        label_visibility="collapsed",
-    )
+    knobs.segments("topic", config, format_func=lambda name: TOPICS[name][0], label_visibility="collapsed")
     _choices(config)
     TOPICS[config.topic][1](compute.trace(config))
     with title:
@@ -97,16 +90,11 @@ def _choices(config: Config) -> None:
 
 def _picked(name: str) -> Callable[[Config], None]:
     """A control that has every choice of a knob side by side."""
-    knob = KNOBS[name]
-
-    def draw(config: Config) -> None:
-        st.segmented_control(knob.label, knob.choices, key=name, help=knob.help, required=True)
-
-    return draw
+    return lambda config: knobs.segments(name, config)
 
 
 def _colors(config: Config) -> None:
-    st.selectbox("Weight axis", KNOBS["colors"].choices, key="colors", help=KNOBS["colors"].help)
+    knobs.menu("colors", config, label="Weight axis")
 
 
 CHOICES = {"head": focus.head, "query": focus.query, "colors": _colors} | {

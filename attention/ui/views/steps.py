@@ -9,7 +9,7 @@ from attention.components.matrices import matrices
 from attention.config import KNOBS, STEPS, Config
 from attention.steps import Step, by_name, lengths
 from attention.tables import costs, quantity
-from attention.ui import compute, focus, page, pause, proof
+from attention.ui import compute, focus, knobs, page, pause, proof
 from attention.ui.views import questions
 
 KEYS = "Arrow keys turn it, and over the matrices PageUp and PageDown."
@@ -80,16 +80,13 @@ def _stepper(config: Config, present: list[str], current: str) -> None:
     options = [name for name in STEPS if name in present or name == config.step]
     slider, buttons = st.columns([7, 4], vertical_alignment="bottom", gap="medium")
     with slider:
-        st.select_slider(
-            f"Step {at + 1} of {len(present)}", options, key="step", help=f"{KNOBS['step'].help} {KEYS}", disabled=every
-        )
+        told = {"label": f"Step {at + 1} of {len(present)}", "help": f"{KNOBS['step'].help} {KEYS}"}
+        knobs.stops("step", config, options, disabled=every, **told)
     with buttons, st.container(horizontal=True, gap="small"):
         _turn("Previous step", ":material/arrow_back:", "back", present[max(0, at - 1)], every or at == 0)
         _turn("Next step", ":material/arrow_forward:", "on", present[min(last, at + 1)], every or at == last)
-        knob, names = KNOBS["steps"], {"one": "One step", "all": "All at once"}
-        st.segmented_control(
-            knob.label, knob.choices, key="steps", format_func=names.get, required=True, label_visibility="collapsed"
-        )
+        names = {"one": "One step", "all": "All at once"}
+        knobs.segments("steps", config, format_func=names.get, label_visibility="collapsed")
     if config.step not in present:
         st.info(f"These settings have no step “{config.step}”; shown is “{current}”.", icon=":material/info:")
 
@@ -152,8 +149,7 @@ def _sequences(config: Config) -> None:
         focus.query(config)
     for name, column in zip(("keys", "d_v"), columns[2:], strict=True):
         with column:
-            knob = KNOBS[name]
-            st.number_input(knob.label, int(knob.low), int(knob.high), key=name, help=knob.help)
+            knobs.number(name, config)
 
 
 def _costs(config: Config) -> None:

@@ -1,0 +1,62 @@
+"""The widget of a knob: key, label, help and range are those of its line in `config.py`, the value is the config's.
+
+`page` seeds and reads the values in the session. A browser hears of such a value once, with the next run that draws the
+widget; where another run follows before it has loaded what it draws the widget with, it never does, begins with the
+first choice and sends that back. So a widget is told its value as a default too. What else is given goes to Streamlit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import streamlit as st
+
+from attention.config import DEFAULTS, KNOBS, Config
+
+
+def segments(name: str, config: Config, **more: Any) -> None:
+    """Every choice side by side, one of them chosen."""
+    told = {"options": KNOBS[name].choices, "default": getattr(config, name), "required": True}
+    st.segmented_control(**_told(name) | told | more)
+
+
+def pills(name: str, config: Config, options: Sequence[Any], **more: Any) -> None:
+    """What is offered here side by side, over as many lines as it takes."""
+    told = {"options": options, "default": getattr(config, name), "required": True}
+    st.pills(**_told(name) | told | more)
+
+
+def menu(name: str, config: Config, options: Sequence[Any] | None = None, **more: Any) -> None:
+    """A menu of the choices, or of what is offered here."""
+    offered = options or KNOBS[name].choices
+    st.selectbox(**_told(name) | {"options": offered, "index": offered.index(getattr(config, name))} | more)
+
+
+def stops(name: str, config: Config, options: Sequence[Any], **more: Any) -> None:
+    """A slider with a stop for each of what is offered here."""
+    st.select_slider(**_told(name) | {"options": options, "value": getattr(config, name)} | more)
+
+
+def slider(name: str, config: Config, ends: tuple[int, ...] = (), **more: Any) -> None:
+    """A slider over the range, or over another: `ends` are its least and greatest value and its step."""
+    knob, kind = KNOBS[name], type(DEFAULTS[name])
+    least, most, step = ends or (kind(knob.low), kind(knob.high), 0.05 if kind is float else 1)
+    told = {"min_value": least, "max_value": most, "value": getattr(config, name), "step": step}
+    st.slider(**_told(name) | told | more)
+
+
+def number(name: str, config: Config, **more: Any) -> None:
+    """A field for a whole number."""
+    knob = KNOBS[name]
+    told = {"min_value": int(knob.low), "max_value": int(knob.high), "value": getattr(config, name)}
+    st.number_input(**_told(name) | told | more)
+
+
+def text(name: str, config: Config, **more: Any) -> None:
+    """A field for a text."""
+    st.text_area(**_told(name) | {"max_chars": int(KNOBS[name].high), "value": getattr(config, name)} | more)
+
+
+def _told(name: str) -> dict[str, Any]:
+    return {"label": KNOBS[name].label, "key": name, "help": KNOBS[name].help}
