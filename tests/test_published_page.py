@@ -166,6 +166,24 @@ def test_a_setting_to_try_moves_the_knobs():
     assert overview(test)["Functional, boolean mask"] == ("agrees", "agrees")
 
 
+def test_who_is_quicker_than_what_was_sent_loses_nothing():
+    """The browser sends a version, and beside it the numbers from before a button set them."""
+    test = opened(implementation="head-matrices", tokens="6", heads="2", d_model="16")
+    test.button(key="try Keys of another sequence, values of 8 channels").click().run()
+    for key in ("keys", "d_v"):
+        test.number_input(key=key).set_value(0)
+    test.button_group(key="version").set_value("as meant").run()
+    assert [test.number_input(key=key).value for key in ("keys", "d_v")] == [12, 8]
+    assert test.button_group(key="version").value == "as meant"
+
+
+def test_what_a_button_set_can_be_set_back():
+    test = opened(implementation="head-matrices", tokens="6", heads="2", d_model="16")
+    test.button(key="try Keys of another sequence, values of 8 channels").click().run()
+    test.number_input(key="keys").set_value(0).run()
+    assert [test.number_input(key=key).value for key in ("keys", "d_v")] == [0, 8]
+
+
 def test_settings_that_no_row_knows_are_said_to_be_left_out():
     assert "alibi positions" in said(opened(positions="alibi", tokens="6", d_model="16")).replace("\\", "")
 

@@ -9,7 +9,7 @@ they look different now, as most of a change's messages would be theirs.
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic
@@ -86,11 +86,11 @@ def _begin(module: str) -> bool:
 
 def change(**values: Any) -> None:
     """Sets knobs and shows what they say now: the callback of whatever changes a config."""
-    _untold()
+    _untold(values)
     state = st.session_state
     put(**values)
+    _started(_taken_up())
     if _fragments():  # else the whole page is about to run
-        _started(_taken_up())
         state.follow = _differ()
         st.rerun(["view", "controls"] if state.follow else "view")
 
@@ -101,12 +101,20 @@ def _fragments() -> list[str] | None:
     return run.fragment_ids_this_run if run else None
 
 
-def _untold() -> None:
-    """Where a run made way before it told widgets their new values, the browser still sends the old ones: these go.
+def _untold(act: Collection[str] = ()) -> None:
+    """Where the browser has yet to hear of widgets' new values, it still sends the old ones: these go.
 
-    A value that is neither the old one nor the new one is somebody's, who has moved the widget as it still was.
+    It has yet to where a run made way before it drew them, and where the visitor was quicker than what was sent. As one
+    does one thing at a time, old values that come with something else, an `act` or another value, are of that kind. A
+    value that is neither the old one nor the new one is somebody's, who has moved the widget as it still was.
     """
     state = st.session_state
+    old = {name: said for name, said in state.sent.items() if state.get(name) == said}
+    config = vars(state.config)
+    others = (name for name in config if name not in old and state.get(name) not in (None, config[name]))
+    if len(old) + len(act) > 1 or any(others):
+        state.moved = old | state.moved
+    state.sent = {}
     for name, said in state.moved.items():
         value, new = state.get(name), getattr(state.config, name)
         if value in (said, new):
@@ -226,7 +234,7 @@ def _arrive(from_elsewhere: bool) -> None:
     state, query = st.session_state, st.query_params.to_dict()
     if "config" not in state or (query and query != state.link):
         state.config, state.notes = _known(*codec.from_query(query))
-        state.wishes, state.told, state.moved = {}, [], {}
+        state.wishes, state.told, state.moved, state.sent = {}, [], {}, {}
         state.stops = controls.ends(state.config, state.config)
         state.update(vars(state.config))
         state.link = query
@@ -258,7 +266,7 @@ def _view(view: View, any_length: bool) -> None:
         view(shown)
     finally:
         linked()
-    state.moved = {name: said for name, said in state.moved.items() if name in controls.NAMES}
+    _sent(frozenset(state.moved) - controls.NAMES)
     if _differ() and not state.get("follow"):  # a widget of the view has moved one of the controls
         st.rerun()
 
@@ -269,8 +277,15 @@ def _controls() -> None:
     with st.sidebar:
         controls.draw(config, state.stops, change)
         _foot(DEFAULTS, change)
-    state.moved = {name: said for name, said in state.moved.items() if name not in controls.NAMES}
+    _sent(controls.NAMES)
     state.look, state.follow = controls.look(config), False
+
+
+def _sent(names: frozenset[str]) -> None:
+    """Notes that the widgets of these knobs were drawn: what they were told is on its way."""
+    state = st.session_state
+    state.sent |= {name: said for name, said in state.moved.items() if name in names}
+    state.moved = {name: said for name, said in state.moved.items() if name not in names}
 
 
 def _differ() -> bool:
