@@ -15,7 +15,7 @@ from itertools import islice
 from typing import Any
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
 
 from attention.blocks import Blocks, classed, edges
@@ -194,11 +194,11 @@ def joined(maps: list[HeadMaps]) -> HeadMaps:
     return replace(first, **{name: torch.cat([getattr(part, name) for part in maps]) for name in _tensors(first)})
 
 
-def split(maps: HeadMaps) -> list[HeadMaps]:
-    """The maps of every head by itself: views."""
+def split(maps: HeadMaps, size: int = 1) -> list[HeadMaps]:
+    """The maps of every head by itself, or of so many neighbours: views."""
     return [
-        replace(maps, first=head, **{name: each[at : at + 1] for name, each in _tensors(maps).items()})
-        for at, head in enumerate(maps.numbers)
+        replace(maps, first=maps.first + at, **{name: each[at : at + size] for name, each in _tensors(maps).items()})
+        for at in range(0, len(maps.lse), size)
     ]
 
 
@@ -210,13 +210,17 @@ def _tensors(maps: HeadMaps) -> dict[str, Tensor]:
 
 def _bands(query: Tensor, picture: HeadMaps) -> list[Blocks]:
     """The blocks of the rows, as many for a job as make it worth its while."""
-    n, grown, cols = picture.tokens, _grown(query), picture.cols
+    n, grown = picture.tokens, _grown(query)
     height, step = fitting(HEIGHT * grown // _bytes(query), picture.tile), fitting(STEP * grown, picture.tile)
-    across = {*range(cols[0] % step, n, step), 0, n, *cols}
-    blocks = classed(
-        picture.scoring.rule, n, picture.scoring.span, edges(picture.rows, height), torch.tensor(sorted(across))
-    )
+    down = edges(picture.rows, height)
+    blocks = classed(picture.scoring.rule, n, picture.scoring.span, down, across(picture, step))
     return list(blocks.bands(max(1, BAND * grown // (n * height))))
+
+
+def across(picture: HeadMaps, step: int) -> Int[Tensor, "j"]:
+    """The edges of blocks of keys of a size, with those of the window."""
+    n, cols = picture.tokens, picture.cols
+    return torch.tensor(sorted({*range(cols[0] % step, n, step), 0, n, *cols}))
 
 
 def _grown(query: Tensor) -> int:

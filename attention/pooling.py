@@ -10,17 +10,17 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
 
 from attention.blocks import Blocks, Span, along, differences
 from attention.scores import NORMALISERS
-from attention.scoring import HIDDEN, Scoring, exponentials, penalty
+from attention.scoring import HIDDEN, At, Scoring, column, exponentials, penalty
 
 NOTHING = -1e29  # the greatest score of a row that has seen nothing yet: hidden pairs stay far below it
 SAFE = 40.0  # scores up to here can be exponentiated and summed in float32 as they are
@@ -64,11 +64,12 @@ def pooled(job: Job) -> Pooled:
         base = (job.first - job.rows[0]) // tile * tile + job.rows[0]
         shape = ceil(edges[-1] - base, tile), ceil(job.cols[1] - job.cols[0], tile)
         sums, most = job.query.new_zeros(shape), job.query.new_zeros(shape) if job.greatest else None
-        longest, space = float(job.key.norm(dim=-1).max()), _Space(job)
+        longest, space = _longest(job), _Space(job, int(job.blocks.rows.diff().max()))
         for row, (start, stop) in enumerate(itertools.pairwise(edges)):
-            strip = _Strip(job, start, stop, longest, space)
+            query = job.query[start - job.first : stop - job.first]
+            strip = _Strip(job, query, range(start, stop), longest, space)
             for span in job.blocks.spans(row, job.widest, job.cols):
-                strip.take(span)
+                strip.take(span, strip.hidden(span))
             by_tile, tops, found = strip.weights()
             add(sums.T, by_tile.T, start - base, tile)
             if most is not None and tops is not None:
@@ -77,26 +78,44 @@ def pooled(job: Job) -> Pooled:
         return Pooled(sums, most, torch.cat(numbers, 1))
 
 
-class _Space:
-    """Memory that the blocks of a job use in turn."""
+def sampled(jobs: list[Job], rows: Int[Tensor, "r 1"]) -> list[Pooled]:
+    """Some queries, of any positions, in one head a job: each is a row of tiles by itself. `numbers`: log-sum-exp.
 
-    def __init__(self, job: Job) -> None:
-        cells = int(job.blocks.rows.diff().max()) * job.widest
+    The jobs' queries are those alone, and their blocks one band of rows that has all of them.
+    """
+    with torch.inference_mode():
+        space, first = _Space(jobs[0], len(rows)), jobs[0]
+        strips = [_Strip(job, job.query, rows, _longest(job), space) for job in jobs]
+        for span in first.blocks.spans(0, first.widest, first.cols):
+            hidden = strips[0].hidden(span)
+            for strip in strips:
+                strip.take(span, hidden)
+        return [Pooled(*strip.weights()) for strip in strips]
+
+
+def _longest(job: Job) -> float:
+    return float(job.key.norm(dim=-1).max())
+
+
+class _Space:
+    """Memory that the blocks of a job use in turn, each of `height` rows at the most."""
+
+    def __init__(self, job: Job, height: int) -> None:
+        cells = height * job.widest
         self.scores, self.powers = job.query.new_empty(cells), job.query.new_empty(cells if job.stats else 0)
         self.ramp = torch.arange(job.widest, dtype=job.query.dtype, device=job.query.device)
 
 
 class _Strip:
-    """The rows of one block while their keys come in piece by piece.
+    """Some queries, and where they stand, while their keys come in piece by piece.
 
     By tile: `sums` of exp(score - peak), `tops` greatest scores. By row: `total`, `moment` and `away` are the sums of
     e = exp(score - peak), of e (score - peak) and of e |q - k|; `top` is the greatest score.
     """
 
-    def __init__(self, job: Job, start: int, stop: int, longest: float, space: _Space) -> None:
-        self.job, self.start, self.stop, self.space = job, start, stop, space
-        self.query = job.query[start - job.first : stop - job.first]
-        height, wide = stop - start, ceil(job.cols[1] - job.cols[0], job.tile)
+    def __init__(self, job: Job, query: Float[Tensor, "r d"], rows: At, longest: float, space: _Space) -> None:
+        self.job, self.query, self.rows, self.space = job, query, rows, space
+        height, wide = len(query), ceil(job.cols[1] - job.cols[0], job.tile)
         self.bounded = job.scoring.bound(self.query, longest) <= SAFE
         self.sums = self.query.new_zeros(height, wide)
         self.tops = self.query.new_full((height, wide), HIDDEN) if job.greatest else None
@@ -104,14 +123,17 @@ class _Strip:
         self.peak = self.query.new_zeros(height) if self.bounded else self.top
         self.total, self.moment, self.away = self.query.new_zeros(3, height, dtype=torch.float64)
 
-    def take(self, span: Span) -> None:
-        """One piece of keys."""
-        job, shape = self.job, (self.stop - self.start, span.stop - span.start)
-        scores = self.space.scores[: math.prod(shape)].view(shape)
-        rows, cols = range(self.start, self.stop), range(span.start, span.stop)
-        job.scoring.scores(self.query, job.key[span.start : span.stop], rows, cols, job.head, job.heads, scores)
-        for left, right in span.cuts:
-            scores[:, left - span.start : right - span.start].add_(self._penalty(left, right))
+    def hidden(self, span: Span) -> Iterable[Tensor]:
+        """What is added to the scores of each part of a piece in which the rule hides some."""
+        return [self._penalty(left, right) for left, right in span.cuts]
+
+    def take(self, span: Span, hidden: Iterable[Tensor]) -> None:
+        """One piece of keys, and what hides some of them."""
+        job, shape = self.job, (len(self.query), span.stop - span.start)
+        scores, cols = self.space.scores[: math.prod(shape)].view(shape), range(span.start, span.stop)
+        job.scoring.scores(self.query, job.key[span.start : span.stop], self.rows, cols, job.head, job.heads, scores)
+        for (left, right), added in zip(span.cuts, hidden, strict=True):
+            scores[:, left - span.start : right - span.start].add_(added)
         at = span.start - job.cols[0] if job.cols[0] <= span.start < job.cols[1] else None
         self._rise(scores, at)
         if not self.bounded:
@@ -127,10 +149,10 @@ class _Strip:
     def _penalty(self, left: int, right: int) -> Tensor:
         """What is added to scores: nothing where the rule allows, HIDDEN where it does not."""
         scoring, n = self.job.scoring, len(self.job.key)
-        if self.job.blocks.steady:
-            line = differences(scoring.rule, n, scoring.span)[left - self.stop + n : right - self.start + n - 1]
-            return along(penalty(line, self.query), self.stop - self.start)
-        return penalty(scoring.sees(range(self.start, self.stop), range(left, right), n, self.query), self.query)
+        if self.job.blocks.steady and isinstance(self.rows, range):
+            first, last = left - self.rows.stop + n, right - self.rows.start + n - 1
+            return along(penalty(differences(scoring.rule, n, scoring.span)[first:last], self.query), len(self.rows))
+        return penalty(scoring.sees(self.rows, range(left, right), n, self.query), self.query)
 
     def _rise(self, scores: Tensor, at: int | None) -> None:
         """The greatest scores so far; without a bound, what was summed before is brought to the new greatest."""
@@ -154,10 +176,10 @@ class _Strip:
         No product of matrix and vector: one thread would fetch from the caches what several have written.
         """
         ramp = self.space.ramp[: span.stop - span.start]
-        rows = torch.arange(self.start, self.stop, dtype=ramp.dtype, device=ramp.device)
-        if span.stop <= self.start + 1:
+        rows = column(self.rows, ramp)[:, 0].to(ramp.dtype)
+        if span.stop <= self.rows[0] + 1:
             return torch.mul(powers, ramp.flip(0), out=space).sum(-1) + total * (rows - (span.stop - 1))
-        if self.stop <= span.start + 1:
+        if self.rows[-1] <= span.start:
             return torch.mul(powers, ramp, out=space).sum(-1) + total * (span.start - rows)
         return torch.sub(rows[:, None], ramp + span.start, out=space).abs_().mul_(powers).sum(-1)
 

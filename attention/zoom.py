@@ -13,15 +13,16 @@ from itertools import pairwise
 from typing import Any
 
 import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 from torch import Tensor
 
-from attention.blocks import Span, choices, classed, edges, visible
+from attention.blocks import Span, choices, classed, edges
 from attention.maps import (
     HEIGHT,
     POOLS,
     STEP,
     HeadMaps,
+    across,
     blank,
     check_size,
     counts,
@@ -29,13 +30,14 @@ from attention.maps import (
     key_of,
     known,
     precision,
+    split,
 )
-from attention.pooling import add, ceil, lift
-from attention.scores import NORMALISERS
+from attention.pooling import Job, add, ceil, lift, sampled
 from attention.scoring import HIDDEN, exponentials, penalty
 
 BATCH = 2**20  # cells that are computed at once where there is a choice
-PICKS, SKETCHED = 96, 2**19  # queries of a preview that are looked at together at the most, and cells of theirs
+PICKS, REACH = 192, 2048  # queries of a preview that are looked at together at the most, and keys
+SHARES = 2  # of its heads, each the work of a thread where there are several
 
 
 def window(
@@ -139,16 +141,16 @@ def preview(
     maps, _ = blank(query, key, *asked, **options)
     picks = torch.arange(maps.rows[0], maps.rows[1], maps.tile, device=query.device) + maps.tile // 2
     picks = picks.clamp_(max=maps.rows[1] - 1).int()
-    sampled = replace(maps, lse=maps.lse[:, : len(picks)].clone(), exact=False)
-    seen = visible(maps.scoring.rule, maps.tokens, maps.scoring.span, maps.tile, maps.rows, (0, maps.tokens))
+    found = replace(maps, lse=maps.lse[:, : len(picks)].clone(), exact=False)
     work = [
-        (sampled, query, key, at, picks[at], *_reach(seen[at].any(0), maps))
+        (heads, query, key, at, picks[at])
         for at in torch.arange(len(picks)).tensor_split(ceil(len(picks), PICKS))
+        for heads in split(found, ceil(len(query), SHARES))
     ]
     work.reverse()  # the last rows of a causal mask are the longest
     for _ in (executor.map if executor else map)(_sample, *zip(*work, strict=True)):
         pass
-    return sampled
+    return found
 
 
 def bins(distance: Int[Tensor, "*n"]) -> Int[Tensor, "*n"]:
@@ -220,48 +222,33 @@ def _pairs(maps: HeadMaps, query: Tensor, key: Tensor, at: int, rows: Tensor, co
 
 
 @torch.inference_mode()
-def _sample(maps: HeadMaps, query: Tensor, key: Tensor, some: Tensor, rows: Tensor, first: int, last: int) -> None:
-    """Fills some rows of pixels of every head with the weights of one query each, which see no key but those of a range.
-
-    Block by block of keys with a running maximum (Milakov & Gimelshein 2018), as the maps themselves are made.
-    """
-    heads, dtype = len(maps.lse), precision(query)
-    top = query.new_full((heads, len(rows), 1), -math.inf, dtype=dtype)
-    total, (sums, tops) = torch.zeros_like(top), query.new_zeros(2, heads, len(rows), maps.mean.shape[2], dtype=dtype)
-    for start in range(first, last, SKETCHED // PICKS):
-        across = range(start, min(last, start + SKETCHED // PICKS))
-        seen = maps.scoring.sees(rows[:, None], across, maps.tokens, key)
-        hidden = None if bool(seen.all()) else penalty(seen, top)
-        left, right = (min(max(end, across.start), across.stop) for end in maps.cols)
-        for at, head in enumerate(maps.numbers):
-            k = key_of(head, query, key)[across.start : across.stop].to(dtype)
-            scores = k.new_empty(len(rows), len(across))
-            maps.scoring.scores(query[head, rows].to(dtype), k, rows[:, None], across, head, maps.heads, scores)
-            if hidden is not None:
-                scores.add_(hidden)
-            higher = torch.maximum(top[at], scores.amax(-1, keepdim=True))
-            for found in (total, sums, tops):
-                found[at] *= (top[at] - higher).exp_()
-            top[at] = higher
-            weights = exponentials(scores.sub_(higher), scores, faint=True)
-            total[at] += weights.sum(-1, keepdim=True)
-            shown = weights[:, left - across.start : right - across.start]
-            add(sums[at], shown, left - maps.cols[0], maps.tile)
-            if maps.most is not None:
-                lift(tops[at], shown, left - maps.cols[0], maps.tile)
-    raw = top + total.log()
-    lse = NORMALISERS[maps.scoring.softmax](torch.where(raw > HIDDEN / 10, raw, -torch.inf))
-    share = (top - lse.clamp(min=HIDDEN / 10)).exp_()
-    maps.lse[:, some] = lse[..., 0].double()
-    maps.mean[:, some] = (sums * share / counts(maps.cols, maps.tile, sums)).to(maps.mean.dtype)
-    if maps.most is not None:
-        maps.most[:, some] = (tops * share).to(maps.most.dtype)
-
-
-def _reach(seen: Bool[Tensor, "r"], maps: HeadMaps) -> tuple[int, int]:
-    """From which key to which the tiles are that are seen; nothing where none is."""
-    at = seen.nonzero()
-    return (int(at[0]) * maps.tile, min(maps.tokens, (int(at[-1]) + 1) * maps.tile)) if len(at) else (0, 0)
+def _sample(maps: HeadMaps, query: Tensor, key: Tensor, some: Tensor, rows: Int[Tensor, "r"]) -> None:
+    """Fills some rows of pixels of every head with the weights of one query each."""
+    rule, span, dtype, step = maps.scoring.rule, maps.scoring.span, precision(query), fitting(REACH, maps.tile)
+    down = torch.tensor([int(rows[0]), int(rows[-1]) + 1])
+    blocks = classed(rule, maps.tokens, span, down, across(maps, step))
+    wanted = maps.most is not None, False
+    square = maps.tile, maps.rows, maps.cols
+    jobs = [
+        Job(
+            q,
+            key_of(head, query, key).to(dtype),
+            int(down[0]),
+            head,
+            maps.heads,
+            maps.scoring,
+            blocks,
+            *square,
+            step,
+            *wanted,
+        )
+        for head, q in zip(maps.numbers, query[maps.first : maps.first + len(maps.lse), rows].to(dtype), strict=True)
+    ]
+    for at, found in enumerate(sampled(jobs, rows[:, None])):
+        maps.lse[at, some] = found.numbers[0]
+        maps.mean[at, some] = (found.sums / counts(maps.cols, maps.tile, found.sums)).to(maps.mean.dtype)
+        if maps.most is not None and found.most is not None:
+            maps.most[at, some] = found.most.to(maps.most.dtype)
 
 
 def _mass(maps: HeadMaps, query: Tensor, key: Tensor, at: int) -> Float[Tensor, "b"]:
