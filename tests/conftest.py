@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
 import pytest
 import torch
+
+MODEST = 10  # niceness of a process whose tests others are waited for longer than
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Where processes share the tests, those in a browser take the longest, one by one: all others make way for them."""
+    alone = "PYTEST_XDIST_WORKER" not in os.environ
+    if not alone and "tests/browser/" not in item.nodeid and hasattr(os, "nice") and os.nice(0) < MODEST:
+        os.nice(MODEST)
 
 
 @pytest.fixture(scope="session", autouse=True)
