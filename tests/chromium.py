@@ -52,13 +52,13 @@ def _playwrights_own() -> Iterator[str]:
 
 
 @contextmanager
-def launched() -> Iterator[Browser]:
-    """A headless browser, closed in the end. Raises FileNotFoundError with the way out where there is none."""
+def launched(*more: str) -> Iterator[Browser]:
+    """A headless browser, with `more` flags, closed in the end. Raises FileNotFoundError with the way out."""
     path = found()
     if path is None:
         raise FileNotFoundError(ADVICE)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, headless=True, args=list(QUIET))
+        browser = playwright.chromium.launch(executable_path=path, headless=True, args=[*QUIET, *more])
         yield browser
         browser.close()
 

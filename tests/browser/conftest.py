@@ -21,6 +21,7 @@ from tests.served import Server, served
 
 SECONDS = 60_000  # milliseconds until what should appear must have, on a busy machine
 GRID = '[data-testid="heads-grid"]'
+ALONE = ("--js-flags=--single-threaded", "--num-raster-threads=1")  # a page load takes a tenth less of the processor
 LOCAL = {"127.0.0.1", None}  # data: and blob: have no host
 expect.set_options(timeout=SECONDS)
 
@@ -107,7 +108,7 @@ def server() -> Iterator[Server]:
 @pytest.fixture(scope="package")
 def chromium() -> Iterator[Browser]:
     """The browser that all tests share; each tab has cookies and a cache of its own."""
-    with launched() as browser:
+    with launched(*ALONE) as browser:
         yield browser
 
 
