@@ -184,6 +184,15 @@ def test_what_a_button_set_can_be_set_back():
     assert [test.number_input(key=key).value for key in ("keys", "d_v")] == [0, 8]
 
 
+def test_what_was_reset_can_be_set_again():
+    test = opened(tokens="6", heads="2", d_model="16")
+    for _ in range(2):
+        test.slider(key="temperature").set_value(1.5).run()
+        assert dict(test.query_params)["temperature"] == "1.5"
+        test.button(key="reset").click().run()
+        assert not dict(test.query_params)
+
+
 def test_settings_that_no_row_knows_are_said_to_be_left_out():
     assert "alibi positions" in said(opened(positions="alibi", tokens="6", d_model="16")).replace("\\", "")
 

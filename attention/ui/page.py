@@ -108,9 +108,8 @@ def _untold(act: Collection[str] = ()) -> None:
     does one thing at a time, old values that come with something else, an `act` or another value, are of that kind. A
     value that is neither the old one nor the new one is somebody's, who has moved the widget as it still was.
     """
-    state = st.session_state
-    old = {name: said for name, said in state.sent.items() if state.get(name) == said}
-    config = vars(state.config)
+    state, config = st.session_state, vars(st.session_state.config)
+    old = {name: said for name, said in state.sent.items() if state.get(name) == said != config[name]}
     others = (name for name in config if name not in old and state.get(name) not in (None, config[name]))
     if len(old) + len(act) > 1 or any(others):
         state.moved = old | state.moved

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
@@ -123,8 +124,7 @@ def fresh_server() -> Iterator[Callable[[], Server]]:
 def visit(chromium: Browser, server: Server) -> Iterator[Callable[..., Tab]]:
     """Opens links: `visit(link="", server=the shared one, theme="light", size=(1280, 800))`; `before` is done to the tab."""
     tabs: list[Tab] = []
-    starts = {server.log: server.log.stat().st_size}
-    with ExitStack() as stack:
+    with ExitStack() as stack, _no_traceback(server) as watched:
 
         def visit(
             link: str = "",
@@ -133,13 +133,8 @@ def visit(chromium: Browser, server: Server) -> Iterator[Callable[..., Tab]]:
             size: tuple = (1280, 800),
             before: Callable[[Page], object] = lambda page: None,
         ) -> Tab:
-            settings = {"width": size[0], "height": size[1]}
-            context = chromium.new_context(viewport=settings, color_scheme=theme, reduced_motion="reduce")
-            stack.callback(context.close)
-            tabs.append(Tab(context.new_page(), server))
-            starts.setdefault(server.log, 0)
-            tabs[-1].page.set_default_timeout(SECONDS)
-            tabs[-1].watch()
+            watched.setdefault(server.log, 0)
+            tabs.append(stack.enter_context(_opened(chromium, server, theme, size)))
             before(tabs[-1].page)
             tabs[-1].page.goto(f"{server.url}/{link}")
             return tabs[-1]
@@ -147,9 +142,28 @@ def visit(chromium: Browser, server: Server) -> Iterator[Callable[..., Tab]]:
         yield visit
         for tab in tabs:
             tab.check()
-        for log, start in starts.items():
-            told = log.read_bytes()[start:].decode(errors="replace")
-            assert "Traceback" not in told, told
+
+
+@contextmanager
+def _opened(chromium: Browser, server: Server, theme: str = "light", size: tuple = (1280, 800)) -> Iterator[Tab]:
+    """A tab that has opened nothing yet."""
+    viewport = {"width": size[0], "height": size[1]}
+    context = chromium.new_context(viewport=viewport, color_scheme=theme, reduced_motion="reduce")
+    tab = Tab(context.new_page(), server)
+    tab.page.set_default_timeout(SECONDS)
+    tab.watch()
+    yield tab
+    context.close()
+
+
+@contextmanager
+def _no_traceback(server: Server) -> Iterator[dict[Path, int]]:
+    """Fails where a server logs one meanwhile; others are put beside this one, with the length of their log so far."""
+    starts = {server.log: server.log.stat().st_size}
+    yield starts
+    for log, start in starts.items():
+        told = log.read_bytes()[start:].decode(errors="replace")
+        assert "Traceback" not in told, told
 
 
 @pytest.fixture(params=["light", "dark"])
@@ -158,12 +172,24 @@ def theme(request: pytest.FixtureRequest) -> str:
     return request.param
 
 
+@pytest.fixture(scope="module")
+def greeted(chromium: Browser, server: Server) -> Iterator[Tab]:
+    """A tab that the tests of a module share, as loading a page takes the most of a small test."""
+    with _opened(chromium, server) as tab:
+        tab.page.goto(server.url)
+        yield tab
+
+
 @pytest.fixture
-def tab(visit: Callable[..., Tab]) -> Tab:
-    """The app as it greets a visitor, painted."""
-    tab = visit()
-    tab.painted()
-    return tab
+def tab(greeted: Tab) -> Iterator[Tab]:
+    """The app as it greets a visitor, painted; whatever was set before in this tab is reset."""
+    with _no_traceback(greeted.server):
+        if greeted.link:
+            greeted.widget("reset").get_by_role("button").click()
+        greeted.painted()
+        greeted.quiet()
+        yield greeted
+        greeted.check()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
