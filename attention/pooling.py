@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -123,11 +123,11 @@ class _Strip:
         self.peak = self.query.new_zeros(height) if self.bounded else self.top
         self.total, self.moment, self.away = self.query.new_zeros(3, height, dtype=torch.float64)
 
-    def hidden(self, span: Span) -> Iterable[Tensor]:
+    def hidden(self, span: Span) -> list[Tensor]:
         """What is added to the scores of each part of a piece in which the rule hides some."""
         return [self._penalty(left, right) for left, right in span.cuts]
 
-    def take(self, span: Span, hidden: Iterable[Tensor]) -> None:
+    def take(self, span: Span, hidden: list[Tensor]) -> None:
         """One piece of keys, and what hides some of them."""
         job, shape = self.job, (len(self.query), span.stop - span.start)
         scores, cols = self.space.scores[: math.prod(shape)].view(shape), range(span.start, span.stop)

@@ -227,22 +227,11 @@ def _sample(maps: HeadMaps, query: Tensor, key: Tensor, some: Tensor, rows: Int[
     rule, span, dtype, step = maps.scoring.rule, maps.scoring.span, precision(query), fitting(REACH, maps.tile)
     down = torch.tensor([int(rows[0]), int(rows[-1]) + 1])
     blocks = classed(rule, maps.tokens, span, down, across(maps, step))
-    wanted = maps.most is not None, False
-    square = maps.tile, maps.rows, maps.cols
+    queries = query[maps.first : maps.first + len(maps.lse), rows].to(dtype)
+    keys = [key_of(head, query, key).to(dtype) for head in maps.numbers]
+    rest = maps.scoring, blocks, maps.tile, maps.rows, maps.cols, step, maps.most is not None, False
     jobs = [
-        Job(
-            q,
-            key_of(head, query, key).to(dtype),
-            int(down[0]),
-            head,
-            maps.heads,
-            maps.scoring,
-            blocks,
-            *square,
-            step,
-            *wanted,
-        )
-        for head, q in zip(maps.numbers, query[maps.first : maps.first + len(maps.lse), rows].to(dtype), strict=True)
+        Job(q, k, int(down[0]), head, maps.heads, *rest) for q, k, head in zip(queries, keys, maps.numbers, strict=True)
     ]
     for at, found in enumerate(sampled(jobs, rows[:, None])):
         maps.lse[at, some] = found.numbers[0]

@@ -149,11 +149,13 @@ def _opened(chromium: Browser, server: Server, theme: str = "light", size: tuple
     """A tab that has opened nothing yet."""
     viewport = {"width": size[0], "height": size[1]}
     context = chromium.new_context(viewport=viewport, color_scheme=theme, reduced_motion="reduce")
-    tab = Tab(context.new_page(), server)
-    tab.page.set_default_timeout(SECONDS)
-    tab.watch()
-    yield tab
-    context.close()
+    try:
+        tab = Tab(context.new_page(), server)
+        tab.page.set_default_timeout(SECONDS)
+        tab.watch()
+        yield tab
+    finally:
+        context.close()
 
 
 @contextmanager
