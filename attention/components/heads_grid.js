@@ -8,15 +8,10 @@ const grids = new WeakMap();
 export default function ({ parentElement, data, setStateValue }) {
   const root = parentElement.querySelector(".heads-grid");
   if (!root || !data) return;
-  if (grids.get(parentElement)?.root !== root) grids.set(parentElement, created(root));
-  const grid = grids.get(parentElement);
+  if (!grids.has(root)) grids.set(root, created(root));
+  const grid = grids.get(root);
   grid.send = (pin) => setStateValue("pin", pin);
-  update(grid, unpacked(data));
-  return () => {
-    clearTimeout(grid.timer);
-    grid.observer.disconnect();
-    grids.delete(parentElement);
-  };
+  return newest(root, unpacked(data), (told) => update(grid, told));
 }
 
 function created(root) {
@@ -24,8 +19,7 @@ function created(root) {
   const of = Object.fromEntries(["head", "query", "key", "weight", "note"].map((name) => [name, find(`[data-of="${name}"]`)]));
   const grid = { root, of, heads: find(".heads"), spread: find(".spread"), details: find("details"), figures: [], sent: [], count: 0 };
   listen(grid);
-  grid.observer = new ResizeObserver(() => grid.data && root.clientWidth !== grid.width && draw(grid));
-  grid.observer.observe(root);
+  new ResizeObserver(() => grid.data && root.clientWidth !== grid.width && draw(grid)).observe(root);
   return grid;
 }
 
@@ -185,6 +179,7 @@ function tell(grid) {
   const { head, query, key } = grid.cursor;
   grid.timer = null;
   grid.pending = false;
+  if (!grid.root.isConnected) return;  // the page was left
   grid.sent = [...grid.sent, `${head} ${query}`].slice(-16);
   grid.send({ head, query, key, count: ++grid.count });
 }

@@ -16,7 +16,7 @@ from attention.components.inline import component, nothing
 from attention.config import Config
 from attention.tables import labels
 
-PARTS = ("canvas", "heads_grid_cells", "heads_grid_layout", "heads_grid_readout", "heads_grid_picture")
+PARTS = ("newest", "canvas", "heads_grid_cells", "heads_grid_layout", "heads_grid_readout", "heads_grid_picture")
 
 
 def heads_grid(

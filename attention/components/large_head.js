@@ -14,7 +14,7 @@ export default function ({ parentElement, data, setStateValue }) {
   if (!labs.has(root)) labs.set(root, created(root));
   const lab = labs.get(root);
   lab.send = (frame) => setStateValue("frame", frame);
-  update(lab, unpacked(data));
+  return newest(root, unpacked(data), (told) => update(lab, told));
 }
 
 function created(root) {

@@ -40,5 +40,5 @@ def large_head(
         "pool": config.pool,
         "zooms": zooms,
     }
-    mount = component("large_head", "canvas", "heads_grid_cells", "large_head_picture")
+    mount = component("large_head", "newest", "canvas", "heads_grid_cells", "large_head_picture")
     return mount(key=key, data=payload(asked, cells), on_frame_change=on_frame or nothing).frame

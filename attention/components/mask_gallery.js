@@ -7,7 +7,10 @@ export default function ({ parentElement, data, setTriggerValue }) {
   const root = parentElement.querySelector(".mask-gallery");
   if (!root || !data) return;
   const send = (choice) => setTriggerValue("choice", choice);
-  const gallery = unpacked(data);
+  return newest(root, unpacked(data), (gallery) => update(root, gallery, send));
+}
+
+function update(root, gallery, send) {
   gallery.ink = channels(themed(root, gallery.neutrals, { accent: gallery.accent }).text);
   const list = root.querySelector("ul");
   const cards = roots.get(root) ?? [];

@@ -24,7 +24,7 @@ def mask_gallery(
     `on_choice` runs before the rerun that a choice causes; in it `st.session_state[key]["choice"]` has the choice. The
     first exhibit may be the rule in use, joined of two; whatever is no single mask can't be chosen.
     """
-    return component("mask_gallery", "canvas")(
+    return component("mask_gallery", "newest", "canvas")(
         key=key, data=payload(config, exhibits), on_choice_change=on_choice or nothing
     ).choice
 

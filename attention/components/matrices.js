@@ -13,7 +13,7 @@ export default function ({ parentElement, data, setTriggerValue }) {
   const lab = roots.get(root);
   lab.turn = (to) => setTriggerValue("turn", to);
   lab.tell = (to) => setTriggerValue("pin", to);
-  update(lab, received(data));
+  return newest(root, received(data), (told) => update(lab, told));
 }
 
 function created(root) {

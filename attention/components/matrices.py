@@ -19,7 +19,7 @@ from attention.passes import other, pairs
 from attention.steps import Step, by_name, lengths
 from attention.tables import shown
 
-PARTS = ("canvas", "matrices_cells", "matrices_lit", "matrices_said")
+PARTS = ("newest", "canvas", "matrices_cells", "matrices_lit", "matrices_said")
 
 
 def matrices(

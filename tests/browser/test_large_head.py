@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from urllib.parse import urlencode
 
 import numpy as np
 import pytest
@@ -14,12 +15,17 @@ from attention import Config, trace
 SMALL = {"tokens": "1500", "heads": "2", "d_model": "16", "input": "refrain", "head": "1"}
 
 
+def link(**more: str) -> str:
+    """The query string of `SMALL` and what is asked for beside it."""
+    return "?" + urlencode(SMALL | more)
+
+
 @pytest.fixture
 def opened(visit):
     """Opens a link to the large head, of `SMALL` and what is asked for beside it."""
 
     def opened(theme: str = "light", **more: str):
-        tab = visit("?" + "&".join(f"{name}={value}" for name, value in (SMALL | more).items()), theme=theme)
+        tab = visit(link(**more), theme=theme)
         tab.painted(**SMALL, **more)
         expect(tab.page.get_by_text(re.compile("equals SDPA")).first).to_be_visible()
         tab.quiet()
@@ -45,11 +51,44 @@ def shows(tab, head: Locator, **more: str) -> None:
 
 
 def test_a_link_to_a_part_shows_it_as_soon_as_the_head_is_exact(visit):
-    tab = visit(
-        "?" + "&".join(f"{name}={value}" for name, value in (SMALL | {"seed": "11", "rows": "500-899"}).items())
-    )
+    tab = visit(link(seed="11", rows="500-899"))
     expect(tab.page.get_by_text("Queries 500 to 899, keys 0 to 1,499: 4 x 4 tokens a pixel.")).to_be_visible()
     expect(tab.page.get_by_test_id("large-head").get_by_role("button", name="Whole head")).to_be_enabled()
+
+
+# What imports a component's script, in Streamlit's; and the same, where the first import of a script ends when it is let go.
+IMPORT = re.compile(r"await \w+\(\(\)=>import\((\w+)\),\[\],import\.meta\.url\)")
+HELD = r"await import(\1).then((script) => window.begun?.has(\1) ? script : new Promise((go) => (window.begun ??= new Map()).set(\1, () => go(script))))"
+
+
+def turned(page) -> None:
+    """Lets the first call of every component come after the later ones, as it can while its script loads."""
+
+    def served(route) -> None:
+        answer = route.fetch()
+        body, count = IMPORT.subn(HELD, answer.text())
+        assert count == 1
+        route.fulfill(response=answer, body=body)
+
+    page.route(re.compile(r"/BidiComponent\."), served)
+
+
+def test_a_call_that_comes_late_while_a_script_loads_leaves_the_newest_data(visit):
+    tab = visit(link(heads="4", rows="500-899"), before=turned)
+    expect(tab.page.get_by_text(re.compile("equals SDPA")).first).to_be_visible()
+    tab.widget("colors").get_by_role("radio", name="log").click()
+    tab.painted(**SMALL | {"heads": "4", "rows": "500-899", "colors": "log"})
+    large, heads = tab.page.get_by_test_id("large-head"), tab.page.locator(".heads-grid")
+    large.locator("canvas[data-square]").wait_for()
+    tab.quiet()
+    before = large.screenshot(), heads.screenshot()
+    assert tab.page.evaluate("() => window.begun.forEach((go) => go()) ?? window.begun.size") > 2
+    tab.page.wait_for_timeout(300)
+    assert (large.screenshot(), heads.screenshot()) == before
+    expect(large.get_by_role("button", name="Whole head")).to_be_enabled()
+    heads.locator(".heads").press("]")
+    tab.page.wait_for_url(re.compile(r"[?&]head=(2|3)"))
+    assert tab.link["head"] == "2"  # heard once
 
 
 def place(head: Locator, across: float, down: float) -> tuple[float, float]:
