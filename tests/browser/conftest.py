@@ -1,6 +1,6 @@
 """A server, a Chromium and tabs that fail their test when anything goes wrong in them.
 
-`visit("heads?tokens=64", theme="dark")` opens a link in a tab with cookies and a cache of its own; `fresh_server()`
+`visit("heads?tokens=64", theme="dark")` opens a link in a tab that holds nothing of the one before it; `fresh_server()`
 starts a server that nobody has asked for anything. A tab fails its test on an error in the browser's console, on a
 request that leaves this machine, and on an exception, on the page or in the server's log.
 """
@@ -15,7 +15,7 @@ from pathlib import Path
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, expect
+from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, WebSocket, expect
 
 from tests.chromium import launched
 from tests.served import Server, served
@@ -23,6 +23,7 @@ from tests.served import Server, served
 SECONDS = 60_000  # milliseconds until what should appear must have, on a busy machine
 GRID = '[data-testid="heads-grid"]'
 ALONE = ("--js-flags=--single-threaded", "--num-raster-threads=1")  # a page load takes a tenth less of the processor
+FORGET = "() => { for (const kept of [localStorage, sessionStorage]) kept.clear(); }"
 LOCAL = {"127.0.0.1", None}  # data: and blob: have no host
 expect.set_options(timeout=SECONDS)
 
@@ -37,13 +38,24 @@ class Tab:
     heard: list[bytes | str] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
 
-    def watch(self) -> None:
+    @contextmanager
+    def watched(self) -> Iterator[Tab]:
         """Notes errors of the console, requests that leave this machine, and what is sent and heard."""
-        self.page.on("console", lambda told: self._note(_bad(told), told.text))
-        self.page.on("pageerror", lambda error: self._note(True, f"{error}"))
-        self.page.on("request", lambda asked: self._note(urlsplit(asked.url).hostname not in LOCAL, asked.url))
-        self.page.on("websocket", lambda socket: socket.on("framesent", lambda frame: self.sent.append(frame)))
-        self.page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: self.heard.append(frame)))
+        listeners = {
+            "console": lambda told: self._note(_bad(told), told.text),
+            "pageerror": lambda error: self._note(True, f"{error}"),
+            "request": lambda asked: self._note(urlsplit(asked.url).hostname not in LOCAL, asked.url),
+            "websocket": lambda socket: self._listen(socket),
+        }
+        for event, listener in listeners.items():
+            self.page.on(event, listener)
+        yield self
+        for event, listener in listeners.items():
+            self.page.remove_listener(event, listener)
+
+    def _listen(self, socket: WebSocket) -> None:
+        socket.on("framesent", lambda frame: self.sent.append(frame))
+        socket.on("framereceived", lambda frame: self.heard.append(frame))
 
     def _note(self, wrong: bool, text: str) -> None:
         if wrong:
@@ -108,9 +120,15 @@ def server() -> Iterator[Server]:
 
 @pytest.fixture(scope="package")
 def chromium() -> Iterator[Browser]:
-    """The browser that all tests share; each tab has cookies and a cache of its own."""
+    """The browser that all tests share."""
     with launched(*ALONE) as browser:
         yield browser
+
+
+@pytest.fixture(scope="package")
+def pages(chromium: Browser) -> list[Page]:
+    """Tabs of the browser that tests have left: one that has shown the app before loads it in less than half of the time."""
+    return []
 
 
 @pytest.fixture
@@ -121,7 +139,7 @@ def fresh_server() -> Iterator[Callable[[], Server]]:
 
 
 @pytest.fixture
-def visit(chromium: Browser, server: Server) -> Iterator[Callable[..., Tab]]:
+def visit(chromium: Browser, pages: list[Page], server: Server) -> Iterator[Callable[..., Tab]]:
     """Opens links: `visit(link="", server=the shared one, theme="light", size=(1280, 800))`; `before` is done to the tab."""
     tabs: list[Tab] = []
     with ExitStack() as stack, _no_traceback(server) as watched:
@@ -131,11 +149,13 @@ def visit(chromium: Browser, server: Server) -> Iterator[Callable[..., Tab]]:
             server: Server = server,
             theme: str = "light",
             size: tuple = (1280, 800),
-            before: Callable[[Page], object] = lambda page: None,
+            before: Callable[[Page], object] | None = None,
         ) -> Tab:
             watched.setdefault(server.log, 0)
-            tabs.append(stack.enter_context(_opened(chromium, server, theme, size)))
-            before(tabs[-1].page)
+            left = [] if before else pages  # what is done to a tab before it opens a page stays
+            tabs.append(stack.enter_context(_opened(chromium, left, server, theme, size)))
+            if before:
+                before(tabs[-1].page)
             tabs[-1].page.goto(f"{server.url}/{link}")
             return tabs[-1]
 
@@ -145,17 +165,21 @@ def visit(chromium: Browser, server: Server) -> Iterator[Callable[..., Tab]]:
 
 
 @contextmanager
-def _opened(chromium: Browser, server: Server, theme: str = "light", size: tuple = (1280, 800)) -> Iterator[Tab]:
-    """A tab that has opened nothing yet."""
-    viewport = {"width": size[0], "height": size[1]}
-    context = chromium.new_context(viewport=viewport, color_scheme=theme, reduced_motion="reduce")
-    try:
-        tab = Tab(context.new_page(), server)
-        tab.page.set_default_timeout(SECONDS)
-        tab.watch()
+def _opened(
+    chromium: Browser, pages: list[Page], server: Server, theme: str = "light", size: tuple = (1280, 800)
+) -> Iterator[Tab]:
+    """A tab that shows nothing yet: one of `pages` that were left, if there is any, to which it goes back."""
+    page = pages.pop() if pages else chromium.new_context(reduced_motion="reduce").new_page()
+    page.set_default_timeout(SECONDS)
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    page.emulate_media(color_scheme=theme)
+    with Tab(page, server).watched() as tab:
         yield tab
-    finally:
-        context.close()
+    page.evaluate(FORGET)
+    page.goto("about:blank")
+    page.mouse.move(0, 0)
+    page.context.clear_permissions()
+    pages.append(page)
 
 
 @contextmanager
@@ -175,9 +199,9 @@ def theme(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture(scope="module")
-def greeted(chromium: Browser, server: Server) -> Iterator[Tab]:
+def greeted(chromium: Browser, pages: list[Page], server: Server) -> Iterator[Tab]:
     """A tab that the tests of a module share, as loading a page takes the most of a small test."""
-    with _opened(chromium, server) as tab:
+    with _opened(chromium, pages, server) as tab:
         tab.page.goto(server.url)
         yield tab
 
