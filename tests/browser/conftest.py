@@ -219,7 +219,7 @@ def tab(greeted: Tab) -> Iterator[Tab]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests in a browser take turns, also where others run beside them: two browsers at once get in each other's way."""
+    """Tests of one file in a browser stay in one process, as they share a server, a browser and its tabs."""
     for item in items:
         if "tests/browser/" in item.nodeid:
-            item.add_marker(pytest.mark.xdist_group("browser"))
+            item.add_marker(pytest.mark.xdist_group(item.path.name))
