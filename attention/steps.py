@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from attention.config import Config
 from attention.masks import MASKS
@@ -82,6 +83,7 @@ def lengths(config: Config) -> dict[str, int]:
     }
 
 
+@lru_cache(maxsize=64)  # asked for by whoever draws, counts or lights a matrix
 def steps(config: Config) -> tuple[Step, ...]:
     """Every matrix of the pass of these settings, in the order of computing (Vaswani et al. 2017, section 3.2)."""
     parts = (_inputs, _projected, _split, _turned, _scored, _masked, _finished)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterator
+from functools import cache
 
 import pytest
 import torch
+from streamlit.components.v2 import manifest_scanner
 
 MODEST = 10  # niceness of a process whose tests others are waited for longer than
 
@@ -16,6 +19,12 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     alone = "PYTEST_XDIST_WORKER" not in os.environ
     if not alone and "tests/browser/" not in item.nodeid and hasattr(os, "nice") and os.nice(0) < MODEST:
         os.nice(MODEST)
+
+
+def pytest_collection_finish() -> None:
+    """What was imported is no garbage, and pages that run here collect theirs after every run."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -28,10 +37,19 @@ def _one_thread() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _no_arrival() -> Iterator[None]:
-    """Pages that run in this process have no browser that needs time when a visitor arrives."""
+def _no_pause() -> Iterator[None]:
+    """Pages that run in this process have no browser that needs time to draw."""
     from attention.ui import pause  # here, as the package's types are checked from its first import on
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pause, "ARRIVAL", pause.GAP)
+        for name in ("GAP", "CALM", "ARRIVAL"):
+            patch.setattr(pause, name, 0.0)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _one_scan() -> Iterator[None]:
+    """Streamlit reads what is said of every installed package whenever a page is run here: a third of such a test."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(manifest_scanner, "scan_component_manifests", cache(manifest_scanner.scan_component_manifests))
         yield

@@ -16,6 +16,8 @@ def run(monkeypatch) -> SimpleNamespace:
     run = SimpleNamespace(fragment_ids_this_run=["view"], script_requests=ScriptRequests(), slept=0.0, asked=[])
     run.hurried = run.arrives = False
     run.linked = []
+    for name, seconds in {"GAP": 0.06, "CALM": 0.25, "ARRIVAL": 0.5}.items():  # other tests have none
+        monkeypatch.setattr(pause, name, seconds)
 
     def sleep(seconds: float) -> None:
         run.slept += seconds
@@ -38,8 +40,7 @@ def test_a_picture_is_given_time_to_be_painted(run):
     assert not run.asked
 
 
-def test_the_first_picture_is_given_more(run, monkeypatch):
-    monkeypatch.setattr(pause, "ARRIVAL", 0.5)
+def test_the_first_picture_is_given_more(run):
     run.arrives = True
     pause.paint()
     assert run.slept == pytest.approx(0.5)

@@ -58,7 +58,10 @@ def test_a_link_to_a_part_shows_it_as_soon_as_the_head_is_exact(visit):
 
 # What imports a component's script, in Streamlit's; and the same, where the first import of a script ends when it is let go.
 IMPORT = re.compile(r"await \w+\(\(\)=>import\((\w+)\),\[\],import\.meta\.url\)")
-HELD = r"await import(\1).then((script) => window.begun?.has(\1) ? script : new Promise((go) => (window.begun ??= new Map()).set(\1, () => go(script))))"
+HELD = r"""await import(\1).then((script) => {
+    const begun = (window.begun ??= new Map());
+    return begun.has(\1) ? script : new Promise((go) => begun.set(\1, () => go(script)));
+})"""
 
 
 def turned(page) -> None:
