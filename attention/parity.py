@@ -16,7 +16,7 @@ from torch import Tensor
 
 from attention.attend import HIDDEN
 from attention.scores import capped
-from attention.trace import Trace
+from attention.trace import Trace, position_bias
 
 BUDGET = 2**27  # multiplications of the check at the most: about as long as the pass itself
 
@@ -42,11 +42,12 @@ class Parity:
 def parity(trace: Trace) -> Parity:
     """The pass against scaled_dot_product_attention on the same q, k, v, mask, bias, scale and softmax."""
     h, n, _ = trace.weights.shape
-    rows = evenly(n, max(1, BUDGET // (h * n * n)))
+    many = min(n, BUDGET // (h * n * n) or 1)
+    rows = evenly(n, many) if many < n else slice(None)
+    config, bias = trace.config, position_bias(trace.config)
     with torch.inference_mode():
-        mask = torch.where(trace.mask[rows], trace.bias[:, rows], HIDDEN)
+        mask = torch.where(trace.mask[rows], 0.0 if bias is None else bias[:, rows], HIDDEN)
         value = torch.cat([trace.v, torch.eye(n).expand(h, -1, -1)], -1)
-        config = trace.config
         found = by_torch(trace.q[:, rows], trace.k, value, mask, trace.scale, config.softcap, config.softmax)
         context, weights = found.output.split([trace.v.shape[-1], n], -1)
         seen = trace.mask.any(-1)
@@ -55,7 +56,7 @@ def parity(trace: Trace) -> Parity:
             output=greatest(trace.context[:, rows] - context),
             row_sum=greatest(_sums(trace, rows, found.nothing) - 1),
             blind=int((~seen).sum()),
-            rows=len(rows),
+            rows=many,
         )
 
 
@@ -66,7 +67,7 @@ def evenly(n: int, many: int) -> Int[Tensor, "r"]:
     return found
 
 
-def _sums(trace: Trace, rows: Int[Tensor, "r"], nothing: Float[Tensor, "h r"]) -> Float[Tensor, "h s"]:
+def _sums(trace: Trace, rows: Int[Tensor, "r"] | slice, nothing: Float[Tensor, "h r"]) -> Float[Tensor, "h s"]:
     """Sums of every row that sees something; of the compared ones, with what went to it, where one was added."""
     seen = trace.mask.any(-1)
     if trace.config.softmax == "standard":
@@ -85,7 +86,7 @@ def by_torch(
     q: Float[Tensor, "h r d"],
     k: Float[Tensor, "h n d"],
     v: Float[Tensor, "h n e"],
-    mask: Float[Tensor, "h r n"],
+    mask: Float[Tensor, "*h r n"],
     scale: float,
     softcap: float | None,
     softmax: str,
@@ -101,7 +102,7 @@ def by_torch(
     if softmax == "plus one":
         k, v, mask = F.pad(k, (0, 0, 0, 1)), F.pad(v, (0, 1, 0, 1)), F.pad(mask, (0, 1))
         v[:, -1, -1] = 1
-    found = F.scaled_dot_product_attention(q[None], k[None], v[None], mask[None], scale=scale)[0]
+    found = F.scaled_dot_product_attention(q[None], k[None], v[None], mask.expand(1, len(q), -1, -1), scale=scale)[0]
     if softmax == "plus one":
         return ByTorch(found[..., :-1], found[..., -1])
     return ByTorch(found, torch.zeros_like(found[..., 0]))
