@@ -48,10 +48,8 @@ def profile(weights: Float[Tensor, "h q k"], mask: Bool[Tensor, "q k"] | None = 
     """
     if weights.ndim != 3 or 0 in weights.shape[1:]:
         raise ValueError(f"weights of shape {tuple(weights.shape)} are not (heads, queries, keys) of one or more.")
-    together = max(1, CACHED // weights[:1].numel()) if len(weights) else 1
-    each = [rows(heads, mask) for heads in weights.split(together)]
-    none = weights.new_zeros(0)
-    return Profile(**{name: torch.cat([none, *map(number.of, each)]) for name, number in NUMBERS.items()})
+    found = rows(weights, mask)
+    return Profile(**{name: number.of(found) for name, number in NUMBERS.items()})
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,23 +75,35 @@ class Rows:
 
 
 def rows(weights: Weights, mask: Bool[Tensor, "q k"] | None = None) -> Rows:
-    """The rows of heads, from their weights."""
+    """The rows of heads, from their weights, which are read block by block."""
     queries, keys = weights.shape[-2:]
+    high = min(queries, max(1, CACHED // keys))
     at = torch.arange(max(queries, keys), device=weights.device)
-    apart = (at[:queries, None] - at[None, :keys]).abs().to(weights.dtype)
+    bands = []
+    for band in weights.split(high, 1):
+        apart = (at[:queries].split(high)[len(bands)][:, None] - at[None, :keys]).abs().to(weights.dtype)
+        blocks = band.split(max(1, CACHED // (high * keys)))
+        bands.append([torch.cat(each) for each in zip(*(_block(block, apart) for block in blocks), strict=True)])
+    entropy, greatest, distance = (torch.cat(each, -1) for each in zip(*bands, strict=True))
     return Rows(
-        entropy=row_entropy(weights),
-        greatest=weights.amax(-1),
-        distance=(weights * apart).sum(-1),
+        entropy=entropy,
+        greatest=greatest,
+        distance=distance,
         first=weights[..., 0],
         previous=weights[:, 1:].diagonal(0, 1, 2),
         choices=(weights > 0).sum(-1) if mask is None else mask.sum(-1),
     )
 
 
+def _block(weights: Weights, apart: Float[Tensor, "q k"]) -> tuple[Tensor, Tensor, Tensor]:
+    """Entropy, greatest weight and mean distance of some rows of some heads."""
+    return row_entropy(weights), weights.amax(-1), (weights * apart).sum(-1)
+
+
 def row_entropy(weights: Float[Tensor, "*q k"]) -> Float[Tensor, "*q"]:
     """Entropy of each row in nats (Clark et al. 2019, section 3.2, without their smoothing): -sum p ln p."""
-    return torch.special.entr(weights).sum(-1)
+    logs = weights.clamp(min=torch.finfo(weights.dtype).tiny).log()  # 0 ln 0 is 0
+    return -(weights * logs).sum(-1)
 
 
 def entropy(rows: Rows) -> PerHead:

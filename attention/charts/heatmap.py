@@ -75,8 +75,10 @@ def _cells(cells: Float[Tensor, "q k"], tile: int, colors: str, first: tuple[int
     return {
         "z": cells.clamp(min=theme.LOG_FLOOR).log10().numpy() if log else values,
         "customdata": values if log else None,
-        "x": [first[1] + tile * i + middle for i in range(cells.shape[-1])],
-        "y": [first[0] + tile * i + middle for i in range(cells.shape[-2])],
+        "x0": first[1] + middle,
+        "y0": first[0] + middle,
+        "dx": tile,
+        "dy": tile,
         "hoverongaps": False,
         "hovertemplate": f"{at}<br>{what} %{{{'customdata' if log else 'z'}:.3g}}<extra></extra>",
     }
