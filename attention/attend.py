@@ -42,12 +42,16 @@ class Attention(NamedTuple):
 
 
 class Block(NamedTuple):
-    """Some rows of the square and the keys that any of them may see; `hidden (rows, keys from tail on)` may not be."""
+    """Some rows of the square and the keys that any of them may see; `hidden (rows, keys from tail on)` may not be.
+
+    `blind` marks the rows that see nothing, where there are any.
+    """
 
     rows: slice
     keys: slice
     tail: int = 0
     hidden: Bool[Tensor, "r t"] | None = None
+    blind: Bool[Tensor, "r 1"] | None = None
 
 
 def scaled_dot_product_attention(
@@ -224,7 +228,7 @@ def _by_blocks(weights, query, key, value, mask, is_causal, scale, softcap, norm
     for at in itertools.product(*map(range, weights.shape[:-2])):
         if not plan or not shared:
             plan = list(_plan(None if square is None else square[at], is_causal, queries, keys, height))
-        for rows, cols, tail, hidden in plan:
+        for rows, cols, tail, hidden, blind in plan:
             whole = weights[at][rows]
             size = whole.shape[0], cols.stop - cols.start
             block = whole if size[1] == keys and whole.is_contiguous() else scratch[: math.prod(size)].view(size)
@@ -235,8 +239,8 @@ def _by_blocks(weights, query, key, value, mask, is_causal, scale, softcap, norm
             elif square is not None and square.dtype != torch.bool:
                 block.add_(square[at][rows, cols])
             normalise(block)
-            if square is not None:
-                block.masked_fill_(~_seeing(square[at][rows]), 0)
+            if blind is not None:
+                block.masked_fill_(blind, 0)
             if block is not whole:
                 whole[:, cols].copy_(block)
                 whole[:, : cols.start].zero_()
@@ -253,10 +257,12 @@ def _plan(mask: Tensor | None, is_causal: bool, queries: int, keys: int, height:
             reach = min(rows.stop, keys)
             tail = min(first, reach)
             yield Block(rows, slice(0, reach), tail, _after(rows.stop - first, reach - tail, "cpu"))
-        elif mask is None or mask.dtype != torch.bool:
+        elif mask is None:
             yield Block(rows, slice(0, keys))
         else:
-            yield _seen(mask[rows], rows)
+            blind = ~_seeing(mask[rows])
+            part = _seen(mask[rows], rows) if mask.dtype == torch.bool else Block(rows, slice(0, keys))
+            yield part._replace(blind=blind if blind.any() else None)
 
 
 @lru_cache(maxsize=8)

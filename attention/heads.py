@@ -7,6 +7,7 @@ mean.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import NamedTuple
@@ -102,8 +103,8 @@ def _block(weights: Weights, apart: Float[Tensor, "q k"]) -> tuple[Tensor, Tenso
 
 def row_entropy(weights: Float[Tensor, "*q k"]) -> Float[Tensor, "*q"]:
     """Entropy of each row in nats (Clark et al. 2019, section 3.2, without their smoothing): -sum p ln p."""
-    logs = weights.clamp(min=torch.finfo(weights.dtype).tiny).log()  # 0 ln 0 is 0
-    return -(weights * logs).sum(-1)
+    logs = weights.clamp(min=torch.finfo(weights.dtype).tiny).log2()  # 0 ln 0 is 0; `log` takes 3 ms in a new thread
+    return -math.log(2) * (weights * logs).sum(-1)
 
 
 def entropy(rows: Rows) -> PerHead:

@@ -53,6 +53,7 @@ from attention.published.cost import Cost, Pace
 from attention.published.demands import Demand
 from attention.published.demands import demands as tried
 from attention.recordings import Timing
+from attention.spread import pool
 from attention.tables import Row
 from attention.trace import Trace
 from attention.ui.drawing import Drawing, Studio, asked
@@ -69,12 +70,6 @@ T = TypeVar("T")
 _KEYED: dict[str, Any] = {"show_spinner": False, "hash_funcs": {Config: repr}}
 resource = partial(st.cache_resource, **_KEYED)
 data = partial(st.cache_data, **_KEYED)
-
-
-@resource()
-def one_thread() -> None:
-    """One thread a pass: two, even of a pass that is alone, wait for each other busily at three times the cost."""
-    torch.set_num_threads(1)
 
 
 @resource()
@@ -95,13 +90,13 @@ def tidy() -> None:
 
 @resource()
 def _workers() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(AT_ONCE, thread_name_prefix="pass")
+    return pool(AT_ONCE, "pass")
 
 
 @resource()
 def _halves() -> ThreadPoolExecutor:
     """Threads of their own, as whoever waits for half of a pass has one of the others."""
-    return ThreadPoolExecutor(AT_ONCE, thread_name_prefix="half")
+    return pool(AT_ONCE, "half")
 
 
 def shared(call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

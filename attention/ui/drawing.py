@@ -13,7 +13,7 @@ import os
 import sys
 import threading
 from collections import OrderedDict
-from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
+from concurrent.futures import Executor, Future, wait
 from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any, TypeVar
@@ -25,7 +25,7 @@ from attention.config import Config
 from attention.estimate import THREADS, Estimate, estimate, measured_rate
 from attention.maps import HeadMaps, each_head, joined
 from attention.projected import queries_and_keys
-from attention.spread import Cancelled
+from attention.spread import Cancelled, one_thread, pool
 from attention.zoom import preview
 
 KEPT = 3  # finished drawings, of at most 300 MB each
@@ -90,9 +90,9 @@ class Studio:
 
     def __init__(self) -> None:
         self.lock, self.drawings = threading.Lock(), OrderedDict[Config, Drawing]()
-        self.sketching, self.sketchers = ThreadPoolExecutor(1, "preview"), ThreadPoolExecutor(THREADS, "sketch")
-        self.drawing = ThreadPoolExecutor(1, "maps")
-        self.blocks: Executor = cluster.executor() or ThreadPoolExecutor(THREADS, "blocks", _modest)
+        self.sketching, self.sketchers = pool(1, "preview"), pool(THREADS, "sketch")
+        self.drawing = pool(1, "maps")
+        self.blocks: Executor = cluster.executor() or pool(THREADS, "blocks", _modest)
 
     def ask(self, config: Config, side: int, visitor: str) -> Drawing:
         """The drawing of a config (give its `tensors`) for a visitor, begun if there is none or if it was stopped.
@@ -175,6 +175,7 @@ class Studio:
 
 def _modest() -> None:
     """Lets every other thread go first: a long map may take its time, another visitor's slider may not. Linux only."""
+    one_thread()
     if sys.platform == "linux":
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), MODEST)
 

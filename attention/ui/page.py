@@ -24,6 +24,7 @@ from attention import codec, sweep
 from attention.components.copy_link import copy_link
 from attention.config import DEFAULTS, KNOBS, LAST, LONGEST, Config, ConfigError, check
 from attention.published import ROWS
+from attention.spread import one_thread
 from attention.sweep import Sweep
 from attention.ui import compute, controls, limits, sweep_controls
 from attention.ui.words import plain
@@ -77,7 +78,7 @@ def _begin(module: str) -> bool:
     name = module.rpartition(".")[2]
     st.set_page_config(layout="wide", page_title=f"{name.capitalize()} · Attention Lab", page_icon=ICON)
     _through_menu(name)
-    compute.one_thread()
+    one_thread()
     st.html(TIGHT)
     st.sidebar.container(height=1, border=False, key="top")  # a fragment may write where the page has written before
     last, st.session_state.page = st.session_state.get("page", name), name
@@ -252,6 +253,7 @@ def _known(config: Config, notes: list[str]) -> tuple[Config, list[str]]:
 
 @st.fragment(key="view")
 def _view(view: View, any_length: bool) -> None:
+    one_thread()
     state, config, now = st.session_state, _now(), monotonic()
     state.arrives, state.hurried, state.viewed = "viewed" not in state, now - state.get("viewed", 0.0) < HURRY, now
     shown = config if any_length else config.traceable
