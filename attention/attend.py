@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import mmap
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
@@ -21,13 +20,12 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
+from attention.memory import room
 from attention.scores import capped, standard
 
 BLOCK = 2**20  # cells of a block of rows at the most: 4 MB of float32, small enough to stay in a cache
 ROWS = 256  # rows of a block at the most: the shorter, the more of a triangle is skipped
 SMALL = 2**18  # cells of one head's square below which one batched product is faster than blocks
-PAGE = 2**21  # bytes of a huge page
-LARGE = 2**25  # bytes of weights from which huge pages pay: what is smaller, malloc keeps between calls
 HIDDEN = -math.inf
 FLOATS = torch.float32, torch.float64, torch.bfloat16, torch.float16
 NUMBER = float, int
@@ -279,15 +277,3 @@ def _seen(mask: Bool[Tensor, "r k"], rows: slice) -> Block:
         return Block(rows, keys)
     tail = int(partly[0])
     return Block(rows, keys, tail, ~mask[:, keys][:, tail:])
-
-
-def room(shape: tuple[int, ...], like: Tensor) -> Tensor:
-    """Memory for the weights: in huge pages where it is large, as page faults cost more than the arithmetic."""
-    size = math.prod(shape) * like.element_size()
-    if size < LARGE or like.device.type != "cpu" or not hasattr(mmap, "MADV_HUGEPAGE"):
-        return like.new_empty(shape)
-    memory = mmap.mmap(-1, size + PAGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-    memory.madvise(mmap.MADV_HUGEPAGE)
-    whole = torch.frombuffer(memory, dtype=torch.uint8)
-    start = -whole.data_ptr() % PAGE  # a huge page begins at a multiple of its size
-    return whole[start : start + size].view(like.dtype).view(shape)

@@ -1,7 +1,7 @@
 """Does the picture agree with PyTorch? The weights and outputs on the screen against its own attention.
 
 `torch.nn.functional.scaled_dot_product_attention` does not return its weights, but it multiplies them with any value:
-with the unit matrix beside v as the value, it returns both; or with one after the other, where they are large.
+with the unit matrix as the value, it returns them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from attention.attend import HIDDEN
 from attention.scores import capped
 from attention.trace import Trace, position_bias
 
-JOINT = 512  # tokens up to which one call with both is faster
 BUDGET = 2**27  # multiplications of the check at the most: about as long as the pass itself
 
 
@@ -48,18 +47,15 @@ def parity(trace: Trace) -> Parity:
     config, bias = trace.config, position_bias(trace.config)
     with torch.inference_mode():
         mask = torch.where(trace.mask[rows], 0.0 if bias is None else bias[:, rows], HIDDEN)
-        values = [trace.v, torch.eye(n).expand(h, -1, -1)]
-        values = [torch.cat(values, -1)] if n <= JOINT else values
-        found = [
+        context, weights = (
             by_torch(trace.q[:, rows], trace.k, value, mask, trace.scale, config.softcap, config.softmax)
-            for value in values
-        ]
-        context, weights = torch.cat([each.output for each in found], -1).split([trace.v.shape[-1], n], -1)
+            for value in (trace.v, torch.eye(n).expand(h, -1, -1))
+        )
         seen = trace.mask.any(-1)
         return Parity(
-            weights=greatest(trace.weights[:, rows] - weights),
-            output=greatest(trace.context[:, rows] - context),
-            row_sum=greatest(_sums(trace, rows, found[0].nothing) - 1),
+            weights=greatest(trace.weights[:, rows] - weights.output),
+            output=greatest(trace.context[:, rows] - context.output),
+            row_sum=greatest(_sums(trace, rows, context.nothing) - 1),
             blind=int((~seen).sum()),
             rows=many,
         )

@@ -15,9 +15,10 @@ from einops import einsum, rearrange
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from attention.attend import HIDDEN, attend, room
+from attention.attend import HIDDEN, attend
 from attention.config import CELLS, Config, ConfigError
 from attention.masks import MASKS
+from attention.memory import room
 from attention.projected import Projected, Projections, projected
 from attention.scores import POSITIONS, SOFTMAXES, capped
 

@@ -1,0 +1,66 @@
+"""Memory for weights: in huge pages where it is large, and from a call before where that has given it back.
+
+A page that is touched for the first time costs more than the arithmetic on it; where a host takes back what a guest has
+freed, as clouds do, several times more after half a second's rest. So some of what large weights leave is kept for the
+next ones, as torch itself does on accelerators.
+"""
+
+from __future__ import annotations
+
+import math
+import mmap
+import sys
+from threading import Lock
+
+import torch
+from torch import Tensor
+
+PAGE = 2**21  # bytes of a huge page
+LARGE = 2**25  # bytes of weights from which huge pages pay: what is smaller, malloc keeps between calls
+KEPT = 2**26  # bytes of weights up to which their memory is kept: those of a trace
+SPARE = 2  # pieces that wait for their next use at the most
+_pieces: list[mmap.mmap] = []  # those that are in use, and those that wait
+_lock = Lock()
+
+
+def room(shape: tuple[int, ...], like: Tensor) -> Tensor:
+    """A tensor of this shape, with another's device and dtype; what it holds is anything."""
+    size = math.prod(shape) * like.element_size()
+    if size < LARGE or like.device.type != "cpu" or not hasattr(mmap, "MADV_HUGEPAGE"):
+        return like.new_empty(shape)
+    if size > KEPT:
+        return _tensor(_fresh(size), size).view(like.dtype).view(shape)
+    with _lock:
+        return _tensor(_kept(size), size).view(like.dtype).view(shape)
+
+
+def _kept(size: int) -> mmap.mmap:
+    """A piece that nobody uses any more and that is not twice too large, or a fresh one."""
+    waiting = [_pieces[at] for at in range(len(_pieces)) if _uses(_pieces, at) == UNUSED]
+    for piece in waiting[SPARE:]:
+        _pieces.remove(piece)
+    for piece in waiting[:SPARE]:
+        if size <= len(piece) - PAGE <= 2 * size:
+            return piece
+    _pieces.append(_fresh(size))
+    return _pieces[-1]
+
+
+def _fresh(size: int) -> mmap.mmap:
+    piece = mmap.mmap(-1, size + PAGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    piece.madvise(mmap.MADV_HUGEPAGE)
+    return piece
+
+
+def _tensor(piece: mmap.mmap, size: int) -> Tensor:
+    """So many bytes of it; every view of them, in Python or not, holds on to the piece."""
+    whole = torch.frombuffer(piece, dtype=torch.uint8)
+    start = -whole.data_ptr() % PAGE  # a huge page begins at a multiple of its size
+    return whole[start : start + size]
+
+
+def _uses(pieces: list, at: int) -> int:
+    return sys.getrefcount(pieces[at])
+
+
+UNUSED = _uses([object()], 0)
