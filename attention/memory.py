@@ -16,7 +16,8 @@ import torch
 from torch import Tensor
 
 PAGE = 2**21  # bytes of a huge page
-LARGE = 2**25  # bytes of weights from which huge pages pay: what is smaller, malloc keeps between calls
+LARGE, MOST = 2**25, 2**28  # bytes of weights for which huge pages pay: malloc keeps what is smaller between calls,
+# and a gigabyte of them took a host longer to find, after ordinary ones, than to hand out as small ones
 KEPT = 2**26  # bytes of weights up to which their memory is kept: those of a trace
 SPARE = 2  # pieces that wait for their next use at the most
 _pieces: list[mmap.mmap] = []  # those that are in use, and those that wait
@@ -26,7 +27,7 @@ _lock = Lock()
 def room(shape: tuple[int, ...], like: Tensor) -> Tensor:
     """A tensor of this shape, with another's device and dtype; what it holds is anything."""
     size = math.prod(shape) * like.element_size()
-    if size < LARGE or like.device.type != "cpu" or not hasattr(mmap, "MADV_HUGEPAGE"):
+    if not LARGE <= size <= MOST or like.device.type != "cpu" or not hasattr(mmap, "MADV_HUGEPAGE"):
         return like.new_empty(shape)
     if size > KEPT:
         return _tensor(_fresh(size), size).view(like.dtype).view(shape)
