@@ -84,6 +84,7 @@ def test_a_call_that_comes_late_while_a_script_loads_leaves_the_newest_data(visi
     large, heads = tab.page.get_by_test_id("large-head"), tab.page.locator(".heads-grid")
     large.locator("canvas[data-square]").wait_for()
     tab.quiet()
+    tab.page.wait_for_timeout(300)  # what came last is drawn as well
     before = large.screenshot(), heads.screenshot()
     assert tab.page.evaluate("() => window.begun.forEach((go) => go()) ?? window.begun.size") > 2
     tab.page.wait_for_timeout(300)
