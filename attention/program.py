@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import inspect
 import textwrap
+from functools import cache
 
 from attention.config import DEFAULTS, Config
 from attention.inputs import CLUSTERS, DOCUMENTS, INPUTS, NEARNESS, REFRAINS, tokens
@@ -172,6 +173,7 @@ def condition(config: Config) -> str:
     return JOINED[config.combine].format(_expression(config.mask), _expression(config.second))
 
 
+@cache
 def _expression(mask: str) -> str:
     """The expression of one mask, read from its own source."""
     tree = ast.parse(textwrap.dedent(inspect.getsource(MASKS[mask].allows)))

@@ -1,16 +1,16 @@
 """How every page begins. Sole owner of st.session_state and st.query_params.
 
 The truth is one `Config` in the session and in the address bar; widgets are views of it, keyed as the knobs and seeded
-again wherever they differ. Controls and view are two fragments: fragment reruns coalesce to the newest value, while full
-reruns would stack up (a thread each). A control that was moved reruns the view by name; the controls follow only where
-they look different now, as most of a change's messages would be theirs.
+again wherever they differ. The view is a fragment, and so are the parts around it, the controls one of them: fragment
+reruns coalesce to the newest value, while full reruns would stack up (a thread each). A widget that was moved reruns the
+view by name; a part follows only where it looks different now, as most of a change's messages would be theirs.
 """
 
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Callable, Collection
-from dataclasses import replace
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -34,6 +34,22 @@ ICON = "data:image/png;base64," + b64encode(Path(__file__).with_name("icon.png")
 TOLD = 20  # notes that are shown at once
 HURRY = 0.5  # seconds between two changes of somebody who is still looking for a value
 View = Callable[[Config], None]
+
+
+@dataclass(frozen=True)
+class Part:
+    """What stands beside the view and is drawn anew, after it, only where it looks different.
+
+    `look` is whatever of a config it shows, beside the values that people set there in the widgets of the knobs `knobs`.
+    These call `change` when they are moved.
+    """
+
+    name: str
+    draw: View
+    look: Callable[[Config], object]
+    knobs: frozenset[str] = frozenset()
+
+
 TIGHT = """
 <style>
 .stMainBlockContainer { padding: 3.6rem 2.2rem 2rem; }
@@ -50,18 +66,30 @@ TIGHT = """
 """
 
 
-def show(view: View, ahead: Callable[[Config], object] | None = None, any_length: bool = False) -> None:
+def show(
+    view: View,
+    ahead: Callable[[Config], object] | None = None,
+    any_length: bool = False,
+    above: Sequence[Part] = (),
+    below: Sequence[Part] = (),
+) -> None:
     """A whole page: the controls in the sidebar and the view, which draws a config; named as the view's module.
 
     `ahead` starts what the view waits for, as soon as a config is known. Unless it draws `any_length`, a view of a config
-    that is too long for a trace gets the first tokens, and the page says so.
+    that is too long for a trace gets the first tokens, and the page says so. The parts get the whole config.
     """
     _arrive(_begin(view.__module__))
-    st.session_state.ahead = ahead
+    state = st.session_state
+    state.ahead = ahead
+    state.parts, state.looks, state.follow = {part.name: part for part in (CONTROLS, *above, *below)}, {}, frozenset()
     _untold()
     _started(_taken_up())
-    _controls()
+    _beside([CONTROLS])
+    top = st.container()  # filled after the view, which is what one waits for
     _view(view, any_length)
+    with top:
+        _beside(above)
+    _beside(below)
     compute.settle(view.__module__)
 
 
@@ -92,8 +120,8 @@ def change(**values: Any) -> None:
     put(**values)
     _started(_taken_up())
     if _fragments():  # else the whole page is about to run
-        state.follow = _differ()
-        st.rerun(["view", "controls"] if state.follow else "view")
+        state.follow = _behind()
+        st.rerun(["view", *(name for name in state.parts if name in state.follow)])
 
 
 def _fragments() -> list[str] | None:
@@ -112,7 +140,7 @@ def _untold(act: Collection[str] = ()) -> None:
     state, config = st.session_state, vars(st.session_state.config)
     old = {name: said for name, said in state.sent.items() if state.get(name) == said != config[name]}
     others = (name for name in config if name not in old and state.get(name) not in (None, config[name]))
-    if len(old) + len(act) > 1 or any(others):
+    if old and (len(old) + len(act) > 1 or any(others)):
         state.moved = old | state.moved
     state.sent = {}
     for name, said in state.moved.items():
@@ -181,6 +209,12 @@ def framed() -> None:
     boxes = (st.session_state.get("focus") or {}).get("selection", {}).get("box", [])
     if boxes:
         change(rows=_range(boxes[-1]["y"]), cols=_range(boxes[-1]["x"]))
+
+
+def shown() -> Callable[[], Config]:
+    """The config of this session's view, whenever it is asked for: files are made when somebody clicks, outside of a run."""
+    held = st.session_state.setdefault("held", {})
+    return lambda: held["config"]
 
 
 def looked() -> None:
@@ -256,30 +290,43 @@ def _view(view: View, any_length: bool) -> None:
     one_thread()
     state, config, now = st.session_state, _now(), monotonic()
     state.arrives, state.hurried, state.viewed = "viewed" not in state, now - state.get("viewed", 0.0) < HURRY, now
-    shown = config if any_length else config.traceable
+    drawn = config if any_length else config.traceable
+    state.setdefault("held", {})["config"] = drawn
     _tell(state.notes)
-    if shown is not config:
+    if drawn is not config:
         st.caption(
-            f"Every weight of {config.heads} heads is computed here, so this page shows {shown.tokens:,} of "
+            f"Every weight of {config.heads} heads is computed here, so this page shows {drawn.tokens:,} of "
             f"{config.tokens:,} tokens. Heads shows them all."
         )
     try:
-        view(shown)
+        view(drawn)
     finally:
         linked()
-    _sent(frozenset(state.moved) - controls.NAMES)
-    if _differ() and not state.get("follow"):  # a widget of the view has moved one of the controls
+    _sent(frozenset(state.moved).difference(*(part.knobs for part in state.parts.values())))
+    if not _behind() <= state.follow:  # a widget of the view has changed what stands beside it
         st.rerun()
 
 
-@st.fragment(key="controls")
-def _controls() -> None:
+def _beside(parts: Sequence[Part]) -> None:
+    for part in parts:
+        st.fragment(_part, key=part.name)(part)
+
+
+def _part(part: Part) -> None:
     state, config = st.session_state, _now()
+    part.draw(config)
+    _sent(part.knobs)
+    state.looks[part.name] = part.look(config)
+    state.follow -= {part.name}
+
+
+def _controls(config: Config) -> None:
     with st.sidebar:
-        controls.draw(config, state.stops, change)
+        controls.draw(config, st.session_state.stops, change)
         _foot(DEFAULTS, change)
-    _sent(controls.NAMES)
-    state.look, state.follow = controls.look(config), False
+
+
+CONTROLS = Part("controls", _controls, controls.look, controls.NAMES)
 
 
 def _sent(names: frozenset[str]) -> None:
@@ -289,10 +336,14 @@ def _sent(names: frozenset[str]) -> None:
     state.moved = {name: said for name, said in state.moved.items() if name not in names}
 
 
-def _differ() -> bool:
-    """Do the controls that are on the screen differ from what they should be, other than by what was moved there?"""
+def _behind() -> frozenset[str]:
+    """The parts on the screen that are not what they should be, other than by what was moved there."""
     state = st.session_state
-    return not controls.NAMES.isdisjoint(state.moved) or state.look != controls.look(state.config)
+    return frozenset(
+        name
+        for name, look in state.looks.items()
+        if not state.parts[name].knobs.isdisjoint(state.moved) or look != state.parts[name].look(state.config)
+    )
 
 
 def _foot(defaults: dict[str, Any], change: Callable[..., None]) -> None:

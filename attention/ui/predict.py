@@ -28,10 +28,10 @@ class Question:
 
 def opened(config: Config, question: Question) -> bool:
     """Draws the question, its guesses and the switch that opens it; True once it is open."""
-    this = link(replace(config.tensors, predict=config.predict, head=config.head, query=config.query))
+    this = _named(config)
     switch = f"reveal {this}"
     if page.kept(switch) is None:  # it is new on this page, but may have been opened on another
-        page.put(**{switch: page.kept("revealed") == this})
+        page.put(**{switch: revealed(config)})
     st.caption("A question is asked: every page keeps the answer to itself until it is revealed.")
     with st.container(border=True):
         st.markdown(f"**Predict, then reveal.** {question.text}")
@@ -45,10 +45,19 @@ def opened(config: Config, question: Question) -> bool:
     return found
 
 
+def revealed(config: Config) -> bool:
+    """Has somebody opened the question that is asked about this config?"""
+    return page.kept("revealed") == _named(config)
+
+
 def offer(names: dict[str, str]) -> None:
     """Buttons that ask, each with its label: what stands on the screen hides, and the link carries the question."""
     for name, label in names.items():
         st.button(label, on_click=page.change, kwargs={"predict": name}, key=f"ask {name}", icon=":material/quiz:")
+
+
+def _named(config: Config) -> str:
+    return link(replace(config.tensors, predict=config.predict, head=config.head, query=config.query))
 
 
 def _answered(question: Question, guess: str | None) -> None:

@@ -8,15 +8,24 @@ import time
 from pathlib import Path
 from urllib.parse import urlencode
 
+import numpy as np
 import pytest
 from playwright.sync_api import expect
 
+from attention import Config, trace
 from tests.browser.conftest import GRID
 
 FILES = sorted((Path(__file__).parents[2] / "pages").glob("*.py"))
 PAGES = [path.stem for path in FILES if "page.show(" in path.read_text()]  # those about a config
 KNOBS = {"tokens": "33", "heads": "4", "mask": "window", "span": "7", "temperature": "0.5"}
 LATE = {"tokens": 1500, "heads": 2, "d_model": 16, "mask": "window", "span": 9, "pool": "mean", "seed": 3}
+PARTS = {  # of the Heads page, by a text that each alone has
+    "controls": "Sequence length (tokens)",
+    "title": "A row is a query",
+    "fields": "Head in focus",
+    "head": "Numbers of every head",
+    "files": "Every grouping of keys and values",
+}
 FAR = "http://evil.example/p.png"  # an address that a visitor's browser must never ask
 
 
@@ -151,23 +160,46 @@ def test_pages_are_left_and_come_back_to_with_nothing_forgotten(visit, theme):
     tab.painted(**now)
 
 
-def test_the_controls_are_sent_again_only_where_they_look_different(tab):
-    def heard_of(label: str) -> bool:
-        return any(label.encode() in frame for frame in tab.heard if isinstance(frame, bytes))
+def test_what_stands_beside_the_view_is_sent_again_only_where_it_looks_different(tab):
+    def heard() -> set[str]:
+        """Which of the parts the server sent, by a text of each; then it is forgotten."""
+        tab.quiet()
+        frames = [frame for frame in tab.heard if isinstance(frame, bytes)]
+        tab.heard.clear()
+        return {name for name, text in PARTS.items() if any(text.encode() in frame for frame in frames)}
 
-    label = "Sequence length (tokens)"
-    assert heard_of(label)
-    tab.quiet()
-    tab.heard.clear()
+    tab.page.get_by_text("Downloads").wait_for()
+    assert heard() == set(PARTS)
     tab.slider("temperature").press("ArrowRight")
     tab.painted(temperature=1.05)
-    tab.quiet()
-    assert not heard_of(label)
+    assert heard() == {"head"}
     assert tab.slider("span").is_disabled()
     tab.choose("mask", "window")
     tab.painted(temperature=1.05, mask="window")
     expect(tab.slider("span")).to_be_enabled()
-    assert heard_of(label)
+    expect(tab.page.get_by_text("the tokens just before it")).to_be_visible()
+    assert heard() == {"controls", "title", "head"}
+    tab.page.locator(".heads-grid .heads").press("]")
+    expect(tab.widget("head").locator("input")).to_have_value("1")
+    assert heard() == {"fields", "head"}
+
+
+def test_files_hold_what_is_on_the_screen(tab, tmp_path):
+    tab.page.get_by_text("Downloads").click()
+    tab.slider("temperature").press("ArrowRight")
+    tab.painted(temperature=1.05)
+    tab.quiet()
+    shown = trace(Config(temperature=1.05))
+    for name, file in (("npz", "attention.npz"), ("csv", "weights.csv")):
+        with tab.page.expect_download() as download:
+            tab.widget(name).get_by_role("button").click()
+        assert download.value.suggested_filename == file
+        download.value.save_as(tmp_path / file)
+    with np.load(tmp_path / "attention.npz") as found:
+        assert np.array_equal(found["weights"], shown.weights)
+    lines = (tmp_path / "weights.csv").read_text().splitlines()
+    assert len(lines) == 1 + int(shown.mask.sum()) * 8
+    assert float(lines[-1].rpartition(",")[2]) == pytest.approx(float(shown.weights[-1, -1, -1]), rel=1e-6)
 
 
 def test_a_storm_ends_at_the_last_value(tab):

@@ -32,7 +32,7 @@ COLUMNS = {  # widths in pixels: all of them fit beside the chart at 1280
 
 def section(config: Config) -> None:
     """The switch that opens it, and the comparison once it is open."""
-    knobs.segments("grouping", config)
+    knobs.segments("grouping", config, on_change=page.change)
     if config.grouping == "hide":
         return
     if config.heads == 1:

@@ -1,4 +1,4 @@
-"""Heads: what every head attends to, at once; then the head and the row in focus, numbers, code and files."""
+"""Heads: what every head attends to, at once; then the row and the head in focus, numbers, code, groupings and files."""
 
 from __future__ import annotations
 
@@ -31,19 +31,10 @@ def view(config: Config) -> None:
         heads_long.view(config)
         return
     trace = compute.trace(config)
-    title = st.container()  # filled after the grid, which is what one waits for
     heads_grid(config, compute.cells(config.tensors), on_pin=page.pinned, address=page.address())
     pause.paint()
-    with title:
-        parts.title(config, lambda: proof.badge(config))
+    proof.badge(config)
     _row(trace)
-    left, right = st.columns([3, 2], gap="medium")
-    with left:
-        _focus(trace)
-    with right:
-        parts.numbers(compute.numbers(config.tensors))
-    grouping.section(config)
-    _take_away(trace)
 
 
 def _row(trace: Trace) -> None:
@@ -63,13 +54,25 @@ def _row(trace: Trace) -> None:
     st.vega_lite_chart(pa.table(found.keys), spec, key="row", width="stretch")
 
 
-def _focus(trace: Trace) -> None:
-    config = trace.config
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        parts.focus(trace.config, 190)
-        predict.offer({"row": "Predict a row"})
-    cells, tile = tables.focus(trace, heatmap.PIXELS)
-    _zoom(config, cells, tile)
+def _fields(config: Config) -> None:
+    """The head and the query in focus, and a question about them."""
+    if _short(config):
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            parts.focus(config, 190)
+            predict.offer({"row": "Predict a row"})
+
+
+def _head(config: Config) -> None:
+    """The head in focus large, beside the numbers of every head; then the program."""
+    if not _short(config):
+        return
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        _zoom(config, *tables.focus(compute.trace(config), heatmap.PIXELS))
+    with right:
+        parts.numbers(compute.numbers(config.tensors))
+    with st.expander("Code: a PyTorch program that computes exactly these weights", icon=":material/code:"):
+        st.code(program.source(config), language="python")
 
 
 def _zoom(config: Config, cells: Float[Tensor, "q k"], tile: int) -> None:
@@ -100,21 +103,42 @@ def _wider(ends: tuple[int, int], tokens: int) -> str:
     return "" if last - first >= tokens else f"{first}-{last - 1}"
 
 
-def _take_away(trace: Trace) -> None:
-    config = trace.config
-    with st.expander("Code: a PyTorch program that computes exactly these weights", icon=":material/code:"):
-        st.code(program.source(config), language="python")
+def _files(config: Config) -> None:
+    """What few changes are seen in: every grouping of keys and values, and the files."""
+    if not _short(config):
+        return
+    grouping.section(config)
+    now = page.shown()
     with st.expander("Downloads", icon=":material/download:"):
         st.download_button(
-            "Weights and all tensors (.npz)", lambda: tables.npz(trace), "attention.npz", on_click="ignore", key="npz"
+            "Weights and all tensors (.npz)",
+            lambda: tables.npz(compute.trace(now())),
+            "attention.npz",
+            on_click="ignore",
+            key="npz",
         )
-        held = tables.csv_heads(trace)
-        which = "of every head" if len(held) == config.heads else f"of head {config.head} alone, as all are too many"
         st.download_button(
-            f"Weights {which} (.csv)",
-            lambda: tables.weights_csv(trace),
+            "Weights (.csv)",
+            lambda: tables.weights_csv(compute.trace(now())),
             "weights.csv",
             "text/csv",
             on_click="ignore",
             key="csv",
+            help=f"Of every head; where these are over {tables.CSV_ROWS:,} lines, of the head in focus.",
         )
+
+
+def _short(config: Config) -> bool:
+    """Is this the page of a sequence with a trace, and not closed by a question?"""
+    return config.traceable is config and not questions.hidden(config)
+
+
+TITLE = page.Part("title", parts.title, parts.look, frozenset({"colors"}))
+FIELDS = page.Part("fields", _fields, _short, frozenset({"head", "query"}))
+HEAD = page.Part("large", _head, lambda config: _short(config) and config)
+FILES = page.Part(
+    "files",
+    _files,
+    lambda config: _short(config) and (config.tensors if config.grouping == "show" else "closed"),
+    frozenset({"grouping"}),
+)

@@ -28,16 +28,15 @@ def view(config: Config) -> None:
     """The page of a config that is too long for a trace; what one waits for first: the squares, or the zoom."""
     drawing = drawn(config)
     exact = config.head < len(drawing.heads)
-    title, above, row_of_focus = st.container(), st.container(), st.container()
+    above, proven = st.container(), st.container()
     left, right = st.columns([3, 2], gap="medium")
     pictures = [(above, _every_head), (left, _large)]
     first, second = reversed(pictures) if config.rows or config.cols else pictures
     with first[0]:
         first[1](config, drawing)
     pause.paint()
-    with title:
-        parts.title(config, lambda: _proof(config, drawing))
-    with row_of_focus:
+    with proven:
+        _proof(config, drawing)
         _row(config, drawing)
     with second[0]:
         second[1](config, drawing)

@@ -2,30 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pyarrow as pa
 import streamlit as st
 
 from attention import tables
 from attention.config import Config
 from attention.heads import NUMBERS
-from attention.ui import knobs
+from attention.ui import knobs, page
+from attention.ui.views import questions
 
 FAINT = 0.15  # greatest weight below which little is seen on a scale from 0 to 1
 
 
-def title(config: Config, badge: Callable[[], None]) -> None:
-    """What is shown, how true it is, and the scale of its colours."""
+def title(config: Config) -> None:
+    """What is shown, and the scale of its colours; nothing while a question hides it."""
+    if questions.hidden(config.traceable):
+        return
     said, scale = st.columns([5, 2], vertical_alignment="bottom")
-    with said:
-        st.markdown(
-            f"**Heads.** {config.heads} heads over {config.tokens:,} tokens. A row is a query: "
-            f"how it spreads a weight of one over the keys. {config.rule.help}"
-        )
-        badge()
+    said.markdown(_said(config))
     with scale:
-        knobs.segments("colors", config)
+        knobs.segments("colors", config, on_change=page.change)
+
+
+def look(config: Config) -> object:
+    """What the title shows of a config."""
+    return _said(config), questions.hidden(config.traceable)
+
+
+def _said(config: Config) -> str:
+    return (
+        f"**Heads.** {config.heads} heads over {config.tokens:,} tokens. A row is a query: "
+        f"how it spreads a weight of one over the keys. {config.rule.help}"
+    )
 
 
 def faint(config: Config, found: tables.Row) -> str:
@@ -37,7 +45,7 @@ def faint(config: Config, found: tables.Row) -> str:
 def focus(config: Config, width: int) -> None:
     """The head and the query in focus, each in a field of so many pixels."""
     for name in ("head", "query"):
-        knobs.number(name, config, width=width)
+        knobs.number(name, config, width=width, on_change=page.change)
 
 
 def numbers(found: dict[str, list[float]]) -> None:

@@ -29,3 +29,8 @@ def closed(config: Config, **others: Asks) -> bool:
     """
     asks = (ASKS | others).get(config.predict)
     return asks is not None and not asks(config)
+
+
+def hidden(config: Config) -> bool:
+    """Is a page that asks in no way of its own closed?"""
+    return config.predict in ASKS and not predict.revealed(config)
