@@ -25,6 +25,7 @@ from attention.scores import capped, standard
 
 BLOCK = 2**20  # cells of a block of rows at the most: 4 MB of float32, small enough to stay in a cache
 ROWS = 256  # rows of a block at the most: the shorter, the more of a triangle is skipped
+TALL = 2**23  # cells of a block where nothing is skipped: the taller, the better a product uses both threads
 SMALL = 2**18  # cells of one head's square below which one batched product is faster than blocks
 HIDDEN = -math.inf
 FLOATS = torch.float32, torch.float64, torch.bfloat16, torch.float16
@@ -204,22 +205,24 @@ def _at_once(weights, query, key, value, mask, is_causal, scale, softcap, normal
     flat = weights.view(-1, queries, keys)
     torch.baddbmm(flat, query.reshape(-1, queries, d), key.reshape(-1, keys, d).mT, beta=0, alpha=scale, out=flat)
     capped(weights, softcap)
-    if is_causal:
-        weights.masked_fill_(_after(queries, keys, weights.device), HIDDEN)
-    elif mask is not None:
-        weights.masked_fill_(~mask, HIDDEN) if mask.dtype == torch.bool else weights.add_(mask)
+    seen = _until(queries, keys, weights.device) if is_causal else mask
+    if seen is not None and seen.dtype == torch.bool:
+        torch.where(seen, weights, _hidden(weights.dtype, weights.device), out=weights)  # a fill in place takes longer
+    elif seen is not None:
+        weights.add_(seen)
     normalise(weights)
-    if mask is not None and not (seeing := _seeing(mask)).all():
-        weights.masked_fill_(~seeing, 0)
+    if mask is not None and math.isnan(weights[..., 0].sum()):  # a row that sees nothing has no number at all
+        weights.masked_fill_(~_seeing(mask), 0)
     return torch.bmm(flat, value.reshape(-1, keys, e)).view(*query.shape[:-1], e)
 
 
 def _by_blocks(weights, query, key, value, mask, is_causal, scale, softcap, normalise) -> Tensor:
     """Head by head, some rows at a time, over the keys that they may see; all else of `weights` becomes zero."""
     queries, keys = weights.shape[-2:]
-    height = max(1, min(ROWS, BLOCK // keys))
+    skips = is_causal or (mask is not None and mask.dtype == torch.bool)
+    height = max(1, min(ROWS, BLOCK // keys) if skips else TALL // keys)
     output = value.new_zeros(*query.shape[:-1], value.shape[-1])
-    scratch = weights.new_empty(height * keys)
+    scratch = weights.new_empty(height * keys if skips else 0)
     shared = mask is None or mask.shape[:-2].numel() == 1
     square = None if mask is None else mask.expand(*weights.shape)
     plan: list[Block] = []
@@ -254,7 +257,7 @@ def _plan(mask: Tensor | None, is_causal: bool, queries: int, keys: int, height:
         if is_causal:
             reach = min(rows.stop, keys)
             tail = min(first, reach)
-            yield Block(rows, slice(0, reach), tail, _after(rows.stop - first, reach - tail, "cpu"))
+            yield Block(rows, slice(0, reach), tail, _after(rows.stop - first, reach - tail))
         elif mask is None:
             yield Block(rows, slice(0, keys))
         else:
@@ -264,8 +267,18 @@ def _plan(mask: Tensor | None, is_causal: bool, queries: int, keys: int, height:
 
 
 @lru_cache(maxsize=8)
-def _after(height: int, width: int, device: torch.device | str) -> Bool[Tensor, "r t"]:
-    return torch.ones(height, width, dtype=torch.bool, device=device).triu_(1)
+def _after(height: int, width: int) -> Bool[Tensor, "r t"]:
+    return torch.ones(height, width, dtype=torch.bool).triu_(1)
+
+
+@lru_cache(maxsize=8)
+def _until(queries: int, keys: int, device: torch.device) -> Bool[Tensor, "q k"]:
+    return torch.ones(queries, keys, dtype=torch.bool, device=device).tril_()
+
+
+@lru_cache(maxsize=8)
+def _hidden(dtype: torch.dtype, device: torch.device) -> Float[Tensor, ""]:
+    return torch.tensor(HIDDEN, dtype=dtype, device=device)
 
 
 def _seen(mask: Bool[Tensor, "r k"], rows: slice) -> Block:
