@@ -76,7 +76,7 @@ def by_hand(call: Call, softcap: float | None = None) -> SimpleNamespace:
     scale = call.options["scale"] or query.shape[-1] ** -0.5
     logits = torch.einsum("...qd,...kd->...qk", query, key) * scale
     logits = softcap * torch.tanh(logits / softcap) if softcap else logits
-    greatest = float(logits.abs().max())
+    greatest = float(logits.detach().abs().max())
     mask = call.options.get("attn_mask")
     if call.options.get("is_causal"):
         mask = torch.ones(logits.shape[-2:], dtype=torch.bool).tril()

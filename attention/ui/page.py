@@ -313,6 +313,7 @@ def _beside(parts: Sequence[Part]) -> None:
 
 
 def _part(part: Part) -> None:
+    one_thread()
     state, config = st.session_state, _now()
     part.draw(config)
     _sent(part.knobs)
@@ -424,6 +425,7 @@ def _arrive_sweep() -> None:
 
 @st.fragment
 def _live_sweep(view: Callable[[Sweep], None]) -> None:
+    one_thread()
     found = _sweep_taken_up()
     if st.query_params.to_dict() != sweep.to_query(found):
         st.query_params.from_dict(sweep.to_query(found))

@@ -13,6 +13,7 @@ from attention.components.heads_grid import heads_grid
 from attention.components.large_head import large_head
 from attention.config import Config
 from attention.maps import split
+from attention.spread import one_thread
 from attention.ui import compute, knobs, page, pause, proof
 from attention.ui.drawing import Drawing
 from attention.ui.views import heads_parts as parts
@@ -89,6 +90,7 @@ def _proof(config: Config, drawing: Drawing) -> None:
 
 def _growing(config: Config, drawing: Drawing) -> None:
     """The squares of a drawing that is not finished, drawn anew as heads come."""
+    one_thread()
     if drawn(config) is not drawing or not _awaited(drawing):
         st.rerun()
     before, guess = compute.studio().waiting(drawing), drawing.estimate

@@ -16,7 +16,7 @@ from attention.ui import compute, page
 from attention.ui.words import plain
 
 COLORS = {"agrees": "green", "disagrees": "orange", "raises": "red"}
-SHORT = 64  # characters of an error in the overview; it stands in full beside its row
+SHORT = 80  # characters of an error in the overview; it stands in full beside its row
 RELATIVE = (
     "Relative error: the norm of all differences to the reference, over the norm of the reference; over every sequence. "
     f"Up to {WITHIN:.0e} counts as equal."
@@ -107,8 +107,7 @@ def _badge(verdict: str) -> str:
 def _told(judged: Judgement) -> str:
     """The errors of a row in a few words, or the beginning of what it raises."""
     if not judged.output or not judged.square:
-        said = judged.error.partition(": ")[2]
-        return plain(said if len(said) <= SHORT else said[: SHORT - 1] + "…")
+        return plain(judged.error if len(judged.error) <= SHORT else judged.error[: SHORT - 1] + "…")
     if judged.verdict == "agrees":
         return "none"
     return f"output {_rounded(judged.output)}, weights {_rounded(judged.square)}"
