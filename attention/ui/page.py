@@ -40,8 +40,8 @@ View = Callable[[Config], None]
 class Part:
     """What stands beside the view and is drawn anew, after it, only where it looks different.
 
-    `look` is whatever of a config it shows, beside the values that people set there in the widgets of the knobs `knobs`.
-    These call `change` when they are moved.
+    `look` is whatever of a config it shows, beside the values that people set there in the widgets of the knobs `knobs`,
+    and None where it is not there at all. The widgets call `change` when they are moved.
     """
 
     name: str
@@ -315,9 +315,14 @@ def _beside(parts: Sequence[Part]) -> None:
 def _part(part: Part) -> None:
     one_thread()
     state, config = st.session_state, _now()
-    part.draw(config)
+    look = part.look(config)
+    if look is None:
+        st.empty()
+    else:
+        with st.container():  # one block, replaced by nothing: of several a browser keeps some
+            part.draw(config)
     _sent(part.knobs)
-    state.looks[part.name] = part.look(config)
+    state.looks[part.name] = look
     state.follow -= {part.name}
 
 

@@ -19,6 +19,28 @@ def test_a_cancelled_map_keeps_its_preview_and_can_be_drawn_again(visit):
     expect(tab.page.get_by_text(re.compile(r"Cancelled: \d of 8 heads are exact"))).to_be_visible()
 
 
+def test_nothing_of_a_short_sequence_stays_beside_a_map_that_grows(visit):
+    tab = visit("?mask=window")
+    short = [tab.page.locator(".js-plotly-plot"), tab.widget("grouping"), tab.page.get_by_text("Numbers of every head", exact=True)]
+    expect(tab.page.get_by_text("Downloads")).to_be_visible()
+    tab.slider("tokens").press("End")
+    tab.painted(mask="window", tokens=65536)
+    expect(tab.page.get_by_text(re.compile("A bar is the greatest of"))).to_be_visible()
+    expect(tab.page.get_by_text(re.compile("head [3-8] of 8"))).to_be_visible()
+    tab.page.get_by_role("button", name="Cancel").click()
+    expect(tab.page.get_by_text(re.compile(r"Cancelled: \d of 8 heads are exact"))).to_be_visible()
+    expect(tab.widget("head")).to_have_count(1)
+    for part in short:
+        expect(part).to_have_count(0)
+    tab.widget("head").locator("input").fill("3")
+    tab.page.keyboard.press("Enter")
+    tab.painted(mask="window", tokens=65536, head=3)
+    tab.slider("tokens").press("Home")
+    tab.painted(mask="window", tokens=2, head=3)
+    for part in (*short, tab.widget("head")):
+        expect(part).to_have_count(1)
+
+
 def test_the_length_is_a_logarithmic_slider(visit):
     tab = visit("?tokens=1000&heads=1&d_model=8")
     tab.painted(tokens=1000, heads=1, d_model=8)

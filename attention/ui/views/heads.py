@@ -56,16 +56,13 @@ def _row(trace: Trace) -> None:
 
 def _fields(config: Config) -> None:
     """The head and the query in focus, and a question about them."""
-    if _short(config):
-        with st.container(horizontal=True, vertical_alignment="bottom"):
-            parts.focus(config, 190)
-            predict.offer({"row": "Predict a row"})
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        parts.focus(config, 190)
+        predict.offer({"row": "Predict a row"})
 
 
 def _head(config: Config) -> None:
     """The head in focus large, beside the numbers of every head; then the program."""
-    if not _short(config):
-        return
     left, right = st.columns([3, 2], gap="medium")
     with left:
         _zoom(config, *tables.focus(compute.trace(config), heatmap.PIXELS))
@@ -105,8 +102,6 @@ def _wider(ends: tuple[int, int], tokens: int) -> str:
 
 def _files(config: Config) -> None:
     """What few changes are seen in: every grouping of keys and values, and the files."""
-    if not _short(config):
-        return
     grouping.section(config)
     now = page.shown()
     with st.expander("Downloads", icon=":material/download:"):
@@ -128,17 +123,18 @@ def _files(config: Config) -> None:
         )
 
 
+def _look_files(config: Config) -> object:
+    if not _short(config):
+        return None
+    return config.tensors if config.grouping == "show" else "closed"
+
+
 def _short(config: Config) -> bool:
     """Is this the page of a sequence with a trace, and not closed by a question?"""
     return config.traceable is config and not questions.hidden(config)
 
 
 TITLE = page.Part("title", parts.title, parts.look, frozenset({"colors"}))
-FIELDS = page.Part("fields", _fields, _short, frozenset({"head", "query"}))
-HEAD = page.Part("large", _head, lambda config: _short(config) and config)
-FILES = page.Part(
-    "files",
-    _files,
-    lambda config: _short(config) and (config.tensors if config.grouping == "show" else "closed"),
-    frozenset({"grouping"}),
-)
+FIELDS = page.Part("fields", _fields, lambda config: _short(config) or None, frozenset({"head", "query"}))
+HEAD = page.Part("large", _head, lambda config: config if _short(config) else None)
+FILES = page.Part("files", _files, _look_files, frozenset({"grouping"}))

@@ -15,9 +15,7 @@ FAINT = 0.15  # greatest weight below which little is seen on a scale from 0 to 
 
 
 def title(config: Config) -> None:
-    """What is shown, and the scale of its colours; nothing while a question hides it."""
-    if questions.hidden(config.traceable):
-        return
+    """What is shown, and the scale of its colours."""
     said, scale = st.columns([5, 2], vertical_alignment="bottom")
     said.markdown(_said(config))
     with scale:
@@ -25,8 +23,8 @@ def title(config: Config) -> None:
 
 
 def look(config: Config) -> object:
-    """What the title shows of a config."""
-    return _said(config), questions.hidden(config.traceable)
+    """What the title shows of a config; None while a question hides it."""
+    return None if questions.hidden(config.traceable) else _said(config)
 
 
 def _said(config: Config) -> str:
