@@ -84,11 +84,10 @@ def show(
     state.parts, state.looks, state.follow = {part.name: part for part in (CONTROLS, *above, *below)}, {}, frozenset()
     _untold()
     _started(_taken_up())
-    _beside([CONTROLS])
-    top = st.container()  # filled after the view, which is what one waits for
+    with st.sidebar:
+        _beside([CONTROLS])
+    _beside(above)
     _view(view, any_length)
-    with top:
-        _beside(above)
     _beside(below)
     compute.settle(view.__module__)
 
@@ -327,9 +326,8 @@ def _part(part: Part) -> None:
 
 
 def _controls(config: Config) -> None:
-    with st.sidebar:
-        controls.draw(config, st.session_state.stops, change)
-        _foot(DEFAULTS, change)
+    controls.draw(config, st.session_state.stops, change)
+    _foot(DEFAULTS, change)
 
 
 CONTROLS = Part("controls", _controls, controls.look, controls.NAMES)

@@ -30,12 +30,15 @@ FAR = "http://evil.example/p.png"  # an address that a visitor's browser must ne
 
 
 def test_first_screen_is_the_answer(visit, theme):
-    """Without scrolling: the main controls, every head, the row in focus; in the colours of the theme."""
+    """Without scrolling: the main controls, every head, the row in focus; in the colours of the theme. Nothing jumps."""
     tab = visit(theme=theme)
     tab.painted()
+    first = bottom(tab.page.locator(GRID))
     row = tab.page.get_by_test_id("stVegaLiteChart")
     row.wait_for()
+    tab.page.get_by_text("Downloads").wait_for()
     assert bottom(row) <= 800
+    assert bottom(tab.page.locator(GRID)) == first
     for knob in ("tokens", "heads", "d_model", "mask", "scale", "temperature"):
         assert bottom(tab.widget(knob)) <= 800, knob
     squares = tab.page.locator(".heads-grid .square canvas")
