@@ -34,22 +34,6 @@ ICON = "data:image/png;base64," + b64encode(Path(__file__).with_name("icon.png")
 TOLD = 20  # notes that are shown at once
 HURRY = 0.5  # seconds between two changes of somebody who is still looking for a value
 View = Callable[[Config], None]
-
-
-@dataclass(frozen=True)
-class Part:
-    """What stands beside the view and is drawn anew, after it, only where it looks different.
-
-    `look` is whatever of a config it shows, beside the values that people set there in the widgets of the knobs `knobs`,
-    and None where it is not there at all. The widgets call `change` when they are moved.
-    """
-
-    name: str
-    draw: View
-    look: Callable[[Config], object]
-    knobs: frozenset[str] = frozenset()
-
-
 TIGHT = """
 <style>
 .stMainBlockContainer { padding: 3.6rem 2.2rem 2rem; }
@@ -64,6 +48,20 @@ TIGHT = """
 }
 </style>
 """
+
+
+@dataclass(frozen=True)
+class Part:
+    """What stands beside the view and is drawn anew, after it, only where it looks different.
+
+    `look` is whatever of a config it shows, beside the values that people set there in the widgets of the knobs `knobs`,
+    and None where it is not there at all. The widgets call `change` when they are moved.
+    """
+
+    name: str
+    draw: View
+    look: Callable[[Config], object]
+    knobs: frozenset[str] = frozenset()
 
 
 def show(
