@@ -6,6 +6,8 @@ import re
 
 from playwright.sync_api import expect
 
+from tests.browser.conftest import GRID
+
 
 def test_a_cancelled_map_keeps_its_preview_and_can_be_drawn_again(visit):
     tab = visit("?tokens=32768&d_model=512&heads=8&mask=full&input=topics", theme="dark")
@@ -13,8 +15,11 @@ def test_a_cancelled_map_keeps_its_preview_and_can_be_drawn_again(visit):
     tab.page.get_by_role("button", name="Cancel").click()
     expect(tab.page.get_by_text(re.compile(r"Cancelled: \d of 8 heads are exact"))).to_be_visible()
     tab.quiet()
+    expect(tab.page.locator(GRID)).to_have_count(1)
     tab.page.get_by_role("button", name="Draw again").click()
     expect(tab.page.get_by_role("button", name="Cancel")).to_be_visible()
+    expect(tab.page.get_by_text(re.compile("head [2-8] of 8"))).to_be_visible()
+    expect(tab.page.locator(GRID)).to_have_count(1)
     tab.page.get_by_role("button", name="Cancel").click()
     expect(tab.page.get_by_text(re.compile(r"Cancelled: \d of 8 heads are exact"))).to_be_visible()
 

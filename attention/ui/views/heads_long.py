@@ -52,11 +52,15 @@ def view(config: Config) -> None:
 
 
 def _every_head(config: Config, drawing: Drawing) -> None:
+    """Two blocks, one of them empty: beside a timer, a browser keeps what nothing replaces."""
     if _awaited(drawing):
         st.fragment(_growing, run_every=TICK)(config, drawing)
+        st.empty()
     else:
-        _ended(drawing)
-        _squares(config, drawing)
+        st.empty()
+        with st.container():
+            _ended(drawing)
+            _squares(config, drawing)
 
 
 def drawn(config: Config) -> Drawing:
@@ -173,6 +177,7 @@ def _take_away(config: Config, drawing: Drawing) -> None:
         st.code(program.long_source(config, drawing.side), language="python")
     found = drawing.maps
     if found is None:
+        st.empty()  # in the place of another drawing's
         return
     with st.expander("Downloads", icon=":material/download:"):
         st.download_button(
