@@ -257,7 +257,7 @@ def _plan(mask: Tensor | None, is_causal: bool, queries: int, keys: int, height:
         if is_causal:
             reach = min(rows.stop, keys)
             tail = min(first, reach)
-            yield Block(rows, slice(0, reach), tail, _after(rows.stop - first, reach - tail))
+            yield Block(rows, slice(0, reach), tail, ~_until(rows.stop - first, reach - tail, "cpu"))
         elif mask is None:
             yield Block(rows, slice(0, keys))
         else:
@@ -267,12 +267,7 @@ def _plan(mask: Tensor | None, is_causal: bool, queries: int, keys: int, height:
 
 
 @lru_cache(maxsize=8)
-def _after(height: int, width: int) -> Bool[Tensor, "r t"]:
-    return torch.ones(height, width, dtype=torch.bool).triu_(1)
-
-
-@lru_cache(maxsize=8)
-def _until(queries: int, keys: int, device: torch.device) -> Bool[Tensor, "q k"]:
+def _until(queries: int, keys: int, device: torch.device | str) -> Bool[Tensor, "q k"]:
     return torch.ones(queries, keys, dtype=torch.bool, device=device).tril_()
 
 

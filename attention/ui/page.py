@@ -210,7 +210,7 @@ def framed() -> None:
 
 def shown() -> Callable[[], Config]:
     """The config of this session's view, whenever it is asked for: files are made when somebody clicks, outside of a run."""
-    held = st.session_state.setdefault("held", {})
+    held = st.session_state.held
     return lambda: held["config"]
 
 

@@ -24,7 +24,7 @@ def begin(config: Config) -> None:
 
 
 def view(config: Config) -> None:
-    """The page of a config."""
+    """Every head at once and the row in focus, a question in their place, or the whole page of a long sequence."""
     if questions.closed(config.traceable):
         return
     if config.traceable is not config:
