@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import logging
 import os
+import time
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecutor
 from dataclasses import replace
-from threading import Lock
+from threading import Event, Lock
 from typing import Any
 
 from torch import Tensor
@@ -24,6 +25,7 @@ PATIENCE = 5.0  # seconds that a scheduler may take to answer
 RETRIES = 3  # how often a block is done again whose worker was lost
 UNDER_WAY = 32  # jobs that are on the cluster at once
 LOOK = 0.5  # seconds between two looks at whether the scheduler is still there
+PAUSES = (0.1, 0.5, 2.0)  # seconds before a lost block is sent again: the scheduler learns late that a worker is gone
 LOST = (CancelledError, OSError, TimeoutError)  # how a lost scheduler shows
 log = logging.getLogger(__name__)
 
@@ -64,7 +66,7 @@ class Cluster(Executor):
             self.client.close()
 
     def _run(self, fn: Callable[..., Any], args: tuple, kwargs: dict) -> Any:
-        for left in reversed(range(RETRIES)):
+        for pause in (*PAUSES, None):
             if self.lost:
                 break
             keys = self.sent
@@ -72,8 +74,10 @@ class Cluster(Executor):
                 return self._result(self._sent(fn, args, kwargs))
             except LOST as error:  # with a worker went what it had of the keys, or with the scheduler everything
                 self._again(keys)
-                if not left or self.client.status != "running":
+                if pause is None or self.client.status != "running":
                     self._lose(f"was lost ({type(error).__name__})")
+                else:
+                    time.sleep(pause)
         with self.here:  # torch itself uses every core of this machine
             return fn(*args, **kwargs)
 
@@ -102,17 +106,22 @@ class Cluster(Executor):
                 self.sent = None
 
     def _result(self, there: Any) -> Any:
-        """Waits for a result; raises ConnectionError when nobody is left to send it."""
-        while True:
-            try:
-                return there.result(timeout=LOOK)
-            except TimeoutError:
+        """Waits for a result; raises ConnectionError when nobody is left to send it.
+
+        Only the waiting has a time limit: the client fetches for all threads at once, and a limit that ran out in one of
+        them would end what the others wait for.
+        """
+        ended = Event()
+        try:
+            there.add_done_callback(lambda _: ended.set())
+            while not ended.wait(LOOK):
                 if self.client.status != "running":
-                    raise ConnectionError(f"no connection to {self.address}") from None
-            except Exception as error:
-                if there.status == "error" or isinstance(error, LOST):  # the job's own, or known
-                    raise
-                raise ConnectionError(f"no result from {self.address}: {error}") from error
+                    raise ConnectionError(f"no connection to {self.address}")
+            return there.result()
+        except Exception as error:
+            if there.status == "error" or isinstance(error, LOST):  # the job's own, or known
+                raise
+            raise ConnectionError(f"no result from {self.address}: {error}") from error
 
     def _lose(self, how: str) -> None:
         with self.sending:

@@ -35,6 +35,7 @@ def test_a_cluster_draws_the_same_and_survives_its_worker_and_its_scheduler(runn
     """First with two workers, then one of them dies in the middle, then the scheduler."""
     monkeypatch.setattr(attention.maps, "BAND", 20_000)  # many jobs
     monkeypatch.setattr(attention.maps, "HEIGHT", 64)
+    monkeypatch.setattr(cluster, "LOOK", 0.002)  # often enough that some look falls into the fetching of results
     query, key = normal(0, 2, 1500, 8), normal(1, 1, 1500, 8)
     wanted, notices = head_maps(query, key), []
     monkeypatch.setenv(cluster.ADDRESS, running.address)
