@@ -53,9 +53,10 @@ def cells(
     """
     queries, keys = weights.shape[-2:]
     tile = -(-max(queries, keys) // side)
-    pooled = (executor.map if executor and tile > 1 else map)(partial(_pooled, tile=tile), weights.float())
-    marked = torch.stack(list(pooled))
-    places = (tile * tile - 1 - (marked & (1 << BITS) - 1)).to(torch.uint8) if 1 < tile <= WIDEST else None
+    if tile == 1:
+        return Cells(_codes(_rounded(weights.float()) >> BITS, mask), None, tile, queries, keys)
+    marked = torch.stack(list((executor.map if executor else map)(partial(_pooled, tile=tile), weights.float())))
+    places = (tile * tile - 1 - (marked & (1 << BITS) - 1)).to(torch.uint8) if tile <= WIDEST else None
     return Cells(_codes(marked >> BITS, _any(mask, tile)), places, tile, queries, keys)
 
 
@@ -95,8 +96,6 @@ def _pooled(head: Float[Tensor, "q k"], tile: int) -> Int[Tensor, "p r"]:
 
     Places in the low bits make one integer maximum find both. Rows first: they are contiguous, columns then few.
     """
-    if tile == 1:
-        return _rounded(head)
     place = torch.arange(head.shape[1], dtype=torch.int32) % tile
     counts = tile <= 1 << BITS // 2  # beyond, places don't fit into the low bits and nobody asks for them
     best = torch.zeros(-(-head.shape[0] // tile), head.shape[1], dtype=torch.int32)
@@ -108,15 +107,17 @@ def _pooled(head: Float[Tensor, "q k"], tile: int) -> Int[Tensor, "p r"]:
 
 
 def _codes(upper: Int[Tensor, "h p r"], visible: Bool[Tensor, "*h p r"]) -> UInt16[Tensor, "h p r"]:
-    """Codes of the upper bits of weights: those too small for a code get the least that is not zero."""
-    codes = (upper - SHIFT).clamp_(LEAST, ONE).masked_fill_(upper <= 0, ZERO).masked_fill_(~visible, MASKED)
-    return codes.to(torch.uint16)
+    """Codes of the upper bits of weights: those too small for a code get the least that is not zero.
+
+    In sums and products, as comparing and filling in takes six times as long; a weight of zero may have a sign.
+    """
+    some = upper.clamp(0, 1)  # 0 where nothing is
+    codes = (upper - SHIFT).clamp_(LEAST, ONE).add_(some, alpha=LEAST - ZERO).sub_(LEAST - ZERO)
+    return codes.mul_(visible.to(codes.dtype)).to(torch.uint16)
 
 
 def _any(mask: Bool[Tensor, "*h q k"], tile: int) -> Bool[Tensor, "*h p r"]:
     """Is anything seen in a tile?"""
-    if tile == 1:
-        return mask
     rows = _padded(mask.transpose(-1, -2).to(torch.uint8), tile)
     seen = reduce(rows, "... k (p i) -> ... p k", "max", i=tile)
     return reduce(_padded(seen, tile), "... p (r j) -> ... p r", "max", j=tile).bool()

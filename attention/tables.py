@@ -160,9 +160,14 @@ def focus(trace: Trace, side: int) -> tuple[Float[Tensor, "p p"], int]:
     """
     rows, cols = (slice(*ends) for ends in trace.config.window)
     weights = trace.weights[trace.config.head, rows, cols].masked_fill(~trace.mask[rows, cols], -1)
-    tile = -(-max(weights.shape) // side)
+    tile = focus_tile(trace.config, side)
     cells = F.max_pool2d(weights[None], tile, ceil_mode=True)[0] if tile > 1 else weights
     return cells.masked_fill(cells < 0, torch.nan), tile
+
+
+def focus_tile(config: Config, side: int) -> int:
+    """Tokens a side of a cell, where the window of a config has at most `side` cells a side."""
+    return -(-max(last - first for first, last in config.window) // side)
 
 
 def holding(weights: Float[Tensor, "k"], share: float = 0.9) -> int:

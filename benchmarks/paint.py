@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from statistics import median, quantiles
+from time import monotonic, sleep
 from typing import NamedTuple
 
 from benchmarks.browser import Slider, opened
@@ -27,6 +28,7 @@ st.text(f"value {value}")
 """
 GRID, MATRICES = '[data-testid="heads-grid"]', '[data-testid="matrices"]'
 CHART = '[data-testid="stVegaLiteChart"] canvas'
+IDLE = 4  # seconds in which nobody asks the server for anything
 PAINTED, DRAWN = "data-painted", "data-drawn"
 
 
@@ -79,11 +81,13 @@ def seconds(sliders: dict[str, Slider], changes: int) -> dict[str, list[float]]:
 
 
 def processor(server: Server, slider: Slider, changes: int) -> float:
-    """Milliseconds of processor time that the server spends on one change."""
-    before = server.cpu
+    """Milliseconds of processor time that the server spends on one change, without what it spends while nobody asks."""
+    start, before = monotonic(), server.cpu
     for _ in range(changes):
         slider.seconds()
-    return (server.cpu - before) / changes * 1000
+    took, spent, start, before = monotonic() - start, server.cpu - before, monotonic(), server.cpu
+    sleep(IDLE)
+    return (spent - took * (server.cpu - before) / (monotonic() - start)) / changes * 1000
 
 
 def report(found: dict[str, list[float]], cpu: dict[str, float]) -> Iterator[str]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 import html
 from collections.abc import Mapping
 from math import log10
 from typing import Any
 
+import numpy as np
 import plotly.graph_objects as go
 import torch
 from jaxtyping import Float
@@ -31,13 +33,63 @@ def weights(
     labels: list[str],
     query: int | None = None,
     height: int = theme.FOCUS_HEIGHT,
-    first: tuple[int, int] = (0, 0),
 ) -> go.Figure:
     """A head's weights, queries down and keys across, NaN where the mask hides; `tile` tokens a cell.
 
     The colour scale is fixed at 0 to 1; "log" shows 1e-4 to 1, "own maximum" 0 to the greatest weight. The row of
-    `query` has a frame. `first`: the query and the key at which a part of a head begins.
+    `query` has a frame.
     """
+    spec = _spec(cells, tile, colors, labels, query, height)
+    return go.Figure(spec, _validate=False)  # checking it all takes ten times as long
+
+
+def selectable(
+    cells: Float[Tensor, "q k"],
+    tile: int,
+    colors: str,
+    labels: list[str],
+    query: int,
+    first: tuple[int, int],
+) -> Ready:
+    """The same of a part that begins at the query and the key `first`; dragging in it selects a rectangle."""
+    spec = _spec(cells, tile, colors, labels, query, theme.FOCUS_HEIGHT, first)
+    spec["layout"]["dragmode"] = "select"
+    return Ready(spec)
+
+
+class Ready(go.Figure):
+    """A figure that is sent as it stands, and can do nothing else: its arrays are in the form that travels.
+
+    What Plotly's own does on its way, to check, copy and convert what it is made of, takes longer than the pass.
+    """
+
+    spec: dict[str, Any]
+
+    def __init__(self, spec: dict[str, Any]) -> None:
+        for trace in spec["data"]:
+            trace |= {name: _typed(value) for name, value in trace.items() if isinstance(value, np.ndarray)}
+        object.__setattr__(self, "spec", spec)
+
+    def to_dict(self) -> dict[str, Any]:
+        return self.spec
+
+
+def _typed(values: np.ndarray) -> dict[str, str]:
+    """An array of float32 as the browser reads it: a typed array in base64."""
+    packed = base64.b64encode(np.ascontiguousarray(values, np.float32)).decode()
+    return {"dtype": "f4", "bdata": packed, "shape": ", ".join(map(str, values.shape))}
+
+
+def _spec(
+    cells: Float[Tensor, "q k"],
+    tile: int,
+    colors: str,
+    labels: list[str],
+    query: int | None,
+    height: int,
+    first: tuple[int, int] = (0, 0),
+) -> dict[str, Any]:
+    """The figure as Plotly's JSON has it, with arrays."""
     rows, columns = cells.shape
     top, left, high, wide = *first, rows * tile, columns * tile  # cells are centred on their tokens
     below, beside = _ticks(labels, left, wide), _ticks(labels, top, high)
@@ -54,7 +106,7 @@ def weights(
         "shapes": [] if query is None else _frames(query, tile, first, rows, columns),
     }
     data = [{"type": "heatmap", **_cells(cells, tile, colors, first), **_scale(cells, colors)}]
-    return go.Figure({"data": data, "layout": layout}, _validate=False)  # checking it all takes ten times as long
+    return {"data": data, "layout": layout}
 
 
 def margin(below: Mapping[str, Any] = NO_TICKS, beside: Mapping[str, Any] = NO_TICKS) -> dict[str, int | bool]:
@@ -74,7 +126,7 @@ def _cells(cells: Float[Tensor, "q k"], tile: int, colors: str, first: tuple[int
     what = "weight" if tile == 1 else f"greatest of {tile} x {tile}"
     return {
         "z": cells.clamp(min=theme.LOG_FLOOR).log10().numpy() if log else values,
-        "customdata": values if log else None,
+        **({"customdata": values} if log else {}),
         "x0": first[1] + middle,
         "y0": first[0] + middle,
         "dx": tile,

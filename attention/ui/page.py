@@ -55,13 +55,14 @@ class Part:
     """What stands beside the view and is drawn anew, after it, only where it looks different.
 
     `look` is whatever of a config it shows, beside the values that people set there in the widgets of the knobs `knobs`,
-    and None where it is not there at all. The widgets call `change` when they are moved.
+    and None where it is not there at all. The widgets call `change` when they are moved. It draws so many `blocks`.
     """
 
     name: str
     draw: View
     look: Callable[[Config], object]
     knobs: frozenset[str] = frozenset()
+    blocks: int = 1
 
 
 def show(
@@ -80,6 +81,7 @@ def show(
     state = st.session_state
     state.ahead = ahead
     state.parts, state.looks, state.follow = {part.name: part for part in (CONTROLS, *above, *below)}, {}, frozenset()
+    state.fresh = False
     _untold()
     _started(_taken_up())
     with st.sidebar:
@@ -117,7 +119,7 @@ def change(**values: Any) -> None:
     put(**values)
     _started(_taken_up())
     if _fragments():  # else the whole page is about to run
-        state.follow = _behind()
+        state.fresh, state.follow = not state.moved, _behind()
         st.rerun(["view", *(name for name in state.parts if name in state.follow)])
 
 
@@ -153,8 +155,10 @@ def _now() -> Config:
     state, run = st.session_state, _fragments()
     if run is not None and run is not state.get("run"):
         state.run = run
-        _untold()
-        _taken_up()
+        if not state.fresh:  # else the callback that asked for this run has done so, and set no widget
+            _untold()
+            _taken_up()
+        state.fresh = False
     return state.config
 
 
@@ -314,10 +318,10 @@ def _part(part: Part) -> None:
     state, config = st.session_state, _now()
     look = part.look(config)
     if look is None:
-        st.empty()
+        for _ in range(part.blocks):  # what nothing replaces a browser may keep
+            st.empty()
     else:
-        with st.container():  # one block, replaced by nothing: of several a browser keeps some
-            part.draw(config)
+        part.draw(config)
     _sent(part.knobs)
     state.looks[part.name] = look
     state.follow -= {part.name}
@@ -378,13 +382,14 @@ def _taken_up() -> Config:
     values = {name: before[name] if value is None else value for name, value in shown.items()}
     changed = values != before
     for name, value in values.items():
+        if value == before[name]:
+            values[name] = state.wishes.get(name, value)
+            continue
         try:
             check(name, value)
         except ConfigError as error:
             values[name] = before[name]
             notes.append(str(error))
-        if value == before[name]:
-            values[name] = state.wishes.get(name, value)
     config, moved = codec.fit(values)
     if changed or notes:
         state.notes = notes + [note for note in moved if note not in state.told]

@@ -17,6 +17,9 @@ from attention.ui.views import grouping, heads_long, questions
 from attention.ui.views import heads_parts as parts
 from attention.ui.words import plain
 
+WINDOW = ("rows", "cols")  # knobs of what is shown large
+FOCUS = frozenset({"head", "query"})
+
 
 def begin(config: Config) -> None:
     """Starts what the page waits for."""
@@ -55,10 +58,15 @@ def _row(trace: Trace) -> None:
 
 
 def _fields(config: Config) -> None:
-    """The head and the query in focus, and a question about them."""
+    """The head and the query in focus, a question about them, and what part of the head is shown large."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         parts.focus(config, 190)
         predict.offer({"row": "Predict a row"})
+        if config.rows or config.cols:
+            wider = {name: _wider(ends, config.tokens) for name, ends in zip(WINDOW, config.window, strict=True)}
+            st.button("Zoom out", on_click=page.change, kwargs=wider, key="zoom out")
+            st.button("Whole head", on_click=page.change, kwargs=dict.fromkeys(WINDOW, ""), key="whole")
+    parts.extent(*config.window, tables.focus_tile(config, heatmap.PIXELS), "Drag a rectangle to see it more finely.")
 
 
 def _head(config: Config) -> None:
@@ -75,19 +83,8 @@ def _head(config: Config) -> None:
 def _zoom(config: Config, cells: Float[Tensor, "q k"], tile: int) -> None:
     """The large head: a rectangle that is dragged on it is drawn anew as finely as there are pixels, and back."""
     rows, cols = config.window
-    names, first = tables.labels(config), (rows[0], cols[0])
-    figure = heatmap.weights(cells, tile, config.colors, names, config.row, first=first)
-    fine = "every token" if tile == 1 else f"{tile} x {tile} tokens a pixel"
-    st.caption(
-        f"Queries {rows[0]:,} to {rows[1] - 1:,}, keys {cols[0]:,} to {cols[1] - 1:,}: {fine}. "
-        f"Drag a rectangle to see it more finely."
-    )
-    if config.rows or config.cols:
-        wider = {"rows": _wider(rows, config.tokens), "cols": _wider(cols, config.tokens)}
-        with st.container(horizontal=True):
-            st.button("Zoom out", on_click=page.change, kwargs=wider, key="zoom out")
-            st.button("Whole head", on_click=page.change, kwargs={"rows": "", "cols": ""}, key="whole")
-    figure.update_layout(dragmode="select")
+    names = tables.labels(config)
+    figure = heatmap.selectable(cells, tile, config.colors, names, config.row, (rows[0], cols[0]))
     st.plotly_chart(
         figure, key="focus", width="stretch", on_select=page.framed, selection_mode="box", config={"displaylogo": False}
     )
@@ -102,9 +99,11 @@ def _wider(ends: tuple[int, int], tokens: int) -> str:
 
 def _files(config: Config) -> None:
     """What few changes are seen in: every grouping of keys and values, and the files."""
-    grouping.section(config)
     now = page.shown()
-    with st.expander("Downloads", icon=":material/download:"):
+    with st.container():
+        grouping.section(config)
+        files = st.expander("Downloads", icon=":material/download:")
+    with files:
         st.download_button(
             "Weights and all tensors (.npz)",
             lambda: tables.npz(compute.trace(now())),
@@ -135,6 +134,6 @@ def _short(config: Config) -> bool:
 
 
 TITLE = page.Part("title", parts.title, parts.look, frozenset({"colors"}))
-FIELDS = page.Part("fields", _fields, lambda config: _short(config) or None, frozenset({"head", "query"}))
-HEAD = page.Part("large", _head, lambda config: config if _short(config) else None)
+FIELDS = page.Part("fields", _fields, lambda config: config.window if _short(config) else None, FOCUS, blocks=2)
+HEAD = page.Part("large", _head, lambda config: config if _short(config) else None, blocks=2)
 FILES = page.Part("files", _files, _look_files, frozenset({"grouping"}))

@@ -166,9 +166,10 @@ def _large(config: Config, drawing: Drawing) -> None:
         drawing.heads[config.head] if exact else split(drawing.looked_at(drawing.preview, page.visitor()))[config.head]
     )
     cells = compute.part(config, drawing, maps, rows, cols)
-    fine = "every token" if cells.tile == 1 else f"{cells.tile} x {cells.tile} tokens a pixel"
-    part = f"Queries {rows[0]:,} to {rows[1] - 1:,}, keys {cols[0]:,} to {cols[1] - 1:,}: {fine}."
-    st.caption(part if exact else "Preview. Zoom opens when this head is exact.")
+    if exact:
+        parts.extent(rows, cols, cells.tile)
+    else:
+        st.caption("Preview. Zoom opens when this head is exact.")
     large_head(config, cells, (rows[0], cols[0]), zooms=exact, on_frame=page.looked)
 
 

@@ -46,6 +46,13 @@ def focus(config: Config, width: int) -> None:
         knobs.number(name, config, width=width, on_change=page.change)
 
 
+def extent(rows: tuple[int, int], cols: tuple[int, int], tile: int, then: str = "") -> None:
+    """Which part of a head is shown large, and how finely."""
+    fine = "every token" if tile == 1 else f"{tile} x {tile} tokens a pixel"
+    shown = f"Queries {rows[0]:,} to {rows[1] - 1:,}, keys {cols[0]:,} to {cols[1] - 1:,}: {fine}."
+    st.caption(f"{shown} {then}".rstrip())
+
+
 def numbers(found: dict[str, list[float]]) -> None:
     """The numbers of every head, as a table."""
     st.markdown("**Numbers of every head**")

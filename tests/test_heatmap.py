@@ -1,0 +1,38 @@
+"""The large head's figure: what is sent as it stands is what Plotly makes of the same."""
+
+from __future__ import annotations
+
+import json
+
+import plotly.io
+import pytest
+from plotly.tools import return_figure_from_figure_or_data
+
+from attention import Config, tables, trace
+from attention.charts import heatmap
+
+
+@pytest.mark.parametrize("colors", ["linear", "log", "own maximum"])
+@pytest.mark.parametrize("knobs", [{"input": "words", "tokens": 9}, {"tokens": 70, "rows": "12-40", "cols": "30-58"}])
+def test_a_figure_that_is_ready_says_what_plotly_would_say(knobs, colors):
+    config = Config(colors=colors, **knobs)
+    cells, tile = tables.focus(trace(config), 32)
+    first, names = (config.window[0][0], config.window[1][0]), tables.labels(config)
+    ready = heatmap.selectable(cells, tile, colors, names, config.row, first)
+    plain = heatmap.weights(cells, tile, colors, names, config.row if first == (0, 0) else None)
+    said, wanted = json.loads(_sent(ready)), json.loads(_sent(plain))
+    assert said["layout"].pop("dragmode") == "select"
+    if first != (0, 0):
+        assert (
+            said["layout"]["yaxis"]["range"][1] == first[0] - 0.5
+            and said["layout"]["xaxis"]["range"][0] == first[1] - 0.5
+        )
+        assert said["data"][0]["x0"] - wanted["data"][0]["x0"] == first[1]
+        moved = ("x0", "y0")
+        said, wanted = ({k: v for k, v in each["data"][0].items() if k not in moved} for each in (said, wanted))
+    assert said == wanted
+
+
+def _sent(figure) -> str:
+    """As Streamlit has it."""
+    return plotly.io.to_json(return_figure_from_figure_or_data(figure, validate_figure=True), validate=False)
