@@ -26,6 +26,7 @@ from attention.scores import capped, standard
 BLOCK = 2**20  # cells of a block of rows at the most: 4 MB of float32, small enough to stay in a cache
 ROWS = 256  # rows of a block at the most: the shorter, the more of a triangle is skipped
 TALL = 2**23  # cells of a block where nothing is skipped: the taller, the better a product uses both threads
+FEW = 2**14  # cells of all heads up to which a call into torch costs more than what it does
 SMALL = 2**18  # cells of one head's square below which one batched product is faster than blocks
 HIDDEN = -math.inf
 FLOATS = torch.float32, torch.float64, torch.bfloat16, torch.float16
@@ -104,7 +105,8 @@ def attend(
     out: Tensor | None = None,
 ) -> Attention:
     """The pass for inputs that are known to be sound; `normalise` turns a block of logits into weights, in place."""
-    if not query.shape[:-2] == key.shape[:-2] == value.shape[:-2]:
+    same = query.shape == key.shape == value.shape
+    if not same and not query.shape[:-2] == key.shape[:-2] == value.shape[:-2]:
         batch = torch.broadcast_shapes(query.shape[:-2], key.shape[:-2], value.shape[:-2])
         query, key, value = (x.expand(*batch, *x.shape[-2:]) for x in (query, key, value))
     shape = (*query.shape[:-1], key.shape[-2])
@@ -115,11 +117,12 @@ def attend(
     if learning or dropout_p > 0 or query.shape[-1] == 0 or 0 in shape:
         found = _differentiable(query, key, value, mask, is_causal, scale, softcap, dropout_p)
         return found if out is None else Attention(found.output, out.copy_(found.weights))
-    weights = out if out is not None and out.is_contiguous() else room(shape, query)
-    blocked = query.device.type == "cpu" and shape[-2] * shape[-1] > SMALL
-    into = _by_blocks if blocked else _at_once
-    output = into(weights, query, key, value, mask, is_causal, scale, softcap, normalise)
-    return Attention(output, weights if out is None or out is weights else out.copy_(weights))
+    weights = out if out is not None and out.is_contiguous() else None
+    into = _by_blocks if shape[-2] * shape[-1] > SMALL and query.device.type == "cpu" else _at_once
+    if weights is None and (into is _by_blocks or math.prod(shape) > FEW):
+        weights = room(shape, query)
+    found = into(weights, query, key, value, mask, is_causal, scale, softcap, normalise)
+    return found if out is None or out is weights else Attention(found.output, out.copy_(found.weights))
 
 
 def _needs_grad(*tensors: Tensor | None) -> bool:
@@ -148,6 +151,8 @@ def _sound(query, key, value, mask, dropout_p, is_causal, scale, enable_gqa) -> 
 
 def _square(q: torch.Size, k: torch.Size, v: torch.Size, enable_gqa: bool) -> tuple[int, ...] | None:
     """The shape of the scores of inputs of these shapes, None where they don't fit together at first sight."""
+    if q == k == v and len(q) >= 2 + enable_gqa:
+        return (*q[:-1], q[-2])
     if min(len(q), len(k), len(v)) < 2 + enable_gqa or q[-1] != k[-1] or k[-2] != v[-2]:
         return None
     if enable_gqa:
@@ -199,11 +204,16 @@ def _seeing(mask: Tensor) -> Bool[Tensor, "..."]:
     return (mask if mask.dtype == torch.bool else mask != HIDDEN).any(-1, keepdim=True)
 
 
-def _at_once(weights, query, key, value, mask, is_causal, scale, softcap, normalise) -> Tensor:
+def _at_once(weights, query, key, value, mask, is_causal, scale, softcap, normalise) -> Attention:
     """All heads in one batched product, in place: the fastest for small squares, and on accelerators."""
     (queries, d), (keys, e) = query.shape[-2:], value.shape[-2:]
-    flat = weights.view(-1, queries, keys)
-    torch.baddbmm(flat, query.reshape(-1, queries, d), key.reshape(-1, keys, d).mT, beta=0, alpha=scale, out=flat)
+    many, across = query.reshape(-1, queries, d), key.reshape(-1, keys, d).mT
+    if weights is None:
+        flat = torch.baddbmm(_hidden(query.dtype, query.device), many, across, beta=0, alpha=scale)
+        weights = flat.view(*query.shape[:-1], keys)
+    else:
+        flat = weights.view(-1, queries, keys)
+        torch.baddbmm(flat, many, across, beta=0, alpha=scale, out=flat)
     capped(weights, softcap)
     seen = _until(queries, keys, weights.device) if is_causal else mask
     if seen is not None and seen.dtype == torch.bool:
@@ -211,12 +221,12 @@ def _at_once(weights, query, key, value, mask, is_causal, scale, softcap, normal
     elif seen is not None:
         weights.add_(seen)
     normalise(weights)
-    if mask is not None and math.isnan(weights[..., 0].sum()):  # a row that sees nothing has no number at all
-        weights.masked_fill_(~_seeing(mask), 0)
-    return torch.bmm(flat, value.reshape(-1, keys, e)).view(*query.shape[:-1], e)
+    if mask is not None and math.isnan((weights if weights.numel() <= FEW else weights[..., 0]).sum()):
+        weights.masked_fill_(~_seeing(mask), 0)  # a row that sees nothing has no number at all
+    return Attention(torch.bmm(flat, value.reshape(-1, keys, e)).view(*query.shape[:-1], e), weights)
 
 
-def _by_blocks(weights, query, key, value, mask, is_causal, scale, softcap, normalise) -> Tensor:
+def _by_blocks(weights, query, key, value, mask, is_causal, scale, softcap, normalise) -> Attention:
     """Head by head, some rows at a time, over the keys that they may see; all else of `weights` becomes zero."""
     queries, keys = weights.shape[-2:]
     skips = is_causal or (mask is not None and mask.dtype == torch.bool)
@@ -247,7 +257,7 @@ def _by_blocks(weights, query, key, value, mask, is_causal, scale, softcap, norm
                 whole[:, : cols.start].zero_()
                 whole[:, cols.stop :].zero_()
             torch.mm(block, value[at][cols], out=output[at][rows])
-    return output
+    return Attention(output, weights)
 
 
 def _plan(mask: Tensor | None, is_causal: bool, queries: int, keys: int, height: int) -> Iterator[Block]:
