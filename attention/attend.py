@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -22,11 +22,16 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from attention.memory import room
 from attention.scores import capped, standard
+from attention.threads import apart
 
 BLOCK = 2**20  # cells of a block of rows at the most: 4 MB of float32, small enough to stay in a cache
 ROWS = 256  # rows of a block at the most: the shorter, the more of a triangle is skipped
 TALL = 2**23  # cells of a block where nothing is skipped: the taller, the better a product uses both threads
 FEW = 2**14  # cells of all heads up to which a call into torch costs more than what it does
+APART = (
+    2**25
+)  # cells of all heads from which threads take heads of their own: torch's own threads, which may have been at
+# work just before, stay awake and in the way for some milliseconds
 SMALL = 2**18  # cells of one head's square below which one batched product is faster than blocks
 HIDDEN = -math.inf
 FLOATS = torch.float32, torch.float64, torch.bfloat16, torch.float16
@@ -227,36 +232,44 @@ def _at_once(weights, query, key, value, mask, is_causal, scale, softcap, normal
 
 
 def _by_blocks(weights, query, key, value, mask, is_causal, scale, softcap, normalise) -> Attention:
-    """Head by head, some rows at a time, over the keys that they may see; all else of `weights` becomes zero."""
+    """Some rows of a head at a time, over the keys that they may see; all else of `weights` becomes zero."""
     queries, keys = weights.shape[-2:]
     skips = is_causal or (mask is not None and mask.dtype == torch.bool)
     height = max(1, min(ROWS, BLOCK // keys) if skips else TALL // keys)
     output = value.new_zeros(*query.shape[:-1], value.shape[-1])
-    scratch = weights.new_empty(height * keys if skips else 0)
     shared = mask is None or mask.shape[:-2].numel() == 1
     square = None if mask is None else mask.expand(*weights.shape)
-    plan: list[Block] = []
-    for at in itertools.product(*map(range, weights.shape[:-2])):
-        if not plan or not shared:
-            plan = list(_plan(None if square is None else square[at], is_causal, queries, keys, height))
-        for rows, cols, tail, hidden, blind in plan:
-            whole = weights[at][rows]
-            size = whole.shape[0], cols.stop - cols.start
-            block = whole if size[1] == keys and whole.is_contiguous() else scratch[: math.prod(size)].view(size)
-            torch.addmm(block, query[at][rows], key[at][cols].T, beta=0, alpha=scale, out=block)
-            capped(block, softcap)
-            if hidden is not None:
-                block[:, tail:].masked_fill_(hidden, HIDDEN)
-            elif square is not None and square.dtype != torch.bool:
-                block.add_(square[at][rows, cols])
-            normalise(block)
-            if blind is not None:
-                block.masked_fill_(blind, 0)
-            if block is not whole:
-                whole[:, cols].copy_(block)
-                whole[:, : cols.start].zero_()
-                whole[:, cols.stop :].zero_()
-            torch.mm(block, value[at][cols], out=output[at][rows])
+
+    def planned(at: tuple[int, ...]) -> list[Block]:
+        return list(_plan(None if square is None else square[at], is_causal, queries, keys, height))
+
+    heads = list(itertools.product(*map(range, weights.shape[:-2])))
+    plan = planned(heads[0]) if shared else []
+
+    def fill(heads: Sequence[tuple[int, ...]]) -> None:
+        scratch = weights.new_empty(height * keys if skips else 0)
+        for at in heads:
+            for rows, cols, tail, hidden, blind in plan or planned(at):
+                whole = weights[at][rows]
+                size = whole.shape[0], cols.stop - cols.start
+                block = whole if size[1] == keys and whole.is_contiguous() else scratch[: math.prod(size)].view(size)
+                torch.addmm(block, query[at][rows], key[at][cols].T, beta=0, alpha=scale, out=block)
+                capped(block, softcap)
+                if hidden is not None:
+                    block[:, tail:].masked_fill_(hidden, HIDDEN)
+                elif square is not None and square.dtype != torch.bool:
+                    block.add_(square[at][rows, cols])
+                normalise(block)
+                if blind is not None:
+                    block.masked_fill_(blind, 0)
+                if block is not whole:
+                    whole[:, cols].copy_(block)
+                    whole[:, : cols.start].zero_()
+                    whole[:, cols.stop :].zero_()
+                torch.mm(block, value[at][cols], out=output[at][rows])
+
+    threads = min(torch.get_num_threads(), len(heads)) if skips and weights.numel() >= APART else 1
+    apart(fill, [heads[first::threads] for first in range(threads)])
     return Attention(output, weights)
 
 

@@ -1,29 +1,13 @@
-"""Work that is spread over threads: one thread of torch in each; jobs of a map in order, watched, and stopped on request."""
+"""Work that is spread over threads or machines: jobs of a map in order, watched, and stopped on request."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Executor, ThreadPoolExecutor, wait
-
-import torch
+from concurrent.futures import Executor, wait
 
 from attention.pooling import Job, Pooled, pooled
 
 PATIENCE = 0.1  # seconds between two looks at whether to stop
-
-
-def one_thread() -> None:
-    """Makes torch compute in the calling thread alone, from now on.
-
-    The libraries below it keep this for each thread by itself: the first product in a new one starts a second thread,
-    10 ms that are spent with waiting busily, and two that share the work wait for each other at up to twice the cost.
-    """
-    torch.set_num_threads(1)
-
-
-def pool(threads: int, name: str, prepare: Callable[[], object] = one_thread) -> ThreadPoolExecutor:
-    """So many threads that stay, in each of which torch computes alone; a `prepare` of one's own has to see to that."""
-    return ThreadPoolExecutor(threads, name, prepare)
 
 
 class Cancelled(Exception):  # noqa: N818 (as in asyncio and concurrent.futures, it is no error)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from attention import memory, scaled_dot_product_attention, spread
+from attention import memory, scaled_dot_product_attention, threads
 from attention.memory import KEPT, LARGE, PAGE, SPARE, room
 
 TASKS = Path("/proc/self/task")
@@ -67,5 +67,5 @@ def test_threads_of_a_pool_compute_alone():
         (square @ square).exp()
         return len(list(TASKS.iterdir())) - before
 
-    with spread.pool(1, "alone") as alone:
+    with threads.pool(1, "alone") as alone:
         assert alone.submit(started).result() == 0

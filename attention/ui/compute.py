@@ -53,8 +53,8 @@ from attention.published.cost import Cost, Pace
 from attention.published.demands import Demand
 from attention.published.demands import demands as tried
 from attention.recordings import Timing
-from attention.spread import pool
 from attention.tables import Row
+from attention.threads import pool
 from attention.trace import Trace
 from attention.ui.drawing import Drawing, Studio, asked
 from attention.zoom import pooled

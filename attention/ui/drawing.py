@@ -25,7 +25,8 @@ from attention.config import Config
 from attention.estimate import THREADS, Estimate, estimate, measured_rate
 from attention.maps import HeadMaps, each_head, joined
 from attention.projected import queries_and_keys
-from attention.spread import Cancelled, one_thread, pool
+from attention.spread import Cancelled
+from attention.threads import one_thread, pool
 from attention.zoom import preview
 
 KEPT = 3  # finished drawings, of at most 300 MB each

@@ -24,8 +24,8 @@ from attention import codec, sweep
 from attention.components.copy_link import copy_link
 from attention.config import DEFAULTS, KNOBS, LAST, LONGEST, Config, ConfigError, check
 from attention.published import ROWS
-from attention.spread import one_thread
 from attention.sweep import Sweep
+from attention.threads import one_thread
 from attention.ui import compute, controls, limits, sweep_controls
 from attention.ui.words import plain
 

@@ -13,7 +13,7 @@ from attention.components.heads_grid import heads_grid
 from attention.components.large_head import large_head
 from attention.config import Config
 from attention.maps import split
-from attention.spread import one_thread
+from attention.threads import one_thread
 from attention.ui import compute, knobs, page, pause, proof
 from attention.ui.drawing import Drawing
 from attention.ui.views import heads_parts as parts

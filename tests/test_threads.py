@@ -1,0 +1,70 @@
+"""Threads in which torch computes alone: who computes, in which mode, and what stays as it was."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import nullcontext
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from attention import attend, scaled_dot_product_attention, threads
+from tests.strategies import normal
+
+
+@pytest.fixture
+def two_threads() -> Iterator[None]:
+    usual = torch.get_num_threads()
+    torch.set_num_threads(2)
+    yield
+    torch.set_num_threads(usual)
+
+
+def threads_of_a_new_thread() -> int:
+    found: list[int] = []
+    thread = threading.Thread(target=lambda: found.append(torch.get_num_threads()))
+    thread.start()
+    thread.join()
+    return found[0]
+
+
+@pytest.mark.parametrize("mode", [torch.inference_mode, torch.no_grad, nullcontext])
+def test_parts_are_computed_apart_in_the_callers_mode(two_threads, mode):
+    threads._helpers.cache_clear()
+    found, both = [], threading.Barrier(2)
+
+    def part(number: int) -> None:
+        both.wait(60)  # at the same time
+        found.append((number, torch.get_num_threads(), torch.is_inference_mode_enabled(), torch.is_grad_enabled()))
+
+    with mode():
+        threads.apart(part, [0, 1])
+        modes = torch.is_inference_mode_enabled(), torch.is_grad_enabled()
+    assert sorted(found) == [(0, 1, *modes), (1, 1, *modes)]
+    assert torch.get_num_threads() == threads_of_a_new_thread() == 2
+
+
+def test_a_part_that_fails_fails_the_whole(two_threads):
+    with pytest.raises(ZeroDivisionError):
+        threads.apart(lambda part: 1 // part, [1, 0])
+
+
+@pytest.mark.parametrize("mode", [torch.inference_mode, torch.no_grad, nullcontext])
+@pytest.mark.parametrize("mask", ["causal", "for each head", "float"])
+def test_threads_share_the_heads_of_a_long_pass(two_threads, monkeypatch, mode, mask):
+    monkeypatch.setattr(attend, "SMALL", 16)
+    monkeypatch.setattr(attend, "ROWS", 4)
+    monkeypatch.setattr(attend, "APART", 16)
+    parts = []
+    monkeypatch.setattr(attend, "apart", lambda call, given: parts.append(len(given)) or threads.apart(call, given))
+    query, key, value = (normal(seed, 5, 13, 8) for seed in range(3))
+    own = torch.rand(5, 13, 13, generator=torch.Generator().manual_seed(3), dtype=query.dtype)
+    seen = {"causal": None, "for each head": (own > 0.4).logical_or(torch.eye(13).bool()), "float": own}[mask]
+    with mode():
+        found = scaled_dot_product_attention(query, key, value, seen, is_causal=seen is None)
+    wanted = F.scaled_dot_product_attention(query, key, value, seen, is_causal=seen is None)
+    torch.testing.assert_close(found.output, wanted)
+    torch.testing.assert_close(found.weights @ value, wanted)
+    assert parts == [1 if mask == "float" else 2]
