@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -28,10 +28,7 @@ BLOCK = 2**20  # cells of a block of rows at the most: 4 MB of float32, small en
 ROWS = 256  # rows of a block at the most: the shorter, the more of a triangle is skipped
 TALL = 2**23  # cells of a block where nothing is skipped: the taller, the better a product uses both threads
 FEW = 2**14  # cells of all heads up to which a call into torch costs more than what it does
-APART = (
-    2**25
-)  # cells of all heads from which threads take heads of their own: torch's own threads, which may have been at
-# work just before, stay awake and in the way for some milliseconds
+APART = 2**25  # cells of all heads from which threads take blocks of their own: torch's own stay awake and in the way
 SMALL = 2**18  # cells of one head's square below which one batched product is faster than blocks
 HIDDEN = -math.inf
 FLOATS = torch.float32, torch.float64, torch.bfloat16, torch.float16
@@ -246,30 +243,36 @@ def _by_blocks(weights, query, key, value, mask, is_causal, scale, softcap, norm
     heads = list(itertools.product(*map(range, weights.shape[:-2])))
     plan = planned(heads[0]) if shared else []
 
-    def fill(heads: Sequence[tuple[int, ...]]) -> None:
+    def fill(some: Iterable[tuple[tuple[int, ...], Block]]) -> None:
         scratch = weights.new_empty(height * keys if skips else 0)
-        for at in heads:
-            for rows, cols, tail, hidden, blind in plan or planned(at):
-                whole = weights[at][rows]
-                size = whole.shape[0], cols.stop - cols.start
-                block = whole if size[1] == keys and whole.is_contiguous() else scratch[: math.prod(size)].view(size)
-                torch.addmm(block, query[at][rows], key[at][cols].T, beta=0, alpha=scale, out=block)
-                capped(block, softcap)
-                if hidden is not None:
-                    block[:, tail:].masked_fill_(hidden, HIDDEN)
-                elif square is not None and square.dtype != torch.bool:
-                    block.add_(square[at][rows, cols])
-                normalise(block)
-                if blind is not None:
-                    block.masked_fill_(blind, 0)
-                if block is not whole:
-                    whole[:, cols].copy_(block)
-                    whole[:, : cols.start].zero_()
-                    whole[:, cols.stop :].zero_()
-                torch.mm(block, value[at][cols], out=output[at][rows])
+        for at, (rows, cols, tail, hidden, blind) in some:
+            whole = weights[at][rows]
+            size = whole.shape[0], cols.stop - cols.start
+            block = whole if size[1] == keys and whole.is_contiguous() else scratch[: math.prod(size)].view(size)
+            torch.addmm(block, query[at][rows], key[at][cols].T, beta=0, alpha=scale, out=block)
+            capped(block, softcap)
+            if hidden is not None:
+                block[:, tail:].masked_fill_(hidden, HIDDEN)
+            elif square is not None and square.dtype != torch.bool:
+                block.add_(square[at][rows, cols])
+            normalise(block)
+            if blind is not None:
+                block.masked_fill_(blind, 0)
+            if block is not whole:
+                whole[:, cols].copy_(block)
+                whole[:, : cols.start].zero_()
+                whole[:, cols.stop :].zero_()
+            torch.mm(block, value[at][cols], out=output[at][rows])
 
-    threads = min(torch.get_num_threads(), len(heads)) if skips and weights.numel() >= APART else 1
-    apart(fill, [heads[first::threads] for first in range(threads)])
+    def blocks() -> Iterator[tuple[tuple[int, ...], Block]]:
+        """Of every other head backwards, as a triangle's blocks grow: each thread gets as much."""
+        for turn, at in enumerate(heads):
+            for block in (plan or planned(at))[:: 1 if turn % 2 else -1]:
+                yield at, block
+
+    alone = shared and skips and weights.numel() >= APART
+    threads = min(torch.get_num_threads(), len(heads) * len(plan)) if alone else 1
+    apart(fill, [itertools.islice(blocks(), first, None, threads) for first in range(threads)])
     return Attention(output, weights)
 
 

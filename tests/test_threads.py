@@ -52,7 +52,7 @@ def test_a_part_that_fails_fails_the_whole(two_threads):
 
 
 @pytest.mark.parametrize("mode", [torch.inference_mode, torch.no_grad, nullcontext])
-@pytest.mark.parametrize("mask", ["causal", "for each head", "float"])
+@pytest.mark.parametrize("mask", ["causal", "one for all", "for each head", "float"])
 def test_threads_share_the_heads_of_a_long_pass(two_threads, monkeypatch, mode, mask):
     monkeypatch.setattr(attend, "SMALL", 16)
     monkeypatch.setattr(attend, "ROWS", 4)
@@ -61,10 +61,15 @@ def test_threads_share_the_heads_of_a_long_pass(two_threads, monkeypatch, mode, 
     monkeypatch.setattr(attend, "apart", lambda call, given: parts.append(len(given)) or threads.apart(call, given))
     query, key, value = (normal(seed, 5, 13, 8) for seed in range(3))
     own = torch.rand(5, 13, 13, generator=torch.Generator().manual_seed(3), dtype=query.dtype)
-    seen = {"causal": None, "for each head": (own > 0.4).logical_or(torch.eye(13).bool()), "float": own}[mask]
+    seen = {
+        "causal": None,
+        "one for all": own[0] > 0.4,
+        "for each head": (own > 0.4).logical_or(torch.eye(13).bool()),
+        "float": own,
+    }[mask]
     with mode():
         found = scaled_dot_product_attention(query, key, value, seen, is_causal=seen is None)
     wanted = F.scaled_dot_product_attention(query, key, value, seen, is_causal=seen is None)
     torch.testing.assert_close(found.output, wanted)
     torch.testing.assert_close(found.weights @ value, wanted)
-    assert parts == [1 if mask == "float" else 2]
+    assert parts == [2 if mask in ("causal", "one for all") else 1]

@@ -18,7 +18,7 @@ def test_a_cancelled_map_keeps_its_preview_and_can_be_drawn_again(visit):
     expect(tab.page.locator(GRID)).to_have_count(1)
     tab.page.get_by_role("button", name="Draw again").click()
     expect(tab.page.get_by_role("button", name="Cancel")).to_be_visible()
-    expect(tab.page.get_by_text(re.compile("head ([2-9]|\d\d) of 32"))).to_be_visible()
+    expect(tab.page.get_by_text(re.compile(r"head ([2-9]|\d\d) of 32"))).to_be_visible()
     expect(tab.page.locator(GRID)).to_have_count(1)
     tab.page.get_by_role("button", name="Cancel").click()
     expect(tab.page.get_by_text(re.compile(r"Cancelled: \d+ of 32 heads are exact"))).to_be_visible()
