@@ -11,6 +11,7 @@ from urllib.parse import urlencode
 import numpy as np
 import pytest
 from playwright.sync_api import expect
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from attention import Config, trace
 from tests.browser.conftest import GRID
@@ -185,6 +186,20 @@ def test_what_stands_beside_the_view_is_sent_again_only_where_it_looks_different
     tab.page.locator(".heads-grid .heads").press("]")
     expect(tab.widget("head").locator("input")).to_have_value("1")
     assert heard() == {"fields", "head"}
+
+
+def test_no_message_refers_to_another(tab):
+    """A browser forgets large messages after two runs, also those that one on its way refers to: its page would be dead."""
+    for key, temperature in (
+        ("ArrowRight", {"temperature": 1.05}),
+        ("ArrowLeft", {}),
+        ("ArrowRight", {"temperature": 1.05}),
+    ):
+        tab.slider("temperature").press(key)
+        tab.painted(**temperature)
+        tab.quiet()
+    heard = [ForwardMsg.FromString(frame).WhichOneof("type") for frame in tab.heard]
+    assert heard.count("delta") > 10 and "ref_hash" not in heard
 
 
 def test_files_hold_what_is_on_the_screen(tab, tmp_path):
