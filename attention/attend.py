@@ -211,7 +211,8 @@ def _at_once(weights, query, key, value, mask, is_causal, scale, softcap, normal
     (queries, d), (keys, e) = query.shape[-2:], value.shape[-2:]
     many, across = query.reshape(-1, queries, d), key.reshape(-1, keys, d).mT
     if weights is None:
-        flat = torch.baddbmm(_hidden(query.dtype, query.device), many, across, beta=0, alpha=scale)
+        nothing = _hidden(query.dtype, query.device)  # which beta=0 leaves out
+        flat = torch.baddbmm(nothing, many, across, beta=0, alpha=scale)
         weights = flat.view(*query.shape[:-1], keys)
     else:
         flat = weights.view(-1, queries, keys)

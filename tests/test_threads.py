@@ -53,7 +53,7 @@ def test_a_part_that_fails_fails_the_whole(two_threads):
 
 @pytest.mark.parametrize("mode", [torch.inference_mode, torch.no_grad, nullcontext])
 @pytest.mark.parametrize("mask", ["causal", "one for all", "for each head", "float"])
-def test_threads_share_the_heads_of_a_long_pass(two_threads, monkeypatch, mode, mask):
+def test_threads_share_the_blocks_of_a_long_pass(two_threads, monkeypatch, mode, mask):
     monkeypatch.setattr(attend, "SMALL", 16)
     monkeypatch.setattr(attend, "ROWS", 4)
     monkeypatch.setattr(attend, "APART", 16)

@@ -78,11 +78,13 @@ def turned(page) -> None:
 
 def settled(shown) -> bytes:
     """A picture of this once it no longer changes: what came last may be drawn late."""
-    last, picture = b"", shown.screenshot()
-    while picture != last:
+    last = shown.screenshot()
+    for _ in range(50):
         shown.page.wait_for_timeout(300)
-        last, picture = picture, shown.screenshot()
-    return picture
+        picture, last = last, shown.screenshot()
+        if picture == last:
+            return last
+    raise AssertionError("It never stands still.")
 
 
 def test_a_call_that_comes_late_while_a_script_loads_leaves_the_newest_data(visit):
