@@ -170,7 +170,7 @@ def test_who_is_quicker_than_what_was_sent_loses_nothing():
     """The browser sends a version, and beside it the numbers from before a button set them."""
     test = opened(implementation="head-matrices", tokens="6", heads="2", d_model="16")
     test.button(key="try Keys of another sequence, values of 8 channels").click().run()
-    for key in ("keys", "d_v"):
+    for key in ("keys", "d_v", "heard view"):
         test.number_input(key=key).set_value(0)
     test.button_group(key="version").set_value("as meant").run()
     assert [test.number_input(key=key).value for key in ("keys", "d_v")] == [12, 8]
@@ -181,6 +181,14 @@ def test_what_a_button_set_can_be_set_back():
     test = opened(implementation="head-matrices", tokens="6", heads="2", d_model="16")
     test.button(key="try Keys of another sequence, values of 8 channels").click().run()
     test.number_input(key="keys").set_value(0).run()
+    assert [test.number_input(key=key).value for key in ("keys", "d_v")] == [0, 8]
+
+
+def test_what_a_button_set_can_be_set_back_beside_something_else():
+    test = opened(implementation="head-matrices", tokens="6", heads="2", d_model="16")
+    test.button(key="try Keys of another sequence, values of 8 channels").click().run()
+    test.number_input(key="keys").set_value(0)
+    test.button_group(key="version").set_value("as meant").run()
     assert [test.number_input(key=key).value for key in ("keys", "d_v")] == [0, 8]
 
 

@@ -39,6 +39,7 @@ TIGHT = """
 .stMainBlockContainer { padding: 3.6rem 2.2rem 2rem; }
 .stSidebar [data-testid="stSidebarHeader"] { height: 2.4rem; margin-bottom: 0; }
 .stSidebar .stVerticalBlock { gap: .55rem; }
+[class*="st-key-heard-"] { display: none; }
 .katex-display { padding: 0 3px; overflow-x: auto; overflow-y: hidden; }
 .katex-display { animation: more linear; animation-timeline: scroll(self inline); }
 @keyframes more { 0%, 95% { mask-image: linear-gradient(to left, transparent, black 3rem); } }
@@ -114,7 +115,7 @@ def _begin(module: str) -> bool:
 
 def change(**values: Any) -> None:
     """Sets knobs and shows what they say now: the callback of whatever changes a config."""
-    _untold(values)
+    _untold()
     state = st.session_state
     put(**values)
     _started(_taken_up())
@@ -129,19 +130,16 @@ def _fragments() -> list[str] | None:
     return run.fragment_ids_this_run if run else None
 
 
-def _untold(act: Collection[str] = ()) -> None:
-    """Where the browser has yet to hear of widgets' new values, it still sends the old ones: these go.
+def _untold() -> None:
+    """Where the browser has yet to hear of widgets' new values, what it says of them is put right.
 
-    It has yet to where a run made way before it drew them, and where the visitor was quicker than what was sent. As one
-    does one thing at a time, old values that come with something else, an `act` or another value, are of that kind. A
-    value that is neither the old one nor the new one is somebody's, who has moved the widget as it still was.
+    It has yet to where a run made way before it drew them, and where the visitor was quicker than what was sent, as the
+    marks tell. A value that is neither the old one nor the new one is then somebody's, who has moved the widget as it
+    still was; the new one will take its place in the browser, so it is told again.
     """
-    state, config = st.session_state, vars(st.session_state.config)
-    old = {name: said for name, said in state.sent.items() if state.get(name) == said != config[name]}
-    others = (name for name in config if name not in old and state.get(name) not in (None, config[name]))
-    if old and (len(old) + len(act) > 1 or any(others)):
-        state.moved = old | state.moved
-    state.sent = {}
+    state = st.session_state
+    late = {name: said for name, (said, mark, turn) in state.sent.items() if state.get(mark, turn) < turn}
+    state.moved = late | state.moved
     for name, said in state.moved.items():
         value, new = state.get(name), getattr(state.config, name)
         if value in (said, new):
@@ -269,12 +267,16 @@ def _arrive(from_elsewhere: bool) -> None:
     state, query = st.session_state, st.query_params.to_dict()
     if "config" not in state or (query and query != state.link):
         state.config, state.notes = _known(*codec.from_query(query))
-        state.wishes, state.told, state.moved, state.sent = {}, [], {}, {}
+        state.wishes, state.told, state.turn, state.sent = {}, [], state.get("turn", 0), {}
         state.stops = controls.ends(state.config, state.config)
+        state.moved = {
+            name: state[name] for name, value in vars(state.config).items() if state.get(name, value) != value
+        }
         state.update(vars(state.config))
         state.link = query
     elif from_elsewhere:
         state.update(vars(state.config))  # the page before had other widgets, and their values went with them
+        state.moved, state.sent = {}, {}
 
 
 def _known(config: Config, notes: list[str]) -> tuple[Config, list[str]]:
@@ -303,7 +305,11 @@ def _view(view: View, any_length: bool) -> None:
         view(drawn)
     finally:
         linked()
-    _sent(frozenset(state.moved).difference(*(part.knobs for part in state.parts.values())))
+    here = frozenset(state.moved).difference(
+        *(part.knobs for part in state.parts.values() if part.look(config) is not None)
+    )
+    if here or "heard view" in state:
+        _sent("view", here)
     if not _behind() <= state.follow:  # a widget of the view has changed what stands beside it
         st.rerun()
 
@@ -318,11 +324,12 @@ def _part(part: Part) -> None:
     state, config = st.session_state, _now()
     look = part.look(config)
     if look is None:
-        for _ in range(part.blocks):  # what nothing replaces a browser may keep
+        for _ in range(part.blocks + bool(part.knobs)):  # what nothing replaces a browser may keep
             st.empty()
     else:
         part.draw(config)
-    _sent(part.knobs)
+        if part.knobs:
+            _sent(part.name, part.knobs)
     state.looks[part.name] = look
     state.follow -= {part.name}
 
@@ -335,11 +342,19 @@ def _controls(config: Config) -> None:
 CONTROLS = Part("controls", _controls, controls.look, controls.NAMES)
 
 
-def _sent(names: frozenset[str]) -> None:
-    """Notes that the widgets of these knobs were drawn: what they were told is on its way."""
-    state = st.session_state
-    state.sent |= {name: said for name, said in state.moved.items() if name in names}
-    state.moved = {name: said for name, said in state.moved.items() if name not in names}
+def _sent(part: str, names: Collection[str]) -> None:
+    """Notes that the widgets of these knobs were drawn: what they were told is on its way, followed by a mark.
+
+    The mark is the value of a field that nobody sees. A browser sends it back with whatever it sends, and so says what
+    it had heard by then.
+    """
+    state, mark = st.session_state, f"heard {part}"
+    told = {name: said for name, said in state.moved.items() if name in names}
+    if told or mark not in state:
+        state.turn = state[mark] = state.turn + 1
+    state.sent |= {name: (said, mark, state.turn) for name, said in told.items()}
+    state.moved = {name: said for name, said in state.moved.items() if name not in told}
+    st.number_input(mark, 0, key=mark, label_visibility="collapsed")
 
 
 def _behind() -> frozenset[str]:

@@ -1,0 +1,160 @@
+"""What somebody does while the server's answer to something else is still on its way to the browser."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, WebSocketRoute, expect
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+from tests.browser.conftest import Tab, _opened
+from tests.served import Server
+
+LOOK = 20  # milliseconds between two looks at what has come
+GRID = ".heads-grid .heads"
+
+
+@dataclass
+class Line:
+    """The line between a tab and its server, which may keep for a while what the server says."""
+
+    socket: WebSocketRoute | None = None
+    keeps: bool = False
+    kept: list[bytes] = field(default_factory=list)
+
+    def put(self, page: Page) -> None:
+        """Takes the place of a tab's own line, before it opens a page."""
+        page.route_web_socket("**/_stcore/stream", self._open)
+
+    def _open(self, socket: WebSocketRoute) -> None:
+        server = socket.connect_to_server()
+        socket.on_message(server.send)
+        server.on_message(self._said)
+        self.socket = socket
+
+    def _said(self, message: bytes) -> None:
+        self.kept.append(message)
+        if not self.keeps:
+            self._let_go()
+
+    def _let_go(self) -> None:
+        assert self.socket
+        for message in self.kept:
+            self.socket.send(message)
+        self.kept.clear()
+
+    @contextmanager
+    def slow(self, page: Page) -> Iterator[None]:
+        """What the server says meanwhile arrives in the end, all at once."""
+        self.keeps = True
+        yield
+        self.answers(page, 2)
+        self.keeps = False
+        self._let_go()
+
+    def answers(self, page: Page, count: int = 1) -> None:
+        """Waits until the server has answered in full to so many messages since the line is slow."""
+        ended = 0
+        while ended < count:
+            page.wait_for_timeout(LOOK)
+            ended = sum(ForwardMsg.FromString(told).WhichOneof("type") == "script_finished" for told in self.kept)
+
+
+@pytest.fixture(scope="module")
+def line() -> Line:
+    return Line()
+
+
+@pytest.fixture(scope="module")
+def greeted(chromium: Browser, server: Server, line: Line) -> Iterator[Tab]:
+    """A tab at the end of the line."""
+    with _opened(chromium, [], server) as tab:
+        line.put(tab.page)
+        tab.page.goto(server.url)
+        yield tab
+
+
+@pytest.fixture
+def moved(tab: Tab) -> Tab:
+    """It shows the 9th query and a temperature of 1.05."""
+    query(tab).fill("9")
+    query(tab).press("Enter")
+    tab.painted(query=9)
+    tab.slider("temperature").press("ArrowRight")
+    tab.painted(query=9, temperature=1.05)
+    tab.quiet()
+    return tab
+
+
+def query(tab: Tab) -> Locator:
+    return tab.widget("query").locator("input")
+
+
+def reset(tab: Tab) -> None:
+    tab.widget("reset").get_by_role("button").click()
+
+
+def test_a_number_typed_before_a_reset_is_seen_stands(moved, line):
+    with line.slow(moved.page):
+        reset(moved)
+        line.answers(moved.page)
+        query(moved).fill("3")
+        query(moved).press("Enter")
+    moved.painted(query=3)
+    expect(query(moved)).to_have_value("3")
+    moved.slider("temperature").press("ArrowRight")
+    moved.painted(query=3, temperature=1.05)
+    expect(query(moved)).to_have_value("3")
+
+
+def test_a_slider_moved_before_a_reset_is_seen_stands(moved, line):
+    with line.slow(moved.page):
+        reset(moved)
+        line.answers(moved.page)
+        moved.slider("temperature").press("ArrowRight")
+    moved.painted(temperature=1.1)
+    expect(moved.slider("temperature")).to_have_value("1.1")
+    expect(query(moved)).to_have_value("-1")
+
+
+def test_a_number_typed_before_a_pin_is_seen_stands(moved, line):
+    moved.page.locator(GRID).focus()
+    moved.page.keyboard.press("ArrowUp")
+    with line.slow(moved.page):
+        moved.page.keyboard.press("Enter")
+        line.answers(moved.page)
+        query(moved).fill("3")
+        query(moved).press("Enter")
+    moved.painted(query=3, temperature=1.05)
+    expect(query(moved)).to_have_value("3")
+
+
+def test_what_moves_something_else_does_not_undo_a_reset_on_its_way(moved, line):
+    with line.slow(moved.page):
+        reset(moved)
+        line.answers(moved.page)
+        moved.slider("heads").press("ArrowRight")
+    moved.painted(heads=9, d_model=513)
+    expect(query(moved)).to_have_value("-1")
+    expect(moved.slider("temperature")).to_have_value("1")
+
+
+def test_a_link_gone_back_to_is_not_undone_by_what_was_on_the_screen(moved, line):
+    with line.slow(moved.page):
+        moved.page.go_back()
+        line.answers(moved.page)
+        moved.slider("heads").press("ArrowRight")
+    moved.painted(query=9, heads=9, d_model=513)
+    expect(moved.slider("temperature")).to_have_value("1")
+
+
+def test_a_number_reset_and_typed_again_without_enter_counts(moved):
+    reset(moved)
+    moved.painted()
+    moved.quiet()
+    query(moved).fill("9")
+    moved.slider("temperature").press("ArrowRight")
+    moved.painted(temperature=1.05, query=9)
