@@ -46,6 +46,7 @@ TIGHT = """
 @media (max-width: 640px) {
     .stMainBlockContainer { padding: 4rem .8rem 2rem; }
     .stMarkdownBadge { white-space: normal !important; height: auto !important; }
+    .js-plotly-plot :is(.xtick, .ytick) text { font-size: 9px !important; }
 }
 </style>
 """

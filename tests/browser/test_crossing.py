@@ -158,3 +158,11 @@ def test_a_number_reset_and_typed_again_without_enter_counts(moved):
     query(moved).fill("9")
     moved.slider("temperature").press("ArrowRight")
     moved.painted(temperature=1.05, query=9)
+
+
+def test_a_copied_link_has_what_was_typed_without_enter(tab):
+    tab.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    query(tab).fill("9")
+    tab.page.get_by_role("button", name="Copy link").click()
+    tab.page.get_by_text("Copied", exact=True).wait_for()
+    assert tab.page.evaluate("navigator.clipboard.readText()") == f"{tab.server.url}/?query=9"
