@@ -107,22 +107,24 @@ def attend(
     out: Tensor | None = None,
 ) -> Attention:
     """The pass for inputs that are known to be sound; `normalise` turns a block of logits into weights, in place."""
-    same = query.shape == key.shape == value.shape
-    if not same and not query.shape[:-2] == key.shape[:-2] == value.shape[:-2]:
-        batch = torch.broadcast_shapes(query.shape[:-2], key.shape[:-2], value.shape[:-2])
+    q, k, v = query.shape, key.shape, value.shape
+    if not q == k == v and not q[:-2] == k[:-2] == v[:-2]:
+        batch = torch.broadcast_shapes(q[:-2], k[:-2], v[:-2])
         query, key, value = (x.expand(*batch, *x.shape[-2:]) for x in (query, key, value))
-    shape = (*query.shape[:-1], key.shape[-2])
-    scale = scale if scale is not None else 1 / math.sqrt(query.shape[-1] or 1)
+        q = query.shape
+    queries, d, keys = q[-2], q[-1], k[-2]
+    scale = scale if scale is not None else 1 / math.sqrt(d or 1)
     learning = torch.is_grad_enabled() and _needs_grad(query, key, value, mask)
     if out is not None:
-        _check_out(out, shape, query, learning)
-    if learning or dropout_p > 0 or query.shape[-1] == 0 or 0 in shape:
+        _check_out(out, (*q[:-1], keys), query, learning)
+    cells = query.numel() * keys
+    if learning or dropout_p > 0 or cells == 0:
         found = _differentiable(query, key, value, mask, is_causal, scale, softcap, dropout_p)
         return found if out is None else Attention(found.output, out.copy_(found.weights))
     weights = out if out is not None and out.is_contiguous() else None
-    into = _by_blocks if shape[-2] * shape[-1] > SMALL and query.device.type == "cpu" else _at_once
-    if weights is None and (into is _by_blocks or math.prod(shape) > FEW):
-        weights = room(shape, query)
+    into = _by_blocks if queries * keys > SMALL and query.device.type == "cpu" else _at_once
+    if weights is None and (into is _by_blocks or cells > FEW * d):
+        weights = room((*q[:-1], keys), query)
     found = into(weights, query, key, value, mask, is_causal, scale, softcap, normalise)
     return found if out is None or out is weights else Attention(found.output, out.copy_(found.weights))
 
@@ -135,26 +137,27 @@ def _sound(query, key, value, mask, dropout_p, is_causal, scale, enable_gqa) -> 
     """Is the call sound at first sight? If not, torch's own function has the last word, and the error."""
     if not (isinstance(query, Tensor) and isinstance(key, Tensor) and isinstance(value, Tensor)):
         return False
-    if query.dtype not in FLOATS or not query.dtype == key.dtype == value.dtype:
-        return False
-    if not query.device == key.device == value.device:
+    dtype, device = query.dtype, query.device
+    if not dtype == key.dtype == value.dtype or not device == key.device == value.device or dtype not in FLOATS:
         return False
     if not (is_causal is False or (is_causal is True and mask is None)) or not isinstance(enable_gqa, bool):
         return False
     if not (isinstance(dropout_p, NUMBER) and 0 <= dropout_p <= 1 and (scale is None or isinstance(scale, NUMBER))):
         return False
-    square = _square(query.shape, key.shape, value.shape, enable_gqa)
-    if square is None or mask is None:
-        return square is not None
-    if not isinstance(mask, Tensor) or mask.dtype not in (torch.bool, query.dtype) or mask.device != query.device:
+    q, k, v = query.shape, key.shape, value.shape
+    alike = q == k == v and len(q) >= 2 + enable_gqa
+    if mask is None:
+        return alike or _square(q, k, v, enable_gqa) is not None
+    if not isinstance(mask, Tensor) or mask.dtype not in (torch.bool, dtype) or mask.device != device:
         return False
-    return mask.shape == square[-mask.ndim :] or _broadcasts(mask.shape, square)
+    if alike and mask.shape == (q[-2], q[-2]):
+        return True
+    square = (*q[:-1], q[-2]) if alike else _square(q, k, v, enable_gqa)
+    return square is not None and (mask.shape == square[-mask.ndim :] or _broadcasts(mask.shape, square))
 
 
 def _square(q: torch.Size, k: torch.Size, v: torch.Size, enable_gqa: bool) -> tuple[int, ...] | None:
     """The shape of the scores of inputs of these shapes, None where they don't fit together at first sight."""
-    if q == k == v and len(q) >= 2 + enable_gqa:
-        return (*q[:-1], q[-2])
     if min(len(q), len(k), len(v)) < 2 + enable_gqa or q[-1] != k[-1] or k[-2] != v[-2]:
         return None
     if enable_gqa:
@@ -208,25 +211,25 @@ def _seeing(mask: Tensor) -> Bool[Tensor, "..."]:
 
 def _at_once(weights, query, key, value, mask, is_causal, scale, softcap, normalise) -> Attention:
     """All heads in one batched product, in place: the fastest for small squares, and on accelerators."""
-    (queries, d), (keys, e) = query.shape[-2:], value.shape[-2:]
+    q, keys, few = query.shape, key.shape[-2], weights is None
+    queries, d = q[-2], q[-1]
     many, across = query.reshape(-1, queries, d), key.reshape(-1, keys, d).mT
-    if weights is None:
-        nothing = _hidden(query.dtype, query.device)  # which beta=0 leaves out
-        flat = torch.baddbmm(nothing, many, across, beta=0, alpha=scale)
-        weights = flat.view(*query.shape[:-1], keys)
+    hidden = _hidden(query.dtype, query.device)
+    if few:  # here beta=0 leaves out what is hidden
+        weights = torch.baddbmm(hidden, many, across, beta=0, alpha=scale).view(*q[:-1], keys)
     else:
         flat = weights.view(-1, queries, keys)
         torch.baddbmm(flat, many, across, beta=0, alpha=scale, out=flat)
     capped(weights, softcap)
-    seen = _until(queries, keys, weights.device) if is_causal else mask
+    seen = _until(queries, keys, query.device) if is_causal else mask
     if seen is not None and seen.dtype == torch.bool:
-        torch.where(seen, weights, _hidden(weights.dtype, weights.device), out=weights)  # a fill in place takes longer
+        torch.where(seen, weights, hidden, out=weights)  # a fill in place takes longer
     elif seen is not None:
         weights.add_(seen)
     normalise(weights)
-    if mask is not None and math.isnan((weights if weights.numel() <= FEW else weights[..., 0]).sum()):
+    if mask is not None and math.isnan((weights if few else weights[..., 0]).min().item()):
         weights.masked_fill_(~_seeing(mask), 0)  # a row that sees nothing has no number at all
-    return Attention(torch.bmm(flat, value.reshape(-1, keys, e)).view(*query.shape[:-1], e), weights)
+    return Attention(torch.matmul(weights, value), weights)
 
 
 def _by_blocks(weights, query, key, value, mask, is_causal, scale, softcap, normalise) -> Attention:
