@@ -96,8 +96,7 @@ def show(
 
 def show_sweep(view: Callable[[Sweep], None]) -> None:
     """The same for a page about a sweep of timings, which has a link and controls of its own."""
-    _begin(view.__module__)
-    _arrive_sweep()
+    _arrive_sweep(_begin(view.__module__))
     _live_sweep(view)
     compute.settle(view.__module__)
 
@@ -261,12 +260,9 @@ def _through_menu(name: str) -> None:
 
 
 def _arrive(from_elsewhere: bool) -> None:
-    """Takes up the link, at the start of a session and when another one was opened since.
-
-    A change of page comes with an empty query and keeps what there is.
-    """
+    """Takes up the link, at the start of a session and when another one was opened since."""
     state, query = st.session_state, st.query_params.to_dict()
-    if "config" not in state or (query and query != state.link):
+    if "config" not in state or _opened(query, state.link, from_elsewhere):
         state.config, state.notes = _known(*codec.from_query(query))
         state.wishes, state.told, state.turn, state.sent = {}, [], state.get("turn", 0), {}
         state.stops = controls.ends(state.config, state.config)
@@ -278,6 +274,19 @@ def _arrive(from_elsewhere: bool) -> None:
     elif from_elsewhere:
         state.update(vars(state.config))  # the page before had other widgets, and their values went with them
         state.moved, state.sent = {}, {}
+
+
+def _opened(query: dict[str, str], last: dict[str, str], from_elsewhere: bool) -> bool:
+    """Is this another link than the last one?
+
+    The menu opens a page with an empty link, which keeps what is set. Where nothing had been set there, going back to it
+    leaves nothing set.
+    """
+    state, run = st.session_state, get_script_run_ctx()
+    back, brought = run is not None and run.is_history_navigation, state.setdefault("brought", set())
+    if from_elsewhere and last and not (query or back):
+        brought.add(state.page)
+    return query != last and (bool(query) or (back and state.page not in brought))
 
 
 def _known(config: Config, notes: list[str]) -> tuple[Config, list[str]]:
@@ -435,10 +444,10 @@ def linked() -> None:
     st.session_state.link = query
 
 
-def _arrive_sweep() -> None:
+def _arrive_sweep(from_elsewhere: bool) -> None:
     """Takes up the link of a sweep, as `_arrive` does for a config."""
     state, query = st.session_state, st.query_params.to_dict()
-    if "sweep" not in state or (query and query != sweep.to_query(state.sweep)):
+    if "sweep" not in state or _opened(query, sweep.to_query(state.sweep), from_elsewhere):
         found, notes = sweep.from_query(query)
         state.sweep, capped = limits.bounded(found)
         state.sweep_notes = [*notes, *(capped if "seconds" in query else [])]

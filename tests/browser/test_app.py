@@ -138,6 +138,18 @@ def test_another_link_in_the_same_tab(tab):
     expect(tab.slider("tokens")).to_have_attribute("aria-valuetext", "40")
 
 
+def test_going_back_to_where_nothing_was_set_leaves_nothing_set(tab):
+    tab.slider("temperature").press("ArrowRight")
+    tab.painted(temperature=1.05)
+    tab.quiet()
+    tab.page.go_back()
+    tab.painted()
+    expect(tab.slider("temperature")).to_have_value("1")
+    tab.page.go_forward()
+    tab.painted(temperature=1.05)
+    expect(tab.slider("temperature")).to_have_value("1.05")
+
+
 @pytest.mark.parametrize("page", ["", *PAGES])
 def test_a_link_is_the_first_request_to_a_fresh_server(page, fresh_server, visit):
     tab = visit(f"{page}?{urlencode(KNOBS)}", server=fresh_server())
