@@ -22,7 +22,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from attention import codec, sweep
 from attention.components.copy_link import copy_link
-from attention.config import DEFAULTS, KNOBS, LAST, LONGEST, Config, ConfigError, check
+from attention.config import DEFAULTS, KNOBS, Config, ConfigError, check
 from attention.published import ROWS
 from attention.sweep import Sweep
 from attention.threads import one_thread
@@ -195,57 +195,10 @@ def kept(name: str, otherwise: Any = None) -> Any:
     return st.session_state.get(name, otherwise)
 
 
-def pinned() -> None:
-    """Takes up what was pinned in the grid of heads, whose key is "grid": the callback of a pin."""
-    pin = (st.session_state.get("grid") or {}).get("pin") or {}
-    if pin.get("query") == st.session_state.config.tokens - 1:
-        pin = pin | {"query": LAST}  # the last one stays the last when the length changes
-    change(**{name: pin[name] for name in ("head", "query") if name in pin})
-
-
-def framed() -> None:
-    """Takes up the rectangle that was drawn in the large head, whose key is "focus": the callback of a selection."""
-    boxes = (st.session_state.get("focus") or {}).get("selection", {}).get("box", [])
-    if boxes:
-        change(rows=_range(boxes[-1]["y"]), cols=_range(boxes[-1]["x"]))
-
-
 def shown() -> Callable[[], Config]:
     """The config of this session's view, whenever it is asked for: files are made when somebody clicks, outside of a run."""
     held = st.session_state.held
     return lambda: held["config"]
-
-
-def looked() -> None:
-    """Takes up the part that was chosen in the large head of a long sequence, whose key is "focus"."""
-    frame, last = (st.session_state.get("focus") or {}).get("frame") or {}, st.session_state.config.tokens - 1
-    change(
-        **{name: "" if frame[name] == [0, last] else _range(frame[name]) for name in ("rows", "cols") if name in frame}
-    )
-
-
-def _range(ends: list[float]) -> str:
-    """Two positions on an axis of tokens as the knobs `rows` and `cols` say it."""
-    first, last = sorted(min(LONGEST - 1, max(0, round(end))) for end in ends)
-    return f"{first}-{last}"
-
-
-def chosen() -> None:
-    """Takes up what was chosen in the gallery of masks, whose key is "gallery": the callback of a choice."""
-    choice = (st.session_state.get("gallery") or {}).get("choice") or {}
-    change(**{name: choice[name] for name in ("mask", "combine", "second") if name in choice})
-
-
-def stepped() -> None:
-    """Takes up the step that was turned to in the matrices, whose key is "matrices": the callback of a turn."""
-    turn = (st.session_state.get("matrices") or {}).get("turn") or {}
-    change(**{name: turn[name] for name in ("step", "steps") if name in turn})
-
-
-def picked() -> None:
-    """Takes up the cell that was pinned in the matrices: its head, and its query where its rows are queries."""
-    pin = (st.session_state.get("matrices") or {}).get("pin") or {}
-    change(**{name: pin[name] for name in ("head", "query") if name in pin})
 
 
 def _through_menu(name: str) -> None:

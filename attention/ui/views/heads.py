@@ -12,7 +12,7 @@ from attention.charts import heatmap, row
 from attention.components.heads_grid import heads_grid
 from attention.config import Config
 from attention.trace import Trace
-from attention.ui import compute, page, pause, predict, proof
+from attention.ui import acts, compute, page, pause, predict, proof
 from attention.ui.views import grouping, heads_long, questions
 from attention.ui.views import heads_parts as parts
 from attention.ui.words import plain
@@ -34,7 +34,7 @@ def view(config: Config) -> None:
         heads_long.view(config)
         return
     trace = compute.trace(config)
-    heads_grid(config, compute.cells(config.tensors), on_pin=page.pinned, address=page.address())
+    heads_grid(config, compute.cells(config.tensors), on_pin=acts.pinned, address=page.address())
     pause.paint()
     proof.badge(config)
     _row(trace)
@@ -86,7 +86,7 @@ def _zoom(config: Config, cells: Float[Tensor, "q k"], tile: int) -> None:
     names = tables.labels(config)
     figure = heatmap.selectable(cells, tile, config.colors, names, config.row, (rows[0], cols[0]))
     st.plotly_chart(
-        figure, key="focus", width="stretch", on_select=page.framed, selection_mode="box", config={"displaylogo": False}
+        figure, key="focus", width="stretch", on_select=acts.framed, selection_mode="box", config={"displaylogo": False}
     )
 
 

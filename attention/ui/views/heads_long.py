@@ -14,7 +14,7 @@ from attention.components.large_head import large_head
 from attention.config import Config
 from attention.maps import split
 from attention.threads import one_thread
-from attention.ui import compute, knobs, page, pause, proof
+from attention.ui import acts, compute, knobs, page, pause, proof
 from attention.ui.drawing import Drawing
 from attention.ui.views import heads_parts as parts
 from attention.ui.words import plain
@@ -131,7 +131,7 @@ def _squares(config: Config, drawing: Drawing) -> None:
     note = f"A pixel is the {what} of {sketch.tile} x {sketch.tile} weights."
     if len(heads) < config.heads:
         note += f" Heads from {len(heads)} on: preview, one query of each tile."
-    heads_grid(config, cells, on_pin=page.pinned, note=note, address=page.address())
+    heads_grid(config, cells, on_pin=acts.pinned, note=note, address=page.address())
 
 
 def _row(config: Config, drawing: Drawing) -> None:
@@ -170,7 +170,7 @@ def _large(config: Config, drawing: Drawing) -> None:
         parts.extent(rows, cols, cells.tile)
     else:
         st.caption("Preview. Zoom opens when this head is exact.")
-    large_head(config, cells, (rows[0], cols[0]), zooms=exact, on_frame=page.looked)
+    large_head(config, cells, (rows[0], cols[0]), zooms=exact, on_frame=acts.looked)
 
 
 def _take_away(config: Config, drawing: Drawing) -> None:

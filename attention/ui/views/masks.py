@@ -10,7 +10,7 @@ from attention.components.mask_gallery import mask_gallery
 from attention.config import Config
 from attention.gallery import BLOCK, Exhibit, flops
 from attention.tables import share
-from attention.ui import compute, knobs, page, predict, proof
+from attention.ui import acts, compute, knobs, predict, proof
 from attention.ui.views import mask_audit, mask_effect, mask_take_away, questions
 from attention.ui.words import plain
 
@@ -48,7 +48,7 @@ def _title(config: Config) -> None:
 def _gallery(config: Config) -> None:
     joined = config.combine != "none"
     own = [compute.exhibit(config.tensors, config.layers)] if joined else []
-    mask_gallery(config, [*own, *compute.gallery(config.tokens, config.span, config.layers)], on_choice=page.chosen)
+    mask_gallery(config, [*own, *compute.gallery(config.tokens, config.span, config.layers)], on_choice=acts.chosen)
     used = compute.exhibit(config.tensors, config.layers)
     st.caption(
         f"**{config.rule_name}**{_span(config)} keeps {used.pairs:,} of {config.tokens**2:,} pairs: $q k^\\top$ "

@@ -1,0 +1,53 @@
+"""What somebody does in a picture, taken up as knobs: callbacks of our components and of the large head."""
+
+from __future__ import annotations
+
+from attention.config import LAST, LONGEST
+from attention.ui.page import change, kept
+
+
+def pinned() -> None:
+    """A cell was pinned in the grid of heads, whose key is "grid"."""
+    pin = (kept("grid") or {}).get("pin") or {}
+    if pin.get("query") == kept("config").tokens - 1:
+        pin = pin | {"query": LAST}  # the last one stays the last when the length changes
+    change(**{name: pin[name] for name in ("head", "query") if name in pin})
+
+
+def framed() -> None:
+    """A rectangle was drawn in the large head, whose key is "focus"."""
+    boxes = (kept("focus") or {}).get("selection", {}).get("box", [])
+    if boxes:
+        change(rows=_range(boxes[-1]["y"]), cols=_range(boxes[-1]["x"]))
+
+
+def looked() -> None:
+    """A part was chosen in the large head of a long sequence, whose key is "focus"."""
+    frame, last = (kept("focus") or {}).get("frame") or {}, kept("config").tokens - 1
+    change(
+        **{name: "" if frame[name] == [0, last] else _range(frame[name]) for name in ("rows", "cols") if name in frame}
+    )
+
+
+def chosen() -> None:
+    """A mask was chosen in the gallery, whose key is "gallery"."""
+    choice = (kept("gallery") or {}).get("choice") or {}
+    change(**{name: choice[name] for name in ("mask", "combine", "second") if name in choice})
+
+
+def stepped() -> None:
+    """A step was turned to in the matrices, whose key is "matrices"."""
+    turn = (kept("matrices") or {}).get("turn") or {}
+    change(**{name: turn[name] for name in ("step", "steps") if name in turn})
+
+
+def picked() -> None:
+    """A cell was pinned in the matrices: its head, and its query where its rows are queries."""
+    pin = (kept("matrices") or {}).get("pin") or {}
+    change(**{name: pin[name] for name in ("head", "query") if name in pin})
+
+
+def _range(ends: list[float]) -> str:
+    """Two positions on an axis of tokens as the knobs `rows` and `cols` say it."""
+    first, last = sorted(min(LONGEST - 1, max(0, round(end))) for end in ends)
+    return f"{first}-{last}"
