@@ -9,7 +9,7 @@ view by name; a part follows only where it looks different now, as most of a cha
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import monotonic
@@ -31,6 +31,8 @@ from attention.ui.words import plain
 
 # In the page itself: Material icons come from elsewhere, and a browser fetches a file anew whenever the address changes.
 ICON = "data:image/png;base64," + b64encode(Path(__file__).with_name("icon.png").read_bytes()).decode()
+SWEPT = frozenset(sweep_controls.widgets(Sweep()))
+WIDGETS = frozenset(KNOBS) | SWEPT  # of knobs, by their keys
 TOLD = 20  # notes that are shown at once
 HURRY = 0.5  # seconds between two changes of somebody who is still looking for a value
 View = Callable[[Config], None]
@@ -84,7 +86,7 @@ def show(
     state.ahead = ahead
     state.parts, state.looks, state.follow = {part.name: part for part in (CONTROLS, *above, *below)}, {}, frozenset()
     state.fresh = False
-    _untold()
+    _untold(vars(state.config))
     _started(_taken_up())
     with st.sidebar:
         _beside([CONTROLS])
@@ -109,14 +111,17 @@ def _begin(module: str) -> bool:
     one_thread()
     st.html(TIGHT)
     st.sidebar.container(height=1, border=False, key="top")  # a fragment may write where the page has written before
-    last, st.session_state.page = st.session_state.get("page", name), name
+    state = st.session_state
+    last, state.page = state.get("page", name), name
+    if last != name or "turn" not in state:  # the page before had other widgets, and what they said went with them
+        state.turn, state.moved, state.sent = state.get("turn", 0), {}, {}
     return last != name
 
 
 def change(**values: Any) -> None:
     """Sets knobs and shows what they say now: the callback of whatever changes a config."""
-    _untold()
     state = st.session_state
+    _untold(vars(state.config))
     put(**values)
     _started(_taken_up())
     if _fragments():  # else the whole page is about to run
@@ -130,8 +135,8 @@ def _fragments() -> list[str] | None:
     return run.fragment_ids_this_run if run else None
 
 
-def _untold() -> None:
-    """Where the browser has yet to hear of widgets' new values, what it says of them is put right.
+def _untold(meant: Mapping[str, Any]) -> None:
+    """Where the browser has yet to hear of widgets' new values, the ones `meant`, what it says of them is put right.
 
     It has yet to where a run made way before it drew them, and where the visitor was quicker than what was sent, as the
     marks tell. A value that is neither the old one nor the new one is then somebody's, who has moved the widget as it
@@ -141,7 +146,7 @@ def _untold() -> None:
     late = {name: said for name, (said, mark, turn) in state.sent.items() if state.get(mark, turn) < turn}
     state.moved = late | state.moved
     for name, said in state.moved.items():
-        value, new = state.get(name), getattr(state.config, name)
+        value, new = state.get(name), meant[name]
         if value in (said, new):
             state[name] = new
         else:
@@ -154,7 +159,7 @@ def _now() -> Config:
     if run is not None and run is not state.get("run"):
         state.run = run
         if not state.fresh:  # else the callback that asked for this run has done so, and set no widget
-            _untold()
+            _untold(vars(state.config))
             _taken_up()
         state.fresh = False
     return state.config
@@ -169,10 +174,18 @@ def _started(config: Config) -> None:
 def put(**values: Any) -> None:
     """Sets knobs: the next rerun takes them up as if a widget had been moved, and tells their widgets."""
     state = st.session_state
-    if said := {name: state.get(name) for name in values if name in KNOBS}:
+    if said := {name: state.get(name) for name in values if name in WIDGETS}:
         state.moved = said | state.moved
     state.update(values)
     state.wishes = {name: wish for name, wish in state.get("wishes", {}).items() if name not in values}
+
+
+def _tell_widgets(values: Mapping[str, Any]) -> None:
+    """Sets what widgets say, whatever they said; those that say it already need not be told."""
+    state = st.session_state
+    said = {name: state[name] for name, value in values.items() if state.get(name, value) != value}
+    state.moved = said | state.moved
+    state.update(values)
 
 
 def hurried() -> bool:
@@ -217,16 +230,12 @@ def _arrive(from_elsewhere: bool) -> None:
     state, query = st.session_state, st.query_params.to_dict()
     if "config" not in state or _opened(query, state.link, from_elsewhere):
         state.config, state.notes = _known(*codec.from_query(query))
-        state.wishes, state.told, state.turn, state.sent = {}, [], state.get("turn", 0), {}
+        state.wishes, state.told = {}, []
         state.stops = controls.ends(state.config, state.config)
-        state.moved = {
-            name: state[name] for name, value in vars(state.config).items() if state.get(name, value) != value
-        }
-        state.update(vars(state.config))
+        _tell_widgets(vars(state.config))
         state.link = query
     elif from_elsewhere:
-        state.update(vars(state.config))  # the page before had other widgets, and their values went with them
-        state.moved, state.sent = {}, {}
+        state.update(vars(state.config))
 
 
 def _opened(query: dict[str, str], last: dict[str, str], from_elsewhere: bool) -> bool:
@@ -400,25 +409,37 @@ def linked() -> None:
 def _arrive_sweep(from_elsewhere: bool) -> None:
     """Takes up the link of a sweep, as `_arrive` does for a config."""
     state, query = st.session_state, st.query_params.to_dict()
-    if "sweep" not in state or _opened(query, sweep.to_query(state.sweep), from_elsewhere):
+    if "sweep" not in state or _opened(query, state.sweep_link, from_elsewhere):
         found, notes = sweep.from_query(query)
         state.sweep, capped = limits.bounded(found)
         state.sweep_notes = [*notes, *(capped if "seconds" in query else [])]
+        state.sweep_link = query
+        _tell_widgets(sweep_controls.widgets(state.sweep))
+    elif from_elsewhere:
         state.update(sweep_controls.widgets(state.sweep))
 
 
 @st.fragment
 def _live_sweep(view: Callable[[Sweep], None]) -> None:
     one_thread()
-    found = _sweep_taken_up()
-    if st.query_params.to_dict() != sweep.to_query(found):
-        st.query_params.from_dict(sweep.to_query(found))
+    found = _change_sweep()
+    st.session_state.sweep_link = query = sweep.to_query(found)
+    if query != st.query_params.to_dict():
+        st.query_params.from_dict(query)
     with st.sidebar:
         sweep_controls.draw(found)
-        _foot(sweep_controls.widgets(limits.bounded(Sweep())[0]), put)
+        _foot(sweep_controls.widgets(limits.bounded(Sweep())[0]), _change_sweep)
+        _sent("sweep", SWEPT)
     _tell(st.session_state.sweep_notes)
     view(found)
     compute.tidy()
+
+
+def _change_sweep(**values: Any) -> Sweep:
+    """Sets the widgets of a sweep, by their keys, and takes up what they all say now."""
+    _untold(sweep_controls.widgets(st.session_state.sweep))
+    put(**values)
+    return _sweep_taken_up()
 
 
 def _sweep_taken_up() -> Sweep:
@@ -441,8 +462,6 @@ def _sweep_taken_up() -> Sweep:
     if notes or vars(found) != last:
         state.sweep_notes = notes
     state.sweep = found
-    for name, given in vars(found).items():
-        key = sweep_controls.KEY.format(name)
-        if key not in state or sweep_controls.value(name, state[key]) != given:
-            state[key] = sweep_controls.seed(name, given)
+    given = sweep_controls.widgets(found)
+    _tell_widgets({key: held for key, held in given.items() if key in state.moved or state.get(key) != held})
     return found

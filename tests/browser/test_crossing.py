@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, WebSocketRoute, expect
-from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from tests.browser.conftest import Tab, _opened
 from tests.served import Server
 
 LOOK = 20  # milliseconds between two looks at what has come
+CALM = 400  # milliseconds without a message after which the server has ended what it was asked for
 GRID = ".heads-grid .heads"
 
 
@@ -22,6 +22,7 @@ class Line:
     """The line between a tab and its server, which may keep for a while what the server says."""
 
     socket: WebSocketRoute | None = None
+    count: int = 0
     keeps: bool = False
     kept: list[bytes] = field(default_factory=list)
 
@@ -36,6 +37,7 @@ class Line:
         self.socket = socket
 
     def _said(self, message: bytes) -> None:
+        self.count += 1
         self.kept.append(message)
         if not self.keeps:
             self._let_go()
@@ -49,18 +51,24 @@ class Line:
     @contextmanager
     def slow(self, page: Page) -> Iterator[None]:
         """What the server says meanwhile arrives in the end, all at once."""
+        self.rest(page, 0)
         self.keeps = True
         yield
-        self.answers(page, 2)
+        self.answer(page)
         self.keeps = False
         self._let_go()
 
-    def answers(self, page: Page, count: int = 1) -> None:
-        """Waits until the server has answered in full to so many messages since the line is slow."""
-        ended = 0
-        while ended < count:
+    def answer(self, page: Page) -> None:
+        """Waits until the server has answered in full to what was sent to it last."""
+        self.rest(page, len(self.kept) + 1)
+
+    def rest(self, page: Page, least: int) -> None:
+        """Waits until so many messages are kept, at least, and no more have come for a while."""
+        calm = 0
+        while calm < CALM or len(self.kept) < least:
+            before = self.count
             page.wait_for_timeout(LOOK)
-            ended = sum(ForwardMsg.FromString(told).WhichOneof("type") == "script_finished" for told in self.kept)
+            calm = calm + LOOK if self.count == before else 0
 
 
 @pytest.fixture(scope="module")
@@ -100,7 +108,7 @@ def reset(tab: Tab) -> None:
 def test_a_number_typed_before_a_reset_is_seen_stands(moved, line):
     with line.slow(moved.page):
         reset(moved)
-        line.answers(moved.page)
+        line.answer(moved.page)
         query(moved).fill("3")
         query(moved).press("Enter")
     moved.painted(query=3)
@@ -113,7 +121,7 @@ def test_a_number_typed_before_a_reset_is_seen_stands(moved, line):
 def test_a_slider_moved_before_a_reset_is_seen_stands(moved, line):
     with line.slow(moved.page):
         reset(moved)
-        line.answers(moved.page)
+        line.answer(moved.page)
         moved.slider("temperature").press("ArrowRight")
     moved.painted(temperature=1.1)
     expect(moved.slider("temperature")).to_have_value("1.1")
@@ -125,7 +133,7 @@ def test_a_number_typed_before_a_pin_is_seen_stands(moved, line):
     moved.page.keyboard.press("ArrowUp")
     with line.slow(moved.page):
         moved.page.keyboard.press("Enter")
-        line.answers(moved.page)
+        line.answer(moved.page)
         query(moved).fill("3")
         query(moved).press("Enter")
     moved.painted(query=3, temperature=1.05)
@@ -135,7 +143,7 @@ def test_a_number_typed_before_a_pin_is_seen_stands(moved, line):
 def test_what_moves_something_else_does_not_undo_a_reset_on_its_way(moved, line):
     with line.slow(moved.page):
         reset(moved)
-        line.answers(moved.page)
+        line.answer(moved.page)
         moved.slider("heads").press("ArrowRight")
     moved.painted(heads=9, d_model=513)
     expect(query(moved)).to_have_value("-1")
@@ -145,7 +153,7 @@ def test_what_moves_something_else_does_not_undo_a_reset_on_its_way(moved, line)
 def test_a_link_gone_back_to_is_not_undone_by_what_was_on_the_screen(moved, line):
     with line.slow(moved.page):
         moved.page.go_back()
-        line.answers(moved.page)
+        line.answer(moved.page)
         moved.slider("heads").press("ArrowRight")
     moved.painted(query=9, heads=9, d_model=513)
     expect(moved.slider("temperature")).to_have_value("1")
@@ -166,3 +174,17 @@ def test_a_copied_link_has_what_was_typed_without_enter(tab):
     tab.page.get_by_role("button", name="Copy link").click()
     tab.page.get_by_text("Copied", exact=True).wait_for()
     assert tab.page.evaluate("navigator.clipboard.readText()") == f"{tab.server.url}/?query=9"
+
+
+def test_a_sweep_reset_is_not_undone_by_what_is_moved_before_it_is_seen(tab, line):
+    tab.page.goto(f"{tab.server.url}/timing?seconds=30&threads=1")
+    seconds = tab.page.locator(".st-key-sweep_seconds input[type=range]")
+    expect(seconds).to_have_value("30")
+    tab.page.locator('.stApp[data-test-script-state="notRunning"]').wait_for()
+    with line.slow(tab.page):
+        reset(tab)
+        line.answer(tab.page)
+        seconds.press("ArrowRight")
+    tab.page.wait_for_url("**/timing?seconds=31")
+    expect(seconds).to_have_value("31")
+    tab.page.goto(tab.server.url)
