@@ -23,6 +23,10 @@ AXIS = {"showgrid": False, "zeroline": False, "constrain": "domain", "automargin
 LETTER, CUT = 7, 10  # pixels of a letter beside an axis, and letters of a token at the most
 FEW = 6  # tokens up to which each has a tick
 BAR_BELOW = {"b": 100, "r": 14}  # pixels around a square whose scale is below it
+SELECTING = {  # Plotly offers no way back from these two to a rectangle
+    "displaylogo": False,
+    "modeBarButtonsToRemove": ["zoom2d", "pan2d"],
+}
 NO_TICKS: Mapping[str, Any] = {}
 
 

@@ -65,7 +65,7 @@ def ends(config: Config, last: Config, before: Stops | None = None) -> Stops:
 
 def look(config: Config) -> tuple[Any, ...]:
     """Whatever of a config the controls show beside the values that people set in them."""
-    return config.heads, config.d_head, _span_help(config), _beyond(config), _second(config), _typed(config)
+    return config.heads, config.d_head, _span_help(config), _beyond(config), _joined(config), _typed(config)
 
 
 def widget(name: str, config: Config, stops: Stops, change: Change) -> None:
@@ -129,15 +129,17 @@ def _beyond(config: Config) -> str:
 
 
 def _combine(config: Config, change: Change) -> None:
-    """Folded away, but a second mask that counts is named on the fold."""
-    joined = _second(config)
-    with st.expander(joined or "Second mask", icon=":material/join_inner:"):
+    """Folded away, but what is joined is said below the fold; one whose name changed would shut itself."""
+    joined = _joined(config)
+    with st.expander("Second mask", icon=":material/join_inner:"):
         for name in ("combine", "second") if joined else ("combine",):
             knobs.menu(name, config, help=_help(name), on_change=change)
+    if joined:
+        st.caption(joined)
 
 
-def _second(config: Config) -> str:
-    return "" if config.combine == "none" else f"{config.combine} {config.second}"
+def _joined(config: Config) -> str:
+    return "" if config.combine == "none" else f"{config.mask} {config.combine} {config.second}"
 
 
 def _text(config: Config, change: Change) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from attention.config import LAST, Config
 from attention.tables import labels
-from attention.ui import knobs
+from attention.ui import knobs, page
 
 
 def head(config: Config) -> None:
@@ -19,4 +19,5 @@ def query(config: Config) -> None:
     def said(at: int) -> str:
         return f"{at} {names[at]}" if at != LAST else f"last: {config.tokens - 1} {names[-1]}"
 
+    page.renamed("query", said(config.query))
     knobs.menu("query", config, range(LAST, config.tokens), help=None, format_func=said)

@@ -42,6 +42,7 @@ TIGHT = """
 .stSidebar [data-testid="stSidebarHeader"] { height: 2.4rem; margin-bottom: 0; }
 .stSidebar .stVerticalBlock { gap: .55rem; }
 [class*="st-key-heard-"] { display: none; }
+.st-key-colors { min-height: 3.75rem; }
 .katex-display { padding: 0 3px; overflow-x: auto; overflow-y: hidden; }
 .katex-display { animation: more linear; animation-timeline: scroll(self inline); }
 @keyframes more { 0%, 95% { mask-image: linear-gradient(to left, transparent, black 3rem); } }
@@ -186,6 +187,15 @@ def _tell_widgets(values: Mapping[str, Any]) -> None:
     said = {name: state[name] for name, value in values.items() if state.get(name, value) != value}
     state.moved = said | state.moved
     state.update(values)
+
+
+def renamed(name: str, said: str) -> None:
+    """To call before the menu of a knob is drawn whose choices' names change: a browser has to be told of the new one."""
+    state, key = st.session_state, f"{name} said"
+    if state.get(key, said) != said:
+        state.moved = {name: state[name]} | state.moved
+        state[name] = getattr(state.config, name)
+    state[key] = said
 
 
 def hurried() -> bool:
@@ -358,15 +368,16 @@ def _tell(notes: list[str]) -> None:
 def _taken_up() -> Config:
     """The config of what the widgets say now, moved to the nearest that is valid; the widgets are moved along.
 
-    What was moved is remembered, and comes back as soon as it fits again, unless somebody has moved it since. A widget
-    that says None was drawn anew by the browser before it was told its value (seen under load): it keeps the last one.
+    What was moved is remembered, and comes back as soon as it fits again, unless somebody has moved it since. A widget that
+    says None was drawn anew by the browser before it was told its value (seen under load), a menu that says a text where
+    the knob has none still has the names of other choices: they keep the last one.
     """
     state = st.session_state
     last, notes = state.config, []
     before, shown = vars(last), {name: state.get(name) for name in KNOBS}
     if shown == before and not (state.wishes or state.moved):
         return last
-    values = {name: before[name] if value is None else value for name, value in shown.items()}
+    values = {name: before[name] if _lost(value, before[name]) else value for name, value in shown.items()}
     changed = values != before
     for name, value in values.items():
         if value == before[name]:
@@ -391,6 +402,10 @@ def _taken_up() -> Config:
     state.moved = {name: shown[name] for name in untold} | state.moved
     state.update({name: getattr(config, name) for name in state.moved})
     return config
+
+
+def _lost(value: Any, before: Any) -> bool:
+    return value is None or (isinstance(value, str) and not isinstance(before, str))
 
 
 def address() -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from playwright.sync_api import expect
 
 from attention import Config
 from attention.gallery import shares
@@ -83,6 +84,22 @@ def test_chips_join_masks_and_part_them(visit):
     shown(tab, combine="and")  # documents is what a second mask is by default
     chip(tab, "and", "documents").click()
     assert shown(tab).get_attribute("data-mask") == "causal"
+
+
+def test_the_fold_of_the_second_mask_stays_open(visit):
+    tab = visit("masks?tokens=16")
+    tab.quiet()
+    sidebar = tab.page.get_by_test_id("stSidebarUserContent")
+    sidebar.get_by_text("Second mask", exact=True).click()
+    tab.choose("combine", "or")
+    sidebar.get_by_text("causal or documents", exact=True).wait_for()
+    tab.quiet()
+    tab.choose("second", "window")
+    sidebar.get_by_text("causal or window", exact=True).wait_for()
+    tab.quiet()
+    tab.choose("combine", "none")
+    expect(tab.widget("second")).to_have_count(0)
+    expect(tab.widget("combine")).to_be_visible()
 
 
 def test_the_details_of_the_mask_in_use(visit):

@@ -75,6 +75,17 @@ def test_the_query_is_chosen_by_its_token(visit):
     assert tab.link == {"query": "4"}
 
 
+def test_the_menu_of_queries_keeps_up_with_the_length(visit):
+    tab = visit("softmax")
+    field = tab.widget("query").locator("input")
+    for tokens, last in (19, "last: 18 The"), (20, "last: 19 river"), (21, "last: 20 bank"):
+        tab.slider("tokens").press("ArrowRight")
+        tab.page.wait_for_url(f"**tokens={tokens}")
+        expect(field).to_have_value(last)
+        tab.quiet()
+    assert tab.page.get_by_test_id("stAlert").count() == 0
+
+
 def test_no_scaling_at_all_is_one_click(visit):
     tab = visit("softmax?topic=scaling")
     drawn(tab, CHARTS["scaling"])

@@ -86,7 +86,7 @@ def _zoom(config: Config, cells: Float[Tensor, "q k"], tile: int) -> None:
     names = tables.labels(config)
     figure = heatmap.selectable(cells, tile, config.colors, names, config.row, (rows[0], cols[0]))
     st.plotly_chart(
-        figure, key="focus", width="stretch", on_select=acts.framed, selection_mode="box", config={"displaylogo": False}
+        figure, key="focus", width="stretch", on_select=acts.framed, selection_mode="box", config=heatmap.SELECTING
     )
 
 
