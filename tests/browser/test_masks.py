@@ -91,6 +91,7 @@ def test_the_fold_of_the_second_mask_stays_open(visit):
     tab.quiet()
     sidebar = tab.page.get_by_test_id("stSidebarUserContent")
     sidebar.get_by_text("Second mask", exact=True).click()
+    tab.page.wait_for_timeout(500)  # while a fold unfolds, a menu in it shuts
     tab.choose("combine", "or")
     sidebar.get_by_text("causal or documents", exact=True).wait_for()
     tab.quiet()
