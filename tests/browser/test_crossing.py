@@ -13,7 +13,7 @@ from tests.browser.conftest import Tab, _opened
 from tests.served import Server
 
 LOOK = 20  # milliseconds between two looks at what has come
-CALM = 400  # milliseconds without a message after which the server has ended what it was asked for
+CALM = 250  # milliseconds without a message after which the server has ended what it was asked for
 GRID = ".heads-grid .heads"
 
 
