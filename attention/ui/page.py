@@ -369,15 +369,15 @@ def _taken_up() -> Config:
     """The config of what the widgets say now, moved to the nearest that is valid; the widgets are moved along.
 
     What was moved is remembered, and comes back as soon as it fits again, unless somebody has moved it since. A widget that
-    says None was drawn anew by the browser before it was told its value (seen under load), a menu that says a text where
-    the knob has none still has the names of other choices: they keep the last one.
+    says None was drawn anew by the browser before it was told its value (seen under load), a menu whose choices were
+    `renamed` may say a name that none has any more: they keep the last one.
     """
     state = st.session_state
     last, notes = state.config, []
     before, shown = vars(last), {name: state.get(name) for name in KNOBS}
     if shown == before and not (state.wishes or state.moved):
         return last
-    values = {name: before[name] if _lost(value, before[name]) else value for name, value in shown.items()}
+    values = {name: before[name] if _lost(name, value) else value for name, value in shown.items()}
     changed = values != before
     for name, value in values.items():
         if value == before[name]:
@@ -404,8 +404,8 @@ def _taken_up() -> Config:
     return config
 
 
-def _lost(value: Any, before: Any) -> bool:
-    return value is None or (isinstance(value, str) and not isinstance(before, str))
+def _lost(name: str, value: Any) -> bool:
+    return value is None or (isinstance(value, str) and f"{name} said" in st.session_state)
 
 
 def address() -> str:
