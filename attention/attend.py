@@ -117,13 +117,13 @@ def attend(
     learning = torch.is_grad_enabled() and _needs_grad(query, key, value, mask)
     if out is not None:
         _check_out(out, (*q[:-1], keys), query, learning)
-    cells = query.numel() * keys
-    if learning or dropout_p > 0 or cells == 0:
+    products = query.numel() * keys  # d of them a cell
+    if learning or dropout_p > 0 or products == 0:
         found = _differentiable(query, key, value, mask, is_causal, scale, softcap, dropout_p)
         return found if out is None else Attention(found.output, out.copy_(found.weights))
     weights = out if out is not None and out.is_contiguous() else None
     into = _by_blocks if queries * keys > SMALL and query.device.type == "cpu" else _at_once
-    if weights is None and (into is _by_blocks or cells > FEW * d):
+    if weights is None and (into is _by_blocks or products > FEW * d):
         weights = room((*q[:-1], keys), query)
     found = into(weights, query, key, value, mask, is_causal, scale, softcap, normalise)
     return found if out is None or out is weights else Attention(found.output, out.copy_(found.weights))

@@ -175,17 +175,22 @@ def _started(config: Config) -> None:
 def put(**values: Any) -> None:
     """Sets knobs: the next rerun takes them up as if a widget had been moved, and tells their widgets."""
     state = st.session_state
-    if said := {name: state.get(name) for name in values if name in WIDGETS}:
-        state.moved = said | state.moved
+    _tell_widgets({name: value for name, value in values.items() if name in WIDGETS})
     state.update(values)
     state.wishes = {name: wish for name, wish in state.get("wishes", {}).items() if name not in values}
 
 
 def _tell_widgets(values: Mapping[str, Any]) -> None:
-    """Sets what widgets say, whatever they said; those that say it already need not be told."""
+    """Sets what widgets say; the next run that draws them tells the browser, which says what it said till then."""
     state = st.session_state
-    said = {name: state[name] for name, value in values.items() if state.get(name, value) != value}
-    state.moved = said | state.moved
+    state.moved = {name: state.get(name) for name in values} | state.moved
+    state.update(values)
+
+
+def _tell_others(values: Mapping[str, Any]) -> None:
+    """The same for those that say something else; those that say nothing yet are told when they are drawn."""
+    state = st.session_state
+    _tell_widgets({name: value for name, value in values.items() if state.get(name, value) != value})
     state.update(values)
 
 
@@ -193,8 +198,7 @@ def renamed(name: str, said: str) -> None:
     """To call before the menu of a knob is drawn whose choices' names change: a browser has to be told of the new one."""
     state, key = st.session_state, f"{name} said"
     if state.get(key, said) != said:
-        state.moved = {name: state[name]} | state.moved
-        state[name] = getattr(state.config, name)
+        _tell_widgets({name: getattr(state.config, name)})
     state[key] = said
 
 
@@ -242,7 +246,7 @@ def _arrive(from_elsewhere: bool) -> None:
         state.config, state.notes = _known(*codec.from_query(query))
         state.wishes, state.told = {}, []
         state.stops = controls.ends(state.config, state.config)
-        _tell_widgets(vars(state.config))
+        _tell_others(vars(state.config))
         state.link = query
     elif from_elsewhere:
         state.update(vars(state.config))
@@ -399,8 +403,7 @@ def _taken_up() -> Config:
     untold = {name for name in stops if stops[name] != state.stops[name]}
     untold |= {name for name, value in vars(config).items() if shown[name] != value}
     state.stops = stops
-    state.moved = {name: shown[name] for name in untold} | state.moved
-    state.update({name: getattr(config, name) for name in state.moved})
+    _tell_widgets({name: getattr(config, name) for name in untold.union(state.moved)})
     return config
 
 
@@ -429,7 +432,7 @@ def _arrive_sweep(from_elsewhere: bool) -> None:
         state.sweep, capped = limits.bounded(found)
         state.sweep_notes = [*notes, *(capped if "seconds" in query else [])]
         state.sweep_link = query
-        _tell_widgets(sweep_controls.widgets(state.sweep))
+        _tell_others(sweep_controls.widgets(state.sweep))
     elif from_elsewhere:
         state.update(sweep_controls.widgets(state.sweep))
 
@@ -478,5 +481,5 @@ def _sweep_taken_up() -> Sweep:
         state.sweep_notes = notes
     state.sweep = found
     given = sweep_controls.widgets(found)
-    _tell_widgets({key: held for key, held in given.items() if key in state.moved or state.get(key) != held})
+    _tell_others({key: held for key, held in given.items() if key in state.moved or state.get(key) != held})
     return found
