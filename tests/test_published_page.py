@@ -170,8 +170,9 @@ def test_who_is_quicker_than_what_was_sent_loses_nothing():
     """The browser sends a version, and beside it the numbers from before a button set them."""
     test = opened(implementation="head-matrices", tokens="6", heads="2", d_model="16")
     test.button(key="try Keys of another sequence, values of 8 channels").click().run()
-    for key in ("keys", "d_v", "heard view"):
+    for key in ("keys", "d_v"):
         test.number_input(key=key).set_value(0)
+    test.color_picker(key="heard view").set_value("#000001")
     test.button_group(key="version").set_value("as meant").run()
     assert [test.number_input(key=key).value for key in ("keys", "d_v")] == [12, 8]
     assert test.button_group(key="version").value == "as meant"

@@ -149,6 +149,20 @@ def test_a_link_gone_back_to_is_not_undone_by_what_was_on_the_screen(moved, line
     expect(moved.slider("temperature")).to_have_value("1")
 
 
+def test_what_the_first_button_of_a_page_set_stands_beside_what_is_chosen_before_it_is_seen(tab, line):
+    small = {"tokens": "6", "d_model": "16", "heads": "2", "implementation": "head-matrices"}
+    tab.page.goto(f"{tab.server.url}/implementations?" + "&".join(f"{name}={value}" for name, value in small.items()))
+    button = tab.page.get_by_role("button", name="Keys of another sequence, values of 8 channels")
+    button.wait_for()
+    with line.slow(tab.page):
+        button.click()
+        line.answer(tab.page)
+        tab.widget("version").get_by_role("radio", name="as meant").click()
+    tab.painted(**small, version="as meant", keys=12, d_v=8)
+    expect(tab.widget("keys").locator("input")).to_have_value("12")
+    tab.page.goto(tab.server.url)
+
+
 def test_a_number_reset_and_typed_again_without_enter_counts(moved):
     reset(moved)
     moved.painted()

@@ -42,14 +42,24 @@ def test_a_row_that_raises_has_no_squares_and_says_where(visit):
     expect(tab.page.get_by_test_id("stAlert").first).to_contain_text("context = (weights.unsqueeze(-1) * v).sum(dim=1)")
     assert tab.page.get_by_test_id("heads-grid").count() == 0
     tab.page.get_by_role("button", name="Keys of another sequence, values of 8 channels").click()
-    expect(tab.page.get_by_test_id("stAlert").first).to_contain_text("must match the size of tensor b (2)")
-    tab.quiet()
     choice(tab, "version", "as meant").click()
     tab.painted(**SMALL, implementation="head-matrices", version="as meant", keys=12, d_v=8)
     grid = tab.page.get_by_test_id("heads-grid")
     expect(grid).not_to_contain_text(re.compile(r"\bso\b"))  # the sixth word: two sequences have no list of names
     canvas = grid.locator("canvas").first.bounding_box()
     assert canvas["width"] / canvas["height"] == pytest.approx(12 / 6, rel=0.05)
+
+
+def test_a_note_that_goes_leaves_all_else_where_it_is(visit):
+    tab = visit(f"{LINK}&version=perhaps")
+    tab.painted(**SMALL)
+    tab.quiet()
+    expect(tab.page.get_by_test_id("stAlert").first).to_contain_text("perhaps")
+    shown = choice(tab, "version", "as meant").element_handle()
+    tab.widget("temperature").locator("input[type=range]").press("ArrowRight")
+    tab.painted(**SMALL, temperature=1.05)
+    expect(tab.page.get_by_text("perhaps")).to_have_count(0)
+    assert shown.evaluate("it => it.isConnected"), "drawn anew, and a click on what was there before is lost"
 
 
 def test_a_question_keeps_name_and_error_till_it_is_answered(visit):
