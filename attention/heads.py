@@ -104,7 +104,8 @@ def _block(weights: Weights, apart: Float[Tensor, "q k"]) -> tuple[Tensor, Tenso
 def row_entropy(weights: Float[Tensor, "*q k"]) -> Float[Tensor, "*q"]:
     """Entropy of each row in nats (Clark et al. 2019, section 3.2, without their smoothing): -sum p ln p."""
     logs = weights.clamp(min=torch.finfo(weights.dtype).tiny).log2()  # 0 ln 0 is 0; `log` and `entr` are slower
-    return -math.log(2) * (weights * logs).sum(-1)
+    bits = (weights * logs).sum(-1).clamp(max=0)  # of a weight that was rounded to above one it would be positive
+    return 0 - math.log(2) * bits  # and minus zero would be written with its sign
 
 
 def entropy(rows: Rows) -> PerHead:

@@ -125,6 +125,8 @@ def test_rows_and_their_entropy():
     rows = torch.tensor([[[0.0, 0.0], [0.5, 0.5], [1.0, 0.0]]])
     assert heads.rows(rows).seeing.tolist() == [[False, True, True]]
     torch.testing.assert_close(row_entropy(rows), torch.tensor([[0.0, math.log(2), 0.0]]))
+    rounded = torch.tensor([[0.0, 1.0], [0.0, 1.0 + 2**-23]])
+    assert not row_entropy(rounded).signbit().any(), "a page would say -0.000 nats"
 
 
 @pytest.mark.parametrize("shape", [(3, 3), (1, 2, 3, 3)])

@@ -10,6 +10,7 @@ import torch
 from attention import Config, cells, tables, trace
 from attention.config import ends
 from attention.ui import compute
+from attention.ui.views import heads_long
 from tests.test_pages import PAGES, ROOT, run, said
 
 LINK = {"tokens": "1500", "heads": "2", "d_model": "16", "input": "refrain"}
@@ -41,6 +42,22 @@ def test_a_long_sequence_is_drawn_and_its_row_is_exact():
     want = tables.numbers(trace(CONFIG).weights, trace(CONFIG).mask)
     assert numbers["entropy"].tolist() == pytest.approx(want["entropy"], abs=1e-5)
     assert numbers["previous"].tolist() == pytest.approx(want["previous"], abs=1e-5)
+
+
+def test_a_machine_that_is_too_busy_to_look_in_time_has_not_cancelled_anything(monkeypatch):
+    """Between the zoom, which comes first here, and the squares more time goes by than it takes to be given up."""
+    row, given_up = heads_long._row, []
+
+    def slow(config, drawing):
+        if not given_up and drawing.open:
+            drawing.looks.clear()
+            given_up.append(drawing.stopped())
+        row(config, drawing)
+
+    monkeypatch.setattr(heads_long, "_row", slow)
+    test = run(ROOT / "pages/heads.py", {"tokens": "16000", "heads": "2", "d_model": "16", "rows": "0-99"})
+    assert given_up == [True] and not test.exception
+    assert "Cancelled" not in words(test)
 
 
 def test_the_numbers_under_the_zoom_are_those_of_the_trace():

@@ -30,7 +30,7 @@ from attention.threads import one_thread, pool
 from attention.zoom import preview
 
 KEPT = 3  # finished drawings, of at most 300 MB each
-GONE = 5.0  # seconds after which a visitor who no longer looks is taken to have left
+GONE = 15.0  # seconds after which a visitor who no longer looks is taken to have left; a busy machine may take five
 MODEST = 15  # niceness of the threads that compute blocks
 T = TypeVar("T")
 log = logging.getLogger(__name__)

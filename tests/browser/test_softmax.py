@@ -21,10 +21,17 @@ TOPICS = {
 
 def drawn(tab, count: int) -> list[Locator]:
     """The Vega charts of the page, once so many are painted."""
+    tab.page.wait_for_function(
+        """count => {  // at once: those of the topic before may still be there
+            const charts = [...document.querySelectorAll('[data-testid="stVegaLiteChart"]')];
+            return charts.length === count && charts.every((chart) => chart.querySelector("canvas, svg.marks"));
+        }""",
+        arg=count,
+        timeout=SECONDS,
+    )
+    tab.quiet()
     charts = tab.page.get_by_test_id("stVegaLiteChart")
-    expect(charts).to_have_count(count, timeout=SECONDS)
-    for chart in charts.all():
-        chart.locator("canvas, svg.marks").first.wait_for()
+    expect(charts).to_have_count(count)
     return charts.all()
 
 

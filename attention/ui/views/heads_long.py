@@ -53,6 +53,7 @@ def view(config: Config) -> None:
 
 def _every_head(config: Config, drawing: Drawing) -> None:
     """Two blocks, one of them empty: beside a timer, a browser keeps what nothing replaces."""
+    drawing = drawn(config)  # on a busy machine it may have been given up meanwhile, as if nobody looked
     if _awaited(drawing):
         st.fragment(_growing, run_every=TICK)(config, drawing)
         st.empty()
