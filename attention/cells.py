@@ -1,15 +1,16 @@
 """Weights to bytes: what the browser draws the heads from.
 
 A weight travels as a code of 16 bits: a float with 5 bits of exponent and 11 of mantissa, cut from the middle of a
-float32, so that coding is a shift and codes are in the order of their weights. Where a head has more cells than `side`
-a side, a cell stands for a tile of tokens and carries the greatest weight in it, and where in the tile that stands.
+float32, so that coding is a shift and codes are in the order of their weights. It is rounded to the side on which its
+first three digits stay what they are. Where a head has more cells than `side` a side, a cell stands for a tile of tokens
+and carries the greatest weight in it, and where in the tile that stands.
 """
 
 from __future__ import annotations
 
 from concurrent.futures import Executor
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import torch
@@ -47,17 +48,17 @@ def cells(
 ) -> Cells:
     """The cells of weights from 0 to 1, at most `side` by `side` a head; exact (one token a cell) up to `side` tokens.
 
-    `mask` is True where a query may see a key. A cell is masked only where its whole tile is. Greatest and place are
-    right to the precision of a code: of weights closer together than 1 in 4096, the first in its tile stands for both.
-    Threads of an `executor` share the heads.
+    `mask` is True where a query may see a key. A cell is masked only where its whole tile is. Of weights in a tile that
+    are closer together than 1 in 2048, the first stands for both. Threads of an `executor` share the heads.
     """
     queries, keys = weights.shape[-2:]
     tile = -(-max(queries, keys) // side)
     if tile == 1:
-        return Cells(_codes(_rounded(weights.float()) >> BITS, mask), None, tile, queries, keys)
-    marked = torch.stack(list((executor.map if executor else map)(partial(_pooled, tile=tile), weights.float())))
-    places = (tile * tile - 1 - (marked & (1 << BITS) - 1)).to(torch.uint8) if tile <= WIDEST else None
-    return Cells(_codes(marked >> BITS, _any(mask, tile)), places, tile, queries, keys)
+        return Cells(_codes(weights.float(), mask), None, tile, queries, keys)
+    pooled = list((executor.map if executor else map)(partial(_pooled, tile=tile), weights.float()))
+    greatest, places = (torch.stack(parts) for parts in zip(*pooled, strict=True))
+    where = places.to(torch.uint8) if tile <= WIDEST else None
+    return Cells(_codes(greatest, _any(mask, tile)), where, tile, queries, keys)
 
 
 def pixel_cells(
@@ -67,11 +68,11 @@ def pixel_cells(
 
     As many `keys` as `queries`, unless they are given.
     """
-    return Cells(_codes(_rounded(pixels.float()) >> BITS, visible), None, tile, queries, keys or queries)
+    return Cells(_codes(pixels.float(), visible), None, tile, queries, keys or queries)
 
 
 def weights(codes: UInt16[Tensor, "*any"]) -> Float[Tensor, "*any"]:
-    """The weights that codes stand for, within 1 in 4096; masked ones as NaN."""
+    """The weights that codes stand for, the same to three digits and within 1 in 2048; masked ones as NaN."""
     whole = codes.to(torch.int32)
     coded = ((whole + SHIFT) << BITS).view(torch.float32)
     return coded.masked_fill(whole == ZERO, 0.0).masked_fill(whole == MASKED, torch.nan)
@@ -86,34 +87,64 @@ def payload(header: dict[str, Any], cells: Cells) -> bytes:
     return framed(header | shape, [tensor.numpy().data for tensor in tensors])
 
 
-def _rounded(values: Float[Tensor, "*any"]) -> Int[Tensor, "*any"]:
-    """Bits of float32 values, rounded to those that a code keeps."""
-    return values.contiguous().view(torch.int32).add(1 << BITS - 1).bitwise_and_(-1 << BITS)
+def _pooled(head: Float[Tensor, "q k"], tile: int) -> tuple[Float[Tensor, "p r"], Int[Tensor, "p r"]]:
+    """The greatest of each tile, and where in it that stands, which is known up to 64 tokens a side.
 
-
-def _pooled(head: Float[Tensor, "q k"], tile: int) -> Int[Tensor, "p r"]:
-    """The greatest of each tile as rounded bits; the bits below say where it stands, counted from the tile's end.
-
-    Places in the low bits make one integer maximum find both. Rows first: they are contiguous, columns then few.
+    Bits of weights, rounded to those of a code, with places in those below, counted from the tile's end, make one integer
+    maximum find both. Rows first: they are contiguous, columns then few.
     """
     place = torch.arange(head.shape[1], dtype=torch.int32) % tile
     counts = tile <= 1 << BITS // 2  # beyond, places don't fit into the low bits and nobody asks for them
     best = torch.zeros(-(-head.shape[0] // tile), head.shape[1], dtype=torch.int32)
     for row in range(min(tile, head.shape[0])):
-        marked = _rounded(head[row::tile])
-        marked = marked.bitwise_or_(tile * tile - 1 - row * tile - place) if counts else marked
+        marked = _bits(head[row::tile])
+        if counts:
+            ahead = tile * tile - 1 - row * tile - place
+            marked = marked.add(1 << BITS - 1).bitwise_and_(-1 << BITS).bitwise_or_(ahead)
         torch.maximum(best[: len(marked)], marked, out=best[: len(marked)])
-    return reduce(_padded(best, tile), "p (r j) -> p r", "max", j=tile)
+    best = reduce(_padded(best, tile), "p (r j) -> p r", "max", j=tile)
+    if not counts:
+        return best.view(torch.float32), best
+    found = tile * tile - 1 - (best & (1 << BITS) - 1)
+    down, across = (torch.arange(size) * tile for size in best.shape)
+    within = torch.arange(tile)[:, None] * head.shape[1] + torch.arange(tile)
+    corner = down[:, None] * head.shape[1] + across
+    there = torch.index_select(within.flatten(), 0, found.flatten()).add_(corner.flatten())
+    return torch.index_select(head.flatten(), 0, there).view_as(found), found
 
 
-def _codes(upper: Int[Tensor, "h p r"], visible: Bool[Tensor, "*h p r"]) -> UInt16[Tensor, "h p r"]:
-    """Codes of the upper bits of weights: those too small for a code get the least that is not zero.
+def _codes(weights: Float[Tensor, "h p r"], visible: Bool[Tensor, "*h p r"]) -> UInt16[Tensor, "h p r"]:
+    """Codes of weights from 0 to 1: those too small for a code get the least that is not zero.
 
     In sums and products, as comparing and filling in takes six times as long; a weight of zero may have a sign.
     """
+    bits = _bits(weights)
+    below = (bits >> BITS).sub_(SHIFT).clamp_(0, ONE)  # the code below a weight
+    upper = torch.index_select(_ups(), 0, below.flatten()).view_as(bits).add_(bits) >> BITS
     some = upper.clamp(0, 1)  # 0 where nothing is
-    codes = (upper - SHIFT).clamp_(LEAST, ONE).add_(some, alpha=LEAST - ZERO).sub_(LEAST - ZERO)
+    codes = upper.sub_(SHIFT).clamp_(LEAST, ONE).add_(some, alpha=LEAST - ZERO).sub_(LEAST - ZERO)
     return codes.mul_(visible.to(codes.dtype)).to(torch.uint16)
+
+
+def _bits(values: Float[Tensor, "*any"]) -> Int[Tensor, "*any"]:
+    """Those of float32 values."""
+    return values.contiguous().view(torch.int32)
+
+
+@lru_cache(maxsize=1)
+def _ups() -> Int[Tensor, "code"]:
+    """For each code, what to add to the bits of a weight between it and the next, so that cutting them off rounds right.
+
+    That is to the nearer one, or, where three digits change in between, to the one on the weight's side of that place.
+    """
+    ups = torch.full((ONE + 1,), 1 << BITS - 1, dtype=torch.int32)
+    halves = torch.arange(100, 1000, dtype=torch.float64) + 0.5  # from these on the next three digits are nearer
+    turns = torch.cat([halves * 10.0**power for power in range(-13, -2)])
+    single = turns.float()
+    first = single.view(torch.int32) + (single.double() < turns).int()  # bits of the least float32 from there on
+    last = first[first > SHIFT + LEAST << BITS] - 1  # the bits right before it
+    ups[(last >> BITS) - SHIFT] = (1 << BITS) - 1 - (last & (1 << BITS) - 1)
+    return ups
 
 
 def _any(mask: Bool[Tensor, "*h q k"], tile: int) -> Bool[Tensor, "*h p r"]:

@@ -160,14 +160,15 @@ def test_a_link_is_the_first_request_to_a_fresh_server(page, fresh_server, visit
     assert tab.page.get_by_test_id("stAlert").count() == 0
 
 
-def test_pages_are_left_and_come_back_to_with_nothing_forgotten(visit, theme):
+@pytest.mark.parametrize(("theme", "others"), [("light", PAGES[1::2]), ("dark", PAGES[2::2])], ids=["light", "dark"])
+def test_pages_are_left_and_come_back_to_with_nothing_forgotten(visit, theme, others):
     tab = visit("?" + urlencode(KNOBS), theme=theme)
     tab.painted(**KNOBS)
     assert tab.page.locator(".heads-grid .square canvas").count() == 4
     tab.slider("temperature").press("ArrowRight")
     now = KNOBS | {"temperature": "0.55"}
     tab.painted(**now)
-    for name in [*PAGES, "heads"]:
+    for name in [*others, "heads"]:
         tab.page.get_by_test_id("stTopNavLink").get_by_text(name.capitalize(), exact=True).click()
         tab.quiet()
         tab.page.wait_for_url(f"**?{urlencode(now)}")
