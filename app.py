@@ -5,14 +5,20 @@ No icons: Streamlit would make the browser ask another host for them.
 
 import streamlit as st
 
+from attention.ui import page
+
+# It is at the root only. Its name leads there; to Streamlit that is another page, so this one goes by another name.
+HEADS = st.Page("pages/heads.py", title="Heads", url_path="root", default=True)
+
 st.navigation(
     [
-        st.Page("pages/heads.py", title="Heads", default=True),
+        HEADS,
         st.Page("pages/softmax.py", title="Softmax"),
         st.Page("pages/masks.py", title="Masks"),
         st.Page("pages/steps.py", title="Steps"),
         st.Page("pages/implementations.py", title="Implementations"),
         st.Page("pages/timing.py", title="Timing"),
+        st.Page(page.leading_to(HEADS), title="Heads", url_path="heads", visibility="hidden"),
     ],
     position="top",
 ).run()

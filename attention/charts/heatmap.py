@@ -19,6 +19,21 @@ from attention.charts import theme
 LABELLED = 32  # tokens up to which the axes carry them
 PIXELS = 256  # cells a side at the most; beyond, a cell is the greatest weight of its tile
 MASKED = "rgba(128,128,128,0.18)"  # what is not drawn shows the ground
+STRIPES = (
+    "<svg xmlns='http://www.w3.org/2000/svg'><pattern id='p' width='8.5' height='8.5' patternUnits='userSpaceOnUse' "
+    "patternTransform='rotate(45)'><path d='M0 0V9' stroke='gray' stroke-opacity='.28' stroke-width='8.5'/></pattern>"
+    "<rect width='100%' height='100%' fill='url(#p)'/></svg>"
+)
+HATCH = {  # and the stripes of all hidden cells: in pixels, whatever the size
+    "source": "data:image/svg+xml;base64," + base64.b64encode(STRIPES.encode()).decode(),
+    "layer": "below",
+    "sizing": "stretch",
+    "xref": "x domain",
+    "yref": "y domain",
+    "y": 1,
+    "sizex": 1,
+    "sizey": 1,
+}
 AXIS = {"showgrid": False, "zeroline": False, "constrain": "domain", "automargin": False}
 LETTER, CUT = 7, 10  # pixels of a letter beside an axis, and letters of a token at the most
 FEW = 6  # tokens up to which each has a tick
@@ -104,6 +119,7 @@ def _spec(
         "height": height,
         "margin": margin(below, beside),
         "plot_bgcolor": MASKED,
+        "images": [HATCH],
         "xaxis": AXIS | across,
         "yaxis": AXIS | down | {"scaleanchor": "x"},
         "uirevision": f"{rows} {columns} {tile} {first}",  # a zoom stays while the size does
@@ -120,7 +136,7 @@ def margin(below: Mapping[str, Any] = NO_TICKS, beside: Mapping[str, Any] = NO_T
     """
     upright = LETTER * max(map(len, below.get("ticktext", ())), default=2)  # tokens that have no room side by side
     long = max(map(len, [*beside.get("ticktext", ()), *beside.get("labelalias", {}).values()]), default=0)
-    return {"l": 34 + LETTER * max(5, long), "r": 88, "t": 12, "b": 40 + upright, "autoexpand": False}
+    return {"l": 34 + LETTER * max(5, long), "r": 88, "t": 12, "b": 40 + upright, "pad": 0, "autoexpand": False}
 
 
 def _cells(cells: Float[Tensor, "q k"], tile: int, colors: str, first: tuple[int, int]) -> dict:
@@ -165,7 +181,7 @@ def difference(
         hovertemplate=f"query %{{y}}<br>key %{{x}}<br>{what} %{{z:+.3g}}<extra></extra>",
     )
     edge = {"showline": True, "mirror": True, "linecolor": theme.HIDDEN}
-    return figure.update_layout(plot_bgcolor="rgba(0,0,0,0)").update_xaxes(**edge).update_yaxes(**edge)
+    return figure.update_layout(plot_bgcolor="rgba(0,0,0,0)", images=()).update_xaxes(**edge).update_yaxes(**edge)
 
 
 def outputs(cells: Float[Tensor, "q c"], tiles: tuple[int, int], limit: float) -> go.Figure:

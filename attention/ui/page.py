@@ -17,6 +17,7 @@ from typing import Any
 from uuid import uuid4
 
 import streamlit as st
+from streamlit.navigation.page import StreamlitPage
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
@@ -103,6 +104,11 @@ def show_sweep(view: Callable[[Sweep], None]) -> None:
     _arrive_sweep(_begin(view.__module__))
     _live_sweep(view)
     compute.settle(view.__module__)
+
+
+def leading_to(page: StreamlitPage) -> Callable[[], None]:
+    """A page that is nothing but another name of this one: it leads there, with all that stands in the link."""
+    return lambda: st.switch_page(page, query_params=st.query_params.to_dict())
 
 
 def _begin(module: str) -> bool:

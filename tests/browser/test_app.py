@@ -160,6 +160,14 @@ def test_a_link_is_the_first_request_to_a_fresh_server(page, fresh_server, visit
     assert tab.page.get_by_test_id("stAlert").count() == 0
 
 
+def test_the_first_page_is_at_its_name_too(visit):
+    visit().painted()  # a server that has answered nobody yet knows all names
+    tab = visit("heads?heads=4")
+    tab.painted(heads=4)
+    assert tab.link == {"heads": "4"}
+    expect(tab.page.get_by_role("dialog")).to_have_count(0)
+
+
 @pytest.mark.parametrize(("theme", "others"), [("light", PAGES[1::2]), ("dark", PAGES[2::2])], ids=["light", "dark"])
 def test_pages_are_left_and_come_back_to_with_nothing_forgotten(visit, theme, others):
     tab = visit("?" + urlencode(KNOBS), theme=theme)
