@@ -6,6 +6,7 @@ import json
 
 import plotly.io
 import pytest
+import torch
 from plotly.tools import return_figure_from_figure_or_data
 
 from attention import Config, tables, trace
@@ -36,3 +37,12 @@ def test_a_figure_that_is_ready_says_what_plotly_would_say(knobs, colors):
 def _sent(figure) -> str:
     """As Streamlit has it."""
     return plotly.io.to_json(return_figure_from_figure_or_data(figure, validate_figure=True), validate=False)
+
+
+def test_what_is_hidden_is_hatched_and_no_difference_is_not():
+    cells = torch.tensor([[1.0, torch.nan], [0.5, 0.5]])
+    assert [image.source for image in heatmap.weights(cells, 1, "linear", []).layout.images] == [
+        heatmap.HATCH["source"]
+    ]
+    for figure in (heatmap.difference(cells, 1, []), heatmap.outputs(cells, (1, 1), 1.0)):
+        assert not figure.layout.images

@@ -181,7 +181,8 @@ def difference(
         hovertemplate=f"query %{{y}}<br>key %{{x}}<br>{what} %{{z:+.3g}}<extra></extra>",
     )
     edge = {"showline": True, "mirror": True, "linecolor": theme.HIDDEN}
-    return figure.update_layout(plot_bgcolor="rgba(0,0,0,0)", images=()).update_xaxes(**edge).update_yaxes(**edge)
+    figure.layout.images = ()  # an update would add to them; no change is the ground itself
+    return figure.update_layout(plot_bgcolor="rgba(0,0,0,0)").update_xaxes(**edge).update_yaxes(**edge)
 
 
 def outputs(cells: Float[Tensor, "q c"], tiles: tuple[int, int], limit: float) -> go.Figure:
