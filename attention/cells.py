@@ -24,6 +24,7 @@ from attention.framing import framed
 MASKED, ZERO, LEAST, ONE = 0, 1, 2, 65535  # codes: hidden by the mask, exactly zero, the least weight, a weight of one
 BITS = 12  # of the 23 in a mantissa that a code drops; while a tile is pooled they say where its greatest stands
 SHIFT = (127 << 23 >> BITS) - ONE  # what lies between the upper bits of a float32 and its code
+NOTHING = torch.iinfo(torch.int32).min  # less than the bits of any weight, a zero with a sign included
 WIDEST = 16  # tokens a side of the largest tile whose places fit into a byte
 
 
@@ -95,14 +96,14 @@ def _pooled(head: Float[Tensor, "q k"], tile: int) -> tuple[Float[Tensor, "p r"]
     """
     place = torch.arange(head.shape[1], dtype=torch.int32) % tile
     counts = tile <= 1 << BITS // 2  # beyond, places don't fit into the low bits and nobody asks for them
-    best = torch.zeros(-(-head.shape[0] // tile), head.shape[1], dtype=torch.int32)
+    best = torch.full((-(-head.shape[0] // tile), head.shape[1]), NOTHING, dtype=torch.int32)
     for row in range(min(tile, head.shape[0])):
         marked = _bits(head[row::tile])
         if counts:
             ahead = tile * tile - 1 - row * tile - place
             marked = marked.add(1 << BITS - 1).bitwise_and_(-1 << BITS).bitwise_or_(ahead)
         torch.maximum(best[: len(marked)], marked, out=best[: len(marked)])
-    best = reduce(_padded(best, tile), "p (r j) -> p r", "max", j=tile)
+    best = reduce(_padded(best, tile, NOTHING), "p (r j) -> p r", "max", j=tile)
     if not counts:
         return best.view(torch.float32), best
     found = tile * tile - 1 - (best & (1 << BITS) - 1)
@@ -154,7 +155,7 @@ def _any(mask: Bool[Tensor, "*h q k"], tile: int) -> Bool[Tensor, "*h p r"]:
     return reduce(_padded(seen, tile), "... p (r j) -> ... p r", "max", j=tile).bool()
 
 
-def _padded(values: Tensor, tile: int) -> Tensor:
-    """With zeros at the end of the last axis, up to a whole number of tiles."""
+def _padded(values: Tensor, tile: int, fill: int = 0) -> Tensor:
+    """Filled at the end of the last axis, up to a whole number of tiles."""
     missing = -values.shape[-1] % tile
-    return F.pad(values, (0, missing)) if missing else values
+    return F.pad(values, (0, missing), value=fill) if missing else values

@@ -7,6 +7,7 @@ import struct
 from decimal import ROUND_HALF_UP, Context, Decimal
 
 import numpy as np
+import pytest
 import torch
 from einops import rearrange
 from hypothesis import given, settings
@@ -129,6 +130,13 @@ def test_a_drawing_small_enough_to_check_by_eye():
     assert found.codes[0].int()[0, 1] == MASKED
     assert weights(found.codes)[0][[0, 1, 1], [0, 0, 1]].tolist() == [0.5, 0.25, 0.125]
     assert found.places[0][[0, 1, 1], [0, 0, 1]].tolist() == [2, 3, 0]  # of two equal ones the first
+
+
+@pytest.mark.parametrize("side", [9, 4, 2])
+def test_a_zero_with_a_sign_is_a_zero_and_its_place_a_token(side):
+    found = cells(torch.full((1, 9, 9), -0.0), torch.ones(9, 9, dtype=torch.bool), side)
+    assert (found.codes.int() == ZERO).all()
+    assert found.places is None or (found.places == 0).all()
 
 
 def test_a_map_made_elsewhere():
