@@ -83,6 +83,10 @@ def test_a_code_is_right_to_three_digits(weight):
     code = cells(torch.full((1, 1, 1), weight), torch.ones(1, 1, dtype=torch.bool), 4).codes
     assert abs(weights(code).item() - weight) <= weight * PRECISION
     assert three_digits(weights(code).item()) == three_digits(weight)
+    bits = np.float32(weight).view(np.int32)
+    nearest = ((bits + (1 << cells_.BITS - 1)) & (-1 << cells_.BITS)).astype(np.int32).view(np.float32).item()
+    if three_digits(nearest) == three_digits(weight):  # the code that is nearest serves, and is taken: within 1 in 4096
+        assert abs(weights(code).item() - weight) <= weight * PRECISION / 2
 
 
 def three_digits(weight: float) -> Decimal:

@@ -140,6 +140,16 @@ def test_a_number_typed_before_a_pin_is_seen_stands(moved, line):
     expect(query(moved)).to_have_value("3")
 
 
+def test_what_moves_something_else_does_not_undo_a_reset_on_its_way(moved, line):
+    with line.slow(moved.page):
+        reset(moved)
+        line.answer(moved.page)
+        moved.slider("heads").press("ArrowRight")
+    moved.painted(heads=9, d_model=513)
+    expect(query(moved)).to_have_value("-1")
+    expect(moved.slider("temperature")).to_have_value("1")
+
+
 def test_a_link_gone_back_to_is_not_undone_by_what_was_on_the_screen(moved, line):
     with line.slow(moved.page):
         moved.page.go_back()

@@ -42,6 +42,8 @@ def test_a_row_that_raises_has_no_squares_and_says_where(visit):
     expect(tab.page.get_by_test_id("stAlert").first).to_contain_text("context = (weights.unsqueeze(-1) * v).sum(dim=1)")
     assert tab.page.get_by_test_id("heads-grid").count() == 0
     tab.page.get_by_role("button", name="Keys of another sequence, values of 8 channels").click()
+    expect(tab.page.get_by_test_id("stAlert").first).to_contain_text("must match the size of tensor b (2)")
+    tab.quiet()
     choice(tab, "version", "as meant").click()
     tab.painted(**SMALL, implementation="head-matrices", version="as meant", keys=12, d_v=8)
     grid = tab.page.get_by_test_id("heads-grid")

@@ -80,7 +80,7 @@ def test_what_is_lit_is_what_the_core_says(visit, more):
     drawn(tab, link)
     for name, step in by_name(config).items():
         shape = step.shape[-2:]
-        for row, column in {(shape[0] - 1, 0), (shape[0] // 2, shape[1] - 1)}:
+        for row, column in {(0, 0), (shape[0] - 1, shape[1] - 1), (shape[0] // 2, 1 % shape[1])}:
             point(tab, name, row, column, shape)
             wait_for_cell(tab, name, 0, row, column)
             assert told(tab)[1] == {key: set(boxes) for key, boxes in lit(config, name, row, column).items()}
