@@ -210,26 +210,62 @@ def _seeing(mask: Tensor) -> Bool[Tensor, "..."]:
 
 
 def _at_once(weights, query, key, value, mask, is_causal, scale, softcap, normalise) -> Attention:
-    """All heads in one batched product, in place: the fastest for small squares, and on accelerators."""
-    q, keys, few = query.shape, key.shape[-2], weights is None
+    """All heads in one batched product, in place: the fastest for small squares, and on accelerators.
+
+    The product begins with what the mask adds, where all heads have one mask: that saves a pass over all scores, but has
+    to be looked at afterwards, for which a processor need not wait for its accelerator.
+    """
+    few, square, added = weights is None, (query.shape[-2], key.shape[-2]), None
+    seen = _until(*square, query.device) if is_causal else mask
+    if seen is not None and query.is_cpu and not softcap:
+        added = _falling(*square, query.dtype, query.device) if few and is_causal else _added(seen, query)
+    weights = normalise(_logits(weights, query, key, seen, scale, softcap, added))
+    if (mask is not None or added is not None) and _astray(weights, few):
+        blind = ~_seeing(seen)  # a row that sees nothing has no number at all
+        if _astray(weights.masked_fill_(blind, 0), few) and added is not None:  # and what is hidden may be none
+            normalise(_logits(weights, query, key, seen, scale, softcap)).masked_fill_(blind, 0)
+    return Attention(torch.matmul(weights, value), weights)
+
+
+def _logits(weights, query, key, seen, scale, softcap, added=None) -> Float[Tensor, "*b q k"]:
+    """What the softmax sees, in `weights` or in fresh memory. What is `added` lets a NaN through where it hides."""
+    q, keys = query.shape, key.shape[-2]
     queries, d = q[-2], q[-1]
     many, across = query.reshape(-1, queries, d), key.reshape(-1, keys, d).mT
-    hidden = _hidden(query.dtype, query.device)
-    if few:  # here beta=0 leaves out what is hidden
-        weights = torch.baddbmm(hidden, many, across, beta=0, alpha=scale).view(*q[:-1], keys)
+    nothing, hidden = _edges(query.dtype, query.device)
+    begin, beta = (nothing, 0) if added is None else (added, 1)  # beta=0 leaves out where it begins
+    if weights is None:
+        weights = torch.baddbmm(begin, many, across, beta=beta, alpha=scale).view(*q[:-1], keys)
     else:
-        flat = weights.view(-1, queries, keys)
-        torch.baddbmm(flat, many, across, beta=0, alpha=scale, out=flat)
+        torch.baddbmm(begin, many, across, beta=beta, alpha=scale, out=weights.view(-1, queries, keys))
+    if added is not None:
+        return weights
     capped(weights, softcap)
-    seen = _until(queries, keys, query.device) if is_causal else mask
     if seen is not None and seen.dtype == torch.bool:
         torch.where(seen, weights, hidden, out=weights)  # a fill in place takes longer
     elif seen is not None:
         weights.add_(seen)
-    normalise(weights)
-    if mask is not None and math.isnan((weights if few else weights[..., 0]).min().item()):
-        weights.masked_fill_(~_seeing(mask), 0)  # a row that sees nothing has no number at all
-    return Attention(torch.matmul(weights, value), weights)
+    return weights
+
+
+def _added(mask: Tensor, like: Tensor) -> Float[Tensor, "..."] | None:
+    """What a mask adds to the scores of every head, None where heads have masks of their own."""
+    if mask.ndim > 2:
+        if mask.shape[:-2].numel() > 1:
+            return None
+        mask = mask.view(mask.shape[-2:])
+    return torch.where(mask, *_edges(like.dtype, like.device)) if mask.dtype == torch.bool else mask
+
+
+@lru_cache(maxsize=8)
+def _falling(queries: int, keys: int, dtype: torch.dtype, device: torch.device) -> Float[Tensor, "q k"]:
+    """The same of the causal mask."""
+    return torch.where(_until(queries, keys, device), *_edges(dtype, device))
+
+
+def _astray(weights: Float[Tensor, "*b q k"], few: bool) -> bool:
+    """Has any row no number? Then none of its weights has one."""
+    return math.isnan((weights if few else weights[..., 0]).min().item())
 
 
 def _by_blocks(weights, query, key, value, mask, is_causal, scale, softcap, normalise) -> Attention:
@@ -302,8 +338,9 @@ def _until(queries: int, keys: int, device: torch.device | str) -> Bool[Tensor, 
 
 
 @lru_cache(maxsize=8)
-def _hidden(dtype: torch.dtype, device: torch.device) -> Float[Tensor, ""]:
-    return torch.tensor(HIDDEN, dtype=dtype, device=device)
+def _edges(dtype: torch.dtype, device: torch.device) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
+    """What is added to a score that takes part, and to one that is hidden."""
+    return torch.zeros((), dtype=dtype, device=device), torch.tensor(HIDDEN, dtype=dtype, device=device)
 
 
 def _seen(mask: Bool[Tensor, "r k"], rows: slice) -> Block:

@@ -244,6 +244,27 @@ def test_nan_goes_in_and_nan_comes_out(path, poisoned, monkeypatch):
     assert torch.equal(weights.isnan().any(-1), hit & (poisoned != 2))
 
 
+@pytest.mark.parametrize("path", ["at once", "by blocks"])
+@pytest.mark.parametrize("poison", [torch.nan, torch.inf, -torch.inf])
+@pytest.mark.parametrize("heads", [1, 3], ids=["a mask", "masks of their own"])
+@pytest.mark.parametrize("kind", ["causal", "boolean", "blind"])
+def test_no_weight_is_lost_to_what_is_hidden(path, poison, heads, kind, monkeypatch):
+    """A key that is no number reaches the weights of the rows that see it, and no other."""
+    if path == "by blocks":
+        for name, size in ODD.items():
+            monkeypatch.setattr(core, name, size)
+    query, key, value = normal(0, 3, 5, 4), normal(1, 3, 5, 4), normal(2, 3, 5, 4)
+    seen = torch.ones(heads, 5, 5).bool().tril(-1 if kind == "blind" else 0)
+    options = {"is_causal": True} if kind == "causal" else {"attn_mask": seen}
+    sound = scaled_dot_product_attention(query, key, value, **options).weights
+    key[:, 3] = poison
+    weights = scaled_dot_product_attention(query, key, value, **options).weights
+    unaware = ~seen[:, :, 3].expand(3, -1)
+    assert unaware.sum(-1).tolist() == [4 if kind == "blind" else 3] * 3
+    close(weights[unaware], sound[unaware], 1e-6)
+    assert poison in (torch.inf, -torch.inf) or weights[~unaware].isnan().any(-1).all()
+
+
 @pytest.mark.parametrize("limits", [{}, ODD], ids=["at once", "by blocks"])
 @pytest.mark.parametrize("options", [{}, {"is_causal": True}, {"attn_mask": torch.ones(5, 6).bool().tril(-1)}])
 @pytest.mark.parametrize("layout", ["contiguous", "transposed", "strided"])

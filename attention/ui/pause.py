@@ -27,7 +27,8 @@ def paint() -> None:
     compute.tidy()
     sleep(max(0, start + (ARRIVAL if page.arrives() else GAP) - monotonic()))
     page.linked()
-    while page.hurried() and monotonic() < start + CALM and not _changed():
+    until = start + (CALM if page.hurried() else 0)
+    while monotonic() < until and not _changed():
         sleep(LOOK)
     if _changed():
         st.rerun(scope="fragment")
