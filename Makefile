@@ -9,9 +9,10 @@ BIN := .venv/bin
 run: .venv/run  ## start the app at http://localhost:8501 (another port: make run PORT=8600)
 	$(BIN)/streamlit run app.py --server.port $(PORT)
 
+# Whatever the shell says, what was compiled is kept: each server that tests start would compile the whole app.
 test: .venv/dev  ## run every test; a part of them: make test ARGS="tests/test_masks.py -x"
 	@$(BIN)/python -m tests.chromium
-	@$(BIN)/python -m pytest --numprocesses 2 --dist loadgroup $(ARGS)
+	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses 2 --dist loadgroup $(ARGS)
 
 lint: .venv/dev  ## style and types
 	$(BIN)/ruff check .

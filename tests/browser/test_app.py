@@ -160,9 +160,8 @@ def test_a_link_is_the_first_request_to_a_fresh_server(page, fresh_server, visit
     assert tab.page.get_by_test_id("stAlert").count() == 0
 
 
-def test_the_first_page_is_at_its_name_too(visit):
-    visit().painted()  # a server that has answered nobody yet knows all names
-    tab = visit("heads?heads=4")
+def test_the_first_page_is_at_its_name_too(tab):
+    tab.page.goto(f"{tab.server.url}/heads?heads=4")  # of a server that has answered somebody: another knows all names
     tab.painted(heads=4)
     assert tab.link == {"heads": "4"}
     expect(tab.page.get_by_role("dialog")).to_have_count(0)
