@@ -19,6 +19,7 @@ from jaxtyping import Bool, Float, Int, UInt8, UInt16
 from torch import Tensor
 from torch.nn import functional as F
 
+from attention.digits import turns
 from attention.framing import framed
 
 MASKED, ZERO, LEAST, ONE = 0, 1, 2, 65535  # codes: hidden by the mask, exactly zero, the least weight, a weight of one
@@ -139,10 +140,7 @@ def _ups() -> Int[Tensor, "code"]:
     That is to the nearer one, or, where three digits change in between, to the one on the weight's side of that place.
     """
     ups = torch.full((ONE + 1,), 1 << BITS - 1, dtype=torch.int32)
-    halves = torch.arange(100, 1000, dtype=torch.float64) + 0.5  # from these on the next three digits are nearer
-    turns = torch.cat([halves * 10.0**power for power in range(-13, -2)])
-    single = turns.float()
-    first = single.view(torch.int32) + (single.double() < turns).int()  # bits of the least float32 from there on
+    first = _bits(turns(-11, 0))
     last = first[first > SHIFT + LEAST << BITS] - 1  # the bits right before it
     ups[(last >> BITS) - SHIFT] = (1 << BITS) - 1 - (last & (1 << BITS) - 1)
     return ups

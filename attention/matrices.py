@@ -1,9 +1,9 @@
 """Matrices of any sign and size to bytes: what the browser draws the steps from.
 
 A value travels as a float of 16 bits after a power of two was taken out of the whole matrix, so that its greatest is
-near the top of what 16 bits hold: right to 1 in 2048 down to a 10^-9th of the greatest, and minus infinity stays what
-it is. Where a side is longer than `SIDE`, a cell stands for several and carries the one of the greatest magnitude, with
-its place.
+near the top of what 16 bits hold. It is rounded to the side on which its first three digits stay what they are, down to
+a 10^-9th of the greatest; minus infinity stays what it is. Where a side is longer than `SIDE`, a cell stands for several
+and carries the one of the greatest magnitude, with its place.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import torch
@@ -20,6 +21,7 @@ from jaxtyping import Bool, Float, Float16, Int16, UInt8
 from torch import Tensor
 
 from attention.config import Config
+from attention.digits import turns
 from attention.framing import framed
 from attention.steps import Step, by_name
 
@@ -28,6 +30,8 @@ CELLS = 2**16  # cells of a matrix with all its heads at the most; of a larger o
 TOP = 15  # the exponent that the greatest of a matrix gets: float16 ends at 2 ** 16
 LIMIT = 100  # of the exponent: a float32 must hold the power of two
 LEAST = 2.0**-24  # the least float16: what is smaller and not zero becomes it
+NORMAL = -14  # exponent of the least float16 with all its digits
+INFINITE = 0x7C00  # bits of infinity as a float16
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,10 +59,34 @@ def matrix(value: Float[Tensor, "h r c"] | Bool[Tensor, "h r c"], first: int = 0
     finite = cells.abs().nan_to_num(0.0, 0.0, 0.0)
     most = float(finite.max())
     exponent = max(math.frexp(most)[1] - TOP, -LIMIT) if most else 0
-    codes = torch.ldexp(cells, torch.tensor(-exponent)).half()
-    lost = (codes == 0) & (cells != 0)
-    codes = torch.where(lost, torch.copysign(torch.tensor(LEAST), cells).half(), codes)
-    return Matrix(codes, places, first, tiles, exponent, most)
+    return Matrix(_codes(cells, exponent), places, first, tiles, exponent, most)
+
+
+def _codes(cells: Float[Tensor, "h p r"], exponent: int) -> Float16[Tensor, "h p r"]:
+    """Halves that stand for values once they are multiplied by 2 ** exponent."""
+    scaled = torch.ldexp(cells, torch.tensor(-exponent))
+    signed, size = scaled.half(), cells.abs()
+    nearest = signed.abs()
+    below = nearest.view(torch.int16).int().sub_((nearest > scaled.abs_()).int())
+    up = size >= torch.index_select(_ups(exponent), 0, below.clamp(max=INFINITE).flatten()).view_as(size)
+    codes = below.add_(up.int()).to(torch.int16).view(torch.float16)
+    return codes.masked_fill_((codes == 0) & (size > 0), LEAST).copysign_(signed)
+
+
+@lru_cache(maxsize=64)
+def _ups(exponent: int) -> Float[Tensor, "code"]:
+    """For each half as bits: the least size from which on the next one stands for it.
+
+    That is the middle between both, or where the third digit turns between them.
+    """
+    values = torch.arange(INFINITE + 1, dtype=torch.int16).view(torch.float16).double() * 2.0**exponent
+    lowest, highest = (math.log10(2) * (exponent + power) for power in (NORMAL, TOP + 1))
+    found = turns(math.floor(lowest), math.ceil(highest))
+    before = torch.searchsorted(values, found.double()) - 1  # what is before a half stands before it
+    normal = before >= 1 << 10
+    ups = torch.cat(((values[:-1] + values[1:]) / 2, torch.tensor([math.nan]))).float()
+    ups[before[normal]] = found[normal]
+    return ups
 
 
 def _pooled(value: Float[Tensor, "h n m"], tiles: tuple[int, int]) -> tuple[Tensor, Int16[Tensor, "h p r"]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import struct
-from decimal import ROUND_HALF_UP, Context, Decimal
 
 import numpy as np
 import pytest
@@ -17,6 +16,7 @@ from torch.nn import functional as F
 from attention import cells as cells_
 from attention.cells import MASKED, ONE, ZERO, Cells, cells, payload, pixel_cells, weights
 from attention.masks import MASKS
+from tests.digits import three_digits
 
 PRECISION = 2.0**-11
 law = settings(deadline=None, max_examples=60)
@@ -87,11 +87,6 @@ def test_a_code_is_right_to_three_digits(weight):
     nearest = ((bits + (1 << cells_.BITS - 1)) & (-1 << cells_.BITS)).astype(np.int32).view(np.float32).item()
     if three_digits(nearest) == three_digits(weight):  # the code that is nearest serves, and is taken: within 1 in 4096
         assert abs(weights(code).item() - weight) <= weight * PRECISION / 2
-
-
-def three_digits(weight: float) -> Decimal:
-    """Halves away from zero, as a browser's toPrecision."""
-    return Context(prec=3, rounding=ROUND_HALF_UP).create_decimal(Decimal(weight))
 
 
 def test_every_number_under_the_pointer_is_right_to_three_digits():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import struct
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 from torch.testing import assert_close
 
 from attention.matrices import LEAST, SIDE, matrix, packed, payload
+from tests.digits import three_digits
 from tests.strategies import normal, seeds
 
 
@@ -29,7 +31,31 @@ def test_values_are_right_to_three_digits(seed, heads, rows, columns, power):
     drawn = matrix(value)
     assert drawn.places is None and drawn.tiles == (1, 1)
     assert drawn.most == pytest.approx(float(value.abs().max()))
-    assert_close(read(drawn), value, rtol=2**-11, atol=0)
+    assert digits(read(drawn)) == digits(value)
+    nearest = torch.ldexp(
+        torch.ldexp(value, torch.tensor(-drawn.exponent)).half().float(), torch.tensor(drawn.exponent)
+    )
+    serves = torch.tensor([a == b for a, b in zip(digits(nearest), digits(value), strict=True)]).view_as(value)
+    assert_close(read(drawn)[serves], value[serves], rtol=2**-11, atol=0)
+    assert_close(read(drawn), value, rtol=2**-10, atol=0)
+
+
+def digits(values: torch.Tensor) -> list[Decimal]:
+    return list(map(three_digits, values.flatten().tolist()))
+
+
+@pytest.mark.parametrize("exponent", [-100, -20, -9, 0, 3, 60])
+def test_three_digits_stay_at_and_beside_every_place_where_the_third_turns(exponent):
+    most = 2.0 ** (exponent + 14)
+    decade = math.floor(math.log10(most)) - 1
+    turns = np.outer(np.arange(100, 1000) + 0.5, 10.0 ** np.array([decade - 5, decade - 2])).astype(np.float32).ravel()
+    beside = [np.nextafter(turns, np.float32(end)) for end in (0, most)]
+    value = torch.from_numpy(np.concatenate([turns, *beside])).view(3, -1)
+    value = torch.cat((value, -value, torch.full_like(value[:1], most))).view(1, -1, 100)  # fewer than SIDE rows
+    drawn = matrix(value)
+    assert drawn.exponent == exponent
+    assert drawn.places is None
+    assert digits(read(drawn)) == digits(value)
 
 
 def test_what_is_hidden_tiny_or_nothing_stays_what_it_is():
@@ -37,6 +63,7 @@ def test_what_is_hidden_tiny_or_nothing_stays_what_it_is():
     assert found.codes[0, 0].isinf().tolist() == [True, False, False, False, False, False]
     assert read(found)[0, 0, [1, 2, 5]].tolist() == [0, 1, -0.5]
     assert found.codes[0, 0, 3:5].tolist() == [LEAST, -LEAST]
+    assert matrix(torch.tensor([[[math.nan, math.inf, 1.0]]])).codes.isnan().tolist() == [[[True, False, False]]]
     nothing = matrix(torch.zeros(2, 3, 1))
     assert (nothing.exponent, nothing.most, float(nothing.codes.abs().max())) == (0, 0, 0)
     assert matrix(torch.full((1, 2, 2), -math.inf)).codes.isinf().all()
@@ -59,7 +86,8 @@ def test_a_cell_of_several_has_the_greatest_magnitude_and_its_place(seed, rows, 
         if not len(finite):
             assert drawn.codes[1, p, r].item() == -math.inf
             continue
-        assert read(drawn)[1, p, r].item() == pytest.approx(float(tile[row, column]), rel=2**-11)
+        assert read(drawn)[1, p, r].item() == pytest.approx(float(tile[row, column]), rel=2**-10)
+        assert three_digits(read(drawn)[1, p, r].item()) == three_digits(float(tile[row, column]))
         assert float(tile[row, column].abs()) == float(finite.abs().max())
 
 
