@@ -114,6 +114,8 @@ def attend(
         q = query.shape
     queries, d, keys = q[-2], q[-1], k[-2]
     scale = scale if scale is not None else 1 / math.sqrt(d or 1)
+    if scale == 0:
+        query, scale = query * 0, 1  # a product of bfloat16 times nothing leaves its memory as it was
     learning = torch.is_grad_enabled() and _needs_grad(query, key, value, mask)
     if out is not None:
         _check_out(out, (*q[:-1], keys), query, learning)

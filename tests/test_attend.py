@@ -52,7 +52,7 @@ class Call:
 def calls(draw: st.DrawFn, dtype: torch.dtype = torch.float64, grouped: bool = True) -> Call:
     batch = tuple(draw(st.lists(st.integers(1, 3), max_size=3)))
     q, k, d, e = (draw(sizes) for _ in "qkde")
-    options: dict[str, Any] = {"scale": draw(st.none() | st.floats(0.1, 2))}
+    options: dict[str, Any] = {"scale": draw(st.none() | st.sampled_from([0.0, -1.0]) | st.floats(0.1, 2))}
     shared = draw(broadcast(batch)), draw(broadcast(batch))
     if grouped and batch and draw(st.booleans()):
         groups, times = draw(st.integers(1, 3)), draw(st.integers(1, 3))
@@ -73,7 +73,8 @@ def by_hand(call: Call, softcap: float | None = None) -> SimpleNamespace:
     query, key, value = (x.double() for x in call.tensors)
     if call.options.get("enable_gqa"):
         key, value = (x.repeat_interleave(query.shape[-3] // x.shape[-3], -3) for x in (key, value))
-    scale = call.options["scale"] or query.shape[-1] ** -0.5
+    scale = call.options["scale"]
+    scale = query.shape[-1] ** -0.5 if scale is None else scale
     logits = torch.einsum("...qd,...kd->...qk", query, key) * scale
     logits = softcap * torch.tanh(logits / softcap) if softcap else logits
     greatest = float(logits.detach().abs().max())
@@ -227,6 +228,18 @@ def test_dropout_keeps_the_mean():
     # each output is the mean of ten independent 0 or 2: its standard deviation is 1 / sqrt(10)
     torch.testing.assert_close(output.mean(), torch.tensor(1.0), atol=6 / (10 * 40_000) ** 0.5, rtol=0)
     torch.testing.assert_close(output.std(), torch.tensor(10**-0.5), atol=0.005, rtol=0)
+
+
+@pytest.mark.parametrize("path", ["at once", "by blocks"])
+@pytest.mark.parametrize("dtype", core.FLOATS)
+def test_without_scores_every_weight_is_the_same(path, dtype, monkeypatch):
+    if path == "by blocks":
+        for name, size in ODD.items():
+            monkeypatch.setattr(core, name, size)
+    query, key, value = (normal(i, 4, 64, 7, dtype=dtype) for i in range(3))
+    torch.full((4, 64, 64), torch.nan, dtype=dtype)  # memory that is used again holds anything
+    for mask in (None, torch.ones(64, 64, dtype=torch.bool)):
+        assert (scaled_dot_product_attention(query, key, value, mask, scale=0).weights == 1 / 64).all()
 
 
 @pytest.mark.parametrize("path", ["at once", "by blocks"])

@@ -1,14 +1,12 @@
 // Copies the address; where the browser refuses, shows it selected, to be copied by hand.
 // The address follows what is asked for: a click waits for what runs, and for what was typed without Enter and sets off now.
 
-const SAID = 2500;
-const LOOK = 30, START = 1000, PATIENCE = 4000;  // milliseconds; after five seconds a browser has forgotten the click
-const TYPED = '[data-testid="InputInstructions"]';  // Streamlit's "Press Enter to apply"
+const SAID = 2500;  // milliseconds
 
 export default function ({ parentElement }) {
   const [button, said, field] = ["button", "span", "input"].map((tag) => parentElement.querySelector(`.copy-link ${tag}`));
   let typed = false;
-  button.onpointerdown = () => { typed = !!document.querySelector(TYPED)?.textContent; };
+  button.onpointerdown = () => { typed = typing(); };
   button.onclick = async () => {
     await settled(typed);
     typed = false;
@@ -19,16 +17,6 @@ export default function ({ parentElement }) {
     clearTimeout(button.timer);
     button.timer = setTimeout(() => copied && (said.textContent = ""), SAID);
   };
-}
-
-async function settled(typed) {
-  const before = location.href, start = Date.now(), app = document.querySelector(".stApp");
-  const waits = () => {
-    const since = Date.now() - start;
-    const starts = typed && location.href === before && since < START;
-    return starts || (app?.dataset.testScriptState === "running" && since < PATIENCE);
-  };
-  while (waits()) await new Promise((then) => setTimeout(then, LOOK));
 }
 
 async function offered(text) {

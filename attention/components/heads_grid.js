@@ -78,14 +78,14 @@ function draw(grid) {
   show(grid);
   if (root.dataset.painted === data.painted) return;
   root.dataset.painted = data.painted;
-  if (typeof data.address === "string") requestAnimationFrame(() => setTimeout(() => address(data.address)));
+  if (data.address) requestAnimationFrame(() => setTimeout(() => address(data.address)));
 }
 
-// The link of what is now on the screen, right after the frame that shows it. Streamlit writes it too, but has to draw
-// the whole page anew for it.
-function address(query) {
-  const [now, then] = [location.search, query].map((text) => [...new URLSearchParams(text)].sort().join("&"));
-  if (now !== then) history.pushState({}, "", location.pathname + (query && `?${query}`));
+// The link of what is now on the screen, right after the frame that shows it, unless another than the last one has taken
+// its place since. Streamlit writes it too, but has to draw the whole page anew for it.
+function address([last, query]) {
+  const [now, before, then] = [location.search, last, query].map((text) => [...new URLSearchParams(text)].sort().join("&"));
+  if (now === before && now !== then) history.pushState({}, "", location.pathname + (query && `?${query}`));
 }
 
 // The page may place us between two device pixels; squares are sharp only on whole ones.

@@ -27,14 +27,14 @@ def heads_grid(
     height: int = theme.GRID_HEIGHT,
     on_pin: Callable[[], None] | None = None,
     note: str = "",
-    address: str | None = None,
+    address: tuple[str, str] | None = None,
 ) -> dict[str, int] | None:
     """Draws the cells of a config; what was pinned last is `{"head", "query", "key", "count"}`, None before.
 
     `on_pin` runs before the rerun that a pin causes; in it `st.session_state[key]["pin"]` has the new one. A click,
     Enter or Space pins at once, arrow keys when they rest. `height`, in CSS pixels, is taken whatever the number of
     heads; in narrow windows the squares stand two in a row and take what they need. `note` is shown beside the squares.
-    `address`: the query string that the address bar gets once they are painted.
+    `address`: the query string that the address bar has, and the one that it gets once they are painted.
     """
     named = exact(cells) and cells.queries == cells.keys  # one list of names serves both sides
     told = {"tokens": labels(config) if named else [], "address": address}

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from time import monotonic
 from typing import Any
+from urllib.parse import urlencode
 from uuid import uuid4
 
 import streamlit as st
@@ -419,9 +420,9 @@ def _lost(name: str, value: Any) -> bool:
     return value is None or (isinstance(value, str) and f"{name} said" in st.session_state)
 
 
-def address() -> str:
-    """The query string of what is shown."""
-    return codec.link(st.session_state.config)
+def address() -> tuple[str, str]:
+    """The query string that the address bar has, as far as we know, and the one of what is shown."""
+    return urlencode(st.session_state.link), codec.link(st.session_state.config)
 
 
 def linked() -> None:

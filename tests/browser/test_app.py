@@ -90,6 +90,26 @@ def test_the_address_bar_holds_the_link_as_soon_as_its_picture_is_there(tab):
     assert tab.page.evaluate("history.length") == entries + len(values)
 
 
+def test_quick_changes_enter_the_history_once_and_in_their_order(tab):
+    """The grid writes the address after its picture, in a slow browser long after, Streamlit too: neither an old one."""
+    slow = """
+        window.pushed = [];
+        const later = setTimeout, push = history.pushState;
+        window.setTimeout = (call, wait = 200, ...given) => later(call, wait, ...given);
+        history.pushState = function (...given) { pushed.push(given[2]); return push.apply(this, given); };
+    """
+    tab.page.evaluate(f"() => {{{slow}}}")
+    for _ in range(8):
+        tab.slider("tokens").press("ArrowRight")
+        tab.page.wait_for_timeout(100)
+    tab.painted(tokens=26)
+    tab.quiet()
+    tab.page.wait_for_timeout(400)
+    tokens = [int(link.removeprefix("/?tokens=")) for link in tab.page.evaluate("pushed")]
+    tab.page.reload()
+    assert tokens == sorted(set(tokens)) and tokens[-1] == 26 and len(tokens) > 1
+
+
 def test_heads_that_do_not_divide_move_the_width(tab):
     """d_model follows heads, and the page says so."""
     tab.slider("heads").press("ArrowRight")

@@ -190,6 +190,19 @@ def test_a_copied_link_has_what_was_typed_without_enter(tab):
     assert tab.page.evaluate("navigator.clipboard.readText()") == f"{tab.server.url}/?query=9"
 
 
+@pytest.mark.parametrize(("field", "typed"), [("query", "9"), ("text", "hello hello")])
+def test_another_page_has_what_was_typed_without_enter(tab, field, typed):
+    if field == "text":
+        tab.page.get_by_text("Input and projections").click()
+    tab.widget(field).locator("input, textarea").fill(typed)
+    tab.page.get_by_test_id("stTopNavLink").get_by_text("Masks", exact=True).click()
+    tab.page.wait_for_url("**/masks?*")
+    tab.quiet()
+    assert tab.link == {field: typed}
+    tab.page.get_by_test_id("stTopNavLink").get_by_text("Heads", exact=True).click()
+    tab.painted(**{field: typed})
+
+
 def test_a_sweep_reset_is_not_undone_by_what_is_moved_before_it_is_seen(tab, line):
     tab.page.goto(f"{tab.server.url}/timing?seconds=30&threads=1")
     seconds = tab.page.locator(".st-key-sweep_seconds input[type=range]")
