@@ -7,6 +7,7 @@ from typing import Any
 import altair as alt
 
 from attention.charts import theme
+from attention.charts.spec import dataless
 
 
 def lines(x: str, y: str, series: list[str], widths: list[float]) -> dict[str, Any]:
@@ -23,4 +24,4 @@ def lines(x: str, y: str, series: list[str], widths: list[float]) -> dict[str, A
         )
         .properties(height=theme.LESSON_HEIGHT)
     )
-    return {name: part for name, part in chart.to_dict().items() if name not in ("data", "datasets")}
+    return dataless(chart)

@@ -12,6 +12,7 @@ from typing import Any
 import altair as alt
 
 from attention.charts import theme
+from attention.charts.spec import dataless
 
 LABELLED = 48  # keys up to which a bar carries its token
 
@@ -37,7 +38,7 @@ def weights(labels: tuple[str, ...], keys: int, colors: str = "linear") -> dict[
         )
         .properties(height=theme.ROW_HEIGHT)
     )
-    return {name: part for name, part in chart.to_dict().items() if name not in ("data", "datasets")}
+    return dataless(chart)
 
 
 def _by_token(labels: tuple[str, ...], keys: int) -> alt.X:

@@ -8,6 +8,7 @@ from typing import Any
 import altair as alt
 
 from attention.charts import theme
+from attention.charts.spec import dataless
 
 
 @lru_cache(maxsize=64)
@@ -25,7 +26,7 @@ def by_head(heads: int, focus: int, title: str) -> dict[str, Any]:
         )
         .properties(height=theme.SMALL_HEIGHT - 60)
     )
-    return _bare(chart)
+    return dataless(chart)
 
 
 @lru_cache(maxsize=64)
@@ -40,17 +41,10 @@ def by_grouping(kv_heads: tuple[int, ...], used: int) -> dict[str, Any]:
     lines = alt.Chart().mark_line(point=True).encode(x=x, y=y, color=_colors(max(kv_heads)), tooltip=tooltip)
     here = alt.Chart().mark_rule(color=theme.QUERY, strokeDash=[4, 3]).encode(x=x)
     here = here.transform_filter(f"datum.kv_heads == {used}")
-    return _bare(alt.layer(here, lines).properties(height=theme.SMALL_HEIGHT - 60))
+    return dataless(alt.layer(here, lines).properties(height=theme.SMALL_HEIGHT - 60))
 
 
 def _colors(heads: int) -> alt.Color:
     """Every head in its own colour."""
     colors = [theme.HEADS[head % len(theme.HEADS)] for head in range(heads)]
     return alt.Color("head:O", legend=None, scale=alt.Scale(domain=list(range(heads)), range=colors))
-
-
-def _bare(chart: alt.Chart | alt.LayerChart) -> dict[str, Any]:
-    """The specification without the empty data that each part of it brings along."""
-    spec = {name: part for name, part in chart.to_dict().items() if name not in ("data", "datasets")}
-    layers = [{name: part for name, part in layer.items() if name != "data"} for layer in spec.get("layer", [])]
-    return spec | {"layer": layers} if layers else spec

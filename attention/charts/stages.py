@@ -14,15 +14,19 @@ import altair as alt
 
 from attention.charts import theme
 from attention.charts.row import names
+from attention.charts.spec import dataless
 
 LABELLED = 48  # keys up to which the axis carries their tokens
 TITLES = {"dots": "q · k", "scaled": "scaled", "logits": "logit", "weights": "weight"}
+MANY = {
+    "usermeta": {"embedOptions": {"renderer": "canvas"}},
+    "config": {"aria": False},
+}  # pixels don't know the page's ink
 POINTER = {
     "name": "pointer",
     "select": {"type": "point", "fields": ["place"], "on": "pointermove", "clear": "pointerout", "nearest": True},
 }
 HALF = 0.42  # of a bar's width, in keys
-MANY = {"usermeta": {"embedOptions": {"renderer": "canvas"}}, "config": {"aria": False}}
 SHARES = (0, 0.5, 0.9, 0.99)
 SETS = {"50%": "", "90%": "b0", "99%": "70", "rest": "40"}  # how strong a key is drawn: its alpha in hexadecimal
 
@@ -88,17 +92,11 @@ def bare(chart: alt.TopLevelMixin, marks: int = 0) -> dict[str, Any]:
     Of many `marks` along an axis a browser draws pixels instead of elements, and describes none of them to itself.
     The pointer is felt in every panel that is to be touched, and the key nearest to it is the same in all.
     """
-    spec = _dataless(chart.to_dict(validate=False)) | {"autosize": {"type": "fit-x", "contains": "padding"}}
-    spec |= MANY if marks > LABELLED else {}
+    spec = dataless(chart) | {"autosize": {"type": "fit-x", "contains": "padding"}}
+    if marks > LABELLED:
+        spec |= MANY
     touched = [layer["name"] for panel in spec.get("vconcat", [spec]) for layer in panel["layer"] if "name" in layer]
     return spec | {"params": [POINTER | {"views": touched}]} if touched else spec
-
-
-def _dataless(spec: dict[str, Any]) -> dict[str, Any]:
-    """Without the empty data that every part of a chart made without data brings along."""
-    kept = {name: part for name, part in spec.items() if name not in ("data", "datasets")}
-    parts = {name: [_dataless(part) for part in kept[name]] for name in ("layer", "vconcat") if name in kept}
-    return kept | parts
 
 
 def _whole(keys: int) -> alt.Axis:

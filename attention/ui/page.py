@@ -39,23 +39,7 @@ TOLD = 20  # notes that are shown at once
 LAST = "#ffffff"  # of all marks
 HURRY = 0.5  # seconds between two changes of somebody who is still looking for a value
 View = Callable[[Config], None]
-TIGHT = """
-<style>
-.stMainBlockContainer { padding: 3.6rem 2.2rem 2rem; }
-.stSidebar [data-testid="stSidebarHeader"] { height: 2.4rem; margin-bottom: 0; }
-.stSidebar .stVerticalBlock { gap: .55rem; }
-[class*="st-key-heard-"] { display: none; }
-.st-key-colors { min-height: 3.75rem; }
-.katex-display { padding: 0 3px; overflow-x: auto; overflow-y: hidden; }
-.katex-display { animation: more linear; animation-timeline: scroll(self inline); }
-@keyframes more { 0%, 95% { mask-image: linear-gradient(to left, transparent, black 3rem); } }
-@media (max-width: 640px) {
-    .stMainBlockContainer { padding: 4rem .8rem 2rem; }
-    .stMarkdownBadge { white-space: normal !important; height: auto !important; }
-    .js-plotly-plot :is(.xtick, .ytick) text { font-size: 9px !important; }
-}
-</style>
-"""
+LOOKS = Path(__file__).with_name("page.css")
 
 
 @dataclass(frozen=True)
@@ -118,7 +102,7 @@ def _begin(module: str) -> bool:
     st.set_page_config(layout="wide", page_title=f"{name.capitalize()} · Attention Lab", page_icon=ICON)
     _through_menu(name)
     one_thread()
-    st.html(TIGHT)
+    st.html(LOOKS)
     st.sidebar.container(height=1, border=False, key="top")  # a fragment may write where the page has written before
     state = st.session_state
     last, state.page = state.get("page", name), name
