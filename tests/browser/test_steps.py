@@ -41,10 +41,10 @@ def picture(tab, name: str):
 
 
 def point(tab, name: str, row: float, column: float, shape: tuple[int, int], click: bool = False) -> None:
-    """Puts the pointer onto the middle of a cell of a matrix of this shape."""
+    """Puts the pointer onto the middle of a cell of a matrix of this shape; the page is at rest, so nobody waits for it."""
     box = picture(tab, name).bounding_box()
     place = {"x": box["width"] * (column + 0.5) / shape[1], "y": box["height"] * (row + 0.5) / shape[0]}
-    picture(tab, name).click(position=place) if click else picture(tab, name).hover(position=place)
+    picture(tab, name).click(position=place) if click else picture(tab, name).hover(position=place, force=True)
 
 
 def told(tab) -> tuple[list, dict[str, set[Box]]]:
