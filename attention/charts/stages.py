@@ -18,10 +18,8 @@ from attention.charts.spec import dataless
 
 LABELLED = 48  # keys up to which the axis carries their tokens
 TITLES = {"dots": "q · k", "scaled": "scaled", "logits": "logit", "weights": "weight"}
-MANY = {
-    "usermeta": {"embedOptions": {"renderer": "canvas"}},
-    "config": {"aria": False},
-}  # pixels don't know the page's ink
+# Pixels don't know the page's ink, so they keep Streamlit's.
+MANY = {"usermeta": {"embedOptions": {"renderer": "canvas"}}, "config": {"aria": False}}
 POINTER = {
     "name": "pointer",
     "select": {"type": "point", "fields": ["place"], "on": "pointermove", "clear": "pointerout", "nearest": True},
