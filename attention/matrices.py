@@ -56,16 +56,16 @@ def matrix(value: Float[Tensor, "h r c"] | Bool[Tensor, "h r c"], first: int = 0
     rows, columns = value.shape[1:]
     tiles = -(-rows // SIDE), -(-columns // SIDE)
     cells, places = (value, None) if tiles == (1, 1) else _pooled(value, tiles)
-    finite = cells.abs().nan_to_num(0.0, 0.0, 0.0)
-    most = float(finite.max())
+    size = cells.abs()
+    most = float(size.nan_to_num(0.0, 0.0, 0.0).max())
     exponent = max(math.frexp(most)[1] - TOP, -LIMIT) if most else 0
-    return Matrix(_codes(cells, exponent), places, first, tiles, exponent, most)
+    return Matrix(_codes(cells, size, exponent), places, first, tiles, exponent, most)
 
 
-def _codes(cells: Float[Tensor, "h p r"], exponent: int) -> Float16[Tensor, "h p r"]:
-    """Halves that stand for values once they are multiplied by 2 ** exponent."""
+def _codes(cells: Float[Tensor, "h p r"], size: Float[Tensor, "h p r"], exponent: int) -> Float16[Tensor, "h p r"]:
+    """Halves that stand for values, of this size, once they are multiplied by 2 ** exponent."""
     scaled = torch.ldexp(cells, torch.tensor(-exponent))
-    signed, size = scaled.half(), cells.abs()
+    signed = scaled.half()
     nearest = signed.abs()
     below = nearest.view(torch.int16).int().sub_((nearest > scaled.abs_()).int())
     up = size >= torch.index_select(_ups(exponent), 0, below.clamp(max=INFINITE).flatten()).view_as(size)

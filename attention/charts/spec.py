@@ -10,9 +10,9 @@ import altair as alt
 INK = {"labelColor": "currentColor", "titleColor": "currentColor", "labelOpacity": 0.8, "titleOpacity": 0.8}
 
 
-def dataless(chart: alt.TopLevelMixin) -> dict[str, Any]:
-    """The specification of a chart that was made without data."""
-    spec = _bare(chart.to_dict(validate=False))
+def dataless(chart: alt.TopLevelMixin, validate: bool = True) -> dict[str, Any]:
+    """The specification of a chart that was made without data; to `validate` one of many layers takes long."""
+    spec = _bare(chart.to_dict(validate=validate))
     return spec | {"config": spec.get("config", {}) | {"axis": INK, "legend": INK}}
 
 

@@ -90,7 +90,7 @@ def bare(chart: alt.TopLevelMixin, marks: int = 0) -> dict[str, Any]:
     Of many `marks` along an axis a browser draws pixels instead of elements, and describes none of them to itself.
     The pointer is felt in every panel that is to be touched, and the key nearest to it is the same in all.
     """
-    spec = dataless(chart) | {"autosize": {"type": "fit-x", "contains": "padding"}}
+    spec = dataless(chart, validate=False) | {"autosize": {"type": "fit-x", "contains": "padding"}}
     if marks > LABELLED:
         spec |= MANY
     touched = [layer["name"] for panel in spec.get("vconcat", [spec]) for layer in panel["layer"] if "name" in layer]

@@ -39,14 +39,16 @@ function hatch(pen, { masked, hatch }) {
   return pen.createPattern(tile, "repeat");
 }
 
-// The neutral colours of the theme that is on, with its ground; all of them and the accents as CSS variables of the root.
+// The neutral colours of the theme that is on, with its ground; all of them and the accents as CSS variables of the root,
+// the accents once more as words can be read in: an accent named query is --query, and --query-words where it is written.
 function themed(root, neutrals, accents) {
   const background = getComputedStyle(root).getPropertyValue("--st-background-color").trim() || "#ffffff";
   const pen = document.createElement("canvas").getContext("2d");
   pen.fillStyle = background;  // any CSS colour comes back as #rrggbb
   const [r, g, b] = channels(pen.fillStyle);
-  const own = neutrals[0.3 * r + 0.59 * g + 0.11 * b < 128 ? "dark" : "light"];
-  for (const [name, color] of Object.entries({ ...own, ...accents })) root.style.setProperty(`--${name}`, color);
+  const dark = 0.3 * r + 0.59 * g + 0.11 * b < 128, own = neutrals[dark ? "dark" : "light"];
+  const words = Object.entries(accents).map(([name, color]) => [`${name}-words`, dark ? color : `color-mix(in srgb, ${color} 75%, black)`]);
+  for (const [name, color] of Object.entries({ ...own, ...accents }).concat(words)) root.style.setProperty(`--${name}`, color);
   return { ...own, background: pen.fillStyle };
 }
 

@@ -39,7 +39,7 @@ TOLD = 20  # notes that are shown at once
 LAST = "#ffffff"  # of all marks
 HURRY = 0.5  # seconds between two changes of somebody who is still looking for a value
 View = Callable[[Config], None]
-LOOKS = Path(__file__).with_name("page.css")
+LOOKS = f"<style>{Path(__file__).with_name('page.css').read_text('utf-8')}</style>"  # not read anew for every page
 
 
 @dataclass(frozen=True)

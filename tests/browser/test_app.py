@@ -14,6 +14,7 @@ from playwright.sync_api import expect
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from attention import Config, trace
+from tests.browser.colours import assert_readable, contrast, lightness
 from tests.browser.conftest import GRID
 
 FILES = sorted((Path(__file__).parents[2] / "pages").glob("*.py"))
@@ -322,75 +323,6 @@ def assert_literal(tab) -> None:
 def bottom(element) -> float:
     box = element.bounding_box()
     return box["y"] + box["height"]
-
-
-LIGHTNESS = """([selector, property]) => {
-    const pen = document.createElement("canvas").getContext("2d");
-    pen.fillStyle = getComputedStyle(document.querySelector(selector))[property];
-    const part = (at) => parseInt(pen.fillStyle.slice(at, at + 2), 16) / 255;
-    const linear = (c) => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
-    return 0.2126 * linear(part(1)) + 0.7152 * linear(part(3)) + 0.0722 * linear(part(5));
-}"""
-
-
-# What is written on the page in less than 4.5 to 1, or in 3 to 1 where it is large or a mark of a chart; what can't be used
-# now may be faint.
-FAINT = """() => {
-    const pen = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
-    const over = (ground, color, opacity = 1) => {
-        pen.globalAlpha = 1;
-        [pen.fillStyle] = [`rgb(${ground})`];
-        pen.fillRect(0, 0, 1, 1);
-        pen.globalAlpha = opacity;
-        [pen.fillStyle] = [color];
-        pen.fillRect(0, 0, 1, 1);
-        return [...pen.getImageData(0, 0, 1, 1).data].slice(0, 3);
-    };
-    const linear = (c) => (c /= 255) <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
-    const light = ([r, g, b]) => 0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b) + 0.05;
-    const up = (element) => { const all = []; for (let at = element; at; at = at.parentElement) all.unshift(at); return all; };
-    const found = [], texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-    for (let node = texts.nextNode(); node; node = texts.nextNode()) {
-        const element = node.parentElement, style = getComputedStyle(element), box = element.getBoundingClientRect();
-        const idle = element.closest(`:disabled, [aria-disabled=true], [data-disabled], .katex, style, script, noscript,
-            [data-testid^=stSliderT], .stSlider:has(:disabled)`);
-        if (!node.data.trim() || idle || Math.min(box.width, box.height) < 2) continue;
-        if (!element.checkVisibility({ visibilityProperty: true })) continue;
-        let ground = [255, 255, 255], opacity = 1;
-        for (const at of up(element)) {
-            const { backgroundColor, opacity: own } = getComputedStyle(at);
-            opacity *= own;
-            ground = over(ground, backgroundColor);
-        }
-        const ink = element instanceof SVGElement ? style.fill : style.color;
-        const lights = [ground, over(ground, ink, opacity)].map(light).sort((a, b) => a - b);
-        const large = parseFloat(style.fontSize) >= 24 || element.role === "graphics-symbol";
-        const contrast = lights[1] / lights[0];
-        if (opacity && contrast < (large ? 3 : 4.5)) found.push(`${node.data.trim().slice(0, 30)}: ${contrast.toFixed(2)}`);
-    }
-    return found;
-}"""
-
-
-def assert_readable(tab) -> None:
-    """Nothing on the page is faint, once what comes and goes has stopped fading."""
-    for _ in range(20):
-        found = tab.page.evaluate(FAINT)
-        if not found:
-            break
-        tab.page.wait_for_timeout(250)
-    assert not found
-
-
-def lightness(page, selector: str, property: str) -> float:
-    """Relative luminance of a colour on the page (WCAG 2.2), 0 to 1."""
-    return page.evaluate(LIGHTNESS, [selector, property])
-
-
-def contrast(page, selector: str) -> float:
-    """Contrast of a text with the page behind it (WCAG 2.2), 1 to 21."""
-    found = lightness(page, selector, "color"), lightness(page, ".stApp", "backgroundColor")
-    return (max(found) + 0.05) / (min(found) + 0.05)
 
 
 def test_a_browser_that_draws_the_controls_late_holds_the_link(visit):
