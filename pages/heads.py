@@ -4,5 +4,9 @@ from attention.ui import page
 from attention.ui.views import heads
 
 page.show(
-    heads.view, ahead=heads.begin, any_length=True, above=[heads.TITLE], below=[heads.FIELDS, heads.HEAD, heads.FILES]
+    heads.view,
+    ahead=heads.begin,
+    any_length=True,
+    above=[heads.TITLE],
+    below=[heads.FIELDS, heads.HEAD, heads.CODE, heads.FILES],
 )

@@ -94,9 +94,13 @@ def close(ours: Tensor, theirs: Tensor, tolerance: float) -> None:
 
 
 def backends(call: Call) -> list[SDPBackend]:
-    """Torch's kernels that take this call: the fused one fails on a mask of one axis."""
-    mask = call.options.get("attn_mask")
-    fused = [SDPBackend.FLASH_ATTENTION] if mask is None or mask.ndim > 1 else []
+    """Torch's kernels that take this call.
+
+    The fused one fails on a mask of one axis, and multiplies what it hides by the scale: -inf * 0 is no number.
+    """
+    mask, scale = call.options.get("attn_mask"), call.options["scale"]
+    astray = call.options.get("is_causal") and scale is not None and scale <= 0
+    fused = [] if astray or (mask is not None and mask.ndim < 2) else [SDPBackend.FLASH_ATTENTION]
     return [*fused, SDPBackend.MATH]
 
 

@@ -42,6 +42,9 @@ def test_a_long_sequence_is_drawn_and_its_row_is_exact():
     want = tables.numbers(trace(CONFIG).weights, trace(CONFIG).mask)
     assert numbers["entropy"].tolist() == pytest.approx(want["entropy"], abs=1e-5)
     assert numbers["previous"].tolist() == pytest.approx(want["previous"], abs=1e-5)
+    assert not test.code
+    test.session_state["code"] = True  # its fold is opened
+    assert "maps = head_maps(query, key, config.rule" in test.run().code[0].value
 
 
 def test_a_machine_that_is_too_busy_to_look_in_time_has_not_cancelled_anything(monkeypatch):

@@ -14,6 +14,7 @@ from playwright.sync_api import expect
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from attention import Config, trace
+from attention.program import source
 from tests.browser.colours import assert_readable, contrast, lightness
 from tests.browser.conftest import GRID
 
@@ -241,6 +242,20 @@ def test_no_message_refers_to_another(tab):
         tab.quiet()
     heard = [ForwardMsg.FromString(frame).WhichOneof("type") for frame in tab.heard]
     assert heard.count("delta") > 10 and "ref_hash" not in heard
+
+
+def test_the_program_is_written_once_its_fold_is_open_and_follows(tab):
+    """Nothing is loaded or sent for it before: its colours alone are a file of 1.5 MB."""
+    code, fold = tab.page.get_by_test_id("stCode"), tab.page.get_by_text("Code: a PyTorch program")
+    tab.quiet()
+    assert tab.page.evaluate("performance.getEntriesByType('resource').every(file => !/Highlighter/.test(file.name))")
+    fold.click()
+    expect(code).to_have_text(source(Config()).strip())
+    tab.slider("temperature").press("ArrowRight")
+    tab.painted(temperature=1.05)
+    expect(code).to_have_text(source(Config(temperature=1.05)).strip())
+    fold.click()
+    expect(code).to_have_count(0)
 
 
 def test_files_hold_what_is_on_the_screen(tab, tmp_path):

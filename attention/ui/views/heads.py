@@ -70,14 +70,12 @@ def _fields(config: Config) -> None:
 
 
 def _head(config: Config) -> None:
-    """The head in focus large, beside the numbers of every head; then the program."""
+    """The head in focus large, beside the numbers of every head."""
     left, right = st.columns([3, 2], gap="medium")
     with left:
         _zoom(config, *tables.focus(compute.trace(config), heatmap.PIXELS))
     with right:
         parts.numbers(compute.numbers(config.tensors))
-    with st.expander("Code: a PyTorch program that computes exactly these weights", icon=":material/code:"):
-        st.code(program.source(config), language="python")
 
 
 def _zoom(config: Config, cells: Float[Tensor, "q k"], tile: int) -> None:
@@ -95,6 +93,14 @@ def _wider(ends: tuple[int, int], tokens: int) -> str:
     middle, half = sum(ends) // 2, 2 * (ends[1] - ends[0])
     first, last = max(0, middle - half), min(tokens, middle + half)
     return "" if last - first >= tokens else f"{first}-{last - 1}"
+
+
+def _code(config: Config) -> None:
+    parts.code("a PyTorch program that computes exactly these weights", lambda: program.source(config))
+
+
+def _look_code(config: Config) -> object:
+    return (config if page.kept(parts.CODE) else "closed") if _short(config) else None
 
 
 def _files(config: Config) -> None:
@@ -135,5 +141,6 @@ def _short(config: Config) -> bool:
 
 TITLE = page.Part("title", parts.title, parts.look, frozenset({"colors"}))
 FIELDS = page.Part("fields", _fields, lambda config: config.window if _short(config) else None, FOCUS, blocks=2)
-HEAD = page.Part("large", _head, lambda config: config if _short(config) else None, blocks=2)
+HEAD = page.Part("large", _head, lambda config: config if _short(config) else None)
+CODE = page.Part("program", _code, _look_code)
 FILES = page.Part("files", _files, _look_files, frozenset({"grouping"}))

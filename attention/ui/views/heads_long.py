@@ -175,8 +175,8 @@ def _large(config: Config, drawing: Drawing) -> None:
 
 
 def _take_away(config: Config, drawing: Drawing) -> None:
-    with st.expander("Code: the call that computes exactly the squares of all heads", icon=":material/code:"):
-        st.code(program.long_source(config, drawing.side), language="python")
+    what = "the call that computes exactly the squares of all heads"
+    parts.code(what, lambda: program.long_source(config, drawing.side))
     found = drawing.maps
     if found is None:
         st.empty()  # in the place of another drawing's

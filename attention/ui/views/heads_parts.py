@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pyarrow as pa
 import streamlit as st
 
@@ -11,6 +13,7 @@ from attention.heads import NUMBERS
 from attention.ui import knobs, page
 from attention.ui.views import questions
 
+CODE = "code"  # key of the fold with the program: is it open?
 FAINT = 0.15  # greatest weight below which little is seen on a scale from 0 to 1
 
 
@@ -64,3 +67,10 @@ def numbers(found: dict[str, list[float]]) -> None:
     }
     height = min(400, 37 + 35 * len(found["head"]))
     st.dataframe(pa.table(found), column_config=columns, hide_index=True, height=height, key="numbers")
+
+
+def code(what: str, source: Callable[[], str]) -> None:
+    """A fold with the program that does `what`, written once it is open: a browser loads 1.5 MB to colour it."""
+    fold = st.expander(f"Code: {what}", icon=":material/code:", key=CODE, on_change="rerun")
+    if fold.open:
+        fold.code(source(), language="python")
