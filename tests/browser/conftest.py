@@ -22,7 +22,7 @@ from tests.served import Server, served
 
 SECONDS = 60_000  # milliseconds until what should appear must have, on a busy machine
 GRID = '[data-testid="heads-grid"]'
-ALONE = (  # a page load takes two thirds of the processor so: nothing in a tab waits for another thread, or is collected early
+ALONE = (  # a page load takes a sixth less of the processor so: nothing in a tab waits for a thread, or is collected early
     "--js-flags=--single-threaded --no-incremental-marking --min-semi-space-size=64 --max-semi-space-size=128",
     "--num-raster-threads=1",
     "--disable-partial-raster",
