@@ -14,8 +14,9 @@ WATCH = """([selector, attribute, event]) => {
         return attribute ? at?.getAttribute(attribute) : at?.textContent;
     };
     const before = found();
-    window.shown = new Promise((done) => {
+    window.shown = new Promise((done, fail) => {
         let start;
+        setTimeout(() => fail(new Error(`${selector} did not change within a minute`)), 60_000);
         addEventListener(event, (event) => (start = event.timeStamp), { capture: true, once: true });
         const observer = new MutationObserver(() => {
             if (start === undefined || [before, null, undefined].includes(found())) return;  // gone is not changed
