@@ -17,6 +17,7 @@ from playwright.sync_api import Browser
 
 from benchmarks.browser import Slider, opened
 from benchmarks.interleaved import environment
+from benchmarks.maps import status
 from benchmarks.paint import BARE, GRID, PAINTED, mark, told
 from tests.chromium import launched
 from tests.served import Server, served
@@ -101,8 +102,7 @@ def _cancel(slider: Slider) -> None:
 
 def _memory(app: Server) -> float:
     """Resident megabytes of a server."""
-    lines = Path(f"/proc/{app.process.pid}/status").read_text().splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS")) / 1024
+    return status("VmRSS", app.process.pid) / 1024
 
 
 def _line(value: float, bound: float, what: str) -> bool:

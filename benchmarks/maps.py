@@ -136,14 +136,14 @@ def peak(what: str, tokens: int) -> float:
     run(*(x[:, :512] for x in inputs(512)))
     query, key = inputs(tokens)
     Path("/proc/self/clear_refs").write_text("5")  # the peak so far is forgotten
-    before = _status("VmRSS")
+    before = status("VmRSS")
     run(query, key)
-    return max(_status("VmHWM") - before, 1024) / 1024
+    return max(status("VmHWM") - before, 1024) / 1024
 
 
-def _status(name: str) -> int:
-    """A line of what Linux says about this process, in KB."""
-    lines = Path("/proc/self/status").read_text().splitlines()
+def status(name: str, process: int | str = "self") -> int:
+    """A line of what Linux says about a process, in KB."""
+    lines = Path(f"/proc/{process}/status").read_text().splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith(name))
 
 
