@@ -217,10 +217,12 @@ def _at_once(weights, query, key, value, mask, is_causal, scale, softcap, normal
     The product begins with what the mask adds, where all heads have one mask: that saves a pass over all scores, but has
     to be looked at afterwards, for which a processor need not wait for its accelerator.
     """
-    few, square, added = weights is None, (query.shape[-2], key.shape[-2]), None
-    seen = _until(*square, query.device) if is_causal else mask
+    few, seen, added = weights is None, mask, None
+    if is_causal:
+        square = query.shape[-2], key.shape[-2], query.device
+        seen = _until(*square)
     if seen is not None and query.is_cpu and not softcap:
-        added = _falling(*square, query.dtype, query.device) if few and is_causal else _added(seen, query)
+        added = _falling(*square, query.dtype) if few and is_causal else _added(seen, query)
     weights = normalise(_logits(weights, query, key, seen, scale, softcap, added))
     if (mask is not None or added is not None) and _astray(weights, few):
         blind = ~_seeing(seen)  # a row that sees nothing has no number at all
@@ -234,8 +236,7 @@ def _logits(weights, query, key, seen, scale, softcap, added=None) -> Float[Tens
     q, keys = query.shape, key.shape[-2]
     queries, d = q[-2], q[-1]
     many, across = query.reshape(-1, queries, d), key.reshape(-1, keys, d).mT
-    nothing, hidden = _edges(query.dtype, query.device)
-    begin, beta = (nothing, 0) if added is None else (added, 1)  # beta=0 leaves out where it begins
+    begin, beta = (_edges(query.dtype, query.device)[0], 0) if added is None else (added, 1)  # 0 leaves out what begins
     if weights is None:
         weights = torch.baddbmm(begin, many, across, beta=beta, alpha=scale).view(*q[:-1], keys)
     else:
@@ -244,7 +245,7 @@ def _logits(weights, query, key, seen, scale, softcap, added=None) -> Float[Tens
         return weights
     capped(weights, softcap)
     if seen is not None and seen.dtype == torch.bool:
-        torch.where(seen, weights, hidden, out=weights)  # a fill in place takes longer
+        torch.where(seen, weights, _edges(query.dtype, query.device)[1], out=weights)  # a fill in place takes longer
     elif seen is not None:
         weights.add_(seen)
     return weights
@@ -260,7 +261,7 @@ def _added(mask: Tensor, like: Tensor) -> Float[Tensor, "..."] | None:
 
 
 @lru_cache(maxsize=8)
-def _falling(queries: int, keys: int, dtype: torch.dtype, device: torch.device) -> Float[Tensor, "q k"]:
+def _falling(queries: int, keys: int, device: torch.device, dtype: torch.dtype) -> Float[Tensor, "q k"]:
     """The same of the causal mask."""
     return torch.where(_until(queries, keys, device), *_edges(dtype, device))
 
