@@ -74,8 +74,9 @@ def scaled_dot_product_attention(
     query (... q d), key (... k d), value (... k e); a boolean mask (True takes part) or one of query's dtype (added)
     broadcasts to (... q k); `scale` is 1/sqrt(d) unless given; `is_causal` hides keys after the query's position. With
     `enable_gqa`, dimension -3 of key and value may be a divisor of query's. `softcap` squeezes scaled scores by tanh
-    before the mask. A query that may see no key gets zero weights and a zero output. Weights are returned before
-    dropout. `out (... q k)` is filled with the weights and returned as such, which saves fresh memory.
+    before the mask. A query that may see no key gets zero weights and a zero output. What a mask hides may be anything in
+    key; in value it has to be finite, as zero times NaN is NaN. Weights are returned before dropout. `out (... q k)` is
+    filled with the weights and returned as such, which saves fresh memory.
 
     Raises what torch's function raises for the same misuse, ValueError for a softcap that is not positive, and
     RuntimeError for an `out` of another shape or dtype, or together with gradients.
@@ -236,7 +237,7 @@ def _logits(weights, query, key, seen, scale, softcap, added=None) -> Float[Tens
     q, keys = query.shape, key.shape[-2]
     queries, d = q[-2], q[-1]
     many, across = query.reshape(-1, queries, d), key.reshape(-1, keys, d).mT
-    begin, beta = (_edges(query.dtype, query.device)[0], 0) if added is None else (added, 1)  # 0 leaves out what begins
+    begin, beta = (_edges(query.dtype, query.device)[0], 0) if added is None else (added, 1)  # beta 0 leaves it out
     if weights is None:
         weights = torch.baddbmm(begin, many, across, beta=beta, alpha=scale).view(*q[:-1], keys)
     else:

@@ -44,18 +44,21 @@ class MultiHeadAttention(nn.Module):
         """The same layer with the same weights, batch first, in the same mode; masks are True where they take part.
 
         Raises ValueError for what has no counterpart here: kdim or vdim other than embed_dim, bias_k, zero attention,
-        dropout.
+        dropout of a layer in training mode (in eval mode it does nothing).
         """
         odd = {
             "kdim": layer.kdim != layer.embed_dim,
             "vdim": layer.vdim != layer.embed_dim,
             "add_bias_kv": layer.bias_k is not None,
             "add_zero_attn": layer.add_zero_attn,
-            "dropout": layer.dropout > 0,
+            "dropout": layer.training and layer.dropout > 0,
         }
         if any(odd.values()):
             names = ", ".join(name for name, is_odd in odd.items() if is_odd)
-            raise ValueError(f"{names} of this nn.MultiheadAttention has no counterpart here; use a layer without.")
+            calm = ", or call its eval()" if names == "dropout" else ""
+            raise ValueError(
+                f"{names} of this nn.MultiheadAttention has no counterpart here; use a layer without{calm}."
+            )
         width, has_bias = layer.embed_dim, layer.in_proj_bias is not None
         state = {f"out_proj.{name}": parameter for name, parameter in layer.out_proj.named_parameters()}
         for i, name in enumerate("qkv"):

@@ -107,11 +107,12 @@ def _kind(config: Config) -> str:
 
 
 def _sizes(config: Config) -> str:
+    span = {"span": config.span} if "span" in condition(config) else {}
+    given = {"n": config.tokens, **span, "seed": config.seed}
     return textwrap.dedent(f"""\
-        n, span, seed = {config.tokens}, {config.span}, {config.seed}
+        {", ".join(given)} = {", ".join(map(str, given.values()))}
         heads, kv_heads, d_model = {config.heads}, {config.groups}, {config.d_model}
         d_head = d_model // heads
-        random = torch.Generator().manual_seed(seed)
         """)
 
 
@@ -119,25 +120,25 @@ def _input(config: Config) -> str:
     text = INPUT[config.input]
     if text is EMBED:
         text = text.format(tokens=tokens(config.tokens, config.text, config.input))
+    else:
+        text = "random = torch.Generator().manual_seed(seed)\n" + text
     return text + (SINUSOIDAL if config.positions == "sinusoidal" else "")
 
 
 def _maps(config: Config) -> str:
     mean = config.sharing == "averaged" and config.groups < config.heads
-    width = "kv_heads * d_head" if config.groups < config.heads and not mean else "d_model"
-    shared = f"W_k = W_q[:, :{width}]\n" if config.projections != "independent" else ""
-    shared += MEAN if mean else ""
-    if config.projections == "identity":
-        return f"W_q = torch.eye(d_model)\n{shared}"
-    return (
-        textwrap.dedent(f"""\
+    fewer = config.groups < config.heads and not mean
+    width = "kv_heads * d_head" if fewer else "d_model"
+    drawn = textwrap.dedent(f"""\
         random = torch.Generator().manual_seed(-1 - seed)
         bound = (6 / (2 * d_model + 2 * {width})) ** 0.5
         W_q = torch.empty(d_model, d_model).uniform_(-bound, bound, generator=random)
-        W_k = torch.empty(d_model, {width}).uniform_(-bound, bound, generator=random)
         """)
-        + shared
-    )
+    queries = "W_q = torch.eye(d_model)\n" if config.projections == "identity" else drawn
+    keys = f"W_q[:, :{width}]" if fewer else "W_q"
+    if config.projections == "independent":
+        keys = f"torch.empty(d_model, {width}).uniform_(-bound, bound, generator=random)"
+    return f"{queries}W_k = {keys}\n{MEAN if mean else ''}"
 
 
 def _heads(config: Config) -> str:

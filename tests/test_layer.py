@@ -188,9 +188,17 @@ def test_sizes_that_do_not_divide_are_refused(arguments, message):
     ],
 )
 def test_layers_without_a_counterpart_are_refused(options, named):
-    message = f"^{named} of this nn.MultiheadAttention has no counterpart here; use a layer without\\.$"
+    calm = ", or call its eval\\(\\)" if named == "dropout" else ""
+    message = f"^{named} of this nn.MultiheadAttention has no counterpart here; use a layer without{calm}\\.$"
     with pytest.raises(ValueError, match=message):
         MultiHeadAttention.from_torch(nn.MultiheadAttention(8, 2, **options))
+
+
+def test_dropout_of_a_layer_in_eval_mode_does_nothing():
+    layer, x = nn.TransformerEncoderLayer(8, 2, dropout=0.5, batch_first=True).eval().self_attn, normal(0, 2, 3, 8)
+    ours = MultiHeadAttention.from_torch(layer)
+    assert not ours.training
+    torch.testing.assert_close(ours(x).weights, layer(x, x, x, average_attn_weights=False)[1])
 
 
 def test_a_mask_that_would_meet_the_heads_is_refused():

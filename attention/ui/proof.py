@@ -21,7 +21,10 @@ def shown(found: Parity, config: Config) -> None:
         icon, color = ":material/visibility_off:", "orange"
     verdict = "equals" if found.agrees else "differs from"
     parts = [f"{verdict} SDPA: weights {found.weights:.0e}", f"output {found.output:.0e}"]
-    parts += [f"row sums {found.row_sum:.0e}", f"{found.blind} rows see nothing"]
+    parts += [
+        f"row sums {found.row_sum:.0e}",
+        "1 row sees nothing" if found.blind == 1 else f"{found.blind} rows see nothing",
+    ]
     parts += [] if found.rows == config.tokens else [f"{found.rows} of {config.tokens:,} rows"]
     st.badge(" · ".join(parts), icon=icon, color=color, help=_explained(found, config))
 

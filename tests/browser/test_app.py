@@ -254,6 +254,10 @@ def test_the_program_is_written_once_its_fold_is_open_and_follows(tab):
     tab.slider("temperature").press("ArrowRight")
     tab.painted(temperature=1.05)
     expect(code).to_have_text(source(Config(temperature=1.05)).strip())
+    for name in ("Steps", "Heads"):
+        tab.page.get_by_test_id("stTopNavLink").get_by_text(name, exact=True).click()
+        tab.quiet()
+    expect(code).to_have_text(source(Config(temperature=1.05)).strip())
     fold.click()
     expect(code).to_have_count(0)
 

@@ -18,6 +18,7 @@ from attention.ui.views import heads_parts as parts
 from attention.ui.words import plain
 
 WINDOW = ("rows", "cols")  # knobs of what is shown large
+PROGRAM = "a PyTorch program that computes exactly these weights"
 FOCUS = frozenset({"head", "query"})
 
 
@@ -96,11 +97,11 @@ def _wider(ends: tuple[int, int], tokens: int) -> str:
 
 
 def _code(config: Config) -> None:
-    parts.code("a PyTorch program that computes exactly these weights", lambda: program.source(config))
+    parts.code(PROGRAM, lambda: program.source(config))
 
 
 def _look_code(config: Config) -> object:
-    return (config if page.kept(parts.CODE) else "closed") if _short(config) else None
+    return (config if parts.code_open(PROGRAM) else "closed") if _short(config) else None
 
 
 def _files(config: Config) -> None:

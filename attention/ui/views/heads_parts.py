@@ -13,7 +13,7 @@ from attention.heads import NUMBERS
 from attention.ui import knobs, page
 from attention.ui.views import questions
 
-CODE = "code"  # key of the fold with the program: is it open?
+CODE = "code"  # what is kept: was the fold with the program open when it was last there?
 FAINT = 0.15  # greatest weight below which little is seen on a scale from 0 to 1
 
 
@@ -71,6 +71,14 @@ def numbers(found: dict[str, list[float]]) -> None:
 
 def code(what: str, source: Callable[[], str]) -> None:
     """A fold with the program that does `what`, written once it is open: a browser loads 1.5 MB to colour it."""
-    fold = st.expander(f"Code: {what}", icon=":material/code:", key=CODE, on_change="rerun")
+    if page.kept(what) is None:
+        page.put(**{what: code_open(what)})
+    fold = st.expander(f"Code: {what}", icon=":material/code:", key=what, on_change="rerun")
+    page.put(**{CODE: fold.open})
     if fold.open:
         fold.code(source(), language="python")
+
+
+def code_open(what: str) -> bool:
+    """Is that fold open? Streamlit forgets that of a fold that was not drawn for once, as where a question hides it."""
+    return page.kept(what, page.kept(CODE, False))
