@@ -182,8 +182,10 @@ def numbers(weights: Float[Tensor, "h q k"], mask: Bool[Tensor, "q k"]) -> dict[
 
 
 def columns(found: Profile) -> dict[str, list[Any]]:
-    """The numbers of every head as columns, `head` first."""
-    numbers = {name: getattr(found, name).tolist() for name in NUMBERS}
+    """The numbers of every head as columns, `head` first; None of a head whose queries see nothing."""
+    blind = (found.greatest == 0).tolist()
+    each = {name: zip(getattr(found, name).tolist(), blind, strict=True) for name in NUMBERS}
+    numbers = {name: [None if dark else number for number, dark in values] for name, values in each.items()}
     return {"head": list(range(len(found.entropy)))} | numbers
 
 

@@ -12,7 +12,7 @@ import torch
 from hypothesis import given, settings
 from torch import Tensor
 
-from attention import Config, heads, trace
+from attention import Config, heads, tables, trace
 from attention.heads import NUMBERS, Profile, profile, row_entropy
 from tests.strategies import configs, normal, seeds, sizes
 from tests.unchecked import unchecked
@@ -147,3 +147,11 @@ def test_weights_are_left_as_they_were():
     before = weights.clone()
     profile(weights)
     assert torch.equal(weights, before)
+
+
+def test_a_head_whose_queries_see_nothing_has_no_number_in_the_table():
+    weights = torch.stack([torch.zeros(3, 3), torch.eye(3)])
+    found = tables.numbers(weights, torch.eye(3, dtype=torch.bool))
+    assert found.pop("head") == [0, 1]
+    assert {name: values[0] for name, values in found.items()} == dict.fromkeys(NUMBERS)
+    assert None not in {values[1] for values in found.values()}
