@@ -36,6 +36,7 @@ def test_a_sweep_is_measured_drawn_and_joined_by_a_recording(visit):
     expect(tab.page.get_by_text(re.compile("threads?: faster from the shortest length on"))).to_be_visible()
 
     other = written(line([16, 32], [1e-8, 1e-8], heads=2, d_head=8, **GPU)).encode()
+    expect(files).to_have_count(1)  # the field before the chart came may stand beside it for a moment
     files.set_input_files([{"name": "gpu.json", "mimeType": "application/json", "buffer": other}])
     recorded = drawn(tab).locator(".legendtext").filter(has_text="recorded")
     names = [f"SDPA · Test GPU, recorded 2026-01-31 (gpu.json{number})" for number in ("", " #2")]
