@@ -49,7 +49,7 @@ class Tab:
         """Notes errors of the console, requests that leave this machine, and what is sent and heard."""
         listeners = {
             "console": lambda told: self._note(_bad(told), told.text),
-            "pageerror": lambda error: self._note(True, f"{error}"),
+            "pageerror": lambda error: self._note(True, error.stack or f"{error}"),
             "request": lambda asked: self._note(urlsplit(asked.url).hostname not in LOCAL, asked.url),
             "websocket": lambda socket: self._listen(socket),
         }

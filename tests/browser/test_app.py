@@ -79,7 +79,8 @@ def test_the_address_bar_holds_the_link_as_soon_as_its_picture_is_there(tab):
             window.seen = [];
             const look = () => seen.push([document.querySelector(grid).dataset.painted, location.search.slice(1)]);
             const later = () => requestAnimationFrame(() => setTimeout(look));  // once the frame is there
-            new MutationObserver(later).observe(document, { subtree: true, attributeFilter: ["data-painted"] });
+            window.watch = new MutationObserver(later);
+            watch.observe(document, { subtree: true, attributeFilter: ["data-painted"] });
         }""",
         GRID,
     )
@@ -88,6 +89,7 @@ def test_the_address_bar_holds_the_link_as_soon_as_its_picture_is_there(tab):
         tab.slider("temperature").press("ArrowRight")
         tab.painted(temperature=value)
         tab.quiet()
+    tab.page.evaluate("watch.disconnect()")  # other tests go on in this tab
     assert tab.page.evaluate("seen") == [[f"temperature={value}"] * 2 for value in values]
     assert tab.page.evaluate("history.length") == entries + len(values)
 
