@@ -59,9 +59,11 @@ def extent(rows: tuple[int, int], cols: tuple[int, int], tile: int, then: str = 
 def numbers(found: dict[str, list[float]]) -> None:
     """The numbers of every head, as a table."""
     st.markdown("**Numbers of every head**")
-    columns = {"head": st.column_config.NumberColumn("Head", width="small")} | {
+    units = ", ".join(f"{number.label.lower()} in {number.unit}" for number in NUMBERS.values() if number.unit)
+    st.caption(f"Means over all queries; {units}. Point at a title for its formula.")
+    columns = {"head": st.column_config.NumberColumn("Head")} | {
         name: st.column_config.NumberColumn(
-            f"{number.label} ({number.unit})" if number.unit else number.label, help=number.formula, format="%.3f"
+            number.label, help=f"{number.formula} ({number.unit})" if number.unit else number.formula, format="%.3f"
         )
         for name, number in NUMBERS.items()
     }
