@@ -234,7 +234,7 @@ def _through_menu(name: str) -> None:
 def _arrive(from_elsewhere: bool) -> None:
     """Takes up the link, at the start of a session and when another one was opened since."""
     state, query = st.session_state, st.query_params.to_dict()
-    if "config" not in state or _opened(query, state.link, from_elsewhere):
+    if "config" not in state or _opened(query, state.link):
         state.config, state.notes = _known(*codec.from_query(query))
         state.wishes, state.told = {}, []
         state.stops = controls.ends(state.config, state.config)
@@ -244,17 +244,14 @@ def _arrive(from_elsewhere: bool) -> None:
         state.update(vars(state.config))
 
 
-def _opened(query: dict[str, str], last: dict[str, str], from_elsewhere: bool) -> bool:
+def _opened(query: dict[str, str], last: dict[str, str]) -> bool:
     """Is this another link than the last one?
 
-    The menu opens a page with an empty link, which keeps what is set. Where nothing had been set there, going back to it
-    leaves nothing set.
+    The menu opens a page with an empty link, which keeps what is set; going back to one leaves nothing set.
     """
-    state, run = st.session_state, get_script_run_ctx()
-    back, brought = run is not None and run.is_history_navigation, state.setdefault("brought", set())
-    if from_elsewhere and last and not (query or back):
-        brought.add(state.page)
-    return query != last and (bool(query) or (back and state.page not in brought))
+    run = get_script_run_ctx()
+    back = run is not None and run.is_history_navigation
+    return query != last and (bool(query) or back)
 
 
 def _known(config: Config, notes: list[str]) -> tuple[Config, list[str]]:
@@ -420,7 +417,7 @@ def linked() -> None:
 def _arrive_sweep(from_elsewhere: bool) -> None:
     """Takes up the link of a sweep, as `_arrive` does for a config."""
     state, query = st.session_state, st.query_params.to_dict()
-    if "sweep" not in state or _opened(query, state.sweep_link, from_elsewhere):
+    if "sweep" not in state or _opened(query, state.sweep_link):
         found, notes = sweep.from_query(query)
         state.sweep, capped = limits.bounded(found)
         state.sweep_notes = [*notes, *(capped if "seconds" in query else [])]

@@ -73,6 +73,14 @@ def test_a_key_moves_a_slider(tab):
     assert tab.link == {"temperature": "1.05"}
 
 
+def count_entries(tab):
+    """Those that enter the history from now on, in `entries`: its length is 50 at the most."""
+    tab.page.evaluate("""() => {
+        window.entries = 0;
+        navigation.addEventListener("currententrychange", (change) => { entries += change.navigationType === "push"; });
+    }""")
+
+
 def test_the_address_bar_holds_the_link_as_soon_as_its_picture_is_there(tab):
     tab.page.evaluate(
         """grid => {
@@ -84,14 +92,15 @@ def test_the_address_bar_holds_the_link_as_soon_as_its_picture_is_there(tab):
         }""",
         GRID,
     )
-    entries, values = tab.page.evaluate("history.length"), ("1.05", "1.1", "1.15", "1.2")
+    count_entries(tab)
+    values = ("1.05", "1.1", "1.15", "1.2")
     for value in values:
         tab.slider("temperature").press("ArrowRight")
         tab.painted(temperature=value)
         tab.quiet()
     tab.page.evaluate("watch.disconnect()")  # other tests go on in this tab
     assert tab.page.evaluate("seen") == [[f"temperature={value}"] * 2 for value in values]
-    assert tab.page.evaluate("history.length") == entries + len(values)
+    assert tab.page.evaluate("entries") == len(values)
 
 
 def test_quick_changes_enter_the_history_once_and_in_their_order(tab):
@@ -174,6 +183,30 @@ def test_going_back_to_where_nothing_was_set_leaves_nothing_set(tab):
     expect(tab.slider("temperature")).to_have_value("1.05")
 
 
+def test_the_menu_makes_one_entry_of_the_history_for_a_page_and_back_leaves_it(tab):
+    """Also where another page has a link of its own; and no empty link is left to go back to."""
+
+    def arrived(name: str, link: str) -> None:
+        tab.page.wait_for_url(tab.server.url + link)
+        expect(tab.page).to_have_title(f"{name} · Attention Lab")
+        tab.page.locator('.stApp[data-test-script-state="notRunning"]').wait_for()
+
+    tab.slider("temperature").press("ArrowRight")
+    tab.painted(temperature=1.05)
+    tab.quiet()
+    count_entries(tab)
+    there = [("Steps", "/steps?temperature=1.05"), ("Timing", "/timing"), ("Masks", "/masks?temperature=1.05")]
+    for name, link in there:
+        tab.page.get_by_test_id("stTopNavLink").get_by_text(name, exact=True).click()
+        arrived(name, link)
+    assert tab.page.evaluate("entries") == len(there)
+    for name, link in [*there[1::-1], ("Heads", "/?temperature=1.05"), ("Heads", "/")]:
+        tab.page.go_back()
+        arrived(name, link)
+    tab.painted()
+    expect(tab.slider("temperature")).to_have_value("1")
+
+
 @pytest.mark.parametrize("page", ["", *PAGES])
 def test_a_link_is_the_first_request_to_a_fresh_server(page, fresh_server, visit):
     tab = visit(f"{page}?{urlencode(KNOBS)}", server=fresh_server())
@@ -249,6 +282,8 @@ def test_no_message_refers_to_another(tab):
 def test_the_program_is_written_once_its_fold_is_open_and_follows(tab):
     """Nothing is loaded or sent for it before: its colours alone are a file of 1.5 MB."""
     code, fold = tab.page.get_by_test_id("stCode"), tab.page.get_by_text("Code: a PyTorch program")
+    tab.page.reload()  # of what other tests have loaded nothing is left
+    tab.painted()
     tab.quiet()
     assert tab.page.evaluate("performance.getEntriesByType('resource').every(file => !/Highlighter/.test(file.name))")
     fold.click()
