@@ -72,7 +72,7 @@ def _fields(config: Config) -> None:
 
 def _head(config: Config) -> None:
     """The head in focus large, beside the numbers of every head."""
-    left, right = st.columns([10, 9], gap="small")
+    left, right = parts.beside()
     with left:
         _zoom(config, *tables.focus(compute.trace(config), heatmap.PIXELS))
     with right:

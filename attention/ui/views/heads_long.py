@@ -30,7 +30,7 @@ def view(config: Config) -> None:
     drawing = drawn(config)
     exact = config.head < len(drawing.heads)
     above, proven = st.container(), st.container()
-    left, right = st.columns([3, 2], gap="medium")
+    left, right = parts.beside()
     pictures = [(above, _every_head), (left, _large)]
     first, second = reversed(pictures) if config.rows or config.cols else pictures
     with first[0]:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pyarrow as pa
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from attention import tables
 from attention.config import Config
@@ -54,6 +55,11 @@ def extent(rows: tuple[int, int], cols: tuple[int, int], tile: int, then: str = 
     fine = "every token" if tile == 1 else f"{tile} x {tile} tokens a pixel"
     shown = f"Queries {rows[0]:,} to {rows[1] - 1:,}, keys {cols[0]:,} to {cols[1] - 1:,}: {fine}."
     st.caption(f"{shown} {then}".rstrip())
+
+
+def beside() -> list[DeltaGenerator]:
+    """Room for the large head, and beside it for all columns of `numbers`, where a window has 1280 pixels."""
+    return st.columns([10, 9], gap="small")
 
 
 def numbers(found: dict[str, list[float]]) -> None:
