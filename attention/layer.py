@@ -13,12 +13,14 @@ class MultiHeadAttention(nn.Module):
     """Vaswani et al. 2017, section 3.2.2, with grouped keys and values (Ainslie et al. 2023) where asked for.
 
     `kv_heads` (default: heads) heads have keys and values of their own and are each shared by heads / kv_heads queries.
-    Raises ValueError where heads don't divide d_model or kv_heads don't divide heads.
+    Raises ValueError where heads don't divide d_model, kv_heads don't divide heads, or any of them is below one.
     """
 
     def __init__(self, d_model: int, heads: int, kv_heads: int | None = None, bias: bool = True) -> None:
         super().__init__()
         kv_heads = heads if kv_heads is None else kv_heads
+        if d_model < 1:
+            raise ValueError(f"d_model={d_model} has no channel; choose 1 or more.")
         if heads < 1 or d_model % heads:
             raise ValueError(f"heads={heads} don't divide d_model={d_model}; choose a divisor of {d_model}.")
         if kv_heads < 1 or heads % kv_heads:

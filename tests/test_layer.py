@@ -165,6 +165,7 @@ def test_a_taken_over_layer_is_its_own_copy_in_the_same_mode_and_precision(bias)
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        ((0, 0), "d_model=0 has no channel; choose 1 or more."),
         ((10, 3), "heads=3 don't divide d_model=10; choose a divisor of 10."),
         ((10, 0), "heads=0 don't divide d_model=10; choose a divisor of 10."),
         ((10, -2), "heads=-2 don't divide d_model=10; choose a divisor of 10."),
