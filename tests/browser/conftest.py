@@ -30,6 +30,9 @@ ALONE = (  # a page load takes a sixth less of the processor so: nothing in a ta
     "--disable-lcd-text",
 )
 FORGET = "() => { for (const kept of [localStorage, sessionStorage]) kept.clear(); }"
+TO_THE_TOP = """() => {
+    for (const part of ["stMain", "stSidebarContent"]) document.querySelector(`[data-testid=${part}]`).scrollTo(0, 0);
+}"""
 LOCAL = {"127.0.0.1", None}  # data: and blob: have no host
 expect.set_options(timeout=SECONDS)
 
@@ -214,12 +217,14 @@ def greeted(chromium: Browser, pages: list[Page], server: Server) -> Iterator[Ta
 
 @pytest.fixture
 def tab(greeted: Tab) -> Iterator[Tab]:
-    """The app as it greets a visitor, painted; whatever was set before in this tab is reset."""
+    """The app as it greets a visitor, painted: what was set before in this tab is reset, what was scrolled is back."""
     with _no_traceback(greeted.server):
         if greeted.link:
             greeted.widget("reset").get_by_role("button").click()
         greeted.painted()
         greeted.quiet()
+        greeted.page.evaluate(TO_THE_TOP)
+        greeted.page.mouse.move(0, 0)
         yield greeted
         greeted.check()
 

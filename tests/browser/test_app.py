@@ -156,7 +156,7 @@ def test_a_moving_pointer_sends_nothing(tab):
     before, weights = len(tab.sent), set()
     for i in range(30):
         tab.page.mouse.move(box["x"] + i * box["width"] / 30, box["y"] + box["height"] - 3)
-        tab.page.wait_for_timeout(16)
+        tab.page.evaluate("() => new Promise(then => requestAnimationFrame(() => requestAnimationFrame(then)))")
         weights.add(tab.page.locator('.heads-grid [data-of="weight"]').inner_text())
     tab.page.wait_for_timeout(300)
     assert len(weights) > 10  # the numbers followed the pointer
