@@ -4,7 +4,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 PORT ?= 8501
 BIN := .venv/bin
 
-.PHONY: run test hunt lint bench clean
+.PHONY: run test shuffle hunt lint bench clean
 
 run: .venv/run  ## start the app at http://localhost:8501 (another port: make run PORT=8600)
 	$(BIN)/streamlit run app.py --server.port $(PORT)
@@ -13,6 +13,9 @@ run: .venv/run  ## start the app at http://localhost:8501 (another port: make ru
 test: .venv/dev  ## run every test; a part of them: make test ARGS="tests/test_masks.py -x"
 	@$(BIN)/python -m tests.chromium
 	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses 2 --dist loadgroup $(ARGS)
+
+shuffle: .venv/dev  ## the same, the tests of a file in an order of their own; it names a seed: make shuffle ARGS=--random-order-seed=SEED
+	@$(MAKE) --no-print-directory test ARGS="--random-order-bucket=module $(ARGS)"
 
 hunt: .venv/dev  ## laws against cases that no run has seen before; those that failed come first the next time
 	@$(BIN)/python -m pytest --numprocesses 2 -m hypothesis --hypothesis-profile=default $(ARGS)
