@@ -77,7 +77,7 @@ def count_entries(tab):
     """Those that enter the history from now on, in `entries`: its length is 50 at the most."""
     tab.page.evaluate("""() => {
         window.entries = 0;
-        navigation.addEventListener("currententrychange", (change) => { entries += change.navigationType === "push"; });
+        navigation.oncurrententrychange = (change) => { entries += change.navigationType === "push"; };
     }""")
 
 
