@@ -67,10 +67,10 @@ def name(kv_heads: int, heads: int) -> str:
 
 def _compared(whole: Trace, shared: Trace, kv_heads: int) -> Grouping:
     change = torch.linalg.norm(shared.output - whole.output) / torch.linalg.norm(whole.output)
-    return Grouping(kv_heads, tuple(_moved(whole.weights, shared.weights).tolist()), float(change.nan_to_num()))
+    return Grouping(kv_heads, tuple(_moved(whole, shared).tolist()), float(change.nan_to_num()))
 
 
-def _moved(before: Float[Tensor, "h q k"], after: Float[Tensor, "h q k"]) -> Float[Tensor, "h"]:
-    rows = torch.stack([(b - a).abs_().sum(-1) / 2 for b, a in zip(before, after, strict=True)])
-    seeing = (before[0] > 0).any(-1)
+def _moved(before: Trace, after: Trace) -> Float[Tensor, "h"]:
+    rows = torch.stack([(b - a).abs_().sum(-1) / 2 for b, a in zip(before.weights, after.weights, strict=True)])
+    seeing = before.mask.any(-1)
     return rows[:, seeing].mean(-1) if seeing.any() else rows.new_zeros(len(rows))

@@ -71,27 +71,29 @@ class Rows:
 
     @property
     def seeing(self) -> Bool[Tensor, "h q"]:
-        """Which rows see anything?"""
-        return self.greatest > 0
+        """Which rows see anything? Those of a softmax that adds one may do so and still have no weight."""
+        return (self.choices > 0).expand_as(self.greatest)
 
 
 def rows(weights: Weights, mask: Bool[Tensor, "q k"] | None = None) -> Rows:
-    """The rows of heads, from their weights, which are read block by block."""
+    """The rows of heads, from their weights, which are read block by block, in float32 at least."""
     queries, keys = weights.shape[-2:]
+    dtype = torch.promote_types(weights.dtype, torch.float32)
     high = min(queries, max(1, CACHED // keys))
     at = torch.arange(max(queries, keys), device=weights.device)
     bands = []
     for band, these in zip(weights.split(high, 1), at[:queries].split(high), strict=True):
-        apart = (these[:, None] - at[None, :keys]).abs().to(weights.dtype)
+        apart = (these[:, None] - at[None, :keys]).abs().to(dtype)
         blocks = band.split(max(1, CACHED // (high * keys)))
-        bands.append([torch.cat(each) for each in zip(*(_block(block, apart) for block in blocks), strict=True)])
+        found = (_block(block.to(dtype), apart) for block in blocks)
+        bands.append([torch.cat(each) for each in zip(*found, strict=True)])
     entropy, greatest, distance = (torch.cat(each, -1) for each in zip(*bands, strict=True))
     return Rows(
         entropy=entropy,
         greatest=greatest,
         distance=distance,
-        first=weights[..., 0],
-        previous=weights[:, 1:].diagonal(0, 1, 2),
+        first=weights[..., 0].to(dtype),
+        previous=weights[:, 1:].diagonal(0, 1, 2).to(dtype),
         choices=(weights > 0).sum(-1) if mask is None else mask.sum(-1),
     )
 

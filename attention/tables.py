@@ -178,15 +178,15 @@ def holding(weights: Float[Tensor, "k"], share: float = 0.9) -> int:
 
 def numbers(weights: Float[Tensor, "h q k"], mask: Bool[Tensor, "q k"]) -> dict[str, list[Any]]:
     """The profile of every head as columns, `head` first; a column is named as in `heads.NUMBERS`."""
-    return columns(profile(weights, mask))
+    return columns(profile(weights, mask), bool(mask.any()))
 
 
-def columns(found: Profile) -> dict[str, list[Any]]:
-    """The numbers of every head as columns, `head` first; None of a head whose queries see nothing."""
-    blind = (found.greatest == 0).tolist()
-    each = {name: zip(getattr(found, name).tolist(), blind, strict=True) for name in NUMBERS}
-    numbers = {name: [None if dark else number for number, dark in values] for name, values in each.items()}
-    return {"head": list(range(len(found.entropy)))} | numbers
+def columns(found: Profile, seeing: bool) -> dict[str, list[Any]]:
+    """The numbers of every head as columns, `head` first; None where no query sees anything."""
+    heads = range(len(found.entropy))
+    return {"head": list(heads)} | {
+        name: getattr(found, name).tolist() if seeing else [None for _ in heads] for name in NUMBERS
+    }
 
 
 def npz(trace: Trace) -> bytes:

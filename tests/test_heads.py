@@ -149,9 +149,22 @@ def test_weights_are_left_as_they_were():
     assert torch.equal(weights, before)
 
 
-def test_a_head_whose_queries_see_nothing_has_no_number_in_the_table():
-    weights = torch.stack([torch.zeros(3, 3), torch.eye(3)])
-    found = tables.numbers(weights, torch.eye(3, dtype=torch.bool))
-    assert found.pop("head") == [0, 1]
-    assert {name: values[0] for name, values in found.items()} == dict.fromkeys(NUMBERS)
-    assert None not in {values[1] for values in found.values()}
+def test_heads_whose_queries_see_nothing_have_no_number_in_the_table():
+    found = tables.numbers(torch.zeros(2, 3, 3), torch.zeros(3, 3, dtype=torch.bool))
+    assert found == {"head": [0, 1]} | {name: [None, None] for name in NUMBERS}
+
+
+def test_a_query_that_sees_keys_counts_also_where_it_has_no_weight():
+    """As under the softmax that adds one, whose weights may all be too small for a float."""
+    weights, mask = torch.tensor([[[0.0, 0.0], [0.4, 0.0]]]), torch.ones(2, 2, dtype=torch.bool)
+    assert profile(weights, mask).greatest.tolist() == pytest.approx([0.2])
+    assert profile(weights, mask & torch.tensor([[False], [True]])).greatest.tolist() == pytest.approx([0.4])
+    assert tables.numbers(0 * weights, mask)["greatest"] == [0.0]
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_weights_of_half_precision_are_counted_in_float32(dtype):
+    """The sum of 512 distances is more than a float16 can be."""
+    weights = torch.full((1, 512, 512), 1 / 512)
+    for name in NUMBERS:
+        assert torch.equal(getattr(profile(weights.to(dtype)), name), getattr(profile(weights), name)), name

@@ -190,7 +190,8 @@ def _long_row(config: Config, _drawing: Drawing, head: int, at: int) -> tuple[Te
 @data(max_entries=8)
 def map_numbers(config: Config, _drawing: Drawing) -> dict[str, list[float]]:
     """The profile of every head of a finished drawing as columns; give `config.tensors`."""
-    return tables.columns(shared(map_profile, _drawing.maps, *_drawing.tensors.result()))
+    seeing = visible(config.rule, config.tokens, config.span, config.tokens).any()
+    return tables.columns(shared(map_profile, _drawing.maps, *_drawing.tensors.result()), bool(seeing))
 
 
 @resource(max_entries=8)
