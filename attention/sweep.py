@@ -19,7 +19,7 @@ from attention.implementations import IMPLEMENTATIONS
 
 CASES = 5_000  # of one sweep at the most
 DEVICE = re.compile(r"[a-z]{2,12}(:[0-9]{1,2})?")
-NUMBER = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?", re.ASCII)
+NUMBER = re.compile(r"[0-9]{1,9}(\.[0-9]{1,20})?(e[+-]?[0-9]{1,3})?", re.ASCII | re.IGNORECASE)
 
 
 @dataclass(frozen=True, kw_only=True)

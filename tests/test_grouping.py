@@ -92,7 +92,9 @@ def test_the_cache_in_bytes():
 
 def test_queries_count_that_see_keys_and_have_no_weight():
     """Where one is added to the denominator, a row's weights may be too small for a float, in some heads only."""
-    config = Config(softmax="plus one", scale="none", temperature=0.05, projections="independent", mask="window", span=1)
+    config = Config(
+        softmax="plus one", scale="none", temperature=0.05, projections="independent", mask="window", span=1
+    )
     whole, shared = (trace(regrouped(config, kv_heads)) for kv_heads in (config.heads, 1))
     assert ((whole.weights > 0).any(-1) != whole.mask.any(-1)).any()
     moved = (whole.weights.double() - shared.weights.double()).abs().sum(-1).mean(-1) / 2

@@ -20,7 +20,7 @@ def value(name: str) -> st.SearchStrategy:
         return st.sampled_from(knob.choices)
     if name == "devices":
         return st.sampled_from(["cpu", "cuda:0", "cuda:1", "mps", "xpu:0"])
-    return st.integers(int(knob.low), int(knob.high)) if knob.whole else st.decimals(1, 7200, places=2).map(float)
+    return st.integers(int(knob.low), int(knob.high)) if knob.whole else st.floats(1, 7200)
 
 
 def values(name: str) -> st.SearchStrategy:

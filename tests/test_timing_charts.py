@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 from math import log10
 
+import hypothesis.strategies as st
 import pytest
+from hypothesis import given, settings
 
+from attention import comparison
 from attention.charts import timing_look
 from attention.charts import timings as charts
 from attention.implementations import IMPLEMENTATIONS
-from attention.recordings import read, written
+from attention.recordings import lines, read, written
+from attention.recordings.schema import SIZES
 from tests.timings import GPU, failed, line, made
 
 LENGTHS = [64, 128, 256, 512]
@@ -47,6 +51,28 @@ def test_no_recorded_line_is_drawn_without_the_word_recorded_and_its_device(name
         if trace.get("line", {}).get("dash") == "dash":
             assert "recorded" in trace["name"]
             assert "Test GPU" in trace["name"]
+
+
+ENDS = {  # of what a recording may say
+    "median": [1e-12, 1e9], "to_device": [0.0, 1e30], "from_device": [0.0, 1e30], "peak_bytes": [0, 2**53, None],
+    "operations": [0.0, 1e30], "traffic": [0.0, 1e30], "peak_operations": [1.0, 1e30, None],
+    "peak_traffic": [1.0, 1e30, None], "heads": [1, 128], "d_head": [1, 512], "batch": [1, 1024], "length": [1, 2**20],
+    "device": ["cpu", "cuda:0"], "first": [0.0, 1e30], "repeats": [1, 2**53], "threads": [1, 2**53],
+    "passes": ["forward", "forward + backward"],
+}  # fmt: skip
+ENDING = st.fixed_dictionaries({name: st.sampled_from(ends) for name, ends in ENDS.items()})
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.lists(ENDING, max_size=5, unique_by=lambda case: tuple(case[name] for name in ("device", "passes", *SIZES))))
+def test_a_recording_at_the_ends_of_what_is_allowed_is_drawn_and_described(cases):
+    found = read(written([made(**case) for case in cases]), "gpu.json")
+    for chart in charts.CHARTS.values():
+        chart(found).to_json()
+    for describe in (comparison.crossovers, comparison.columns, comparison.busy, comparison.slowdowns):
+        describe(found)
+    for points in lines(found).values():
+        comparison.growth(points)
 
 
 @pytest.mark.parametrize("name", charts.CHARTS)

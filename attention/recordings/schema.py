@@ -15,10 +15,17 @@ TRAVELS = fields(Timing)
 KINDS = {entry.name: str(entry.type) for entry in TRAVELS}  # like "float | None"
 POSITIVE = ("batch", "heads", "d_head", "length", "threads", "peak_operations", "peak_traffic")
 TIMES = ("lower", "median", "upper")
+SIZES = {
+    "batch": "batches",
+    "heads": "heads",
+    "d_head": "d_heads",
+    "length": "lengths",
+}  # with the axes that bound them
 CHOICES = {name: KNOBS[axis].choices for name, axis in (("dtype", "dtypes"), ("mask", "masks"), ("passes", "passes"))}
 WORDS = {"str": "text", "bool": "true or false", "int": "a whole number", "float": "a number"}
 SIGNS = "letters, digits, spaces and . , : ; ( ) + - @ # = _ are allowed"
 GREATEST = {"int": 2**53, "float": 1e30}
+SHORTEST, LATEST = 1e-12, 1e9  # seconds
 
 
 class RecordingError(ValueError):
@@ -60,10 +67,10 @@ def _check(where: str, name: str, value: Any) -> None:
         raise RecordingError(f"{where}={short(value)} is not {WORDS[kind]}{' or null' if optional else ''}.")
     if kind == "str":
         _check_text(where, name, value)
-    elif name in TIMES and not 0 < value <= GREATEST[kind]:
-        raise RecordingError(f"{where}={short(value)} is not above 0 and at most {GREATEST[kind]:g}.")
-    elif kind != "bool" and not _least(name) <= value <= GREATEST[kind]:
-        raise RecordingError(f"{where}={short(value)} is not between {_least(name)} and {GREATEST[kind]:g}.")
+    elif kind != "bool":
+        least, most = _ends(name, kind)
+        if not least <= value <= most:
+            raise RecordingError(f"{where}={short(value)} is not between {_said(least)} and {_said(most)}.")
 
 
 def _right(kind: str, value: Any) -> bool:
@@ -77,8 +84,16 @@ def _exact(name: str, value: Any) -> Any:
     return float(value) if KINDS[name].startswith("float") and value is not None else value
 
 
-def _least(name: str) -> int:
-    return 1 if name in POSITIVE else 0
+def _ends(name: str, kind: str) -> tuple[float, float]:
+    """The least and the greatest that a number may be: the sizes as in a sweep."""
+    if name in TIMES:
+        return SHORTEST, LATEST
+    most = KNOBS[SIZES[name]].high if name in SIZES else None
+    return 1 if name in POSITIVE else 0, most or GREATEST[kind]
+
+
+def _said(end: float) -> str:
+    return f"{end:,}" if isinstance(end, int) else f"{end:g}"
 
 
 def _check_text(where: str, name: str, value: str) -> None:
@@ -93,8 +108,8 @@ def _check_text(where: str, name: str, value: str) -> None:
             ) from None
     elif name in CHOICES and value not in CHOICES[name]:
         raise RecordingError(f"{where}={short(value)} is not one of: {', '.join(CHOICES[name])}.")
-    elif not value and name not in ("error", "source"):
-        raise RecordingError(f"{where} is empty; it needs a name.")
+    elif not value and name != "source":
+        raise RecordingError(f"{where} is empty; it needs {'a reason' if name == 'error' else 'a name'}.")
     elif name != "error" and not NAME.fullmatch(value):
         raise RecordingError(f"{where}={short(value)} is no name: {SIGNS}.")
 
