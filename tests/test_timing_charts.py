@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from math import log10
 
@@ -14,7 +15,6 @@ from attention.charts import timing_look
 from attention.charts import timings as charts
 from attention.implementations import IMPLEMENTATIONS
 from attention.recordings import lines, read, written
-from attention.recordings.schema import SIZES
 from tests.timings import GPU, failed, line, made
 
 LENGTHS = [64, 128, 256, 512]
@@ -53,26 +53,33 @@ def test_no_recorded_line_is_drawn_without_the_word_recorded_and_its_device(name
             assert "Test GPU" in trace["name"]
 
 
-ENDS = {  # of what a recording may say
+ALIKE = {"heads": [1, 128], "d_head": [1, 512], "batch": [1, 1024], "passes": ["forward", "forward + backward"]}
+ENDS = {  # of what else a recording may say
     "median": [1e-12, 1e9], "to_device": [0.0, 1e30], "from_device": [0.0, 1e30], "peak_bytes": [0, 2**53, None],
     "operations": [0.0, 1e30], "traffic": [0.0, 1e30], "peak_operations": [1.0, 1e30, None],
-    "peak_traffic": [1.0, 1e30, None], "heads": [1, 128], "d_head": [1, 512], "batch": [1, 1024], "length": [1, 2**20],
-    "device": ["cpu", "cuda:0"], "first": [0.0, 1e30], "repeats": [1, 2**53], "threads": [1, 2**53],
-    "passes": ["forward", "forward + backward"],
+    "peak_traffic": [1.0, 1e30, None], "first": [0.0, 1e30], "repeats": [1, 2**53], "threads": [1, 2**53],
 }  # fmt: skip
-ENDING = st.fixed_dictionaries({name: st.sampled_from(ends) for name, ends in ENDS.items()})
+POINTS = list(itertools.product(("cpu", "cuda:0"), (1, 2**20)))
 
 
-@settings(deadline=None, max_examples=40)
-@given(st.lists(ENDING, max_size=5, unique_by=lambda case: tuple(case[name] for name in ("device", "passes", *SIZES))))
-def test_a_recording_at_the_ends_of_what_is_allowed_is_drawn_and_described(cases):
-    found = read(written([made(**case) for case in cases]), "gpu.json")
+def ends(of: dict[str, list]) -> st.SearchStrategy:
+    return st.fixed_dictionaries({name: st.sampled_from(values) for name, values in of.items()})
+
+
+@settings(deadline=None, max_examples=60)
+@given(ends(ALIKE), st.lists(ends(ENDS), min_size=4, max_size=4))
+def test_a_recording_at_the_ends_of_what_is_allowed_is_drawn_and_described(alike, points):
+    cases = [
+        made(device=device, length=length, **alike, **point)
+        for (device, length), point in zip(POINTS, points, strict=True)
+    ]
+    found = read(written(cases), "gpu.json")
     for chart in charts.CHARTS.values():
         chart(found).to_json()
     for describe in (comparison.crossovers, comparison.columns, comparison.busy, comparison.slowdowns):
         describe(found)
-    for points in lines(found).values():
-        comparison.growth(points)
+    for line_ in lines(found).values():
+        comparison.growth(line_)
 
 
 @pytest.mark.parametrize("name", charts.CHARTS)
