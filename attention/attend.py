@@ -74,9 +74,10 @@ def scaled_dot_product_attention(
     query (... q d), key (... k d), value (... k e); a boolean mask (True takes part) or one of query's dtype (added)
     broadcasts to (... q k); `scale` is 1/sqrt(d) unless given; `is_causal` hides keys after the query's position. With
     `enable_gqa`, dimension -3 of key and value may be a divisor of query's. `softcap` squeezes scaled scores by tanh
-    before the mask. A query that may see no key gets zero weights and a zero output. What a mask hides may be anything in
-    key; in value it has to be finite, as zero times NaN is NaN. Weights are returned before dropout. `out (... q k)` is
-    filled with the weights and returned as such, which saves fresh memory.
+    before the mask. A query that may see no key gets zero weights and a zero output. What a boolean mask or `is_causal`
+    hides may be anything in key, as long as no gradient is asked for; otherwise, and in value, it has to be finite, as zero
+    times NaN is NaN. Weights are returned before dropout. `out (... q k)` is filled with the weights and returned as such,
+    which saves fresh memory. Not under torch.func's transforms or forward-mode differentiation.
 
     Raises what torch's function raises for the same misuse, ValueError for a softcap that is not positive, and
     RuntimeError for an `out` of another shape or dtype, or together with gradients.
@@ -89,6 +90,10 @@ def scaled_dot_product_attention(
         raise ValueError(f"softcap={softcap} is not a positive number; None leaves the scores uncapped.")
     if attn_mask is not None and attn_mask.dtype != torch.bool:
         attn_mask = attn_mask.to(query.dtype)
+        if query.dtype == torch.float16:  # a score and the least float16, a usual mask, sum up to less than any
+            wide = (x.float() for x in (query, key, value, attn_mask))
+            found = scaled_dot_product_attention(*wide, dropout_p, is_causal, scale, enable_gqa, softcap=softcap)
+            return _narrow(found, query, out)
     if enable_gqa:
         key, value = (x.repeat_interleave(query.shape[-3] // x.shape[-3], -3) for x in (key, value))
     return attend(query, key, value, attn_mask, is_causal, scale, softcap, dropout_p=dropout_p, out=out)
@@ -130,6 +135,15 @@ def attend(
         weights = room((*q[:-1], keys), query)
     found = into(weights, query, key, value, mask, is_causal, scale, softcap, normalise)
     return found if out is None or out is weights else Attention(found.output, out.copy_(found.weights))
+
+
+def _narrow(found: Attention, query: Tensor, out: Tensor | None) -> Attention:
+    """The same in query's dtype, the weights in `out` if there is one."""
+    output, weights = (x.to(query.dtype) for x in found)
+    if out is not None:
+        _check_out(out, (*weights.shape,), query, weights.requires_grad)
+        weights = out.copy_(weights)
+    return Attention(output, weights)
 
 
 def _needs_grad(*tensors: Tensor | None) -> bool:
@@ -192,7 +206,7 @@ def _check_out(out: Tensor, shape: tuple[int, ...], query: Tensor, learning: boo
 
 def _differentiable(query, key, value, mask, is_causal, scale, softcap, dropout_p) -> Attention:
     """The textbook form, each step out of place, so that gradients flow and rows that see nothing get zeros."""
-    scores = query @ key.mT * scale
+    scores = (query * scale) @ key.mT  # of float16, products may be too large before they are scaled
     if softcap:
         scores = softcap * torch.tanh(scores / softcap)
     if is_causal:

@@ -116,10 +116,14 @@ def head_maps(
     Blocks of rows are independent: an `executor` spreads them. `progress` is told the share that is done, `cancelled`
     is asked between blocks whether to stop.
 
-    Raises ValueError for what doesn't fit together, and Cancelled.
+    Raises ValueError for what doesn't fit together, and for a number that is not finite and reaches the picture, as it may
+    also from a token that the mask hides; and Cancelled.
     """
     options = dict(locals())
-    return joined(list(each_head(**options)))
+    maps = joined(list(each_head(**options)))
+    if not maps.mean.isfinite().all():
+        _check_finite(query=query, key=key)
+    return maps
 
 
 def each_head(
@@ -292,6 +296,14 @@ def _check(query, key, mask, span, side, pool, positions, softcap, softmax) -> N
             raise ValueError(f"{name}={value!r} is not a whole number of at least 1.")
     if softcap is not None and not softcap > 0:
         raise ValueError(f"softcap={softcap} is not a positive number; None leaves the scores uncapped.")
+
+
+def _check_finite(**given: Tensor) -> None:
+    """Raises ValueError for the first number that is not finite."""
+    for name, x in given.items():
+        for at in (~x.isfinite()).nonzero()[:1].tolist():
+            place = ", ".join(map(str, at))
+            raise ValueError(f"{name}[{place}]={x[tuple(at)].item()} is not finite; set what is padding to 0.")
 
 
 def known(name: str, value: object, allowed: Iterable[str]) -> None:

@@ -1,7 +1,7 @@
 """A short PyTorch program that computes exactly the weights on the screen.
 
-The text is put together from one snippet a step; a test runs it for many configs and compares every bit of x and the
-weights to float32 accuracy. It needs torch alone.
+The text is put together from one snippet a step; a test runs it for many configs and compares x and the weights, to
+float32 accuracy. It needs torch alone.
 """
 
 from __future__ import annotations

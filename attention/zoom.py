@@ -109,8 +109,11 @@ def diagonal(
         raise ValueError(
             f"behind={behind} leaves the square of {maps.tokens} tokens: -{maps.tokens} < behind < {maps.tokens}."
         )
-    rows = torch.arange(max(0, behind), maps.tokens + min(0, behind), dtype=torch.int32, device=query.device)[:, None]
-    return torch.stack([_pairs(maps, query, key, at, rows, rows - behind)[:, 0] for at in range(len(maps.lse))])
+    with torch.inference_mode():
+        rows = torch.arange(max(0, behind), maps.tokens + min(0, behind), dtype=torch.int32, device=query.device)[
+            :, None
+        ]
+        return torch.stack([_pairs(maps, query, key, at, rows, rows - behind)[:, 0] for at in range(len(maps.lse))])
 
 
 def mass_by_distance(

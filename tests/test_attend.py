@@ -350,6 +350,33 @@ def test_half_precision_is_right_to_its_precision(dtype, options):
     torch.testing.assert_close(ours.output.double(), exact.output, rtol=8 * step, atol=8 * step)
 
 
+@pytest.mark.parametrize("n", [8, 600])
+@pytest.mark.parametrize("grad", [False, True])
+def test_the_least_float16_may_be_what_a_mask_adds(n, grad):
+    """Of what it hides it leaves finite scores, also in a row where it hides all: those of the row without a mask."""
+    least = torch.finfo(torch.float16).min
+    q, k, v = (3 * normal(i, 2, n, 16).half() for i in range(3))
+    mask = torch.zeros(n, n).half().masked_fill(torch.ones(n, n).bool().triu(1), least)
+    mask[3] = least
+    exact = by_hand(Call(q, k, v, {"scale": None, "attn_mask": mask}))
+    found = scaled_dot_product_attention(q.requires_grad_(grad), k, v, mask)
+    assert found.output.dtype == found.weights.dtype == torch.float16
+    torch.testing.assert_close(found.weights.double(), exact.weights, rtol=1e-2, atol=1e-3)
+    torch.testing.assert_close(found.output.double(), exact.output, rtol=1e-2, atol=1e-2)
+    if not grad:
+        out = torch.empty(2, n, n).half()
+        assert scaled_dot_product_attention(q, k, v, mask, out=out).weights is out and torch.equal(out, found.weights)
+        with pytest.raises(RuntimeError, match=r"out is \(2, 3\) of torch.float16 on cpu; the weights are"):
+            scaled_dot_product_attention(q, k, v, mask, out=torch.empty(2, 3).half())
+
+
+def test_products_of_float16_may_be_larger_than_any_before_they_are_scaled():
+    q, v = torch.full((1, 4, 64), 50.0).half(), normal(0, 1, 4, 8).half()
+    expected = scaled_dot_product_attention(q, q, v)
+    assert expected.output.isfinite().all()
+    torch.testing.assert_close(scaled_dot_product_attention(q.clone().requires_grad_(), q, v), expected)
+
+
 @pytest.mark.parametrize("shape", [(2, 0, 4), (0, 3, 4), (2, 3, 0)], ids=["no tokens", "no batch", "no channels"])
 def test_nothing_attends_to_nothing(shape):
     x, value = torch.ones(shape), torch.ones(*shape[:-1], 5)

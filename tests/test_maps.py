@@ -356,10 +356,21 @@ def test_previews_and_windows_say_what_they_cannot_do():
         head_maps(q, q, stats=False).pooled_by("max")
 
 
+@pytest.mark.parametrize("wrong", [float("nan"), float("inf")])
+def test_numbers_that_are_not_finite_are_refused_by_place(wrong):
+    """Also those of tokens that a mask hides: a sum with them is no number."""
+    q = normal(9, 2, 40, 4)
+    q[1, 30:] = wrong
+    for mask in ("padding", "full"):
+        with pytest.raises(ValueError, match=rf"key\[1, 30, 0\]={wrong} is not finite; set what is padding to 0"):
+            head_maps(normal(10, 2, 40, 4).abs(), q, mask, 16)
+
+
 def test_gradients_and_half_precision_are_taken_as_they_come():
     q = normal(9, 1, 30, 4)
     wanted = head_maps(q, q)
     assert same(head_maps(q.clone().requires_grad_(), q), wanted)
+    assert torch.equal(zoom.diagonal(wanted, q.clone().requires_grad_(), q, 1), zoom.diagonal(wanted, q, q, 1))
     assert near(head_maps(q.bfloat16(), q.bfloat16()).mean, wanted.mean, 1e-2)
 
 
