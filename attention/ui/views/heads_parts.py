@@ -64,9 +64,8 @@ def beside() -> list[DeltaGenerator]:
 
 def numbers(found: dict[str, list[float]]) -> None:
     """The numbers of every head, as a table."""
-    st.markdown("**Numbers of every head**")
     units = ", ".join(f"{number.label.lower()} in {number.unit}" for number in NUMBERS.values() if number.unit)
-    st.caption(f"Means over all queries; {units}. Point at a title for its formula.")
+    st.markdown(f"**Numbers of every head.** Means over all queries; {units}. Point at a title for its formula.")
     columns = {"head": st.column_config.NumberColumn("Head")} | {
         name: st.column_config.NumberColumn(
             number.label, help=f"{number.formula} ({number.unit})" if number.unit else number.formula, format="%.3f"
