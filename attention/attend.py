@@ -90,7 +90,7 @@ def scaled_dot_product_attention(
         raise ValueError(f"softcap={softcap} is not a positive number; None leaves the scores uncapped.")
     if attn_mask is not None and attn_mask.dtype != torch.bool:
         attn_mask = attn_mask.to(query.dtype)
-        if query.dtype == torch.float16:  # a score and the least float16, a usual mask, sum up to less than any
+        if query.dtype == torch.float16:  # masks add the least there is, and with a score that is too much
             wide = (x.float() for x in (query, key, value, attn_mask))
             found = scaled_dot_product_attention(*wide, dropout_p, is_causal, scale, enable_gqa, softcap=softcap)
             return _narrow(found, query, out)

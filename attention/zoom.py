@@ -110,9 +110,8 @@ def diagonal(
             f"behind={behind} leaves the square of {maps.tokens} tokens: -{maps.tokens} < behind < {maps.tokens}."
         )
     with torch.inference_mode():
-        rows = torch.arange(max(0, behind), maps.tokens + min(0, behind), dtype=torch.int32, device=query.device)[
-            :, None
-        ]
+        first, stop = max(0, behind), maps.tokens + min(0, behind)
+        rows = torch.arange(first, stop, dtype=torch.int32, device=query.device)[:, None]
         return torch.stack([_pairs(maps, query, key, at, rows, rows - behind)[:, 0] for at in range(len(maps.lse))])
 
 

@@ -17,18 +17,8 @@ from attention.sweep import KNOBS
 from tests.timings import GPU, failed, line, made
 
 ROOT = Path(__file__).parents[1]
-TINY = [
-    "--lengths",
-    "8,16",
-    "--heads",
-    "2",
-    "--d-heads",
-    "4",
-    "--implementations",
-    "SDPA,SDPA cuDNN",
-    "--seconds",
-    "100",
-]
+SMALL = ["--lengths", "8,16", "--heads", "2", "--d-heads", "4"]
+TINY = [*SMALL, "--implementations", "SDPA,SDPA cuDNN", "--seconds", "100"]
 
 
 @pytest.fixture(autouse=True)

@@ -15,12 +15,7 @@ TRAVELS = fields(Timing)
 KINDS = {entry.name: str(entry.type) for entry in TRAVELS}  # like "float | None"
 POSITIVE = ("batch", "heads", "d_head", "length", "threads", "peak_operations", "peak_traffic")
 TIMES = ("lower", "median", "upper")
-SIZES = {
-    "batch": "batches",
-    "heads": "heads",
-    "d_head": "d_heads",
-    "length": "lengths",
-}  # with the axes that bound them
+AXES = {"batch": "batches", "heads": "heads", "d_head": "d_heads", "length": "lengths"}  # of a sweep, which bound sizes
 CHOICES = {name: KNOBS[axis].choices for name, axis in (("dtype", "dtypes"), ("mask", "masks"), ("passes", "passes"))}
 WORDS = {"str": "text", "bool": "true or false", "int": "a whole number", "float": "a number"}
 SIGNS = "letters, digits, spaces and . , : ; ( ) + - @ # = _ are allowed"
@@ -88,7 +83,7 @@ def _ends(name: str, kind: str) -> tuple[float, float]:
     """The least and the greatest that a number may be: the sizes as in a sweep."""
     if name in TIMES:
         return SHORTEST, LATEST
-    most = KNOBS[SIZES[name]].high if name in SIZES else None
+    most = KNOBS[AXES[name]].high if name in AXES else None
     return 1 if name in POSITIVE else 0, most or GREATEST[kind]
 
 
