@@ -148,10 +148,12 @@ def _mean(rows: Float[Tensor, "h q"], counted: Bool[Tensor, "h q"]) -> PerHead:
 
 NUMBERS: dict[str, Number] = {
     "entropy": Number(entropy, "Entropy", "nats", "mean over queries of -sum p ln p"),
-    "entropy_share": Number(entropy_share, "Share", "", "mean of entropy / ln(keys that may be seen)"),
+    "entropy_share": Number(
+        entropy_share, "Share", "", "mean of entropy / ln(keys that may be seen), over queries that see several"
+    ),
     "greatest": Number(greatest, "Greatest", "", "mean over queries of max p"),
     "distance": Number(distance, "Distance", "tokens", "mean over queries of sum p |q - k|"),
     "first": Number(first, "First", "", "mean over queries of p at key 0"),
-    "previous": Number(previous, "Previous", "", "mean over queries of p at key q - 1"),
+    "previous": Number(previous, "Previous", "", "mean of p at key q - 1, over queries that have one"),
 }
 assert tuple(NUMBERS) == tuple(field.name for field in fields(Profile))

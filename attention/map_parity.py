@@ -14,7 +14,7 @@ from attention import zoom
 from attention.attend import HIDDEN
 from attention.blocks import choices
 from attention.maps import HeadMaps, key_of, precision, split
-from attention.parity import ByTorch, Parity, by_torch, evenly, greatest
+from attention.parity import ByTorch, Parity, by_torch, evenly, greatest, rounding
 from attention.scores import POSITIONS, sinusoidal
 
 KEYS = 256  # keys whose weights are compared, evenly spread, apart from the heaviest of each row
@@ -33,7 +33,9 @@ def parity(maps: HeadMaps, query: Float[Tensor, "h n d"], key: Float[Tensor, "g 
     with torch.inference_mode():
         found = [_compared(each, query, key, at.to(query.device), seeing[at].to(query.device)) for each in split(maps)]
     most = [max(differences) for differences in zip(*found, strict=True)]
-    return Parity(*most, blind=int((~seeing).sum()), rows=len(at))
+    q, k = (x.to(precision(query)) for x in (query[:, at.to(query.device)], key))
+    rounded = rounding(q, k, maps.scoring.scale, maps.scoring.softcap)
+    return Parity(*most, blind=int((~seeing).sum()), rows=len(at), rounding=rounded)
 
 
 def _compared(

@@ -6,6 +6,7 @@ with the unit matrix as the value, it returns them.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -18,6 +19,7 @@ from attention.attend import HIDDEN
 from attention.scores import capped
 from attention.trace import Trace, position_bias
 
+CLOSE = 1e-5
 BUDGET = 2**27  # multiplications of the check at the most: about as long as the pass itself
 
 
@@ -25,6 +27,8 @@ BUDGET = 2**27  # multiplications of the check at the most: about as long as the
 class Parity:
     """Greatest differences of `weights` and `output` (before W_o) to PyTorch, greatest error of a row's sum, how many
     rows see nothing (`blind`), and how many rows of each head were compared (`rows`), evenly spread and with the last.
+
+    `rounding` is what scores may be off by because numbers have so many digits; a weight is as much off, of its size.
     """
 
     weights: float
@@ -32,11 +36,17 @@ class Parity:
     row_sum: float
     blind: int
     rows: int
+    rounding: float = 0.0
+
+    @property
+    def close(self) -> bool:
+        """Within what float32 allows where scores are not large: 1e-5 relative to outputs of about one."""
+        return max(self.weights, self.output, self.row_sum) <= CLOSE
 
     @property
     def agrees(self) -> bool:
-        """Within what float32 allows: 1e-5 relative to outputs of about one."""
-        return max(self.weights, self.output, self.row_sum) <= 1e-5
+        """Within that and what the scores are rounded by."""
+        return max(self.weights, self.output, self.row_sum) <= CLOSE + self.rounding
 
 
 def parity(trace: Trace) -> Parity:
@@ -58,7 +68,14 @@ def parity(trace: Trace) -> Parity:
             row_sum=greatest(_sums(trace, rows, context.nothing) - 1),
             blind=int((~seen).sum()),
             rows=many,
+            rounding=rounding(trace.q[:, rows], trace.k, trace.scale, config.softcap),
         )
+
+
+def rounding(query: Float[Tensor, "h r d"], key: Float[Tensor, "g n d"], scale: float, softcap: float | None) -> float:
+    """What scores may be off by: the relative step of their dtype, times the most that they can be by their lengths."""
+    most = float(query.norm(dim=-1).max() * key.norm(dim=-1).max()) * abs(scale)
+    return torch.finfo(query.dtype).eps * min(most, softcap or math.inf)
 
 
 def evenly(n: int, many: int) -> Int[Tensor, "r"]:

@@ -19,22 +19,23 @@ def shown(found: Parity, config: Config) -> None:
     icon, color = (":material/verified:", "green") if found.agrees else (":material/error:", "red")
     if found.agrees and found.blind:
         icon, color = ":material/visibility_off:", "orange"
-    verdict = "equals" if found.agrees else "differs from"
-    parts = [f"{verdict} SDPA: weights {found.weights:.0e}", f"output {found.output:.0e}"]
-    parts += [
-        f"row sums {found.row_sum:.0e}",
-        "1 row sees nothing" if found.blind == 1 else f"{found.blind} rows see nothing",
-    ]
-    parts += [] if found.rows == config.tokens else [f"{found.rows} of {config.tokens:,} rows"]
+    verdict = "equals SDPA" if found.close else "equals SDPA but for rounding" if found.agrees else "differs from SDPA"
+    parts = [f"{verdict}: weights {found.weights:.0e}", f"output {found.output:.0e}", f"row sums {found.row_sum:.0e}"]
+    parts += ["1 row sees nothing" if found.blind == 1 else f"{found.blind:,} rows see nothing"]
+    parts += [] if found.rows == config.tokens else [f"{found.rows:,} of {config.tokens:,} rows compared"]
     st.badge(" · ".join(parts), icon=icon, color=color, help=_explained(found, config))
 
 
 def _explained(found: Parity, config: Config) -> str:
-    some = "every row" if found.rows == config.tokens else f"{found.rows} of {config.tokens:,} rows, evenly spread,"
+    some = "every row" if found.rows == config.tokens else f"{found.rows:,} of {config.tokens:,} rows, evenly spread,"
     added = "" if config.softmax == "standard" else ", with what went to the one that is added to the denominator"
+    blind = "1 row" if found.blind == 1 else f"{found.blind:,} rows"
+    step = f"{found.rounding:.0e}"
+    large = f" Scores as large as here are rounded by up to {step}, and a weight by as much of its size."
+    large = large if found.agrees and not found.close else ""
     return (
         f"The weights and outputs on the screen against `torch.nn.functional.scaled_dot_product_attention` on the same "
         f"q, k, v and mask: {some} of each head compared. Greatest difference of a weight {found.weights:.2e}, of an "
-        f"output {found.output:.2e}; a row's sum{added} is at most {found.row_sum:.2e} from one. {found.blind} rows of "
-        f"each head may see no key; their weights and outputs are zero."
+        f"output {found.output:.2e}; a row's sum{added} is at most {found.row_sum:.2e} from one.{large} {blind} of each "
+        f"head may see no key; weights and outputs of such a row are zero."
     )

@@ -33,7 +33,7 @@ def look(config: Config) -> object:
 
 def _said(config: Config) -> str:
     return (
-        f"**Heads.** {config.heads} heads over {config.tokens:,} tokens. A row is a query: "
+        f"**Heads.** {config.heads} head{'s' * (config.heads > 1)} over {config.tokens:,} tokens. A row is a query: "
         f"how it spreads a weight of one over the keys. {config.rule.help}"
     )
 
@@ -65,7 +65,9 @@ def beside() -> list[DeltaGenerator]:
 def numbers(found: dict[str, list[float]]) -> None:
     """The numbers of every head, as a table."""
     units = ", ".join(f"{number.label.lower()} in {number.unit}" for number in NUMBERS.values() if number.unit)
-    st.markdown(f"**Numbers of every head.** Means over all queries; {units}. Point at a title for its formula.")
+    st.markdown(
+        f"**Numbers of every head.** Means over queries that see a key; {units}. Point at a title for its formula."
+    )
     columns = {"head": st.column_config.NumberColumn("Head")} | {
         name: st.column_config.NumberColumn(
             number.label, help=f"{number.formula} ({number.unit})" if number.unit else number.formula, format="%.3f"

@@ -8,6 +8,9 @@ from attention.trace import Trace
 from attention.ui.predict import Question
 from attention.ui.words import plain
 
+ALIKE = 1e-3  # of the greatest weight: what differs by less is one number on the screen
+EVEN = "all equal"
+
 
 def question(trace: Trace) -> Question:
     """Which key gets the greatest weight of the row in focus, among keys that one might think of."""
@@ -15,14 +18,27 @@ def question(trace: Trace) -> Question:
     seen = trace.mask[config.row].nonzero().flatten().tolist()
     if not seen:
         return _nothing(config)
-    best = max(seen, key=weights.__getitem__)
-    guesses = sorted(_thinkable(config, best, seen))
+    most = float(weights[seen].max())
+    best, *others = sorted((key for key in seen if weights[key] >= (1 - ALIKE) * most), reverse=True)
+    wrong = _thinkable(config, [key for key in seen if key != best and key not in others])
+    guesses = [_named(config, key) for key in sorted([best, *wrong])] + [EVEN] * (len(seen) > 1)
     text = (
         f"Query {_named(config, config.row)} in head {config.head} sees {len(seen)} keys under **{config.rule_name}**. "
         f"Projections: {config.projections}; positions: {config.positions}. Which key gets most of its weight?"
     )
-    why = f"It gets {tables.share(float(weights[best]))}; an even spread would give {tables.share(1 / len(seen))}."
-    return Question(text, tuple(_named(config, key) for key in guesses), _named(config, best), why)
+    if others and not wrong:
+        return Question(text, tuple(guesses), EVEN, f"Each of the {len(seen)} keys gets {tables.share(most)}.")
+    even = tables.share(1 / len(seen))
+    why = f"It gets {tables.share(most)}{_shared(config, others)}; an even spread would give {even}."
+    return Question(text, tuple(guesses), _named(config, best), why)
+
+
+def _shared(config: Config, others: list[int]) -> str:
+    """Which other keys get as much, as equal tokens do."""
+    if not others:
+        return ""
+    some = ", ".join(_named(config, key) for key in others[:3])
+    return f", as much as {some}{f' and {len(others) - 3:,} more' * (len(others) > 3)}"
 
 
 def _nothing(config: Config) -> Question:
@@ -30,13 +46,12 @@ def _nothing(config: Config) -> Question:
     return Question(text, ("zeros", "all equal", "NaN"), "zeros", "Nothing is seen, so nothing is attended to.")
 
 
-def _thinkable(config: Config, best: int, seen: list[int]) -> set[int]:
-    """The answer, and of the keys in sight: itself, an equal token, the one before, the first, some in between."""
+def _thinkable(config: Config, wrong: list[int]) -> list[int]:
+    """Of the keys that are not the answer, up to three: the query itself, an equal token, the one before, the first ..."""
     row, words = config.row, [token.casefold() for token in tables.labels(config)]
-    equal = [key for key in seen if words and key != row and words[key] == words[row]]
-    others = [row, *equal[-1:], row - 1, 0, *seen[:: max(1, len(seen) // 4)]]
-    wrong = [key for key in dict.fromkeys(others) if key in set(seen) and key != best]
-    return {best, *wrong[:3]}
+    equal = [key for key in wrong if words and key != row and words[key] == words[row]]
+    others = [row, *equal[-1:], row - 1, 0, *wrong[:: max(1, len(wrong) // 4)]]
+    return [key for key in dict.fromkeys(others) if key in set(wrong)][:3]
 
 
 def _named(config: Config, key: int) -> str:
