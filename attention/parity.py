@@ -41,12 +41,16 @@ class Parity:
     @property
     def close(self) -> bool:
         """Within what float32 allows where scores are not large: 1e-5 relative to outputs of about one."""
-        return max(self.weights, self.output, self.row_sum) <= CLOSE
+        return self._most <= CLOSE
 
     @property
     def agrees(self) -> bool:
         """Within that and what the scores are rounded by."""
-        return max(self.weights, self.output, self.row_sum) <= CLOSE + self.rounding
+        return self._most <= CLOSE + self.rounding
+
+    @property
+    def _most(self) -> float:
+        return max(self.weights, self.output, self.row_sum)
 
 
 def parity(trace: Trace) -> Parity:

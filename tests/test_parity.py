@@ -17,7 +17,7 @@ from tests.strategies import configs
 @given(configs())
 def test_every_trace_agrees(config):
     found, whole = trace(config), parity(trace(config))
-    assert whole.agrees and whole.rounding < 1e-2
+    assert whole.agrees and max(whole.weights, whole.output, whole.row_sum) < 1e-4 and whole.rounding < 1e-2
     assert whole.blind == int((~found.mask.any(-1)).sum()) and whole.rows == config.tokens
 
 

@@ -2,10 +2,9 @@
 // entry of its own in the history, so that Back would first lead to the empty one. Here it is whole from the beginning.
 
 const APART = /\/timing$/;  // a page whose link says other things
-const OURS = "linksCarried";
 
-if (!document.documentElement.dataset[OURS]) {
-  document.documentElement.dataset[OURS] = "";
+if (!("linksCarried" in document.documentElement.dataset)) {
+  document.documentElement.dataset.linksCarried = "";
   const push = history.pushState, links = {};
   history.pushState = (state, unused, url) => push.call(history, state, unused, carried(url, links));
 }

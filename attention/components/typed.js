@@ -20,7 +20,7 @@ async function settled(typed) {
 }
 
 // The menu of pages: Streamlit sends its click at once, and drops what comes from the page that was left.
-if (!document.documentElement.dataset.menuWaits) {
+if (!("menuWaits" in document.documentElement.dataset)) {
   document.documentElement.dataset.menuWaits = "";
   let typed = false;
   addEventListener("pointerdown", () => { typed = typing(); }, true);

@@ -8,6 +8,8 @@ from attention.config import Config
 from attention.parity import Parity
 from attention.ui import compute
 
+LARGE = " Scores as large as here are rounded by up to {:.0e}, and a weight by as much of its size."
+
 
 def badge(config: Config) -> None:
     """Greatest differences to scaled_dot_product_attention, error of row sums, rows that see nothing."""
@@ -30,9 +32,7 @@ def _explained(found: Parity, config: Config) -> str:
     some = "every row" if found.rows == config.tokens else f"{found.rows:,} of {config.tokens:,} rows, evenly spread,"
     added = "" if config.softmax == "standard" else ", with what went to the one that is added to the denominator"
     blind = "1 row" if found.blind == 1 else f"{found.blind:,} rows"
-    step = f"{found.rounding:.0e}"
-    large = f" Scores as large as here are rounded by up to {step}, and a weight by as much of its size."
-    large = large if found.agrees and not found.close else ""
+    large = LARGE.format(found.rounding) if found.agrees and not found.close else ""
     return (
         f"The weights and outputs on the screen against `torch.nn.functional.scaled_dot_product_attention` on the same "
         f"q, k, v and mask: {some} of each head compared. Greatest difference of a weight {found.weights:.2e}, of an "

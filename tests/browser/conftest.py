@@ -89,10 +89,14 @@ class Tab:
         done = '.stApp[data-test-script-state="notRunning"][data-test-connection-state="CONNECTED"]'
         self.page.locator(f"{done} .st-key-tokens").wait_for()
 
+    def still(self) -> None:
+        """Waits until no script runs, on any page, painted or not."""
+        self.page.locator('.stApp[data-test-script-state="notRunning"]').wait_for()
+
     @property
     def link(self) -> dict[str, str]:
         """What the address bar says once the page's script has run to its end."""
-        self.page.locator('.stApp[data-test-script-state="notRunning"]').wait_for()
+        self.still()
         return dict(parse_qsl(urlsplit(self.page.url).query))
 
     def widget(self, knob: str) -> Locator:

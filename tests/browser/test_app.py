@@ -189,7 +189,7 @@ def test_the_menu_makes_one_entry_of_the_history_for_a_page_and_back_leaves_it(t
     def arrived(name: str, link: str) -> None:
         tab.page.wait_for_url(tab.server.url + link)
         expect(tab.page).to_have_title(f"{name} · Attention Lab")
-        tab.page.locator('.stApp[data-test-script-state="notRunning"]').wait_for()
+        tab.still()
 
     tab.slider("temperature").press("ArrowRight")
     tab.painted(temperature=1.05)

@@ -207,7 +207,7 @@ def test_a_sweep_reset_is_not_undone_by_what_is_moved_before_it_is_seen(tab, lin
     tab.page.goto(f"{tab.server.url}/timing?seconds=30&threads=1")
     seconds = tab.page.locator(".st-key-sweep_seconds input[type=range]")
     expect(seconds).to_have_value("30")
-    tab.page.locator('.stApp[data-test-script-state="notRunning"]').wait_for()
+    tab.still()
     with line.slow(tab.page):
         reset(tab)
         line.answer(tab.page)

@@ -19,8 +19,9 @@ def question(trace: Trace) -> Question:
     if not seen:
         return _nothing(config)
     most = float(weights[seen].max())
-    best, *others = sorted((key for key in seen if weights[key] >= (1 - ALIKE) * most), reverse=True)
-    wrong = _thinkable(config, [key for key in seen if key != best and key not in others])
+    alike = (weights >= (1 - ALIKE) * most).tolist()
+    best, *others = [key for key in reversed(seen) if alike[key]]
+    wrong = _thinkable(config, [key for key in seen if not alike[key]])
     guesses = [_named(config, key) for key in sorted([best, *wrong])] + [EVEN] * (len(seen) > 1)
     text = (
         f"Query {_named(config, config.row)} in head {config.head} sees {len(seen)} keys under **{config.rule_name}**. "
@@ -51,7 +52,8 @@ def _thinkable(config: Config, wrong: list[int]) -> list[int]:
     row, words = config.row, [token.casefold() for token in tables.labels(config)]
     equal = [key for key in wrong if words and key != row and words[key] == words[row]]
     others = [row, *equal[-1:], row - 1, 0, *wrong[:: max(1, len(wrong) // 4)]]
-    return [key for key in dict.fromkeys(others) if key in set(wrong)][:3]
+    allowed = set(wrong)
+    return [key for key in dict.fromkeys(others) if key in allowed][:3]
 
 
 def _named(config: Config, key: int) -> str:
