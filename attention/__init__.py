@@ -5,6 +5,7 @@ From the ground up, where each may import what stands before it:
     masks scores inputs    rules about a pair of tokens, about a score, about where x comes from
     framing digits         a header and bytes as one message, and where the third digit of a number turns
     memory threads         where large weights are kept, who computes alone
+    lanes kept             who may wait for whom, and results that are kept up to so many bytes
     attend layer           attention with the weights of every head, as a function and as a module
     config codec           every knob, and the link that carries them
     projected trace        queries, keys and values of a config; every step of one pass

@@ -25,9 +25,11 @@ BROWSER = {"components", "ui"}  # the parts that know Streamlit
 OWNED = {
     "session_state": "attention/ui/page.py",
     "query_params": "attention/ui/page.py",
-    "cache_data": "attention/ui/compute.py",
-    "cache_resource": "attention/ui/compute.py",
+    "Kept": "attention/ui/compute.py",
 }
+UNUSED = {"cache_data", "cache_resource"}  # unbounded but for a count; attention/kept.py counts bytes
+WAITS = {"wait", "as_completed", "Future", "ThreadPoolExecutor", "ProcessPoolExecutor", "Barrier", "Condition", "Queue"}
+WAITERS = {"lanes", "threads", "cluster", "spread"}  # who waits by other means than a lane's work, or makes threads
 
 every_file = pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(ROOT)))
 every_page = pytest.mark.parametrize("file", [*PAGES, ROOT / "app.py"], ids=lambda file: str(file.relative_to(ROOT)))
@@ -112,7 +114,19 @@ def test_state_and_caches_have_one_owner(file):
     used = {node.attr for node in ast.walk(parsed(file)) if isinstance(node, ast.Attribute)}
     taken = {alias.name for node in ast.walk(parsed(file)) if isinstance(node, ast.ImportFrom) for alias in node.names}
     for name in OWNED.keys() & (used | taken):
-        assert str(file.relative_to(ROOT)) == OWNED[name], f"{name} belongs to {OWNED[name]}"
+        assert str(file.relative_to(ROOT)) in (OWNED[name], "attention/kept.py"), f"{name} belongs to {OWNED[name]}"
+    assert not UNUSED & used, "attention/kept.py keeps results"
+
+
+@every_file
+def test_who_waits_for_whom_is_said_by_lanes(file):
+    taken = {
+        alias.name
+        for node in ast.walk(parsed(file))
+        if isinstance(node, ast.ImportFrom) and node.module in ("concurrent.futures", "threading", "queue", "asyncio")
+        for alias in node.names
+    }
+    assert home(file) in WAITERS or not WAITS & taken, "hand work to a lane: it knows who may wait for whom"
 
 
 @pytest.mark.parametrize("file", [*FILES, *PAGES, ROOT / "app.py"], ids=lambda file: str(file.relative_to(ROOT)))

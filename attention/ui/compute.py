@@ -1,18 +1,20 @@
-"""Cached calls into the core, bounded, with a fair share of the processor for every visitor. Sole owner of st.cache_*.
+"""Cached calls into the core, bounded, with a fair share of the processor for every visitor. Sole owner of what is kept.
 
-What is cached is keyed by the knobs that change the tensors, so moving the focus or the colour scale computes nothing
-anew. Only a few results are kept: computing most of them again takes milliseconds, keeping them all would be a leak.
+What is kept is keyed by the knobs that change the tensors, so moving the focus or the colour scale computes nothing
+anew. All results together have so many bytes (`KEPT`); computing most of them again takes milliseconds.
+
+Passes run in threads that all visitors share and that stay: Streamlit runs every rerun in a thread of its own, and in a
+new thread a pass takes up to three times as long, as its memory is all fresh. The lanes say who may wait for whom.
 """
 
 from __future__ import annotations
 
-import gc
 import math
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as NotYet
 from dataclasses import replace
-from functools import partial
-from typing import Any, ParamSpec, TypeVar
+from functools import cache, partial
+from typing import ParamSpec, TypeVar
 
 import streamlit as st
 import torch
@@ -37,6 +39,8 @@ from attention.gallery import exhibit as one_mask
 from attention.gallery import gallery as every_mask
 from attention.grouping import Grouping
 from attention.grouping import groupings as every_grouping
+from attention.kept import Kept
+from attention.lanes import Lane, Work
 from attention.map_numbers import numbers as map_profile
 from attention.map_parity import parity as map_against_torch
 from attention.maps import HeadMaps, head_maps
@@ -54,58 +58,40 @@ from attention.published.demands import Demand
 from attention.published.demands import demands as tried
 from attention.recordings import Timing
 from attention.tables import Row
-from attention.threads import pool
 from attention.trace import Trace
 from attention.ui.drawing import Drawing, Studio, asked
 from attention.zoom import pooled
 
-KEPT = 4  # traces, of at most 64 MB of weights each
+MOST = 2**28  # bytes of results that are kept
 ALL_HEADS = 2**20  # weights of all heads up to which the steps of all are kept, of more those of one head
 REACH = 2**30  # multiplications of a map of influence at the most
 AT_ONCE = 2  # passes that run at the same time, however many visitors there are
+SPINNER = 0.3  # seconds after which whoever waits is told for what
 P = ParamSpec("P")
 T = TypeVar("T")
 
-# A config is named by its text: Streamlit's own walk through its fields takes a millisecond a call.
-_KEYED: dict[str, Any] = {"show_spinner": False, "hash_funcs": {Config: repr}}
-resource = partial(st.cache_resource, **_KEYED)
-data = partial(st.cache_data, **_KEYED)
-
-
-@resource()
-def settle(page: str) -> None:
-    """Once a page and process, when it has been drawn: what its imports left is no garbage any more.
-
-    Walking the modules' objects at every collection costs more than a pass. Some libraries import the most when they are
-    first used, hence after drawing.
-    """
-    tidy()
-    gc.freeze()
-
-
-def tidy() -> None:
-    """Collects garbage, where nobody waits. Streamlit would after every run, also between a callback and its rerun."""
-    gc.collect()
-
-
-@resource()
-def _workers() -> ThreadPoolExecutor:
-    return pool(AT_ONCE, "pass")
-
-
-@resource()
-def _halves() -> ThreadPoolExecutor:
-    """Threads of their own, as whoever waits for half of a pass has one of the others."""
-    return pool(AT_ONCE, "half")
+PIECES = Lane(
+    "piece", 0, AT_ONCE
+)  # of a pass; a lane of their own, as whoever waits for one has a thread of the passes
+PASSES = Lane("pass", 1, AT_ONCE)
+KEPT = Kept(MOST)
+STUDIO = Studio()
 
 
 def shared(call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """The call's result, computed by one of the few threads that all visitors share.
+    """The call's result, computed by one of the few threads that all visitors share."""
+    return PASSES.submit(call, *args, **kwargs).result()
 
-    Streamlit runs every rerun in a thread of its own, and in a new thread a pass takes up to three times as long: its
-    memory is all fresh. These threads stay.
-    """
-    return _workers().submit(call, *args, **kwargs).result()
+
+def told(work: Work[T], what: str) -> T:
+    """What came of work that may take long: whoever waits is told for what."""
+    try:
+        return work.result(SPINNER)
+    except NotYet:
+        if work.done():
+            raise
+    with st.spinner(what):
+        return work.result()
 
 
 def trace(config: Config) -> Trace:
@@ -115,42 +101,28 @@ def trace(config: Config) -> Trace:
 
 def begin(config: Config) -> None:
     """Starts the trace of a config, or of as many of its tokens as are shown."""
-    _begun(config.traceable.tensors)
+    _trace.begin(config.traceable.tensors)
 
 
-def _trace(config: Config) -> Trace:
-    return _finished(_begun, config)
+@KEPT
+def _trace(config: Config) -> Work[Trace]:
+    return PASSES.submit(attention.trace, config, PIECES)
 
 
-def _finished(begin: Any, config: Config) -> Any:
-    """What a cached future of a config has come to; where it failed, the next one tries again."""
-    try:
-        return begin(config).result()
-    except Exception:
-        begin.clear(config)
-        raise
-
-
-@resource(max_entries=KEPT)
-def _begun(config: Config) -> Future[Trace]:
-    return _workers().submit(attention.trace, config, _halves())
-
-
-@resource()
-def studio() -> Studio:
-    """Where maps of long sequences are drawn."""
-    return Studio()
+def traced(config: Config, call: Callable[[Trace], T]) -> Work[T]:
+    """Work that begins with the trace of a config; give `config.tensors`."""
+    return PASSES.after(_trace.begin(config), call)
 
 
 def drawing(config: Config, visitor: str) -> Drawing:
     """The drawing of a config for a visitor, begun if there is none."""
-    return studio().ask(config.tensors, theme.side(config.heads), visitor)
+    return STUDIO.ask(config.tensors, theme.side(config.heads), visitor)
 
 
-@resource(max_entries=4)
-def tiles_seen(config: Config, tile: int) -> Tensor:
+@KEPT
+def tiles_seen(config: Config, tile: int) -> Work[Tensor]:
     """Which tiles of the square the mask does not hide wholly; give `config.tensors`."""
-    return shared(visible, config.rule, config.tokens, config.span, tile)
+    return PASSES.submit(visible, config.rule, config.tokens, config.span, tile)
 
 
 def part(config: Config, drawing: Drawing, maps: HeadMaps, rows: tuple[int, int], cols: tuple[int, int]) -> Cells:
@@ -162,134 +134,139 @@ def part(config: Config, drawing: Drawing, maps: HeadMaps, rows: tuple[int, int]
     if rows == cols == everything:
         seen = tiles_seen(config.tensors, maps.tile)
         return pixel_cells(maps.pooled_by(config.pool).pixels, seen, maps.tile, config.tokens)
-    return shared(_finer, config, drawing, maps, rows, cols)
+    return shared(_finer, config, drawing.tensors.result(), maps, rows, cols)
 
 
-def _finer(config: Config, drawing: Drawing, maps: HeadMaps, rows: tuple[int, int], cols: tuple[int, int]) -> Cells:
+def _finer(
+    config: Config, tensors: tuple[Tensor, Tensor], maps: HeadMaps, rows: tuple[int, int], cols: tuple[int, int]
+) -> Cells:
     high, wide = rows[1] - rows[0], cols[1] - cols[0]
     tile = -(-max(high, wide) // theme.PART)
-    query, key = drawing.tensors.result()
     seen = visible(config.rule, config.tokens, config.span, tile, rows, cols)
-    return pixel_cells(pooled(maps, query, key, rows, cols, tile, config.pool), seen, tile, high, wide)
+    return pixel_cells(pooled(maps, *tensors, rows, cols, tile, config.pool), seen, tile, high, wide)
 
 
 def long_row(config: Config, drawing: Drawing) -> Row:
     """The row in focus of a long sequence, exactly."""
-    weights, seen = _long_row(config.tensors, drawing, config.head, config.row)
-    return tables.described(config, weights, seen)
+    given = config.tensors, config.head, config.row
+    found = KEPT.ask(("row", *given), lambda: PASSES.after(drawing.tensors, partial(_long_row, *given)))
+    return tables.described(config, *found.result())
 
 
-@resource(max_entries=8)
-def _long_row(config: Config, _drawing: Drawing, head: int, at: int) -> tuple[Tensor, Tensor]:
-    query, key = _drawing.tensors.result()
-    maps = shared(head_maps, query, key, rows=(at, at + 1), tile=1, stats=False, **asked(config))
+def _long_row(config: Config, head: int, at: int, tensors: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
+    maps = head_maps(*tensors, rows=(at, at + 1), tile=1, stats=False, **asked(config))
     seen = config.rule(torch.tensor([[at]]), torch.arange(config.tokens)[None], config.tokens, config.span)
-    return maps.mean[head, 0], seen.expand(1, config.tokens)[0]
+    return maps.mean[head, 0].clone(), seen.expand(1, config.tokens)[0]
 
 
-@data(max_entries=8)
-def map_numbers(config: Config, _drawing: Drawing) -> dict[str, list[float]]:
+def map_numbers(config: Config, drawing: Drawing) -> dict[str, list[float]]:
     """The profile of every head of a finished drawing as columns; give `config.tensors`."""
+    return _of_maps("numbers", config, drawing, _map_columns)
+
+
+def _map_columns(maps: HeadMaps, query: Tensor, key: Tensor, config: Config) -> dict[str, list[float]]:
     seeing = visible(config.rule, config.tokens, config.span, config.tokens).any()
-    return tables.columns(shared(map_profile, _drawing.maps, *_drawing.tensors.result()), bool(seeing))
+    return tables.columns(map_profile(maps, query, key), bool(seeing))
 
 
-@resource(max_entries=8)
-def map_parity(config: Config, _drawing: Drawing) -> Parity:
+def map_parity(config: Config, drawing: Drawing) -> Parity:
     """Some rows of a finished drawing against PyTorch's own; give `config.tensors`."""
-    return shared(map_against_torch, _drawing.maps, *_drawing.tensors.result())
+    return _of_maps("parity", config, drawing, lambda maps, query, key, _: map_against_torch(maps, query, key))
 
 
-@resource(max_entries=64)
-def parity(config: Config) -> Parity:
+def _of_maps(name: str, config: Config, drawing: Drawing, call: Callable[..., T]) -> T:
+    """What follows from the maps of a finished drawing; what is kept of it does not hold on to the drawing."""
+    return KEPT.ask(
+        (name, config),
+        lambda: PASSES.after(drawing.tensors, lambda tensors: call(drawing.maps, *tensors, config)),
+    ).result()
+
+
+@KEPT
+def parity(config: Config) -> Work[Parity]:
     """The pass of a config against PyTorch's own; give `config.tensors`."""
-    return shared(against_torch, _trace(config))
+    return traced(config, against_torch)
 
 
-def cells(config: Config) -> Cells:
+@KEPT
+def cells(config: Config) -> Work[Cells]:
     """What the squares of all heads show; give `config.tensors`."""
-    return _finished(begin_cells, config)
+    side = theme.side(config.heads)
+    return traced(config, lambda found: drawn(found.weights, found.mask, side, PIECES))
 
 
-@resource(max_entries=16)
-def begin_cells(config: Config) -> Future[Cells]:
-    """Starts what the squares show, after the trace; give `config.tensors`."""
-    _begun(config)
-    return _workers().submit(_cells, config)
-
-
-def _cells(config: Config) -> Cells:
-    found = _trace(config)
-    return drawn(found.weights, found.mask, theme.side(config.heads), _halves())
-
-
-@resource(max_entries=16)
-def gallery(tokens: int, span: int, layers: int) -> list[Exhibit]:
+@KEPT
+def gallery(tokens: int, span: int, layers: int) -> Work[list[Exhibit]]:
     """Every mask at this length and span, with its reach."""
-    return shared(every_mask, tokens, span, layers)
+    return PASSES.submit(every_mask, tokens, span, layers)
 
 
-@resource(max_entries=16)
-def exhibit(config: Config, layers: int) -> Exhibit:
+@KEPT
+def exhibit(config: Config, layers: int) -> Work[Exhibit]:
     """The rule in use, as the gallery shows the others; give `config.tensors`."""
-    return shared(one_mask, config.rule_name, config.rule, config.tokens, config.span, layers)
+    return PASSES.submit(one_mask, config.rule_name, config.rule, config.tokens, config.span, layers)
 
 
-@resource(max_entries=16)
-def hidden(config: Config) -> Tensor:
+@KEPT
+def hidden(config: Config) -> Work[Tensor]:
     """The weight that each query of each head loses to the mask; give `config.tensors`."""
-    before, after = _trace(unmasked(config)), _trace(config)
-    return shared(taken, before, after.mask)
+    n, span = config.tokens, config.span
+    return traced(unmasked(config), lambda before: taken(before, config.rule.square(n, n, span)))
 
 
-@resource(max_entries=16)
-def audit(config: Config, head: int) -> list[Finding]:
+@KEPT
+def audit(config: Config, head: int) -> Work[list[Finding]]:
     """What each path gives to rows that see nothing, for one head; give `config.tensors`."""
-    found = replace(_trace(config), config=replace(config, head=head))
-    return shared(every_path, found)
+    return traced(config, lambda found: every_path(replace(found, config=replace(config, head=head))))
 
 
-@data(max_entries=16)
-def groupings(config: Config) -> list[Grouping]:
+@KEPT
+def groupings(config: Config) -> Work[list[Grouping]]:
     """Every grouping of keys and values against none; give `config.tensors`."""
-    return shared(every_grouping, config)
+    return PASSES.submit(every_grouping, config)
 
 
-@data(max_entries=64)
-def numbers(config: Config) -> dict[str, list[float]]:
+@KEPT
+def numbers(config: Config) -> Work[dict[str, list[float]]]:
     """The profile of every head as columns; give `config.tensors`."""
-    found = _trace(config)
-    return shared(tables.numbers, found.weights, found.mask)
+    return traced(config, lambda found: tables.numbers(found.weights, found.mask))
 
 
-@resource(max_entries=8)
-def distribution(config: Config) -> Distribution:
+@KEPT
+def distribution(config: Config) -> Work[Distribution]:
     """All weights of every head, counted by size; give `config.tensors`."""
-    found = _trace(config)
-    return shared(counted, found.weights, found.mask, config.softmax == "plus one")
+    return traced(config, lambda found: counted(found.weights, found.mask))
 
 
-@data(show_spinner="Drawing queries and keys of every width …", max_entries=16)
 def sweep(keys: int) -> list[tuple[scaling.Point, scaling.Point]]:
     """Every width without scaling and divided by its square root, for this many keys."""
-    return [shared(scaling.sweep, keys, width) for width in scaling.WIDTHS]
+    return [told(_width.begin(keys, width), f"Drawing queries and keys of {width} …") for width in scaling.WIDTHS]
 
 
-@resource(max_entries=4)
-def _dots(keys: int, d_head: int) -> Tensor:
-    return shared(scaling.dots, keys, d_head)
+@KEPT
+def _width(keys: int, width: int) -> Work[tuple[scaling.Point, scaling.Point]]:
+    return PASSES.submit(scaling.sweep, keys, width)
 
 
-@data(max_entries=64)
-def measured(keys: int, d_head: int, scale: float) -> scaling.Point:
+@KEPT
+def _dots(keys: int, d_head: int) -> Work[Tensor]:
+    return PASSES.submit(scaling.dots, keys, d_head)
+
+
+@KEPT
+def measured(keys: int, d_head: int, scale: float) -> Work[scaling.Point]:
     """One width under one scale, temperature included."""
-    return shared(scaling.point, _dots(keys, d_head), d_head, scale)
+    return PASSES.after(_dots.begin(keys, d_head), lambda dots: scaling.point(dots, d_head, scale))
 
 
-@resource(show_spinner="Computing the head in every number type …", max_entries=2)
 def compared(config: Config, head: int) -> list[Rounded]:
     """A head in every number type against float64; give `config.tensors`."""
-    return shared(precision.compared, replace(_trace(config), config=replace(config, head=head)))
+    return told(_compared.begin(config, head), "Computing the head in every number type …")
+
+
+@KEPT
+def _compared(config: Config, head: int) -> Work[list[Rounded]]:
+    return traced(config, lambda found: precision.compared(replace(found, config=replace(config, head=head))))
 
 
 def matrices(config: Config, names: tuple[str, ...]) -> list[Matrix]:
@@ -312,30 +289,33 @@ def blind(config: Config) -> int:
     return int((~pairs(crossed(config)).any(-1)).sum())
 
 
-@resource(max_entries=32)
 def _matrices(config: Config, head: int, names: tuple[str, ...]) -> list[Matrix]:
     few = config.heads * config.tokens * (config.keys or config.tokens) <= ALL_HEADS
-    found = _values(config, None if few else head)
-    return shared(sent, replace(config, head=head), found, names)
+    found = _values.begin(config, None if few else head)
+    told(found, "Computing every step of the pass …")
+    given = replace(config, head=head)
+    return KEPT.ask(
+        ("matrices", given, names), lambda: PASSES.after(found, lambda made: sent(given, made, names))
+    ).result()
 
 
-@resource(show_spinner="Computing every step of the pass …", max_entries=2)
-def _values(config: Config, head: int | None) -> dict[str, Tensor]:
-    return shared(values, config, slice(None) if head is None else slice(head, head + 1))
+@KEPT
+def _values(config: Config, head: int | None) -> Work[dict[str, Tensor]]:
+    return PASSES.submit(values, config, slice(None) if head is None else slice(head, head + 1))
 
 
-@data(max_entries=64)
-def _difference(config: Config) -> float:
-    return shared(difference, config, _values(config, 0))
+@KEPT
+def _difference(config: Config) -> Work[float]:
+    return PASSES.after(_values.begin(config, 0), partial(difference, config))
 
 
-@resource()
+@cache
 def devices() -> dict[str, str]:
     """The devices of this machine, name by key."""
     return {found.key: found.name for found in timed.devices()}
 
 
-@resource()
+@cache
 def shipped() -> list[Timing]:
     """The recordings that ship with the app."""
     return recordings.shipped()
@@ -347,14 +327,14 @@ def recording(data: bytes, name: str) -> list[Timing]:
 
 
 def published(config: Config) -> Config:
-    """The part of a config that published implementations depend on: what their caches are keyed by."""
+    """The part of a config that published implementations depend on: what their results are kept by."""
     return replace(config.tensors, batch=config.batch, keys=config.keys, d_v=config.d_v)
 
 
-@resource(max_entries=4 * len(ROWS))
-def comparison(config: Config, name: str, printed: bool) -> rows.Comparison:
+@KEPT
+def comparison(config: Config, name: str, printed: bool) -> Work[rows.Comparison]:
     """One published row against the reference; give `published(config)`."""
-    return shared(rows.compare, ROWS[name], config, printed)
+    return PASSES.submit(rows.compare, ROWS[name], config, printed)
 
 
 def judgements(config: Config) -> dict[tuple[str, bool], rows.Judgement]:
@@ -366,42 +346,45 @@ def judgements(config: Config) -> dict[tuple[str, bool], rows.Judgement]:
     }
 
 
-@data(max_entries=len(ROWS))
-def evidence(name: str) -> Evidence:
+@KEPT
+def evidence(name: str) -> Work[Evidence]:
     """Numbers beside the lesson of a published row that has some."""
-    return shared(ROWS[name].evidence)
+    return PASSES.submit(ROWS[name].evidence)
 
 
-@data(max_entries=64)
-def published_costs(config: Config, name: str, printed: bool) -> tuple[Cost, float | None]:
+@KEPT
+def published_costs(config: Config, name: str, printed: bool) -> Work[tuple[Cost, float | None]]:
     """What a published row costs, and its leak; give `published(config)`."""
-    return shared(rows.costs, ROWS[name], config, printed)
+    return PASSES.submit(rows.costs, ROWS[name], config, printed)
 
 
-@resource(max_entries=32)
-def influences(config: Config, name: str, printed: bool) -> Tensor | None:
+@KEPT
+def influences(config: Config, name: str, printed: bool) -> Work[Tensor | None]:
     """Influence of tokens on outputs in one published row, over as many first tokens as there is time for."""
     row, most = ROWS[name], max(2, math.isqrt(REACH // (4 * config.batch * config.d_model**2)))
-    return shared(lambda: rows.influence(row, case(config, most, row.crosses), printed))
+    return PASSES.submit(lambda: rows.influence(row, case(config, most, row.crosses), printed))
 
 
-@data(max_entries=2 * len(ROWS))
-def demands(name: str, printed: bool) -> list[Demand]:
+@KEPT
+def demands(name: str, printed: bool) -> Work[list[Demand]]:
     """What a published row accepts."""
-    return shared(tried, ROWS[name], printed)
+    return PASSES.submit(tried, ROWS[name], printed)
 
 
-@data(max_entries=64)
-def pace(config: Config, name: str, printed: bool) -> Pace:
+@KEPT
+def pace(config: Config, name: str, printed: bool) -> Work[Pace]:
     """A published row's time beside the reference's, measured once; give `published(config)`."""
-    return shared(rows.timed, ROWS[name], config, printed)
+    return PASSES.submit(rows.timed, ROWS[name], config, printed)
 
 
-@resource(max_entries=16)
-def published_cells(config: Config, name: str, printed: bool) -> Cells | None:
+@KEPT
+def published_cells(config: Config, name: str, printed: bool) -> Work[Cells | None]:
     """The squares of a published row, None where it raises; what is not a number is drawn as masked."""
-    found = comparison(config, name, printed)
+    return PASSES.after(comparison.begin(config, name, printed), _published_cells)
+
+
+def _published_cells(found: rows.Comparison) -> Cells | None:
     if found.weights is None:
         return None
     visible = found.visible & ~found.weights.isnan()
-    return shared(drawn, found.weights.nan_to_num(0).float(), visible, theme.side(len(found.weights)))
+    return drawn(found.weights.nan_to_num(0).float(), visible, theme.side(len(found.weights)))

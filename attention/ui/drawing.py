@@ -13,8 +13,10 @@ import os
 import sys
 import threading
 from collections import OrderedDict
-from concurrent.futures import Executor, Future, wait
+from concurrent.futures import Executor
+from concurrent.futures import TimeoutError as NotYet
 from dataclasses import dataclass, field
+from functools import cached_property
 from time import monotonic
 from typing import Any, TypeVar
 
@@ -23,10 +25,11 @@ from torch import Tensor
 from attention import cluster
 from attention.config import Config
 from attention.estimate import THREADS, Estimate, estimate, measured_rate
+from attention.lanes import Lane, Work
 from attention.maps import HeadMaps, each_head, joined
 from attention.projected import queries_and_keys
 from attention.spread import Cancelled
-from attention.threads import one_thread, pool
+from attention.threads import one_thread
 from attention.zoom import preview
 
 KEPT = 3  # finished drawings, of at most 300 MB each
@@ -34,6 +37,13 @@ GONE = 15.0  # seconds after which a visitor who no longer looks is taken to hav
 MODEST = 15  # niceness of the threads that compute blocks
 T = TypeVar("T")
 log = logging.getLogger(__name__)
+
+
+def _modest() -> None:
+    """Lets every other thread go first: a long map may take its time, another visitor's slider may not. Linux only."""
+    one_thread()
+    if sys.platform == "linux":
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), MODEST)
 
 
 @dataclass(eq=False)
@@ -46,8 +56,8 @@ class Drawing:
     config: Config
     side: int
     estimate: Estimate
-    tensors: Future[tuple[Tensor, Tensor]] = field(default_factory=Future)
-    preview: Future[HeadMaps] = field(default_factory=Future)
+    tensors: Work[tuple[Tensor, Tensor]]
+    preview: Work[HeadMaps]
     heads: list[HeadMaps] = field(default_factory=list)
     state: str = "waiting"
     share: float = 0.0
@@ -67,11 +77,15 @@ class Drawing:
         self.looks.pop(visitor, None)
         self.stopped()
 
-    def looked_at(self, future: Future[T], visitor: str) -> T:
+    def looked_at(self, work: Work[T], visitor: str) -> T:
         """What comes first, its tensors or its preview, which a visitor waits for."""
-        while not wait([future], GONE / 4).done:
-            self.look(visitor)
-        return future.result()
+        while True:
+            try:
+                return work.result(GONE / 4)
+            except NotYet:
+                if work.done():
+                    raise
+                self.look(visitor)
 
     @property
     def maps(self) -> HeadMaps | None:
@@ -91,9 +105,13 @@ class Studio:
 
     def __init__(self) -> None:
         self.lock, self.drawings = threading.Lock(), OrderedDict[Config, Drawing]()
-        self.sketching, self.sketchers = pool(1, "preview"), pool(THREADS, "sketch")
-        self.drawing = pool(1, "maps")
-        self.blocks: Executor = cluster.executor() or pool(THREADS, "blocks", _modest)
+        self.sketchers, self.own = Lane("sketch", 0, THREADS), Lane("blocks", 0, THREADS, _modest)
+        self.previews, self.maps = Lane("preview", 1, 1), Lane("maps", 2, 1)
+
+    @cached_property
+    def blocks(self) -> Executor:
+        """Who computes blocks of rows: a cluster, where an owner names one."""
+        return cluster.executor() or self.own
 
     def ask(self, config: Config, side: int, visitor: str) -> Drawing:
         """The drawing of a config (give its `tensors`) for a visitor, begun if there is none or if it was stopped.
@@ -132,9 +150,10 @@ class Studio:
 
     def _begun(self, config: Config, side: int, visitor: str) -> Drawing:
         guess = estimate(config.tokens, config.heads, config.d_model, config.rule, config.span, measured_rate())
-        found = Drawing(config, side, guess, looks={visitor: monotonic()})
-        self.sketching.submit(self._sketch, found)
-        self.drawing.submit(self._draw, found)
+        tensors, sketch = self.previews.promise(), self.previews.promise()
+        found = Drawing(config, side, guess, tensors, sketch, looks={visitor: monotonic()})
+        self.previews.submit(self._sketch, found)
+        self.maps.submit(self._draw, found)
         return found
 
     def _sketch(self, drawing: Drawing) -> None:
@@ -159,7 +178,7 @@ class Studio:
 
         try:
             query, key = drawing.tensors.result()
-            wait([drawing.preview])  # which somebody looks for at this moment: all threads are its own
+            drawing.preview.exception()  # the wait for what somebody looks for at this moment: all threads are its own
             if drawing.stopped():
                 return
             drawing.state = "drawing"
@@ -172,13 +191,6 @@ class Studio:
         except Exception:
             log.exception("A map of %s tokens failed.", drawing.config.tokens)
             drawing.state = "failed"
-
-
-def _modest() -> None:
-    """Lets every other thread go first: a long map may take its time, another visitor's slider may not. Linux only."""
-    one_thread()
-    if sys.platform == "linux":
-        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), MODEST)
 
 
 def asked(config: Config) -> dict[str, Any]:

@@ -28,7 +28,7 @@ from attention.config import DEFAULTS, KNOBS, Config, ConfigError, check
 from attention.published import ROWS
 from attention.sweep import Sweep
 from attention.threads import one_thread
-from attention.ui import compute, controls, limits, sweep_controls
+from attention.ui import controls, limits, sweep_controls
 from attention.ui.words import plain
 
 # In the page itself: Material icons come from elsewhere, and a browser fetches a file anew whenever the address changes.
@@ -81,14 +81,12 @@ def show(
     _beside(above)
     _view(view, any_length)
     _beside(below)
-    compute.settle(view.__module__)
 
 
 def show_sweep(view: Callable[[Sweep], None]) -> None:
     """The same for a page about a sweep of timings, which has a link and controls of its own."""
     _arrive_sweep(_begin(view.__module__))
     _live_sweep(view)
-    compute.settle(view.__module__)
 
 
 def leading_to(page: StreamlitPage) -> Callable[[], None]:
@@ -441,7 +439,6 @@ def _live_sweep(view: Callable[[Sweep], None]) -> None:
     with st.container():
         _tell(st.session_state.sweep_notes)
     view(found)
-    compute.tidy()
 
 
 def _change_sweep(**values: Any) -> Sweep:

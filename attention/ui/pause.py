@@ -14,7 +14,7 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequestType
 
-from attention.ui import compute, page
+from attention.ui import page
 
 GAP, CALM = 0.06, 0.25  # seconds until the rest, and while changes follow each other
 ARRIVAL = 0.5  # the same at a session's first picture, as its browser has yet to load what the rest is drawn with
@@ -24,7 +24,6 @@ LOOK = 0.01  # seconds between two looks whether something was changed
 def paint() -> None:
     """To call once the picture that one waits for has been sent, before the rest of the page."""
     start = monotonic()
-    compute.tidy()
     sleep(max(0, start + (ARRIVAL if page.arrives() else GAP) - monotonic()))
     page.linked()
     until = start + (CALM if page.hurried() else 0)

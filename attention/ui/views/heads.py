@@ -24,7 +24,7 @@ FOCUS = frozenset({"head", "query"})
 
 def begin(config: Config) -> None:
     """Starts what the page waits for."""
-    compute.begin_cells(config.tensors) if config.traceable is config else heads_long.drawn(config)
+    compute.cells.begin(config.tensors) if config.traceable is config else heads_long.drawn(config)
 
 
 def view(config: Config) -> None:

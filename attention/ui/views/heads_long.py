@@ -66,7 +66,7 @@ def _every_head(config: Config, drawing: Drawing) -> None:
 
 def drawn(config: Config) -> Drawing:
     """The drawing of a config, begun if there is none; as it is for a visitor who has cancelled it."""
-    kept = compute.studio().find(config.tensors) if page.kept(STOPPED) == config.tensors else None
+    kept = compute.STUDIO.find(config.tensors) if page.kept(STOPPED) == config.tensors else None
     return kept or compute.drawing(config, page.visitor())
 
 
@@ -82,7 +82,7 @@ def _cancel(drawing: Drawing) -> None:
 
 def _again(drawing: Drawing) -> None:
     if drawing.state == "failed":
-        compute.studio().forget(drawing)
+        compute.STUDIO.forget(drawing)
     page.change(**{STOPPED: None})
 
 
@@ -98,7 +98,7 @@ def _growing(config: Config, drawing: Drawing) -> None:
     one_thread()
     if drawn(config) is not drawing or not _awaited(drawing):
         st.rerun()
-    before, guess = compute.studio().waiting(drawing), drawing.estimate
+    before, guess = compute.STUDIO.waiting(drawing), drawing.estimate
     what = f"head {len(drawing.heads) + 1} of {config.heads}" if not before else f"waiting for {before} other map(s)"
     cost = f"about {tables.duration(guess.seconds)} and {tables.quantity(guess.bytes, 'B')} in all"
     bar, stop = st.columns([5, 1], vertical_alignment="center")

@@ -1,0 +1,116 @@
+"""Results that are kept: one computation for all who ask, bounded bytes, and no way to stand still."""
+
+from __future__ import annotations
+
+from concurrent.futures import wait
+from threading import Event, Thread
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as some
+
+from attention import kept as module
+from attention.config import Config
+from attention.kept import Kept
+from attention.lanes import Lane
+from attention.ui import compute
+
+LANE = Lane("test", 0, 2)
+KB = 1024
+
+
+def settled(kept: Kept) -> None:
+    wait(list(kept.works.values()), 60)
+    LANE.submit(int).result(60)
+
+
+def tensor(size: int) -> torch.Tensor:
+    return torch.zeros(size, dtype=torch.uint8)
+
+
+def test_whoever_asks_for_what_is_under_way_shares_it():
+    kept, go, calls = Kept(KB), Event(), []
+
+    @kept
+    def made(number):
+        return LANE.submit(lambda: (go.wait(60), calls.append(number))[0])
+
+    works = {id(made.begin(1)) for _ in range(5)}
+    go.set()
+    assert made(1) is True and len(works) == 1 and calls == [1]
+    assert made(2) is True and calls == [1, 2]
+
+
+def test_what_failed_is_tried_again():
+    kept, given = Kept(KB), iter("x7")
+
+    @kept
+    def made():
+        return LANE.submit(int, next(given))
+
+    with pytest.raises(ValueError, match="x"):
+        made()
+    settled(kept)
+    assert made() == 7
+
+
+@given(some.lists(some.tuples(some.integers(0, 6), some.integers(1, 700)), max_size=30))
+def test_results_stay_within_their_bytes_and_the_last_asked_for_stay_longest(asked):
+    kept, order, sizes = Kept(KB), [], {}
+    for key, size in asked:
+        if key in kept.works:
+            size = sizes[key]
+        sizes[key] = size
+        kept.ask(key, lambda size=size: LANE.submit(tensor, size)).result(60)
+        settled(kept)
+        order = [other for other in order if other != key] + [key]
+        while sum(sizes[other] for other in order) > KB:
+            order.pop(0)
+        assert list(kept.works) == order and kept.bytes == sum(sizes[other] for other in order)
+    kept.clear()
+    assert kept.bytes == 0 and not kept.users and not kept.pieces
+
+
+def test_the_newest_stays_whatever_its_size():
+    kept = Kept(10)
+    for key in "ab":
+        kept.ask(key, lambda: LANE.submit(tensor, KB)).result(60)
+        settled(kept)
+    assert list(kept.works) == ["b"] and kept.bytes == KB
+
+
+def test_memory_that_results_have_in_common_counts_once():
+    kept, whole = Kept(10 * KB), tensor(KB)
+    parts = {"a": whole[:3], "b": {"rows": [whole[3:].view(-1, 1)]}, "c": (whole.numpy(),)}
+    for key, part in parts.items():
+        kept.ask(key, lambda part=part: LANE.submit(lambda: part)).result(60)
+    settled(kept)
+    assert kept.bytes == KB
+    kept._drop("a")
+    assert kept.bytes == KB
+
+
+def test_a_trace_counts_with_all_its_tensors():
+    trace = compute.trace(Config(tokens=40, heads=2, d_model=8))
+    tensors = {id(value.untyped_storage()): value for value in vars(trace).values() if isinstance(value, torch.Tensor)}
+    own = sum(value.untyped_storage().nbytes() for value in tensors.values())
+    assert own <= sum(dict(module.pieces(trace)).values()) <= own + 4 * 8 * 8 * 4 + 50 * 100
+
+
+def test_many_settings_at_once_end_also_where_nothing_is_kept(monkeypatch):
+    """More visitors than threads, each with settings of their own, all asking for what follows from a trace."""
+    monkeypatch.setattr(compute.KEPT, "most", 0)
+    found = {}
+
+    def visit(seed: int) -> None:
+        config = Config(tokens=24 + seed, heads=2, d_model=8, seed=seed)
+        cells = compute.cells(config.tensors)
+        found[seed] = cells.queries, compute.parity(config.tensors).agrees, len(compute.numbers(config.tensors)["head"])
+
+    threads = [Thread(target=visit, args=(seed,), daemon=True) for seed in range(25)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    assert found == {seed: (24 + seed, True, 2) for seed in range(25)}

@@ -1,0 +1,78 @@
+"""The server as a host sees it: cold, with a class that comes at once; nothing of the browser."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from urllib.parse import parse_qsl
+
+import app
+from attention.codec import from_query
+from tests.served import ROOT, served
+from tests.visitor import visited
+
+CLASS = 16  # visitors who open a cold server at once
+
+# What pages import once they run: none of it by a visitor's script. Each topic has views and charts of its own.
+RUN = """
+import sys
+from attention.ui import warm
+warm.warm()
+from streamlit.testing.v1 import AppTest
+AppTest.from_string("import streamlit as st; st.write(1)").run(timeout=60)
+before = set(sys.modules)
+from attention.config import KNOBS
+from pathlib import Path
+for page in sorted(Path("pages").glob("*.py")):
+    knob = {"softmax": "topic"}.get(page.stem)
+    for choice in KNOBS[knob].choices if knob else [None]:
+        test = AppTest.from_file(str(page.resolve()), default_timeout=60)
+        if choice:
+            test.query_params[knob] = choice
+        test.run()
+        assert not test.exception, test.exception
+print("MISSING", sorted(set(sys.modules) - before))
+"""
+
+
+def test_all_that_a_first_run_needs_is_imported_before():
+    found = subprocess.run([sys.executable, "-c", RUN], cwd=ROOT, capture_output=True, text=True, timeout=300)
+    assert found.stdout.splitlines()[-1:] == ["MISSING []"], found.stderr[-2000:]
+
+
+def test_nobody_is_let_in_before_all_is_imported():
+    async def tried() -> list[str]:
+        entered, warm = [], asyncio.Event()
+        app.WARM, usual = warm, app.WARM
+
+        async def inside(scope, receive, send) -> None:
+            entered.append(scope["type"])
+
+        door = app.Door(inside)
+        waiting = asyncio.create_task(door({"type": "websocket"}, None, None))
+        await door({"type": "http"}, None, None)
+        await asyncio.sleep(0)
+        entered.append("warm")
+        warm.set()
+        await waiting
+        app.WARM = usual
+        return entered
+
+    assert asyncio.run(tried()) == ["http", "warm", "websocket"]
+
+
+def test_a_class_that_opens_a_cold_server_sees_its_pictures():
+    """Each has a link of their own: as many settings as visitors, more than there are threads."""
+    links = [f"tokens={40 + number}&seed={number}" for number in range(CLASS)]
+
+    async def come(url: str) -> list:
+        return await asyncio.wait_for(asyncio.gather(*(visited(url, link) for link in links)), 120)
+
+    with served() as server:
+        found = asyncio.run(come(server.url))
+        log = server.log.read_text()
+    assert [visit.errors for visit in found] == [[]] * CLASS, log
+    for link, visit in zip(links, found, strict=True):
+        assert from_query(dict(parse_qsl(visit.painted))) == from_query(dict(parse_qsl(link)))
+    assert "Traceback" not in log

@@ -1,0 +1,60 @@
+"""A visitor without a browser: what Streamlit's own page says over its websocket, and what it is told."""
+
+from __future__ import annotations
+
+import json
+import struct
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from websockets.asyncio.client import connect
+
+PATIENCE = 120  # seconds until a run must have ended
+OVER = (ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY)
+
+
+@dataclass
+class Visit:
+    """What a visitor was shown: the link that the grid of heads was `painted` for, and errors."""
+
+    painted: str = ""
+    errors: list[str] = field(default_factory=list)
+
+
+async def visited(url: str, query: str, page: str = "") -> Visit:
+    """Opens a link and waits for the end of its first run."""
+    host = urlsplit(url).netloc
+    found = Visit()
+    async with connect(
+        f"ws://{host}/_stcore/stream",
+        origin=f"http://{host}",
+        subprotocols=["streamlit", "x"],
+        max_size=None,
+        open_timeout=PATIENCE,
+        ping_interval=None,
+    ) as socket:
+        await socket.send(_opening(query, page).SerializeToString())
+        while True:
+            message = ForwardMsg.FromString(await socket.recv())
+            if message.WhichOneof("type") == "delta":
+                _look(message.delta.new_element, found)
+            if message.WhichOneof("type") == "script_finished" and message.script_finished in OVER:
+                return found
+
+
+def _opening(query: str, page: str) -> BackMsg:
+    message = BackMsg()
+    message.rerun_script.query_string, message.rerun_script.page_name = query, page
+    message.rerun_script.widget_states.SetInParent()
+    return message
+
+
+def _look(element, found: Visit) -> None:
+    if element.WhichOneof("type") == "exception":
+        found.errors.append(f"{element.exception.type}: {element.exception.message}")
+    body = element.bidi_component.bytes if element.WhichOneof("type") == "bidi_component" else b""
+    if len(body) > 4:
+        header = json.loads(body[4 : 4 + struct.unpack("<I", body[:4])[0]])
+        found.painted = header.get("painted", found.painted)
