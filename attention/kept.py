@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from functools import partial, update_wrapper
 from sys import getsizeof
 from threading import RLock
@@ -18,6 +17,17 @@ from attention.lanes import Work
 P = ParamSpec("P")
 T = TypeVar("T")
 
+OWN = 2048  # bytes that keeping a result takes, whatever it is
+
+
+@dataclass(eq=False)
+class Entry:
+    """Work of a key, when it was last asked for, and, once it is done, the bytes of each piece of memory of its result."""
+
+    work: Work
+    asked: int
+    pieces: dict[int, int] = field(default_factory=dict)
+
 
 class Kept:
     """Work and what came of it, up to `most` bytes of results; the newest stays whatever its size.
@@ -27,21 +37,21 @@ class Kept:
     """
 
     def __init__(self, most: int) -> None:
-        self.most, self.bytes, self.lock = most, 0, RLock()
-        self.works = OrderedDict[Hashable, Work]()
-        self.pieces: dict[Hashable, dict[int, int]] = {}  # bytes of each piece of memory of a result
-        self.users: dict[int, int] = {}  # how many results have a piece
+        self.most, self.bytes, self.asked, self.lock = most, 0, 0, RLock()
+        self.entries: dict[Hashable, Entry] = {}
+        self.users: dict[int, int] = {}  # how many results have a piece of memory
 
     def ask(self, key: Hashable, begin: Callable[[], Work[T]]) -> Work[T]:
         """The work of a key, begun if there is none; `begin` hands it to a lane and does nothing else."""
         with self.lock:
-            found = self.works.get(key)
+            self.asked += 1
+            found = self.entries.get(key)
             if found is not None:
-                self.works.move_to_end(key)
-                return found
-            found = self.works[key] = begin()
-        found.add_done_callback(partial(self._done, key))
-        return found
+                found.asked = self.asked
+                return found.work
+            found = self.entries[key] = Entry(begin(), self.asked)
+        found.work.add_done_callback(lambda _: self._done(key, found))
+        return found.work
 
     def __call__(self, begin: Callable[P, Work[T]]) -> Asked[P, T]:
         """Makes a function that begins work one that keeps it, by the function's name and its arguments."""
@@ -50,31 +60,35 @@ class Kept:
     def clear(self) -> None:
         """Forgets everything."""
         with self.lock:
-            for key in list(self.works):
+            for key in list(self.entries):
                 self._drop(key)
 
-    def _done(self, key: Hashable, work: Work) -> None:
+    def _done(self, key: Hashable, entry: Entry) -> None:
         with self.lock:
-            if self.works.get(key) is not work:
+            if self.entries.get(key) is not entry:
                 return
-            if work.cancelled() or work.exception() is not None:
+            if entry.work.cancelled() or entry.work.exception() is not None:
                 self._drop(key)
                 return
-            self._count(key, dict(pieces(work.result())))
-            for old in [key for key, other in self.works.items() if other.done()][:-1]:
-                if self.bytes <= self.most:
-                    return
-                self._drop(old)
+            self._count(entry)
+            if self.bytes > self.most:
+                self._make_room()
 
-    def _count(self, key: Hashable, found: dict[int, int]) -> None:
-        self.pieces[key] = found
-        for piece, size in found.items():
+    def _count(self, entry: Entry) -> None:
+        entry.pieces = {id(entry): OWN, **dict(pieces(entry.work.result()))}
+        for piece, size in entry.pieces.items():
             self.users[piece] = self.users.get(piece, 0) + 1
             self.bytes += size if self.users[piece] == 1 else 0
 
+    def _make_room(self) -> None:
+        done = sorted((entry.asked, key) for key, entry in self.entries.items() if entry.pieces)  # asked once each
+        for _, key in done[:-1]:
+            if self.bytes <= self.most:
+                return
+            self._drop(key)
+
     def _drop(self, key: Hashable) -> None:
-        del self.works[key]
-        for piece, size in self.pieces.pop(key, {}).items():
+        for piece, size in self.entries.pop(key).pieces.items():
             self.users[piece] -= 1
             if not self.users[piece]:
                 del self.users[piece]
@@ -105,8 +119,8 @@ def pieces(value: Any) -> Iterator[tuple[int, int]]:
     elif isinstance(value, np.ndarray):
         yield value.__array_interface__["data"][0], value.nbytes
     elif is_dataclass(value) and not isinstance(value, type):
-        for field in fields(value):
-            yield from pieces(getattr(value, field.name))
+        for each in fields(value):
+            yield from pieces(getattr(value, each.name))
     elif isinstance(value, dict):
         yield from pieces(list(value.values()))
     elif isinstance(value, (list, tuple)):
