@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import plotly.io
 import pytest
@@ -37,6 +38,26 @@ def test_a_figure_that_is_ready_says_what_plotly_would_say(knobs, colors):
 def _sent(figure) -> str:
     """As Streamlit has it."""
     return plotly.io.to_json(return_figure_from_figure_or_data(figure, validate_figure=True), validate=False)
+
+
+CELLS = torch.tensor([[1.0, torch.nan], [0.0, 0.5]])
+FIGURES = {
+    **{colors: heatmap.weights(CELLS, 1, colors, []) for colors in ("linear", "log", "own maximum")},
+    "selectable": heatmap.selectable(CELLS, 1, "linear", [], 0, (0, 0)),
+    "vector": heatmap.vector(CELLS[:1], 1, "linear"),
+    "influence": heatmap.influence(CELLS),
+    "narrow": heatmap.narrow(heatmap.influence(CELLS)),
+    "difference": heatmap.difference(CELLS, 1, []),
+    "outputs": heatmap.outputs(CELLS, (1, 1), 1.0),
+}
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_hatch_is_below_no_cell_that_it_could_be_seen_through(name):
+    """It lies below all cells, also those that are not hidden: their colours are as dense as can be, or there is none."""
+    figure = FIGURES[name].to_dict()
+    dense = [re.fullmatch("#[0-9a-f]{6}", color) for _, color in figure["data"][0]["colorscale"]]
+    assert all(dense) == bool(figure["layout"].get("images"))
 
 
 def test_what_is_hidden_is_hatched_and_no_difference_is_not():

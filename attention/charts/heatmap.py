@@ -18,13 +18,13 @@ from attention.charts import theme
 
 LABELLED = 32  # tokens up to which the axes carry them
 PIXELS = 256  # cells a side at the most; beyond, a cell is the greatest weight of its tile
-MASKED = "rgba(128,128,128,0.18)"  # what is not drawn shows the ground
+MASKED = "rgba(128,128,128,0.18)"  # what is not drawn shows the ground; what fades into it would look half hidden
 STRIPES = (
     "<svg xmlns='http://www.w3.org/2000/svg'><pattern id='p' width='8.5' height='8.5' patternUnits='userSpaceOnUse' "
     "patternTransform='rotate(45)'><path d='M0 0V9' stroke='gray' stroke-opacity='.28' stroke-width='8.5'/></pattern>"
     "<rect width='100%' height='100%' fill='url(#p)'/></svg>"
 )
-HATCH = {  # and the stripes of all hidden cells: in pixels, whatever the size
+HATCH = {  # and the stripes of all hidden cells: in pixels, whatever the size, and below every cell
     "source": "data:image/svg+xml;base64," + base64.b64encode(STRIPES.encode()).decode(),
     "layer": "below",
     "sizing": "stretch",

@@ -30,7 +30,7 @@ HIDDEN = "#858b97"  # in charts: what a mask hides, and bounds; a grey that can 
 RAW, DIVIDED = ("#c8553d", "#1a9e8f")  # dot products as they are, and divided by the square root of d_head
 BROKEN = "#d6336c"  # no number
 LESS, MORE = ("#b8651b", "#0f8f82")  # a difference below and above zero; zero is the ground itself, in either theme
-INFLUENCE = ("rgba(127,99,214,0.12)", "rgba(127,99,214,1)")  # from the ground, in either theme, to the most
+INFLUENCE = ("#1c103c", "#402584", "#6741ca", "#8d75eb", "#b6abf9")  # even in lightness; of one hue, as no weights are
 
 GRID_HEIGHT = 410
 FOCUS_HEIGHT = 430

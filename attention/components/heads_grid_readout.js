@@ -40,7 +40,8 @@ function rowCells(data, { head, row }) {
   return Array.from({ length: data.columns }, (_, column) => cellAt(data, head, row, column));
 }
 
-// The row as bars, as high as the greatest of it (on the logarithmic scale: of one).
+// The row as bars, as high as the greatest of it (on the logarithmic scale: of one). What is pointed at has a mark of its
+// own above them: the bars are the same wherever in the row it is.
 function setSpread(grid, cell) {
   const { data, spread } = grid, canvas = spread.querySelector("canvas"), ratio = window.devicePixelRatio || 1;
   const width = Math.round(canvas.clientWidth * ratio), height = Math.round(canvas.clientHeight * ratio);
@@ -49,13 +50,13 @@ function setSpread(grid, cell) {
   const row = rowCells(data, cell), top = row.reduce((best, other) => (other.code > best.code ? other : best));
   const pen = canvas.getContext("2d"), scale = data.colors === "log" ? "log" : "own maximum";
   pen.clearRect(0, 0, width, height);
+  pen.fillStyle = data.head_colors[cell.head % data.head_colors.length];
   for (const other of row) {
     const left = Math.floor((other.column * width) / data.columns), right = Math.ceil(((other.column + 1) * width) / data.columns);
     const high = other.code > ZERO ? Math.max(1, Math.round(position(other.weight, scale, top.weight, data.floor) * (height - 2))) : 0;
     const gap = width / data.columns > 4 * ratio ? ratio : 0;
-    if (other.column === cell.column) bar(pen, grid.data.accents.key, 0.25, left, 0, right - left, height);
-    pen.fillStyle = other.column === cell.column ? data.accents.key : data.head_colors[cell.head % data.head_colors.length];
     pen.fillRect(left, height - high, right - left - gap, high);
+    if (other.column === cell.column) setArrow(canvas, (left + right - gap) / 2 / ratio, (height - high) / ratio);
   }
   const most = top.code > ZERO ? `: most ${number(top.code, top.weight)} at key ${named({ ...data, tokens: [] }, top.key, top.broad)}` : "";
   const first = cell.row * data.tile, last = Math.min(first + data.tile, data.queries) - 1;
@@ -63,11 +64,11 @@ function setSpread(grid, cell) {
   spread.querySelector("p").textContent = `${who}${most}`;
 }
 
-function bar(pen, color, alpha, ...box) {
-  pen.globalAlpha = alpha;
-  pen.fillStyle = color;
-  pen.fillRect(...box);
-  pen.globalAlpha = 1;
+// Where the arrow stands, and how far from the top of the canvas the bar begins that it ends at.
+function setArrow(canvas, middle, top) {
+  const bars = canvas.parentElement;
+  bars.style.setProperty("--bar-middle", `${middle}px`);
+  bars.style.setProperty("--bar-top", `${canvas.offsetTop + top}px`);
 }
 
 // Greatest first. Built only while it is open.

@@ -29,6 +29,14 @@ PARTS = {  # of the Heads page, by a text that each alone has
     "head": "Numbers of every head",
     "files": "Every grouping of keys and values",
 }
+WIDEST = {  # what comes last of what could be too wide
+    "heads": "stDataFrame",
+    "implementations": "stCode",
+    "masks": "stPlotlyChart",
+    "softmax": "stVegaLiteChart",
+    "steps": "stDataFrame",
+    "timing": "stExpander",
+}
 FAR = "http://evil.example/p.png"  # an address that a visitor's browser must never ask
 
 
@@ -239,6 +247,24 @@ def test_pages_are_left_and_come_back_to_with_nothing_forgotten(visit, theme):
         expect(tab.slider("span")).to_have_value("7")
         assert_readable(tab)
     tab.painted(**now)
+
+
+TOO_WIDE = """() => {  // what is scrolled sideways, but for code, formulas and tables of numbers
+    const parts = [document.scrollingElement, ...document.querySelectorAll("[data-testid=stMain], [data-testid=stMain] *")];
+    const scrolls = (part) => part === parts[0] || /auto|scroll/.test(getComputedStyle(part).overflowX);
+    const wide = (part) => part.clientWidth && part.scrollWidth > part.clientWidth;
+    const may = (part) => part.matches("pre, .katex-display, .dvn-scroller");
+    return parts.filter((part) => wide(part) && scrolls(part) && !may(part)).map((part) => part.outerHTML.slice(0, 200));
+}"""
+
+
+@pytest.mark.parametrize("page", [path.stem for path in FILES])
+def test_nothing_scrolls_sideways_on_a_phone(visit, page):
+    tab = visit(page, size=(390, 844))
+    tab.still()
+    expect(tab.page.get_by_test_id(WIDEST[page]).first).to_be_visible()
+    tab.still()
+    assert tab.page.evaluate(TOO_WIDE) == []
 
 
 def test_what_stands_beside_the_view_is_sent_again_only_where_it_looks_different(tab):

@@ -183,6 +183,29 @@ def test_pointing_tells_head_tokens_and_weight_without_a_message(opened):
     assert len(tab.sent) == before, "a moving pointer sent a message"
 
 
+BARS = "document.querySelector('.bars canvas').toDataURL()"
+ARROW = """() => {  // in pixels of the bars: where the arrow stands and ends, and how wide it is
+    const [arrow, bars] = [".bars i", ".bars canvas"].map((each) => document.querySelector(each).getBoundingClientRect());
+    return [arrow.left + arrow.width / 2 - bars.left, arrow.bottom - bars.top, arrow.width, bars.width, bars.height];
+}"""
+
+
+@pytest.mark.parametrize("theme", ["dark", "light"])
+def test_what_is_pointed_at_has_an_arrow_and_is_no_bar(opened, theme):
+    """Also over a weight of nearly nothing and over a masked cell: the bars are those of the row, whatever the key."""
+    page = opened("tokens=8&heads=2&input=noise", theme).page
+    seen = set()
+    for key, weight, share in ((5, "0.852", 1), (3, "0.836", 107 / 109), (0, "0", 0), (7, "masked", 0)):
+        page.mouse.move(*cell(page, 1, 5, key, 8))
+        page.wait_for_function("text => document.querySelector('[data-of=weight]').textContent === text", arg=weight)
+        seen.add(page.evaluate(BARS))
+        middle, end, thick, width, height = page.evaluate(ARROW)
+        assert middle == pytest.approx((key + 0.5) * width / 8, abs=1.5)
+        assert height - end == pytest.approx(share * (height - 2), abs=1.5), "it ends where the bar begins"
+        assert thick < width / 8
+    assert len(seen) == 1
+
+
 def test_a_tile_says_where_its_greatest_stands(opened):
     page = opened("scene=hot&tokens=1024&mask=full&input=noise").page
     x, y = cell(page, 0, 51, 153, 1024)

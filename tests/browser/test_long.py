@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from playwright.sync_api import expect
 
+from attention.ui.views.heads_long import WIDTHS
 from tests.browser.conftest import GRID
 
 
@@ -45,6 +47,28 @@ def test_nothing_of_a_short_sequence_stays_beside_a_map_that_grows(visit):
     tab.painted(mask="window", tokens=2, head=3)
     for part in (*short, tab.widget("head")):
         expect(part).to_have_count(1)
+
+
+@pytest.mark.parametrize("size", [(1280, 800), (390, 844)], ids=["wide", "narrow"])
+def test_the_table_of_top_keys_is_read_without_scrolling_sideways(visit, size):
+    tab = visit("?tokens=65536&heads=1&d_model=8", size=size)
+    top = tab.page.get_by_test_id("stDataFrame").filter(has_text="Token")
+    cells = top.locator("canvas [role=gridcell]")
+    expect(cells.first).to_be_attached()
+    assert top.locator(".dvn-scroller").evaluate("it => it.scrollWidth <= it.clientWidth")
+    titles, said = top.locator("canvas [role=columnheader]").all_inner_texts(), cells.all_inner_texts()
+    assert titles == ["Key", "Token", "Weight"]
+    longest = ("65535", max(said[1::3], key=len), "0.00000123")
+    long = tab.page.evaluate(
+        """texts => {
+            const pen = document.createElement("canvas").getContext("2d");
+            pen.font = `600 14px ${getComputedStyle(document.body).fontFamily}`;
+            return texts.map((text) => Math.ceil(pen.measureText(text).width));
+        }""",
+        [*titles, *longest],
+    )
+    for room, wide in zip([*WIDTHS.values()] * 2, long, strict=True):
+        assert wide + 16 <= room, "what is longer is cut off"
 
 
 def test_the_length_is_a_logarithmic_slider(visit):

@@ -22,6 +22,8 @@ from attention.ui.words import plain
 TICK = 0.4  # seconds between two looks at a drawing
 BARS = 512  # of a row at the most
 TOP = 8  # keys of a row that are listed
+# Pixels of columns, for the longest number of each; together they are in sight in a window of 1280.
+WIDTHS = {"key": 64, "token": 84, "weight": 102}
 STOPPED = "stopped"  # key of what this visitor has cancelled
 
 
@@ -147,10 +149,14 @@ def _row(config: Config, drawing: Drawing) -> None:
         f"of {found.seeing:,} keys that it sees hold 90 %. A bar is the greatest of {tile:,} keys"
     )
     st.caption(plain(text + parts.faint(config, found)))
-    chart, top = st.columns([4, 1], gap="medium")
+    chart, top = st.columns([7, 3], gap="medium")
     spec = row.weights((), config.tokens, config.colors)
     chart.vega_lite_chart(pa.table(bars), spec, key="row", width="stretch")
-    columns = {"weight": st.column_config.NumberColumn("Weight", format="%.3g"), "key": "Key", "token": "Token"}
+    columns = {
+        "key": st.column_config.NumberColumn("Key", width=WIDTHS["key"]),
+        "token": st.column_config.TextColumn("Token", width=WIDTHS["token"]),
+        "weight": st.column_config.NumberColumn("Weight", width=WIDTHS["weight"], format="%.3g"),
+    }
     order = ("key", "token", "weight") if found.label else ("key", "weight")
     listed = pa.table(tables.heaviest(found, TOP))
     top.dataframe(listed, column_config=columns, column_order=order, hide_index=True, height=180, key="top")

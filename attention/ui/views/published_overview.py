@@ -43,7 +43,8 @@ def table(config: Config, chosen: str) -> None:
         }
         for name, row in ROWS.items()
     ]
-    st.table(pd.DataFrame(lines), hide_index=True, border="horizontal")
+    with st.container(key="overview"):  # in a narrow window its lines are laid out anew (page.css)
+        st.table(pd.DataFrame(lines), hide_index=True, border="horizontal")
     st.caption(f"{RELATIVE} {_as_meant([found[name, False] for name in ROWS])}")
 
 
