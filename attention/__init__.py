@@ -40,8 +40,8 @@ values of their own, `q` queries, `k` keys, `d` channels of a head, `e` channels
 from attention.attend import Attention, scaled_dot_product_attention
 from attention.config import Config, ConfigError
 from attention.layer import MultiHeadAttention
-from attention.maps import HeadMaps, head_maps
-from attention.spread import Cancelled
+from attention.maps.exact import HeadMaps, head_maps
+from attention.maps.jobs import Cancelled
 from attention.trace import Trace, trace
 
 __all__ = [

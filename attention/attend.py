@@ -20,9 +20,9 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-from attention.memory import room
+from attention.machine.memory import room
+from attention.machine.threads import apart
 from attention.scores import capped, standard
-from attention.threads import apart
 
 BLOCK = 2**20  # cells of a block of rows at the most: 4 MB of float32, small enough to stay in a cache
 ROWS = 256  # rows of a block at the most: the shorter, the more of a triangle is skipped

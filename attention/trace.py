@@ -17,10 +17,10 @@ from torch import Tensor
 
 from attention.attend import HIDDEN, attend
 from attention.config import CELLS, Config, ConfigError
+from attention.machine.memory import room
 from attention.masks import MASKS
-from attention.memory import room
-from attention.projected import Projected, Projections, projected
 from attention.scores import POSITIONS, SOFTMAXES, capped
+from attention.sources.generated import Projected, Projections, projected
 
 SHARED = 2**20  # weights from which two threads share the heads
 

@@ -10,7 +10,8 @@ import tempfile
 from functools import partial
 from pathlib import Path
 
-from attention import cluster, head_maps
+from attention import head_maps
+from attention.maps import cluster
 from benchmarks.interleaved import environment, ratio, times
 from benchmarks.maps import inputs, pool
 from tests.clustered import Running

@@ -23,9 +23,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from attention import head_maps, zoom
-from attention.maps import HEIGHT, WIDTH
-from attention.scoring import exponentials
+from attention import head_maps
+from attention.maps import zoom
+from attention.maps.exact import HEIGHT, WIDTH
+from attention.maps.scoring import exponentials
 from benchmarks.interleaved import Ratio, environment, ratio, times, verdict
 
 D_HEAD = 64

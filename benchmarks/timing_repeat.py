@@ -9,8 +9,8 @@ where the sweeps agree, 1 where they don't, 2 where the machine was never quiet.
 
 from __future__ import annotations
 
-from attention.command import seconds
 from attention.timing import Sweep, Timing, measure
+from attention.timing.__main__ import seconds
 
 SWEEP = Sweep(
     lengths=(64, 256, 1024),

@@ -6,7 +6,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from attention import Config, trace
-from attention.audit import BACKENDS, audit, masks
+from attention.analysis.blind_rows import BACKENDS, audit, masks
 
 SMALL = {"tokens": 9, "heads": 2, "d_model": 8, "input": "noise"}
 HOLES = Config(mask="causal", combine="without", second="window", span=3, **SMALL)  # the first three rows see nothing

@@ -9,8 +9,8 @@ import pytest
 import torch
 from hypothesis import given, settings
 
-from attention.blocks import Blocks, along, choices, classed, differences, visible
-from attention.bounds import Between
+from attention.maps.blocks import Blocks, along, choices, classed, differences, visible
+from attention.maps.bounds import Between
 from attention.masks import MASKS, Rule, rule
 
 laws = settings(deadline=None, max_examples=150)

@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch.nn import functional as F
 
-from attention import cells as cells_
-from attention.cells import MASKED, ONE, ZERO, Cells, cells, payload, pixel_cells, weights
 from attention.masks import MASKS
+from attention.wire import cells as cells_
+from attention.wire.cells import MASKED, ONE, ZERO, Cells, cells, payload, pixel_cells, weights
 from tests.digits import three_digits
 
 PRECISION = 2.0**-11

@@ -13,7 +13,8 @@ import pytest
 import torch
 
 import attention.maps
-from attention import HeadMaps, cluster, head_maps
+from attention import HeadMaps, head_maps
+from attention.maps import cluster
 from tests.clustered import Running
 from tests.strategies import normal
 

@@ -5,9 +5,10 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attention import Config, program, trace
+from attention import Config, trace
 from attention.codec import from_query, to_query
 from attention.masks import COMBINATIONS, MASKS
+from attention.steps import program
 
 CONFIGS = st.builds(
     Config,

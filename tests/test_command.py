@@ -10,10 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from attention import command, course, recordings, roofline, timing
-from attention.command import main, seconds, size
-from attention.roofline import Peaks
-from attention.sweep import KNOBS
+from attention.timing import __main__ as command
+from attention.timing import history, recordings, roofline
+from attention.timing import rounds as timing
+from attention.timing.__main__ import main, seconds, size
+from attention.timing.roofline import Peaks
+from attention.timing.sweep import KNOBS
 from tests.timings import GPU, failed, line, made
 
 ROOT = Path(__file__).parents[1]
@@ -25,7 +27,7 @@ TINY = [*SMALL, "--implementations", "SDPA,SDPA cuDNN", "--seconds", "100"]
 def quick(monkeypatch):
     monkeypatch.setattr(roofline, "peaks", lambda *_: Peaks(1e18, 1e18))
     monkeypatch.setattr(timing, "VISIT", (0.001, 0.002))
-    monkeypatch.setattr(course, "ENOUGH", course.VISITS)
+    monkeypatch.setattr(history, "ENOUGH", history.VISITS)
 
 
 def test_it_writes_a_file_that_reads_back_to_the_last_digit(tmp_path, capsys):

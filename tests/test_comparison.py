@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attention import comparison
-from attention.comparison import Crossover, SpeedUp, crossover, growth, slowdowns, speed_ups
+from attention.timing import comparison
+from attention.timing.comparison import Crossover, SpeedUp, crossover, growth, slowdowns, speed_ups
 from tests.timings import GPU, failed, line, made
 
 LENGTHS = [64, 128, 256, 512, 1024]

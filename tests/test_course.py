@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from attention.course import ENOUGH, Course, Place, Visit
-from attention.sweep import Case
-from attention.yardstick import CALLS, Yardstick, yardstick
+from attention.timing.history import ENOUGH, Course, Place, Visit
+from attention.timing.sweep import Case
+from attention.timing.yardstick import CALLS, Yardstick, yardstick
 from tests.timings import CASE
 
 PLACE = Place("Test CPU", "Linux", "2.13.0", "highest", 2, "2026-01-31T12:00:00+00:00", 1e12, 1e11)

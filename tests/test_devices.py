@@ -7,7 +7,7 @@ import types
 import pytest
 import torch
 
-from attention import devices, footprint
+from attention.timing import devices, footprint
 
 MIB = 2**20
 

@@ -10,7 +10,7 @@ import torch
 from hypothesis import given, settings
 
 from attention import Config, trace
-from attention.distribution import BINS, bound, distribution, edges
+from attention.analysis.distribution import BINS, bound, distribution, edges
 from tests.strategies import configs, normal
 
 

@@ -9,9 +9,9 @@ import pytest
 import torch
 
 from attention import Config, head_maps
-from attention.maps import HeadMaps
-from attention.projected import queries_and_keys
-from attention.spread import Cancelled
+from attention.maps.exact import HeadMaps
+from attention.maps.jobs import Cancelled
+from attention.sources.generated import queries_and_keys
 from attention.ui import drawing
 from attention.ui.drawing import Studio, asked
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attention import Config, trace
-from attention.effect import difference, hidden, tiled, unmasked
+from attention.analysis.mask_effect import difference, hidden, tiled, unmasked
 from attention.masks import COMBINATIONS, MASKS
 
 CONFIGS = st.builds(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from attention.estimate import cells, estimate, measured_rate
+from attention.maps.estimate import cells, estimate, measured_rate
 from attention.masks import MASKS
 
 

@@ -5,7 +5,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attention.gallery import exhibit, flops, gallery, reach, shares
+from attention.analysis.mask_gallery import exhibit, flops, gallery, reach, shares
 from attention.masks import MASKS
 
 SQUARES = st.integers(1, 12).flatmap(

@@ -7,10 +7,11 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attention import Config, program, trace
+from attention import Config, trace
+from attention.analysis.kv_groups import cache_bytes, divisors, groupings, name, regrouped
 from attention.config import KNOBS
-from attention.grouping import cache_bytes, divisors, groupings, name, regrouped
-from attention.projected import averaged
+from attention.sources.generated import averaged
+from attention.steps import program
 
 CONFIGS = st.builds(
     Config,

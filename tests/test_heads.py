@@ -12,8 +12,9 @@ import torch
 from hypothesis import given, settings
 from torch import Tensor
 
-from attention import Config, heads, tables, trace
+from attention import Config, heads, trace
 from attention.heads import NUMBERS, Profile, profile, row_entropy
+from attention.tables import rows as tables
 from tests.strategies import configs, normal, seeds, sizes
 from tests.unchecked import unchecked
 

@@ -10,8 +10,9 @@ import pytest
 import torch
 from plotly.tools import return_figure_from_figure_or_data
 
-from attention import Config, tables, trace
+from attention import Config, trace
 from attention.charts import heatmap
+from attention.tables import rows as tables
 
 
 @pytest.mark.parametrize("colors", ["linear", "log", "own maximum"])

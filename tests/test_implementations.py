@@ -10,15 +10,15 @@ import torch
 import torch.nn.functional as F
 from einops import rearrange
 
-from attention import implementations
 from attention.attend import Attention
-from attention.calls import drawn, ready
-from attention.implementations import IMPLEMENTATIONS
 from attention.layer import MultiHeadAttention
 from attention.published import ROWS, Weights
 from attention.published.case import Case as Problem
 from attention.published.case import reference
-from attention.sweep import Case
+from attention.timing import implementations
+from attention.timing.implementations import IMPLEMENTATIONS
+from attention.timing.prepared import drawn, ready
+from attention.timing.sweep import Case
 
 HERE = [
     name

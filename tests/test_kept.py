@@ -10,10 +10,10 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 
-from attention import kept as module
 from attention.config import Config
-from attention.kept import Kept
-from attention.lanes import Lane
+from attention.machine import kept as module
+from attention.machine.kept import Kept
+from attention.machine.lanes import Lane
 from attention.ui import compute
 
 LANE = Lane("test", 0, 2)

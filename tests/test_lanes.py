@@ -7,7 +7,7 @@ from threading import Event
 
 import pytest
 
-from attention.lanes import Lane, Standstill
+from attention.machine.lanes import Lane, Standstill
 
 LOW, HIGH = Lane("low", 0, 2), Lane("high", 1, 2)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from attention.sweep import Sweep
+from attention.timing.sweep import Sweep
 from attention.ui import limits
 from attention.ui.limits import Limits, bounded
 

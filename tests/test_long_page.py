@@ -7,10 +7,12 @@ import time
 import pytest
 import torch
 
-from attention import Config, cells, tables, trace
+from attention import Config, trace
 from attention.config import ends
+from attention.tables import rows as tables
 from attention.ui import compute
 from attention.ui.views import heads_long
+from attention.wire import cells
 from tests.test_pages import PAGES, ROOT, run, said
 
 LINK = {"tokens": "1500", "heads": "2", "d_model": "16", "input": "refrain"}

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 
-from attention import head_maps, zoom
+from attention import head_maps
+from attention.analysis.map_numbers import numbers
 from attention.heads import NUMBERS, profile
-from attention.map_numbers import numbers
-from attention.maps import each_head
+from attention.maps import zoom
+from attention.maps.exact import each_head
 from attention.masks import MASKS, Rule
 from tests.strategies import normal
 from tests.test_maps import cases, full, near

@@ -8,8 +8,9 @@ import pytest
 import torch
 from hypothesis import given, settings
 
-from attention import head_maps, zoom
-from attention.map_parity import parity
+from attention import head_maps
+from attention.analysis.map_parity import parity
+from attention.maps import zoom
 from attention.masks import MASKS, Rule, causal, padding
 from tests.strategies import normal
 from tests.test_maps import cases

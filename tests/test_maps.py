@@ -14,9 +14,10 @@ from hypothesis import given, settings
 from torch import Tensor
 
 import attention.maps
-from attention import Cancelled, HeadMaps, head_maps, trace, zoom
+from attention import Cancelled, HeadMaps, head_maps, trace
 from attention.heads import row_entropy
-from attention.maps import POOLS, each_head
+from attention.maps import zoom
+from attention.maps.exact import POOLS, each_head
 from attention.masks import MASKS, Rule, causal, documents
 from attention.scores import SCALES, SOFTMAXES
 from tests.strategies import configs, normal, seeds

@@ -4,8 +4,9 @@ import pytest
 import torch
 from torch.nn.attention.flex_attention import create_mask
 
-from attention import Config, mask_code, scaled_dot_product_attention
+from attention import Config, scaled_dot_product_attention
 from attention.masks import COMBINATIONS, MASKS
+from attention.steps import mask_code
 
 SEVERAL = [Config(mask=name, tokens=n, span=span) for name in MASKS for n, span in ((2, 1), (11, 3), (7, 9))] + [
     Config(mask=first, combine=how, second=second, tokens=10, span=3)

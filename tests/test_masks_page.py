@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attention import Config, tables
+from attention import Config
+from attention.analysis.mask_effect import difference
+from attention.analysis.mask_gallery import gallery
 from attention.charts import heatmap, shares
 from attention.components.mask_gallery import payload
-from attention.effect import difference
-from attention.gallery import gallery
 from attention.masks import MASKS
+from attention.tables import rows as tables
 from attention.trace import trace
 
 PAGES = Path(__file__).parents[1] / "pages"

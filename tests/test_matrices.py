@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch.testing import assert_close
 
-from attention.matrices import LEAST, SIDE, matrix, packed, payload
+from attention.wire.matrix_cells import LEAST, SIDE, matrix, packed, payload
 from tests.digits import three_digits
 from tests.strategies import normal, seeds
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from attention import recordings
-from attention.sweep import Sweep
-from attention.turn import ITS_TURN, WAITING
+from attention.timing import recordings
+from attention.timing.one_at_a_time import ITS_TURN, WAITING
+from attention.timing.sweep import Sweep
 from attention.ui import job as process
 from attention.ui import measuring
 from attention.ui.measuring import Desk, Job

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from attention import memory, scaled_dot_product_attention, threads
-from attention.memory import KEPT, LARGE, PAGE, SPARE, room
+from attention import scaled_dot_product_attention
+from attention.machine import memory, threads
+from attention.machine.memory import KEPT, LARGE, PAGE, SPARE, room
 
 TASKS = Path("/proc/self/task")
 LIKE = torch.empty(1)

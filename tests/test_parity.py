@@ -9,7 +9,7 @@ import torch
 from hypothesis import given, settings
 
 from attention import Config, trace
-from attention.parity import evenly, parity
+from attention.analysis.parity import evenly, parity
 from tests.strategies import configs
 
 

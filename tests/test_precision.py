@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attention import Config, trace
-from attention.precision import DTYPES, EXPONENTS, compared, exact, limits, rounded
+from attention.analysis.number_types import DTYPES, EXPONENTS, compared, exact, limits, rounded
 from tests.strategies import configs
 
 

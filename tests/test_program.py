@@ -6,9 +6,10 @@ import pytest
 import torch
 from hypothesis import given, settings
 
-from attention import Config, head_maps, program, trace
+from attention import Config, head_maps, trace
 from attention.inputs import INPUTS
-from attention.projected import queries_and_keys
+from attention.sources.generated import queries_and_keys
+from attention.steps import program
 from tests.strategies import configs
 
 

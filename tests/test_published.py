@@ -19,7 +19,6 @@ from attention.attend import scaled_dot_product_attention
 from attention.config import Config
 from attention.layer import MultiHeadAttention
 from attention.masks import MASKS
-from attention.passes import values
 from attention.published import ROWS, Weights
 from attention.published.case import CELLS, Case, case, left_out, masks, reference
 from attention.published.compare import (
@@ -36,6 +35,7 @@ from attention.published.cost import cost
 from attention.published.demands import demands, padded, resized, small
 from attention.published.record import recorded
 from attention.published.row import Slip, drawn
+from attention.steps.values import values
 
 MISTAKEN = [name for name, row in ROWS.items() if row.as_printed]
 SIZES = st.integers(1, 6)

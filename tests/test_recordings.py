@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attention import recordings
-from attention.recordings import RecordingError, Timing, files, labels, lines, place, read, written
+from attention.timing import recordings
+from attention.timing.recordings import RecordingError, Timing, files, labels, lines, place, read, written
 from tests.timings import GPU, failed, made
 
 SECONDS = st.floats(1e-9, 1e6)

@@ -6,10 +6,10 @@ import pytest
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import flop_registry
 
-from attention.calls import ready
-from attention.implementations import IMPLEMENTATIONS
-from attention.roofline import memory, operations, peaks, traffic
-from attention.sweep import Case
+from attention.timing.implementations import IMPLEMENTATIONS
+from attention.timing.prepared import ready
+from attention.timing.roofline import memory, operations, peaks, traffic
+from attention.timing.sweep import Case
 
 
 class Counter(TorchDispatchMode):

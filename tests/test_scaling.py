@@ -10,7 +10,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attention.scaling import WIDTHS, dots, jacobian_norm, point, sweep
+from attention.analysis.scaling import WIDTHS, dots, jacobian_norm, point, sweep
 from tests.strategies import normal, seeds
 
 

@@ -11,8 +11,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attention import Config, trace
+from attention.analysis.number_types import limits
 from attention.heads import row_entropy
-from attention.precision import limits
 from tests.test_pages import run, said
 
 PAGE = Path(__file__).parents[1] / "pages" / "softmax.py"

@@ -11,15 +11,16 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attention import Config, softmax_tables, trace
+from attention import Config, trace
+from attention.analysis.distribution import distribution
+from attention.analysis.number_types import compared
+from attention.analysis.row_stages import smallest, stages
+from attention.analysis.scaling import WIDTHS, dots, point, sweep
 from attention.charts import distribution as distribution_charts
 from attention.charts import precision as precision_charts
 from attention.charts import scaling as scaling_charts
 from attention.charts import stages as stage_charts
-from attention.distribution import distribution
-from attention.precision import compared
-from attention.scaling import WIDTHS, dots, point, sweep
-from attention.stages import smallest, stages
+from attention.tables import softmax
 from tests.strategies import configs
 
 
@@ -28,7 +29,7 @@ from tests.strategies import configs
 def test_a_rows_columns_are_its_tensors(config):
     row = stages(trace(config))
     for order in ("position", "weight"):
-        columns = softmax_tables.stages(row, order)
+        columns = softmax.stages(row, order)
         assert columns["weights"] == row.weights.tolist()
         assert columns["key"] == list(range(config.tokens))
         assert sorted(columns["place"]) == list(range(config.tokens))
@@ -43,7 +44,7 @@ def test_a_rows_columns_are_its_tensors(config):
 
 def test_mass_by_eye():
     row = stages(trace(Config(query=0)))
-    table = softmax_tables.mass(row)
+    table = softmax.mass(row)
     assert table["held"] == [0.0] + [1.0] * 18
     assert table["holds"] == [None, "50%, 90%, 99%"] + [None] * 17
 
@@ -53,7 +54,7 @@ def test_mass_by_eye():
 def test_a_cell_of_the_map_has_the_greatest_difference(config, side):
     t = trace(config)
     for found in compared(t)[3:5]:
-        cells, broken, tile = softmax_tables.differences(found, t.mask, side)
+        cells, broken, tile = softmax.differences(found, t.mask, side)
         assert len(cells) == math.ceil(config.tokens / tile) <= side
         for i, j in [(0, 0), (len(cells) - 1, 0), (len(cells) - 1, len(cells) - 1)]:
             at = slice(i * tile, (i + 1) * tile), slice(j * tile, (j + 1) * tile)
@@ -69,8 +70,8 @@ def test_a_cell_of_the_map_has_the_greatest_difference(config, side):
 def test_entropies_leave_no_query_out(heads, tokens):
     t = trace(Config(tokens=tokens, heads=heads, d_model=64 * heads // 8 or 8))
     found = distribution(t.weights, t.mask)
-    table = softmax_tables.entropies(found, heads)
-    assert len(table["head"]) <= softmax_tables.POINTS + heads
+    table = softmax.entropies(found, heads)
+    assert len(table["head"]) <= softmax.POINTS + heads
     for head in range(heads):
         lines = [i for i, each in enumerate(table["head"]) if each == head]
         assert max(table["high"][i] for i in lines) == float(found.entropy[head].max())
@@ -84,20 +85,20 @@ def test_entropies_leave_no_query_out(heads, tokens):
 def test_the_histogram_shows_every_pair():
     t = trace(Config(tokens=60, heads=3, d_model=96, temperature=0.3))
     found = distribution(t.weights, t.mask)
-    table = softmax_tables.histogram(found)
+    table = softmax.histogram(found)
     for head in range(3):
         pairs = [n for each, n in zip(table["head"], table["pairs"], strict=True) if each == head]
         assert sum(pairs) == int(found.counts[head].sum())
     assert max(table["tall"]) == 1
-    assert min(table["tall"]) == pytest.approx(softmax_tables.LEAST_TALL)
+    assert min(table["tall"]) == pytest.approx(softmax.LEAST_TALL)
     empty = trace(Config(mask="padding", span=18))
     nothing = distribution(empty.weights, empty.mask)
-    assert softmax_tables.histogram(nothing)["pairs"] == softmax_tables.entropies(nothing, 8)["mean"] == []
+    assert softmax.histogram(nothing)["pairs"] == softmax.entropies(nothing, 8)["mean"] == []
 
 
 def test_curves_end_with_the_present_setting():
     now = point(dots(4, 8), 8, 0.1)
-    table = softmax_tables.curves([sweep(4, width) for width in WIDTHS], now)
+    table = softmax.curves([sweep(4, width) for width in WIDTHS], now)
     assert len(table["kind"]) == 2 * len(WIDTHS) + 1
     assert (table["kind"][-1], table["d_head"][-1], table["scale"][-1]) == ("now", 8, 0.1)
 
@@ -133,22 +134,22 @@ def made(spec: Any) -> Iterator[str]:
 def test_charts_draw_columns_that_are_there(config):
     t = trace(config)
     row, found = stages(t), distribution(t.weights, t.mask)
-    columns = softmax_tables.stages(row, config.order)
-    labels = softmax_tables.drawn_labels(columns, config)
-    names, variants = softmax_tables.variant_rows(row)
+    columns = softmax.stages(row, config.order)
+    labels = softmax.drawn_labels(columns, config)
+    names, variants = softmax.variant_rows(row)
     now = point(dots(4, 8), 8, 0.1)
-    curves = softmax_tables.curves([sweep(4, 8)], now)
+    curves = softmax.curves([sweep(4, 8)], now)
     drawn = [
         (stage_charts.panels(labels, config.tokens, 5.0, 1.0, config.colors), columns),
         (stage_charts.variants(names, labels, config.tokens, config.colors), variants),
         (stage_charts.given("dots", labels, config.tokens, 5.0), columns),
-        (stage_charts.mass(config.tokens), softmax_tables.mass(row)),
-        (distribution_charts.histogram(config.heads, 1), softmax_tables.histogram(found)),
+        (stage_charts.mass(config.tokens), softmax.mass(row)),
+        (distribution_charts.histogram(config.heads, 1), softmax.histogram(found)),
         (
             distribution_charts.entropies(config.heads, config.tokens, 2.0, 1),
-            softmax_tables.entropies(found, config.heads),
+            softmax.entropies(found, config.heads),
         ),
-        (precision_charts.row(config.tokens, 1e-3), softmax_tables.worst_row(compared(t)[2])),
+        (precision_charts.row(config.tokens, 1e-3), softmax.worst_row(compared(t)[2])),
         *(
             (chart, curves)
             for chart in (
@@ -168,8 +169,8 @@ def test_charts_draw_columns_that_are_there(config):
 def test_a_strangers_token_stays_a_token():
     """What somebody types is a quoted literal in the labels, and data elsewhere."""
     config = Config(tokens=3, input="characters", text="'\\]")
-    columns = softmax_tables.stages(stages(trace(config)), "position")
-    spec = stage_charts.panels(softmax_tables.drawn_labels(columns, config), 3, 1.0, 1.0)
+    columns = softmax.stages(stages(trace(config)), "position")
+    spec = stage_charts.panels(softmax.drawn_labels(columns, config), 3, 1.0, 1.0)
     expressions = [
         layer["encoding"]["x"]["axis"]["labelExpr"]
         for layer in spec["vconcat"][-1]["layer"]

@@ -11,8 +11,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from attention import Config, trace
+from attention.analysis.row_stages import STAGES, mass, number, oddities, ranks, smallest, stages, variants, worked
 from attention.scores import SCALES
-from attention.stages import STAGES, mass, number, oddities, ranks, smallest, stages, variants, worked
 from tests.strategies import configs, normal, seeds
 
 SYMBOLS = {

@@ -12,8 +12,8 @@ from torch import Tensor
 from torch.testing import assert_close
 
 from attention.config import Config
-from attention.passes import values
-from attention.steps import Step, by_name
+from attention.steps.plan import Step, by_name
+from attention.steps.values import values
 from tests.test_stages import evaluated
 from tests.test_steps import CASES, PRODUCTS
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 import torch
 import torch.nn.functional as F
+from attention.lit import RULES, Box, lit
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch.testing import assert_close
@@ -15,10 +16,9 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from attention.attend import HIDDEN
 from attention.config import STEPS, Config
-from attention.lit import RULES, Box, lit
-from attention.passes import difference, pairs, values
 from attention.scores import POSITIONS
-from attention.steps import Step, by_name, matrix_product, steps
+from attention.steps.plan import Step, by_name, matrix_product, steps
+from attention.steps.values import difference, pairs, values
 from attention.trace import trace
 from tests.strategies import configs
 

@@ -13,11 +13,11 @@ from streamlit.testing.v1 import AppTest
 
 from attention.components.matrices import header, message
 from attention.config import STEPS, Config
-from attention.matrices import drawn
-from attention.passes import values
-from attention.steps import by_name, lengths
-from attention.tables import costs, quantity
+from attention.steps.plan import by_name, lengths
+from attention.steps.values import values
+from attention.tables.rows import costs, quantity
 from attention.ui.views.steps import nearest
+from attention.wire.matrix_cells import drawn
 
 PAGE = Path(__file__).parents[1] / "pages" / "steps.py"
 

@@ -9,7 +9,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attention.stopwatch import LEAST, Spread, clock, once, samples, spread
+from attention.timing.stopwatch import LEAST, Spread, clock, once, samples, spread
 
 
 class Hands:

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attention.config import ConfigError
-from attention.implementations import IMPLEMENTATIONS
-from attention.sweep import AXES, DEFAULTS, KNOBS, MAY_BE_EMPTY, Sweep, check, from_query, to_query
+from attention.timing.implementations import IMPLEMENTATIONS
+from attention.timing.sweep import AXES, DEFAULTS, KNOBS, MAY_BE_EMPTY, Sweep, check, from_query, to_query
 
 
 def value(name: str) -> st.SearchStrategy:

@@ -10,7 +10,8 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from attention import attend, scaled_dot_product_attention, threads
+from attention import attend, scaled_dot_product_attention
+from attention.machine import threads
 from tests.strategies import normal
 
 

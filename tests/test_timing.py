@@ -7,10 +7,10 @@ import threading
 import pytest
 import torch
 
-from attention import course, devices, roofline, timing, turn
-from attention.implementations import Implementation
-from attention.roofline import Peaks
-from attention.timing import IMPLEMENTATIONS, Sweep, measure
+from attention.timing import IMPLEMENTATIONS, Sweep, devices, history, measure, one_at_a_time, roofline
+from attention.timing import rounds as timing
+from attention.timing.implementations import Implementation
+from attention.timing.roofline import Peaks
 
 SMALL = {"lengths": (8, 16), "heads": (2,), "d_heads": (4,), "devices": ("cpu",), "threads": 1, "seconds": 60.0}
 
@@ -21,7 +21,7 @@ def quick(monkeypatch):
     monkeypatch.setattr(roofline, "peaks", lambda *_: Peaks(matmul=1e18, copy=1e18))
     monkeypatch.setattr(devices, "dtypes", lambda key: ["float32", "bfloat16"])
     monkeypatch.setattr(timing, "VISIT", (0.001, 0.002))
-    monkeypatch.setattr(course, "ENOUGH", course.VISITS)
+    monkeypatch.setattr(history, "ENOUGH", history.VISITS)
 
 
 def test_a_sweep_gives_every_case_with_its_spread():
@@ -162,9 +162,9 @@ def test_one_sweep_at_a_time_and_who_waits_is_told():
 
 def test_other_processes_on_the_machine_wait_too(monkeypatch, tmp_path):
     fcntl = pytest.importorskip("fcntl")
-    monkeypatch.setattr(turn.tempfile, "gettempdir", lambda: str(tmp_path))
+    monkeypatch.setattr(one_at_a_time.tempfile, "gettempdir", lambda: str(tmp_path))
     told = []
-    with open(tmp_path / f"attention-timing-{turn.os.getuid()}.lock", "w") as file:
+    with open(tmp_path / f"attention-timing-{one_at_a_time.os.getuid()}.lock", "w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
 
         def let_go() -> None:
@@ -201,7 +201,7 @@ def test_peaks_are_looked_at_twice_and_again_while_a_case_is_above_them(monkeypa
         return Peaks(matmul=seen[-1], copy=1.0)
 
     monkeypatch.setattr(roofline, "peaks", peaks)
-    monkeypatch.setattr(course.Course, "settled", True)
+    monkeypatch.setattr(history.Course, "settled", True)
     found = measure(
         Sweep(**SMALL | {"lengths": (8,)}, implementations=("SDPA",)),
         on_timing=lambda timing, _: heard.update({timing.case: timing}),

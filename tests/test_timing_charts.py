@@ -10,11 +10,11 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given, settings
 
-from attention import comparison
 from attention.charts import timing_look
 from attention.charts import timings as charts
-from attention.implementations import IMPLEMENTATIONS
-from attention.recordings import lines, read, written
+from attention.timing import comparison
+from attention.timing.implementations import IMPLEMENTATIONS
+from attention.timing.recordings import lines, read, written
 from tests.timings import GPU, failed, line, made
 
 LENGTHS = [64, 128, 256, 512]

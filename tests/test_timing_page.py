@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attention.recordings import Timing, read, written
-from attention.sweep import Sweep
+from attention.timing.recordings import Timing, read, written
+from attention.timing.sweep import Sweep
 from attention.ui.measuring import DESK, Job
 from attention.ui.views import timing_recordings
 from tests.timings import GPU, failed, line, made

@@ -17,7 +17,7 @@ from attention import Config, ConfigError, Trace, trace
 from attention.config import DEFAULTS, KNOBS, fitted
 from attention.inputs import INPUTS
 from attention.masks import MASKS
-from attention.projected import Projections
+from attention.sources.generated import Projections
 from tests.strategies import configs
 
 laws = settings(deadline=None, max_examples=60)

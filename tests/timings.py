@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from attention.recordings import Timing
+from attention.timing.recordings import Timing
 
 CASE = {
     "implementation": "SDPA", "device": "cpu", "dtype": "float32", "mask": "full", "passes": "forward",

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from attention import comparison
 from attention.charts import theme
-from attention.implementations import IMPLEMENTATIONS
-from attention.recordings import Timing
+from attention.timing import comparison
+from attention.timing.implementations import IMPLEMENTATIONS
+from attention.timing.recordings import Timing
 
 MORE = (
     "#a6761d",

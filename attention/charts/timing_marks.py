@@ -14,10 +14,10 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from attention import comparison
 from attention.charts.timing_look import Look
-from attention.comparison import SpeedUp
-from attention.recordings import Timing, lines
+from attention.timing import comparison
+from attention.timing.comparison import SpeedUp
+from attention.timing.recordings import Timing, lines
 
 HEIGHT = 460
 WIDTH = 50  # characters of a line in a legend: what a phone has room for

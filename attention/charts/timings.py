@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterable, Sequence
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from attention import comparison, footprint
 from attention.charts import theme
 from attention.charts import timing_marks as marks
 from attention.charts.timing_marks import HEIGHT
-from attention.recordings import Timing, lines
+from attention.timing import comparison, footprint
+from attention.timing.recordings import Timing, lines
 
 GUIDES = ("dot", "dashdot", "longdashdot")  # how the matrices are drawn that memory stands beside
 PARTS = {"compute": "median", "to the device": "to_device", "results back": "from_device"}

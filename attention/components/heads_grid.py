@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from attention.cells import Cells, payload
 from attention.charts import theme
 from attention.codec import link
 from attention.components.inline import component, nothing
 from attention.config import Config
-from attention.tables import labels
+from attention.tables.rows import labels
+from attention.wire.cells import Cells, payload
 
 PARTS = ("newest", "canvas", "heads_grid_cells", "heads_grid_layout", "heads_grid_readout", "heads_grid_picture")
 

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from attention.cells import Cells, payload
 from attention.charts import theme
 from attention.components.heads_grid import header
 from attention.components.inline import component, nothing
 from attention.config import Config
-from attention.tables import labels
+from attention.tables.rows import labels
+from attention.wire.cells import Cells, payload
 
 
 def large_head(

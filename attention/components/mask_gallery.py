@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from attention.analysis.mask_gallery import Exhibit
 from attention.charts import theme
 from attention.codec import link
 from attention.components.inline import component, nothing
 from attention.config import Config
-from attention.framing import framed
-from attention.gallery import Exhibit
-from attention.tables import mask_card
+from attention.tables.rows import mask_card
+from attention.wire.framing import framed
 
 
 def mask_gallery(

@@ -1,4 +1,4 @@
-// Which cells a cell was computed from: the rules of attention/lit.py. A box is { heads, rows, columns }, lists of numbers.
+// Which cells a cell was computed from: the rules of tests/lit.py. A box is { heads, rows, columns }, lists of numbers.
 
 const upTo = (count) => Array.from({ length: count }, (_, i) => i);
 

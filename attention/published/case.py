@@ -15,10 +15,10 @@ from torch import Tensor
 
 from attention.attend import Attention, scaled_dot_product_attention
 from attention.config import Config
-from attention.passes import matrices, other, sequence
 from attention.published.row import FORMS, Row
 from attention.published.weights import Weights
 from attention.scores import POSITIONS, SCALES, SOFTMAXES
+from attention.steps.values import matrices, other, sequence
 
 CELLS = 2**20  # weights of one case, batch x heads x tokens x tokens, at the most
 WORK = 2**28  # multiplications of its four maps at the most

@@ -21,46 +21,48 @@ import torch
 from torch import Tensor
 
 import attention
-from attention import devices as timed
-from attention import precision, recordings, scaling, tables
-from attention.audit import Finding
-from attention.audit import audit as every_path
-from attention.blocks import visible
-from attention.cells import Cells, pixel_cells
-from attention.cells import cells as drawn
+from attention.analysis import number_types, scaling
+from attention.analysis.blind_rows import Finding
+from attention.analysis.blind_rows import audit as every_path
+from attention.analysis.distribution import Distribution
+from attention.analysis.distribution import distribution as counted
+from attention.analysis.kv_groups import Grouping
+from attention.analysis.kv_groups import groupings as every_grouping
+from attention.analysis.map_numbers import numbers as map_profile
+from attention.analysis.map_parity import parity as map_against_torch
+from attention.analysis.mask_effect import hidden as taken
+from attention.analysis.mask_effect import unmasked
+from attention.analysis.mask_gallery import Exhibit
+from attention.analysis.mask_gallery import exhibit as one_mask
+from attention.analysis.mask_gallery import gallery as every_mask
+from attention.analysis.number_types import Rounded
+from attention.analysis.parity import Parity
+from attention.analysis.parity import parity as against_torch
 from attention.charts import theme
 from attention.config import Config
-from attention.distribution import Distribution
-from attention.distribution import distribution as counted
-from attention.effect import hidden as taken
-from attention.effect import unmasked
-from attention.gallery import Exhibit
-from attention.gallery import exhibit as one_mask
-from attention.gallery import gallery as every_mask
-from attention.grouping import Grouping
-from attention.grouping import groupings as every_grouping
-from attention.kept import Kept
-from attention.lanes import Lane, Work
-from attention.map_numbers import numbers as map_profile
-from attention.map_parity import parity as map_against_torch
-from attention.maps import HeadMaps, head_maps
-from attention.matrices import Matrix
-from attention.matrices import drawn as sent
-from attention.parity import Parity
-from attention.parity import parity as against_torch
-from attention.passes import difference, pairs, values
-from attention.precision import Rounded
+from attention.machine.kept import Kept
+from attention.machine.lanes import Lane, Work
+from attention.maps.blocks import visible
+from attention.maps.exact import HeadMaps, head_maps
+from attention.maps.zoom import pooled
 from attention.published import ROWS, Evidence
 from attention.published import compare as rows
 from attention.published.case import case
 from attention.published.cost import Cost, Pace
 from attention.published.demands import Demand
 from attention.published.demands import demands as tried
-from attention.recordings import Timing
-from attention.tables import Row
+from attention.steps.values import difference, pairs, values
+from attention.tables import rows as tables
+from attention.tables.rows import Row
+from attention.timing import devices as timed
+from attention.timing import recordings
+from attention.timing.recordings import Timing
 from attention.trace import Trace
 from attention.ui.drawing import Drawing, Studio, asked
-from attention.zoom import pooled
+from attention.wire.cells import Cells, pixel_cells
+from attention.wire.cells import cells as drawn
+from attention.wire.matrix_cells import Matrix
+from attention.wire.matrix_cells import drawn as sent
 
 MOST = 2**28  # bytes of results that are kept
 ALL_HEADS = 2**20  # weights of all heads up to which the steps of all are kept, of more those of one head
@@ -266,7 +268,7 @@ def compared(config: Config, head: int) -> list[Rounded]:
 
 @KEPT
 def _compared(config: Config, head: int) -> Work[list[Rounded]]:
-    return traced(config, lambda found: precision.compared(replace(found, config=replace(config, head=head))))
+    return traced(config, lambda found: number_types.compared(replace(found, config=replace(config, head=head))))
 
 
 def matrices(config: Config, names: tuple[str, ...]) -> list[Matrix]:

@@ -22,15 +22,15 @@ from typing import Any, TypeVar
 
 from torch import Tensor
 
-from attention import cluster
 from attention.config import Config
-from attention.estimate import THREADS, Estimate, estimate, measured_rate
-from attention.lanes import Lane, Work
-from attention.maps import HeadMaps, each_head, joined
-from attention.projected import queries_and_keys
-from attention.spread import Cancelled
-from attention.threads import one_thread
-from attention.zoom import preview
+from attention.machine.lanes import Lane, Work
+from attention.machine.threads import one_thread
+from attention.maps import cluster
+from attention.maps.estimate import THREADS, Estimate, estimate, measured_rate
+from attention.maps.exact import HeadMaps, each_head, joined
+from attention.maps.jobs import Cancelled
+from attention.maps.zoom import preview
+from attention.sources.generated import queries_and_keys
 
 KEPT = 3  # finished drawings, of at most 300 MB each
 GONE = 15.0  # seconds after which a visitor who no longer looks is taken to have left; a busy machine may take five

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from attention.config import LAST, Config
-from attention.tables import labels
+from attention.tables.rows import labels
 from attention.ui import knobs, page
 
 

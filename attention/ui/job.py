@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
 
-from attention import recordings
-from attention.recordings import Timing
-from attention.sweep import Case, Sweep, flags
-from attention.turn import ITS_TURN, WAITING
+from attention.timing import recordings
+from attention.timing.one_at_a_time import ITS_TURN, WAITING
+from attention.timing.recordings import Timing
+from attention.timing.sweep import Case, Sweep, flags
 
 ROOT = Path(__file__).parents[2]
 GONE = 120.0  # seconds after which a visitor who no longer looks has left: a hidden tab asks once a minute

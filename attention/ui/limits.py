@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from attention.config import short
-from attention.sweep import KNOBS, Sweep
+from attention.timing.sweep import KNOBS, Sweep
 
 ON = ("", "on", "1", "yes", "true", "enabled")
 OFF = ("off", "0", "no", "false", "disabled", "none", "never")

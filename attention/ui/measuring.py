@@ -12,8 +12,8 @@ import threading
 from collections import deque
 from time import monotonic
 
-from attention import devices
-from attention.sweep import Sweep
+from attention.timing import devices
+from attention.timing.sweep import Sweep
 from attention.ui.job import Job, left, measured
 from attention.ui.limits import bounded, limits
 

@@ -22,12 +22,13 @@ from streamlit.navigation.page import StreamlitPage
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from attention import codec, sweep
+from attention import codec
 from attention.components.copy_link import copy_link
 from attention.config import DEFAULTS, KNOBS, Config, ConfigError, check
+from attention.machine.threads import one_thread
 from attention.published import ROWS
-from attention.sweep import Sweep
-from attention.threads import one_thread
+from attention.timing import sweep
+from attention.timing.sweep import Sweep
 from attention.ui import controls, limits, sweep_controls
 from attention.ui.words import plain
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
+from attention.analysis.parity import Parity
 from attention.config import Config
-from attention.parity import Parity
 from attention.ui import compute
 
 LARGE = " Scores as large as here are rounded by up to {:.0e}, and a weight by as much of its size."

@@ -10,7 +10,7 @@ from typing import Any
 
 import streamlit as st
 
-from attention.sweep import AXES, KNOBS, Sweep
+from attention.timing.sweep import AXES, KNOBS, Sweep
 from attention.ui import compute
 from attention.ui.limits import limits
 

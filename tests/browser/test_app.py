@@ -14,7 +14,7 @@ from playwright.sync_api import expect
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from attention import Config, trace
-from attention.program import source
+from attention.steps.program import source
 from tests.browser.colours import assert_readable, contrast, lightness
 from tests.browser.conftest import GRID
 

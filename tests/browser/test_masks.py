@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from attention import Config
-from attention.gallery import shares
+from attention.analysis.mask_gallery import shares
 from attention.masks import MASKS
 
 GALLERY = '[data-testid="mask-gallery"]'

@@ -7,15 +7,15 @@ from urllib.parse import parse_qsl
 
 import pytest
 import torch
+from attention.lit import Box, lit
 from playwright.sync_api import expect
 from torch import Tensor
 
 from attention.codec import from_query
 from attention.config import Config
-from attention.lit import Box, lit
-from attention.matrices import matrix
-from attention.passes import values
-from attention.steps import by_name
+from attention.steps.plan import by_name
+from attention.steps.values import values
+from attention.wire.matrix_cells import matrix
 
 MATRICES = '[data-testid="matrices"]'
 SMALL = "tokens=5&heads=2&d_model=8"

@@ -7,7 +7,7 @@ import re
 
 from playwright.sync_api import expect
 
-from attention.recordings import row, written
+from attention.timing.recordings import row, written
 from tests.timings import GPU, line
 
 LINK = "timing?lengths=16,32&heads=2&d_heads=8&implementations=SDPA,SDPA+math&devices=cpu&threads=1"

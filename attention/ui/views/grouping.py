@@ -7,9 +7,9 @@ from typing import Any
 import pyarrow as pa
 import streamlit as st
 
+from attention.analysis.kv_groups import Grouping, cache_bytes, name
 from attention.charts import shares
 from attention.config import Config
-from attention.grouping import Grouping, cache_bytes, name
 from attention.ui import compute, knobs, page
 
 COLUMNS = {  # widths in pixels: all of them fit beside the chart at 1280

@@ -7,10 +7,11 @@ import streamlit as st
 from jaxtyping import Float
 from torch import Tensor
 
-from attention import program, tables
 from attention.charts import heatmap, row
 from attention.components.heads_grid import heads_grid
 from attention.config import Config
+from attention.steps import program
+from attention.tables import rows as tables
 from attention.trace import Trace
 from attention.ui import acts, compute, page, pause, predict, proof
 from attention.ui.views import grouping, heads_long, questions

@@ -6,18 +6,19 @@ import pyarrow as pa
 import streamlit as st
 import torch
 
-from attention import program, tables
-from attention.cells import pixel_cells
 from attention.charts import row
 from attention.components.heads_grid import heads_grid
 from attention.components.large_head import large_head
 from attention.config import Config
-from attention.maps import split
-from attention.threads import one_thread
+from attention.machine.threads import one_thread
+from attention.maps.exact import split
+from attention.steps import program
+from attention.tables import rows as tables
 from attention.ui import acts, compute, knobs, page, pause, proof
 from attention.ui.drawing import Drawing
 from attention.ui.views import heads_parts as parts
 from attention.ui.words import plain
+from attention.wire.cells import pixel_cells
 
 TICK = 0.4  # seconds between two looks at a drawing
 BARS = 512  # of a row at the most

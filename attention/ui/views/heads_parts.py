@@ -8,9 +8,9 @@ import pyarrow as pa
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from attention import tables
 from attention.config import Config
 from attention.heads import NUMBERS
+from attention.tables import rows as tables
 from attention.ui import knobs, page
 from attention.ui.views import questions
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attention.audit import WIDTH, Finding
+from attention.analysis.blind_rows import WIDTH, Finding
 from attention.config import Config
-from attention.tables import ranges
+from attention.tables.rows import ranges
 from attention.ui import compute, page
 
 BADGES = {"zeros": "green", "NaN": "red", "mean of all values": "orange", "other": "orange"}

@@ -10,10 +10,10 @@ from jaxtyping import Float
 from streamlit.delta_generator import DeltaGenerator
 from torch import Tensor
 
-from attention import tables
+from attention.analysis.mask_effect import difference, tiled, unmasked
 from attention.charts import heatmap, shares, theme
 from attention.config import Config
-from attention.effect import difference, tiled, unmasked
+from attention.tables import rows as tables
 from attention.ui import compute, focus, pause
 from attention.ui.words import plain
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from attention.config import Config
-from attention.tables import ranges
+from attention.tables.rows import ranges
 from attention.ui.predict import Question
 
 

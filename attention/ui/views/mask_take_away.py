@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attention import mask_code
 from attention.config import Config
+from attention.steps import mask_code
 
 
 def section(config: Config) -> None:

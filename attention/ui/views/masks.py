@@ -6,10 +6,10 @@ import math
 
 import streamlit as st
 
+from attention.analysis.mask_gallery import BLOCK, Exhibit, flops
 from attention.components.mask_gallery import mask_gallery
 from attention.config import Config
-from attention.gallery import BLOCK, Exhibit, flops
-from attention.tables import share
+from attention.tables.rows import share
 from attention.ui import acts, compute, knobs, predict, proof
 from attention.ui.views import mask_audit, mask_effect, mask_take_away, questions
 from attention.ui.words import plain

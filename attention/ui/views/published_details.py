@@ -11,7 +11,7 @@ from attention.published import ROWS, Evidence
 from attention.published.compare import Comparison
 from attention.published.demands import BATCH, CHANNELS, HEADS, TOKENS
 from attention.published.row import greatest_weight
-from attention.tables import quantity
+from attention.tables.rows import quantity
 from attention.ui import compute, knobs
 from attention.ui.limits import limits
 from attention.ui.words import plain

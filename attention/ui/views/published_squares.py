@@ -7,10 +7,10 @@ import torch
 from torch import Tensor
 
 from attention import codec
+from attention.analysis.mask_effect import farthest, tiled
 from attention.charts import heatmap
 from attention.components.heads_grid import heads_grid
 from attention.config import Config
-from attention.effect import farthest, tiled
 from attention.published.compare import Comparison
 from attention.ui import acts, compute, page
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from attention import tables
 from attention.config import Config
+from attention.tables import rows as tables
 from attention.trace import Trace
 from attention.ui.predict import Question
 from attention.ui.words import plain

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pyarrow as pa
 import streamlit as st
 
-from attention import softmax_tables
+from attention.analysis.distribution import Distribution
 from attention.charts import distribution as charts
 from attention.config import Config
-from attention.distribution import Distribution
+from attention.tables import softmax
 from attention.trace import Trace
 from attention.ui import compute, pause
 
@@ -24,14 +24,14 @@ def draw(trace: Trace) -> None:
         st.markdown(
             f"**Weights by size**: $p_{{qk}}$ of the {int(found.seen.sum()):,} pairs that the mask lets through"
         )
-        frame = pa.table(softmax_tables.histogram(found))
+        frame = pa.table(softmax.histogram(found))
         st.vega_lite_chart(frame, charts.histogram(config.heads, config.head), key="sizes", width="stretch")
         pause.paint()
         st.caption(_counts(found, config.head))
     with right:
         st.markdown(r"**Entropy by query**: $H_q = -\sum_k p_{qk} \ln p_{qk}$, dashed: its bound")
         most = float(found.bound.max()) or 1.0
-        frame = pa.table(softmax_tables.entropies(found, config.heads))
+        frame = pa.table(softmax.entropies(found, config.heads))
         spec = charts.entropies(config.heads, config.tokens, most, config.head)
         st.vega_lite_chart(frame, spec, key="entropies", width="stretch")
         st.caption(_spread(found, config, most))

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pyarrow as pa
 import streamlit as st
 
-from attention import softmax_tables
+from attention.analysis.number_types import Rounded, limits
 from attention.charts import heatmap
 from attention.charts import precision as charts
-from attention.precision import Rounded, limits
+from attention.tables import softmax
 from attention.trace import Trace
 from attention.ui import compute, pause
 
@@ -55,13 +55,13 @@ def draw(trace: Trace) -> None:
     st.markdown(f"**Every type**, each step rounded to it, against float64. {WHY[config.softmax]}")
     _table(_types(found), FOUND, "types")
     st.markdown(f"**What overflows when.** {_asked(trace)}")
-    _table(softmax_tables.ends(), ENDS, "ends")
+    _table(softmax.ends(), ENDS, "ends")
 
 
 def _types(found: list[Rounded]) -> dict[str, list]:
     """The table of all types, whose errors say of how many rows they are where some are no numbers."""
     whole = {name: [_of_rows(getattr(each, name), each) for each in found] for name in ("error", "row_sum")}
-    return softmax_tables.types(found) | whole
+    return softmax.types(found) | whole
 
 
 def _of_rows(value: float, found: Rounded) -> str:
@@ -96,13 +96,13 @@ def _chosen(chosen: Rounded, trace: Trace) -> None:
     left, right = st.columns([3, 2], gap="medium")
     with left:
         st.markdown(f"**Differences to float64** of {chosen.dtype}, {chosen.exponent}")
-        figure = charts.differences(*softmax_tables.differences(chosen, trace.mask, heatmap.PIXELS), end)
+        figure = charts.differences(*softmax.differences(chosen, trace.mask, heatmap.PIXELS), end)
         st.plotly_chart(figure, key="differences", width="stretch", config={"displaylogo": False})
         pause.paint()
         st.caption(f"The scale ends at half the step of {chosen.dtype} at 1: {end:.2g}. {_gaps(chosen, trace)}")
     with right:
         st.markdown(f"**Worst row**: query {chosen.worst}")
-        frame = pa.table(softmax_tables.worst_row(chosen))
+        frame = pa.table(softmax.worst_row(chosen))
         st.vega_lite_chart(frame, charts.row(trace.config.tokens, end), key="worst", width="stretch")
         st.caption(_verdict(chosen))
 

@@ -7,10 +7,11 @@ from dataclasses import replace
 import pyarrow as pa
 import streamlit as st
 
-from attention import softmax_tables, tables
+from attention.analysis.row_stages import Stages, stages
 from attention.charts import stages as charts
 from attention.config import DEFAULTS, Config
-from attention.stages import Stages, stages
+from attention.tables import rows as tables
+from attention.tables import softmax
 from attention.ui import compute, predict
 from attention.ui.predict import Question
 from attention.ui.words import plain
@@ -86,8 +87,8 @@ def _who(config: Config) -> str:
 
 def _given(name: str, row: Stages) -> None:
     """The one step that is given, as a panel of its own."""
-    columns = softmax_tables.stages(row, "position")
-    labels = softmax_tables.drawn_labels(columns, row.config) if row.config.tokens <= charts.LABELLED else ()
+    columns = softmax.stages(row, "position")
+    labels = softmax.drawn_labels(columns, row.config) if row.config.tokens <= charts.LABELLED else ()
     spec = charts.given(name, labels, row.config.tokens, charts.reach(float(row.dots.abs().max())))
     shown = ("place", "key", "token", "visible", name) + (("set",) if name == "weights" else ())  # no more goes out
     st.vega_lite_chart(pa.table({part: columns[part] for part in shown}), spec, key="given", width="stretch")

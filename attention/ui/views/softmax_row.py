@@ -6,9 +6,10 @@ import pyarrow as pa
 import streamlit as st
 from torch import Tensor
 
-from attention import softmax_tables, tables
+from attention.analysis.row_stages import STAGES, Stages, oddities, smallest, stages, variants, worked
 from attention.charts import stages as charts
-from attention.stages import STAGES, Stages, oddities, smallest, stages, variants, worked
+from attention.tables import rows as tables
+from attention.tables import softmax
 from attention.trace import Trace
 from attention.ui import pause
 from attention.ui.words import plain
@@ -41,7 +42,7 @@ def draw(trace: Trace) -> None:
 
 def _panels(found: Stages) -> None:
     config = found.config
-    columns = softmax_tables.stages(found, config.order)
+    columns = softmax.stages(found, config.order)
     ends = (_end(found.dots), max(_end(found.scaled), _end(found.logits[found.visible])))
     spec = charts.panels(_labels(found, columns), config.tokens, *ends, config.colors)
     st.vega_lite_chart(pa.table(columns), spec, key="stages", width="stretch")
@@ -52,7 +53,7 @@ def _end(values: Tensor) -> float:
 
 
 def _labels(found: Stages, columns: dict) -> tuple[str, ...]:
-    return softmax_tables.drawn_labels(columns, found.config) if found.config.tokens <= charts.LABELLED else ()
+    return softmax.drawn_labels(columns, found.config) if found.config.tokens <= charts.LABELLED else ()
 
 
 def _formulas(found: Stages) -> None:
@@ -87,12 +88,12 @@ def _mass(found: Stages) -> None:
     held = ", ".join(f"{size} hold {share:.0%}" for share, size in sizes.items())
     st.markdown("**Cumulative mass**: what the heaviest keys hold together")
     st.caption(f"Smallest sets of keys: {held}." if found.visible.any() else "An empty row holds nothing.")
-    frame = pa.table(softmax_tables.mass(found))
+    frame = pa.table(softmax.mass(found))
     st.vega_lite_chart(frame, charts.mass(found.config.tokens), key="mass", width="stretch")
 
 
 def _variants(found: Stages) -> None:
-    names, columns = softmax_tables.variant_rows(found)
+    names, columns = softmax.variant_rows(found)
     each = variants(found)
     st.markdown("**The same row under other softmaxes**")
     said = "; ".join(f"{name}: greatest {float(w.max()):.3f}, sum {float(w.sum()):.3f}" for name, w in each.items())

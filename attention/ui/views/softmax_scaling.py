@@ -7,9 +7,9 @@ import math
 import pyarrow as pa
 import streamlit as st
 
-from attention import softmax_tables
+from attention.analysis.scaling import Point
 from attention.charts import scaling as charts
-from attention.scaling import Point
+from attention.tables import softmax
 from attention.trace import Trace
 from attention.ui import compute, pause
 
@@ -31,7 +31,7 @@ def draw(trace: Trace) -> None:
         f"{config.tokens:,} keys, as now, of normal noise, seeded; no mask, no positions, no softcap, standard softmax. A "
         f"diamond is the present d_head, scale and temperature."
     )
-    frame = pa.table(softmax_tables.curves(points, now))
+    frame = pa.table(softmax.curves(points, now))
     drawn = {
         "variance": charts.variance(),
         "entropy": charts.entropy(round(math.log(config.tokens), 6)),

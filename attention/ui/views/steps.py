@@ -7,8 +7,8 @@ import streamlit as st
 
 from attention.components.matrices import matrices
 from attention.config import KNOBS, STEPS, Config
-from attention.steps import Step, by_name, lengths
-from attention.tables import costs, quantity
+from attention.steps.plan import Step, by_name, lengths
+from attention.tables.rows import costs, quantity
 from attention.ui import acts, compute, focus, knobs, page, pause, proof
 from attention.ui.views import questions
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from attention import devices
-from attention.recordings import Timing
-from attention.sweep import Sweep
+from attention.timing import devices
+from attention.timing.recordings import Timing
+from attention.timing.sweep import Sweep
 from attention.ui import compute, page
 from attention.ui.job import GONE
 from attention.ui.limits import limits

@@ -9,8 +9,8 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from attention import comparison, recordings
-from attention.recordings import Timing
+from attention.timing import comparison, recordings
+from attention.timing.recordings import Timing
 
 MOST = 24  # lines that are drawn at once, which is as many as have symbols
 BARS = 8  # the same of the transfer, where each has a row of its own

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import streamlit as st
 
-from attention import recordings
-from attention.recordings import RecordingError, Timing
-from attention.sweep import Sweep, flags
+from attention.timing import recordings
+from attention.timing.recordings import RecordingError, Timing
+from attention.timing.sweep import Sweep, flags
 from attention.ui import compute, page
 from attention.ui.words import plain
 

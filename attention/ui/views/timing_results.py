@@ -8,9 +8,9 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from attention import comparison, recordings
 from attention.charts import timings as charts
-from attention.recordings import Timing
+from attention.timing import comparison, recordings
+from attention.timing.recordings import Timing
 from attention.ui.views import timing_lines
 from attention.ui.words import plain
 

@@ -1,0 +1,27 @@
+"""What a head does, in numbers, at any length: heads.py from a map, whose weights are never all there."""
+
+from __future__ import annotations
+
+from jaxtyping import Float
+from torch import Tensor
+
+from attention.heads import NUMBERS, Profile, Rows
+from attention.maps import zoom
+from attention.maps.blocks import choices
+from attention.maps.exact import HeadMaps
+
+
+def numbers(maps: HeadMaps, query: Float[Tensor, "h n d"], key: Float[Tensor, "g n d"]) -> Profile:
+    """The numbers of every head of the maps, as `heads.profile` has them of the weights with their mask.
+
+    `query` and `key` are those that the maps were made of. Raises ValueError for maps without statistics, for a window
+    and for a preview.
+    """
+    if maps.entropy is None or maps.greatest is None or maps.distance is None:
+        raise ValueError("These maps have no statistics: ask head_maps for stats=True.")
+    n = maps.tokens
+    previous = zoom.diagonal(maps, query, key, 1) if n > 1 else maps.lse[:, :0]
+    first = zoom.window(maps, query, key, (0, n), (0, 1))[..., 0]
+    seen = choices(maps.scoring.rule, n, maps.scoring.span).to(maps.lse.device)
+    rows = Rows(maps.entropy, maps.greatest, maps.distance, first.double(), previous.double(), seen)
+    return Profile(**{name: number.of(rows) for name, number in NUMBERS.items()})

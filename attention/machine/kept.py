@@ -1,0 +1,130 @@
+"""Results that are kept as long as there is room: by key, bounded by their bytes, the least recently asked for gone first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass, field, fields, is_dataclass
+from functools import partial, update_wrapper
+from sys import getsizeof
+from threading import RLock
+from typing import Any, Generic, ParamSpec, TypeVar
+
+import numpy as np
+from torch import Tensor
+
+from attention.machine.lanes import Work
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+OWN = 2048  # bytes that keeping a result takes, whatever it is
+
+
+@dataclass(eq=False)
+class Entry:
+    """Work of a key, when it was last asked for, and, once it is done, the bytes of each piece of memory of its result."""
+
+    work: Work
+    asked: int
+    pieces: dict[int, int] = field(default_factory=dict)
+
+
+class Kept:
+    """Work and what came of it, up to `most` bytes of results; the newest stays whatever its size.
+
+    Whoever asks for what is under way shares it. What has failed is forgotten, so that the next one tries again. Memory
+    that several results have in common counts once. A result belongs to everybody: nobody may change it.
+    """
+
+    def __init__(self, most: int) -> None:
+        self.most, self.bytes, self.asked, self.lock = most, 0, 0, RLock()
+        self.entries: dict[Hashable, Entry] = {}
+        self.users: dict[int, int] = {}  # how many results have a piece of memory
+
+    def ask(self, key: Hashable, begin: Callable[[], Work[T]]) -> Work[T]:
+        """The work of a key, begun if there is none; `begin` hands it to a lane and does nothing else."""
+        with self.lock:
+            self.asked += 1
+            found = self.entries.get(key)
+            if found is not None:
+                found.asked = self.asked
+                return found.work
+            found = self.entries[key] = Entry(begin(), self.asked)
+        found.work.add_done_callback(lambda _: self._done(key, found))
+        return found.work
+
+    def __call__(self, begin: Callable[P, Work[T]]) -> Asked[P, T]:
+        """Makes a function that begins work one that keeps it, by the function's name and its arguments."""
+        return Asked(self, begin)
+
+    def clear(self) -> None:
+        """Forgets everything."""
+        with self.lock:
+            for key in list(self.entries):
+                self._drop(key)
+
+    def _done(self, key: Hashable, entry: Entry) -> None:
+        with self.lock:
+            if self.entries.get(key) is not entry:
+                return
+            if entry.work.cancelled() or entry.work.exception() is not None:
+                self._drop(key)
+                return
+            self._count(entry)
+            if self.bytes > self.most:
+                self._make_room()
+
+    def _count(self, entry: Entry) -> None:
+        entry.pieces = {id(entry): OWN, **dict(pieces(entry.work.result()))}
+        for piece, size in entry.pieces.items():
+            self.users[piece] = self.users.get(piece, 0) + 1
+            self.bytes += size if self.users[piece] == 1 else 0
+
+    def _make_room(self) -> None:
+        done = sorted((entry.asked, key) for key, entry in self.entries.items() if entry.pieces)  # asked once each
+        for _, key in done[:-1]:
+            if self.bytes <= self.most:
+                return
+            self._drop(key)
+
+    def _drop(self, key: Hashable) -> None:
+        for piece, size in self.entries.pop(key).pieces.items():
+            self.users[piece] -= 1
+            if not self.users[piece]:
+                del self.users[piece]
+                self.bytes -= size
+
+
+class Asked(Generic[P, T]):
+    """A function whose results are kept: a call waits for them, `begin` does not."""
+
+    def __init__(self, kept: Kept, begin: Callable[P, Work[T]]) -> None:
+        self.kept, self.work = kept, begin
+        update_wrapper(self, begin)
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> T:
+        return self.begin(*args, **kwargs).result()
+
+    def begin(self, *args: P.args, **kwargs: P.kwargs) -> Work[T]:
+        """The work of these arguments, begun if there is none."""
+        key = self.work.__qualname__, args, tuple(sorted(kwargs.items()))
+        return self.kept.ask(key, partial(self.work, *args, **kwargs))
+
+
+def pieces(value: Any) -> Iterator[tuple[int, int]]:
+    """Where the memory of a result lies, and how many bytes are there: tensors and arrays, in whatever holds them."""
+    if isinstance(value, Tensor):
+        storage = value.untyped_storage()
+        yield storage.data_ptr(), storage.nbytes()
+    elif isinstance(value, np.ndarray):
+        yield value.__array_interface__["data"][0], value.nbytes
+    elif is_dataclass(value) and not isinstance(value, type):
+        for each in fields(value):
+            yield from pieces(getattr(value, each.name))
+    elif isinstance(value, dict):
+        yield from pieces(list(value.values()))
+    elif isinstance(value, (list, tuple)):
+        for one in value:
+            yield from pieces(one)
+    else:
+        yield id(value), getsizeof(value)

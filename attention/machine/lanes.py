@@ -1,0 +1,107 @@
+"""Lanes: threads that stay, each for one kind of work, ranked so that no work can ever wait for itself.
+
+What runs in a lane may hand work to lanes of lower ranks only, and wait for these only; whoever tries otherwise gets a
+Standstill at once, also where a thread happens to be free. So every chain of waits goes down, and at its end is a lane
+that waits for nobody. Work that follows other work of any lane is begun by it (`after`) and waits nowhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
+from threading import local
+from typing import Any, Generic, TypeVar
+
+from attention.machine.threads import one_thread, pool
+
+S = TypeVar("S")
+T = TypeVar("T")
+_here = local()
+
+
+class Standstill(RuntimeError):  # noqa: N818 (it is what it prevents)
+    """A thread of a lane was about to wait for a lane that may wait for it."""
+
+
+class Work(Future, Generic[T]):
+    """What a lane has been handed: a future that a thread of the same lane, or of a lower one, refuses to wait for."""
+
+    def __init__(self, lane: Lane) -> None:
+        super().__init__()
+        self.lane = lane
+
+    def result(self, timeout: float | None = None) -> T:
+        """What came of it; raises Standstill where the caller may not wait for it."""
+        return super().result(self._waitable(timeout))
+
+    def exception(self, timeout: float | None = None) -> BaseException | None:
+        """What it failed with, None where it did not; raises Standstill as `result` does."""
+        return super().exception(self._waitable(timeout))
+
+    def _waitable(self, timeout: float | None) -> float | None:
+        if not self.done():
+            self.lane.below_caller("wait for")
+        return timeout
+
+
+class Lane(Executor):
+    """So many threads of a name; those of a higher rank may wait for it. `prepare` is called first in each of them."""
+
+    def __init__(self, name: str, rank: int, threads: int, prepare: Callable[[], object] = one_thread) -> None:
+        self.name, self.rank = name, rank
+        self.threads = pool(threads, name, prepare)
+
+    def __repr__(self) -> str:
+        return f"the lane {self.name!r} of rank {self.rank}"
+
+    def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Work[T]:
+        """Hands a call to a thread of this lane; raises Standstill from a lane that is not above it."""
+        self.below_caller("hand work to")
+        work = self.promise()
+        self._begin(work, lambda: fn(*args, **kwargs))
+        return work
+
+    def after(self, earlier: Work[S], call: Callable[[S], T]) -> Work[T]:
+        """Work of this lane that begins with what came of other work; where that fails, so does this. Nobody waits."""
+        work = self.promise()
+        waiting = [work]  # given away when its time has come: the earlier work shall not keep what came of the later
+
+        def begin(done: Future) -> None:
+            later = waiting.pop()
+            if done.cancelled():
+                later.cancel()
+            elif error := done.exception():
+                later.set_exception(error)
+            else:
+                self._begin(later, lambda: call(done.result()))
+
+        earlier.add_done_callback(begin)
+        return work
+
+    def promise(self) -> Work:
+        """Work whose result is set by a call that this lane has already."""
+        return Work(self)
+
+    def below_caller(self, what: str) -> None:
+        """Raises Standstill where the calling thread belongs to this lane or to one that is not above it."""
+        here = getattr(_here, "lane", None)
+        if here is not None and here.rank <= self.rank:
+            raise Standstill(f"{here} may not {what} {self}: only lanes of lower ranks, lest both stand still.")
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Ends its threads once they have nothing to do."""
+        self.threads.shutdown(wait, cancel_futures=cancel_futures)
+
+    def _begin(self, work: Work[T], call: Callable[[], T]) -> None:
+        self.threads.submit(self._run, work, call)
+
+    def _run(self, work: Work[T], call: Callable[[], T]) -> None:
+        if not work.set_running_or_notify_cancel():
+            return
+        _here.lane = self
+        try:
+            found = call()
+        except BaseException as error:
+            work.set_exception(error)
+        else:
+            work.set_result(found)

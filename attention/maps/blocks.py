@@ -1,0 +1,134 @@
+"""Which blocks of the square does a mask rule hide, show, or cut?
+
+What comes out hidden or shown is so for every pair of the block (attention/bounds.py); the rule itself is asked only
+about the pairs of blocks that it cuts. No rule declares anything: one that bounds can't follow is cut everywhere, which
+is as exact, and slower.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import pairwise
+
+import torch
+from jaxtyping import Bool, Int
+from torch import Tensor
+
+from attention.maps.bounds import Between, judged
+from attention.maps.quadtree import Ends, squares
+from attention.masks import Rule
+
+GRID = 2**18  # blocks that are classed at once: some megabytes
+
+
+@dataclass(frozen=True)
+class Span:
+    """Neighbouring keys that a block of queries looks at; in the parts `cuts` the rule hides some of the pairs."""
+
+    start: int
+    stop: int
+    cuts: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Blocks:
+    """The classes of all blocks between `rows` and `cols` (edges): `seen` in part at least, `cut`: hidden in part.
+
+    `steady`: the rule depends on q - k alone.
+    """
+
+    rows: Int[Tensor, "i"]
+    cols: Int[Tensor, "j"]
+    seen: Bool[Tensor, "r c"]
+    cut: Bool[Tensor, "r c"]
+    steady: bool
+
+    def spans(self, row: int, widest: int, stops: tuple[int, ...] = ()) -> Iterator[Span]:
+        """What the queries of one row of blocks look at, in pieces of at most `widest` keys that end at all `stops`."""
+        start, edges, cuts = None, self.cols.tolist(), []
+        for (left, right), seen, cut in zip(
+            pairwise(edges), self.seen[row].tolist(), self.cut[row].tolist(), strict=True
+        ):
+            if start is not None and (not seen or right - start > widest or left in stops):
+                yield Span(start, left, _joined(cuts))
+                start, cuts = None, []
+            if seen:
+                start = left if start is None else start
+                cuts += [(left, right)] if cut else []
+        if start is not None:
+            yield Span(start, edges[-1], _joined(cuts))
+
+    def bands(self, height: int) -> Iterator[Blocks]:
+        """The same blocks, some rows of them at a time."""
+        for at in range(0, len(self.seen), height):
+            part = slice(at, at + height)
+            rows = self.rows[at : at + height + 1]
+            yield replace(self, rows=rows, seen=self.seen[part], cut=self.cut[part])
+
+
+def _joined(parts: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    """The same parts with neighbours made one."""
+    whole: list[tuple[int, int]] = []
+    for start, stop in parts:
+        if whole and whole[-1][1] == start:
+            start = whole.pop()[0]
+        whole.append((start, stop))
+    return tuple(whole)
+
+
+def classed(rule: Rule, n: int, span: int, rows: Int[Tensor, "i"], cols: Int[Tensor, "j"]) -> Blocks:
+    """The blocks between these edges, classed by the rule; never called shown or hidden unless every pair is."""
+    step = max(1, GRID // len(cols))
+    starts = range(0, len(rows) - 1, step)
+    k = Between(cols[None, :-1], cols[None, 1:] - 1, 1)
+    parts = [judged(rule.allows, _down(rows[at : at + step + 1]), k, n, span) for at in starts]
+    seen, shown = torch.cat([part.some for part in parts]), torch.cat([part.all for part in parts])
+    return Blocks(rows, cols, seen, seen & ~shown, all(part.steady for part in parts))
+
+
+def edges(ends: Ends, size: int) -> Int[Tensor, "i"]:
+    """The edges of blocks of a size from one end to the other, the last of them cut short."""
+    return torch.tensor([*range(*ends, size), ends[1]])
+
+
+def visible(
+    rule: Rule, tokens: int, span: int, tile: int, rows: Ends | None = None, cols: Ends | None = None
+) -> Bool[Tensor, "p r"]:
+    """Which tiles within a window, all tokens unless given, show anything at all: False where the rule hides each pair."""
+    rows, cols = rows or (0, tokens), cols or (0, tokens)
+    found = torch.zeros(-(-(rows[1] - rows[0]) // tile), -(-(cols[1] - cols[0]) // tile), dtype=torch.bool)
+    for part in squares(rule, tokens, span, rows, cols, tile, found):
+        shown, down, across = part.visible(tile).nonzero(as_tuple=True)
+        top, left = (part.first[:, shown] - torch.tensor([[rows[0]], [cols[0]]])) // tile
+        found[top + down, left + across] = True
+    return found
+
+
+def choices(rule: Rule, tokens: int, span: int) -> Int[Tensor, "n"]:
+    """How many keys each query sees."""
+    whole = 0, tokens
+    found = torch.zeros(tokens + 1, dtype=torch.int64)  # the last is what lies past the end
+    for part in squares(rule, tokens, span, whole, whole):
+        rows = (part.first[0, :, None] + torch.arange(part.side)).clamp(max=tokens)
+        found.index_add_(0, rows.flatten(), part.counts().flatten())
+    return found[:-1]
+
+
+def _down(rows: Int[Tensor, "i"]) -> Between:
+    """The queries between these edges."""
+    return Between(rows[:-1, None], rows[1:, None] - 1, 1)
+
+
+@lru_cache(maxsize=2)
+def differences(rule: Rule, n: int, span: int) -> Bool[Tensor, "w"]:
+    """What a steady rule says of each k - q, from 1 - n to n - 1: any block of it is told by a slice."""
+    apart = torch.arange(1 - n, n, dtype=torch.int32)
+    return rule((-apart).clamp(min=0), apart.clamp(min=0), n, span).expand(2 * n - 1)
+
+
+def along(line: Tensor, height: int) -> Tensor:
+    """The block whose cells depend on the difference alone: `line` from that of its last row's first cell on."""
+    upwards = torch.arange(height - 1, -1, -1, device=line.device)  # flipped, it would lie column by column
+    return line.unfold(0, len(line) - height + 1, 1).index_select(0, upwards)

@@ -1,0 +1,59 @@
+"""How long a map will take, and how much memory, before it is begun."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from time import perf_counter
+
+import torch
+
+from attention.maps.blocks import classed, edges
+from attention.maps.exact import HEIGHT, SIDE, STEP, WIDTH, head_maps
+from attention.masks import Rule
+
+SAMPLE = 8192, 64, 2048  # tokens, channels and queries of what the rate is measured on: long enough for float32
+PRODUCT = 0.3  # share of a cell's time that its product of q and k takes in a sample
+PIXEL = 4  # cells in whose time a pixel of a row is normalised: most of the work of a narrow window
+THREADS = 2  # that work on blocks at the same time
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """`seconds` of the work on all heads, `bytes` at the peak."""
+
+    seconds: float
+    bytes: int
+
+
+def estimate(tokens: int, heads: int, d_model: int, rule: Rule, span: int, rate: float) -> Estimate:
+    """What maps of all heads with their statistics take, `rate` in cells a second of as many channels as the sample's.
+
+    Memory: the tokens with queries and keys in float32, five numbers of a query in float64, the blocks of each thread.
+    """
+    held = 3 * 4 * tokens * d_model + 5 * 8 * tokens * heads
+    cell = 1 - PRODUCT + PRODUCT * d_model / heads / SAMPLE[1]
+    work = cell * cells(rule, tokens, span) + PIXEL * tokens * min(tokens, SIDE)
+    return Estimate(heads * work / rate, held + THREADS * 4 * 4 * WIDTH)
+
+
+@lru_cache(maxsize=64)
+def cells(rule: Rule, tokens: int, span: int) -> int:
+    """How many cells of a head's square are computed; blocks that the rule hides are not."""
+    down, across = edges((0, tokens), HEIGHT), edges((0, tokens), STEP)
+    seen = classed(rule, tokens, span, down, across).seen
+    return int((seen.double() * across.diff()).sum(-1) @ down.diff().double())
+
+
+@lru_cache(maxsize=1)
+def measured_rate() -> float:
+    """Cells a second of all threads, with statistics: measured once, on a band of one head, in some milliseconds."""
+    tokens, channels, queries = SAMPLE
+    random = torch.Generator().manual_seed(0)
+    query, key = (torch.randn(1, tokens, channels, generator=random) for _ in range(2))
+    seconds = []
+    for _ in range(2):  # the first also warms up
+        start = perf_counter()
+        head_maps(query, key, "full", rows=(0, queries), tile=64)
+        seconds.append(perf_counter() - start)
+    return THREADS * queries * tokens / min(seconds)

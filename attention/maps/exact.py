@@ -1,0 +1,332 @@
+"""Maps of the weights at any length: a picture of n x n weights in memory of order n.
+
+A pixel is a tile of exact softmax weights, by mean or by maximum; up to the side of a picture a tile is one cell, and
+the picture is the weights. From the log-sum-exp that comes with it, attention/zoom.py computes any part of the square.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Executor
+from dataclasses import dataclass, fields, replace
+from itertools import islice
+from typing import Any
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from attention.maps.blocks import Blocks, classed, edges
+from attention.maps.jobs import results, watched
+from attention.maps.pooling import Job, Pooled, ceil
+from attention.maps.scoring import Scoring
+from attention.masks import MASKS, Rule
+from attention.scores import POSITIONS, SOFTMAXES
+
+SIDE = 512  # pixels of a map's side at the most
+PRECISE = 4096  # up to this many tokens in float64: it costs milliseconds, and every number is right to 1e-6
+POOLS = {
+    "mean": "Mean of a tile: brightness adds up; a single hot cell fades in a large tile.",
+    "max": "Greatest of a tile: no hot cell is lost; broad faint attention looks sparse.",
+}
+HEIGHT, WIDTH, STEP = 512, 2**19, 128  # rows of a block, its cells, and columns from one edge to the next, on a CPU
+GROWTH = 8  # how much taller and wider blocks are on an accelerator
+BAND = 2**26  # cells of a job: a tenth of a second on two cores, so that a cancelled map ends soon
+CELLS = 2**28  # cells of a window at the most: 1 GB in float32
+
+
+@dataclass(frozen=True, eq=False)
+class HeadMaps:
+    """The weights of every head, pooled by tiles of `tile` x `tile` tokens, with a few numbers of every query.
+
+    `mean (h p r)` and `most (h p r)` are the means and maxima of the tiles within `rows` and `cols`, which are all
+    `tokens` unless a window was asked for. `lse (h q)` is the logarithm of each row's denominator, so that a weight is
+    exp(score - lse); where a query sees nothing it is -inf, or 0 with one added. `entropy` in nats, `greatest` weight
+    and mean `distance` in tokens `(h q)` are of float64 as well; maxima and statistics are None where they were not
+    asked for. `exact` is False in a preview, where one query stands for its tile. `first` is the number of the first
+    head among `heads`.
+    """
+
+    mean: Float[Tensor, "h p r"]
+    most: Float[Tensor, "h p r"] | None
+    lse: Float[Tensor, "h q"]
+    entropy: Float[Tensor, "h q"] | None
+    greatest: Float[Tensor, "h q"] | None
+    distance: Float[Tensor, "h q"] | None
+    tokens: int
+    tile: int
+    rows: tuple[int, int]
+    cols: tuple[int, int]
+    pool: str
+    scoring: Scoring
+    first: int
+    heads: int
+    exact: bool = True
+
+    @property
+    def numbers(self) -> range:
+        """The numbers of these heads among all."""
+        return range(self.first, self.first + len(self.lse))
+
+    @property
+    def pixels(self) -> Float[Tensor, "h p r"]:
+        """The picture: means or maxima, as the pool says."""
+        return self.mean if self.pool == "mean" or self.most is None else self.most
+
+    def pooled_by(self, pool: str) -> HeadMaps:
+        """The same maps shown by mean or by maximum; raises ValueError for maxima that were not computed."""
+        known("pool", pool, POOLS)
+        if pool == "max" and self.most is None:
+            raise ValueError("pool='max' was not computed with these maps: ask head_maps for pool='max' or stats=True.")
+        return replace(self, pool=pool)
+
+
+def head_maps(
+    query: Float[Tensor, "h n d"],
+    key: Float[Tensor, "g n d"],
+    mask: str | Rule = "causal",
+    span: int = 4,
+    scale: float | None = None,
+    side: int = SIDE,
+    pool: str = "mean",
+    rows: tuple[int, int] | None = None,
+    cols: tuple[int, int] | None = None,
+    *,
+    tile: int | None = None,
+    positions: str = "none",
+    softcap: float | None = None,
+    softmax: str = "standard",
+    stats: bool = True,
+    executor: Executor | None = None,
+    progress: Callable[[float], object] | None = None,
+    cancelled: Callable[[], bool] | None = None,
+) -> HeadMaps:
+    """Exact softmax weights of every head, each pixel the mean or the maximum of a tile, in memory of order n.
+
+    query (h n d), key (g n d) where g divides h, as in grouped-query attention. `mask` is a name from MASKS or a rule
+    (they combine: `causal & documents`), `span` its reach. A tile is ceil(n / side) tokens wide, and the last one
+    counts only the cells that exist. `rows=(a, b)` and `cols=(a, b)` ask for a window of the square at full
+    resolution, or in tiles of `tile` tokens, which is also how to choose the tile otherwise. `positions` is what is
+    added to the scores ("alibi"); what turns or shifts tokens (rotary, sinusoidal) is in query and key already, as in
+    `Trace.q`. `scale` is 1/sqrt(d) unless given; `softcap` and `softmax` as in a Config.
+
+    Up to 4,096 tokens everything is computed in float64; beyond, scores are float32 and the sums of a row float64.
+    Blocks of rows are independent: an `executor` spreads them. `progress` is told the share that is done, `cancelled`
+    is asked between blocks whether to stop.
+
+    Raises ValueError for what doesn't fit together, and for a number that is not finite and reaches the picture, as it may
+    also from a token that the mask hides; and Cancelled.
+    """
+    options = dict(locals())
+    maps = joined(list(each_head(**options)))
+    if not maps.mean.isfinite().all():
+        _check_finite(query=query, key=key)
+    return maps
+
+
+def each_head(
+    query: Float[Tensor, "h n d"],
+    key: Float[Tensor, "g n d"],
+    *asked: Any,
+    executor: Executor | None = None,
+    progress: Callable[[float], object] | None = None,
+    cancelled: Callable[[], bool] | None = None,
+    **options: Any,
+) -> Iterator[HeadMaps]:
+    """The maps of `head_maps`, which takes the same, one head after the other, each as soon as it is there."""
+    picture, stats = blank(query, key, *asked, **options)
+    bands = list(_bands(query, picture))
+    jobs = _jobs(query, key, picture, bands, stats)
+    done = watched(results(jobs, executor, cancelled), len(bands) * len(query), progress)
+    for head in range(len(query)):
+        yield _drawn(picture, head, bands, list(islice(done, len(bands))), stats)
+
+
+def blank(
+    query: Tensor,
+    key: Tensor,
+    mask: str | Rule = "causal",
+    span: int = 4,
+    scale: float | None = None,
+    side: int = SIDE,
+    pool: str = "mean",
+    rows: tuple[int, int] | None = None,
+    cols: tuple[int, int] | None = None,
+    *,
+    tile: int | None = None,
+    positions: str = "none",
+    softcap: float | None = None,
+    softmax: str = "standard",
+    stats: bool = True,
+) -> tuple[HeadMaps, bool]:
+    """The picture that was asked for, with nothing on it yet, and whether statistics are wanted; checks everything."""
+    _check(query, key, mask, span, side, pool, positions, softcap, softmax)
+    heads, n, d = query.shape
+    window = rows is not None or cols is not None
+    rows, cols = _within("rows", rows, n), _within("cols", cols, n)
+    tile = tile if tile is not None else 1 if window else ceil(n, side)
+    check_size(rows, cols, tile, heads)
+    scoring = Scoring(mask, span, scale if scale is not None else 1 / math.sqrt(d), softcap, positions, softmax)
+    dtype = query.dtype if query.dtype == torch.float64 else torch.float32
+    pixels = query.new_zeros(heads, ceil(rows[1] - rows[0], tile), ceil(cols[1] - cols[0], tile), dtype=dtype)
+    most = torch.zeros_like(pixels) if stats or pool == "max" else None
+    lse = query.new_full((heads, rows[1] - rows[0]), -math.inf, dtype=torch.float64)
+    return HeadMaps(pixels, most, lse, None, None, None, n, tile, rows, cols, pool, scoring, 0, heads), stats
+
+
+def precision(query: Tensor) -> torch.dtype:
+    """What scores are computed in: float64 up to PRECISE tokens, or for a query of float64."""
+    return torch.float64 if query.shape[1] <= PRECISE or query.dtype == torch.float64 else torch.float32
+
+
+def key_of(head: int, query: Tensor, key: Tensor) -> Float[Tensor, "n d"]:
+    """The keys of a head of queries; with fewer heads of keys, neighbours share them."""
+    return key[head * len(key) // len(query)]
+
+
+def counts(ends: tuple[int, int], tile: int, like: Tensor) -> Float[Tensor, "p"]:
+    """How many tokens each tile of a range has: all but the last are full."""
+    starts = torch.arange(ends[0], ends[1], tile, device=like.device)
+    return (ends[1] - starts).clamp(max=tile).to(like.dtype)
+
+
+def joined(maps: list[HeadMaps]) -> HeadMaps:
+    """The maps of neighbouring heads as one."""
+    first = maps[0]
+    return replace(first, **{name: torch.cat([getattr(part, name) for part in maps]) for name in _tensors(first)})
+
+
+def split(maps: HeadMaps, size: int = 1) -> list[HeadMaps]:
+    """The maps of every head by itself, or of so many neighbours: views."""
+    return [
+        replace(maps, first=maps.first + at, **{name: each[at : at + size] for name, each in _tensors(maps).items()})
+        for at in range(0, len(maps.lse), size)
+    ]
+
+
+def _tensors(maps: HeadMaps) -> dict[str, Tensor]:
+    """What has an axis for heads."""
+    every = {field.name: getattr(maps, field.name) for field in fields(HeadMaps)}
+    return {name: value for name, value in every.items() if isinstance(value, Tensor)}
+
+
+def _bands(query: Tensor, picture: HeadMaps) -> list[Blocks]:
+    """The blocks of the rows, as many for a job as make it worth its while."""
+    n, grown = picture.tokens, _grown(query)
+    height, step = fitting(HEIGHT * grown // _bytes(query), picture.tile), fitting(STEP * grown, picture.tile)
+    down = edges(picture.rows, height)
+    blocks = classed(picture.scoring.rule, n, picture.scoring.span, down, across(picture, step))
+    return list(blocks.bands(max(1, BAND * grown // (n * height))))
+
+
+def across(picture: HeadMaps, step: int) -> Int[Tensor, "j"]:
+    """The edges of blocks of keys of a size, with those of the window."""
+    n, cols = picture.tokens, picture.cols
+    return torch.tensor(sorted({*range(cols[0] % step, n, step), 0, n, *cols}))
+
+
+def _grown(query: Tensor) -> int:
+    return 1 if query.device.type == "cpu" else GROWTH
+
+
+def _bytes(query: Tensor) -> int:
+    """How many times as large a number is as one of float32."""
+    return precision(query).itemsize // torch.float32.itemsize
+
+
+def fitting(size: int, tile: int) -> int:
+    """A number of tokens near a size, whole tiles where they are not far larger."""
+    return size if tile > 2 * size else max(1, round(size / tile)) * tile
+
+
+def _jobs(query: Tensor, key: Tensor, picture: HeadMaps, bands: list[Blocks], stats: bool) -> Iterator[Job]:
+    """One job a band, head after head."""
+    dtype = precision(query)
+    cells = WIDTH * _grown(query) ** 2 // _bytes(query) ** 2
+    for head in picture.numbers:
+        q, k = query[head].detach(), key_of(head, query, key).detach().to(dtype)
+        for blocks in bands:
+            part = q[int(blocks.rows[0]) : int(blocks.rows[-1])].to(dtype)
+            widest = max(int(blocks.cols.diff().max()), min(len(k), cells // int(blocks.rows.diff().max())))
+            wanted = picture.most is not None, stats
+            square = picture.tile, picture.rows, picture.cols
+            yield Job(
+                part, k, int(blocks.rows[0]), head, picture.heads, picture.scoring, blocks, *square, widest, *wanted
+            )
+
+
+def _drawn(picture: HeadMaps, head: int, bands: list[Blocks], parts: list[Pooled], stats: bool) -> HeadMaps:
+    """The map of one head from its bands; neighbouring bands may share a row of tiles."""
+    mean, most = torch.zeros_like(picture.mean[0], dtype=torch.float64), None
+    if picture.most is not None:
+        most = torch.zeros_like(picture.most[0])
+    for part, blocks in zip(parts, bands, strict=True):
+        top = (int(blocks.rows[0]) - picture.rows[0]) // picture.tile
+        mean[top : top + len(part.sums)] += part.sums.to(mean)
+        if most is not None and part.most is not None:
+            into = most[top : top + len(part.sums)]
+            torch.maximum(into, part.most.to(into), out=into)
+    mean /= counts(picture.rows, picture.tile, mean)[:, None] * counts(picture.cols, picture.tile, mean)
+    numbers = torch.cat([part.numbers for part in parts], 1).to(mean.device)[:, None]
+    names = ("lse", "entropy", "greatest", "distance")[: len(numbers)]
+    found = dict(zip(names, numbers, strict=True))
+    pixels = {"mean": mean.to(picture.mean.dtype)[None], "most": None if most is None else most[None]}
+    return replace(picture, first=head, **pixels, **found)
+
+
+def _check(query, key, mask, span, side, pool, positions, softcap, softmax) -> None:
+    """Raises ValueError for what can't be drawn."""
+    if query.ndim != 3 or key.ndim != 3 or query.shape[1:] != key.shape[1:] or 0 in query.shape or 0 in key.shape:
+        shapes = f"query {tuple(query.shape)} and key {tuple(key.shape)}"
+        raise ValueError(f"{shapes} are not (heads, tokens, channels) of the same tokens and channels.")
+    if len(query) % len(key):
+        raise ValueError(f"{len(key)} heads of key don't divide {len(query)} heads of query.")
+    if not (query.is_floating_point() and key.is_floating_point()) or query.device != key.device:
+        kinds = f"query is {query.dtype} on {query.device}, key {key.dtype} on {key.device}"
+        raise ValueError(f"{kinds}; both must be floating-point and on one device.")
+    if not isinstance(mask, Rule):
+        known("mask", mask, MASKS)
+    known("pool", pool, POOLS)
+    known("positions", positions, POSITIONS)
+    known("softmax", softmax, SOFTMAXES)
+    for name, value in (("span", span), ("side", side)):
+        if not isinstance(value, int) or value < 1:
+            raise ValueError(f"{name}={value!r} is not a whole number of at least 1.")
+    if softcap is not None and not softcap > 0:
+        raise ValueError(f"softcap={softcap} is not a positive number; None leaves the scores uncapped.")
+
+
+def _check_finite(**given: Tensor) -> None:
+    """Raises ValueError for the first number that is not finite."""
+    for name, x in given.items():
+        for at in (~x.isfinite()).nonzero()[:1].tolist():
+            place = ", ".join(map(str, at))
+            raise ValueError(f"{name}[{place}]={x[tuple(at)].item()} is not finite; set what is padding to 0.")
+
+
+def known(name: str, value: object, allowed: Iterable[str]) -> None:
+    """Raises ValueError for a name that is not one of those allowed."""
+    if value in (allowed := list(allowed)):
+        return
+    near = difflib.get_close_matches(str(value), allowed, 1)
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    raise ValueError(f"{name}={value!r} is not one of: {', '.join(allowed)}.{hint}")
+
+
+def _within(name: str, ends: tuple[int, int] | None, n: int) -> tuple[int, int]:
+    first, last = ends if ends is not None else (0, n)
+    if not 0 <= first < last <= n:
+        raise ValueError(f"{name}=({first}, {last}) is no part of {n:,} tokens: 0 <= first < last <= {n}.")
+    return int(first), int(last)
+
+
+def check_size(rows: tuple[int, int], cols: tuple[int, int], tile: int, heads: int) -> None:
+    """Raises ValueError for a tile that is no length, and for more than CELLS pixels."""
+    if not isinstance(tile, int) or tile < 1:
+        raise ValueError(f"tile={tile!r} is not a whole number of at least 1.")
+    cells = heads * ceil(rows[1] - rows[0], tile) * ceil(cols[1] - cols[0], tile)
+    if cells > CELLS:
+        fitting = math.isqrt(cells // CELLS) + 1
+        raise ValueError(f"{cells:,} pixels are over the limit of {CELLS:,}; tile={tile * fitting} is within it.")

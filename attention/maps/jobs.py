@@ -1,0 +1,46 @@
+"""Work that is spread over threads or machines: jobs of a map in order, watched, and stopped on request."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Executor, wait
+
+from attention.maps.pooling import Job, Pooled, pooled
+
+PATIENCE = 0.1  # seconds between two looks at whether to stop
+
+
+class Cancelled(Exception):  # noqa: N818 (as in asyncio and concurrent.futures, it is no error)
+    """The work was stopped on request; nothing of it is kept."""
+
+
+def results(jobs: Iterable[Job], executor: Executor | None, cancelled: Callable[[], bool] | None) -> Iterator[Pooled]:
+    """The results in the order of the jobs; what was not begun is dropped with a cancelled or failed one."""
+    if executor is None:
+        for job in jobs:
+            _stop(cancelled)
+            yield pooled(job)
+        return
+    futures = [executor.submit(pooled, job) for job in jobs]
+    try:
+        for future in futures:
+            while not wait([future], PATIENCE).done:
+                _stop(cancelled)
+            _stop(cancelled)
+            yield future.result()
+    finally:
+        for future in futures:
+            future.cancel()
+
+
+def _stop(cancelled: Callable[[], bool] | None) -> None:
+    if cancelled is not None and cancelled():
+        raise Cancelled("The maps were cancelled; nothing was kept.")
+
+
+def watched(results: Iterator[Pooled], total: int, progress: Callable[[float], object] | None) -> Iterator[Pooled]:
+    """The same results, while progress is told how much is done."""
+    for done, result in enumerate(results, 1):
+        if progress is not None:
+            progress(done / total)
+        yield result

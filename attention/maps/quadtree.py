@@ -1,0 +1,125 @@
+"""A mask rule over a whole square of pairs, without asking about each: squares that are quartered where it takes that.
+
+A square within which the rule depends on q - k alone (attention/bounds.py) is told by its first column and row. The
+others are quartered (quadtree: Finkel & Bentley 1974), and the smallest asked pair by pair, so that the work follows
+the outlines of a rule, of order n log n for every one of masks.py. One that bounds can't follow is asked everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Bool, Int
+from torch import Tensor
+
+from attention.maps.bounds import Between, judged
+from attention.masks import Rule
+
+LEAF = 16  # side of the squares that are asked pair by pair
+AT_ONCE = 2**20  # pairs that are asked about at once
+
+Ends = tuple[int, int]
+
+
+class Squares(NamedTuple):
+    """Some squares of one size with all that a rule shows in them; squares of which it shows nothing are left out.
+
+    `first` and `ends (2 m)`: the first query and key of each and those past the last, `side` apart or cut short.
+    `seen`: of each difference k - q (from 1 - side on, counted from the first pair), or of each pair `(m side side)`.
+    """
+
+    side: int
+    first: Int[Tensor, "2 m"]
+    ends: Int[Tensor, "2 m"]
+    seen: Bool[Tensor, "m w"] | Bool[Tensor, "m s s"]
+
+    def visible(self, tile: int) -> Bool[Tensor, "m t t"]:
+        """Is anything shown in the tiles of each square, which are whole in it or it in one?"""
+        many = max(1, self.side // tile)
+        if many == 1:
+            return self.seen.flatten(1).any(1)[:, None, None]
+        if self.seen.ndim == 3:
+            return self.seen.unflatten(2, (many, tile)).unflatten(1, (many, tile)).any(4).any(2)
+        starts = torch.arange(many) * tile
+        height, width = ((self.ends - self.first)[:, :, None] - starts).clamp(0, tile)
+        height, width, apart = height[:, :, None], width[:, None], starts - starts[:, None] + self.side
+        found = self._between((apart - height).expand(-1, -1, many), (apart + width - 1).expand(-1, many, -1))
+        return (found > 0) & (height > 0) & (width > 0)
+
+    def counts(self) -> Int[Tensor, "m side"]:
+        """How many keys each query of a square is shown; nothing past its end."""
+        if self.seen.ndim == 3:
+            return self.seen.sum(2)
+        at = torch.arange(self.side)
+        height, width = (self.ends - self.first)[:, :, None]
+        low = (self.side - 1 - at).expand(len(width), -1)
+        return torch.where(at < height, self._between(low, low + width), 0)
+
+    def _between(self, low: Int[Tensor, "m *t"], high: Int[Tensor, "m *t"]) -> Int[Tensor, "m *t"]:
+        """How many differences from the low-th to before the high-th are shown."""
+        sums = F.pad(self.seen.cumsum(1), (1, 0))
+        low, high = (sums.gather(1, at.flatten(1)).view(at.shape) for at in (low, high))
+        return high - low
+
+
+def squares(
+    rule: Rule, n: int, span: int, rows: Ends, cols: Ends, unit: int = LEAF, known: Bool[Tensor, "p r"] | None = None
+) -> Iterator[Squares]:
+    """Squares that cover once all that a rule shows in a window; larger ones are made of whole units, as tiles are.
+
+    Units that become `known` in the meantime are not quartered further.
+    """
+    side, start, last = unit, torch.tensor([[rows[0]], [cols[0]]]), torch.tensor([[rows[1]], [cols[1]]])
+    while side < max(rows[1] - rows[0], cols[1] - cols[0]):
+        side *= 2
+    stack = [(side, start, last)]
+    while stack:
+        side, first, ends = stack.pop()
+        if known is not None and side < unit:
+            new = ~known[tuple((first - start) // unit)]
+            first, ends = first[:, new], ends[:, new]
+        if side <= LEAF:
+            yield Squares(side, first, ends, _pairs(rule, n, span, side, first, ends))
+            continue
+        q, k = map(Between, first, ends - 1, (1, 1))
+        found = judged(rule.allows, q, k, n, span)
+        for at in (found.some & found.toeplitz).nonzero()[:, 0].split(max(1, AT_ONCE // (2 * side))):
+            part = first[:, at], ends[:, at]
+            yield Squares(side, *part, _differences(rule, n, span, side, *part))
+        at = (found.some & ~found.toeplitz).nonzero()[:, 0]
+        half = (side + 1) // 2
+        first, ends = _quarters(first[:, at], ends[:, at], half)
+        parts = (corners.split(AT_ONCE // LEAF**2, 1) for corners in (first, ends))
+        stack += [(half, *part) for part in zip(*parts, strict=True) if part[0].numel()]
+
+
+def _quarters(first: Tensor, ends: Tensor, half: int) -> tuple[Int[Tensor, "2 m"], Int[Tensor, "2 m"]]:
+    """The quarters of squares, without those that lie past an end."""
+    corners = torch.tensor([[0, 0, half, half], [0, half, 0, half]])[:, None]
+    first = (first[:, :, None] + corners).flatten(1)
+    ends = torch.minimum(ends.repeat_interleave(4, 1), first + half)
+    there = (first < ends).all(0)
+    return first[:, there], ends[:, there]
+
+
+def _differences(rule: Rule, n: int, span: int, side: int, first: Tensor, ends: Tensor) -> Bool[Tensor, "m w"]:
+    """What the rule says in the first column, upwards, and on in the first row."""
+    apart = torch.arange(1 - side, side, dtype=torch.int32)
+    q, k = first.int()[:, :, None]
+    return _asked(rule, n, span, q - apart.clamp(max=0), k + apart.clamp(min=0), ends[:, :, None])
+
+
+def _pairs(rule: Rule, n: int, span: int, side: int, first: Tensor, ends: Tensor) -> Bool[Tensor, "m s s"]:
+    """What the rule says of every pair."""
+    at = torch.arange(side, dtype=torch.int32)
+    q, k = first.int()[:, :, None, None]
+    return _asked(rule, n, span, q + at[:, None], k + at, ends[:, :, None, None])
+
+
+def _asked(rule: Rule, n: int, span: int, q: Tensor, k: Tensor, ends: Tensor) -> Bool[Tensor, "..."]:
+    """What the rule says of pairs; nothing is shown past the ends."""
+    there = (q < ends[0]) & (k < ends[1])
+    return rule(q.clamp(max=n - 1), k.clamp(max=n - 1), n, span) & there

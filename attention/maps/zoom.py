@@ -1,0 +1,273 @@
+"""What follows from a map and its log-sum-exp without another pass: windows, rows, diagonals, mass by distance.
+
+A weight is exp(score - lse), so that a part of the square costs its own size and no more. A preview goes the other way:
+it looks at one query of each tile before the exact map is there. All take the query and key that the maps were made of.
+"""
+
+from __future__ import annotations
+
+import math
+from concurrent.futures import Executor
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from attention.maps.blocks import Span, choices, classed, edges
+from attention.maps.exact import (
+    HEIGHT,
+    POOLS,
+    STEP,
+    HeadMaps,
+    across,
+    blank,
+    check_size,
+    counts,
+    fitting,
+    key_of,
+    known,
+    precision,
+    split,
+)
+from attention.maps.pooling import Job, add, ceil, lift, sampled
+from attention.maps.scoring import HIDDEN, exponentials, penalty
+
+BATCH = 2**20  # cells that are computed at once where there is a choice
+PICKS, REACH = 192, 2048  # queries of a preview that are looked at together at the most, and keys
+SHARES = 2  # of its heads, each the work of a thread where there are several
+
+
+def window(
+    maps: HeadMaps,
+    query: Float[Tensor, "h n d"],
+    key: Float[Tensor, "g n d"],
+    rows: tuple[int, int],
+    cols: tuple[int, int],
+) -> Float[Tensor, "a r w"]:
+    """The weights of these rows and columns token by token, of every head of the maps.
+
+    Raises ValueError for a preview and for rows that the maps don't have.
+    """
+    _check_window(maps, rows, cols)
+    weights = query.new_empty(len(maps.lse), rows[1] - rows[0], cols[1] - cols[0], dtype=precision(query))
+    with torch.inference_mode():
+        _fill(maps, query, key, range(*rows), Span(*cols, cuts=(cols,)), weights)
+    return weights
+
+
+def pooled(
+    maps: HeadMaps,
+    query: Float[Tensor, "h n d"],
+    key: Float[Tensor, "g n d"],
+    rows: tuple[int, int],
+    cols: tuple[int, int],
+    tile: int,
+    pool: str = "max",
+) -> Float[Tensor, "a p r"]:
+    """The window by tiles of `tile` x `tile` tokens, each the mean or the maximum, in memory of the pixels alone.
+
+    Tiles are counted from the window's first row and column; the last ones count only the cells that exist. What the
+    mask hides in whole blocks is left out. Raises ValueError as `window` and `head_maps` do.
+    """
+    _check_window(maps, rows, cols)
+    known("pool", pool, POOLS)
+    heads = len(maps.lse)
+    check_size(rows, cols, tile, heads)
+    pixels = query.new_zeros(
+        heads, ceil(rows[1] - rows[0], tile), ceil(cols[1] - cols[0], tile), dtype=precision(query)
+    )
+    down, across = (edges(ends, fitting(size, tile)) for ends, size in ((rows, HEIGHT), (cols, STEP)))
+    blocks = classed(maps.scoring.rule, maps.tokens, maps.scoring.span, down, across)
+    space = pixels.new_empty(max(BATCH, heads * int(down.diff().max()) * int(across.diff().max())))
+    with torch.inference_mode():
+        for at, (start, stop) in enumerate(pairwise(down.tolist())):
+            for span in blocks.spans(at, BATCH // (heads * (stop - start))):
+                shape = heads, stop - start, span.stop - span.start
+                weights = space[: math.prod(shape)].view(shape)
+                _fill(maps, query, key, range(start, stop), span, weights)
+                _fold(pixels, weights, start - rows[0], span.start - cols[0], tile, pool)
+    return pixels if pool == "max" else pixels / counts(rows, tile, pixels)[:, None] / counts(cols, tile, pixels)
+
+
+def row(maps: HeadMaps, query: Float[Tensor, "h n d"], key: Float[Tensor, "g n d"], at: int) -> Float[Tensor, "a n"]:
+    """The weights of the query at a position, over all keys: n x d of work a head."""
+    return window(maps, query, key, (at, at + 1), (0, maps.tokens))[:, 0]
+
+
+def diagonal(
+    maps: HeadMaps, query: Float[Tensor, "h n d"], key: Float[Tensor, "g n d"], behind: int
+) -> Float[Tensor, "a m"]:
+    """The weight of each query on the key that is `behind` it (negative: ahead), over the queries that have one.
+
+    1 is the previous token; one less than the period of a repeat is what induction heads look at (Olsson et al. 2022).
+    """
+    check(maps, whole=True)
+    if abs(behind) >= maps.tokens:
+        raise ValueError(
+            f"behind={behind} leaves the square of {maps.tokens} tokens: -{maps.tokens} < behind < {maps.tokens}."
+        )
+    with torch.inference_mode():
+        first, stop = max(0, behind), maps.tokens + min(0, behind)
+        rows = torch.arange(first, stop, dtype=torch.int32, device=query.device)[:, None]
+        return torch.stack([_pairs(maps, query, key, at, rows, rows - behind)[:, 0] for at in range(len(maps.lse))])
+
+
+def mass_by_distance(
+    maps: HeadMaps, query: Float[Tensor, "h n d"], key: Float[Tensor, "g n d"]
+) -> Float[Tensor, "a b"]:
+    """How much weight lies at distance 0, 1, 2 to 3, 4 to 7 ..., as the mean of the queries that see anything.
+
+    Tiles whose pairs all fall into one bin count by their pixel; the few that a bin's edge crosses are computed anew.
+    """
+    check(maps, whole=True)
+    seeing = int((choices(maps.scoring.rule, maps.tokens, maps.scoring.span) > 0).sum())
+    with torch.inference_mode():
+        return torch.stack([_mass(maps, query, key, at) for at in range(len(maps.lse))]) / max(seeing, 1)
+
+
+def preview(
+    query: Float[Tensor, "h n d"],
+    key: Float[Tensor, "g n d"],
+    *asked: Any,
+    executor: Executor | None = None,
+    **options: Any,
+) -> HeadMaps:
+    """A first picture from the middle query of each row of tiles: 1/tile of the work of `head_maps`, and not exact.
+
+    Takes what `head_maps` takes. `lse (h p)` is of the queries that were looked at; there are no statistics. Threads of
+    an `executor` share the work.
+    """
+    maps, _ = blank(query, key, *asked, **options)
+    picks = torch.arange(maps.rows[0], maps.rows[1], maps.tile, device=query.device) + maps.tile // 2
+    picks = picks.clamp_(max=maps.rows[1] - 1).int()
+    found = replace(maps, lse=maps.lse[:, : len(picks)].clone(), exact=False)
+    work = [
+        (heads, query, key, at, picks[at])
+        for at in torch.arange(len(picks)).tensor_split(ceil(len(picks), PICKS))
+        for heads in split(found, ceil(len(query), SHARES))
+    ]
+    work.reverse()  # the last rows of a causal mask are the longest
+    for _ in (executor.map if executor else map)(_sample, *zip(*work, strict=True)):
+        pass
+    return found
+
+
+def bins(distance: Int[Tensor, "*n"]) -> Int[Tensor, "*n"]:
+    """The bin of each distance: 0, 1, 2 to 3, 4 to 7 and so on; the lowest of bin b is 2 ** (b - 1)."""
+    return torch.frexp(distance.double()).exponent.long()
+
+
+def check(maps: HeadMaps, whole: bool = False) -> None:
+    """Raises ValueError for a preview and, where all tokens are needed, for a window."""
+    if not maps.exact:
+        raise ValueError("A preview has no log-sum-exp of every query; make the maps with head_maps.")
+    if whole and not maps.rows == maps.cols == (0, maps.tokens):
+        raise ValueError(f"These maps are a window, rows {maps.rows} and columns {maps.cols}; this needs all tokens.")
+
+
+def _check_window(maps: HeadMaps, rows: tuple[int, int], cols: tuple[int, int]) -> None:
+    if not (maps.rows[0] <= rows[0] < rows[1] <= maps.rows[1] and 0 <= cols[0] < cols[1] <= maps.tokens):
+        inside = f"rows within {maps.rows} and columns within (0, {maps.tokens})"
+        raise ValueError(f"rows={rows}, cols={cols} are no window of these maps: they have {inside}.")
+    check(maps)
+
+
+def _fill(maps: HeadMaps, query: Tensor, key: Tensor, down: range, span: Span, weights: Float[Tensor, "a r w"]) -> None:
+    """The weights of these rows and of the keys of a span, every head of the maps."""
+    across, first = range(span.start, span.stop), maps.rows[0]
+    hidden = [
+        (slice(left - span.start, right - span.start), penalty(seen, weights))
+        for left, right in span.cuts
+        if not bool((seen := maps.scoring.sees(down, range(left, right), maps.tokens, query)).all())
+    ]
+    for at, head in enumerate(maps.numbers):
+        q = query[head, down.start : down.stop].to(weights.dtype)
+        k = key_of(head, query, key)[span.start : span.stop].to(weights.dtype)
+        scores = maps.scoring.scores(q, k, down, across, head, maps.heads, weights[at])
+        for part, added in hidden:
+            scores[:, part].add_(added)
+        _exponentials(scores, maps.lse[at, down.start - first : down.stop - first, None])
+
+
+def _fold(pixels: Tensor, weights: Tensor, top: int, left: int, tile: int, pool: str) -> None:
+    """Brings the weights of a part, whose first cell stands at (top, left) of the window, into their pixels."""
+    into, wide = (add if pool == "mean" else lift), ceil(left % tile + weights.shape[2], tile)
+    for head, cells in zip(pixels, weights, strict=True):
+        strip = cells.new_zeros(len(cells), wide)
+        into(strip, cells, left % tile, tile)
+        into(head[top // tile :, left // tile : left // tile + wide].T, strip.T, top % tile, tile)
+
+
+def _weights(scores: Tensor, seen: Tensor, lse: Tensor) -> Tensor:
+    """Weights of scores, in place; rows that see nothing have an lse of -inf and get zeros."""
+    if not bool(seen.all()):
+        scores.add_(penalty(seen, scores))
+    return _exponentials(scores, lse)
+
+
+def _exponentials(scores: Tensor, lse: Tensor) -> Tensor:
+    """Weights of scores that are those of hidden pairs where they should be, in place."""
+    return exponentials(scores.sub_(lse.clamp(min=HIDDEN / 10).to(scores.dtype)), scores, faint=True)
+
+
+def _pairs(maps: HeadMaps, query: Tensor, key: Tensor, at: int, rows: Tensor, cols: Tensor) -> Float[Tensor, "*b r w"]:
+    """The weights of pairs: each row of `rows (* r 1)` with each column of `cols (* 1 w)`, or in turn, both (m 1)."""
+    head, dtype = maps.numbers[at], precision(query)
+    q, k = query[head].to(dtype), key_of(head, query, key).to(dtype)
+    one_by_one = rows.shape == cols.shape
+    dots = torch.linalg.vecdot(q[rows], k[cols]) if one_by_one else q[rows[..., 0]] @ k[cols[..., 0, :]].mT
+    scores = maps.scoring.adjusted(dots.mul_(maps.scoring.scale), rows, cols, head, maps.heads)
+    return _weights(scores, maps.scoring.sees(rows, cols, maps.tokens, query), maps.lse[at, rows])
+
+
+@torch.inference_mode()
+def _sample(maps: HeadMaps, query: Tensor, key: Tensor, some: Tensor, rows: Int[Tensor, "r"]) -> None:
+    """Fills some rows of pixels of every head with the weights of one query each."""
+    rule, span, dtype, step = maps.scoring.rule, maps.scoring.span, precision(query), fitting(REACH, maps.tile)
+    down = torch.tensor([int(rows[0]), int(rows[-1]) + 1])
+    blocks = classed(rule, maps.tokens, span, down, across(maps, step))
+    queries = query[maps.first : maps.first + len(maps.lse), rows].to(dtype)
+    keys = [key_of(head, query, key).to(dtype) for head in maps.numbers]
+    rest = maps.scoring, blocks, maps.tile, maps.rows, maps.cols, step, maps.most is not None, False
+    jobs = [
+        Job(q, k, int(down[0]), head, maps.heads, *rest) for q, k, head in zip(queries, keys, maps.numbers, strict=True)
+    ]
+    for at, found in enumerate(sampled(jobs, rows[:, None])):
+        maps.lse[at, some] = found.numbers[0]
+        maps.mean[at, some] = (found.sums / counts(maps.cols, maps.tile, found.sums)).to(maps.mean.dtype)
+        if maps.most is not None and found.most is not None:
+            maps.most[at, some] = found.most.to(maps.most.dtype)
+
+
+def _mass(maps: HeadMaps, query: Tensor, key: Tensor, at: int) -> Float[Tensor, "b"]:
+    """The mass of one head: whole tiles by their pixels, the rest cell by cell."""
+    found = torch.zeros(int(bins(torch.tensor(maps.tokens - 1))) + 1, dtype=torch.float64, device=query.device)
+    sizes = counts(maps.rows, maps.tile, found)
+    cells = maps.mean[at].double() * sizes[:, None] * sizes
+    for behind in range(len(cells)):
+        near, far = (behind - 1) * maps.tile + 1, (behind + 1) * maps.tile - 1
+        first, last = bins(torch.tensor([max(near, 0), far])).tolist()
+        for shift in {behind, -behind}:
+            tiles = cells.diagonal(-shift)
+            if first == last:
+                found[first] += tiles.sum()
+            elif bool(tiles.any()):
+                found += _crossed(maps, query, key, at, shift, len(found))
+    return found
+
+
+def _crossed(maps: HeadMaps, query: Tensor, key: Tensor, at: int, shift: int, many: int) -> Float[Tensor, "b"]:
+    """The mass by bin of the tiles that are `shift` tiles behind their queries, cell by cell."""
+    n, t, side = maps.tokens, maps.tile, maps.mean.shape[1]
+    inside = torch.arange(t, dtype=torch.int32, device=query.device)
+    total = torch.zeros(t, t, dtype=torch.float64, device=query.device)
+    for tiles in torch.arange(max(0, shift), side + min(0, shift), device=query.device).split(max(1, BATCH // t**2)):
+        rows = (tiles[:, None] * t + inside).int()[:, :, None]
+        cols = (rows - shift * t).mT
+        there = (rows < n) & (cols < n)
+        total += (_pairs(maps, query, key, at, rows.clamp(max=n - 1), cols.clamp(max=n - 1)) * there).sum(0)
+    apart = (shift * t + inside[:, None] - inside).abs()
+    return total.new_zeros(many).scatter_add_(0, bins(apart).flatten().clamp(max=many - 1), total.flatten())

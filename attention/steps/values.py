@@ -1,0 +1,163 @@
+"""The numbers of every step of a pass, of self- and of cross-attention, as plain as the formulas say them.
+
+What is of the size of the weights is computed for as many heads as are asked for: a pass has up to six such tensors, and
+a picture shows one head of each.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+import torch.nn.functional as F
+from einops import einsum, rearrange
+from jaxtyping import Float
+from torch import Tensor
+
+from attention.attend import HIDDEN
+from attention.config import Config
+from attention.inputs import INPUTS, SPLIT, backwards, seeded
+from attention.scores import POSITIONS, SOFTMAXES, capped
+from attention.sources.generated import averaged, maps
+from attention.steps.plan import by_name, lengths, steps
+
+AT_ONCE = 2**22  # weights that are computed together at the most: 16 MB
+OTHER = 5000  # what the seed of the other sequence is moved by, where it is random: half of the seeds that there are
+SEEDS = 10_000
+
+
+def values(config: Config, heads: slice = slice(None)) -> dict[str, Tensor]:
+    """The tensor of every step by its name, in float32 and of the shape `Step.shape` (the mask: bool).
+
+    What is of the size of the weights (h q k) has only the heads of the slice.
+    """
+    with torch.inference_mode():
+        found = _inputs(config) | matrices(config)
+        found |= _projected(config, found)
+        every = lengths(config)["h"]
+        chunk = max(1, AT_ONCE // math.prod(lengths(config)[axis] for axis in "qk"))
+        context = [scored(config, found, slice(at, at + chunk))["context"] for at in range(0, every, chunk)]
+        found |= scored(config, found, heads) | {"context": torch.cat(context)}
+        found["joined"] = rearrange(found["context"], "h q e -> q (h e)")
+        found["output"] = found["joined"] @ found["W_o"]
+        return {step.name: found[step.name] for step in steps(config)}
+
+
+def scored(config: Config, found: dict[str, Tensor], heads: slice) -> dict[str, Tensor]:
+    """From queries and keys to the context, for some heads: every step of it."""
+    at = torch.arange(config.heads)[heads]
+    shared = at // (config.heads // config.groups)
+    q, k = (found.get(f"turned {name}", found[name]) for name in "qk")
+    own = {"scores": einsum(q[at], k[shared], "h q d, h k d -> h q k")}
+    last = own["scores"]
+    present = by_name(config)
+    if "scaled" in present:
+        last = own["scaled"] = last * config.factor
+    if "capped" in present:
+        last = own["capped"] = capped(last.clone(), config.softcap)
+    if "bias" in present:
+        own["bias"] = position_bias(config, at)
+        last = own["biased"] = last + own["bias"]
+    if "mask" in present:
+        own["mask"] = mask = pairs(config)
+        last = own["logits"] = last.masked_fill(~mask, HIDDEN)
+    own["weights"] = SOFTMAXES[config.softmax](last.clone()).nan_to_num_(0.0)  # a row that sees no key is 0 / 0
+    own["context"] = einsum(own["weights"], found["v"][shared], "h q k, h k e -> h q e")
+    return own
+
+
+def pairs(config: Config) -> Tensor:
+    """The mask (q k), True where a query sees a key."""
+    sizes = lengths(config)
+    return config.rule.square(sizes["q"], sizes["k"], config.span)
+
+
+def position_bias(config: Config, heads: Tensor) -> Float[Tensor, "h q k"]:
+    """What positions add to the scores of these heads, given by their numbers."""
+    sizes = lengths(config)
+    to_scores = POSITIONS[config.positions].to_scores
+    assert to_scores, config.positions
+    rows, columns = torch.arange(sizes["q"])[:, None], torch.arange(sizes["k"])[None, :]
+    return to_scores(rows, columns, heads[:, None, None], config.heads).float()
+
+
+def difference(config: Config, found: dict[str, Tensor]) -> float:
+    """The greatest difference of a head's context to torch's scaled_dot_product_attention on the same q, k, v.
+
+    All heads, of at most AT_ONCE weights together; a softcap, which torch's function lacks, goes in with the mask, and
+    one added to the denominator as a key and a value of zeros.
+    """
+    sizes = lengths(config)
+    count = min(sizes["h"], max(1, AT_ONCE // (sizes["q"] * sizes["k"])))
+    some = slice(0, count)
+    own, at = scored(config, found, some), torch.arange(count) // (config.heads // config.groups)
+    q, k = (found.get(f"turned {name}", found[name]) for name in "qk")
+    q, k, v = q[some], k[at], found["v"][at]
+    scale, mask = config.factor, own.get("bias")
+    mask = torch.zeros_like(own["scores"]) if mask is None else mask
+    if config.softcap:
+        mask, q = mask + own["capped"], torch.zeros_like(q)
+    mask = mask.masked_fill(~own["mask"], HIDDEN) if "mask" in own else mask
+    if config.softmax == "plus one":
+        k, v, mask = F.pad(k, (0, 0, 0, 1)), F.pad(v, (0, 0, 0, 1)), F.pad(mask, (0, 1))
+    theirs = F.scaled_dot_product_attention(q, k, v, mask, scale=scale)
+    return float((own["context"] - theirs).abs().max())
+
+
+def _inputs(config: Config) -> dict[str, Tensor]:
+    sizes = lengths(config)
+    return sequence(config, "x", sizes["q"], config.seed, config.text) | (
+        sequence(config, "y", sizes["k"], *other(config)) if config.keys else {}
+    )
+
+
+def other(config: Config) -> tuple[int, str]:
+    """Seed and text of the other sequence: a text is read backwards, with its seed, so that equal words stay equal."""
+    return (config.seed if config.input in SPLIT else (config.seed + OTHER) % SEEDS), backwards(
+        config.text, config.input
+    )
+
+
+def sequence(config: Config, name: str, n: int, seed: int, text: str) -> dict[str, Tensor]:
+    """The n tokens of x, or of another sequence, and what they are made of."""
+    x = INPUTS[config.input](n, config.d_model, seeded(seed), text)
+    to_input = POSITIONS[config.positions].to_input
+    if to_input is None:
+        return {name: x}
+    sines = to_input(n, config.d_model)
+    return {f"embedded {name}": x, f"sines {name}": sines, name: x + sines}
+
+
+def matrices(config: Config) -> dict[str, Tensor]:
+    """The four maps: `W_q (c c)`, `W_k (c, g d)`, `W_v (c, g e)`, `W_o (h e, c)`."""
+    w = maps(config)
+    value, output = (w.value, w.output) if config.d_v in (0, config.d_head) else _value_maps(config)
+    return {"W_q": w.query, "W_k": w.key, "W_v": value, "W_o": output}
+
+
+def _value_maps(config: Config) -> tuple[Float[Tensor, "c g_e"], Float[Tensor, "h_e c"]]:
+    """Maps to and from values of a width of their own, drawn as the others are: Xavier, or unit matrices."""
+    c, wide = config.d_model, config.heads * config.d_v
+    drawn = wide if config.sharing == "averaged" else config.groups * config.d_v
+    if config.projections == "identity":
+        value, output = torch.eye(c, drawn), torch.eye(wide, c)
+    else:
+        random = seeded(-1 - SEEDS - config.seed)
+        value = torch.empty(c, drawn).uniform_(-1, 1, generator=random) * math.sqrt(6 / (c + drawn))
+        output = torch.empty(wide, c).uniform_(-1, 1, generator=random) / math.sqrt(wide)
+    if drawn > config.groups * config.d_v:
+        value = averaged(value, config.groups, config.heads)
+    return value, output
+
+
+def _projected(config: Config, found: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Queries, keys and values: of all heads side by side, split into heads, and turned where positions ask for it."""
+    x, other, g = found["x"], found["y" if config.keys else "x"], config.groups
+    flat = {"Q": x @ found["W_q"], "K": other @ found["W_k"], "V": other @ found["W_v"]}
+    split = {
+        "q": rearrange(flat["Q"], "q (h d) -> h q d", h=config.heads),
+        "k": rearrange(flat["K"], "k (g d) -> g k d", g=g),
+        "v": rearrange(flat["V"], "k (g e) -> g k e", g=g),
+    }
+    turn = POSITIONS[config.positions].to_heads
+    return flat | split | ({f"turned {name}": turn(split[name]) for name in "qk"} if turn else {})

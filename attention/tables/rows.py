@@ -1,0 +1,258 @@
+"""Tensors to rows and files: the only place where tensors become tables.
+
+Rows are lists of plain dicts or columns of plain lists, which every table and chart library reads.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from attention.analysis.mask_gallery import BLOCK, Exhibit
+from attention.codec import link
+from attention.config import Config
+from attention.heads import NUMBERS, Profile, profile, row_entropy
+from attention.inputs import tokens
+from attention.maps.exact import HeadMaps
+from attention.masks import COMBINATIONS, MASKS
+from attention.steps.plan import steps
+from attention.trace import Trace
+
+MARKS = {"\n": "↵", "\t": "⇥"}
+LONGEST = 80  # characters of a token that are shown
+CSV_ROWS = 1_000_000
+
+
+@dataclass(frozen=True)
+class Row:
+    """One query's weights in one head: what it attends to, how spread out, the greatest, and how many keys hold 90 %.
+
+    `keys` has the columns key (position), token, weight, visible (not hidden by the mask), a line a key.
+    """
+
+    head: int
+    query: int
+    label: str
+    keys: dict[str, list[Any]]
+    entropy: float
+    greatest: float
+    holding: int
+    seeing: int
+
+
+def labels(config: Config) -> list[str]:
+    """The tokens as they may be shown: cut, and spaces made visible; [] where the input is no text."""
+    return [shown(token) for token in tokens(config.tokens, config.text, config.input)]
+
+
+def shown(token: str) -> str:
+    """A token that can be read: a space is a mark, and what is too long is cut."""
+    token = "".join(MARKS.get(sign, "␣") for sign in token) if token.isspace() else token
+    return token if len(token) <= LONGEST else token[: LONGEST - 1] + "…"
+
+
+def row(trace: Trace) -> Row:
+    """The row in focus."""
+    config = trace.config
+    return described(config, trace.weights[config.head, config.row], trace.mask[config.row])
+
+
+def described(config: Config, weights: Float[Tensor, "k"], visible: Bool[Tensor, "k"]) -> Row:
+    """The row in focus of a config, from its weights."""
+    names, at = labels(config), list(range(config.tokens))
+    keys = {"key": at, "token": names or [str(i) for i in at], "weight": weights.tolist(), "visible": visible.tolist()}
+    label = names[config.row] if names else ""
+    entropy, greatest, seeing = float(row_entropy(weights)), float(weights.max()), int(visible.sum())
+    return Row(config.head, config.row, label, keys, entropy, greatest, holding(weights), seeing)
+
+
+def binned(found: Row, most: int) -> tuple[dict[str, list[Any]], int]:
+    """The columns of a row in at most so many bars, and the keys of a bar.
+
+    A bar has the greatest weight of its keys, and the place and the token of that one.
+    """
+    weights = torch.tensor(found.keys["weight"])
+    tile = -(-len(weights) // most)
+    starts = torch.arange(0, len(weights), tile)
+    padded = F.pad(weights, (0, -len(weights) % tile), value=-1.0).view(-1, tile)
+    return _at(found, (starts + padded.argmax(-1)).tolist()), tile
+
+
+def heaviest(found: Row, many: int) -> dict[str, list[Any]]:
+    """The columns of the heaviest keys of a row, the heaviest first."""
+    return _at(found, torch.tensor(found.keys["weight"]).topk(min(many, len(found.keys["weight"]))).indices.tolist())
+
+
+def _at(found: Row, keys: list[int]) -> dict[str, list[Any]]:
+    return {name: [column[key] for key in keys] for name, column in found.keys.items()}
+
+
+def mask_card(config: Config, exhibit: Exhibit) -> dict[str, Any]:
+    """What a mask's card says: name, four lines, and how it stands to the rule in use."""
+    rule, single = exhibit.rule, exhibit.name in MASKS
+    used = exhibit.name == config.rule_name
+    joined = config.combine if single and config.combine != "none" and exhibit.name == config.second else ""
+    return {
+        "name": exhibit.name,
+        "single": single,
+        "used": used,
+        "mark": "in use" if used else joined or ("first" if single and exhibit.name == config.mask else ""),
+        "lines": [
+            f"{share(exhibit.share)} of pairs",
+            _saved(exhibit),
+            _reaches(exhibit),
+            rule.users or "two masks, joined",
+        ],
+        "title": "\n".join([rule.help, *([f"Used by: {rule.users}"] if rule.users else []), f"Source: {rule.source}"]),
+        "joins": [how for how in COMBINATIONS if how != "none"] if single and exhibit.name != config.mask else [],
+        "joined": joined,
+    }
+
+
+def share(part: float) -> str:
+    """A share in per cent that is 0 or 100 only where it is so exactly."""
+    if 0 < part < 0.001 or 0.999 < part < 1:
+        return "under 0.1 %" if part < 0.5 else "over 99.9 %"
+    return f"{100 * part:.0f} %" if part in (0, 1) else f"{100 * part:.1f} %"
+
+
+def _saved(exhibit: Exhibit) -> str:
+    one = "but is one block" if exhibit.blocks else "all of its one block"
+    blocks = f"in blocks {share(1 - exhibit.blocks)}" if exhibit.tokens > BLOCK else one
+    return f"saves {share(1 - exhibit.share)}, {blocks}"
+
+
+def _reaches(exhibit: Exhibit) -> str:
+    blind = f", {exhibit.blind} see nothing" if exhibit.blind else ""
+    both = exhibit.back == exhibit.ahead
+    far = (
+        f"{exhibit.back} both ways"
+        if both
+        else f"{exhibit.back} back" + (f", {exhibit.ahead} ahead" if exhibit.ahead else "")
+    )
+    return f"reach {far}{blind}"
+
+
+def ranges(positions: list[int]) -> str:
+    """Ascending positions in words: 0 to 3, 7, 9 to 11."""
+    runs: list[list[int]] = []
+    for at in positions:
+        if runs and at == runs[-1][-1] + 1:
+            runs[-1][1:] = [at]
+        else:
+            runs.append([at])
+    return ", ".join(" to ".join(map(str, run)) for run in runs)
+
+
+def focus(trace: Trace, side: int) -> tuple[Float[Tensor, "p p"], int]:
+    """The window of the head in focus with at most `side` cells a side, NaN where hidden, and the tokens of a cell.
+
+    Where a cell has several tokens, it has the greatest of their weights.
+    """
+    rows, cols = (slice(*ends) for ends in trace.config.window)
+    weights = trace.weights[trace.config.head, rows, cols].masked_fill(~trace.mask[rows, cols], -1)
+    tile = focus_tile(trace.config, side)
+    cells = F.max_pool2d(weights[None], tile, ceil_mode=True)[0] if tile > 1 else weights
+    return cells.masked_fill(cells < 0, torch.nan), tile
+
+
+def focus_tile(config: Config, side: int) -> int:
+    """Tokens a side of a cell, where the window of a config has at most `side` cells a side."""
+    return -(-max(last - first for first, last in config.window) // side)
+
+
+def holding(weights: Float[Tensor, "k"], share: float = 0.9) -> int:
+    """The least number of keys that together hold this share of a row's weight."""
+    mass = weights.sort(descending=True).values.double().cumsum(0)
+    return int((mass < share * mass[-1]).sum()) + 1 if mass[-1] > 0 else 0
+
+
+def numbers(weights: Float[Tensor, "h q k"], mask: Bool[Tensor, "q k"]) -> dict[str, list[Any]]:
+    """The profile of every head as columns, `head` first; a column is named as in `heads.NUMBERS`."""
+    return columns(profile(weights, mask), bool(mask.any()))
+
+
+def columns(found: Profile, seeing: bool) -> dict[str, list[Any]]:
+    """The numbers of every head as columns, `head` first; None where no query sees anything."""
+    heads = range(len(found.entropy))
+    return {"head": list(heads)} | {
+        name: getattr(found, name).tolist() if seeing else [None for _ in heads] for name in NUMBERS
+    }
+
+
+def npz(trace: Trace) -> bytes:
+    """The whole trace as a NumPy archive: weights (h q k), mask (q k), q k v context output x, and the link."""
+    parts = ("weights", "mask", "q", "k", "v", "context", "output", "x")
+    memory = io.BytesIO()
+    arrays = {name: np.ascontiguousarray(getattr(trace, name).numpy()) for name in parts}
+    np.savez_compressed(memory, link=np.array(link(trace.config)), **arrays)
+    return memory.getvalue()
+
+
+def maps_npz(config: Config, maps: HeadMaps) -> bytes:
+    """Maps as a NumPy archive: mean and most (h p p), tile, the numbers of every query (h q), and the link."""
+    memory = io.BytesIO()
+    arrays = {name: getattr(maps, name).numpy() for name in ("mean", "most", "lse", "entropy", "greatest", "distance")}
+    np.savez_compressed(memory, link=np.array(link(config)), tile=np.array(maps.tile), **arrays)
+    return memory.getvalue()
+
+
+def csv_heads(trace: Trace) -> range:
+    """The heads that a CSV file of the weights holds: all, or the one in focus where they would be too many lines."""
+    one, lines = trace.config.head, int(trace.mask.sum()) * len(trace.weights)
+    return range(len(trace.weights)) if lines <= CSV_ROWS else range(one, one + 1)
+
+
+def weights_csv(trace: Trace) -> bytes:
+    """Every visible pair of the heads in `csv_heads` as a line: head, query, key, their tokens, weight to nine digits."""
+    names = [_cell(name) for name in labels(trace.config)] or [""] * trace.config.tokens
+    pairs = trace.mask.nonzero().tolist()
+    memory = io.StringIO(newline="")
+    write = csv.writer(memory)
+    write.writerow(["head", "query", "key", "query_token", "key_token", "weight"])
+    for head in csv_heads(trace):
+        found = trace.weights[head][trace.mask].tolist()
+        write.writerows(
+            [head, q, k, names[q], names[k], f"{weight:.9g}"] for (q, k), weight in zip(pairs, found, strict=True)
+        )
+    return memory.getvalue().encode()
+
+
+def _cell(text: str) -> str:
+    """Text that a spreadsheet does not take for a formula."""
+    return f"'{text}" if text[:1] in "=+-@" else text
+
+
+def costs(config: Config) -> dict[str, list[Any]]:
+    """Every step of a pass as columns: its shape, the memory that it adds, its operations, and their shares in per cent."""
+    plan = steps(config)
+    memory, work = (sum(getattr(step, part) for step in plan) for part in ("allocated", "flops"))
+    return {
+        "step": [step.name for step in plan],
+        "axes": [step.axes for step in plan],
+        "shape": [" × ".join(f"{size:,}" for size in step.sizes) for step in plan],
+        "bytes": [step.allocated for step in plan],
+        "memory": [100 * step.allocated / memory for step in plan],
+        "flops": [step.flops for step in plan],
+        "work": [100 * step.flops / work for step in plan],
+    }
+
+
+def duration(seconds: float) -> str:
+    """Seconds in words: under a second, 12 s, 3 min."""
+    return "under a second" if seconds < 1 else f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
+
+
+def quantity(number: float, unit: str) -> str:
+    """Three digits and a prefix: 9437184 FLOP is 9.44 MFLOP."""
+    power = min(4, max(0, int(math.log10(max(number, 1)) // 3)))
+    return f"{number / 1000**power:.3g} {' kMGT'[power].strip()}{unit}"

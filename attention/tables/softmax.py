@@ -1,0 +1,164 @@
+"""The tables of the Softmax page: a row's steps, what it holds, all rows of a head, differences of number types.
+
+Columns of plain lists, as in `tables`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Bool
+from torch import Tensor
+
+from attention.analysis.distribution import Distribution, edges
+from attention.analysis.number_types import DTYPES, OVERFLOWS, Rounded, limits
+from attention.analysis.row_stages import Stages, ranks, smallest, variants
+from attention.analysis.row_stages import mass as held_share
+from attention.analysis.scaling import Point
+from attention.config import Config
+from attention.tables.rows import labels
+
+POINTS = 2048  # of the entropies of all heads at the most
+LEAST_TALL = 0.04  # of a row's height: what a bar has at the least, so that one pair among a million is seen
+
+
+def stages(found: Stages, order: str) -> dict[str, list[Any]]:
+    """A row's steps as columns, a line a key: place (in the order drawn), key, token, visible, set, and each step.
+
+    `order`: "position", or "weight" for the heaviest first; `set`: the smallest of `stages.SHARES` whose set of heaviest
+    keys the key is in. A logit that the mask hides is None.
+    """
+    config, rank = found.config, ranks(found.weights)
+    names = labels(config) or [str(i) for i in range(config.tokens)]
+    place = rank if order == "weight" else torch.arange(config.tokens)
+    sets = smallest(found.weights)
+    in_set = [next((f"{share:.0%}" for share, size in sets.items() if at < size), "rest") for at in rank.tolist()]
+    logits = [
+        value if seen else None for value, seen in zip(found.logits.tolist(), found.visible.tolist(), strict=True)
+    ]
+    return {
+        "place": place.tolist(),
+        "key": list(range(config.tokens)),
+        "token": names,
+        "visible": found.visible.tolist(),
+        "set": in_set,
+        "dots": found.dots.tolist(),
+        "scaled": found.scaled.tolist(),
+        "logits": logits,
+        "weights": found.weights.tolist(),
+    }
+
+
+def mass(found: Stages) -> dict[str, list[Any]]:
+    """What the 0, 1, 2, … heaviest keys hold together as columns: count, held, and holds: the shares they are least for."""
+    sizes = smallest(found.weights)
+    held = [0.0, *held_share(found.weights).tolist()]
+    least = [
+        ", ".join(f"{share:.0%}" for share, size in sizes.items() if size == count and count)
+        for count in range(len(held))
+    ]
+    return {"count": list(range(len(held))), "held": held, "holds": [names or None for names in least]}
+
+
+def variant_rows(found: Stages) -> tuple[tuple[str, ...], dict[str, list[Any]]]:
+    """The row under every softmax: their names, and the columns of `stages` with v0, v1, … for their weights."""
+    each = variants(found)
+    columns = stages(found, found.config.order)
+    return tuple(each), columns | {f"v{i}": weights.tolist() for i, weights in enumerate(each.values())}
+
+
+def drawn_labels(columns: dict[str, list[Any]], config: Config) -> tuple[str, ...]:
+    """The tokens in the order in which `stages` draws them; () where the input is no text."""
+    placed = sorted(zip(columns["place"], columns["token"], strict=True))
+    return tuple(token for _, token in placed) if labels(config) else ()
+
+
+def differences(found: Rounded, mask: Bool[Tensor, "q k"], side: int) -> tuple[Tensor, Tensor, int]:
+    """A head's differences with at most `side` cells a side `(p p)`, where it is no number `(p p)`, and tokens a cell.
+
+    Where a cell has several pairs, it has the greatest difference of them with its sign; NaN where the mask hides all.
+    """
+    broken = found.difference.isnan() & mask
+    size = found.difference.abs().masked_fill(broken, torch.inf).masked_fill(~mask, -1)
+    tile = -(-len(mask) // side)
+    top, at = F.max_pool2d(size[None], tile, ceil_mode=True, return_indices=True)
+    cells = found.difference.flatten()[at[0]].masked_fill(top[0] < 0, torch.nan)
+    return cells, top[0] == torch.inf, tile
+
+
+def histogram(found: Distribution) -> dict[str, list[Any]]:
+    """How often each size of a weight occurs as columns, a line for each head and bin that is not empty.
+
+    head, low and high (the borders of a bin), pairs, share (of the head's visible pairs), and tall: the share beside the
+    greatest of all heads, where one pair can still be seen.
+    """
+    total = int(found.seen.sum())
+    share = found.counts / max(total, 1)
+    heads, bins = found.counts.nonzero(as_tuple=True)
+    borders = torch.tensor(edges(), dtype=torch.float64)
+    shown = share[heads, bins]
+    return {
+        "head": heads.tolist(),
+        "low": borders[bins].tolist(),
+        "high": borders[bins + 1].tolist(),
+        "pairs": found.counts[heads, bins].tolist(),
+        "share": shown.tolist(),
+        "tall": (shown / share.max().clamp(min=1e-30)).clamp(min=LEAST_TALL).tolist() if total else [],
+    }
+
+
+def entropies(found: Distribution, heads: int) -> dict[str, list[Any]]:
+    """Entropy of every query of every head as columns: head, query, low, mean, high, and most (its bound).
+
+    Over `POINTS` queries, each line stands for several: their least, mean and greatest entropy. Queries that see nothing
+    are left out.
+    """
+    queries = len(found.seen)
+    tile = -(-queries // max(POINTS // heads, 8))
+    entropy = found.entropy.masked_fill(found.seen == 0, torch.nan)
+    padded = F.pad(entropy, (0, -queries % tile), value=torch.nan).unflatten(-1, (-1, tile))
+    most = F.pad(found.bound, (0, -queries % tile)).view(-1, tile).amax(-1)
+    low = padded.nan_to_num(torch.inf).amin(-1)
+    high = padded.nan_to_num(-torch.inf).amax(-1)
+    rows, at = low.isfinite().nonzero(as_tuple=True)
+    return {
+        "head": rows.tolist(),
+        "query": (at * tile).tolist(),
+        "low": low[rows, at].tolist(),
+        "mean": padded.nanmean(-1)[rows, at].tolist(),
+        "high": high[rows, at].tolist(),
+        "most": most[at].tolist(),
+    }
+
+
+def curves(points: list[tuple[Point, Point]], now: Point) -> dict[str, list[Any]]:
+    """The sweep over the widths and the setting of now as columns: a line a point, with its `kind`."""
+    kinds = [("no scaling", raw) for raw, _ in points] + [("1/sqrt(d_head)", divided) for _, divided in points]
+    lines = [{"kind": kind} | vars(point) for kind, point in [*kinds, ("now", now)]]
+    return {name: [line[name] for line in lines] for name in lines[0]}
+
+
+def types(found: list[Rounded]) -> dict[str, list[Any]]:
+    """What became of a head in every number type as columns, a line for each type and way to take exponentials."""
+    names = ("dtype", "exponent", "error", "row_sum", "worst", "broken", *OVERFLOWS)
+    return {name: [getattr(each, name) for each in found] for name in names}
+
+
+def ends() -> dict[str, list[Any]]:
+    """Where every number type ends, as columns."""
+    each = {name: limits(name) for name in DTYPES}
+    names = ("largest", "step", "overflows", "vanishes")
+    return {"dtype": list(each)} | {name: [getattr(limit, name) for limit in each.values()] for name in names}
+
+
+def worst_row(found: Rounded) -> dict[str, list[Any]]:
+    """The row that is farthest off as columns: key, its weight, the exact one (difference and all) and the difference."""
+    difference = found.difference[found.worst].double()
+    return {
+        "key": list(range(len(found.row))),
+        "weight": found.row.tolist(),
+        "exact": (found.row - difference).tolist(),
+        "difference": difference.tolist(),
+    }

@@ -1,0 +1,202 @@
+"""`python -m attention.timing`: times a sweep, shows it, and writes it to a file."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+
+import torch
+
+from attention.config import ConfigError
+from attention.timing import comparison, devices, recordings
+from attention.timing.implementations import IMPLEMENTATIONS
+from attention.timing.one_at_a_time import ITS_TURN, WAITING
+from attention.timing.recordings import Timing
+from attention.timing.rounds import Progress, measure
+from attention.timing.sweep import AXES, DEFAULTS, KNOBS, Sweep, parsed
+
+ABOUT = """\
+Times attention on every device of this machine.
+
+Each case is visited several times, in shuffled rounds, until the quartiles of its time are within 10 % of the median
+over at least three visits during which the machine was left alone, or until twelve visits or the budget are spent;
+~ marks where that was not reached. A call's own memory is part of its time, its inputs are not; moving these to a
+device and the results back is timed apart. Operations are those of the products that are computed: 4 b h n^2 d forward
+(half of it where a causal mask is skipped), with the backward pass 3.5 times that where a fused kernel computes the
+scores again and 3 times where the weights were kept. They are compared with what a matrix product reaches here.
+"""
+MORE = """\
+examples:
+  python -m attention.timing
+  python -m attention.timing --lengths 256,1024,4096 --masks causal --dtypes float32,bfloat16 --out mine.json
+  python -m attention.timing --implementations "SDPA,core with weights" --passes "forward + backward" --seconds 30
+
+A file that --out wrote can be uploaded on the app's Timing page, or put into attention/recordings/ to ship with it.
+"""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Runs the command; 0 where something was measured, 2 where the arguments, the device or the file are wrong."""
+    given = _parser().parse_args(arguments)
+    if given.list:
+        print(_inventory())
+        return 0
+    try:
+        sweep = Sweep(**{name: parsed(name, text) for name, text in vars(given).items() if name in KNOBS and text})
+        _try(given.out)
+        timings = _measured(sweep, _json_line if given.lines else _progress_line)
+        try:
+            _write(given.out, timings)
+        finally:
+            if not given.lines:
+                print(report(timings), flush=True)
+    except BrokenPipeError:
+        _unread()
+    except (ConfigError, ValueError) as error:
+        print(error, file=sys.stderr)
+        return 2
+    return 0 if timings else 2
+
+
+def _unread() -> None:
+    """Who read the output has closed it, as `head` does: what is left of it goes nowhere, without a traceback."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _try(out: Path | None) -> None:
+    """Raises ValueError where a file can't be written, before hours are spent on what it would hold."""
+    if out is not None:
+        with _named(out):
+            new = not out.exists()
+            out.open("a").close()
+            if new:
+                out.unlink()
+
+
+def _write(out: Path | None, timings: list[Timing]) -> None:
+    if out is not None:
+        with _named(out):
+            out.write_text(recordings.written(timings))
+
+
+@contextmanager
+def _named(out: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise ValueError(f"--out {out} can't be written: {error.strerror}. Name a file in a folder of yours.") from None
+
+
+def _measured(sweep: Sweep, show) -> list[Timing]:
+    """The timings; those that there are already where the keyboard interrupts, or nobody reads any more."""
+    found: dict = {}
+
+    def keep(timing: Timing, progress: Progress) -> None:
+        found[timing.case] = timing
+        show(timing, progress)
+
+    try:
+        return measure(sweep, on_timing=keep, on_wait=partial(_aside, WAITING), on_turn=partial(_aside, ITS_TURN))
+    except KeyboardInterrupt:
+        return list(found.values())
+    except BrokenPipeError:
+        _unread()
+        return list(found.values())
+
+
+def _parser() -> ArgumentParser:
+    texts = {"description": ABOUT, "epilog": MORE, "formatter_class": RawDescriptionHelpFormatter}
+    parser = ArgumentParser("python -m attention.timing", **texts)
+    for name, knob in KNOBS.items():
+        default = ",".join(map(str, DEFAULTS[name])) if name in AXES else f"{DEFAULTS[name]:g}"
+        allowed = f" {knob.allowed[0].upper()}{knob.allowed[1:]}." if name != "devices" else ""
+        parser.add_argument(
+            f"--{name.replace('_', '-')}",
+            metavar="A,B" if name in AXES else "N",
+            help=f"{knob.help}{allowed}{f' Default: {default}.' if default else ''}".replace("%", "%%"),
+        )
+    parser.add_argument("--out", type=Path, metavar="FILE", help="Writes the timings to this file, as JSON.")
+    parser.add_argument("--lines", action="store_true", help="Prints each estimate as a line of JSON, for programs.")
+    parser.add_argument("--list", action="store_true", help="Lists devices, dtypes and implementations, and ends.")
+    return parser
+
+
+def _inventory() -> str:
+    lines = [f"{found.key:8}{found.name}: {', '.join(devices.dtypes(found.key))}" for found in devices.devices()]
+    return "\n".join([*lines, "", *(f"{name:36}{how.help}" for name, how in IMPLEMENTATIONS.items())])
+
+
+def _aside(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def _json_line(timing: Timing, progress: Progress) -> None:
+    row = recordings.row(timing)
+    print(json.dumps({"progress": progress._asdict(), "timing": row}, allow_nan=False), flush=True)
+
+
+def _progress_line(timing: Timing, progress: Progress) -> None:
+    found = timing.error or seconds(timing.spread.median)
+    what = f"{timing.implementation}, {timing.length:,} tokens on {timing.device}: {found}"
+    line = f"{progress.seconds:5.0f} s  {progress.done:3} of {progress.cases} cases  {what}"[:118]
+    terminal = sys.stderr.isatty()
+    print(f"{line:118}" if terminal else line, end="\r" if terminal else "\n", file=sys.stderr, flush=True)
+
+
+def report(timings: Iterable[Timing]) -> str:
+    """The timings as text: a block for each line of the chart, with what can be said about the line."""
+    timings = list(timings)
+    slow, found = comparison.slowdowns(timings), recordings.lines(timings)
+    parts = [f"torch {torch.__version__}, {devices.system()}", recordings.place(timings)]
+    for label, line in found.items():
+        parts += ["", label, HEAD, *(_row(timing, slow) for timing in line)]
+        if rise := comparison.growth(line):
+            error = f" +- {rise.error:.2f}" if rise.error is not None else ""
+            over = f"{rise.lengths[0]:,} to {rise.lengths[1]:,}"
+            parts.append(f"  grows with length to the power {rise.exponent:.2f}{error} over {over}")
+    loose = [LOOSE] if any(timing.error is None and not timing.settled for timing in timings) else []
+    return "\n".join([*parts, "", *loose, *comparison.crossovers(timings), *comparison.busy(timings)])
+
+
+HEAD = f"  {'tokens':>9} {'median':>10} {'quartiles':>23} {'GFLOP/s':>9} {'of peak':>8} {'x best':>7} {'memory':>10}"
+LOOSE = "~ did not settle: its quartiles are over 10 % of the median apart, or of too few visits to a quiet machine"
+
+
+def _row(timing: Timing, slow: dict[Timing, float]) -> str:
+    if timing.error:
+        return f"  {timing.length:>9,} {timing.error}"
+    share, found = comparison.share(timing), timing.spread
+    band = f"{seconds(found.lower)} to {seconds(found.upper)}" if found.banded else "too few calls"
+    mark, peak = " " if timing.settled else "~", size(timing.peak_bytes)
+    rate = comparison.rate(timing) / 1e9
+    percent = f"{share:.0%}" if share is not None else "-"
+    moved = timing.to_device + timing.from_device
+    transfer = f"  transfer {seconds(moved)}" if moved else ""
+    return (
+        f"  {timing.length:>9,} {mark}{seconds(timing.spread.median):>9} {band:>23} {rate:>9,.1f} {percent:>8} "
+        f"{slow[timing]:>7.2f} {peak:>10}{transfer}"
+    )
+
+
+def seconds(value: float) -> str:
+    """Seconds with three digits and a unit that suits them."""
+    for unit, factor in (("s", 1.0), ("ms", 1e3), ("us", 1e6)):
+        if value * factor >= 0.9995:
+            return f"{value * factor:.3g} {unit}"
+    return f"{value * 1e9:.3g} ns"
+
+
+def size(value: int | None) -> str:
+    """Bytes with three digits and a unit that suits them; unknown where it is."""
+    if value is None:
+        return "unknown"
+    for unit, power in (("GiB", 30), ("MiB", 20)):
+        if value >= 2**power:
+            return f"{value / 2**power:.3g} {unit}"
+    return "< 1 MiB"

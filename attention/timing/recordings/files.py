@@ -1,0 +1,116 @@
+"""Recordings as files: JSON that comes back to the last digit, CSV for spreadsheets, and what ships with the app."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from attention.config import short
+from attention.timing.recordings.labels import labels
+from attention.timing.recordings.schema import LONGEST, TRAVELS, RecordingError, from_row, row
+from attention.timing.recordings.timing import Timing, name
+
+FORMAT = "attention timings 1"
+BYTES = 8_000_000  # of a file at the most
+ROWS = 10_000  # timings of a file at the most, which is what its bytes have room for
+DEPTH = 4  # brackets within brackets: the file, its list, a timing
+HERE = Path(__file__).parent
+
+
+def written(timings: Iterable[Timing]) -> str:
+    """The timings as a file: JSON, one timing a line, every number to its last digit."""
+    rows = (json.dumps(row(timing), allow_nan=False) for timing in timings)
+    return f'{{"format": {json.dumps(FORMAT)}, "timings": [\n' + ",\n".join(rows) + "\n]}\n"
+
+
+def table(timings: Iterable[Timing]) -> str:
+    """The timings as CSV, with their labels; a cell that a spreadsheet would take for a formula is quoted."""
+    out = io.StringIO()
+    timings = list(timings)
+    sheet = csv.DictWriter(out, ["label", *(entry.name for entry in TRAVELS)])
+    sheet.writeheader()
+    for timing, label in labels(timings).items():
+        sheet.writerow({name: _cell(value) for name, value in {"label": label, **row(timing)}.items()})
+    return out.getvalue()
+
+
+def shipped() -> list[Timing]:
+    """All recordings in this folder."""
+    return [timing for path in sorted(HERE.glob("*.json")) for timing in read(path.read_bytes(), path.name)]
+
+
+def read(data: bytes | str, source: str) -> list[Timing]:
+    """The timings of a file, each marked as recorded in `source`; raises RecordingError, which names what is wrong."""
+    found = _parsed(data)
+    if not isinstance(found, dict) or found.get("format") != FORMAT:
+        raise RecordingError(
+            f'This is no recording: "format" is not {FORMAT!r}. python -m attention.timing writes one.'
+        )
+    rows = found.get("timings")
+    if not isinstance(rows, list):
+        raise RecordingError(f"timings={short(rows)} is not a list.")
+    if len(rows) > ROWS:
+        raise RecordingError(f"timings has {len(rows):,} entries; {ROWS:,} are allowed. Record fewer cases in a file.")
+    found = [_recorded(from_row(row, f"timings[{i}]"), source) for i, row in enumerate(rows)]
+    _check_once(found)
+    return found
+
+
+def _recorded(timing: Timing, source: str) -> Timing:
+    """Its source is never empty: that would mean that it was measured here."""
+    file = name(source, "a file")
+    return replace(timing, source=name(f"{file}, from {timing.source}", file, LONGEST) if timing.source else file)
+
+
+def _check_once(timings: list[Timing]) -> None:
+    """Raises RecordingError where two would be one point of one line."""
+    seen: dict[tuple, int] = {}
+    for i, timing in enumerate(timings):
+        first = seen.setdefault((replace(timing.case, device=""), timing.origin), i)
+        if first != i:
+            raise RecordingError(
+                f"timings[{i}] is the same case as timings[{first}], on a device of the same name and on the same day. "
+                "Record them in two files."
+            )
+
+
+def _cell(value: Any) -> Any:
+    return f"'{value}" if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")) else value
+
+
+def _parsed(data: bytes | str) -> Any:
+    """JSON within bounds of size and depth; NaN and infinities are refused with their field."""
+    if len(data) > BYTES:
+        raise RecordingError(f"The file has {len(data):,} bytes; {BYTES:,} are allowed.")
+    try:
+        text = data if isinstance(data, str) else data.decode()
+        if (depth := _depth(text)) > DEPTH:
+            raise RecordingError(f"The file nests {depth} brackets; a recording nests 3.")
+        return json.loads(text, object_pairs_hook=_unique)
+    except RecordingError:
+        raise
+    except (ValueError, RecursionError) as error:
+        raise RecordingError(f"The file is not JSON: {short(str(error), 120)}.") from None
+
+
+def _depth(text: str) -> int:
+    """How deep brackets nest outside of strings; a string that never ends ends the text, or each quote would look."""
+    depth = deepest = 0
+    for bracket in re.sub(r'(?s)"(?:[^"\\]|\\.)*+(?:"|\\?\Z)', "", text):
+        depth += (bracket in "[{") - (bracket in "]}")
+        deepest = max(deepest, depth)
+    return deepest
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = next(name for name, _ in pairs if sum(name == other for other, _ in pairs) > 1)
+        raise RecordingError(f"The file names {short(twice)} twice in one object.")
+    return found

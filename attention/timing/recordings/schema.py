@@ -1,0 +1,126 @@
+"""A timing as a row of a file: its fields, and what is wrong with one, by name."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from datetime import datetime
+from typing import Any
+
+from attention.config import short
+from attention.timing.recordings.timing import NAME, Timing
+from attention.timing.sweep import KNOBS
+
+LONGEST = 300  # characters of a text
+TRAVELS = fields(Timing)
+KINDS = {entry.name: str(entry.type) for entry in TRAVELS}  # like "float | None"
+POSITIVE = ("batch", "heads", "d_head", "length", "threads", "peak_operations", "peak_traffic")
+TIMES = ("lower", "median", "upper")
+AXES = {"batch": "batches", "heads": "heads", "d_head": "d_heads", "length": "lengths"}  # of a sweep, which bound sizes
+CHOICES = {name: KNOBS[axis].choices for name, axis in (("dtype", "dtypes"), ("mask", "masks"), ("passes", "passes"))}
+WORDS = {"str": "text", "bool": "true or false", "int": "a whole number", "float": "a number"}
+SIGNS = "letters, digits, spaces and . , : ; ( ) + - @ # = _ are allowed"
+GREATEST = {"int": 2**53, "float": 1e30}
+SHORTEST, LATEST = 1e-12, 1e9  # seconds
+
+
+class RecordingError(ValueError):
+    """A file is no recording; the message names the field, its value and what is allowed."""
+
+
+def from_row(row: Any, where: str = "timing") -> Timing:
+    """One timing from its JSON object; raises RecordingError.
+
+    That it settled is not believed: its quartiles must say so too.
+    """
+    if not isinstance(row, dict):
+        raise RecordingError(f"{where}={short(row)} is not an object with the fields of a timing.")
+    names = [entry.name for entry in TRAVELS]
+    for name in names:
+        if name not in row:
+            raise RecordingError(f"{where}.{name} is missing.")
+    for name in row:
+        if name not in names:
+            raise RecordingError(f"{where}.{short(name)} is not a field of a timing. These are: {', '.join(names)}.")
+    for entry in TRAVELS:
+        _check(f"{where}.{entry.name}", entry.name, row[entry.name])
+    found = Timing(**{entry.name: _exact(entry.name, row[entry.name]) for entry in TRAVELS})
+    _check_whole(where, found)
+    return replace(found, settled=found.settled and found.error is None and found.spread.settled)
+
+
+def row(timing: Timing) -> dict[str, Any]:
+    """A timing as the object that stands for it in a file; `from_row` gives it back."""
+    return {entry.name: getattr(timing, entry.name) for entry in TRAVELS}
+
+
+def _check(where: str, name: str, value: Any) -> None:
+    """Raises RecordingError unless the value is of the field's kind and within its bounds."""
+    kind, _, optional = KINDS[name].partition(" | ")
+    if value is None and optional:
+        return
+    if value is None or not _right(kind, value):
+        raise RecordingError(f"{where}={short(value)} is not {WORDS[kind]}{' or null' if optional else ''}.")
+    if kind == "str":
+        _check_text(where, name, value)
+    elif kind != "bool":
+        least, most = _ends(name, kind)
+        if not least <= value <= most:
+            raise RecordingError(f"{where}={short(value)} is not between {_said(least)} and {_said(most)}.")
+
+
+def _right(kind: str, value: Any) -> bool:
+    """Is the value of this kind? JSON tells no 1 from 1.0, so that a whole number is a number too."""
+    types = {"str": str, "bool": bool, "int": int, "float": (int, float)}[kind]
+    return isinstance(value, types) and (kind == "bool" or not isinstance(value, bool))
+
+
+def _exact(name: str, value: Any) -> Any:
+    """Numbers of a field that may have a fraction as such, however they were written."""
+    return float(value) if KINDS[name].startswith("float") and value is not None else value
+
+
+def _ends(name: str, kind: str) -> tuple[float, float]:
+    """The least and the greatest that a number may be: the sizes as in a sweep."""
+    if name in TIMES:
+        return SHORTEST, LATEST
+    most = KNOBS[AXES[name]].high if name in AXES else None
+    return 1 if name in POSITIVE else 0, most or GREATEST[kind]
+
+
+def _said(end: float) -> str:
+    return f"{end:,}" if isinstance(end, int) else f"{end:g}"
+
+
+def _check_text(where: str, name: str, value: str) -> None:
+    if len(value) > LONGEST or not value.isprintable():
+        raise RecordingError(f"{where}={short(value)} is not printable text of at most {LONGEST} characters.")
+    if name == "when":
+        try:
+            datetime.fromisoformat(value)
+        except ValueError:
+            raise RecordingError(
+                f"{where}={short(value)} is not a date and time like 2026-01-31T12:00:00+00:00."
+            ) from None
+    elif name in CHOICES and value not in CHOICES[name]:
+        raise RecordingError(f"{where}={short(value)} is not one of: {', '.join(CHOICES[name])}.")
+    elif not value and name != "source":
+        raise RecordingError(f"{where} is empty; it needs {'a reason' if name == 'error' else 'a name'}.")
+    elif name != "error" and not NAME.fullmatch(value):
+        raise RecordingError(f"{where}={short(value)} is no name: {SIGNS}.")
+
+
+def _check_whole(where: str, found: Timing) -> None:
+    """Raises RecordingError unless there are three times in order, or an error."""
+    times = (found.lower, found.median, found.upper)
+    if found.error is not None:
+        if any(value is not None for value in times):
+            raise RecordingError(f"{where} has an error and times. Where there is an error, the times are null.")
+        return
+    lower, median, upper = times
+    if lower is None or median is None or upper is None:
+        raise RecordingError(f"{where} has neither an error nor all of lower, median and upper.")
+    if not 0 < lower <= median <= upper:
+        said = f"lower={lower}, median={median}, upper={upper}"
+        raise RecordingError(f"{where} has {said}; they are above 0 and rise.")
+    if found.repeats < 1:
+        raise RecordingError(f"{where}.repeats={found.repeats}; a time was measured at least once.")

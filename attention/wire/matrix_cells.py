@@ -1,0 +1,148 @@
+"""Matrices of any sign and size to bytes: what the browser draws the steps from.
+
+A value travels as a float of 16 bits after a power of two was taken out of the whole matrix, so that its greatest is
+near the top of what 16 bits hold. It is rounded to the side on which its first three digits stay what they are, down to
+a 10^-9th of the greatest; minus infinity stays what it is. Where a side is longer than `SIDE`, a cell stands for several
+and carries the one of the greatest magnitude, with its place.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from einops import rearrange
+from jaxtyping import Bool, Float, Float16, Int16, UInt8
+from torch import Tensor
+
+from attention.config import Config
+from attention.steps.plan import Step, by_name
+from attention.wire.digits import turns
+from attention.wire.framing import framed
+
+SIDE = 128  # cells a side at the most
+CELLS = 2**16  # cells of a matrix with all its heads at the most; of a larger one, one head is sent
+TOP = 15  # the exponent that the greatest of a matrix gets: float16 ends at 2 ** 16
+LIMIT = 100  # of the exponent: a float32 must hold the power of two
+LEAST = 2.0**-24  # the least float16: what is smaller and not zero becomes it
+NORMAL = -14  # exponent of the least float16 with all its digits
+INFINITE = 0x7C00  # bits of infinity as a float16
+
+
+@dataclass(frozen=True, eq=False)
+class Matrix:
+    """A matrix, or one a head, as it is sent: `codes (h p r)`, `places (h p r)` within a tile, None where tiles are cells.
+
+    `first` is the number of the first head that is there; `tiles`: rows and columns of a cell; `exponent`: a value is its
+    code times 2 to this; `most`: the greatest magnitude, infinities aside.
+    """
+
+    codes: Float16[Tensor, "h p r"]
+    places: Int16[Tensor, "h p r"] | None
+    first: int
+    tiles: tuple[int, int]
+    exponent: int
+    most: float
+
+
+def matrix(value: Float[Tensor, "h r c"] | Bool[Tensor, "h r c"], first: int = 0) -> Matrix:
+    """The matrix of some heads, ready to be sent; truths become ones and zeros."""
+    value = value.float()
+    rows, columns = value.shape[1:]
+    tiles = -(-rows // SIDE), -(-columns // SIDE)
+    cells, places = (value, None) if tiles == (1, 1) else _pooled(value, tiles)
+    size = cells.abs()
+    most = float(size.nan_to_num(0.0, 0.0, 0.0).max())
+    exponent = max(math.frexp(most)[1] - TOP, -LIMIT) if most else 0
+    return Matrix(_codes(cells, size, exponent), places, first, tiles, exponent, most)
+
+
+def _codes(cells: Float[Tensor, "h p r"], size: Float[Tensor, "h p r"], exponent: int) -> Float16[Tensor, "h p r"]:
+    """Halves that stand for values, of this size, once they are multiplied by 2 ** exponent."""
+    scaled = torch.ldexp(cells, torch.tensor(-exponent))
+    signed = scaled.half()
+    nearest = signed.abs()
+    below = nearest.view(torch.int16).int().sub_((nearest > scaled.abs_()).int())
+    up = size >= torch.index_select(_ups(exponent), 0, below.clamp(max=INFINITE).flatten()).view_as(size)
+    codes = below.add_(up.int()).to(torch.int16).view(torch.float16)
+    return codes.masked_fill_((codes == 0) & (size > 0), LEAST).copysign_(signed)
+
+
+@lru_cache(maxsize=64)
+def _ups(exponent: int) -> Float[Tensor, "code"]:
+    """For each half as bits: the least size from which on the next one stands for it.
+
+    That is the middle between both, or where the third digit turns between them.
+    """
+    values = torch.arange(INFINITE + 1, dtype=torch.int16).view(torch.float16).double() * 2.0**exponent
+    lowest, highest = (math.log10(2) * (exponent + power) for power in (NORMAL, TOP + 1))
+    found = turns(math.floor(lowest), math.ceil(highest))
+    before = torch.searchsorted(values, found.double()) - 1  # what is before a half stands before it
+    normal = before >= 1 << 10
+    ups = torch.cat(((values[:-1] + values[1:]) / 2, torch.tensor([math.nan]))).float()
+    ups[before[normal]] = found[normal]
+    return ups
+
+
+def _pooled(value: Float[Tensor, "h n m"], tiles: tuple[int, int]) -> tuple[Tensor, Int16[Tensor, "h p r"]]:
+    """The greatest magnitude of every tile with its sign and place; minus infinity only where there is nothing else."""
+    down, across = tiles
+    missing = (0, -value.shape[2] % across, 0, -value.shape[1] % down)
+    padded = F.pad(value, missing, value=math.nan)
+    flat = rearrange(padded, "h (p i) (r j) -> h p r (i j)", i=down, j=across)
+    size = flat.abs().nan_to_num(-2.0, -1.0, -1.0)  # what is not there, below what is hidden, below every number
+    at = size.argmax(-1, keepdim=True)
+    return flat.gather(-1, at)[..., 0].contiguous(), at[..., 0].to(torch.int16)
+
+
+def payload(header: dict[str, Any], drawn: Sequence[Matrix], mask: Bool[Tensor, "q k"] | None) -> bytes:
+    """One message: a header, codes and places matrix by matrix as u16, and the mask as bits, the highest of a byte first,
+    rows padded to bytes.
+    """
+    header = header | {"matrices": [_described(header["matrices"][i], each) for i, each in enumerate(drawn)]}
+    header["masked"] = mask is not None
+    tensors = [tensor for each in drawn for tensor in (each.codes, each.places) if tensor is not None]
+    bits = [] if mask is None else [packed(mask).numpy().tobytes()]
+    return framed(header, [*(tensor.contiguous().numpy().data for tensor in tensors), *bits])
+
+
+def _described(words: dict[str, Any], drawn: Matrix) -> dict[str, Any]:
+    heads, rows, columns = drawn.codes.shape
+    shape = {"sent": heads, "first": drawn.first, "high": rows, "broad": columns, "tiles": drawn.tiles}
+    return words | shape | {"exponent": drawn.exponent, "most": drawn.most, "places": drawn.places is not None}
+
+
+def packed(mask: Bool[Tensor, "q k"]) -> UInt8[Tensor, "q b"]:
+    """A bit a pair, eight to a byte, the first one highest."""
+    padded = F.pad(mask, (0, -mask.shape[1] % 8)).to(torch.uint8)
+    bits = rearrange(padded, "q (b i) -> q b i", i=8)
+    return (bits << torch.arange(7, -1, -1, dtype=torch.uint8)).sum(-1, dtype=torch.uint8)
+
+
+def drawn(config: Config, found: dict[str, Tensor], names: Sequence[str]) -> list[Matrix]:
+    """The matrices of these steps, hidden weights as minus infinity.
+
+    Of a matrix that would be too much with all its heads, only that of the head in focus. `found` is `passes.values` of
+    the config, of all heads, or with the squares of the head in focus alone.
+    """
+    plan, shown = by_name(config), dict(found)
+    if "mask" in found:  # hidden is not the same as zero
+        shown["weights"] = found["weights"].masked_fill(~found["mask"], -math.inf)
+    return [_of_heads(config, plan[name], shown[name]) for name in names]
+
+
+def _of_heads(config: Config, step: Step, value: Tensor) -> Matrix:
+    if not step.by_head:
+        return matrix(value[None])
+    heads, rows, columns = step.shape
+    focus = config.head * heads // config.heads
+    if len(value) < heads:
+        return matrix(value, focus)
+    if heads * min(rows, SIDE) * min(columns, SIDE) > CELLS:
+        return matrix(value[focus : focus + 1], focus)
+    return matrix(value)
