@@ -1,34 +1,20 @@
 """A small, exact attention core, and the parts of the app that shows it.
 
-From the ground up, where each may import what stands before it:
+At the root stands what one uses and adds to; wings make it work, and say in their own first lines what lives there. From the
+ground up, where each may import what stands before it:
 
     masks scores inputs    rules about a pair of tokens, about a score, about where x comes from
-    framing digits         a header and bytes as one message, and where the third digit of a number turns
-    memory threads         where large weights are kept, who computes alone
-    lanes kept             who may wait for whom, and results that are kept up to so many bytes
+    machine                memory, threads, who may wait for whom, what is kept
     attend layer           attention with the weights of every head, as a function and as a module
     config codec           every knob, and the link that carries them
-    projected trace        queries, keys and values of a config; every step of one pass
-    heads                  what a head does, in numbers
-    bounds quadtree blocks  which blocks of the square a mask rule hides, shows or cuts
-    scoring pooling spread  some rows of one head, pooled while they are computed; here or by an executor
-    cluster                an executor that spreads that work over other machines
-    maps zoom              pictures of the weights at any length, and what follows from them
-    map_numbers estimate   what a head does at any length, in numbers; how long that takes
-    parity map_parity program  the proof that a trace is PyTorch's attention, and the program that computes it
-    stages distribution    how one row of weights came about, and the weights of all rows
-    scaling precision      why scores are divided by the root of d_head, and what number types do to a head
-    gallery effect audit   masks side by side, what one takes from the weights, and rows that see nothing
-    grouping mask_code     heads that share keys and values, and a mask as code to take away
-    steps passes lit matrices        a pass matrix by matrix: what each is, its numbers, where a cell comes from, its bytes
+    sources                where queries, keys and values come from
+    trace heads            every step of one pass; what a head does, in numbers
+    maps                   pictures of the weights at any length, and what follows from them
+    steps                  a pass matrix by matrix, and the program that computes it
+    analysis               what one asks of attention, a question a file
     published              attention as others have published it, against this one
-    devices implementations sweep    what can be timed where, and which cases of it are
-    stopwatch footprint roofline     seconds, bytes and operations of a call, and what hardware could do at best
-    recordings comparison  timings as they are kept and travel, and what they say about each other
-    calls yardstick course  a case made ready, whether the machine is left alone, what is known about a case so far
-    turn timing            one measurement at a time, seconds with their spread
-    command                the command line of timing
-    tables cells softmax_tables      tensors to rows and bytes
+    timing                 how long it takes, here and elsewhere
+    tables wire            tensors to rows, and to bytes
     charts components      figures, and the parts that run in the browser
     ui                     how a page begins, and cached calls into the core
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import ast
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -27,9 +29,11 @@ OWNED = {
     "query_params": "attention/ui/page.py",
     "Kept": "attention/ui/compute.py",
 }
-UNUSED = {"cache_data", "cache_resource"}  # unbounded but for a count; attention/kept.py counts bytes
+UNUSED = {"cache_data", "cache_resource"}  # bounded by a count; attention/machine/kept.py counts bytes
 WAITS = {"wait", "as_completed", "Future", "ThreadPoolExecutor", "ProcessPoolExecutor", "Barrier", "Condition", "Queue"}
-WAITERS = {"lanes", "threads", "cluster", "spread"}  # who waits by other means than a lane's work, or makes threads
+WAITERS = {  # who waits by other means than a lane's work, or makes threads
+    f"attention/{name}.py" for name in ("machine/lanes", "machine/threads", "maps/cluster", "maps/jobs")
+}
 
 every_file = pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(ROOT)))
 every_page = pytest.mark.parametrize("file", [*PAGES, ROOT / "app.py"], ids=lambda file: str(file.relative_to(ROOT)))
@@ -70,8 +74,37 @@ def exists(name: str) -> bool:
 
 
 def home(file: Path) -> str:
-    """The part that a file of the package belongs to."""
+    """The part that a file of the package belongs to: its wing, or itself where it stands at the root."""
     return file.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def dotted(file: Path) -> str:
+    """The name by which a file is imported."""
+    names = file.relative_to(ROOT).with_suffix("").parts
+    return ".".join(names[:-1] if names[-1] == "__init__" else names)
+
+
+MODULES = {dotted(file): file for file in FILES}
+
+
+def imported(file: Path) -> set[str]:
+    """The modules of the package that a file imports as it is imported itself, not within functions."""
+    found = set()
+    for node in parsed(file).body:
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("attention"):
+            names = {f"{node.module}.{alias.name}" for alias in node.names}
+            found |= names & MODULES.keys() or {node.module or ""}
+    return found & MODULES.keys() - {dotted(file)}
+
+
+def circles(arrows: dict[str, set[str]]) -> list[str]:
+    """The names from which one gets back to themselves."""
+    far = {name: set(found) for name, found in arrows.items()}
+    for through in arrows:
+        for found in far.values():
+            if through in found:
+                found |= far[through]
+    return sorted(name for name, found in far.items() if name in found)
 
 
 def test_the_map_can_be_read():
@@ -100,6 +133,46 @@ def test_imports_run_downwards(file):
 PUBLIC = {f"attention.{name}" for name in attention.__all__ if not exists(name)}
 
 
+def test_no_circle_within_a_wing_or_between_modules():
+    """A wing's front door, its `__init__`, may import what is behind it; what is behind it does not go round by the door."""
+    arrows = {name: imported(file) for name, file in MODULES.items() if file.name != "__init__.py"}
+    assert circles(arrows) == []
+    assert circles({"a": {"b"}, "b": {"c"}, "c": {"b"}}) == ["b", "c"]
+    doors = {name for name, file in MODULES.items() if file.name == "__init__.py"}
+    for name, found in arrows.items():
+        wing = name.rpartition(".")[0]
+        assert wing not in found & doors or wing == "attention", f"{name} goes round by the door of its own wing"
+
+
+def test_every_module_can_be_imported_first():
+    """Whichever module a notebook begins with; in one process, from an empty package each time."""
+    code = (
+        "import sys, importlib\n"
+        "for name in sys.argv[1:]:\n"
+        "    importlib.import_module(name)\n"
+        "    for known in [known for known in sys.modules if known.partition('.')[0] == 'attention']:\n"
+        "        del sys.modules[known]\n"
+    )
+    names = [name for name in sorted(MODULES) if not name.endswith("__main__")]
+    done = subprocess.run([sys.executable, "-c", code, *names], cwd=ROOT, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr[-1000:]
+
+
+WINGS = [file for file in FILES if file.name == "__init__.py" and file.parent.parent == PACKAGE]
+
+
+@pytest.mark.parametrize("file", WINGS, ids=lambda file: file.parent.name)
+def test_a_wing_says_what_lives_there(file):
+    """Every module of it by its name, so that a stranger finds any line in three looks."""
+    said = ast.get_docstring(parsed(file)) or ""
+    names = {other.stem for other in file.parent.glob("[a-z]*.py")}
+    silent = {name for name in names if f"`{name}`" not in said}
+    assert not silent or file.parent.name in FULL, f"the first lines of {file.parent.name} don't name {sorted(silent)}"
+
+
+FULL = {"charts", "components", "published", "ui"}  # too many to name: a file a chart, a component, a document
+
+
 @every_file
 def test_each_library_has_its_place(file):
     libraries = {name.split(".")[0] for name in imports(file)}
@@ -114,8 +187,10 @@ def test_state_and_caches_have_one_owner(file):
     used = {node.attr for node in ast.walk(parsed(file)) if isinstance(node, ast.Attribute)}
     taken = {alias.name for node in ast.walk(parsed(file)) if isinstance(node, ast.ImportFrom) for alias in node.names}
     for name in OWNED.keys() & (used | taken):
-        assert str(file.relative_to(ROOT)) in (OWNED[name], "attention/kept.py"), f"{name} belongs to {OWNED[name]}"
-    assert not UNUSED & used, "attention/kept.py keeps results"
+        assert str(file.relative_to(ROOT)) in (OWNED[name], "attention/machine/kept.py"), (
+            f"{name} belongs to {OWNED[name]}"
+        )
+    assert not UNUSED & used, "attention/machine/kept.py keeps results"
 
 
 @every_file
@@ -126,7 +201,9 @@ def test_who_waits_for_whom_is_said_by_lanes(file):
         if isinstance(node, ast.ImportFrom) and node.module in ("concurrent.futures", "threading", "queue", "asyncio")
         for alias in node.names
     }
-    assert home(file) in WAITERS or not WAITS & taken, "hand work to a lane: it knows who may wait for whom"
+    assert str(file.relative_to(ROOT)) in WAITERS or not WAITS & taken, (
+        "hand work to a lane: it knows who may wait for whom"
+    )
 
 
 @pytest.mark.parametrize("file", [*FILES, *PAGES, ROOT / "app.py"], ids=lambda file: str(file.relative_to(ROOT)))

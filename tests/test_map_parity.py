@@ -9,7 +9,7 @@ import torch
 from hypothesis import given, settings
 
 from attention import head_maps
-from attention.analysis.map_parity import parity
+from attention.analysis.parity import map_parity
 from attention.maps import zoom
 from attention.masks import MASKS, Rule, causal, padding
 from tests.strategies import normal
@@ -20,7 +20,7 @@ from tests.test_maps import cases
 @given(cases(whole=True))
 def test_every_map_agrees(case):
     n, rule = case.query.shape[1], case.mask if isinstance(case.mask, Rule) else MASKS[case.mask]
-    found = parity(head_maps(case.query, case.key, case.mask, **case.options), case.query, case.key)
+    found = map_parity(head_maps(case.query, case.key, case.mask, **case.options), case.query, case.key)
     assert max(found.weights, found.output, found.row_sum) < 1e-9
     assert found.blind == int((~rule.square(n, n, case.options["span"]).any(-1)).sum())
     assert found.rows == min(n, 16)
@@ -29,14 +29,14 @@ def test_every_map_agrees(case):
 @pytest.mark.parametrize("softmax", ["standard", "plus one"])
 def test_long_maps_of_several_heads_agree_within_float32(softmax):
     query, key = normal(0, 4, 4500, 8), normal(1, 2, 4500, 8)
-    found = parity(head_maps(query, key, causal - padding, 4000, softcap=5.0, softmax=softmax), query, key, rows=5)
+    found = map_parity(head_maps(query, key, causal - padding, 4000, softcap=5.0, softmax=softmax), query, key, rows=5)
     assert found.agrees and found.weights > 0 and found.rows == 5
     assert found.blind == 500
 
 
 def test_large_scores_of_a_long_map_agree_but_for_their_rounding():
     query, key = 20 * normal(0, 1, 4500, 8), normal(1, 1, 4500, 8)
-    found = parity(head_maps(query, key, "window", 16, scale=4.0), query, key)
+    found = map_parity(head_maps(query, key, "window", 16, scale=4.0), query, key)
     assert found.agrees and not found.close and found.rounding < 1e-3
 
 
@@ -45,16 +45,16 @@ def test_what_is_wrong_in_one_head_is_found():
     maps = head_maps(query, key)
     off = maps.lse.clone()
     off[1, -1] += 0.01
-    found = parity(replace(maps, lse=off), query, key)
+    found = map_parity(replace(maps, lse=off), query, key)
     assert found.weights > 1e-4 and found.output > 1e-4 and found.row_sum == pytest.approx(0.00995, rel=1e-3)
-    assert not parity(maps, query, key.roll(1, 1)).agrees
-    assert not parity(head_maps(query, key, "full"), query, key).blind
-    assert not parity(replace(head_maps(query, key, "full"), scoring=maps.scoring), query, key).agrees
+    assert not map_parity(maps, query, key.roll(1, 1)).agrees
+    assert not map_parity(head_maps(query, key, "full"), query, key).blind
+    assert not map_parity(replace(head_maps(query, key, "full"), scoring=maps.scoring), query, key).agrees
 
 
 def test_windows_and_previews_are_refused():
     q = torch.ones(1, 20, 4)
     with pytest.raises(ValueError, match="preview has no log-sum-exp"):
-        parity(zoom.preview(q, q), q, q)
+        map_parity(zoom.preview(q, q), q, q)
     with pytest.raises(ValueError, match="are a window"):
-        parity(head_maps(q, q, rows=(2, 9)), q, q)
+        map_parity(head_maps(q, q, rows=(2, 9)), q, q)

@@ -6,7 +6,7 @@ from torch.nn.attention.flex_attention import create_mask
 
 from attention import Config, scaled_dot_product_attention
 from attention.masks import COMBINATIONS, MASKS
-from attention.steps import mask_code
+from attention.steps import program
 
 SEVERAL = [Config(mask=name, tokens=n, span=span) for name in MASKS for n, span in ((2, 1), (11, 3), (7, 9))] + [
     Config(mask=first, combine=how, second=second, tokens=10, span=3)
@@ -25,8 +25,8 @@ def run(program):
 def test_both_give_the_square_on_the_screen(config):
     n = config.tokens
     square = config.rule.square(n, n, config.span)
-    assert torch.equal(create_mask(run(mask_code.mask_mod(config))["mask_mod"], 1, 1, n, n, device="cpu")[0, 0], square)
-    assert torch.equal(run(mask_code.dense(config))["mask"], square)
+    assert torch.equal(create_mask(run(program.mask_mod(config))["mask_mod"], 1, 1, n, n, device="cpu")[0, 0], square)
+    assert torch.equal(run(program.dense(config))["mask"], square)
 
 
 @pytest.mark.filterwarnings("ignore:flex_attention called without torch.compile")
@@ -34,10 +34,10 @@ def test_both_programs_attend_as_ours():
     config = Config(mask="sinks", combine="and", second="documents", tokens=12, span=5)
     q, k, v = torch.randn(3, 1, 2, 12, 16)
     ours = scaled_dot_product_attention(q, k, v, config.rule.square(12, 12, 5)).output
-    torch.testing.assert_close(run(mask_code.mask_mod(config))["attention"](q, k, v), ours, atol=1e-5, rtol=0)
-    torch.testing.assert_close(run(mask_code.dense(config))["attention"](q, k, v), ours, atol=1e-5, rtol=0)
+    torch.testing.assert_close(run(program.mask_mod(config))["attention"](q, k, v), ours, atol=1e-5, rtol=0)
+    torch.testing.assert_close(run(program.dense(config))["attention"](q, k, v), ours, atol=1e-5, rtol=0)
 
 
 def test_the_rule_reads_as_one_would_write_it():
-    text = mask_code.mask_mod(Config(mask="causal", combine="and", second="documents", tokens=8, span=4))
+    text = program.mask_mod(Config(mask="causal", combine="and", second="documents", tokens=8, span=4))
     assert "return (kv_idx <= q_idx) & (torch.div(q_idx, span, rounding_mode='floor')" in text

@@ -13,7 +13,7 @@ from attention.codec import link
 from attention.components.inline import component, nothing
 from attention.config import Config
 from attention.tables.rows import mask_card
-from attention.wire.framing import framed
+from attention.wire.message import framed
 
 
 def mask_gallery(

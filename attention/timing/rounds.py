@@ -1,14 +1,9 @@
-"""Seconds with their spread: how long attention takes here, and from which length on another device pays.
+"""A sweep, measured in rounds: each case is visited several times, spread over the whole run.
 
-    from attention.timing import Sweep, measure
-    timings = measure(Sweep(lengths=(256, 1024), seconds=20))
-
-or `python -m attention.timing --help`. A case is timed in visits that are spread over the whole run, in an order that
-is shuffled anew each round, so that whatever else the machine does meanwhile meets all cases alike and shows in their
-quartiles. A yardstick between visits tells when the machine was not left alone: a case is visited until three visits
-were quiet, and these count. Each visit draws fresh normal data and warms up. What is timed is a function's whole call,
-with the memory that it asks for; inputs, masks and layers are made before. Timed implementations are in
-`implementations.py`.
+The order of the visits is shuffled anew each round, so that whatever else the machine does meanwhile meets all cases alike
+and shows in their quartiles. A yardstick between visits tells when the machine was not left alone: a case is visited until
+three visits were quiet, and these count. Each visit draws fresh normal data and warms up. What is timed is a function's whole
+call, with the memory that it asks for; inputs, masks and layers are made before.
 """
 
 from __future__ import annotations
@@ -32,8 +27,6 @@ from attention.timing.prepared import attempt, ready
 from attention.timing.recordings import Timing
 from attention.timing.sweep import Case, Sweep
 from attention.timing.yardstick import yardstick
-
-__all__ = ["IMPLEMENTATIONS", "Case", "Progress", "Sweep", "Timing", "measure"]
 
 VISIT = (0.02, 0.5)  # seconds of a visit, at the least and at the most
 TRIAL = 16  # tokens on which is tried whether a device has an implementation

@@ -29,7 +29,6 @@ from attention.analysis.distribution import distribution as counted
 from attention.analysis.kv_groups import Grouping
 from attention.analysis.kv_groups import groupings as every_grouping
 from attention.analysis.map_numbers import numbers as map_profile
-from attention.analysis.map_parity import parity as map_against_torch
 from attention.analysis.mask_effect import hidden as taken
 from attention.analysis.mask_effect import unmasked
 from attention.analysis.mask_gallery import Exhibit
@@ -37,6 +36,7 @@ from attention.analysis.mask_gallery import exhibit as one_mask
 from attention.analysis.mask_gallery import gallery as every_mask
 from attention.analysis.number_types import Rounded
 from attention.analysis.parity import Parity
+from attention.analysis.parity import map_parity as map_against_torch
 from attention.analysis.parity import parity as against_torch
 from attention.charts import theme
 from attention.config import Config

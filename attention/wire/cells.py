@@ -19,8 +19,7 @@ from jaxtyping import Bool, Float, Int, UInt8, UInt16
 from torch import Tensor
 from torch.nn import functional as F
 
-from attention.wire.digits import turns
-from attention.wire.framing import framed
+from attention.wire.message import framed, turns
 
 MASKED, ZERO, LEAST, ONE = 0, 1, 2, 65535  # codes: hidden by the mask, exactly zero, the least weight, a weight of one
 BITS = 12  # of the 23 in a mantissa that a code drops; while a tile is pooled they say where its greatest stands

@@ -22,8 +22,7 @@ from torch import Tensor
 
 from attention.config import Config
 from attention.steps.plan import Step, by_name
-from attention.wire.digits import turns
-from attention.wire.framing import framed
+from attention.wire.message import framed, turns
 
 SIDE = 128  # cells a side at the most
 CELLS = 2**16  # cells of a matrix with all its heads at the most; of a larger one, one head is sent

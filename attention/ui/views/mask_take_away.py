@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from attention.config import Config
-from attention.steps import mask_code
+from attention.steps import program
 
 
 def section(config: Config) -> None:
@@ -13,9 +13,9 @@ def section(config: Config) -> None:
     flex, tensor = st.columns(2, gap="medium")
     with flex:
         st.markdown("**`mask_mod` for `flex_attention`**: skips blocks that are hidden whole; fast once compiled.")
-        st.code(mask_code.mask_mod(config), language="python", wrap_lines=True)
+        st.code(program.mask_mod(config), language="python", wrap_lines=True)
     with tensor:
         st.markdown("**Dense boolean tensor**: True takes part; for short sequences, and for any backend.")
-        st.code(mask_code.dense(config), language="python", wrap_lines=True)
+        st.code(program.dense(config), language="python", wrap_lines=True)
     source = "; ".join(dict.fromkeys(config.rule.source.split("; ")))
     st.caption(f"Source of the rule: {source}.")

@@ -1,0 +1,6 @@
+"""What a computer needs of us: memory for large weights, threads, who may wait for whom, and what is kept.
+
+Nothing here knows what attention is. `memory` finds room for weights, `threads` have torch compute alone; a new kind of work
+gets one of the `lanes`, of a rank above all that it waits for. What is worth keeping is begun through `kept`, which counts
+bytes. The app's lanes and results are those of ui/compute.py.
+"""

@@ -1,0 +1,4 @@
+"""What the browser is sent: a header and bytes (`message`), the squares of all heads (`cells`), a pass (`matrix_cells`).
+
+Numbers travel as 16 bits that keep their first three digits; the browser turns them into colours.
+"""
