@@ -8,7 +8,6 @@ from dataclasses import replace
 import pytest
 import torch
 import torch.nn.functional as F
-from attention.lit import RULES, Box, lit
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch.testing import assert_close
@@ -20,6 +19,7 @@ from attention.scores import POSITIONS
 from attention.steps.plan import Step, by_name, matrix_product, steps
 from attention.steps.values import difference, pairs, values
 from attention.trace import trace
+from tests.lit import RULES, Box, lit
 from tests.strategies import configs
 
 SELF = {"keys": 0, "d_v": 0}

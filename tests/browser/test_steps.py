@@ -7,7 +7,6 @@ from urllib.parse import parse_qsl
 
 import pytest
 import torch
-from attention.lit import Box, lit
 from playwright.sync_api import expect
 from torch import Tensor
 
@@ -16,6 +15,7 @@ from attention.config import Config
 from attention.steps.plan import by_name
 from attention.steps.values import values
 from attention.wire.matrix_cells import matrix
+from tests.lit import Box, lit
 
 MATRICES = '[data-testid="matrices"]'
 SMALL = "tokens=5&heads=2&d_model=8"
