@@ -80,6 +80,13 @@ def test_operations_are_those_of_two_matrix_products():
     assert flops(10, 64, 0.25) == 0.25 * flops(10, 64)
 
 
+def test_documents_in_both_directions_are_not_those_of_a_decoder():
+    """Llama 3 masks documents within a causal mask: `causal and documents`."""
+    square = MASKS["documents"].square(4, 4, 2)
+    assert torch.equal(square, square.T)
+    assert "Llama" not in MASKS["documents"].users
+
+
 def test_every_rule_says_who_uses_it_and_where_it_is_from():
     for each in gallery(8, 2, 1):
         assert len(each.rule.users) > 3 and len(each.rule.source) > 10
