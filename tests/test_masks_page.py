@@ -55,7 +55,7 @@ def test_settings_at_their_ends_show_something(detail, knobs):
     app = opened(mask_detail=detail, **knobs)
     assert not app.exception
     names = [card["name"] for card in cards(app)]
-    assert names[-len(MASKS) :] == list(MASKS)
+    assert names[: len(MASKS)] == list(MASKS)
     assert [card["name"] for card in cards(app) if card["used"]] == [Config(**_typed(knobs)).rule_name]
 
 

@@ -36,20 +36,17 @@ def view(config: Config) -> None:
 def _title(config: Config) -> None:
     title, ask = st.columns([7, 1], vertical_alignment="bottom")
     with title:
-        st.markdown(
-            f"**Masks.** A row is a query, a column a key; where it is hatched, the query does not see the key. "
-            f"In use, **{config.rule_name}**: {config.rule.help}"
-        )
+        st.markdown("**Masks.** A row is a query, a column a key; where it is hatched, the query does not see the key.")
         proof.badge(config)
     with ask:
         predict.offer({"mask": "Predict"})
 
 
 def _gallery(config: Config) -> None:
-    joined = config.combine != "none"
-    own = [compute.exhibit(config.tensors, config.layers)] if joined else []
-    mask_gallery(config, [*own, *compute.gallery(config.tokens, config.span, config.layers)], on_choice=acts.chosen)
     used = compute.exhibit(config.tensors, config.layers)
+    own = [used] if config.combine != "none" else []
+    mask_gallery(config, [*compute.gallery(config.tokens, config.span, config.layers), *own], on_choice=acts.chosen)
+    st.markdown(f"In use, **{config.rule_name}**: {config.rule.help}")  # below, as its length would move the cards
     st.caption(
         f"**{config.rule_name}**{_span(config)} keeps {used.pairs:,} of {config.tokens**2:,} pairs: $q k^\\top$ "
         f"and $w v$ need {_count(config, used.share)} of $4 n^2 d_{{model}}$ = {_count(config)} operations a layer, "
