@@ -17,7 +17,7 @@ From the ground up, where each may import what stands before it:
     parity map_parity program  the proof that a trace is PyTorch's attention, and the program that computes it
     stages distribution    how one row of weights came about, and the weights of all rows
     scaling precision      why scores are divided by the root of d_head, and what number types do to a head
-    gallery effect audit   masks side by side, what one takes from the weights, and rows that see nothing
+    reach gallery effect audit   masks side by side, what one takes from the weights, and rows that see nothing
     grouping mask_code     heads that share keys and values, and a mask as code to take away
     steps passes lit matrices        a pass matrix by matrix: what each is, its numbers, where a cell comes from, its bytes
     published              attention as others have published it, against this one

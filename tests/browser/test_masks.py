@@ -6,8 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from attention import Config
-from attention.gallery import shares
-from attention.masks import MASKS
+from attention.gallery import gallery
 
 GALLERY = '[data-testid="mask-gallery"]'
 PICTURES = """(gallery) => [...document.querySelectorAll(gallery + " li[data-mask]")].map((card) => {
@@ -40,16 +39,15 @@ def use(tab, mask):
     return tab.page.get_by_role("button", name=f"Use this mask: {mask}", exact=True)
 
 
-@pytest.mark.parametrize(("tokens", "span"), [(7, 2), (200, 30)])
+@pytest.mark.parametrize(("tokens", "span"), [(7, 2), (200, 30), (65_536, 512)])
 def test_every_picture_is_its_rule(visit, tokens, span):
     tab = visit(f"masks?tokens={tokens}&span={span}")
     shown(tab, tokens=tokens, span=span)
     found = tab.page.evaluate(PICTURES, GALLERY)
-    assert [each["name"] for each in found] == list(MASKS)
-    for each in found:
-        square = MASKS[each["name"]].square(tokens, tokens, span)
-        tile = -(-tokens // 96)
-        assert each["kept"] == (shares(square, tile) * 255).round().int().flatten().tolist()
+    exhibits = gallery(tokens, span, 4)
+    assert [each["name"] for each in found] == [exhibit.name for exhibit in exhibits]
+    for each, exhibit in zip(found, exhibits, strict=True):
+        assert each["kept"] == exhibit.pixels.flatten().tolist()
 
 
 def test_a_click_uses_a_mask_everywhere(visit):
