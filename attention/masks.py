@@ -75,48 +75,54 @@ def rule(source: str, span: str = "", users: str = "") -> Callable[[Pairs], Rule
     return lambda allows: Rule(allows, source, span, users)
 
 
-@rule("Vaswani et al. 2017, section 3.2.1 (encoder)", users="BERT, ViT, the encoders of T5 and Whisper")
+@rule("Vaswani et al. 2017, section 3.2.3 (encoder)", users="BERT, ViT, the encoders of T5 and Whisper")
 def full(q, k, n, span):
     """Every query sees every key."""
     return (q >= 0) & (k >= 0)
 
 
-@rule("Vaswani et al. 2017, section 3.2.3 (decoder)", users="GPT, Llama, every decoder-only model")
+@rule("Vaswani et al. 2017, section 3.2.3 (decoder)", users="GPT-2, Llama 2, most decoders")
 def causal(q, k, n, span):
     """A query sees itself and what came before."""
     return k <= q
 
 
 @rule(
-    "Jiang et al. 2023, Mistral 7B, section 2", "keys that a query sees, itself included", "Mistral 7B, Gemma 2 and 3"
+    "Jiang et al. 2023, Mistral 7B, section 2",
+    "keys that a query sees, itself included",
+    "Mistral 7B v0.1, layers of Gemma 2 and 3",
 )
 def window(q, k, n, span):
     """A query sees itself and the tokens just before it."""
     return (k <= q) & (q - k < span)
 
 
-@rule("Beltagy et al. 2020, Longformer, section 3.1", "one more than the farthest distance that is seen", "ModernBERT")
+@rule(
+    "Beltagy et al. 2020, Longformer, section 3.1",
+    "one more than the farthest distance that is seen",
+    "ModernBERT, most layers",
+)
 def local(q, k, n, span):
     """A query sees its neighbours on both sides."""
     return (q - k).abs() < span
 
 
-@rule("Raffel et al. 2020, T5, section 3.2.1", "length of the prefix", "UL2, PaliGemma")
+@rule("Raffel et al. 2020, T5, section 3.2.1", "length of the prefix", "PaliGemma, GLM-130B")
 def prefix(q, k, n, span):
     """Everybody sees the whole prefix; after it, only what came before."""
     return (k < span) | (k <= q)
 
 
-@rule("Krell et al. 2021, packed sequences, section 3.2.2", "length of a document", "Llama 3, in training")
+@rule("Krell et al. 2021, packed sequences, section 3.2.2", "length of a document", "packed BERT, NaViT")
 def documents(q, k, n, span):
     """A query sees the tokens of its own document, none of another."""
     return torch.div(q, span, rounding_mode="floor") == torch.div(k, span, rounding_mode="floor")
 
 
 @rule(
-    "Beltagy et al. 2020, Longformer, section 3.1",
+    "Beltagy et al. 2020, Longformer, sections 3.1 and 4.1",
     "keys that a query sees, itself included",
-    "Longformer, upper layers",
+    "Longformer as a decoder, some heads",
 )
 def dilated(q, k, n, span):
     """A query sees every second of the tokens before it, so that a window reaches twice as far."""
@@ -124,9 +130,9 @@ def dilated(q, k, n, span):
 
 
 @rule(
-    "Child et al. 2019, Sparse Transformers, section 4.2",
+    "Child et al. 2019, Sparse Transformers, section 4.3",
     "stride: length of the window, and step beyond it",
-    "Sparse Transformer",
+    "Sparse Transformer, of images and audio",
 )
 def strided(q, k, n, span):
     """A query sees the tokens just before it and every span-th one farther back."""
@@ -152,7 +158,7 @@ def sinks(q, k, n, span):
 @rule(
     "Paszke et al. 2019, torch.nn.MultiheadAttention, key_padding_mask",
     "number of padding tokens at the end",
-    "every batch of unequal lengths",
+    "batches of unequal lengths",
 )
 def padding(q, k, n, span):
     """Nobody sees the padding at the end."""

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from itertools import pairwise, product
+from unittest.mock import patch
 
 import hypothesis.strategies as st
 import pytest
 import torch
 from hypothesis import given, settings
 
-from attention.maps.blocks import Blocks, along, choices, classed, differences, visible
+from attention.maps import quadtree
+from attention.maps.blocks import Blocks, along, choices, classed, differences, kept, visible
 from attention.maps.bounds import Between
 from attention.masks import MASKS, Rule, rule
 
@@ -93,22 +95,36 @@ def test_spans_cover_what_is_seen_once_and_stop_where_they_must(found, n, span, 
         assert cut == got.cut[row].nonzero()[:, 0].tolist()
 
 
+smalls = st.sampled_from([0, quadtree.SMALL])  # up to which size a window is asked at once
 windows = st.none() | st.lists(st.integers(0, 70), min_size=2, max_size=2, unique=True).map(sorted).map(tuple)
 
 
 @laws
-@given(rules, st.integers(1, 70), st.integers(1, 75), st.integers(1, 80), windows, windows)
-def test_tiles_are_visible_where_any_pair_is(found, n, span, tile, rows, cols):
+@given(rules, st.integers(1, 70), st.integers(1, 75), st.integers(1, 80), windows, windows, smalls)
+def test_tiles_are_visible_where_any_pair_is(found, n, span, tile, rows, cols, small):
     n = max([n, *(ends[1] for ends in (rows, cols) if ends)])
     window = found.square(n, n, span)[slice(*(rows or (0, n))), slice(*(cols or (0, n)))]
     want = [[bool(part.any()) for part in strip.split(tile, 1)] for strip in window.split(tile)]
-    assert visible(found, n, span, tile, rows, cols).tolist() == want
+    with patch.object(quadtree, "SMALL", small):
+        assert visible(found, n, span, tile, rows, cols).tolist() == want
 
 
 @laws
-@given(rules, st.integers(1, 150), st.integers(1, 160))
-def test_keys_that_a_query_sees_are_counted(found, n, span):
-    assert torch.equal(choices(found, n, span), found.square(n, n, span).sum(-1))
+@given(rules, st.integers(1, 150), st.integers(1, 160), smalls)
+def test_keys_that_a_query_sees_are_counted(found, n, span, small):
+    with patch.object(quadtree, "SMALL", small):
+        assert torch.equal(choices(found, n, span), found.square(n, n, span).sum(-1))
+
+
+@laws
+@given(rules, st.integers(1, 150), st.integers(1, 160), st.integers(1, 160), smalls)
+def test_pairs_that_a_tile_keeps_are_counted(found, n, span, tile, small):
+    square = found.square(n, n, span)
+    want = [[int(part.sum()) for part in strip.split(tile, 1)] for strip in square.split(tile)]
+    with patch.object(quadtree, "SMALL", small):
+        tiles, seen = kept(found, n, span, tile)
+    assert tiles.tolist() == want
+    assert torch.equal(seen, square.sum(-1))
 
 
 @settings(laws, max_examples=25)

@@ -1,15 +1,24 @@
 """The masks beside each other: counted pair by pair, and the reach against powers of the boolean matrix."""
 
+from unittest.mock import patch
+
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attention.analysis.mask_gallery import exhibit, flops, gallery, reach, shares
-from attention.masks import MASKS
+from attention.analysis.mask_gallery import FAINT, exhibit, flops, gallery, inked
+from attention.analysis.mask_reach import reach, slid
+from attention.maps import quadtree
+from attention.masks import COMBINATIONS, MASKS, Rule
 
+LONG = 65_536
 SQUARES = st.integers(1, 12).flatmap(
     lambda n: st.lists(st.booleans(), min_size=n * n, max_size=n * n).map(lambda cells: torch.tensor(cells).view(n, n))
+)
+RULES = st.builds(
+    lambda how, one, other: COMBINATIONS[how](MASKS[one], MASKS[other]),
+    *map(st.sampled_from, (list(COMBINATIONS), list(MASKS), list(MASKS))),
 )
 
 
@@ -27,7 +36,23 @@ def by_powers(square, layers):
 @given(SQUARES, st.integers(1, 14))
 @settings(deadline=None, max_examples=150)
 def test_reach_is_that_of_the_boolean_power(square, layers):
-    assert reach(square, layers) == by_powers(square, layers)
+    assert reach(Rule(lambda q, k, n, span: square[q, k], ""), len(square), 1, layers) == by_powers(square, layers)
+
+
+@given(RULES, st.integers(1, 80), st.integers(1, 90), st.integers(1, 9), st.sampled_from([0, quadtree.SMALL]))
+@settings(deadline=None, max_examples=150)
+def test_reach_by_squares_is_that_of_the_boolean_power(rule, n, span, layers, small):
+    with patch.object(quadtree, "SMALL", small):
+        assert reach(rule, n, span, layers) == by_powers(rule.square(n, n, span), layers)
+
+
+@given(st.integers(1, 2**70), st.integers(1, 5))
+@settings(deadline=None)
+def test_a_pattern_slides_over_values_as_its_bits_say(pattern, many):
+    bits = [at for at in range(pattern.bit_length()) if pattern >> at & 1]
+    values = torch.randperm(bits[-1] + many, generator=torch.Generator().manual_seed(pattern % 1000))
+    want = [min(int(values[start + at]) for at in bits) for start in range(many)]
+    assert slid(pattern, values[None], many).tolist() == [want]
 
 
 @pytest.mark.parametrize("layers", [1, 2, 5, 40])
@@ -46,14 +71,61 @@ def test_reach_of_the_known_masks(layers):
     assert found["prefix"] == (n - 1, span - 1)
 
 
-@given(SQUARES, st.integers(1, 5))
-@settings(deadline=None, max_examples=60)
-def test_a_tile_holds_the_share_of_the_pairs_that_exist(square, tile):
-    found, n = shares(square, tile), len(square)
-    for i in range(0, n, tile):
-        for j in range(0, n, tile):
-            cells = square[i : i + tile, j : j + tile]
-            assert float(found[i // tile, j // tile]) == pytest.approx(float(cells.float().mean()))
+KNOWN = {  # at 65,536 tokens: keys of the query at q under a span w, and the reach of 4 layers
+    "full": (lambda q, w: LONG, lambda w: (LONG - 1, LONG - 1)),
+    "causal": (lambda q, w: q + 1, lambda w: (LONG - 1, 0)),
+    "window": (lambda q, w: min(w, q + 1), lambda w: (4 * (w - 1), 0)),
+    "local": (lambda q, w: min(w, q + 1) + min(w, LONG - q) - 1, lambda w: (4 * (w - 1), 4 * (w - 1))),
+    "prefix": (lambda q, w: max(w, q + 1), lambda w: (LONG - 1, w - 1)),
+    "documents": (lambda q, w: min(w, LONG - q // w * w), lambda w: (w - 1, w - 1)),
+    "dilated": (lambda q, w: min(w, q // 2 + 1), lambda w: (8 * (w - 1), 0)),
+    "strided": (lambda q, w: min(w, q + 1) + max(0, q // w), lambda w: (LONG - 1, 0)),
+    "global": (
+        lambda q, w: min(w, q + 1) + min(w, LONG - q) - 1 + (q >= w) if q else LONG,
+        lambda w: (LONG - 1, LONG - 1),
+    ),
+    "sinks": (lambda q, w: min(w, q + 1) + min(4, max(0, q + 1 - w)), lambda w: (LONG - 1, 0)),
+    "padding": (lambda q, w: LONG - w, lambda w: (LONG - 1, LONG - 1 - w)),
+}
+
+
+@pytest.mark.parametrize("span", [4, 300, 512])
+@pytest.mark.parametrize("name", MASKS)
+def test_at_65536_tokens_every_rule_is_as_its_formula(name, span):
+    keys, far = KNOWN[name]
+    found = exhibit(name, MASKS[name], LONG, span, 4)
+    assert found.pairs == sum(keys(q, span) for q in range(LONG))
+    assert (found.back, found.ahead) == far(span)
+    assert (found.blind, found.tile, found.pixels.shape) == (0, 683, (96, 96))
+
+
+def test_a_window_of_512_among_65536_keeps_less_than_a_hundredth():
+    found = exhibit("window", MASKS["window"], LONG, 512, 4)
+    assert (found.pairs, round(100 * found.share, 3)) == (33_423_616, 0.778)
+    assert found.blocks == (1 + 2 + 3 + 4 + 5 * 508) / 512**2  # a row of blocks sees its own and four before it
+    assert (found.pixels > 0).nonzero().diff().unique().tolist() == [-1, 0]  # the diagonal, and what is just below it
+
+
+def test_joined_masks_are_counted_at_65536_tokens():
+    within = exhibit("", MASKS["causal"] & MASKS["documents"], LONG, 512, 4)
+    assert (within.pairs, within.back, within.ahead) == (LONG * 513 // 2, 511, 0)
+    rest = exhibit("", MASKS["documents"] - MASKS["causal"], LONG, 512, 4)
+    assert (rest.pairs, rest.back, rest.ahead) == (LONG * 511 // 2, 0, 511)
+    assert rest.empty.tolist() == list(range(511, LONG, 512))  # the last of each document
+    skipping = exhibit("", MASKS["dilated"] & MASKS["documents"], LONG, 511, 9)
+    assert (skipping.back, skipping.ahead) == (510, 0)
+    even = exhibit("", MASKS["dilated"] & MASKS["prefix"], LONG, 8192, 9)
+    assert (even.back, even.ahead) == (LONG - 2, 0)  # of the parity of the last token there is no first one
+
+
+@pytest.mark.parametrize(("tokens", "tile"), [(7, 1), (200, 3), (10, 5)])
+def test_ink_grows_with_what_a_tile_keeps_and_is_never_too_little_to_see(tokens, tile):
+    side = -(-tokens // tile)
+    sizes = torch.tensor([min(tile, tokens - at * tile) for at in range(side)])
+    whole = sizes[:, None] * sizes
+    assert (inked(whole, tokens, tile) == 255).all() and not inked(0 * whole, tokens, tile).any()
+    one = inked(torch.ones_like(whole), tokens, tile)
+    assert torch.equal(one, (FAINT + (255 - FAINT) / whole).round().to(torch.uint8))
 
 
 @pytest.mark.parametrize("name", MASKS)
@@ -63,7 +135,8 @@ def test_pairs_are_counted_one_by_one(name, n, span):
     square = MASKS[name].square(n, n, span)
     assert found.pairs == int(square.sum())
     assert found.share == found.pairs / n**2
-    assert found.blind == sum(not any(row) for row in square.tolist())
+    assert found.empty.tolist() == [at for at, row in enumerate(square.tolist()) if not any(row)]
+    assert found.blind == len(found.empty)
     assert found.pixels.shape == (-(-n // found.tile),) * 2 and found.pixels.shape[0] <= 96
 
 
@@ -78,6 +151,13 @@ def test_operations_are_those_of_two_matrix_products():
     """q kᵀ: n² d_model multiplications and as many additions; weights times v: the same again."""
     assert flops(10, 64) == 2 * (2 * 10 * 10 * 64)
     assert flops(10, 64, 0.25) == 0.25 * flops(10, 64)
+
+
+def test_documents_in_both_directions_are_not_those_of_a_decoder():
+    """Llama 3 masks documents within a causal mask: `causal and documents`."""
+    square = MASKS["documents"].square(4, 4, 2)
+    assert torch.equal(square, square.T)
+    assert "Llama" not in MASKS["documents"].users
 
 
 def test_every_rule_says_who_uses_it_and_where_it_is_from():

@@ -56,8 +56,35 @@ def test_settings_at_their_ends_show_something(detail, knobs):
     app = opened(mask_detail=detail, **knobs)
     assert not app.exception
     names = [card["name"] for card in cards(app)]
-    assert names[-len(MASKS) :] == list(MASKS)
+    assert names[: len(MASKS)] == list(MASKS)
     assert [card["name"] for card in cards(app) if card["used"]] == [Config(**_typed(knobs)).rule_name]
+
+
+def test_cards_of_a_long_sequence_are_counted_at_its_length():
+    app = opened(tokens=65_536, mask="window", span=512)
+    window, used = cards(app)[list(MASKS).index("window")], "keeps 33,423,616 of 4,294,967,296 pairs"
+    assert window["lines"][:3] == ["0.8 % of pairs", "saves 99.2 %, in blocks 99.0 %", "reach 2,044 back"]
+    assert used in prose(app) and "A pixel is 683 x 683 pairs" in prose(app)
+
+
+def test_what_needs_every_weight_says_that_it_is_about_the_first_tokens():
+    long = {"tokens": 1500, "mask": "causal", "combine": "without", "second": "window"}
+    app = opened(**long)
+    assert "it is about the first 1,024 of 1,500 tokens" in prose(app)
+    assert "equals SDPA" in prose(app)
+    app = opened(**long, span=1100, mask_detail="empty rows")
+    assert "**1,100 of 1,500 queries see no key** under causal without window: 0 to 1099." in prose(app)
+    assert "on head 0 of the first 1,024 of 1,500 tokens" in prose(app)
+    app = opened(**long, mask_detail="code")
+    assert "n, span = 1500, 4" in app.code[0].value and "1,024" not in prose(app)
+    app = opened(**long, predict="mask")
+    assert "The question is about the first 1,024 of 1,500 tokens" in prose(app)
+
+
+def test_many_empty_rows_are_not_all_listed():
+    app = opened(tokens=600, mask="documents", combine="without", second="causal", mask_detail="empty rows")
+    assert "**150 of 600 queries see no key** under documents without causal: 3, 7, 11" in prose(app)
+    assert "47 and 138 more such ranges." in prose(app)
 
 
 def test_a_page_without_empty_rows_offers_a_mask_that_has_them():
@@ -174,6 +201,7 @@ def test_a_share_is_0_or_100_only_where_it_is():
     assert said == ["0 %", "under 0.1 %", "50.0 %", "over 99.9 %", "100 %"]
     assert tables.ranges([0, 1, 2, 5, 7, 8]) == "0 to 2, 5, 7 to 8"
     assert tables.ranges([]) == ""
+    assert tables.ranges([0, 1, 5, 7], 2) == "0 to 1, 5 and 1 more such ranges"
 
 
 def test_a_difference_is_centred_and_an_empty_square_keeps_its_size():

@@ -1,7 +1,8 @@
 """Every mask rule beside the others: its picture, the pairs it keeps, the work it saves, how far information goes.
 
-A rule is looked at for n queries over n keys. What stands in a block that a rule hides whole need not be computed; the
-rest of a block is computed and thrown away, so that a kernel saves less than the pairs promise.
+A rule is looked at for n queries over n keys, at any length, as what it keeps is counted block by block. What stands in
+a block that a rule hides whole need not be computed; the rest of a block is computed and thrown away, so that a kernel
+saves less than the pairs promise.
 """
 
 from __future__ import annotations
@@ -9,13 +10,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import torch
-import torch.nn.functional as F
-from jaxtyping import Bool, Float, UInt8
+from jaxtyping import Int, UInt8
 from torch import Tensor
 
+from attention.analysis.mask_reach import reach
+from attention.maps.blocks import edges, kept, visible
 from attention.masks import MASKS, Rule
 
 SIDE = 96  # cells a side of a picture at the most
+FAINT = 64  # of 255: the ink of a tile that keeps hardly anything
 BLOCK = 128  # queries and keys a side of a block that FlexAttention skips whole (Dong et al. 2024, section 4.2)
 
 
@@ -23,9 +26,9 @@ BLOCK = 128  # queries and keys a side of a block that FlexAttention skips whole
 class Exhibit:
     """What there is to say about a rule at n tokens.
 
-    `pixels (p p)`: the share of the pairs in a tile of `tile` tokens that is kept, 0 to 255. `pairs`: how many are kept
-    of n², exact. `blocks`: the share of blocks of 128 x 128 pairs with a pair in them. `back`, `ahead`: see `reach`.
-    `blind`: queries that see nothing.
+    `pixels (p p)`: the ink of a tile of `tile` tokens, 0 where it keeps no pair and 255 where it keeps all. `pairs`: how
+    many are kept of n², exact. `blocks`: the share of blocks of 128 x 128 pairs with a pair in them. `back`, `ahead`: see
+    `reach`. `empty`: the queries that see nothing, `blind` of them.
     """
 
     name: str
@@ -37,7 +40,12 @@ class Exhibit:
     blocks: float
     back: int
     ahead: int
-    blind: int
+    empty: Int[Tensor, "e"]
+
+    @property
+    def blind(self) -> int:
+        """How many queries see nothing."""
+        return len(self.empty)
 
     @property
     def share(self) -> float:
@@ -52,44 +60,19 @@ def gallery(tokens: int, span: int, layers: int) -> list[Exhibit]:
 
 def exhibit(name: str, rule: Rule, tokens: int, span: int, layers: int) -> Exhibit:
     """One rule, looked at."""
-    square = rule.square(tokens, tokens, span)
     tile = -(-tokens // SIDE)
-    pixels = (shares(square, tile) * 255).round().to(torch.uint8)
-    back, ahead = reach(square, layers)
-    blocks = float((shares(square, BLOCK) > 0).float().mean())
-    blind = tokens - int(square.any(-1).sum())
-    return Exhibit(name, rule, tokens, pixels, tile, int(square.sum()), blocks, back, ahead, blind)
+    pairs, seen = kept(rule, tokens, span, tile)
+    back, ahead = reach(rule, tokens, span, layers)
+    blocks = float(visible(rule, tokens, span, BLOCK).float().mean())
+    empty = (seen == 0).nonzero()[:, 0]
+    return Exhibit(name, rule, tokens, inked(pairs, tokens, tile), tile, int(pairs.sum()), blocks, back, ahead, empty)
 
 
-def shares(square: Bool[Tensor, "q k"], tile: int) -> Float[Tensor, "p p"]:
-    """The share of kept pairs in every tile; the last ones count only the pairs that exist."""
-    cells = square.float()
-    return cells if tile == 1 else F.avg_pool2d(cells[None], tile, ceil_mode=True)[0]
-
-
-def reach(square: Bool[Tensor, "q k"], layers: int) -> tuple[int, int]:
-    """How far back and how far ahead, in tokens, the farthest lies that any output can depend on after some layers.
-
-    One layer passes on what its mask lets through, and the residual connection what was there: the relation after L
-    layers is the L-th boolean power of (mask or identity). Only its farthest entries are asked for, so a power need not
-    be computed: the farthest of a query is the farthest of the keys that it sees, from layer to layer.
-    """
-    at = torch.arange(len(square), dtype=torch.int16)
-    seen = square | torch.eye(len(square), dtype=torch.bool)
-    back = _farthest(seen, at, layers)
-    ahead = len(at) - 1 - _farthest(seen.flip(0, 1), at, layers).flip(0)
-    return int((at - back).max()), int((ahead - at).max())
-
-
-def _farthest(seen: Bool[Tensor, "q k"], at: Tensor, layers: int) -> Tensor:
-    """The first token that each query depends on after some layers; stops when no layer brings more."""
-    nothing = torch.tensor(len(at), dtype=at.dtype)
-    first = at
-    for _ in range(layers):
-        before, first = first, torch.where(seen, first, nothing).amin(-1)
-        if torch.equal(before, first):
-            break
-    return first
+def inked(pairs: Int[Tensor, "p p"], tokens: int, tile: int) -> UInt8[Tensor, "p p"]:
+    """How much ink a tile gets that keeps so many pairs: their share of those that exist, but what is kept is seen."""
+    sizes = edges((0, tokens), tile).diff()
+    share = pairs / (sizes[:, None] * sizes)
+    return torch.where(pairs > 0, FAINT + (255 - FAINT) * share, 0).round().to(torch.uint8)
 
 
 def flops(tokens: int, d_model: int, share: float = 1.0) -> float:

@@ -12,12 +12,13 @@ export default function ({ parentElement, data, setTriggerValue }) {
 
 function update(root, gallery, send) {
   gallery.ink = channels(themed(root, gallery.neutrals, { accent: gallery.accent }).text);
-  const list = root.querySelector("ul");
+  const list = root.querySelector("ul"), room = list.lastElementChild;
   const cards = roots.get(root) ?? [];
-  while (cards.length < gallery.cards.length) cards.push(created(list));
+  while (cards.length < gallery.cards.length) cards.push(created(list, room));
   while (cards.length > gallery.cards.length) cards.pop().item.remove();
   roots.set(root, cards);
   gallery.cards.forEach((card, i) => show(cards[i], card, gallery, i, send));
+  room.hidden = gallery.cards.some((card) => !card.single);  // its place is taken
   root.dataset.painted = gallery.painted;
 }
 
@@ -28,8 +29,8 @@ function unpacked(bytes) {
   return { ...header, picture };
 }
 
-function created(list) {
-  const item = made("li", list);
+function created(list, room) {
+  const item = list.insertBefore(made("li", list), room);
   const button = made("button", item, "picture");
   const canvas = made("canvas", button);
   const about = made("div", item, "about");
@@ -61,9 +62,10 @@ function show(parts, card, gallery, i, send) {
     line.textContent = card.lines[at] ?? "";
     line.className = at < 3 ? "" : "muted";
   });
-  join.replaceChildren();
-  for (const how of card.joins) {
-    const chip = made("button", join);
+  while (join.children.length < card.joins.length) made("button", join);
+  while (join.children.length > card.joins.length) join.lastChild.remove();
+  for (const [at, how] of card.joins.entries()) {
+    const chip = join.children[at];  // the same as before, as it may have the focus
     chip.textContent = how;
     chip.setAttribute("aria-pressed", card.joined === how);
     chip.setAttribute("aria-label", `${how} ${card.name}`);
@@ -72,7 +74,7 @@ function show(parts, card, gallery, i, send) {
   paint(parts, gallery, gallery.picture(i));
 }
 
-// The ink as dense as the share of pairs that are kept; the hatch behind shows what is hidden.
+// The ink as dense as what is kept; the hatch behind shows what is hidden.
 function paint(parts, { side, ink }, cells) {
   const { canvas, painted } = parts, color = ink.join();
   if (painted?.color === color && same(painted.cells, cells)) return;

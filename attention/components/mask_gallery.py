@@ -22,7 +22,8 @@ def mask_gallery(
     """Draws the masks; what was chosen in this very run is `{"mask"}` or `{"combine", "second"}`, None otherwise.
 
     `on_choice` runs before the rerun that a choice causes; in it `st.session_state[key]["choice"]` has the choice. The
-    first exhibit may be the rule in use, joined of two; whatever is no single mask can't be chosen.
+    last exhibit may be the rule in use, joined of two, for which there is room, so that no card moves when it comes;
+    whatever is no single mask can't be chosen.
     """
     return component("mask_gallery", "newest", "canvas")(
         key=key, data=payload(config, exhibits), on_choice_change=on_choice or nothing
@@ -30,7 +31,7 @@ def mask_gallery(
 
 
 def payload(config: Config, exhibits: Sequence[Exhibit]) -> bytes:
-    """One message: a header, and a byte a cell, 0 hidden to 255 kept."""
+    """One message: a header, and a byte a cell, 0 hidden to 255 kept whole."""
     header = {
         "painted": link(config),
         "side": len(exhibits[0].pixels),

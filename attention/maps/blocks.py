@@ -116,6 +116,20 @@ def choices(rule: Rule, tokens: int, span: int) -> Int[Tensor, "n"]:
     return found[:-1]
 
 
+def kept(rule: Rule, tokens: int, span: int, tile: int) -> tuple[Int[Tensor, "p p"], Int[Tensor, "n"]]:
+    """How many pairs each tile keeps, and how many keys each query sees; exact, from one walk."""
+    whole, side = (0, tokens), -(-tokens // tile)
+    tiles, seen = torch.zeros(side + 1, side + 1, dtype=torch.int64), torch.zeros(tokens + 1, dtype=torch.int64)
+    for part in squares(rule, tokens, span, whole, whole, tile):
+        rows = (part.first[0, :, None] + torch.arange(part.side)).clamp(max=tokens)
+        seen.index_add_(0, rows.flatten(), part.counts().flatten())
+        pairs = part.kept(tile)
+        down, across = (part.first // tile)[:, :, None] + torch.arange(pairs.shape[1])
+        at = down.clamp(max=side)[:, :, None], across.clamp(max=side)[:, None]
+        tiles.index_put_(at, pairs, accumulate=True)
+    return tiles[:-1, :-1], seen[:-1]
+
+
 def _down(rows: Int[Tensor, "i"]) -> Between:
     """The queries between these edges."""
     return Between(rows[:-1, None], rows[1:, None] - 1, 1)

@@ -19,6 +19,7 @@ from attention.maps.bounds import Between, judged
 from attention.masks import Rule
 
 LEAF = 16  # side of the squares that are asked pair by pair
+SMALL = 128  # side up to which a whole window is, as that is sooner done than going through its squares
 AT_ONCE = 2**20  # pairs that are asked about at once
 
 Ends = tuple[int, int]
@@ -49,6 +50,22 @@ class Squares(NamedTuple):
         found = self._between((apart - height).expand(-1, -1, many), (apart + width - 1).expand(-1, many, -1))
         return (found > 0) & (height > 0) & (width > 0)
 
+    def kept(self, tile: int) -> Int[Tensor, "m t t"]:
+        """How many pairs are shown in the tiles of each square, which are whole in it or it in one."""
+        many = max(1, self.side // tile)
+        if many == 1:
+            return self.counts().sum(1)[:, None, None]
+        if self.seen.ndim == 3:
+            return self.seen.unflatten(2, (many, tile)).unflatten(1, (many, tile)).sum((2, 4))
+        starts = torch.arange(many) * tile
+        height, width = ((self.ends - self.first)[:, :, None] - starts).clamp(0, tile)
+        last, height, width = starts - starts[:, None] + self.side, height[:, :, None], width[:, None]
+        sums = F.pad(
+            F.pad(self.seen.cumsum(1), (1, 0)).cumsum(1), (1, 0)
+        )  # of all rows below, as each adds a difference
+        first, height, width = (at.expand(-1, many, many) for at in (last - height, height, width))
+        return _apart(sums, first + width, height) - _apart(sums, first, height)
+
     def counts(self) -> Int[Tensor, "m side"]:
         """How many keys each query of a square is shown; nothing past its end."""
         if self.seen.ndim == 3:
@@ -60,9 +77,13 @@ class Squares(NamedTuple):
 
     def _between(self, low: Int[Tensor, "m *t"], high: Int[Tensor, "m *t"]) -> Int[Tensor, "m *t"]:
         """How many differences from the low-th to before the high-th are shown."""
-        sums = F.pad(self.seen.cumsum(1), (1, 0))
-        low, high = (sums.gather(1, at.flatten(1)).view(at.shape) for at in (low, high))
-        return high - low
+        return _apart(F.pad(self.seen.cumsum(1), (1, 0)), low, high - low)
+
+
+def _apart(sums: Int[Tensor, "m w"], low: Int[Tensor, "m *t"], by: Int[Tensor, "m *t"]) -> Int[Tensor, "m *t"]:
+    """How much the sums grow from the low-th to the one that is so many farther."""
+    low, high = (sums.gather(1, at.flatten(1)).view(at.shape) for at in (low, low + by))
+    return high - low
 
 
 def squares(
@@ -75,13 +96,14 @@ def squares(
     side, start, last = unit, torch.tensor([[rows[0]], [cols[0]]]), torch.tensor([[rows[1]], [cols[1]]])
     while side < max(rows[1] - rows[0], cols[1] - cols[0]):
         side *= 2
+    leaf = side if side <= SMALL else LEAF
     stack = [(side, start, last)]
     while stack:
         side, first, ends = stack.pop()
         if known is not None and side < unit:
             new = ~known[tuple((first - start) // unit)]
             first, ends = first[:, new], ends[:, new]
-        if side <= LEAF:
+        if side <= leaf:
             yield Squares(side, first, ends, _pairs(rule, n, span, side, first, ends))
             continue
         q, k = map(Between, first, ends - 1, (1, 1))

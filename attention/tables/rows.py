@@ -132,25 +132,26 @@ def _saved(exhibit: Exhibit) -> str:
 
 
 def _reaches(exhibit: Exhibit) -> str:
-    blind = f", {exhibit.blind} see nothing" if exhibit.blind else ""
+    blind = f", {exhibit.blind:,} see nothing" if exhibit.blind else ""
     both = exhibit.back == exhibit.ahead
     far = (
-        f"{exhibit.back} both ways"
+        f"{exhibit.back:,} both ways"
         if both
-        else f"{exhibit.back} back" + (f", {exhibit.ahead} ahead" if exhibit.ahead else "")
+        else f"{exhibit.back:,} back" + (f", {exhibit.ahead:,} ahead" if exhibit.ahead else "")
     )
     return f"reach {far}{blind}"
 
 
-def ranges(positions: list[int]) -> str:
-    """Ascending positions in words: 0 to 3, 7, 9 to 11."""
+def ranges(positions: list[int], most: int | None = None) -> str:
+    """Ascending positions in words: 0 to 3, 7, 9 to 11; of more than so many ranges the first, and how many follow."""
     runs: list[list[int]] = []
     for at in positions:
         if runs and at == runs[-1][-1] + 1:
             runs[-1][1:] = [at]
         else:
             runs.append([at])
-    return ", ".join(" to ".join(map(str, run)) for run in runs)
+    said, rest = ", ".join(" to ".join(map(str, run)) for run in runs[:most]), runs[len(runs[:most]) :]
+    return f"{said} and {len(rest):,} more such ranges" if rest else said
 
 
 def focus(trace: Trace, side: int) -> tuple[Float[Tensor, "p p"], int]:

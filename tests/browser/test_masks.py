@@ -6,11 +6,10 @@ import pytest
 from playwright.sync_api import expect
 
 from attention import Config
-from attention.analysis.mask_gallery import shares
-from attention.masks import MASKS
+from attention.analysis.mask_gallery import gallery
 
 GALLERY = '[data-testid="mask-gallery"]'
-PICTURES = """(gallery) => [...document.querySelectorAll(gallery + " li")].map((card) => {
+PICTURES = """(gallery) => [...document.querySelectorAll(gallery + " li[data-mask]")].map((card) => {
     const canvas = card.querySelector("canvas"), { width, height } = canvas;
     const pixels = canvas.getContext("2d").getImageData(0, 0, width, height).data;
     return { name: card.dataset.mask, side: width, kept: [...pixels].filter((_, i) => i % 4 === 3) };
@@ -40,16 +39,15 @@ def use(tab, mask):
     return tab.page.get_by_role("button", name=f"Use this mask: {mask}", exact=True)
 
 
-@pytest.mark.parametrize(("tokens", "span"), [(7, 2), (200, 30)])
+@pytest.mark.parametrize(("tokens", "span"), [(7, 2), (200, 30), (65_536, 512)])
 def test_every_picture_is_its_rule(visit, tokens, span):
     tab = visit(f"masks?tokens={tokens}&span={span}")
     shown(tab, tokens=tokens, span=span)
     found = tab.page.evaluate(PICTURES, GALLERY)
-    assert [each["name"] for each in found] == list(MASKS)
-    for each in found:
-        square = MASKS[each["name"]].square(tokens, tokens, span)
-        tile = -(-tokens // 96)
-        assert each["kept"] == (shares(square, tile) * 255).round().int().flatten().tolist()
+    exhibits = gallery(tokens, span, 4)
+    assert [each["name"] for each in found] == [exhibit.name for exhibit in exhibits]
+    for each, exhibit in zip(found, exhibits, strict=True):
+        assert each["kept"] == exhibit.pixels.flatten().tolist()
 
 
 def test_a_click_uses_a_mask_everywhere(visit):
@@ -79,11 +77,34 @@ def test_chips_join_masks_and_part_them(visit):
     assert used.get_attribute("data-mask") == "causal without window"
     assert "4 see nothing" in used.inner_text()
     square = Config(combine="without", second="window").rule.square(18, 18, 4)
-    assert tab.page.evaluate(PICTURES, GALLERY)[0]["kept"] == (square * 255).flatten().tolist()
+    assert tab.page.evaluate(PICTURES, GALLERY)[-1]["kept"] == (square * 255).flatten().tolist()
     chip(tab, "and", "documents").click()
     shown(tab, combine="and")  # documents is what a second mask is by default
     chip(tab, "and", "documents").click()
     assert shown(tab).get_attribute("data-mask") == "causal"
+
+
+BOXES = """(gallery) => [...document.querySelectorAll(gallery + " li")].filter((card) => card.offsetParent).map(
+    (card) => Object.values(card.getBoundingClientRect().toJSON()).map(Math.round)
+)"""
+
+
+@pytest.mark.parametrize("size", [(1280, 900), (390, 800)])
+def test_joining_masks_moves_no_card_and_keeps_the_focus(visit, size):
+    tab = visit("masks?mask=causal", size=size)
+    shown(tab)
+    tab.quiet()
+    chip(tab, "or", "documents").focus()
+    before = tab.page.evaluate(BOXES, GALLERY)
+    tab.page.keyboard.press("Enter")
+    assert shown(tab, combine="or").get_attribute("data-mask") == "causal or documents"
+    tab.still()
+    assert tab.page.evaluate(BOXES, GALLERY) == before
+    expect(chip(tab, "or", "documents")).to_be_focused()
+    tab.page.keyboard.press("Enter")
+    assert shown(tab).get_attribute("data-mask") == "causal"
+    tab.still()
+    assert tab.page.evaluate(BOXES, GALLERY) == before
 
 
 def test_the_fold_of_the_second_mask_stays_open(visit):

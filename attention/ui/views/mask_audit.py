@@ -5,10 +5,12 @@ from __future__ import annotations
 import streamlit as st
 
 from attention.analysis.blind_rows import WIDTH, Finding
+from attention.analysis.mask_gallery import Exhibit
 from attention.config import Config
 from attention.tables.rows import ranges
 from attention.ui import compute, page
 
+RANGES = 12  # of queries that are listed
 BADGES = {"zeros": "green", "NaN": "red", "mean of all values": "orange", "other": "orange"}
 ISSUES = {
     103963: "boolean masks with empty rows gave NaN; zeros since torch 2.5",
@@ -21,19 +23,18 @@ ISSUES = {
 def section(config: Config) -> None:
     """Which rows see nothing, and the table of paths."""
     used = compute.exhibit(config.tensors, config.layers)
-    _which(config, used.blind)
+    _which(config, used)
     with st.spinner("Every path runs, forward and backward"):
-        found = compute.audit(config.tensors, config.head)
+        found = compute.audit(config.traceable.tensors, config.head)
     st.table(_rows(found), border="horizontal")
     _notes(config)
 
 
-def _which(config: Config, blind: int) -> None:
+def _which(config: Config, used: Exhibit) -> None:
     st.latex(r"\mathrm{softmax}(-\infty, \dots, -\infty) = \frac{e^{-\infty}}{\sum_k e^{-\infty}} = \frac{0}{0}")
-    if blind:
-        empty = ~config.rule.square(config.tokens, config.tokens, config.span).any(-1)
-        where = ranges(empty.nonzero().flatten().tolist())
-        st.markdown(f"**{blind} of {config.tokens:,} queries see no key** under {config.rule_name}: {where}.")
+    if used.blind:
+        where = ranges(used.empty.tolist(), RANGES)
+        st.markdown(f"**{used.blind:,} of {config.tokens:,} queries see no key** under {config.rule_name}: {where}.")
         return
     st.markdown(f"Under {config.rule_name}, every query sees at least one key.")
     st.button(
@@ -67,8 +68,10 @@ def _said(found: Finding) -> str:
 
 def _notes(config: Config) -> None:
     links = "; ".join(f"[{n}](https://github.com/pytorch/pytorch/issues/{n}): {what}" for n, what in ISSUES.items())
+    short = config.traceable
+    few = "" if short is config else f" of the first {short.tokens:,} of {config.tokens:,} tokens, as if they were all"
     st.caption(
-        f"Run just now on head {config.head}, its first {min(WIDTH, config.d_head)} channels, scaled by one over their "
+        f"Run just now on head {config.head}{few}, its first {min(WIDTH, config.d_head)} channels, scaled by one over their "
         "root. nn.MultiheadAttention takes boolean masks that are True where they hide; it gets the keys as tokens, "
         "and identities as projections. The lowest finite number, -3.4e38, leaves all scores of an empty row equal: it "
         "attends to every key, hidden ones too. Gradients: of a loss over the other rows. A NaN in a row that nobody "

@@ -14,12 +14,15 @@ from attention.analysis.mask_effect import difference, tiled, unmasked
 from attention.charts import heatmap, shares, theme
 from attention.config import Config
 from attention.tables import rows as tables
-from attention.ui import compute, focus, pause
+from attention.ui import compute, focus, pause, proof
 from attention.ui.words import plain
 
 
 def section(config: Config) -> None:
     """Formula, bars of all heads, and the head in focus without the mask, with it, and the difference."""
+    with st.container():
+        _first(config)
+    config = config.traceable
     words, bars = st.columns([2, 3], gap="medium")
     _squares(config)
     hidden = compute.hidden(config.tensors)
@@ -29,6 +32,17 @@ def section(config: Config) -> None:
         spec = shares.by_head(config.heads, config.head, "weight on hidden keys")
         data = pa.table({"head": range(config.heads), "share": hidden.mean(-1).tolist()})
         st.vega_lite_chart(data, spec, key="moved", width="stretch")
+
+
+def _first(config: Config) -> None:
+    """What of a long sequence is shown here, with its proof."""
+    short = config.traceable
+    if short is not config:
+        st.caption(
+            f"This needs every weight of {config.heads} heads, so it is about the first {short.tokens:,} of "
+            f"{config.tokens:,} tokens, as if they were all."
+        )
+        proof.badge(short)
 
 
 def _words(config: Config, hidden: Tensor) -> None:

@@ -18,8 +18,13 @@ DETAILS = {"effect": mask_effect.section, "empty rows": mask_audit.section, "cod
 
 
 def view(config: Config) -> None:
-    """The page of a config."""
-    if questions.closed(config):
+    """The page of a config; what needs every weight shows the first tokens of a long one, and says so."""
+    short = config.traceable
+    if config.predict in questions.ASKS and short is not config:
+        st.caption(
+            f"The question is about the first {short.tokens:,} of {config.tokens:,} tokens, as if they were all."
+        )
+    if questions.closed(short):
         return
     title = st.container()  # filled after the pictures, which are what one waits for
     _gallery(config)
@@ -36,26 +41,31 @@ def view(config: Config) -> None:
 def _title(config: Config) -> None:
     title, ask = st.columns([7, 1], vertical_alignment="bottom")
     with title:
-        st.markdown(
-            f"**Masks.** A row is a query, a column a key; where it is hatched, the query does not see the key. "
-            f"In use, **{config.rule_name}**: {config.rule.help}"
-        )
-        proof.badge(config)
+        st.markdown("**Masks.** A row is a query, a column a key; where it is hatched, the query does not see the key.")
+        if config.traceable is config:  # else it stands with the weights that it is about
+            proof.badge(config)
     with ask:
         predict.offer({"mask": "Predict"})
 
 
 def _gallery(config: Config) -> None:
-    joined = config.combine != "none"
-    own = [compute.exhibit(config.tensors, config.layers)] if joined else []
-    mask_gallery(config, [*own, *compute.gallery(config.tokens, config.span, config.layers)], on_choice=acts.chosen)
     used = compute.exhibit(config.tensors, config.layers)
+    own = [used] if config.combine != "none" else []
+    mask_gallery(config, [*compute.gallery(config.tokens, config.span, config.layers), *own], on_choice=acts.chosen)
+    st.markdown(f"In use, **{config.rule_name}**: {config.rule.help}")  # below, as its length would move the cards
     st.caption(
         f"**{config.rule_name}**{_span(config)} keeps {used.pairs:,} of {config.tokens**2:,} pairs: $q k^\\top$ "
         f"and $w v$ need {_count(config, used.share)} of $4 n^2 d_{{model}}$ = {_count(config)} operations a layer, "
         f"{share(1 - used.share)} less. {_blocks(config, used)} Reach: how far, in tokens, an output can depend on its input "
-        f"after {config.layers} layers; exact, with residual connections. Source: {plain(config.rule.source)}."
+        f"after {config.layers} layers; exact, with residual connections. {_tiles(used)}Source: {plain(config.rule.source)}."
     )
+
+
+def _tiles(used: Exhibit) -> str:
+    """What a pixel is where it is more than a pair."""
+    if used.tile == 1:
+        return ""
+    return f"A pixel is {used.tile:,} x {used.tile:,} pairs: the more it keeps, the more ink, a quarter at least. "
 
 
 def _span(config: Config) -> str:
