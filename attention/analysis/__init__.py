@@ -2,7 +2,7 @@
 
 Does it equal PyTorch's (`parity`)? What do the heads of a map do (`map_numbers`)? How did one row come about
 (`row_stages`), how are all weights spread (`distribution`)? Why divide by the root of d_head (`scaling`), and what do number
-types do (`number_types`)? What does a mask show (`mask_gallery`), how far does it reach (`mask_reach`), what does it take away (`mask_effect`), what becomes of rows that
-see nothing (`blind_rows`), what do heads lose that share keys and values (`kv_groups`)? Another question is another file, a
-function of compute.py that keeps its answer, and a view.
+types do (`number_types`)? What does a mask show (`mask_gallery`), how far does it reach (`mask_reach`), what does it take
+away (`mask_effect`), what becomes of rows that see nothing (`blind_rows`)? What do heads lose that share keys and values
+(`kv_groups`)? Another question is another file, a function of ui/compute that keeps its answer, and a view.
 """
