@@ -3,4 +3,4 @@
 from attention.ui import compute, page
 from attention.ui.views import masks
 
-page.show(masks.view, ahead=compute.begin, any_length=True)
+page.show(masks.view, ahead=compute.heads.begin, any_length=True)

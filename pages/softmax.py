@@ -3,4 +3,4 @@
 from attention.ui import compute, page
 from attention.ui.views import softmax
 
-page.show(softmax.view, ahead=compute.begin)
+page.show(softmax.view, ahead=compute.heads.begin)

@@ -27,7 +27,7 @@ BROWSER = {"components", "ui"}  # the parts that know Streamlit
 OWNED = {
     "session_state": "attention/ui/page.py",
     "query_params": "attention/ui/page.py",
-    "Kept": "attention/ui/compute.py",
+    "Kept": "attention/ui/compute/owner.py",
 }
 UNUSED = {"cache_data", "cache_resource"}  # bounded by a count; attention/machine/kept.py counts bytes
 WAITS = {"wait", "as_completed", "Future", "ThreadPoolExecutor", "ProcessPoolExecutor", "Barrier", "Condition", "Queue"}

@@ -16,7 +16,7 @@ from attention.machine.kept import Kept
 from attention.machine.lanes import Lane
 from attention.ui import compute
 
-LANE = Lane("test", 0, 2)
+LANE = Lane("test", 0, 1)  # one thread: the next work begins when all is told of the last
 KB = 1024
 
 
@@ -99,7 +99,7 @@ def test_memory_that_results_have_in_common_counts_once():
 
 
 def test_a_trace_counts_with_all_its_tensors():
-    trace = compute.trace(Config(tokens=40, heads=2, d_model=8))
+    trace = compute.heads.trace(Config(tokens=40, heads=2, d_model=8))
     tensors = {id(value.untyped_storage()): value for value in vars(trace).values() if isinstance(value, torch.Tensor)}
     own = sum(value.untyped_storage().nbytes() for value in tensors.values())
     assert own <= sum(dict(module.pieces(trace)).values()) <= own + 4 * 8 * 8 * 4 + 50 * 100
@@ -107,13 +107,17 @@ def test_a_trace_counts_with_all_its_tensors():
 
 def test_many_settings_at_once_end_also_where_nothing_is_kept(monkeypatch):
     """More visitors than threads, each with settings of their own, all asking for what follows from a trace."""
-    monkeypatch.setattr(compute.KEPT, "most", 0)
+    monkeypatch.setattr(compute.owner.KEPT, "most", 0)
     found = {}
 
     def visit(seed: int) -> None:
         config = Config(tokens=24 + seed, heads=2, d_model=8, seed=seed)
-        cells = compute.cells(config.tensors)
-        found[seed] = cells.queries, compute.parity(config.tensors).agrees, len(compute.numbers(config.tensors)["head"])
+        cells = compute.heads.cells(config.tensors)
+        found[seed] = (
+            cells.queries,
+            compute.heads.parity(config.tensors).agrees,
+            len(compute.heads.numbers(config.tensors)["head"]),
+        )
 
     threads = [Thread(target=visit, args=(seed,), daemon=True) for seed in range(25)]
     for thread in threads:

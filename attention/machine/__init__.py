@@ -2,5 +2,5 @@
 
 Nothing here knows what attention is. `memory` finds room for weights, `threads` have torch compute alone; a new kind of work
 gets one of the `lanes`, of a rank above all that it waits for. What is worth keeping is begun through `kept`, which counts
-bytes. The app's lanes and results are those of ui/compute.py.
+bytes. The app's lanes and results are those of ui/compute/owner.py.
 """

@@ -107,7 +107,7 @@ class Asked(Generic[P, T]):
 
     def begin(self, *args: P.args, **kwargs: P.kwargs) -> Work[T]:
         """The work of these arguments, begun if there is none."""
-        key = self.work.__qualname__, args, tuple(sorted(kwargs.items()))
+        key = self.work, args, tuple(sorted(kwargs.items()))
         return self.kept.ask(key, partial(self.work, *args, **kwargs))
 
 

@@ -13,7 +13,7 @@ LARGE = " Scores as large as here are rounded by up to {:.0e}, and a weight by a
 
 def badge(config: Config) -> None:
     """Greatest differences to scaled_dot_product_attention, error of row sums, rows that see nothing."""
-    shown(compute.parity(config.tensors), config)
+    shown(compute.heads.parity(config.tensors), config)
 
 
 def shown(found: Parity, config: Config) -> None:

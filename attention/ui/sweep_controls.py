@@ -59,7 +59,7 @@ def _widget(name: str, sweep: Sweep) -> None:
     if name in FEW:
         st.pills(knob.label, knob.choices, selection_mode="multi", default=held, **told)
     elif name == "devices":
-        here = compute.devices()
+        here = compute.timing.devices()
         options = list(dict.fromkeys([*here, *sweep.devices]))
         names = {key: f"{key}: {here.get(key, 'not on this machine')}" for key in options}
         st.multiselect(knob.label, options, held, format_func=names.__getitem__, placeholder="All", **told)

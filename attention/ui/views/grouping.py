@@ -39,7 +39,7 @@ def section(config: Config) -> None:
         st.caption("One head has nobody to share with: multi-head and multi-query attention are the same.")
         return
     with st.spinner("Every grouping runs"):
-        found = compute.groupings(config.tensors)
+        found = compute.heads.groupings(config.tensors)
     left, right = st.columns([8, 5], gap="medium")
     with left:
         _table(config, found)
@@ -57,7 +57,7 @@ def _table(config: Config, found: list[Grouping]) -> None:
         for each in found:
             _choose(config, each.kv_heads)
     drawn = " Now they are drawn anew, not averaged." if config.sharing == "drawn" and config.kv_heads else ""
-    if blind := compute.parity(config.tensors).blind:
+    if blind := compute.heads.parity(config.tensors).blind:
         st.caption(
             f"{blind} of {config.tokens:,} queries see no key: their weights and outputs are zero under every grouping, "
             "and “moved” is a mean over the others."

@@ -25,7 +25,7 @@ FOCUS = frozenset({"head", "query"})
 
 def begin(config: Config) -> None:
     """Starts what the page waits for."""
-    compute.cells.begin(config.tensors) if config.traceable is config else heads_long.drawn(config)
+    compute.heads.cells.begin(config.tensors) if config.traceable is config else heads_long.drawn(config)
 
 
 def view(config: Config) -> None:
@@ -35,8 +35,8 @@ def view(config: Config) -> None:
     if config.traceable is not config:
         heads_long.view(config)
         return
-    trace = compute.trace(config)
-    heads_grid(config, compute.cells(config.tensors), on_pin=acts.pinned, address=page.address())
+    trace = compute.heads.trace(config)
+    heads_grid(config, compute.heads.cells(config.tensors), on_pin=acts.pinned, address=page.address())
     pause.paint()
     proof.badge(config)
     _row(trace)
@@ -75,9 +75,9 @@ def _head(config: Config) -> None:
     """The head in focus large, beside the numbers of every head."""
     left, right = parts.beside()
     with left:
-        _zoom(config, *tables.focus(compute.trace(config), heatmap.PIXELS))
+        _zoom(config, *tables.focus(compute.heads.trace(config), heatmap.PIXELS))
     with right:
-        parts.numbers(compute.numbers(config.tensors))
+        parts.numbers(compute.heads.numbers(config.tensors))
 
 
 def _zoom(config: Config, cells: Float[Tensor, "q k"], tile: int) -> None:
@@ -114,14 +114,14 @@ def _files(config: Config) -> None:
     with files:
         st.download_button(
             "Weights and all tensors (.npz)",
-            lambda: tables.npz(compute.trace(now())),
+            lambda: tables.npz(compute.heads.trace(now())),
             "attention.npz",
             on_click="ignore",
             key="npz",
         )
         st.download_button(
             "Weights (.csv)",
-            lambda: tables.weights_csv(compute.trace(now())),
+            lambda: tables.weights_csv(compute.heads.trace(now())),
             "weights.csv",
             "text/csv",
             on_click="ignore",

@@ -46,7 +46,7 @@ def view(config: Config) -> None:
         second[1](config, drawing)
     with right:
         if drawing.state == "done":
-            parts.numbers(compute.map_numbers(config.tensors, drawing))
+            parts.numbers(compute.long.map_numbers(config.tensors, drawing))
         else:
             st.caption("The numbers of every head come when all are exact.")
     _take_away(config, drawing)
@@ -69,8 +69,8 @@ def _every_head(config: Config, drawing: Drawing) -> None:
 
 def drawn(config: Config) -> Drawing:
     """The drawing of a config, begun if there is none; as it is for a visitor who has cancelled it."""
-    kept = compute.STUDIO.find(config.tensors) if page.kept(STOPPED) == config.tensors else None
-    return kept or compute.drawing(config, page.visitor())
+    kept = compute.long.STUDIO.find(config.tensors) if page.kept(STOPPED) == config.tensors else None
+    return kept or compute.long.drawing(config, page.visitor())
 
 
 def _awaited(drawing: Drawing) -> bool:
@@ -85,13 +85,13 @@ def _cancel(drawing: Drawing) -> None:
 
 def _again(drawing: Drawing) -> None:
     if drawing.state == "failed":
-        compute.STUDIO.forget(drawing)
+        compute.long.STUDIO.forget(drawing)
     page.change(**{STOPPED: None})
 
 
 def _proof(config: Config, drawing: Drawing) -> None:
     if drawing.state == "done":
-        proof.shown(compute.map_parity(config.tensors, drawing), config)
+        proof.shown(compute.long.map_parity(config.tensors, drawing), config)
     else:
         st.badge("compared with SDPA when every head is exact", icon=":material/pending:", color="gray")
 
@@ -101,7 +101,7 @@ def _growing(config: Config, drawing: Drawing) -> None:
     one_thread()
     if drawn(config) is not drawing or not _awaited(drawing):
         st.rerun()
-    before, guess = compute.STUDIO.waiting(drawing), drawing.estimate
+    before, guess = compute.long.STUDIO.waiting(drawing), drawing.estimate
     what = f"head {len(drawing.heads) + 1} of {config.heads}" if not before else f"waiting for {before} other map(s)"
     cost = f"about {tables.duration(guess.seconds)} and {tables.quantity(guess.bytes, 'B')} in all"
     bar, stop = st.columns([5, 1], vertical_alignment="center")
@@ -129,7 +129,7 @@ def _squares(config: Config, drawing: Drawing) -> None:
         *(head.pooled_by(config.pool).pixels for head in heads),
         sketch.pooled_by(config.pool).pixels[len(heads) :],
     ]
-    seen = compute.tiles_seen(config.tensors, sketch.tile)
+    seen = compute.long.tiles_seen(config.tensors, sketch.tile)
     cells = pixel_cells(torch.cat(shown), seen, sketch.tile, config.tokens)
     what = "greatest" if config.pool == "max" else "mean"
     note = f"A pixel is the {what} of {sketch.tile} x {sketch.tile} weights."
@@ -139,7 +139,7 @@ def _squares(config: Config, drawing: Drawing) -> None:
 
 
 def _row(config: Config, drawing: Drawing) -> None:
-    found = compute.long_row(config, drawing)
+    found = compute.long.long_row(config, drawing)
     bars, tile = tables.binned(found, BARS)
     name = f" {found.label!r}" if found.label else ""
     if not found.seeing:
@@ -173,7 +173,7 @@ def _large(config: Config, drawing: Drawing) -> None:
     maps = (
         drawing.heads[config.head] if exact else split(drawing.looked_at(drawing.preview, page.visitor()))[config.head]
     )
-    cells = compute.part(config, drawing, maps, rows, cols)
+    cells = compute.long.part(config, drawing, maps, rows, cols)
     if exact:
         parts.extent(rows, cols, cells.tile)
     else:

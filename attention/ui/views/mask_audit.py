@@ -22,10 +22,10 @@ ISSUES = {
 
 def section(config: Config) -> None:
     """Which rows see nothing, and the table of paths."""
-    used = compute.exhibit(config.tensors, config.layers)
+    used = compute.masks.exhibit(config.tensors, config.layers)
     _which(config, used)
     with st.spinner("Every path runs, forward and backward"):
-        found = compute.audit(config.traceable.tensors, config.head)
+        found = compute.masks.audit(config.traceable.tensors, config.head)
     st.table(_rows(found), border="horizontal")
     _notes(config)
 

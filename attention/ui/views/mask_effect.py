@@ -25,7 +25,7 @@ def section(config: Config) -> None:
     config = config.traceable
     words, bars = st.columns([2, 3], gap="medium")
     _squares(config)
-    hidden = compute.hidden(config.tensors)
+    hidden = compute.masks.hidden(config.tensors)
     with words:
         _words(config, hidden)
     with bars:
@@ -84,13 +84,13 @@ def _told(config: Config, taken: Float[Tensor, "q"]) -> str:
 def _squares(config: Config) -> None:
     """The weights that are in use first, then, once they are painted, those without the mask and the difference."""
     places = st.columns(3)
-    after = compute.trace(config)
+    after = compute.heads.trace(config)
     small = {"labels": [], "height": theme.SMALL_HEIGHT}  # positions: there is no room for tokens
     row = {"colors": config.colors, "query": config.row}
     masked = heatmap.weights(*tables.focus(after, heatmap.PIXELS), **row, **small)
     _square(places[1], 1, f"Head {config.head}, {config.rule_name}", masked)
     pause.paint()
-    before = compute.trace(unmasked(config))
+    before = compute.heads.trace(unmasked(config))
     whole = heatmap.weights(*tables.focus(before, heatmap.PIXELS), **row, **small)
     _square(places[0], 0, f"Head {config.head}, no mask", whole)
     change = heatmap.difference(*tiled(difference(before, after, config.head), heatmap.PIXELS), **small)

@@ -49,9 +49,11 @@ def _title(config: Config) -> None:
 
 
 def _gallery(config: Config) -> None:
-    used = compute.exhibit(config.tensors, config.layers)
+    used = compute.masks.exhibit(config.tensors, config.layers)
     own = [used] if config.combine != "none" else []
-    mask_gallery(config, [*compute.gallery(config.tokens, config.span, config.layers), *own], on_choice=acts.chosen)
+    mask_gallery(
+        config, [*compute.masks.gallery(config.tokens, config.span, config.layers), *own], on_choice=acts.chosen
+    )
     st.markdown(f"In use, **{config.rule_name}**: {config.rule.help}")  # below, as its length would move the cards
     st.caption(
         f"**{config.rule_name}**{_span(config)} keeps {used.pairs:,} of {config.tokens**2:,} pairs: $q k^\\top$ "

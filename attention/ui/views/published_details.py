@@ -27,7 +27,7 @@ AGAINST = "In turns with the reference, on this machine, in float64: the median,
 def draw(config: Config, name: str, printed: bool, found: Comparison) -> None:
     """All of it."""
     if ROWS[name].evidence:
-        _evidence(compute.evidence(name), found)
+        _evidence(compute.published.evidence(name), found)
     knobs.segments("row_detail", config)
     DETAILS[config.row_detail](config, name, printed, found)
 
@@ -50,7 +50,7 @@ def _shapes(config: Config, name: str, printed: bool, found: Comparison) -> None
 
 
 def _costs(config: Config, name: str, printed: bool, found: Comparison) -> None:
-    cost, leak = compute.published_costs(compute.published(config), name, printed)
+    cost, leak = compute.published.published_costs(compute.published.published(config), name, printed)
     raises = found.judgement.verdict == "raises"
     until = " until it raises" if raises else ""
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -69,7 +69,7 @@ def _costs(config: Config, name: str, printed: bool, found: Comparison) -> None:
     elif not wanted:
         costs["Time over the reference's"] = "not measured yet: switch on “Measure its time”"
     else:
-        pace = compute.pace(compute.published(config), name, printed)
+        pace = compute.published.pace(compute.published.published(config), name, printed)
         costs["Time"] = f"{pace.seconds * 1e3:.2f} ms, the reference {pace.reference * 1e3:.2f} ms"
         costs["Time over the reference's"] = f"{pace.ratio:.2f} ({pace.low:.2f} to {pace.high:.2f})"
     st.table(costs, border="horizontal")
@@ -86,7 +86,7 @@ def _demands(config: Config, name: str, printed: bool, found: Comparison) -> Non
         f"Tried on {BATCH} sequences of {TOKENS} tokens and {CHANNELS} channels, in {HEADS} heads, where nothing else is "
         "said. A row that disagrees raises nothing, but its numbers are not the reference's."
     )
-    tried = [(one.trial, one.outcome, one.error) for one in compute.demands(name, printed)]
+    tried = [(one.trial, one.outcome, one.error) for one in compute.published.demands(name, printed)]
     data, wide = pd.DataFrame(tried, columns=["Given", "Outcome", "Error"]), st.column_config.TextColumn(width="large")
     st.dataframe(data, hide_index=True, height="content", key="demands", column_config={"Error": wide})
 

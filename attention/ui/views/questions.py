@@ -16,7 +16,7 @@ def _mask(config: Config) -> bool:
 
 
 def _row(config: Config) -> bool:
-    return predict.opened(config, row_question.question(compute.trace(config)))
+    return predict.opened(config, row_question.question(compute.heads.trace(config)))
 
 
 ASKS: dict[str, Asks] = {"mask": _mask, "temperature": softmax_questions.temperature_opened, "row": _row}

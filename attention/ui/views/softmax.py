@@ -47,7 +47,7 @@ def view(config: Config) -> None:
         return
     knobs.segments("topic", config, format_func=lambda name: TOPICS[name][0], label_visibility="collapsed")
     _choices(config)
-    TOPICS[config.topic][1](compute.trace(config))
+    TOPICS[config.topic][1](compute.heads.trace(config))
     with title:
         _title(config)
     _ask(config)

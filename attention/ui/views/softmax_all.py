@@ -16,7 +16,7 @@ from attention.ui import compute, pause
 def draw(trace: Trace) -> None:
     """Every head, one below the other, the head in focus framed."""
     config = trace.config
-    found = compute.distribution(config.tensors)
+    found = compute.softmax.distribution(config.tensors)
     for sentence in _oddities(found, config):
         st.info(sentence, icon=":material/info:")
     left, right = st.columns(2, gap="medium")

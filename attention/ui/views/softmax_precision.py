@@ -50,7 +50,7 @@ overflows where all logits are far below zero.
 def draw(trace: Trace) -> None:
     """The map and the worst row of the chosen type, and the tables of all."""
     config = trace.config
-    found = compute.compared(config.tensors, config.head)
+    found = compute.softmax.compared(config.tensors, config.head)
     _chosen(next(each for each in found if (each.dtype, each.exponent) == (config.dtype, config.exponent)), trace)
     st.markdown(f"**Every type**, each step rounded to it, against float64. {WHY[config.softmax]}")
     _table(_types(found), FOUND, "types")

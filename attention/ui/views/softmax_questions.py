@@ -25,13 +25,13 @@ SAME = 1e-6  # nats of entropy that count as no change
 
 def temperature_opened(config: Config) -> bool:
     """Draws the row at the usual scale and temperature and the question; True once it is open."""
-    given = stages(compute.trace(replace(config, **PLAIN)))
-    return _opened(config, temperature(given, stages(compute.trace(config))), "weights", given)
+    given = stages(compute.heads.trace(replace(config, **PLAIN)))
+    return _opened(config, temperature(given, stages(compute.heads.trace(config))), "weights", given)
 
 
 def share_opened(config: Config) -> bool:
     """Draws the row's dot products and the question; True once it is open."""
-    row = stages(compute.trace(config))
+    row = stages(compute.heads.trace(config))
     return _opened(config, share(row), "dots", row)
 
 

@@ -24,8 +24,8 @@ $\lVert J \rVert_F^2 = \sum p^2 - 2 \sum p^3 + \left(\sum p^2\right)^2$.
 def draw(trace: Trace) -> None:
     """The four curves for the present number of keys, with the present setting on them."""
     config = trace.config
-    points = compute.sweep(config.tokens)
-    now = compute.measured(config.tokens, config.d_head, trace.scale)
+    points = compute.softmax.sweep(config.tokens)
+    now = compute.softmax.measured(config.tokens, config.d_head, trace.scale)
     st.markdown(WHY)
     st.caption(
         f"{config.tokens:,} keys, as now, of normal noise, seeded; no mask, no positions, no softcap, standard softmax. A "

@@ -37,7 +37,7 @@ def view(config: Config) -> None:
     if config.steps == "one":
         _step(config, step, list(plan).index(current))
     names = tuple(plan) if config.steps == "all" else (*(source.name for source in step.sources), current)
-    drawn = dict(zip(names, compute.matrices(config, names), strict=True))
+    drawn = dict(zip(names, compute.steps.matrices(config, names), strict=True))
     matrices(config, drawn, on_turn=acts.stepped, on_pin=acts.picked)
     pause.paint()
     st.caption(_letters(config))
@@ -63,7 +63,7 @@ def _title(config: Config) -> None:
         f"up, in every matrix that is drawn."
     )
     if config.keys or config.d_v:
-        far = compute.torch_difference(config)
+        far = compute.steps.torch_difference(config)
         fits = far <= 1e-5
         st.badge(
             f"{'equals' if fits else 'differs from'} scaled_dot_product_attention · context {far:.0e}",
@@ -130,7 +130,7 @@ def _formulas(plan: dict[str, Step]) -> None:
 
 def _odd(config: Config) -> None:
     """What is out of the ordinary in these settings, in words."""
-    blind = compute.blind(config)
+    blind = compute.steps.blind(config)
     queries, keys = config.tokens, config.keys or config.tokens
     if blind:
         st.caption(

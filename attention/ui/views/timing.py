@@ -81,10 +81,12 @@ def _estimate(sweep: Sweep) -> str:
     if not limits().measure:
         return plain(f"{limits().why} Recordings can still be shown.")
     if absent := _absent(sweep):
-        here = ", ".join(f"{key} ({name})" for key, name in compute.devices().items())
+        here = ", ".join(f"{key} ({name})" for key, name in compute.timing.devices().items())
         return plain(f"Not on this host: {', '.join(absent)}. It has {here}. Choose other devices, or none for all.")
-    names = ", ".join(name for key, name in compute.devices().items() if not sweep.devices or key in sweep.devices)
-    count = sweep.combinations * (1 if sweep.devices else len(compute.devices()))
+    names = ", ".join(
+        name for key, name in compute.timing.devices().items() if not sweep.devices or key in sweep.devices
+    )
+    count = sweep.combinations * (1 if sweep.devices else len(compute.timing.devices()))
     threads = sweep.threads or devices.cores()
     return plain(
         f"Up to {count:,} case{'s' * (count != 1)} in at most {min(sweep.seconds, limits().seconds):g} seconds, on {names}, with "
@@ -94,7 +96,7 @@ def _estimate(sweep: Sweep) -> str:
 
 def _absent(sweep: Sweep) -> list[str]:
     """The devices of a sweep, as a link may name them, that this host doesn't have."""
-    return [key for key in sweep.devices if key not in compute.devices()]
+    return [key for key in sweep.devices if key not in compute.timing.devices()]
 
 
 def _live(sweep: Sweep) -> None:
@@ -106,7 +108,7 @@ def _live(sweep: Sweep) -> None:
             page.put(job_was_open=False)
             st.rerun()
         page.put(job_was_open=job.open)
-    found = [*(job.timings.values() if job else ()), *compute.shipped(), *timing_recordings.opened()]
+    found = [*(job.timings.values() if job else ()), *compute.timing.shipped(), *timing_recordings.opened()]
     _gpu_or_how(sweep, found)
     if found:
         timing_results.draw(found, job.sweep.lengths if job else ())
@@ -150,7 +152,7 @@ def _rest(job: Job, measured: int) -> str:
 
 def _gpu_or_how(sweep: Sweep, found: Sequence[Timing]) -> None:
     """Where there is no GPU and no recording of one: says so, and what to run."""
-    if len(compute.devices()) > 1 or any(timing.device != "cpu" for timing in found):
+    if len(compute.timing.devices()) > 1 or any(timing.device != "cpu" for timing in found):
         return
     here = ": what is measured here is the CPU alone" * limits().measure
     text = (

@@ -57,9 +57,9 @@ def _take_in(key: str) -> None:
     """Opens the files of the uploader beside those that are open; one that can't be is named with what is wrong."""
     files, problems = dict(page.kept("opened", {})), []
     for file in page.kept(key) or []:
-        source = _source(file.name, [*files, *(timing.source for timing in compute.shipped())])
+        source = _source(file.name, [*files, *(timing.source for timing in compute.timing.shipped())])
         try:
-            found = compute.recording(file.getvalue(), source)
+            found = compute.timing.recording(file.getvalue(), source)
             _check(found, files)
         except RecordingError as error:
             problems.append(f"{file.name}: {error}")

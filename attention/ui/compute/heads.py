@@ -1,0 +1,68 @@
+"""The trace of a config and what follows from it for every head: what the Heads page shows, and other pages begin with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TypeVar
+
+import attention
+from attention.analysis.kv_groups import Grouping
+from attention.analysis.kv_groups import groupings as every_grouping
+from attention.analysis.parity import Parity
+from attention.analysis.parity import parity as against_torch
+from attention.charts import theme
+from attention.config import Config
+from attention.machine.lanes import Work
+from attention.tables import rows as tables
+from attention.trace import Trace
+from attention.ui.compute.owner import KEPT, PASSES, PIECES
+from attention.wire.cells import Cells
+from attention.wire.cells import cells as drawn
+
+T = TypeVar("T")
+
+
+def trace(config: Config) -> Trace:
+    """The trace of a config, with its own focus."""
+    return replace(_trace(config.tensors), config=config)
+
+
+def begin(config: Config) -> None:
+    """Starts the trace of a config, or of as many of its tokens as are shown."""
+    _trace.begin(config.traceable.tensors)
+
+
+@KEPT
+def _trace(config: Config) -> Work[Trace]:
+    return PASSES.submit(attention.trace, config, PIECES)
+
+
+def traced(config: Config, call: Callable[[Trace], T]) -> Work[T]:
+    """Work that begins with the trace of a config; give `config.tensors`."""
+    return PASSES.after(_trace.begin(config), call)
+
+
+@KEPT
+def parity(config: Config) -> Work[Parity]:
+    """The pass of a config against PyTorch's own; give `config.tensors`."""
+    return traced(config, against_torch)
+
+
+@KEPT
+def cells(config: Config) -> Work[Cells]:
+    """What the squares of all heads show; give `config.tensors`."""
+    side = theme.side(config.heads)
+    return traced(config, lambda found: drawn(found.weights, found.mask, side, PIECES))
+
+
+@KEPT
+def numbers(config: Config) -> Work[dict[str, list[float]]]:
+    """The profile of every head as columns; give `config.tensors`."""
+    return traced(config, lambda found: tables.numbers(found.weights, found.mask))
+
+
+@KEPT
+def groupings(config: Config) -> Work[list[Grouping]]:
+    """Every grouping of keys and values against none; give `config.tensors`."""
+    return PASSES.submit(every_grouping, config)

@@ -1,0 +1,96 @@
+"""What the Heads page shows of a long sequence: its maps, drawn in the background, and what follows from them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TypeVar
+
+import torch
+from torch import Tensor
+
+from attention.analysis.map_numbers import numbers as map_profile
+from attention.analysis.parity import Parity
+from attention.analysis.parity import map_parity as map_against_torch
+from attention.charts import theme
+from attention.config import Config
+from attention.machine.lanes import Work
+from attention.maps.blocks import visible
+from attention.maps.exact import HeadMaps, head_maps
+from attention.maps.zoom import pooled
+from attention.tables import rows as tables
+from attention.tables.rows import Row
+from attention.ui.compute.owner import KEPT, PASSES, shared
+from attention.ui.drawing import Drawing, Studio, asked
+from attention.wire.cells import Cells, pixel_cells
+
+T = TypeVar("T")
+STUDIO = Studio()
+
+
+def drawing(config: Config, visitor: str) -> Drawing:
+    """The drawing of a config for a visitor, begun if there is none."""
+    return STUDIO.ask(config.tensors, theme.side(config.heads), visitor)
+
+
+@KEPT
+def tiles_seen(config: Config, tile: int) -> Work[Tensor]:
+    """Which tiles of the square the mask does not hide wholly; give `config.tensors`."""
+    return PASSES.submit(visible, config.rule, config.tokens, config.span, tile)
+
+
+def part(config: Config, drawing: Drawing, maps: HeadMaps, rows: tuple[int, int], cols: tuple[int, int]) -> Cells:
+    """The cells of a part of the head in focus.
+
+    All of it is what the maps have; what is smaller is computed from them, as finely as there are pixels.
+    """
+    everything = (0, config.tokens)
+    if rows == cols == everything:
+        seen = tiles_seen(config.tensors, maps.tile)
+        return pixel_cells(maps.pooled_by(config.pool).pixels, seen, maps.tile, config.tokens)
+    return shared(_finer, config, drawing.tensors.result(), maps, rows, cols)
+
+
+def _finer(
+    config: Config, tensors: tuple[Tensor, Tensor], maps: HeadMaps, rows: tuple[int, int], cols: tuple[int, int]
+) -> Cells:
+    high, wide = rows[1] - rows[0], cols[1] - cols[0]
+    tile = -(-max(high, wide) // theme.PART)
+    seen = visible(config.rule, config.tokens, config.span, tile, rows, cols)
+    return pixel_cells(pooled(maps, *tensors, rows, cols, tile, config.pool), seen, tile, high, wide)
+
+
+def long_row(config: Config, drawing: Drawing) -> Row:
+    """The row in focus of a long sequence, exactly."""
+    given = config.tensors, config.head, config.row
+    found = KEPT.ask(("row", *given), lambda: PASSES.after(drawing.tensors, partial(_long_row, *given)))
+    return tables.described(config, *found.result())
+
+
+def _long_row(config: Config, head: int, at: int, tensors: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
+    maps = head_maps(*tensors, rows=(at, at + 1), tile=1, stats=False, **asked(config))
+    seen = config.rule(torch.tensor([[at]]), torch.arange(config.tokens)[None], config.tokens, config.span)
+    return maps.mean[head, 0].clone(), seen.expand(1, config.tokens)[0]
+
+
+def map_numbers(config: Config, drawing: Drawing) -> dict[str, list[float]]:
+    """The profile of every head of a finished drawing as columns; give `config.tensors`."""
+    return _of_maps("numbers", config, drawing, _map_columns)
+
+
+def _map_columns(maps: HeadMaps, query: Tensor, key: Tensor, config: Config) -> dict[str, list[float]]:
+    seeing = visible(config.rule, config.tokens, config.span, config.tokens).any()
+    return tables.columns(map_profile(maps, query, key), bool(seeing))
+
+
+def map_parity(config: Config, drawing: Drawing) -> Parity:
+    """Some rows of a finished drawing against PyTorch's own; give `config.tensors`."""
+    return _of_maps("parity", config, drawing, lambda maps, query, key, _: map_against_torch(maps, query, key))
+
+
+def _of_maps(name: str, config: Config, drawing: Drawing, call: Callable[..., T]) -> T:
+    """What follows from the maps of a finished drawing; what is kept of it does not hold on to the drawing."""
+    return KEPT.ask(
+        (name, config),
+        lambda: PASSES.after(drawing.tensors, lambda tensors: call(drawing.maps, *tensors, config)),
+    ).result()

@@ -1,0 +1,44 @@
+"""What the Masks page asks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from torch import Tensor
+
+from attention.analysis.blind_rows import Finding
+from attention.analysis.blind_rows import audit as every_path
+from attention.analysis.mask_effect import hidden as taken
+from attention.analysis.mask_effect import unmasked
+from attention.analysis.mask_gallery import Exhibit
+from attention.analysis.mask_gallery import exhibit as one_mask
+from attention.analysis.mask_gallery import gallery as every_mask
+from attention.config import Config
+from attention.machine.lanes import Work
+from attention.ui.compute.heads import traced
+from attention.ui.compute.owner import KEPT, PASSES
+
+
+@KEPT
+def gallery(tokens: int, span: int, layers: int) -> Work[list[Exhibit]]:
+    """Every mask at this length and span, with its reach."""
+    return PASSES.submit(every_mask, tokens, span, layers)
+
+
+@KEPT
+def exhibit(config: Config, layers: int) -> Work[Exhibit]:
+    """The rule in use, as the gallery shows the others; give `config.tensors`."""
+    return PASSES.submit(one_mask, config.rule_name, config.rule, config.tokens, config.span, layers)
+
+
+@KEPT
+def hidden(config: Config) -> Work[Tensor]:
+    """The weight that each query of each head loses to the mask; give `config.tensors`."""
+    n, span = config.tokens, config.span
+    return traced(unmasked(config), lambda before: taken(before, config.rule.square(n, n, span)))
+
+
+@KEPT
+def audit(config: Config, head: int) -> Work[list[Finding]]:
+    """What each path gives to rows that see nothing, for one head; give `config.tensors`."""
+    return traced(config, lambda found: every_path(replace(found, config=replace(config, head=head))))

@@ -1,0 +1,46 @@
+"""The app's lanes and what it keeps: sole owner of both, with a fair share of the processor for every visitor.
+
+What is kept is keyed by the knobs that change the tensors, so moving the focus or the colour scale computes nothing
+anew. All results together have so many bytes (`KEPT`); computing most of them again takes milliseconds.
+
+Passes run in threads that all visitors share and that stay: Streamlit runs every rerun in a thread of its own, and in a
+new thread a pass takes up to three times as long, as its memory is all fresh. The lanes say who may wait for whom.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import TimeoutError as NotYet
+from typing import ParamSpec, TypeVar
+
+import streamlit as st
+
+from attention.machine.kept import Kept
+from attention.machine.lanes import Lane, Work
+
+MOST = 2**28  # bytes of results that are kept
+AT_ONCE = 2  # passes that run at the same time, however many visitors there are
+SPINNER = 0.3  # seconds after which whoever waits is told for what
+P = ParamSpec("P")
+T = TypeVar("T")
+PIECES = Lane(
+    "piece", 0, AT_ONCE
+)  # of a pass; a lane of their own, as whoever waits for one has a thread of the passes
+PASSES = Lane("pass", 1, AT_ONCE)
+KEPT = Kept(MOST)
+
+
+def shared(call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """The call's result, computed by one of the few threads that all visitors share."""
+    return PASSES.submit(call, *args, **kwargs).result()
+
+
+def told(work: Work[T], what: str) -> T:
+    """What came of work that may take long: whoever waits is told for what."""
+    try:
+        return work.result(SPINNER)
+    except NotYet:
+        if work.done():
+            raise
+    with st.spinner(what):
+        return work.result()

@@ -1,0 +1,87 @@
+"""What the Implementations page asks."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from torch import Tensor
+
+from attention.charts import theme
+from attention.config import Config
+from attention.machine.lanes import Work
+from attention.published import ROWS, Evidence
+from attention.published import compare as rows
+from attention.published.case import case
+from attention.published.cost import Cost, Pace
+from attention.published.demands import Demand
+from attention.published.demands import demands as tried
+from attention.ui.compute.owner import KEPT, PASSES
+from attention.wire.cells import Cells
+from attention.wire.cells import cells as drawn
+
+REACH = 2**30  # multiplications of a map of influence at the most
+
+
+def published(config: Config) -> Config:
+    """The part of a config that published implementations depend on: what their results are kept by."""
+    return replace(config.tensors, batch=config.batch, keys=config.keys, d_v=config.d_v)
+
+
+@KEPT
+def comparison(config: Config, name: str, printed: bool) -> Work[rows.Comparison]:
+    """One published row against the reference; give `published(config)`."""
+    return PASSES.submit(rows.compare, ROWS[name], config, printed)
+
+
+def judgements(config: Config) -> dict[tuple[str, bool], rows.Judgement]:
+    """Every published row, as meant and as printed; whichever is chosen next is then compared already."""
+    return {
+        (name, printed): comparison(config, name, printed and bool(row.as_printed)).judgement
+        for name, row in ROWS.items()
+        for printed in (False, True)
+    }
+
+
+@KEPT
+def evidence(name: str) -> Work[Evidence]:
+    """Numbers beside the lesson of a published row that has some."""
+    return PASSES.submit(ROWS[name].evidence)
+
+
+@KEPT
+def published_costs(config: Config, name: str, printed: bool) -> Work[tuple[Cost, float | None]]:
+    """What a published row costs, and its leak; give `published(config)`."""
+    return PASSES.submit(rows.costs, ROWS[name], config, printed)
+
+
+@KEPT
+def influences(config: Config, name: str, printed: bool) -> Work[Tensor | None]:
+    """Influence of tokens on outputs in one published row, over as many first tokens as there is time for."""
+    row, most = ROWS[name], max(2, math.isqrt(REACH // (4 * config.batch * config.d_model**2)))
+    return PASSES.submit(lambda: rows.influence(row, case(config, most, row.crosses), printed))
+
+
+@KEPT
+def demands(name: str, printed: bool) -> Work[list[Demand]]:
+    """What a published row accepts."""
+    return PASSES.submit(tried, ROWS[name], printed)
+
+
+@KEPT
+def pace(config: Config, name: str, printed: bool) -> Work[Pace]:
+    """A published row's time beside the reference's, measured once; give `published(config)`."""
+    return PASSES.submit(rows.timed, ROWS[name], config, printed)
+
+
+@KEPT
+def published_cells(config: Config, name: str, printed: bool) -> Work[Cells | None]:
+    """The squares of a published row, None where it raises; what is not a number is drawn as masked."""
+    return PASSES.after(comparison.begin(config, name, printed), _published_cells)
+
+
+def _published_cells(found: rows.Comparison) -> Cells | None:
+    if found.weights is None:
+        return None
+    visible = found.visible & ~found.weights.isnan()
+    return drawn(found.weights.nan_to_num(0).float(), visible, theme.side(len(found.weights)))

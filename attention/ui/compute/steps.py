@@ -1,0 +1,57 @@
+"""What the Steps page asks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+from torch import Tensor
+
+from attention.config import Config
+from attention.machine.lanes import Work
+from attention.steps.values import difference, pairs, values
+from attention.ui.compute.owner import KEPT, PASSES, told
+from attention.wire.matrix_cells import Matrix
+from attention.wire.matrix_cells import drawn as sent
+
+ALL_HEADS = 2**20  # weights of all heads up to which the steps of all are kept, of more those of one head
+
+
+def matrices(config: Config, names: tuple[str, ...]) -> list[Matrix]:
+    """What these steps of the pass show, with the other sequence and the width of values that the Steps page has."""
+    return _matrices(crossed(config), config.head, names)
+
+
+def torch_difference(config: Config) -> float:
+    """How far the context of cross-attention, or of values of another width, is from PyTorch's."""
+    return _difference(crossed(config))
+
+
+def crossed(config: Config) -> Config:
+    """The tensors of a config with those of its other sequence."""
+    return replace(config.tensors, keys=config.keys, d_v=config.d_v)
+
+
+def blind(config: Config) -> int:
+    """How many queries see no key, of the sequence that the Steps page has."""
+    return int((~pairs(crossed(config)).any(-1)).sum())
+
+
+def _matrices(config: Config, head: int, names: tuple[str, ...]) -> list[Matrix]:
+    few = config.heads * config.tokens * (config.keys or config.tokens) <= ALL_HEADS
+    found = _values.begin(config, None if few else head)
+    told(found, "Computing every step of the pass …")
+    given = replace(config, head=head)
+    return KEPT.ask(
+        ("matrices", given, names), lambda: PASSES.after(found, lambda made: sent(given, made, names))
+    ).result()
+
+
+@KEPT
+def _values(config: Config, head: int | None) -> Work[dict[str, Tensor]]:
+    return PASSES.submit(values, config, slice(None) if head is None else slice(head, head + 1))
+
+
+@KEPT
+def _difference(config: Config) -> Work[float]:
+    return PASSES.after(_values.begin(config, 0), partial(difference, config))
