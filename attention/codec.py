@@ -2,6 +2,10 @@
 
 A link names the knobs that differ from their defaults by their own names. A value that can't be used leaves the default
 in place; values that don't fit together are moved to the nearest that do. Either way a note says so.
+
+Defaults may get better without changing what a shared link opens: a link carries the edition of the defaults that it counts
+from (`v=2`), and one without counts from the first. To change a default, add what it was to every edition in EDITIONS, and an
+empty one at their end. The empty link means the newest. A knob that gets another name keeps its old one in links (RENAMED).
 """
 
 from __future__ import annotations
@@ -17,10 +21,18 @@ from attention.config import DEFAULTS, KNOBS, Config, ConfigError, check, fitted
 WHOLE = re.compile(r"[+-]?[0-9]{1,9}", re.ASCII)
 REAL = re.compile(r"[+-]?([0-9]{1,9}\.?[0-9]{0,20}|\.[0-9]{1,20})(e[+-]?[0-9]{1,3})?", re.ASCII | re.IGNORECASE)
 
+EDITIONS: tuple[dict[str, Any], ...] = (
+    {},
+)  # of the defaults, from the first on: what they were where they have changed since
+EDITION = "v"  # the entry of a link that names its edition
+RENAMED = {"layers": "depth"}  # knobs by the names that links may still have
+
 
 def to_query(config: Config) -> dict[str, str]:
     """The knobs that differ from their defaults, as text; `from_query` gives the same config back."""
-    return {name: str(value) for name, value in vars(config).items() if value != DEFAULTS[name]}
+    differing = {name: str(value) for name, value in vars(config).items() if value != DEFAULTS[name]}
+    newest = len(EDITIONS)
+    return {EDITION: str(newest), **differing} if differing and newest > 1 else differing
 
 
 def link(config: Config) -> str:
@@ -34,14 +46,31 @@ def from_query(mapping: Mapping[str, str | Sequence[str]]) -> tuple[Config, list
     Unknown names, values that are no number, out of range or none of the choices are ignored. A name given twice counts
     the last time. Never raises.
     """
-    values, notes = dict(DEFAULTS), []
+    values, notes = _counted_from(mapping)
     for name, given in mapping.items():
+        name = RENAMED.get(name, name)
         try:
+            if name == EDITION:
+                continue
             values[name] = _value(name, given)
         except ConfigError as error:
             notes.append(str(error))
     config, moved = fit(values)
     return config, notes + moved
+
+
+def _counted_from(mapping: Mapping[str, str | Sequence[str]]) -> tuple[dict[str, Any], list[str]]:
+    """The defaults that a query counts from, and a sentence where it names an edition that is none."""
+    newest = len(EDITIONS)
+    if not mapping:
+        return dict(DEFAULTS), []
+    text = _last(mapping.get(EDITION, "1"))
+    if isinstance(text, str) and WHOLE.fullmatch(text) and 1 <= int(text) <= newest:
+        return DEFAULTS | EDITIONS[int(text) - 1], []
+    note = (
+        f"{EDITION}={short(text)} is no edition of the defaults; there are {newest}. The link was read by the newest."
+    )
+    return dict(DEFAULTS), [note]
 
 
 def fit(values: Mapping[str, Any]) -> tuple[Config, list[str]]:
@@ -65,12 +94,17 @@ def _value(name: str, given: str | Sequence[str]) -> Any:
     """The value of one entry of a query; raises ConfigError on whatever is not one."""
     if name not in KNOBS:
         raise ConfigError(f"{short(name)} is not a setting of this app; it was ignored.")
-    text = given[-1] if isinstance(given, (list, tuple)) and given else given
+    text = _last(given)
     if not isinstance(text, str):
         raise ConfigError(f"{name}={short(text)} is not text, as values in a link are.")
     value = _parsed(name, text)
     check(name, value if value is not None else text)
     return value
+
+
+def _last(given: str | Sequence[str]) -> Any:
+    """What counts of an entry that was given several times."""
+    return given[-1] if isinstance(given, (list, tuple)) and given else given
 
 
 def _parsed(name: str, text: str) -> Any:

@@ -138,7 +138,7 @@ class Config:
     dtype: str = _choice("bfloat16", ("float32", "bfloat16", "float16"), "Number type", "The type that the head is computed in, against float64.", about="view")
     exponent: str = _choice("max-subtracted", ("max-subtracted", "naive"), "Exponential", "Max-subtracted: exp(l - max l), as every library does. Naive: exp(l), as the formula says.", about="view")
     predict: str = _choice("none", ("none", "mask", "temperature", "row"), "Predict, then reveal", "A question whose answer the page hides until it is opened.", about="view")
-    layers: int = _whole(4, 1, 128, "Layers", "After how many layers the reach of a mask is stated.", about="view")
+    depth: int = _whole(4, 1, 128, "Layers", "After how many layers the reach of a mask is stated.", about="view")
     mask_detail: str = _choice("effect", ("effect", "empty rows", "code"), "About the mask in use", "Effect: what it does to the weights. Empty rows: what becomes of queries that see nothing. Code: the mask to take away.", about="view")
     grouping: str = _choice("hide", ("hide", "show"), "Every grouping of keys and values", "The same weights from multi-head over grouped-query to multi-query attention.", about="view")
     step: str = _choice("scores", STEPS, "Step", "The matrix that the Steps page shows, with those that it is computed from.", about="view")

@@ -120,7 +120,7 @@ def test_more_layers_reach_farther():
     app = opened(mask="window", span=3)
     reach = {card["name"]: card["lines"][2] for card in cards(app)}
     assert reach["window"] == "reach 8 back"
-    app.slider(key="layers").set_value(7).run()
+    app.slider(key="depth").set_value(7).run()
     assert {card["name"]: card["lines"][2] for card in cards(app)}["window"] == "reach 14 back"
 
 

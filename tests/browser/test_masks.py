@@ -141,9 +141,9 @@ def test_the_details_of_the_mask_in_use(visit):
 def test_layers_are_moved_by_keys(visit):
     tab = visit("masks?mask=window")
     shown(tab, mask="window")
-    tab.slider("layers").focus()
+    tab.slider("depth").focus()
     tab.page.keyboard.press("ArrowRight")
-    assert "reach 15 back" in shown(tab, mask="window", layers=5).inner_text()
+    assert "reach 15 back" in shown(tab, mask="window", depth=5).inner_text()
 
 
 def test_a_narrow_window_shows_two_masks_a_row_and_scrolls_down_only(visit):

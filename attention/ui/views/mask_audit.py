@@ -22,7 +22,7 @@ ISSUES = {
 
 def section(config: Config) -> None:
     """Which rows see nothing, and the table of paths."""
-    used = compute.masks.exhibit(config.tensors, config.layers)
+    used = compute.masks.exhibit(config.tensors, config.depth)
     _which(config, used)
     with st.spinner("Every path runs, forward and backward"):
         found = compute.masks.audit(config.traceable.tensors, config.head)

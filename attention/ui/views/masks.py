@@ -32,7 +32,7 @@ def view(config: Config) -> None:
     with left:
         knobs.segments("mask_detail", config)
     with right:
-        knobs.slider("layers", config)
+        knobs.slider("depth", config)
     DETAILS[config.mask_detail](config)
     with title:
         _title(config)
@@ -49,17 +49,17 @@ def _title(config: Config) -> None:
 
 
 def _gallery(config: Config) -> None:
-    used = compute.masks.exhibit(config.tensors, config.layers)
+    used = compute.masks.exhibit(config.tensors, config.depth)
     own = [used] if config.combine != "none" else []
     mask_gallery(
-        config, [*compute.masks.gallery(config.tokens, config.span, config.layers), *own], on_choice=acts.chosen
+        config, [*compute.masks.gallery(config.tokens, config.span, config.depth), *own], on_choice=acts.chosen
     )
     st.markdown(f"In use, **{config.rule_name}**: {config.rule.help}")  # below, as its length would move the cards
     st.caption(
         f"**{config.rule_name}**{_span(config)} keeps {used.pairs:,} of {config.tokens**2:,} pairs: $q k^\\top$ "
         f"and $w v$ need {_count(config, used.share)} of $4 n^2 d_{{model}}$ = {_count(config)} operations a layer, "
         f"{share(1 - used.share)} less. {_blocks(config, used)} Reach: how far, in tokens, an output can depend on its input "
-        f"after {config.layers} layers; exact, with residual connections. {_tiles(used)}Source: {plain(config.rule.source)}."
+        f"after {config.depth} layers; exact, with residual connections. {_tiles(used)}Source: {plain(config.rule.source)}."
     )
 
 

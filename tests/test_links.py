@@ -1,0 +1,85 @@
+"""Links that were shared go on opening the same picture, whatever becomes of the defaults and of the names of knobs.
+
+`links.json` is kept for good: links as they could be shared in November 2026, and what each of them opened then.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from urllib.parse import parse_qs
+
+import pytest
+
+from attention import codec
+from attention.codec import EDITIONS, from_query, link, to_query
+from attention.config import DEFAULTS, Config
+from attention.timing import sweep
+from attention.timing.sweep import Sweep
+
+SHARED = json.loads(Path(__file__).with_name("links.json").read_text("utf-8"))
+
+
+def query(link: str) -> dict[str, str]:
+    return {name: values[-1] for name, values in parse_qs(link, keep_blank_values=True).items()}
+
+
+@pytest.mark.parametrize("shared", SHARED["configs"], ids=lambda shared: f"{shared['page']}?{shared['link']}")
+def test_a_shared_link_opens_what_it_opened(shared):
+    if not shared["link"]:  # means the newest defaults
+        assert from_query({}) == (Config(), [])
+        return
+    config, notes = from_query(query(shared["link"]))
+    known = {name: value for name, value in vars(config).items() if name in SHARED["defaults"]}
+    assert known == SHARED["defaults"] | shared["config"]
+    assert len(notes) == shared["notes"]
+    assert from_query(query(link(config))) == (config, [])
+
+
+@pytest.mark.parametrize("shared", SHARED["sweeps"], ids=lambda shared: f"timing?{shared['link']}")
+def test_a_shared_sweep_opens_what_it_opened(shared):
+    found, notes = sweep.from_query(query(shared["link"]))
+    usual = vars(Sweep())
+    assert {name: list(value) if isinstance(value, tuple) else value for name, value in vars(found).items()} == {
+        name: shared["sweep"].get(name, list(value) if isinstance(value, tuple) else value)
+        for name, value in usual.items()
+    }
+    assert len(notes) == shared["notes"]
+
+
+@pytest.fixture
+def second(monkeypatch):
+    """A second edition, in which the default number of heads was another in the first."""
+    monkeypatch.setattr(codec, "EDITIONS", (*EDITIONS[:0], {**EDITIONS[0], "heads": 4}, {}))
+
+
+def test_another_edition_of_the_defaults_changes_no_link_that_is_out_there(second):
+    assert from_query({}) == (Config(), []) and to_query(Config()) == {}
+    assert from_query({"seed": "3"}) == (Config(heads=4, seed=3), [])
+    assert from_query({"seed": "3", "v": "1"}) == (Config(heads=4, seed=3), [])
+    assert from_query({"seed": "3", "v": "2"}) == (Config(seed=3), [])
+    assert from_query({"v": "1"}) == (Config(heads=4), [])
+    for config in (Config(heads=4), Config(seed=3), Config(heads=4, seed=3), Config(tokens=7, d_model=8)):
+        assert to_query(config)["v"] == "2" and from_query(to_query(config)) == (config, [])
+
+
+@pytest.mark.parametrize("edition", ["0", "99", "two", "", "1.0", "-1"])
+def test_an_edition_that_is_none_is_said_to_be_so(edition):
+    config, notes = from_query({"v": edition, "seed": "3"})
+    assert config == Config(seed=3)
+    assert notes == [
+        f"v={edition!r} is no edition of the defaults; there are {len(EDITIONS)}. The link was read by the newest."
+    ]
+
+
+def test_a_default_that_has_changed_is_known_to_every_edition_before():
+    """Whoever changes a default without an edition changes what links open that are out there."""
+    first = {name: SHARED["defaults"][name] for name in SHARED["defaults"]}
+    assert {name: (DEFAULTS | EDITIONS[0])[name] for name in first} == first
+    assert EDITIONS[-1] == {} and all(edition.keys() <= DEFAULTS.keys() for edition in EDITIONS)
+
+
+def test_a_knob_keeps_its_old_name_in_links():
+    assert from_query({"layers": "7"}) == (Config(depth=7), [])
+    assert to_query(Config(depth=7))["depth"] == "7"
+    assert from_query({"layers": "999"})[1][0].startswith("depth=999 is not")
