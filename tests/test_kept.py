@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from concurrent.futures import wait
 from threading import Event, Thread
 
@@ -77,6 +79,40 @@ def test_results_stay_within_their_bytes_and_the_last_asked_for_stay_longest(ask
         assert kept.entries.keys() == set(order) and kept.bytes == sum(sizes[other] for other in order)
     kept.clear()
     assert kept.bytes == 0 and not kept.users and not kept.entries
+
+
+def test_what_follows_other_results_is_bounded_with_them(caplog):
+    """Keys of any kind, asked for by one another."""
+    kept = Kept(3 * KB)
+
+    @kept
+    def first(number):
+        return LANE.submit(tensor, KB)
+
+    @kept
+    def second(number):
+        return LANE.after(first.begin(number), lambda found: tensor(KB))
+
+    for number in range(20):
+        assert len(second(number)) == KB
+        settled(kept)
+        assert kept.bytes <= 3 * KB
+    assert not caplog.records and second(19) is second(19)
+
+
+def test_a_result_that_was_dropped_is_freed_at_once():
+    """Not by the next collection of garbage: traces are large, and many come in the seconds between two."""
+    kept, alive = Kept(KB), []
+    gc.disable()
+    try:
+        for key in "abc":
+            found = kept.ask(key, lambda: LANE.submit(tensor, KB)).result(60)
+            alive.append(weakref.ref(found))
+            del found
+            settled(kept)
+        assert [one() is None for one in alive] == [True, True, False]
+    finally:
+        gc.enable()
 
 
 def test_the_newest_stays_whatever_its_size():

@@ -44,13 +44,14 @@ class Kept:
     def ask(self, key: Hashable, begin: Callable[[], Work[T]]) -> Work[T]:
         """The work of a key, begun if there is none; `begin` hands it to a lane and does nothing else."""
         with self.lock:
-            self.asked += 1
+            self.asked = asked = self.asked + 1
             found = self.entries.get(key)
             if found is not None:
-                found.asked = self.asked
+                found.asked = asked
                 return found.work
-            found = self.entries[key] = Entry(begin(), self.asked)
-        found.work.add_done_callback(lambda _: self._done(key, found))
+            found = self.entries[key] = Entry(begin(), asked)
+        told = [found]  # given away: work that held on to its entry would be freed by the next collection only
+        found.work.add_done_callback(lambda _: self._done(key, told.pop()))
         return found.work
 
     def __call__(self, begin: Callable[P, Work[T]]) -> Asked[P, T]:
@@ -81,8 +82,8 @@ class Kept:
             self.bytes += size if self.users[piece] == 1 else 0
 
     def _make_room(self) -> None:
-        done = sorted((entry.asked, key) for key, entry in self.entries.items() if entry.pieces)  # asked once each
-        for _, key in done[:-1]:
+        done = [key for key, entry in self.entries.items() if entry.pieces]
+        for key in sorted(done, key=lambda key: self.entries[key].asked)[:-1]:
             if self.bytes <= self.most:
                 return
             self._drop(key)
