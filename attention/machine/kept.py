@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import partial, update_wrapper
-from sys import getsizeof
 from threading import RLock
 from typing import Any, Generic, ParamSpec, TypeVar
 
@@ -17,7 +16,8 @@ from attention.machine.lanes import Work
 P = ParamSpec("P")
 T = TypeVar("T")
 
-OWN = 2048  # bytes that keeping a result takes, whatever it is
+OWN = 4096  # bytes that a result counts with beside its tensors, arrays and bytes
+FULL = 7 / 8  # of the bytes that are left when room is made: not for every result anew
 
 
 @dataclass(eq=False)
@@ -84,7 +84,7 @@ class Kept:
     def _make_room(self) -> None:
         done = [key for key, entry in self.entries.items() if entry.pieces]
         for key in sorted(done, key=lambda key: self.entries[key].asked)[:-1]:
-            if self.bytes <= self.most:
+            if self.bytes <= FULL * self.most:
                 return
             self._drop(key)
 
@@ -113,7 +113,7 @@ class Asked(Generic[P, T]):
 
 
 def pieces(value: Any) -> Iterator[tuple[int, int]]:
-    """Where the memory of a result lies, and how many bytes are there: tensors and arrays, in whatever holds them."""
+    """Where the memory of a result lies, and how many bytes are there: tensors, arrays and bytes, in whatever holds them."""
     if isinstance(value, Tensor):
         storage = value.untyped_storage()
         yield storage.data_ptr(), storage.nbytes()
@@ -122,10 +122,8 @@ def pieces(value: Any) -> Iterator[tuple[int, int]]:
     elif is_dataclass(value) and not isinstance(value, type):
         for each in fields(value):
             yield from pieces(getattr(value, each.name))
-    elif isinstance(value, dict):
-        yield from pieces(list(value.values()))
-    elif isinstance(value, (list, tuple)):
-        for one in value:
+    elif isinstance(value, (dict, list, tuple)):
+        for one in value.values() if isinstance(value, dict) else value:
             yield from pieces(one)
-    else:
-        yield id(value), getsizeof(value)
+    elif isinstance(value, bytes):
+        yield id(value), len(value)
