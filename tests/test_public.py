@@ -40,8 +40,11 @@ def test_signatures_stay(function):
 
 @pytest.mark.parametrize(
     "thing",
-    [*SIGNATURES, attention.Config, attention.ConfigError, attention.trace, attention.Trace, heads.profile]
-    + [timing.measure, attention.HeadMaps, attention.Attention, attention.MultiHeadAttention.from_torch],
+    [
+        *SIGNATURES,
+        *(attention.Config, attention.ConfigError, attention.trace, attention.Trace, attention.HeadMaps),
+        *(attention.Attention, attention.MultiHeadAttention.from_torch, heads.profile, timing.measure),
+    ],
     ids=lambda thing: thing.__qualname__,
 )
 def test_what_is_public_says_what_it_does(thing):
