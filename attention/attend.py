@@ -92,7 +92,7 @@ def scaled_dot_product_attention(
         attn_mask = attn_mask.to(query.dtype)
         if query.dtype == torch.float16:  # masks add the least there is, and with a score that is too much
             wide = (x.float() for x in (query, key, value, attn_mask))
-            found = scaled_dot_product_attention(*wide, dropout_p, is_causal, scale, enable_gqa, softcap=softcap)
+            found = scaled_dot_product_attention(*wide, dropout_p, is_causal, scale, enable_gqa, softcap=softcap)  # pyright: ignore[reportCallIssue]  query, key, value and mask
             return _narrow(found, query, out)
     if enable_gqa:
         key, value = (x.repeat_interleave(query.shape[-3] // x.shape[-3], -3) for x in (key, value))
@@ -240,7 +240,7 @@ def _at_once(weights, query, key, value, mask, is_causal, scale, softcap, normal
         added = _falling(*square, query.dtype) if few and is_causal else _added(seen, query)
     weights = normalise(_logits(weights, query, key, seen, scale, softcap, added))
     if (mask is not None or added is not None) and _astray(weights, few):
-        blind = ~_seeing(seen)  # a row that sees nothing has no number at all
+        blind = ~_seeing(seen)  # pyright: ignore[reportArgumentType]  a row without a number has a mask
         if _astray(weights.masked_fill_(blind, 0), few) and added is not None:  # and what is hidden may be none
             normalise(_logits(weights, query, key, seen, scale, softcap)).masked_fill_(blind, 0)
     return Attention(torch.matmul(weights, value), weights)

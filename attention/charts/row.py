@@ -29,7 +29,7 @@ def weights(labels: tuple[str, ...], keys: int, colors: str = "linear") -> dict[
         alt.Chart()
         .transform_filter("datum.visible")
         .transform_calculate(base=f"{base}", top=f"max({base}, datum.weight)")
-        .mark_bar(color=theme.QUERY, **({} if few else {"width": max(1, 800 // keys)}))
+        .mark_bar(color=theme.QUERY, **({} if few else {"width": max(1, 800 // keys)}))  # pyright: ignore[reportArgumentType]  one option, a width
         .encode(
             x=_by_token(labels, keys) if few else _by_position(keys),
             y=alt.Y("top:Q", title="weight", scale=_scale(colors), axis=alt.Axis(tickCount=3)),

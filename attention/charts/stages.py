@@ -93,7 +93,7 @@ def bare(chart: alt.TopLevelMixin, marks: int = 0) -> dict[str, Any]:
     spec = dataless(chart, validate=False) | {"autosize": {"type": "fit-x", "contains": "padding"}}
     if marks > LABELLED:
         spec |= MANY
-    touched = [layer["name"] for panel in spec.get("vconcat", [spec]) for layer in panel["layer"] if "name" in layer]
+    touched = [layer["name"] for panel in spec.get("vconcat", [spec]) for layer in panel["layer"] if "name" in layer]  # pyright: ignore[reportArgumentType]  a dict, once it is made
     return spec | {"params": [POINTER | {"views": touched}]} if touched else spec
 
 
@@ -125,7 +125,7 @@ def _panel(
     axis = _keys(labels, keys) if last else alt.Axis(labels=False, ticks=False, grid=False)
     title = "key →" if last else None
     base = alt.Chart().encode(x=alt.X("place:Q", title=title, scale=scale, axis=axis))
-    floor = alt.Y2Datum(theme.LOG_FLOOR if y.to_dict()["scale"].get("type") == "log" else 0)
+    floor = alt.Y2Datum(theme.LOG_FLOOR if y.to_dict()["scale"].get("type") == "log" else 0)  # pyright: ignore[reportArgumentType, reportCallIssue]  a dict, once it is made
     left = alt.X("left:Q", title=title, scale=scale, axis=axis)
     wide = alt.Chart().transform_calculate(left=f"datum.place - {HALF}", right=f"datum.place + {HALF}")
     bars = wide.encode(x=left, x2="right:Q", y=y, y2=floor)

@@ -66,7 +66,7 @@ def case(config: Config, most: int | None = None, crosses: bool = False) -> Case
 def _case(config: Config, queries: int, keys: int) -> Case:
     """The last one is kept, as row after row is compared on it."""
     with torch.no_grad():
-        weights = Weights.split(*matrices(config).values(), config.heads, config.groups).to(torch.float64)
+        weights = Weights.split(*matrices(config).values(), config.heads, config.groups).to(torch.float64)  # pyright: ignore[reportCallIssue]  four of them
         padded = torch.arange(keys) < keys - torch.arange(config.batch)[:, None] % keys
         mask = config.rule.square(queries, keys, config.span) & padded[:, None, :]
         x = _sequences(config, config.tokens, config.seed, config.text)[:, :queries]

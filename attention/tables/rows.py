@@ -195,7 +195,7 @@ def npz(trace: Trace) -> bytes:
     parts = ("weights", "mask", "q", "k", "v", "context", "output", "x")
     memory = io.BytesIO()
     arrays = {name: np.ascontiguousarray(getattr(trace, name).numpy()) for name in parts}
-    np.savez_compressed(memory, link=np.array(link(trace.config)), **arrays)
+    np.savez_compressed(memory, link=np.array(link(trace.config)), **arrays)  # pyright: ignore[reportArgumentType]  arrays by name
     return memory.getvalue()
 
 

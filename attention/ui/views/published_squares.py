@@ -72,7 +72,7 @@ def _output(found: Comparison) -> None:
         return
     tiles = tuple(-(-size // heatmap.PIXELS) for size in found.apart.shape)
     limit = float(found.target.nan_to_num(0).abs().max()) or 1.0
-    _plot(heatmap.outputs(farthest(found.apart.float(), *tiles), tiles, limit), "output")
+    _plot(heatmap.outputs(farthest(found.apart.float(), *tiles), tiles, limit), "output")  # pyright: ignore[reportArgumentType]  two of them
 
 
 def _influence(config: Config, name: str, printed: bool, found: Comparison) -> None:
@@ -103,4 +103,4 @@ def _pooled(cells: Tensor, hidden: Tensor) -> tuple[Tensor, int]:
 
 
 def _plot(figure: object, key: str) -> None:
-    st.plotly_chart(heatmap.narrow(figure), key=key, width="stretch", config={"displaylogo": False})
+    st.plotly_chart(heatmap.narrow(figure), key=key, width="stretch", config={"displaylogo": False})  # pyright: ignore[reportArgumentType]  a figure
