@@ -4,7 +4,7 @@ From the ground up, where each may import what stands before it:
 
     masks scores inputs    rules about a pair of tokens, about a score, about where x comes from
     framing digits         a header and bytes as one message, and where the third digit of a number turns
-    memory threads         where large weights are kept, who computes alone
+    memory threads kept    where large weights are kept, who computes alone, tensors that are made once
     attend layer           attention with the weights of every head, as a function and as a module
     config codec           every knob, and the link that carries them
     projected trace        queries, keys and values of a config; every step of one pass

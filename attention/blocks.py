@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from itertools import pairwise
 
 import torch
@@ -17,6 +16,7 @@ from jaxtyping import Bool, Int
 from torch import Tensor
 
 from attention.bounds import Between, judged
+from attention.kept import kept
 from attention.masks import Rule
 from attention.quadtree import Ends, squares
 
@@ -121,7 +121,7 @@ def _down(rows: Int[Tensor, "i"]) -> Between:
     return Between(rows[:-1, None], rows[1:, None] - 1, 1)
 
 
-@lru_cache(maxsize=2)
+@kept(2)
 def differences(rule: Rule, n: int, span: int) -> Bool[Tensor, "w"]:
     """What a steady rule says of each k - q, from 1 - n to n - 1: any block of it is told by a slice."""
     apart = torch.arange(1 - n, n, dtype=torch.int32)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from concurrent.futures import Executor
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any
 
 import torch
@@ -21,6 +21,7 @@ from torch.nn import functional as F
 
 from attention.digits import turns
 from attention.framing import framed
+from attention.kept import kept
 
 MASKED, ZERO, LEAST, ONE = 0, 1, 2, 65535  # codes: hidden by the mask, exactly zero, the least weight, a weight of one
 BITS = 12  # of the 23 in a mantissa that a code drops; while a tile is pooled they say where its greatest stands
@@ -133,7 +134,7 @@ def _bits(values: Float[Tensor, "*any"]) -> Int[Tensor, "*any"]:
     return values.contiguous().view(torch.int32)
 
 
-@lru_cache(maxsize=1)
+@kept(1)
 def _ups() -> Int[Tensor, "code"]:
     """For each code, what to add to the bits of a weight between it and the next, so that cutting them off rounds right.
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import torch
@@ -23,6 +22,7 @@ from torch import Tensor
 from attention.config import Config
 from attention.digits import turns
 from attention.framing import framed
+from attention.kept import kept
 from attention.steps import Step, by_name
 
 SIDE = 128  # cells a side at the most
@@ -73,7 +73,7 @@ def _codes(cells: Float[Tensor, "h p r"], size: Float[Tensor, "h p r"], exponent
     return codes.masked_fill_((codes == 0) & (size > 0), LEAST).copysign_(signed)
 
 
-@lru_cache(maxsize=64)
+@kept(64)
 def _ups(exponent: int) -> Float[Tensor, "code"]:
     """For each half as bits: the least size from which on the next one stands for it.
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Callable
-from functools import cache
 
 import torch
 
 from attention import stopwatch
+from attention.kept import kept
 
 SIDE = 256  # of the matrices: some tenths of a millisecond on two cores
 CALLS = 5  # of which the median counts
@@ -37,7 +37,7 @@ class Yardstick:
         return seconds <= NEAR * self.least
 
 
-@cache
+@kept(None)
 def yardstick(device: str, threads: int) -> Yardstick:
     """The one of a device with so many threads, which lasts as long as the process: its sweeps are to agree."""
     x, clock = torch.ones(SIDE, SIDE, device=device), stopwatch.clock(device)
