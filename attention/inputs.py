@@ -6,12 +6,12 @@ machine. To add one: write it, and put its name into `INPUTS`; the first line of
 
 from __future__ import annotations
 
-import re
 import zlib
 from collections.abc import Callable
 from functools import partial
 from itertools import cycle, islice
 
+import regex
 import torch
 from jaxtyping import Float
 from torch import Generator, Tensor
@@ -22,7 +22,10 @@ STRETCH = 64  # tokens of a random walk that are walked at once
 REFRAINS = 8
 DOCUMENTS = 12  # documents of a text, on average
 normal = partial(torch.randn, dtype=torch.float32)  # whatever the default is: one link is one picture
-WORD = re.compile(r"\w+(?:['’]\w+)*|[^\w\s]")
+# What a reader takes for one character (UAX #29, extended grapheme clusters), and words of such; spaces end a word.
+CLUSTER = regex.compile(r"\X")
+_SIGN = r"(?:(?=[\p{L}\p{N}_])\X)"
+WORD = regex.compile(rf"{_SIGN}+(?:['’]{_SIGN}+)*|(?=[^\s\x1c-\x1f])\X")
 
 
 def seeded(seed: int) -> Generator:
@@ -109,7 +112,7 @@ INPUTS: dict[str, Callable[[int, int, Generator, str], Float[Tensor, "n c"]]] = 
     "sink": sink,
     "noise": noise,
 }
-SPLIT: dict[str, Callable[[str], list[str]]] = {"words": WORD.findall, "characters": list}
+SPLIT: dict[str, Callable[[str], list[str]]] = {"words": WORD.findall, "characters": CLUSTER.findall}
 
 
 def tokens(n: int, text: str, name: str) -> list[str]:
