@@ -149,7 +149,9 @@ def _row(config: Config, drawing: Drawing) -> None:
     st.caption(plain(text + parts.faint(config, found)))
     chart, top = st.columns([4, 1], gap="medium")
     spec = row.weights((), config.tokens, config.colors)
-    chart.vega_lite_chart(pa.table(bars), spec, key="row", width="stretch")
+    chart.vega_lite_chart(
+        pa.table(bars), spec, key="row", width="stretch", alt="Bars by key: weights of the query in focus"
+    )
     columns = {"weight": st.column_config.NumberColumn("Weight", format="%.3g"), "key": "Key", "token": "Token"}
     order = ("key", "token", "weight") if found.label else ("key", "weight")
     listed = pa.table(tables.heaviest(found, TOP))
