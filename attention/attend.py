@@ -11,7 +11,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator
-from functools import lru_cache
 from typing import NamedTuple
 
 import torch
@@ -20,6 +19,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
+from attention.machine.made_once import made_once
 from attention.machine.memory import room
 from attention.machine.threads import apart
 from attention.scores import capped, standard
@@ -33,6 +33,7 @@ SMALL = 2**18  # cells of one head's square below which one batched product is f
 HIDDEN = -math.inf
 FLOATS = torch.float32, torch.float64, torch.bfloat16, torch.float16
 NUMBER = float, int
+PLAIN = {Tensor, torch.nn.Parameter}  # what goes with tensors that were made before
 Normalise = Callable[[Float[Tensor, "*b k"]], Float[Tensor, "*b k"]]
 
 
@@ -126,7 +127,7 @@ def attend(
     if out is not None:
         _check_out(out, (*q[:-1], keys), query, learning)
     products = query.numel() * keys  # d of them a cell
-    if learning or dropout_p > 0 or products == 0:
+    if learning or dropout_p > 0 or products == 0 or (type(query) not in PLAIN and normalise is standard):
         found = _differentiable(query, key, value, mask, is_causal, scale, softcap, dropout_p)
         return found if out is None else Attention(found.output, out.copy_(found.weights))
     weights = out if out is not None and out.is_contiguous() else None
@@ -275,7 +276,7 @@ def _added(mask: Tensor, like: Tensor) -> Float[Tensor, "..."] | None:
     return torch.where(mask, *_edges(like.dtype, like.device)) if mask.dtype == torch.bool else mask
 
 
-@lru_cache(maxsize=8)
+@made_once(8)
 def _falling(queries: int, keys: int, device: torch.device, dtype: torch.dtype) -> Float[Tensor, "q k"]:
     """The same of the causal mask."""
     return torch.where(_until(queries, keys, device), *_edges(dtype, device))
@@ -350,12 +351,12 @@ def _plan(mask: Tensor | None, is_causal: bool, queries: int, keys: int, height:
             yield part._replace(blind=blind if blind.any() else None)
 
 
-@lru_cache(maxsize=8)
+@made_once(8)
 def _until(queries: int, keys: int, device: torch.device | str) -> Bool[Tensor, "q k"]:
     return torch.ones(queries, keys, dtype=torch.bool, device=device).tril_()
 
 
-@lru_cache(maxsize=8)
+@made_once(8)
 def _edges(dtype: torch.dtype, device: torch.device) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
     """What is added to a score that takes part, and to one that is hidden."""
     return torch.zeros((), dtype=dtype, device=device), torch.tensor(HIDDEN, dtype=dtype, device=device)
