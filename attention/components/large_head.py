@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from attention.charts import theme
 from attention.components.heads_grid import header
-from attention.components.inline import component, nothing
+from attention.components.mounted import component, nothing
 from attention.config import Config
 from attention.tables.rows import labels
 from attention.wire.cells import Cells, payload
@@ -40,5 +40,4 @@ def large_head(
         "pool": config.pool,
         "zooms": zooms,
     }
-    mount = component("large_head", "newest", "canvas", "heads_grid_cells", "large_head_picture")
-    return mount(key=key, data=payload(asked, cells), on_frame_change=on_frame or nothing).frame
+    return component("large_head")(key=key, data=payload(asked, cells), on_frame_change=on_frame or nothing).frame

@@ -5,15 +5,23 @@ const APART = /\/timing$/;  // a page whose link says other things
 
 if (!("linksCarried" in document.documentElement.dataset)) {
   document.documentElement.dataset.linksCarried = "";
-  const push = history.pushState, links = {};
+  const push = history.pushState;
+  /** @type {Record<string, string>} */
+  const links = {};
   history.pushState = (state, unused, url) => push.call(history, state, unused, carried(url, links));
 }
 
-// The address of a page that is opened, with the link that was last left on a page of its kind.
+/**
+ * The address of a page that is opened, with the link that was last left on a page of its kind.
+ * @param {string | URL | null | undefined} url
+ * @param {Record<string, string>} links
+ */
 function carried(url, links) {
-  const there = new URL(url ?? "", location.href), kind = (path) => (APART.test(path) ? "apart" : "shared");
+  const there = new URL(url ?? "", location.href);
+  const kind = (/** @type {string} */ path) => (APART.test(path) ? "apart" : "shared");
   if (there.pathname === location.pathname) return url;
   links[kind(location.pathname)] = location.search;
-  const empty = [...there.searchParams.keys()].every((name) => name.startsWith("embed"));  // these Streamlit keeps itself
+  const own = (/** @type {string} */ name) => name.startsWith("embed");  // these Streamlit keeps itself
+  const empty = [...there.searchParams.keys()].every(own);
   return empty ? there.pathname + (links[kind(there.pathname)] || there.search) : url;
 }

@@ -1,12 +1,21 @@
 // All heads as one picture: what is on the screen, with titles, axes and colour bar, twice as fine.
 
-function saved(grid) {
+import { find, made, penOf, saveAs } from "./elements.js";
+import { GAP } from "./heads_grid_layout.js";
+import { ticks } from "./heads_grid_readout.js";
+import { hatch } from "./theme.js";
+
+/** @typedef {import("./heads_grid_layout.js").Grid} Grid */
+
+/** @param {Grid} grid */
+export function saved(grid) {
   saveAs(picture(grid), "attention-heads.png");
 }
 
+/** @param {Grid} grid */
 function picture(grid) {
-  const { heads, data } = grid, around = 16, foot = 46;
-  const canvas = make("canvas"), pen = canvas.getContext("2d"), fine = Math.max(2, grid.plan.ratio);
+  const { heads } = grid, around = 16, foot = 46;
+  const canvas = made("canvas"), pen = penOf(canvas), fine = Math.max(2, grid.plan.ratio);
   canvas.width = (heads.offsetWidth + 2 * around) * fine;
   canvas.height = (heads.offsetHeight + 2 * around + foot) * fine;
   pen.scale(fine, fine);
@@ -16,15 +25,22 @@ function picture(grid) {
   pen.translate(around, around);
   const origin = heads.getBoundingClientRect();
   for (const figure of grid.figures) drawHead(pen, grid, figure, origin);
-  for (const figure of heads.querySelectorAll(".grouped")) drawBracket(pen, grid, figure, origin);
-  for (const text of heads.querySelectorAll("figcaption b, figcaption span, .axis, .label")) write(pen, text, origin);
+  for (const { element } of grid.figures) if (element.matches(".grouped")) drawBracket(pen, grid, element, origin);
+  const texts = heads.querySelectorAll("figcaption b, figcaption span, .axis, .label");
+  for (const text of texts) if (text instanceof HTMLElement) write(pen, text, origin);
   pen.translate(grid.plan.margin, heads.offsetHeight + 8);
   drawScale(pen, grid, Math.min(260, heads.offsetWidth - grid.plan.margin));
   return canvas;
 }
 
-function drawHead(pen, grid, figure, origin) {
-  const canvas = figure.querySelector("canvas"), box = canvas.getBoundingClientRect();
+/**
+ * @param {CanvasRenderingContext2D} pen
+ * @param {Grid} grid
+ * @param {import("./heads_grid_layout.js").Figure} figure
+ * @param {DOMRect} origin
+ */
+function drawHead(pen, grid, { canvas }, origin) {
+  const box = canvas.getBoundingClientRect();
   const [x, y] = [box.left - origin.left, box.top - origin.top];
   pen.fillStyle = hatch(pen, grid.neutrals);
   pen.fillRect(x, y, box.width, box.height);
@@ -33,13 +49,24 @@ function drawHead(pen, grid, figure, origin) {
   pen.strokeRect(x - 0.5, y - 0.5, box.width + 1, box.height + 1);
 }
 
+/**
+ * @param {CanvasRenderingContext2D} pen
+ * @param {Grid} grid
+ * @param {HTMLElement} figure
+ * @param {DOMRect} origin
+ */
 function drawBracket(pen, grid, figure, origin) {
-  const box = figure.getBoundingClientRect();
+  const box = figure.getBoundingClientRect(), more = figure.classList.contains("joined") ? GAP : 0;
   pen.fillStyle = grid.neutrals.muted;
-  pen.fillRect(box.left - origin.left, box.top - origin.top, box.width + (figure.classList.contains("joined") ? GAP : 0), 2);
+  pen.fillRect(box.left - origin.left, box.top - origin.top, box.width + more, 2);
 }
 
-// A piece of text where it stands on the page, upright or along the side.
+/**
+ * A piece of text where it stands on the page, upright or along the side.
+ * @param {CanvasRenderingContext2D} pen
+ * @param {HTMLElement} element
+ * @param {DOMRect} origin
+ */
 function write(pen, element, origin) {
   const box = element.getBoundingClientRect(), style = getComputedStyle(element);
   const turned = style.writingMode !== "horizontal-tb", up = element.classList.contains("across");
@@ -51,17 +78,22 @@ function write(pen, element, origin) {
   pen.translate(box.left - origin.left + box.width / 2, box.top - origin.top + box.height / 2);
   if (turned) pen.rotate(up ? -Math.PI / 2 : Math.PI / 2);
   const long = turned ? box.height : box.width, dot = element.matches("figcaption b") ? 11 : 0;
-  pen.fillText(element.textContent, (pen.textAlign === "right" ? long : -long) / 2 + dot, 0, long);
+  pen.fillText(element.textContent ?? "", (pen.textAlign === "right" ? long : -long) / 2 + dot, 0, long);
   if (dot) {
-    pen.fillStyle = element.closest("figure").style.getPropertyValue("--head");
+    pen.fillStyle = element.closest("figure")?.style.getPropertyValue("--head") ?? "";
     pen.fill(new Path2D(`M${-long / 2} 0a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0 -7 0`));
   }
   pen.restore();
 }
 
+/**
+ * @param {CanvasRenderingContext2D} pen
+ * @param {Grid} grid
+ * @param {number} width
+ */
 function drawScale(pen, grid, width) {
   const { data, neutrals, root } = grid;
-  pen.drawImage(root.querySelector(".bar"), 0, 0, width, 10);
+  pen.drawImage(find(root, ".bar", HTMLCanvasElement), 0, 0, width, 10);
   pen.strokeStyle = neutrals.line;
   pen.strokeRect(-0.5, -0.5, width + 1, 11);
   pen.fillStyle = neutrals.muted;
@@ -72,7 +104,7 @@ function drawScale(pen, grid, width) {
     pen.fillText(text, at * width, 22);
   });
   pen.textAlign = "left";
-  pen.fillText(`${root.querySelector(".scale-name").textContent}, by query ↓ and key →`, 0, 36);
+  pen.fillText(`${find(root, ".scale-name").textContent}, by query ↓ and key →`, 0, 36);
   pen.fillText("masked", width + 34, 8);
   pen.fillStyle = hatch(pen, neutrals);
   pen.fillRect(width + 14, 0, 15, 10);

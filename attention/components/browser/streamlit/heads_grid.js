@@ -1,0 +1,21 @@
+// The grid of heads as a component: what was pinned is its state, and the link follows what is painted.
+
+import { draw } from "../heads_grid.js";
+import { mounted } from "./mounted.js";
+
+export default await mounted("heads_grid.css", draw, (call) => ({
+  onPin: (pin) => call().setStateValue("pin", pin),
+  onPainted: ({ address }) => void (address && requestAnimationFrame(() => setTimeout(() => addressed(address)))),
+}));
+
+/**
+ * The link of what is now on the screen, right after the frame that shows it, unless another than the last one has taken
+ * its place since. Streamlit writes it too, but has to draw the whole page anew for it.
+ * @param {[string, string]} address
+ */
+function addressed([last, query]) {
+  const sorted = (/** @type {string} */ text) => [...new URLSearchParams(text)].sort().join("&");
+  const now = sorted(location.search);
+  if (now !== sorted(last) || now === sorted(query)) return;
+  history.pushState({}, "", location.pathname + (query && `?${query}`));
+}
