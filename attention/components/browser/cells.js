@@ -94,8 +94,8 @@ export function greatest(codes) {
 }
 
 /**
- * The first cell under each pixel, and one past the last. Where pixels are fewer than cells, every cell is under exactly
- * one; otherwise a pixel shows the cell under its middle.
+ * The first cell under each pixel, and one past the last. Where pixels are fewer than cells, every cell is under
+ * exactly one; otherwise a pixel shows the cell under its middle.
  * @param {number} cells
  * @param {number} pixels
  */
@@ -109,7 +109,8 @@ export function spans(cells, pixels) {
 }
 
 /**
- * One head into its canvas. A pixel shows the greatest code under it; masked ones stay clear, and the hatch behind shows.
+ * One head into its canvas. A pixel shows the greatest code under it; masked ones stay clear, and the hatch behind
+ * shows.
  * @param {HTMLCanvasElement} canvas
  * @param {Data} data
  * @param {Uint16Array} codes
@@ -190,11 +191,13 @@ export function cellAt(data, head, row, column) {
  */
 export function greatestCell(data, head, rows, columns) {
   let row = rows[0], column = columns[0];
-  const codes = data.codes[head], at = (/** @type {number} */ r, /** @type {number} */ c) => codes[r * data.columns + c];
+  const codes = data.codes[head];
+  const at = (/** @type {number} */ r, /** @type {number} */ c) => codes[r * data.columns + c];
   for (let r = rows[0]; r < rows[1]; r++) {
     for (let c = columns[0]; c < columns[1]; c++) if (at(r, c) > at(row, column)) [row, column] = [r, c];
   }
-  const tokens = (/** @type {Range} */ [from, to], /** @type {number} */ n) => Math.min(n, to * data.tile) - from * data.tile;
+  const tokens = (/** @type {Range} */ [from, to], /** @type {number} */ all) =>
+    Math.min(all, to * data.tile) - from * data.tile;
   return { ...cellAt(data, head, row, column), tall: tokens(rows, data.queries), broad: tokens(columns, data.keys) };
 }
 

@@ -40,7 +40,8 @@ const MARKUP = `
   <details>
     <summary>Row as table</summary>
     <div class="rows" tabindex="0" aria-label="Keys of the row, greatest weight first"><table>
-      <thead><tr><th scope="col">key</th><th scope="col">token</th><th scope="col">weight</th></tr></thead><tbody></tbody>
+      <thead><tr><th scope="col">key</th><th scope="col">token</th><th scope="col">weight</th></tr></thead>
+      <tbody></tbody>
     </table></div>
   </details>
   <p class="hint"><kbd>↑</kbd><kbd>↓</kbd><kbd>←</kbd><kbd>→</kbd> cell, <kbd>[</kbd><kbd>]</kbd> head,
@@ -133,8 +134,8 @@ function clamp(grid) {
 }
 
 /**
- * The cell that holds a query and a key; without a key the greatest of the row. In a cell of many tokens the query stays
- * what was asked for, while `shown` says where the greatest weight stands.
+ * The cell that holds a query and a key; without a key the greatest of the row. In a cell of many tokens the query
+ * stays what was asked for, while `shown` says where the greatest weight stands.
  * @param {GridData} data
  * @param {number} head
  * @param {number} query
@@ -215,7 +216,8 @@ function sameCodes(a, b) {
  */
 function setCaptions({ figures, data, plan }) {
   const size = data.group > 1 ? data.group : 0, group = (/** @type {number} */ h) => Math.floor(h / size);
-  const joined = (/** @type {number} */ h) => h + 1 < data.heads && group(h) === group(h + 1) && (h + 1) % plan.columns > 0;
+  const joined = (/** @type {number} */ h) =>
+    h + 1 < data.heads && group(h) === group(h + 1) && (h + 1) % plan.columns > 0;
   figures.forEach(({ element, most }, h) => {
     element.style.setProperty("--head", data.head_colors[h % data.head_colors.length]);
     element.classList.toggle("grouped", size > 0);

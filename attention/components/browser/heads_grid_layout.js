@@ -19,7 +19,8 @@ import { made } from "./elements.js";
  */
 
 /**
- * Columns and side of the squares, in CSS pixels; `high` by `broad` are device pixels, of which there are `ratio` in one.
+ * Columns and side of the squares, in CSS pixels; `high` by `broad` are device pixels, of which there are `ratio` in
+ * one.
  * @typedef {object} Fit
  * @property {boolean} wide
  * @property {number} columns
@@ -57,7 +58,8 @@ import { made } from "./elements.js";
  */
 
 export const GAP = 10;
-const TITLE = 18, MARGIN = 14, EDGE = 5, PANEL = 160, APART = 16, WIDE = 620, ROOMY = 6, LABELLED = 24, LEAST_LABEL = 8.4;
+const TITLE = 18, MARGIN = 14, EDGE = 5, PANEL = 160, APART = 16, WIDE = 620, ROOMY = 6;
+const LABELLED = 24, LEAST_LABEL = 8.4;
 
 /**
  * Columns and side of the squares: in a wide window as large as the height allows, in a narrow one two a row.
@@ -118,7 +120,8 @@ function snapped(plan, { rows, columns }) {
 export function setFigures({ heads, figures, data }) {
   while (figures.length > data.heads) figures.pop()?.element.remove();
   while (figures.length < data.heads) {
-    const element = made("figure"), caption = made("figcaption"), square = made("div", "square"), canvas = made("canvas");
+    const element = made("figure"), caption = made("figcaption");
+    const square = made("div", "square"), canvas = made("canvas");
     caption.append(made("b", "", `Head ${figures.length}`), made("span"));
     square.dataset.head = `${figures.length}`;
     square.append(canvas, made("i", "pinned"), made("i", "row"), made("i", "column"));

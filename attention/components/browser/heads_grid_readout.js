@@ -64,7 +64,8 @@ export function spoken(data, cell) {
   const token = (/** @type {number} */ i) => (data.tokens[i] === undefined ? "" : ` ${data.tokens[i]}`);
   const weight = cell.code === MASKED ? "masked" : `weight ${number(cell.code, cell.weight)}`;
   const rest = seesNothing(data, cell) ? ", sees no key" : "";
-  return `Head ${cell.head}, query ${cell.query}${token(cell.query)}, key ${cell.key}${token(cell.key)}: ${weight}${rest}`;
+  const place = `query ${cell.query}${token(cell.query)}, key ${cell.key}${token(cell.key)}`;
+  return `Head ${cell.head}, ${place}: ${weight}${rest}`;
 }
 
 /**
@@ -76,13 +77,14 @@ function rowCells(data, { head, row }) {
 }
 
 /**
- * The row as bars, as high as the greatest of it (on the logarithmic scale: of one). What is pointed at has a mark of its
- * own above them: the bars are the same wherever in the row it is.
+ * The row as bars, as high as the greatest of it (on the logarithmic scale: of one). What is pointed at has a mark of
+ * its own above them: the bars are the same wherever in the row it is.
  * @param {Grid} grid
  * @param {Cell} cell
  */
 export function setSpread(grid, cell) {
-  const { data, spread } = grid, canvas = find(spread, "canvas", HTMLCanvasElement), ratio = window.devicePixelRatio || 1;
+  const { data, spread } = grid, ratio = window.devicePixelRatio || 1;
+  const canvas = find(spread, "canvas", HTMLCanvasElement);
   const width = Math.round(canvas.clientWidth * ratio), height = Math.round(canvas.clientHeight * ratio);
   if (!width) return;
   if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });

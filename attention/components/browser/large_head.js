@@ -1,5 +1,6 @@
-// One head, large, at any length: `draw` puts it into an element of any page, with what `attention.wire.cells.payload` made
-// of a header and cells. It says which part is looked at; until that has been made, what is there is stretched.
+// One head, large, at any length: `draw` puts it into an element of any page, with what
+// `attention.wire.cells.payload` made of a header and cells. It says which part is looked at; until that has been
+// made, what is there is stretched.
 
 import { unpacked } from "./cells.js";
 import { find, planted } from "./elements.js";

@@ -71,9 +71,9 @@ function act(lab, name) {
  */
 function pressed(lab, event) {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
-  const { view } = lab, move = MOVES[event.key], times = TIMES[event.key];
+  const { view } = lab, { high, wide } = view, [down, right] = MOVES[event.key] ?? [0, 0], times = TIMES[event.key];
   if (event.key === "Escape" && lab.start) dropped(lab);
-  else if (move) look(lab, { ...view, top: view.top + move[0] * view.high, left: view.left + move[1] * view.wide }, QUIET);
+  else if (down || right) look(lab, { ...view, top: view.top + down * high, left: view.left + right * wide }, QUIET);
   else if (times) look(lab, zoomed(view, times), QUIET);
   else if (event.key === "0") act(lab, "whole");
   else return;

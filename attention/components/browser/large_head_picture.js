@@ -79,7 +79,8 @@ function cellsOf({ data, place, ratio, cells }) {
 }
 
 /**
- * The part that is looked at. Where it isn't yet what the server sent, that is stretched, and the ground shows around it.
+ * The part that is looked at. Where it isn't yet what the server sent, that is stretched, and the ground shows around
+ * it.
  * @param {Pen} pen
  * @param {Lab} lab
  * @param {HTMLCanvasElement} canvas
@@ -150,7 +151,8 @@ function drawAxes(pen, { place, view, data, neutrals }) {
  */
 function namedOr(names, start, marks) {
   if (!names.length) return marks();
-  const cut = (/** @type {string[]} */ letters) => (letters.length > CUT ? [...letters.slice(0, CUT - 1), "…"] : letters);
+  const cut = (/** @type {string[]} */ letters) =>
+    letters.length > CUT ? [...letters.slice(0, CUT - 1), "…"] : letters;
   return names.map((name, i) => [start + i, cut([...name]).join("")]);
 }
 
@@ -165,8 +167,9 @@ function namedOr(names, start, marks) {
 function marks(first, size, tokens, room) {
   const least = size / Math.max(1, Math.min(TICKS, room)), power = 10 ** Math.floor(Math.log10(least));
   const round = [1, 2, 5, 10].map((times) => times * power).find((each) => each >= least) ?? 10 * power;
-  const step = Math.max(1, round), from = Math.ceil(first / step), to = Math.ceil(Math.min(first + size, tokens) / step);
-  return Array.from({ length: Math.max(0, to - from) }, (_, i) => (from + i) * step).map((token) => [token, said(token)]);
+  const step = Math.max(1, round), from = Math.ceil(first / step);
+  const count = Math.max(0, Math.ceil(Math.min(first + size, tokens) / step) - from);
+  return Array.from({ length: count }, (_, i) => [(from + i) * step, said((from + i) * step)]);
 }
 
 /** @param {number} token */

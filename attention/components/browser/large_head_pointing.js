@@ -26,7 +26,8 @@ export function inside({ x, y }) {
 }
 
 /**
- * The greatest cell under a device pixel of the pointer, of means the one in its middle; null beyond what the server sent.
+ * The greatest cell under a device pixel of the pointer, of means the one in its middle; null beyond what the server
+ * sent.
  * @param {Lab} lab
  * @param {Spot} spot
  */
@@ -41,7 +42,8 @@ function cellUnder({ data, view, place, ratio }, { x, y }) {
   const range = (share, side, [first, size], [start, cells]) => {
     const pixels = Math.round(side * ratio), pixel = Math.floor(share * pixels);
     const cell = (/** @type {number} */ pixel) => (first + (pixel / pixels) * size - start) / data.tile;
-    const from = Math.floor(cell(pixel)), to = Math.ceil(cell(pixel + 1) - 1e-9), middle = Math.floor(cell(pixel + 0.5));
+    const from = Math.floor(cell(pixel)), to = Math.ceil(cell(pixel + 1) - 1e-9);
+    const middle = Math.floor(cell(pixel + 0.5));
     const one = data.pool === "mean" || cell(pixel + 1) - cell(pixel) < 1;
     return one ? [middle, middle + 1] : [Math.max(0, from), Math.min(cells, to)];
   };

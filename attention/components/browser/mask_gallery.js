@@ -37,7 +37,8 @@ export function draw(element, bytes, ways = {}) {
   const root = planted(element, "mask-gallery", MARKUP);
   /** @type {Parts[]} */
   const cards = [];
-  const update = (/** @type {Uint8Array} */ next) => shown(root, cards, unpacked(next), (choice) => ways.onChoice?.(choice));
+  const send = (/** @type {Choice} */ choice) => ways.onChoice?.(choice);
+  const update = (/** @type {Uint8Array} */ next) => shown(root, cards, unpacked(next), send);
   update(bytes);
   return { update, destroy: () => root.remove() };
 }

@@ -57,7 +57,8 @@ export function draw(element, bytes, ways = {}) {
 function created(root, data, ways) {
   const start = started(data), neutrals = themed(root, data.neutrals, { accent: data.accent });
   const panels = find(root, ".panels"), figures = new Map();
-  return { root, data, ways, panels, figures, neutrals, width: 0, hover: null, cursor: start, home: start, asked: null };
+  const pointed = { hover: null, cursor: start, home: start };
+  return { root, data, ways, panels, figures, neutrals, width: 0, ...pointed, asked: null };
 }
 
 /**
@@ -65,7 +66,8 @@ function created(root, data, ways) {
  * @param {Data} data
  */
 function update(lab, data) {
-  const before = lab.data, { head, query } = before.focus, names = (/** @type {Data} */ of) => [...of.found.keys()].join();
+  const before = lab.data, { head, query } = before.focus;
+  const names = (/** @type {Data} */ of) => [...of.found.keys()].join();
   lab.data = data;
   if (lab.asked?.step === data.step) lab.asked = null;
   lab.hover = null;

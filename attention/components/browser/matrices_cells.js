@@ -137,8 +137,8 @@ export function under(cells, pixels, i) {
 }
 
 /**
- * One head of a matrix into a canvas. A pixel shows the greatest magnitude under it; hidden ones stay clear, and the hatch
- * behind shows.
+ * One head of a matrix into a canvas. A pixel shows the greatest magnitude under it; hidden ones stay clear, and the
+ * hatch behind shows.
  * @param {HTMLCanvasElement} canvas
  * @param {Matrix} matrix
  * @param {number} head

@@ -98,12 +98,13 @@ export function laidOut(lab) {
  * @returns {Figure}
  */
 function framed(name) {
-  const element = made("figure"), caption = made("figcaption"), axes = made("div", "axes"), picture = made("div", "picture");
-  const values = made("canvas", "values"), lit = made("canvas", "lit"), bar = made("div", "bar"), ends = made("div", "ends");
+  const element = made("figure"), caption = made("figcaption"), axes = made("div", "axes");
+  const picture = made("div", "picture"), values = made("canvas", "values"), lit = made("canvas", "lit");
+  const bar = made("div", "bar"), ends = made("div", "ends"), head = made("span", "head");
   picture.append(values, lit);
   element.append(caption, axes, picture, bar, ends);
   element.dataset.name = name;
-  return { element, caption, axes, picture, values, lit, bar, ends, head: made("span", "head"), tile: "", painted: null };
+  return { element, caption, axes, picture, values, lit, bar, ends, head, tile: "", painted: null };
 }
 
 /**
@@ -116,14 +117,15 @@ function sized(lab, matrix, figure, side) {
   const width = side(matrix.columns), height = side(matrix.rows), ratio = window.devicePixelRatio || 1;
   const pixels = (/** @type {number} */ length) => Math.max(1, Math.round(length * ratio));
   Object.assign(figure.picture.style, { width: `${width}px`, height: `${height}px` });
-  for (const canvas of [figure.values, figure.lit]) Object.assign(canvas, { width: pixels(width), height: pixels(height) });
+  const size = { width: pixels(width), height: pixels(height) };
+  for (const canvas of [figure.values, figure.lit]) Object.assign(canvas, size);
   figure.painted = null;
   figure.element.classList.toggle("current", matrix.name === lab.data.step);
   captioned(lab, matrix, figure);
   const gradient = `linear-gradient(to right, ${stopsOf(lab, matrix).join()})`, end = endOf(matrix.most);
   figure.bar.style.background = matrix.scale === "mask" ? "none" : gradient;
-  const ends = { signed: [`−${end}`, "0", `${end}`], weights: ["0", "0.5", "1"], mask: ["hatched: hidden"] }[matrix.scale];
-  figure.ends.replaceChildren(...ends.map((text) => made("span", "", text)));
+  const ends = { signed: [`−${end}`, "0", `${end}`], weights: ["0", "0.5", "1"], mask: ["hatched: hidden"] };
+  figure.ends.replaceChildren(...ends[matrix.scale].map((text) => made("span", "", text)));
 }
 
 /**

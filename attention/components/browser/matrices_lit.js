@@ -45,7 +45,8 @@ const RULES = {
     return [...new Set(box.columns.map(headOf))].map((h) => ({ heads: [h], rows: box.rows, columns: own(h) }));
   },
   pairs: (box, { source }) => {
-    const half = Math.floor(source.columns / 2), partner = (/** @type {number} */ c) => (c < half ? c + half : c - half);
+    const half = Math.floor(source.columns / 2);
+    const partner = (/** @type {number} */ c) => (c < half ? c + half : c - half);
     const all = box.columns.flatMap((c) => (c < 2 * half ? [c, partner(c)] : [c]));
     const both = [...new Set(all)].sort((a, b) => a - b);
     return box.rows.map((row) => ({ heads: box.heads, rows: [row], columns: row ? both : box.columns }));

@@ -71,7 +71,8 @@ export function located(data, matrix, cell) {
  * @param {Place} place
  */
 function index(matrix, { head, row, column }) {
-  return axesOf(matrix).some((axis) => axis === "h" || axis === "g") ? `${head}, ${row}, ${column}` : `${row}, ${column}`;
+  const byHead = axesOf(matrix).some((axis) => axis === "h" || axis === "g");
+  return byHead ? `${head}, ${row}, ${column}` : `${row}, ${column}`;
 }
 
 /**
@@ -85,8 +86,8 @@ export function arithmetic(data, matrix, cell, boxes) {
   if (!matrix.sources.length) return "";
   const drawn = matrix.sources.map(({ name }) => data.found.get(name));
   if (matrix.name === "logits") return logit(matrix, cell, drawn[0]);
-  const here = index(matrix, cell);
-  if (matrix.name === "weights" && cell.value === -Infinity) return `weight[${here}] = exp(−∞) / … = 0: hidden by the mask`;
+  const here = index(matrix, cell), hidden = matrix.name === "weights" && cell.value === -Infinity;
+  if (hidden) return `weight[${here}] = exp(−∞) / … = 0: hidden by the mask`;
   const group = Math.floor(cell.head / data.repeats);
   /** @type {Record<string, string | number>} */
   const given = { name: matrix.name, at: here, value: figure(matrix, cell) };

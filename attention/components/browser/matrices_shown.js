@@ -31,7 +31,8 @@ export function headOf(data, matrix, head) {
 
 /** @param {Lab} lab */
 export function show(lab) {
-  const { data, root } = lab, cell = lab.hover ?? lab.cursor, boxes = litBy(data, cell), matrix = data.found.get(cell.name);
+  const { data, root } = lab, cell = lab.hover ?? lab.cursor, matrix = data.found.get(cell.name);
+  const boxes = litBy(data, cell);
   if (!matrix) return;
   for (const each of data.matrices) showOne(lab, each, cell, boxes.get(each.name) ?? []);
   const say = (/** @type {string} */ name, /** @type {string} */ text) => (find(root, name).textContent = text);
@@ -62,7 +63,8 @@ function showOne(lab, matrix, cell, boxes) {
   const own = { heads: [head], rows: [cell.row], columns: [cell.column] };
   const lit = here ? [own] : boxes.filter((box) => box.heads.includes(head));
   veil(lab, figure, matrix, lit);
-  const elsewhere = boxes.length && !lit.length ? `, lit in ${heads.join(", ")}` : heads.length > 1 ? ", lit in all" : "";
+  const all = heads.length > 1 ? ", lit in all" : "";
+  const elsewhere = boxes.length && !lit.length ? `, lit in ${heads.join(", ")}` : all;
   const shared = matrix.axes.includes(" g ") && data.repeats > 1 ? "kv head" : "head";
   const several = matrix.heads > 1 ? `${shared} ${head} of ${matrix.heads}${elsewhere}` : "";
   figure.head.textContent = [several, figure.tile ? "pooled" : ""].filter(Boolean).join(", ");
@@ -105,7 +107,8 @@ function veil({ neutrals, data, hover, panels }, figure, matrix, boxes) {
   pen.lineWidth = 1.5 * ratio;
   if (drawn.length > OUTLINED) return;
   for (const [[x, w], [y, h]] of drawn) {
-    const [left, right] = around(x, w, width, pen.lineWidth / 2), [top, bottom] = around(y, h, height, pen.lineWidth / 2);
+    const [left, right] = around(x, w, width, pen.lineWidth / 2);
+    const [top, bottom] = around(y, h, height, pen.lineWidth / 2);
     pen.strokeRect(left, top, right - left, bottom - top);
   }
 }
@@ -147,5 +150,6 @@ export function pointed({ data, figures }, event) {
   const x = Math.floor(((event.clientX - box.left) / box.width) * width);
   const y = Math.floor(((event.clientY - box.top) / box.height) * height);
   if (x < 0 || y < 0 || x >= width || y >= height) return null;
-  return greatestIn(matrix, figure.painted ?? matrix.first, under(matrix.high, height, y), under(matrix.broad, width, x));
+  const rows = under(matrix.high, height, y), columns = under(matrix.broad, width, x);
+  return greatestIn(matrix, figure.painted ?? matrix.first, rows, columns);
 }

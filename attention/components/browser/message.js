@@ -1,5 +1,5 @@
-// What the server sends: one message of a header and bytes, as attention/wire/message.py frames it. The keys of each header
-// stand here, for all who read them.
+// What the server sends: one message of a header and bytes, as attention/wire/message.py frames it. The keys of each
+// header stand here, for all who read them.
 
 /**
  * @typedef {{ text: string, muted: string, line: string, masked: string, hatch: string }} Neutrals
@@ -9,7 +9,8 @@
  */
 
 /**
- * How the codes of cells lie in the bytes: `rows` by `columns` a head, each of `tile` by `tile` of the `queries` and `keys`.
+ * How the codes of cells lie in the bytes: `rows` by `columns` a head, each of `tile` by `tile` of the `queries` and
+ * `keys`.
  * @typedef {object} Shape
  * @property {number} heads
  * @property {number} rows
@@ -69,7 +70,8 @@
  */
 
 /**
- * A step of the pass as it is drawn: `sent` heads from the `first` on, `high` by `broad` cells, each of `tiles` numbers.
+ * A step of the pass as it is drawn: `sent` heads from the `first` on, `high` by `broad` cells, each of `tiles`
+ * numbers.
  * @typedef {object} Step
  * @property {string} name
  * @property {string} title

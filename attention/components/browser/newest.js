@@ -1,5 +1,6 @@
-// The newest data wins: while a component's script loads, Streamlit may call it for an older message after a newer one
-// (seen in 1.67: two imports of one address end in any order). It takes an old call back at once, by what that returned.
+// The newest data wins: while a component's script loads, Streamlit may call it for an older message after a newer
+// one (seen in 1.67: two imports of one address end in any order). It takes an old call back at once, by what that
+// returned.
 
 /**
  * Each element with the data of its calls that nobody took back.

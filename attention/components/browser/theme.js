@@ -49,8 +49,9 @@ export function hatch(pen, neutrals) {
 }
 
 /**
- * The neutral colours of the theme that is on, with its ground; all of them and the accents as CSS variables of the root,
- * the accents once more as words can be read in: an accent named query is --query, and --query-words where it is written.
+ * The neutral colours of the theme that is on, with its ground; all of them and the accents as CSS variables of the
+ * root, the accents once more as words can be read in: an accent named query is --query, and --query-words where it
+ * is written.
  * @param {HTMLElement} root
  * @param {import("./message.js").BothNeutrals} neutrals
  * @param {Record<string, string>} accents

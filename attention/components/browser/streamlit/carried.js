@@ -1,5 +1,6 @@
-// The menu opens a page with an empty link, which keeps what is set. Streamlit then puts the whole link beside it, as an
-// entry of its own in the history, so that Back would first lead to the empty one. Here it is whole from the beginning.
+// The menu opens a page with an empty link, which keeps what is set. Streamlit then puts the whole link beside it, as
+// an entry of its own in the history, so that Back would first lead to the empty one. Here it is whole from the
+// beginning.
 
 const APART = /\/timing$/;  // a page whose link says other things
 

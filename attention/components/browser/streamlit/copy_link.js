@@ -1,6 +1,8 @@
-// Copies the address; where the browser refuses, shows it selected, to be copied by hand.
-// The address follows what is asked for: a click waits for what runs, and for what was typed without Enter and sets off now.
+// Copies the address; where the browser refuses, shows it selected, to be copied by hand. The address follows what is
+// asked for: a click waits for what runs, and for what was typed without Enter and sets off now.
 
+// First all that these need: a browser that finds it one by one in what it loads takes longer.
+import "../newest.js";
 import "./carried.js";
 import { find, planted } from "../elements.js";
 import { styled } from "./mounted.js";
