@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import shutil
 import subprocess
 import sys
+import time
 import tomllib
 import urllib.request
+from collections.abc import Callable
+from email.message import Message
 from email.parser import Parser
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from attention.components import ahead
 from tests import drawings
 from tests.served import ROOT, served
 
 PARTS = ROOT / "attention" / "components"
 BROWSER = PARTS / "browser"
 SCRIPTS = sorted(BROWSER.rglob("*.js"))
-COMPONENTS = sorted(file.stem for file in PARTS.glob("[a-z]*.py") if file.stem != "mounted")
+COMPONENTS = sorted(file.stem for file in PARTS.glob("[a-z]*.py") if file.stem not in ("ahead", "mounted"))
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 IMPORTED = re.compile(r'^(?:import|export)\b[^"\n]*"(\.[^"]+)";$', re.MULTILINE)
 LONGEST, TALLEST = 120, 300
@@ -81,13 +86,56 @@ def test_a_copy_elsewhere_finds_its_own_files(tmp_path):
 
 
 def test_a_server_that_was_started_elsewhere_serves_them_as_they_stand(tmp_path):
+    """And names them with the page that draws with them, once its first visitor can be let in."""
     with served(ROOT / "app.py", folder=tmp_path) as server:
+        assert eventually(lambda: head(f"{server.url}/steps").get("link")) == ahead.links("matrices")
         for name in COMPONENTS:
             for file in reached(BROWSER / "streamlit" / f"{name}.js"):
                 path = file.relative_to(BROWSER).as_posix()
                 with urllib.request.urlopen(f"{server.url}/_stcore/bidi-components/attention.{name}/{path}") as answer:
                     assert answer.headers.get_content_type() in ("text/javascript", "application/javascript")
                     assert answer.read() == file.read_bytes()
+
+
+def head(url: str) -> Message:
+    """What a server says before the body."""
+    with urllib.request.urlopen(url) as answer:
+        return answer.headers
+
+
+def eventually(told: Callable[[], str | None]) -> str | None:
+    """The first answer that is one, within a minute."""
+    until = time.monotonic() + 60
+    while (answer := told()) is None and time.monotonic() < until:
+        time.sleep(0.2)
+    return answer
+
+
+def answered(path: str, kind: bytes) -> list[tuple[bytes, bytes]]:
+    """The headers that a browser gets for an answer of a kind."""
+    got = []
+
+    async def send(message):
+        got.append(message)
+
+    headers = [(b"content-type", kind)]
+    asyncio.run(ahead.named(path, send)({"type": "http.response.start", "headers": headers}))
+    return got[0]["headers"][1:]
+
+
+@pytest.mark.parametrize("path", ["/", "/heads", "/base/heads", "/masks", "/steps"])
+def test_a_page_names_all_files_of_what_it_draws_with(path):
+    ((name, value),) = answered(path, b"text/html; charset=utf-8")
+    component = {"masks": "mask_gallery", "steps": "matrices"}.get(path.rpartition("/")[2], "heads_grid")
+    prefix = f"_stcore/bidi-components/attention.{component}/"
+    named = re.findall(rf"<{prefix}(.*?)>; rel=(\w+)", value.decode())
+    modules = reached(BROWSER / "streamlit" / f"{component}.js")
+    wanted = {(file.relative_to(BROWSER).as_posix(), "modulepreload") for file in modules}
+    assert name == b"link" and set(named) == wanted | {(f"{component}.css", "preload")}
+
+
+def test_what_is_no_page_or_draws_nothing_names_nothing():
+    assert answered("/steps", b"application/json") == answered("/timing", b"text/html") == []
 
 
 @every_script
