@@ -4,7 +4,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 PORT ?= 8501
 BIN := .venv/bin
 
-.PHONY: run test shuffle hunt lint bench clean
+.PHONY: run test shuffle hunt lint types bench clean
 
 run: .venv/run  ## start the app at http://localhost:8501 (another port: make run PORT=8600)
 	$(BIN)/streamlit run app.py --server.port $(PORT)
@@ -20,17 +20,22 @@ shuffle: .venv/dev  ## the same, the tests of a file in an order of their own; i
 hunt: .venv/dev  ## laws against cases that no run has seen before; those that failed come first the next time
 	@$(BIN)/python -m pytest --numprocesses 2 -m hypothesis --hypothesis-profile=default $(ARGS)
 
-lint: .venv/dev  ## style and types
+lint: .venv/dev types  ## style and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright
+
+types:  ## types of what runs in the browser; they need node, and where CI=true they must be checked
+	@if command -v npm >/dev/null; then $(MAKE) --silent node_modules/.installed && node_modules/.bin/tsc; \
+	elif [ "$$CI" = true ]; then echo "No npm here: the types of what runs in the browser can't be checked." >&2; exit 1; \
+	else echo "No npm here: the types of what runs in the browser were skipped."; fi
 
 bench: .venv/dev  ## measure what the README claims (see benchmarks/__init__.py)
 	@$(BIN)/python -m tests.chromium
 	$(BIN)/python -m benchmarks
 
 clean:  ## remove all that the commands above made
-	rm -rf .venv .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .pytest_cache .ruff_cache .hypothesis node_modules
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Stamps: a second call starts at once, a changed requirements file installs again.
@@ -38,6 +43,10 @@ clean:  ## remove all that the commands above made
 	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed, $(PYTHON) is " + sys.version.split()[0] + ". Name another: make PYTHON=python3.12")'
 	"$(PYTHON)" -m venv .venv
 	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.txt
+	@touch $@
+
+node_modules/.installed: package.json
+	npm install --silent --no-audit --no-fund --no-package-lock
 	@touch $@
 
 .venv/dev: .venv/run requirements-dev.txt requirements-dask.txt

@@ -41,7 +41,10 @@ else:
         yield
 
     class Door:
-        """Lets visitors in once everything is imported; each comes by a websocket, and no script runs before."""
+        """Lets visitors in once everything is imported; each comes by a websocket, and no script runs before.
+
+        Pages are told from then on what they draw with.
+        """
 
         def __init__(self, app):
             self.app = app
@@ -49,6 +52,8 @@ else:
         async def __call__(self, scope, receive, send):
             if scope["type"] == "websocket":
                 await WARM.wait()
+            elif scope["type"] == "http" and WARM.is_set():
+                send = import_module("attention.components.ahead").named(scope["path"], send)
             await self.app(scope, receive, send)
 
     app = st.App(__file__, lifespan=warming, middleware=[Middleware(Door)])

@@ -2,7 +2,7 @@
 
 A cell comes from those cells that its value depends on. What is multiplied by the zero of a hidden pair does not count,
 and a hidden pair comes from the mask alone. `RULES` says it for one step, from a box of cells to boxes of its source;
-the browser has the same rules (components/matrices_lit.js), and a test holds the two together.
+the browser has the same rules (components/browser/matrices_lit.js), and a test holds the two together.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from attention.components.inline import component
+from attention.components.mounted import component
 
 
 def copy_link(key: str = "copy_link") -> None:
     """Draws the button. The link is the address of the page, which `ui.page` keeps up to date."""
-    component("copy_link", "typed", "carried")(key=key, data={})
+    component("copy_link")(key=key, data={})

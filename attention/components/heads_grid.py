@@ -11,12 +11,10 @@ from typing import Any
 
 from attention.charts import theme
 from attention.codec import link
-from attention.components.inline import component, nothing
+from attention.components.mounted import component, nothing
 from attention.config import Config
 from attention.tables.rows import labels
 from attention.wire.cells import Cells, payload
-
-PARTS = ("newest", "canvas", "heads_grid_cells", "heads_grid_layout", "heads_grid_readout", "heads_grid_picture")
 
 
 def heads_grid(
@@ -36,10 +34,22 @@ def heads_grid(
     heads; in narrow windows the squares stand two in a row and take what they need. `note` is shown beside the squares.
     `address`: the query string that the address bar has, and the one that it gets once they are painted.
     """
+    data = message(config, cells, height=height, note=note, address=address)
+    return component("heads_grid")(key=key, data=data, on_pin_change=on_pin or nothing).pin
+
+
+def message(
+    config: Config,
+    cells: Cells,
+    *,
+    height: int = theme.GRID_HEIGHT,
+    note: str = "",
+    address: tuple[str, str] | None = None,
+) -> bytes:
+    """All that the browser gets."""
     named = exact(cells) and cells.queries == cells.keys  # one list of names serves both sides
     told = {"tokens": labels(config) if named else [], "address": address}
-    data = payload(header(config, height, note) | told, cells)
-    return component("heads_grid", *PARTS)(key=key, data=data, on_pin_change=on_pin or nothing).pin
+    return payload(header(config, height, note) | told, cells)
 
 
 def header(config: Config, height: int, note: str) -> dict[str, Any]:

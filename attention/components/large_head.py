@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from attention.charts import theme
 from attention.components.heads_grid import header
-from attention.components.inline import component, nothing
+from attention.components.mounted import component, nothing
 from attention.config import Config
 from attention.tables.rows import labels
 from attention.wire.cells import Cells, payload
@@ -29,6 +29,12 @@ def large_head(
     What was chosen last is `{"rows": [first, last], "cols": [first, last], "count"}`, None before; `on_frame` runs before
     the rerun that a choice causes. Without `zooms` nothing can be chosen.
     """
+    data = message(config, cells, first, zooms=zooms)
+    return component("large_head")(key=key, data=data, on_frame_change=on_frame or nothing).frame
+
+
+def message(config: Config, cells: Cells, first: tuple[int, int], *, zooms: bool = True) -> bytes:
+    """All that the browser gets."""
     names = labels(config) if cells.tile == 1 else []
     rows, cols = (names[start : start + count] for start, count in zip(first, (cells.queries, cells.keys), strict=True))
     asked = header(config, theme.FOCUS_HEIGHT, "") | {
@@ -40,5 +46,4 @@ def large_head(
         "pool": config.pool,
         "zooms": zooms,
     }
-    mount = component("large_head", "newest", "canvas", "heads_grid_cells", "large_head_picture")
-    return mount(key=key, data=payload(asked, cells), on_frame_change=on_frame or nothing).frame
+    return payload(asked, cells)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from attention.analysis.mask_gallery import Exhibit
 from attention.charts import theme
 from attention.codec import link
-from attention.components.inline import component, nothing
+from attention.components.mounted import component, nothing
 from attention.config import Config
 from attention.tables.rows import mask_card
 from attention.wire.message import framed
@@ -25,7 +25,7 @@ def mask_gallery(
     last exhibit may be the rule in use, joined of two, for which there is room, so that no card moves when it comes;
     whatever is no single mask can't be chosen.
     """
-    return component("mask_gallery", "newest", "canvas")(
+    return component("mask_gallery")(
         key=key, data=payload(config, exhibits), on_choice_change=on_choice or nothing
     ).choice
 

@@ -11,15 +11,13 @@ from typing import Any
 
 from attention.charts import theme
 from attention.codec import link
-from attention.components.inline import component, nothing
+from attention.components.mounted import component, nothing
 from attention.config import Config
 from attention.inputs import tokens
 from attention.steps.plan import Step, by_name, lengths
 from attention.steps.values import other, pairs
 from attention.tables.rows import shown
 from attention.wire.matrix_cells import Matrix, payload
-
-PARTS = ("newest", "canvas", "matrices_cells", "matrices_lit", "matrices_said")
 
 
 def matrices(
@@ -35,7 +33,7 @@ def matrices(
     In this very run, `{"step"}` or `{"step", "steps"}` where a step was turned to; `on_turn` runs before that. `on_pin`
     runs before the rerun that a pin causes, with `st.session_state[key]["pin"]` as `{"head", "query"}` or one of them.
     """
-    mount = component("matrices", *PARTS)
+    mount = component("matrices")
     data = message(config, drawn)
     return mount(key=key, data=data, on_turn_change=on_turn or nothing, on_pin_change=on_pin or nothing).turn
 

@@ -1,6 +1,6 @@
 """A message to the browser: a header and bytes, and how numbers in it are rounded.
 
-`opened` in components/canvas.js takes the message apart.
+`opened` in components/browser/message.js takes the message apart, and has the keys of every header.
 """
 
 from __future__ import annotations

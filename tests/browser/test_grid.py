@@ -22,7 +22,7 @@ HOT = 60  # of 255 in red: what is above is no weight of zero
 SCRIPT = """
 import streamlit as st, torch
 from attention import codec, head_maps
-from attention.cells import cells, pixel_cells
+from attention.wire.cells import cells, pixel_cells
 from attention.charts import theme
 from attention.components.copy_link import copy_link
 from attention.components.heads_grid import heads_grid

@@ -1,0 +1,230 @@
+// The grid of all heads: `draw` puts it into an element of any page, with what `attention.wire.cells.payload` made of a
+// header and cells. It is beautiful with heads_grid.css alone.
+
+import { cellAt, gainOf, greatest, greatestCell, number, paint, unpacked, weightsOf } from "./cells.js";
+import { find, planted } from "./elements.js";
+import { listen } from "./heads_grid_acts.js";
+import { arranged, setFigures, setLayout } from "./heads_grid_layout.js";
+import { setScale } from "./heads_grid_readout.js";
+import { pointed, show, showPinned } from "./heads_grid_shown.js";
+import { themed } from "./theme.js";
+
+/**
+ * @typedef {import("./heads_grid_layout.js").Grid} Grid
+ * @typedef {import("./heads_grid_layout.js").GridData} GridData
+ */
+
+/**
+ * What the page that shows the grid wants to hear of: what was pinned, and what is painted now.
+ * @typedef {object} Ways
+ * @property {(pin: { head: number, query: number, key: number, count: number }) => void} [onPin]
+ * @property {(data: GridData) => void} [onPainted]
+ */
+
+const MARKUP = `
+<div class="heads" tabindex="0" role="application" aria-roledescription="heat maps of attention weights"></div>
+<div class="panel">
+  <div class="scale">
+    <div class="scale-head"><span class="scale-name"></span><span><i class="swatch"></i>masked</span></div>
+    <canvas class="bar" width="256" height="1"></canvas>
+    <div class="ticks"></div>
+  </div>
+  <dl class="readout">
+    <dt>head</dt><dd data-of="head"></dd>
+    <dt class="of-query">query</dt><dd data-of="query"></dd>
+    <dt class="of-key">key</dt><dd data-of="key"></dd>
+    <dt>weight</dt><dd data-of="weight"></dd>
+    <dd class="note" data-of="note"></dd>
+  </dl>
+  <div class="spread"><div class="bars"><canvas></canvas><i></i></div><p></p></div>
+  <details>
+    <summary>Row as table</summary>
+    <div class="rows" tabindex="0" aria-label="Keys of the row, greatest weight first"><table>
+      <thead><tr><th scope="col">key</th><th scope="col">token</th><th scope="col">weight</th></tr></thead>
+      <tbody></tbody>
+    </table></div>
+  </details>
+  <p class="hint"><kbd>↑</kbd><kbd>↓</kbd><kbd>←</kbd><kbd>→</kbd> cell, <kbd>[</kbd><kbd>]</kbd> head,
+    <kbd>Enter</kbd> or click pins, <kbd>Esc</kbd> back</p>
+  <div class="foot">
+    <span class="mark"></span>
+    <button type="button" class="png" title="Save all heads as one picture">PNG</button>
+  </div>
+</div>
+<p class="live" aria-live="polite"></p>`;
+
+/**
+ * Draws the heads at the end of an element.
+ * @param {Element} element
+ * @param {Uint8Array} bytes
+ * @param {Ways} [ways]
+ */
+export function draw(element, bytes, ways = {}) {
+  const grid = created(planted(element, "heads-grid", MARKUP), unpacked(bytes), ways);
+  const observer = new ResizeObserver(() => void (grid.root.clientWidth !== grid.width && laidOut(grid)));
+  listen(grid);
+  update(grid, grid.data);
+  observer.observe(grid.root);
+  return {
+    update: (/** @type {Uint8Array} */ next) => update(grid, unpacked(next)),
+    destroy: () => {
+      observer.disconnect();
+      clearTimeout(grid.timer);
+      grid.root.remove();
+    },
+  };
+}
+
+/**
+ * @param {HTMLElement} root
+ * @param {GridData} data
+ * @param {Ways} ways
+ * @returns {Grid}
+ */
+function created(root, data, ways) {
+  const named = (/** @type {string} */ name) => find(root, `[data-of="${name}"]`);
+  const start = atToken(data, 0, 0, null);
+  return {
+    root, data, ways, heads: find(root, ".heads"), spread: find(root, ".spread"),
+    details: find(root, "details", HTMLDetailsElement),
+    of: { head: named("head"), query: named("query"), key: named("key"), weight: named("weight"), note: named("note") },
+    figures: [], plan: arranged(data, root.clientWidth), neutrals: themed(root, data.neutrals, data.accents), width: 0,
+    cursor: start, home: start, told: { head: -1, query: -1 }, hover: null, pointer: null, keyed: false,
+    sent: [], count: 0, timer: 0, pending: false,
+  };
+}
+
+/**
+ * @param {Grid} grid
+ * @param {GridData} data
+ */
+function update(grid, data) {
+  grid.data = data;
+  if (data.focus.head !== grid.told.head || data.focus.query !== grid.told.query) follow(grid, data.focus);
+  clamp(grid);
+  grid.neutrals = themed(grid.root, data.neutrals, data.accents);
+  setScale(grid);
+  laidOut(grid);
+}
+
+/**
+ * The server names a focus: an echo of what was pinned here is old news, anything else moves the cursor.
+ * @param {Grid} grid
+ * @param {import("./message.js").Focus} focus
+ */
+function follow(grid, focus) {
+  grid.told = focus;
+  const echo = grid.sent.indexOf(`${focus.head} ${focus.query}`);
+  if (echo >= 0) return void grid.sent.splice(0, echo + 1);
+  grid.sent = [];
+  if (grid.timer) return;  // what is being typed here is newer
+  grid.cursor = grid.home = atToken(grid.data, focus.head, focus.query, null);
+}
+
+/**
+ * A cursor beyond the end, after heads or tokens became fewer, comes back to the last one; weights are read anew.
+ * @param {Grid} grid
+ */
+function clamp(grid) {
+  const { heads, queries, keys } = grid.data;
+  const kept = (/** @type {{ head: number, query: number, key: number }} */ { head, query, key }) =>
+    atToken(grid.data, Math.min(head, heads - 1), Math.min(query, queries - 1), Math.min(key, keys - 1));
+  grid.cursor = kept(grid.cursor);
+  grid.home = kept(grid.home);
+}
+
+/**
+ * The cell that holds a query and a key; without a key the greatest of the row. In a cell of many tokens the query
+ * stays what was asked for, while `shown` says where the greatest weight stands.
+ * @param {GridData} data
+ * @param {number} head
+ * @param {number} query
+ * @param {number | null} key
+ * @returns {import("./heads_grid_layout.js").Spot}
+ */
+function atToken(data, head, query, key) {
+  const row = Math.floor(query / data.tile);
+  if (key === null) key = greatestCell(data, head, [row, row + 1], [0, data.columns]).key;
+  const cell = cellAt(data, head, row, Math.floor(key / data.tile));
+  return data.tile > 1 ? { ...cell, query, shown: cell } : cell;
+}
+
+/**
+ * Lays out, paints the squares whose cells or colours changed, and says when that is done.
+ * @param {Grid} grid
+ */
+function laidOut(grid) {
+  const { data, root, heads } = grid;
+  grid.width = root.clientWidth;
+  if (!grid.width) return;
+  setFigures(grid);
+  setLayout(grid, arranged(data, grid.width));
+  snap(heads, grid.plan.ratio);
+  const sizes = `${data.heads} heads, ${data.queries} queries by ${data.keys} keys`;
+  const keys = "Arrow keys move, brackets change the head, Enter pins.";
+  heads.setAttribute("aria-label", `Attention weights of ${sizes}. ${keys}`);
+  grid.figures.forEach((figure, h) => paintHead(figure, data, h));
+  setCaptions(grid);
+  find(root, ".mark").textContent = data.note ?? "";
+  showPinned(grid);
+  grid.hover = grid.pointer ? pointed(grid, grid.pointer) : null;  // it rests, but what lies under it may be new
+  show(grid);
+  if (root.dataset.painted === data.painted) return;
+  root.dataset.painted = data.painted;
+  grid.ways.onPainted?.(data);
+}
+
+/**
+ * The page may place us between two device pixels; squares are sharp only on whole ones.
+ * @param {HTMLElement} heads
+ * @param {number} ratio
+ */
+function snap(heads, ratio) {
+  Object.assign(heads.style, { left: 0, top: 0 });
+  const { left, top } = heads.getBoundingClientRect();
+  const rest = (/** @type {number} */ at) => `${Math.round(at * ratio) / ratio - at}px`;
+  Object.assign(heads.style, { left: rest(left), top: rest(top) });
+}
+
+/**
+ * @param {import("./heads_grid_layout.js").Figure} figure
+ * @param {GridData} data
+ * @param {number} h
+ */
+function paintHead(figure, data, h) {
+  const codes = data.codes[h], { painted } = figure, { colors, columns } = data, stops = data.stops.join();
+  const same = painted && painted.colors === colors && painted.stops === stops && painted.columns === columns;
+  if (same && sameCodes(painted.codes, codes)) return;
+  figure.most = greatest(codes);
+  paint(figure.canvas, data, codes, gainOf(data, figure.most));
+  figure.painted = { codes, stops, colors, columns };
+}
+
+/**
+ * @param {Uint16Array} a
+ * @param {Uint16Array} b
+ */
+function sameCodes(a, b) {
+  if (a.length !== b.length) return false;
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
+  return true;
+}
+
+/**
+ * Titles; heads that share keys and values are bracketed, and with a scale of its own each says its greatest weight.
+ * @param {Grid} grid
+ */
+function setCaptions({ figures, data, plan }) {
+  const size = data.group > 1 ? data.group : 0, group = (/** @type {number} */ h) => Math.floor(h / size);
+  const joined = (/** @type {number} */ h) =>
+    h + 1 < data.heads && group(h) === group(h + 1) && (h + 1) % plan.columns > 0;
+  figures.forEach(({ element, most }, h) => {
+    element.style.setProperty("--head", data.head_colors[h % data.head_colors.length]);
+    element.classList.toggle("grouped", size > 0);
+    element.classList.toggle("joined", size > 0 && joined(h));
+    const own = data.colors === "own maximum" && plan.width > 100;
+    const upTo = own ? `to ${number(most, weightsOf(data)[most])}` : "";
+    find(element, "figcaption b").textContent = plan.width < 60 ? `${h}` : `Head ${h}`;
+    find(element, "figcaption span").textContent = [size ? `kv ${group(h)}` : "", upTo].filter(Boolean).join(" · ");
+  });
+}

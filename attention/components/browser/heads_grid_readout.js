@@ -1,0 +1,170 @@
+// What is said about the cell under the pointer or the cursor: numbers, tokens, its row as bars and as a table.
+
+import { cellAt, greatest, MASKED, number, position, ZERO } from "./cells.js";
+import { find, made, penOf } from "./elements.js";
+import { RAMP, ramp } from "./theme.js";
+
+/**
+ * @typedef {import("./cells.js").Cell} Cell
+ * @typedef {import("./heads_grid_layout.js").Grid} Grid
+ * @typedef {import("./heads_grid_layout.js").GridData} GridData
+ */
+
+const TABLE = 50;
+
+/**
+ * @param {GridData} data
+ * @param {number} token
+ * @param {number} count
+ */
+function named(data, token, count) {
+  const name = data.tokens[token];
+  if (count > 1 && data.tile > 1 && !data.places) return `${token} to ${token + count - 1}`;
+  return name === undefined ? `${token}` : `${token}  ${name}`;
+}
+
+/**
+ * @param {Grid} grid
+ * @param {Cell} cell
+ */
+export function setReadout(grid, cell) {
+  const { data, of } = grid, where = cell.tall * cell.broad > 1;
+  const blind = seesNothing(data, cell);
+  of.head.textContent = `${cell.head}`;
+  of.query.textContent = named(data, cell.query, cell.tall);
+  of.key.textContent = named(data, cell.key, cell.broad);
+  of.weight.textContent = number(cell.code, cell.weight);
+  of.note.textContent = blind ? "This query sees no key." : where && cell.code > ZERO ? noteOf(data, cell) : "";
+  grid.root.style.setProperty("--head", data.head_colors[cell.head % data.head_colors.length]);
+}
+
+/**
+ * @param {GridData} data
+ * @param {Cell} cell
+ */
+function noteOf(data, cell) {
+  const of = `greatest of ${cell.tall} × ${cell.broad}`;
+  return data.places || data.tile === 1 ? `${of}, at query ${cell.query}, key ${cell.key}` : of;
+}
+
+/**
+ * @param {GridData} data
+ * @param {Cell} cell
+ */
+function seesNothing(data, { head, row }) {
+  return greatest(data.codes[head].subarray(row * data.columns, (row + 1) * data.columns)) === MASKED;
+}
+
+/**
+ * The cell as a sentence, for those who hear it.
+ * @param {GridData} data
+ * @param {Cell} cell
+ */
+export function spoken(data, cell) {
+  const token = (/** @type {number} */ i) => (data.tokens[i] === undefined ? "" : ` ${data.tokens[i]}`);
+  const weight = cell.code === MASKED ? "masked" : `weight ${number(cell.code, cell.weight)}`;
+  const rest = seesNothing(data, cell) ? ", sees no key" : "";
+  const place = `query ${cell.query}${token(cell.query)}, key ${cell.key}${token(cell.key)}`;
+  return `Head ${cell.head}, ${place}: ${weight}${rest}`;
+}
+
+/**
+ * @param {GridData} data
+ * @param {Cell} cell
+ */
+function rowCells(data, { head, row }) {
+  return Array.from({ length: data.columns }, (_, column) => cellAt(data, head, row, column));
+}
+
+/**
+ * The row as bars, as high as the greatest of it (on the logarithmic scale: of one). What is pointed at has a mark of
+ * its own above them: the bars are the same wherever in the row it is.
+ * @param {Grid} grid
+ * @param {Cell} cell
+ */
+export function setSpread(grid, cell) {
+  const { data, spread } = grid, ratio = window.devicePixelRatio || 1;
+  const canvas = find(spread, "canvas", HTMLCanvasElement);
+  const width = Math.round(canvas.clientWidth * ratio), height = Math.round(canvas.clientHeight * ratio);
+  if (!width) return;
+  if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
+  const row = rowCells(data, cell), top = row.reduce((best, other) => (other.code > best.code ? other : best));
+  const pen = penOf(canvas), scale = data.colors === "log" ? "log" : "own maximum";
+  pen.clearRect(0, 0, width, height);
+  pen.fillStyle = data.head_colors[cell.head % data.head_colors.length];
+  const edge = (/** @type {number} */ column) => (column * width) / data.columns;
+  for (const other of row) {
+    const left = Math.floor(edge(other.column)), right = Math.ceil(edge(other.column + 1));
+    const share = position(other.weight, scale, top.weight, data.floor);
+    const high = other.code > ZERO ? Math.max(1, Math.round(share * (height - 2))) : 0;
+    const gap = width / data.columns > 4 * ratio ? ratio : 0;
+    pen.fillRect(left, height - high, right - left - gap, high);
+    if (other.column === cell.column) setArrow(canvas, (left + right - gap) / 2 / ratio, (height - high) / ratio);
+  }
+  const at = named({ ...data, tokens: [] }, top.key, top.broad);
+  const most = top.code > ZERO ? `: most ${number(top.code, top.weight)} at key ${at}` : "";
+  const first = cell.row * data.tile, last = Math.min(first + data.tile, data.queries) - 1;
+  const who = data.tile > 1 ? `Queries ${first}–${last}` : `Query ${cell.query}`;
+  find(spread, "p").textContent = `${who}${most}`;
+}
+
+/**
+ * Where the arrow stands, and how far from the top of the canvas the bar begins that it ends at.
+ * @param {HTMLCanvasElement} canvas
+ * @param {number} middle
+ * @param {number} top
+ */
+function setArrow(canvas, middle, top) {
+  const { style } = /** @type {HTMLElement} */ (canvas.parentElement);
+  style.setProperty("--bar-middle", `${middle}px`);
+  style.setProperty("--bar-top", `${canvas.offsetTop + top}px`);
+}
+
+/**
+ * Greatest first. Built only while it is open.
+ * @param {Grid} grid
+ * @param {Cell} cell
+ */
+export function setTable(grid, cell) {
+  const { data, details } = grid;
+  if (!details.open) return;
+  const seen = rowCells(data, cell).filter((other) => other.code !== MASKED);
+  seen.sort((a, b) => b.code - a.code || a.key - b.key);
+  const lines = seen.slice(0, TABLE).map((other) => {
+    const line = made("tr"), texts = [`${other.key}`, data.tokens[other.key] ?? "", number(other.code, other.weight)];
+    line.append(...texts.map((text) => made("td", "", text)));
+    return line;
+  });
+  find(details, "tbody").replaceChildren(...lines);
+  const rest = seen.length > TABLE ? `, the first ${TABLE} of ${seen.length}` : "";
+  find(details, "summary").textContent = `Row as table: head ${cell.head}, query ${cell.query}${rest}`;
+}
+
+/**
+ * The colour bar with its ticks.
+ * @param {Grid} grid
+ */
+export function setScale({ root, data }) {
+  const colors = ramp(data.stops), canvas = find(root, ".bar", HTMLCanvasElement), image = new ImageData(256, 1);
+  new Uint32Array(image.data.buffer).forEach((_, i, out) => (out[i] = colors[Math.round((i * (RAMP - 1)) / 255)]));
+  penOf(canvas).putImageData(image, 0, 0);
+  const marks = ticks(data).map(([at, text]) => {
+    const mark = made("span", "", text);
+    mark.style.left = `${100 * at}%`;
+    return mark;
+  });
+  find(root, ".ticks").replaceChildren(...marks);
+  find(root, ".scale-name").textContent = `weight${data.colors === "linear" ? "" : ` (${data.colors})`}`;
+}
+
+/**
+ * @param {GridData} data
+ * @returns {[number, string][]}
+ */
+export function ticks(data) {
+  if (data.colors === "own maximum") return [[0, "0"], [0.5, "half"], [1, "head’s most"]];
+  if (data.colors === "linear") return [0, 0.25, 0.5, 0.75, 1].map((at) => [at, `${at}`]);
+  const decades = Math.round(-Math.log10(data.floor));
+  const said = (/** @type {number} */ power) => (power > -4 ? `${Number((10 ** power).toPrecision(1))}` : `1e${power}`);
+  return Array.from({ length: decades + 1 }, (_, i) => [i / decades, said(i - decades)]);
+}

@@ -1,0 +1,95 @@
+// One head, large, at any length: `draw` puts it into an element of any page, with what
+// `attention.wire.cells.payload` made of a header and cells. It says which part is looked at; until that has been
+// made, what is there is stretched.
+
+import { unpacked } from "./cells.js";
+import { find, planted } from "./elements.js";
+import { listen, PATIENCE } from "./large_head_acts.js";
+import { laidOut, placed } from "./large_head_picture.js";
+import { point } from "./large_head_pointing.js";
+import { nameOf, whole, windowOf } from "./large_head_view.js";
+import { themed } from "./theme.js";
+
+/**
+ * @typedef {import("./large_head_view.js").Lab} Lab
+ * @typedef {import("./large_head_view.js").LargeData} LargeData
+ * @typedef {{ rows: [number, number], cols: [number, number], count: number }} Frame  first and last
+ * @typedef {{ onFrame?: (frame: Frame) => void }} Ways
+ */
+
+const MARKUP = `
+<div class="square" tabindex="0" role="application" aria-roledescription="heat map of attention weights">
+  <canvas></canvas><i class="row"></i><i class="column"></i><i class="box"></i>
+</div>
+<p class="said"></p>
+<div class="foot">
+  <button type="button" data-act="in" title="Zoom in (+)">Zoom in</button>
+  <button type="button" data-act="out" title="Zoom out (−)">Zoom out</button>
+  <button type="button" data-act="whole" title="The whole head (0)">Whole head</button>
+  <button type="button" data-act="png" title="Save this picture">PNG</button>
+  <span class="hint pointer">Drag a rectangle, or click and turn the wheel; <kbd>+</kbd><kbd>−</kbd> zoom,
+    <kbd>←</kbd><kbd>→</kbd><kbd>↑</kbd><kbd>↓</kbd> move, <kbd>0</kbd> whole</span>
+  <span class="hint touch">Tap a cell to read it, and Zoom in there</span>
+</div>
+<p class="live" aria-live="polite"></p>`;
+
+/**
+ * Draws the head at the end of an element.
+ * @param {Element} element
+ * @param {Uint8Array} bytes
+ * @param {Ways} [ways]
+ */
+export function draw(element, bytes, ways = {}) {
+  const lab = created(planted(element, "large-head", MARKUP), unpacked(bytes), ways);
+  const observer = new ResizeObserver(() => void (lab.root.clientWidth !== lab.width && laidOut(lab)));
+  lab.renew = () => update(lab, lab.data);
+  listen(lab);
+  lab.renew();
+  observer.observe(lab.root);
+  return {
+    update: (/** @type {Uint8Array} */ next) => update(lab, unpacked(next)),
+    destroy: () => {
+      observer.disconnect();
+      clearTimeout(lab.timer);
+      lab.root.remove();
+    },
+  };
+}
+
+/**
+ * @param {HTMLElement} root
+ * @param {LargeData} data
+ * @param {Ways} ways
+ * @returns {Lab}
+ */
+function created(root, data, ways) {
+  const view = windowOf(data), width = root.clientWidth;
+  return {
+    root, data, ways, view, width: 0, ratio: 1, place: placed(width, view, data), cells: null,
+    canvas: find(root, "canvas", HTMLCanvasElement), square: find(root, ".square"), said: find(root, ".said"),
+    neutrals: themed(root, data.neutrals, data.accents), asked: null, timer: 0, count: 0, renew: () => {},
+    start: null, end: null, tapped: null, pointer: null,
+  };
+}
+
+/**
+ * @param {Lab} lab
+ * @param {LargeData} data
+ */
+function update(lab, data) {
+  lab.data = data;
+  lab.neutrals = themed(lab.root, data.neutrals, data.accents);
+  const awaited = lab.asked && Date.now() - lab.asked.since < PATIENCE && lab.asked.name !== nameOf(data);
+  if (!lab.timer && !lab.start && !awaited) Object.assign(lab, { asked: null, view: windowOf(data) });
+  for (const button of lab.root.querySelectorAll("button")) {
+    const { act } = button.dataset;
+    button.disabled = act !== "png" && (!data.zooms || (act !== "in" && whole(lab.view, data)));
+  }
+  const { first, queries, keys } = data, last = [first[0] + queries - 1, first[1] + keys - 1];
+  const part = `Head ${data.head}, queries ${first[0]} to ${last[0]}, keys ${first[1]} to ${last[1]}.`;
+  lab.square.setAttribute("aria-label", `${part} Plus and minus zoom, arrow keys move, 0 shows the whole head.`);
+  lab.root.classList.toggle("closed", !data.zooms);
+  laidOut(lab);
+  point(lab, lab.pointer);
+  lab.root.dataset.painted = data.painted;
+}

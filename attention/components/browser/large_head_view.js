@@ -1,0 +1,94 @@
+// Which part of a head is looked at, in tokens. Nothing in this file knows the page.
+
+/**
+ * @typedef {{ top: number, left: number, high: number, wide: number }} View
+ * @typedef {{ x: number, y: number }} Spot  in the square, from 0 to 1 in both directions
+ * @typedef {Omit<import("./message.js").LargeHeader, "places"> & import("./cells.js").Bytes} LargeData
+ * @typedef {{ left: number, top: number, width: number, height: number, room: number, below: number }} Place
+ * @typedef {{ data: LargeData, key: string, canvas: HTMLCanvasElement, most: number }} Drawn  with the greatest code
+ */
+
+/**
+ * @typedef {object} Lab
+ * @property {HTMLElement} root
+ * @property {HTMLElement} square
+ * @property {HTMLElement} said
+ * @property {HTMLCanvasElement} canvas
+ * @property {import("./large_head.js").Ways} ways
+ * @property {LargeData} data
+ * @property {View} view
+ * @property {Place} place  of the square in the canvas, in CSS pixels
+ * @property {Drawn | null} cells
+ * @property {number} width  for which it is laid out
+ * @property {number} ratio  device pixels in one of CSS
+ * @property {import("./theme.js").Ground} neutrals
+ * @property {{ name: string, since: number } | null} asked  what is on its way
+ * @property {number} timer  0 where none runs
+ * @property {number} count
+ * @property {() => void} renew  shows the same data once more
+ * @property {Spot | null} start  of a drag
+ * @property {Spot | null} end
+ * @property {Spot | null} tapped
+ * @property {MouseEvent | null} pointer
+ */
+
+const SMALLEST = 4;  // tokens a side of a part
+
+/**
+ * What the server has sent.
+ * @param {LargeData} data
+ * @returns {View}
+ */
+export function windowOf({ first, queries, keys }) {
+  return { top: first[0], left: first[1], high: queries, wide: keys };
+}
+
+/** @param {LargeData} data */
+export function nameOf({ first, queries, keys }) {
+  return [...first, queries, keys].join();
+}
+
+/**
+ * @param {View} view
+ * @param {LargeData} data
+ */
+export function whole(view, { tokens }) {
+  return view.high >= tokens && view.wide >= tokens;
+}
+
+/**
+ * A part that is within the head, no smaller than may be.
+ * @param {View} view
+ * @param {LargeData} data
+ * @returns {View}
+ */
+export function within({ top, left, high, wide }, { tokens }) {
+  const size = (/** @type {number} */ value) => Math.min(tokens, Math.max(Math.min(SMALLEST, tokens), value));
+  const start = (/** @type {number} */ at, /** @type {number} */ size) => Math.max(0, Math.min(tokens - size, at));
+  [high, wide] = [size(high), size(wide)];
+  return { high, wide, top: start(top, high), left: start(left, wide) };
+}
+
+/**
+ * First and last of the tokens that a part covers.
+ * @param {number} first
+ * @param {number} size
+ * @param {number} tokens
+ * @returns {[number, number]}
+ */
+export function covered(first, size, tokens) {
+  const from = Math.max(0, Math.min(tokens - 1, Math.round(first)));
+  return [from, Math.min(tokens, from + Math.max(1, Math.round(size))) - 1];
+}
+
+/**
+ * The part times so much as large, around a point.
+ * @param {View} view
+ * @param {number} times
+ * @param {Spot} [around]
+ * @returns {View}
+ */
+export function zoomed(view, times, { x, y } = { x: 0.5, y: 0.5 }) {
+  const high = view.high * times, wide = view.wide * times;
+  return { high, wide, top: view.top + (view.high - high) * y, left: view.left + (view.wide - wide) * x };
+}

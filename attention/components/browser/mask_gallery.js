@@ -1,0 +1,155 @@
+// The gallery: `draw` puts a picture a mask into an element of any page, and says which was chosen or joined.
+
+import { made, find, penOf, planted } from "./elements.js";
+import { opened } from "./message.js";
+import { channels, themed } from "./theme.js";
+
+/**
+ * @typedef {import("./message.js").GalleryHeader & { picture: (i: number) => Uint8Array }} Gallery
+ * @typedef {{ mask?: string, combine: string, second?: string }} Choice
+ * @typedef {{ onChoice?: (choice: Choice) => void }} Ways
+ */
+
+/**
+ * A card, and what was painted last into it.
+ * @typedef {object} Parts
+ * @property {HTMLElement} item
+ * @property {HTMLButtonElement} button
+ * @property {HTMLCanvasElement} canvas
+ * @property {HTMLElement} name
+ * @property {HTMLElement[]} lines
+ * @property {HTMLElement} join
+ * @property {{ color: string, cells: Uint8Array } | null} painted
+ */
+
+const MARKUP = `
+<ul aria-label="Masks">
+  <li class="room">Press and, or, without on a card: what it makes of the mask in use stands here.</li>
+</ul>`;
+
+/**
+ * Draws the masks at the end of an element.
+ * @param {Element} element
+ * @param {Uint8Array} bytes
+ * @param {Ways} [ways]
+ */
+export function draw(element, bytes, ways = {}) {
+  const root = planted(element, "mask-gallery", MARKUP);
+  /** @type {Parts[]} */
+  const cards = [];
+  const send = (/** @type {Choice} */ choice) => ways.onChoice?.(choice);
+  const update = (/** @type {Uint8Array} */ next) => shown(root, cards, unpacked(next), send);
+  update(bytes);
+  return { update, destroy: () => root.remove() };
+}
+
+/**
+ * @param {HTMLElement} root
+ * @param {Parts[]} cards
+ * @param {Gallery} gallery
+ * @param {(choice: Choice) => void} send
+ */
+function shown(root, cards, gallery, send) {
+  const ink = channels(themed(root, gallery.neutrals, { accent: gallery.accent }).text);
+  const list = find(root, "ul"), room = find(root, ".room");
+  while (cards.length < gallery.cards.length) cards.push(created(list, room));
+  while (cards.length > gallery.cards.length) cards.pop()?.item.remove();
+  gallery.cards.forEach((card, i) => {
+    show(cards[i], card, send);
+    paint(cards[i], ink, gallery.side, gallery.picture(i));
+  });
+  room.hidden = gallery.cards.some((card) => !card.single);  // its place is taken
+  root.dataset.painted = gallery.painted;
+}
+
+/**
+ * A header, a byte a cell, picture after picture.
+ * @param {Uint8Array} bytes
+ * @returns {Gallery}
+ */
+function unpacked(bytes) {
+  const [header, start] = opened(bytes), size = header.side * header.side;
+  const picture = (/** @type {number} */ i) => bytes.subarray(start + i * size, start + (i + 1) * size);
+  return { ...header, picture };
+}
+
+/**
+ * @param {HTMLElement} list
+ * @param {HTMLElement} room  what stays the last
+ * @returns {Parts}
+ */
+function created(list, room) {
+  const item = list.insertBefore(made("li"), room), button = pressable(item, "picture");
+  const canvas = button.appendChild(made("canvas")), about = item.appendChild(made("div", "about"));
+  const name = about.appendChild(made("p", "name"));
+  const lines = Array.from({ length: 4 }, () => about.appendChild(made("p")));
+  return { item, button, canvas, name, lines, join: about.appendChild(made("div", "join")), painted: null };
+}
+
+/**
+ * @param {HTMLElement} parent
+ * @param {string} [kind]
+ */
+function pressable(parent, kind) {
+  const button = made("button", kind);
+  button.type = "button";
+  return parent.appendChild(button);
+}
+
+/**
+ * @param {Parts} parts
+ * @param {import("./message.js").Card} card
+ * @param {(choice: Choice) => void} send
+ */
+function show({ item, button, name, lines, join }, card, send) {
+  item.classList.toggle("used", card.used);
+  item.dataset.mask = card.name;
+  item.title = card.title;
+  button.disabled = !card.single;
+  button.setAttribute("aria-pressed", `${card.used}`);
+  button.setAttribute("aria-label", card.single ? `Use this mask: ${card.name}` : card.name);
+  button.onclick = () => send({ mask: card.name, combine: "none" });
+  name.onclick = card.single ? button.onclick : null;  // the button for a mouse that misses the picture
+  name.replaceChildren(card.name, ...(card.mark ? [made("small", "", card.mark)] : []));
+  lines.forEach((line, at) => {
+    line.textContent = card.lines[at] ?? "";
+    line.className = at < 3 ? "" : "muted";
+  });
+  while (join.children.length < card.joins.length) pressable(join);
+  while (join.children.length > card.joins.length) join.lastElementChild?.remove();
+  join.querySelectorAll("button").forEach((chip, at) => {  // the same as before, as one may have the focus
+    const how = card.joins[at];
+    chip.textContent = how;
+    chip.setAttribute("aria-pressed", `${card.joined === how}`);
+    chip.setAttribute("aria-label", `${how} ${card.name}`);
+    chip.onclick = () => send(card.joined === how ? { combine: "none" } : { combine: how, second: card.name });
+  });
+}
+
+/**
+ * The ink as dense as what is kept; the hatch behind shows what is hidden.
+ * @param {Parts} parts
+ * @param {number[]} ink
+ * @param {number} side
+ * @param {Uint8Array} cells
+ */
+function paint(parts, ink, side, cells) {
+  const { canvas, painted } = parts, color = ink.join();
+  if (painted?.color === color && same(painted.cells, cells)) return;
+  canvas.width = canvas.height = side;
+  const image = new ImageData(side, side);
+  for (let i = 0; i < cells.length; i++) {
+    image.data.set(ink, 4 * i);
+    image.data[4 * i + 3] = cells[i];
+  }
+  penOf(canvas).putImageData(image, 0, 0);
+  parts.painted = { color, cells: cells.slice() };
+}
+
+/**
+ * @param {Uint8Array} a
+ * @param {Uint8Array} b
+ */
+function same(a, b) {
+  return a.length === b.length && a.every((cell, i) => cell === b[i]);
+}

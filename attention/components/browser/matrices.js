@@ -1,0 +1,115 @@
+// Matrices of a pass side by side: `draw` puts them into an element of any page, with what
+// `attention.components.matrices.message` made. It says to which step one turned, and what was pinned.
+
+import { find, planted } from "./elements.js";
+import { listen } from "./matrices_acts.js";
+import { cellAt, greatestIn, received } from "./matrices_cells.js";
+import { laidOut } from "./matrices_layout.js";
+import { axesOf } from "./matrices_said.js";
+import { headOf, show } from "./matrices_shown.js";
+import { themed } from "./theme.js";
+
+/**
+ * @typedef {import("./matrices_layout.js").Lab} Lab
+ * @typedef {import("./matrices_cells.js").Data} Data
+ */
+
+/**
+ * @typedef {object} Ways
+ * @property {(to: { step: string, steps?: string }) => void} [onTurn]
+ * @property {(to: { query?: number, head?: number }) => void} [onPin]
+ */
+
+const MARKUP = `
+<div class="panels" tabindex="0" role="application" aria-roledescription="matrices of a pass of attention"></div>
+<div class="told"><p class="cell"></p><p class="arithmetic"></p><p class="from"></p></div>
+<p class="hint"><kbd>↑</kbd><kbd>↓</kbd><kbd>←</kbd><kbd>→</kbd> cell, <kbd>[</kbd><kbd>]</kbd> head,
+  <kbd>PageUp</kbd><kbd>PageDown</kbd> step, <kbd>Tab</kbd> in, <kbd>Enter</kbd> or click pins, <kbd>Esc</kbd> back</p>
+<p class="live" aria-live="polite"></p>`;
+
+/**
+ * Draws the matrices at the end of an element.
+ * @param {Element} element
+ * @param {Uint8Array} bytes
+ * @param {Ways} [ways]
+ */
+export function draw(element, bytes, ways = {}) {
+  const lab = created(planted(element, "matrices", MARKUP), received(bytes), ways);
+  const observer = new ResizeObserver(() => void (lab.root.clientWidth !== lab.width && drawn(lab)));
+  listen(lab);
+  drawn(lab);
+  observer.observe(lab.root);
+  return {
+    update: (/** @type {Uint8Array} */ next) => update(lab, received(next)),
+    destroy: () => {
+      observer.disconnect();
+      lab.root.remove();
+    },
+  };
+}
+
+/**
+ * @param {HTMLElement} root
+ * @param {Data} data
+ * @param {Ways} ways
+ * @returns {Lab}
+ */
+function created(root, data, ways) {
+  const start = started(data), neutrals = themed(root, data.neutrals, { accent: data.accent });
+  const panels = find(root, ".panels"), figures = new Map();
+  const pointed = { hover: null, cursor: start, home: start };
+  return { root, data, ways, panels, figures, neutrals, width: 0, ...pointed, asked: null };
+}
+
+/**
+ * @param {Lab} lab
+ * @param {Data} data
+ */
+function update(lab, data) {
+  const before = lab.data, { head, query } = before.focus;
+  const names = (/** @type {Data} */ of) => [...of.found.keys()].join();
+  lab.data = data;
+  if (lab.asked?.step === data.step) lab.asked = null;
+  lab.hover = null;
+  const moved = head !== data.focus.head || query !== data.focus.query || names(before) !== names(data);
+  if (moved || !keeps(lab)) lab.cursor = lab.home = started(data);
+  else lab.cursor = again(lab);
+  lab.neutrals = themed(lab.root, data.neutrals, { accent: data.accent });
+  drawn(lab);
+}
+
+/** @param {Lab} lab */
+function drawn(lab) {
+  lab.width = lab.root.clientWidth;
+  if (!lab.width) return;
+  laidOut(lab);
+  show(lab);
+  lab.root.dataset.painted = lab.data.painted;
+}
+
+/** @param {Lab} lab */
+function keeps({ data, cursor }) {
+  const matrix = data.found.get(cursor.name);
+  if (!matrix || cursor.row >= matrix.rows || cursor.column >= matrix.columns) return false;
+  return cursor.head >= matrix.first && cursor.head < matrix.first + matrix.sent;
+}
+
+/**
+ * The place of the cursor, as it is now.
+ * @param {Lab} lab
+ */
+function again({ data, cursor }) {
+  const { name, row, column, head } = cursor, matrix = data.found.get(name);
+  if (!matrix) return started(data);
+  return cellAt(matrix, head, Math.floor(row / matrix.tiles[0]), Math.floor(column / matrix.tiles[1]));
+}
+
+/**
+ * The greatest of the row in focus, in the step that is shown; all at once, in the weights.
+ * @param {Data} data
+ */
+function started(data) {
+  const matrix = data.found.get(data.step ?? "weights") ?? data.matrices[data.matrices.length - 1];
+  const [rows] = axesOf(matrix).slice(-2), row = rows === "q" ? Math.floor(data.focus.query / matrix.tiles[0]) : 0;
+  return greatestIn(matrix, headOf(data, matrix, data.focus.head), [row, row + 1], [0, matrix.broad]);
+}

@@ -1,0 +1,175 @@
+// Bytes to matrices, codes to values and colours, cells to pixels. Nothing in this file knows the page.
+
+import { penOf } from "./elements.js";
+import { opened } from "./message.js";
+import { RAMP, ramp } from "./theme.js";
+
+/**
+ * @typedef {Omit<import("./message.js").Step, "places"> & { codes: Uint16Array, places: Uint16Array | null }} Matrix
+ * @typedef {{ mask: Uint8Array | null, matrices: Matrix[], found: Map<string, Matrix> }} Sent
+ * @typedef {Omit<import("./message.js").StepsHeader, "matrices"> & Sent} Data
+ * @typedef {[number, number]} Range  the first, and one past the last
+ */
+
+/**
+ * A drawn cell, `p` down and `r` across, with what it says and where that stands in the whole matrix.
+ * @typedef {object} Cell
+ * @property {string} name
+ * @property {number} head
+ * @property {number} p
+ * @property {number} r
+ * @property {number} row
+ * @property {number} column
+ * @property {number} value
+ * @property {number} code
+ * @property {number} of  how many it is the greatest of
+ */
+
+/**
+ * A header, codes and places of each matrix (u16), the mask (bits).
+ * @param {Uint8Array} bytes
+ * @returns {Data}
+ */
+export function received(bytes) {
+  let [header, at] = opened(bytes);
+  // Copies, because these bytes begin anywhere in their frame, and 16-bit numbers may not.
+  const taken = (/** @type {number} */ count) => new Uint16Array(bytes.slice(at, (at += 2 * count)).buffer);
+  for (const matrix of header.matrices) {
+    const count = matrix.sent * matrix.high * matrix.broad;
+    matrix.codes = taken(count);
+    matrix.places = matrix.places ? taken(count) : null;
+  }
+  header.mask = header.masked ? bytes.slice(at) : null;
+  header.found = new Map(header.matrices.map((/** @type {Matrix} */ matrix) => [matrix.name, matrix]));
+  return header;
+}
+
+// What a 16-bit float says.
+const halves = new Float32Array(65536).map((_, code) => {
+  const sign = code & 0x8000 ? -1 : 1, exponent = (code >> 10) & 31, rest = code & 1023;
+  if (exponent === 31) return rest ? NaN : sign * Infinity;
+  return sign * (exponent ? (1 + rest / 1024) * 2 ** (exponent - 15) : rest * 2 ** -24);
+});
+
+/**
+ * @param {Matrix} matrix
+ * @param {number} index
+ */
+function valueOf(matrix, index) {
+  return halves[matrix.codes[index]] * 2 ** matrix.exponent;
+}
+
+/**
+ * The cell that is drawn at a place, with the row and column in the whole matrix of what it says.
+ * @param {Matrix} matrix
+ * @param {number} head
+ * @param {number} p
+ * @param {number} r
+ * @returns {Cell}
+ */
+export function cellAt(matrix, head, p, r) {
+  const index = ((head - matrix.first) * matrix.high + p) * matrix.broad + r, [down, across] = matrix.tiles;
+  const place = matrix.places ? matrix.places[index] : 0;
+  return {
+    name: matrix.name, head, p, r, row: p * down + Math.floor(place / across), column: r * across + (place % across),
+    value: valueOf(matrix, index), code: matrix.codes[index],
+    of: Math.min(down, matrix.rows - p * down) * Math.min(across, matrix.columns - r * across),
+  };
+}
+
+/**
+ * The value of one row and column, null where a greater one beside it is drawn in its place or its head is not here.
+ * @param {Matrix | undefined} matrix
+ * @param {number} head
+ * @param {number} row
+ * @param {number} column
+ */
+export function exact(matrix, head, row, column) {
+  if (!matrix || head < matrix.first || head >= matrix.first + matrix.sent) return null;
+  const cell = cellAt(matrix, head, Math.floor(row / matrix.tiles[0]), Math.floor(column / matrix.tiles[1]));
+  return cell.row === row && cell.column === column ? cell : null;
+}
+
+/** @param {number} code */
+function magnitude(code) {
+  return (code & 0x7fff) === 0x7c00 ? -1 : code & 0x7fff;  // what is hidden, below every number
+}
+
+/**
+ * The cell of the greatest magnitude within a range of drawn rows and columns.
+ * @param {Matrix} matrix
+ * @param {number} head
+ * @param {Range} rows
+ * @param {Range} columns
+ */
+export function greatestIn(matrix, head, rows, columns) {
+  let best = [0, 0], most = -2;
+  for (let p = rows[0]; p < rows[1]; p++) {
+    for (let r = columns[0]; r < columns[1]; r++) {
+      const size = magnitude(matrix.codes[((head - matrix.first) * matrix.high + p) * matrix.broad + r]);
+      if (size > most) [best, most] = [[p, r], size];
+    }
+  }
+  return cellAt(matrix, head, best[0], best[1]);
+}
+
+/**
+ * The end of a scale that holds the greatest magnitude: 1, 2 or 5 times a power of ten.
+ * @param {number} most
+ */
+export function endOf(most) {
+  if (!(most > 0)) return 1;
+  const power = 10 ** Math.floor(Math.log10(most));
+  return [1, 2, 5].map((step) => step * power).find((end) => end >= most * (1 - 1e-6)) ?? 10 * power;
+}
+
+/**
+ * First and last drawn cells under each pixel; where cells are larger, the one under its middle.
+ * @param {number} cells
+ * @param {number} pixels
+ * @param {number} i
+ * @returns {Range}
+ */
+export function under(cells, pixels, i) {
+  const middle = Math.floor(((i + 0.5) * cells) / pixels);
+  if (pixels >= cells) return [middle, middle + 1];
+  return [Math.floor((i * cells) / pixels), Math.floor(((i + 1) * cells) / pixels)];
+}
+
+/**
+ * One head of a matrix into a canvas. A pixel shows the greatest magnitude under it; hidden ones stay clear, and the
+ * hatch behind shows.
+ * @param {HTMLCanvasElement} canvas
+ * @param {Matrix} matrix
+ * @param {number} head
+ * @param {string[]} stops
+ */
+export function paint(canvas, matrix, head, stops) {
+  const { width, height } = canvas, image = new ImageData(width, height), out = new Uint32Array(image.data.buffer);
+  const { codes, high, broad } = matrix, start = (head - matrix.first) * high * broad;
+  const colors = ramp(stops), scale = 2 ** matrix.exponent;
+  const signed = matrix.scale === "signed", end = signed ? endOf(matrix.most) : 1;
+  const across = Array.from({ length: width }, (_, x) => under(broad, width, x));
+  let last = -1;
+  for (let y = 0; y < height; y++) {
+    const [top, bottom] = under(high, height, y);
+    if (last === top && bottom === top + 1) {
+      out.copyWithin(y * width, (y - 1) * width, y * width);
+      continue;
+    }
+    last = bottom === top + 1 ? top : -1;
+    for (let x = 0; x < width; x++) {
+      let best = 0, most = -2;
+      for (let p = top; p < bottom; p++) {
+        for (let r = across[x][0]; r < across[x][1]; r++) {
+          const code = codes[start + p * broad + r], size = magnitude(code);
+          if (size > most) [best, most] = [code, size];
+        }
+      }
+      if (most < 0 || (matrix.scale === "mask" && !most)) continue;
+      const value = (halves[best] * scale) / end, at = signed ? (value + 1) / 2 : value;
+      out[y * width + x] = colors[Math.max(0, Math.min(RAMP - 1, Math.round(at * (RAMP - 1))))];
+    }
+  }
+  penOf(canvas).putImageData(image, 0, 0);
+}

@@ -1,0 +1,122 @@
+// What the server sends: one message of a header and bytes, as attention/wire/message.py frames it. The keys of each
+// header stand here, for all who read them.
+
+/**
+ * @typedef {{ text: string, muted: string, line: string, masked: string, hatch: string }} Neutrals
+ * @typedef {Record<"dark" | "light", Neutrals>} BothNeutrals
+ * @typedef {"linear" | "log" | "own maximum"} Scale
+ * @typedef {{ head: number, query: number }} Focus
+ */
+
+/**
+ * How the codes of cells lie in the bytes: `rows` by `columns` a head, each of `tile` by `tile` of the `queries` and
+ * `keys`.
+ * @typedef {object} Shape
+ * @property {number} heads
+ * @property {number} rows
+ * @property {number} columns
+ * @property {number} tile
+ * @property {number} queries
+ * @property {number} keys
+ * @property {boolean} places  do they say where in its tile the greatest weight stands?
+ * @property {number} shift
+ * @property {number} bits
+ */
+
+/**
+ * What is said of weights, whether of all heads or of one.
+ * @typedef {object} Weights
+ * @property {string} painted  the link of what is drawn
+ * @property {number} height
+ * @property {string} note
+ * @property {Scale} colors
+ * @property {Focus} focus
+ * @property {number} group  heads that share keys and values
+ * @property {number} floor  the least weight of the logarithmic scale
+ * @property {string[]} stops
+ * @property {{ query: string, key: string }} accents
+ * @property {string[]} head_colors
+ * @property {BothNeutrals} neutrals
+ */
+
+/**
+ * @typedef {Weights & Shape & { tokens: string[], address?: [string, string] | null }} GridHeader
+ */
+
+/**
+ * One head: `first` query and key, `names` of both sides where each cell is a token.
+ * @typedef {object} Part
+ * @property {number} head
+ * @property {number} query
+ * @property {[number, number]} first
+ * @property {number} tokens
+ * @property {[string[], string[]]} names
+ * @property {"max" | "mean"} pool
+ * @property {boolean} zooms
+ * @typedef {Weights & Shape & Part} LargeHeader
+ */
+
+/**
+ * @typedef {object} Card
+ * @property {string} name
+ * @property {boolean} single
+ * @property {boolean} used
+ * @property {string} mark
+ * @property {string[]} lines
+ * @property {string} title
+ * @property {string[]} joins
+ * @property {string} joined
+ * @typedef {{ painted: string, side: number, cards: Card[], neutrals: BothNeutrals, accent: string }} GalleryHeader
+ */
+
+/**
+ * A step of the pass as it is drawn: `sent` heads from the `first` on, `high` by `broad` cells, each of `tiles`
+ * numbers.
+ * @typedef {object} Step
+ * @property {string} name
+ * @property {string} title
+ * @property {string} axes
+ * @property {string} sizes
+ * @property {string} says  the template of its arithmetic
+ * @property {{ name: string, rule: string, sign: string }[]} sources
+ * @property {"weights" | "mask" | "signed"} scale
+ * @property {number} heads
+ * @property {number} rows
+ * @property {number} columns
+ * @property {number} sent
+ * @property {number} first
+ * @property {number} high
+ * @property {number} broad
+ * @property {[number, number]} tiles
+ * @property {number} exponent
+ * @property {number} most
+ * @property {boolean} places
+ */
+
+/**
+ * @typedef {object} StepsHeader
+ * @property {string} painted
+ * @property {Step[]} matrices
+ * @property {string[]} order
+ * @property {string | null} step  null where all are shown
+ * @property {Focus} focus
+ * @property {number} heads
+ * @property {number} repeats
+ * @property {Record<string, number>} lengths
+ * @property {Record<string, string[]>} tokens
+ * @property {string[]} weights
+ * @property {[string, string]} signed
+ * @property {BothNeutrals} neutrals
+ * @property {string} accent
+ * @property {boolean} masked
+ */
+
+/**
+ * u32 length | JSON header | padding to 4 | whatever follows, little-endian: the header, and where the rest begins.
+ * @param {Uint8Array} bytes
+ * @returns {[any, number]}
+ */
+export function opened(bytes) {
+  const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
+  return [JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length))), 4 + length + (-length & 3)];
+}

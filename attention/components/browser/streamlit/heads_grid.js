@@ -1,0 +1,32 @@
+// The grid of heads as a component: what was pinned is its state, and the link follows what is painted.
+
+// First all that these need: a browser that finds it one by one in what it loads takes longer.
+import "../cells.js";
+import "../elements.js";
+import "../heads_grid_acts.js";
+import "../heads_grid_layout.js";
+import "../heads_grid_picture.js";
+import "../heads_grid_readout.js";
+import "../heads_grid_shown.js";
+import "../message.js";
+import "../newest.js";
+import "../theme.js";
+import { draw } from "../heads_grid.js";
+import { mounted } from "./mounted.js";
+
+export default await mounted("heads_grid.css", draw, (call) => ({
+  onPin: (pin) => call().setStateValue("pin", pin),
+  onPainted: ({ address }) => void (address && requestAnimationFrame(() => setTimeout(() => addressed(address)))),
+}));
+
+/**
+ * The link of what is now on the screen, right after the frame that shows it, unless another than the last one has
+ * taken its place since. Streamlit writes it too, but has to draw the whole page anew for it.
+ * @param {[string, string]} address
+ */
+function addressed([last, query]) {
+  const sorted = (/** @type {string} */ text) => [...new URLSearchParams(text)].sort().join("&");
+  const now = sorted(location.search);
+  if (now !== sorted(last) || now === sorted(query)) return;
+  history.pushState({}, "", location.pathname + (query && `?${query}`));
+}

@@ -1,0 +1,40 @@
+// What was typed into a field without Enter sets off when the field is left, some ten milliseconds after the click that
+// leaves it: a click that would overtake it waits until it has come into the link.
+
+import { target } from "../elements.js";
+
+const LOOK = 30, START = 1000, PATIENCE = 4000;  // milliseconds; after five seconds a browser has forgotten the click
+const TYPED = '[data-testid="InputInstructions"]';  // Streamlit's "Press Enter to apply"
+const MENU = '[data-testid="stTopNavLink"], [data-testid="stSidebarNavLink"]';
+
+export function typing() {
+  return !!document.querySelector(TYPED)?.textContent;
+}
+
+/** @param {boolean} typed */
+export async function settled(typed) {
+  const before = location.href, start = Date.now();
+  const app = /** @type {HTMLElement | null} */ (document.querySelector(".stApp"));
+  const waits = () => {
+    const since = Date.now() - start;
+    const starts = typed && location.href === before && since < START;
+    return starts || (app?.dataset.testScriptState === "running" && since < PATIENCE);
+  };
+  while (waits()) await new Promise((then) => setTimeout(then, LOOK));
+}
+
+// The menu of pages: Streamlit sends its click at once, and drops what comes from the page that was left.
+if (!("menuWaits" in document.documentElement.dataset)) {
+  document.documentElement.dataset.menuWaits = "";
+  let typed = false;
+  addEventListener("pointerdown", () => { typed = typing(); }, true);
+  addEventListener("click", async (event) => {
+    const link = target(event, MENU);
+    if (!typed || !link || event.button || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    typed = false;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    await settled(true);
+    link.click();
+  }, true);
+}

@@ -1,0 +1,71 @@
+// Colours: those of a map, those of the theme that is on, and the pattern of what a mask hides.
+
+import { penOf } from "./elements.js";
+
+/** @typedef {import("./message.js").Neutrals & { background: string }} Ground */
+
+export const RAMP = 1024;
+
+/** @param {string} hex */
+export function channels(hex) {
+  return [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
+}
+
+/** @type {Map<string, Uint32Array>} */
+const ramps = new Map();
+
+/**
+ * The stops of a map as RAMP colours, each as the four bytes of a pixel.
+ * @param {string[]} stops
+ * @returns {Uint32Array}
+ */
+export function ramp(stops) {
+  const name = stops.join(), known = ramps.get(name);
+  if (known) return known;
+  const colors = stops.map(channels), last = colors.length - 1;
+  const found = Uint32Array.from({ length: RAMP }, (_, i) => {
+    const at = (i / (RAMP - 1)) * last, low = Math.min(last - 1, Math.floor(at));
+    const [r, g, b] = colors[low].map((c, j) => Math.round(c + (colors[low + 1][j] - c) * (at - low)));
+    return (255 << 24) | (b << 16) | (g << 8) | r;
+  });
+  ramps.set(name, found);
+  return found;
+}
+
+/**
+ * The pattern of what a mask hides.
+ * @param {CanvasRenderingContext2D} pen
+ * @param {{ masked: string, hatch: string }} neutrals
+ */
+export function hatch(pen, neutrals) {
+  const tile = document.createElement("canvas"), inner = penOf(tile);
+  tile.width = tile.height = 8;
+  inner.fillStyle = neutrals.masked;
+  inner.fillRect(0, 0, 8, 8);
+  inner.strokeStyle = neutrals.hatch;
+  inner.lineWidth = 2.4;
+  for (const at of [-8, 0, 8]) inner.stroke(new Path2D(`M${at} 8L${at + 8} 0`));
+  return pen.createPattern(tile, "repeat") ?? neutrals.masked;
+}
+
+/**
+ * The neutral colours of the theme that is on, with its ground; all of them and the accents as CSS variables of the
+ * root, the accents once more as words can be read in: an accent named query is --query, and --query-words where it
+ * is written.
+ * @param {HTMLElement} root
+ * @param {import("./message.js").BothNeutrals} neutrals
+ * @param {Record<string, string>} accents
+ * @returns {Ground}
+ */
+export function themed(root, neutrals, accents) {
+  const pen = penOf(document.createElement("canvas"));
+  pen.fillStyle = getComputedStyle(root).getPropertyValue("--st-background-color").trim() || "#ffffff";
+  const background = `${pen.fillStyle}`;  // any CSS colour comes back as #rrggbb
+  const [r, g, b] = channels(background);
+  const dark = 0.3 * r + 0.59 * g + 0.11 * b < 128, own = neutrals[dark ? "dark" : "light"];
+  const readable = (/** @type {string} */ color) => (dark ? color : `color-mix(in srgb, ${color} 75%, black)`);
+  const words = Object.entries(accents).map(([name, color]) => [`${name}-words`, readable(color)]);
+  const all = Object.entries({ ...own, ...accents }).concat(/** @type {[string, string][]} */ (words));
+  for (const [name, color] of all) root.style.setProperty(`--${name}`, color);
+  return { ...own, background };
+}

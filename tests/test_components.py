@@ -1,0 +1,183 @@
+"""The browser's parts as they are packaged and served: found from anywhere, whole, and nothing but data in a message."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import shutil
+import subprocess
+import sys
+import time
+import tomllib
+import urllib.request
+from collections.abc import Callable
+from email.message import Message
+from email.parser import Parser
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from attention.components import ahead
+from tests import drawings
+from tests.served import ROOT, served
+
+PARTS = ROOT / "attention" / "components"
+BROWSER = PARTS / "browser"
+SCRIPTS = sorted(BROWSER.rglob("*.js"))
+COMPONENTS = sorted(file.stem for file in PARTS.glob("[a-z]*.py") if file.stem not in ("ahead", "mounted"))
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+IMPORTED = re.compile(r'^(?:import|export)\b[^"\n]*"(\.[^"]+)";$', re.MULTILINE)
+LONGEST, TALLEST = 120, 300
+
+every_script = pytest.mark.parametrize("file", SCRIPTS, ids=lambda file: str(file.relative_to(BROWSER)))
+every_component = pytest.mark.parametrize("name", COMPONENTS)
+
+
+def imports(file: Path) -> set[Path]:
+    """The modules that a script names."""
+    return {(file.parent / name).resolve() for name in IMPORTED.findall(file.read_text())}
+
+
+def reached(file: Path) -> set[Path]:
+    """All modules that a browser loads for a script."""
+    found, edge = set(), {file}
+    while edge:
+        found |= edge
+        edge = {other for each in edge for other in imports(each)} - found
+    return found
+
+
+def test_every_component_is_named_once_where_streamlit_looks():
+    named = PROJECT["tool"]["streamlit"]["component"]["components"]
+    assert sorted(each["name"] for each in named) == COMPONENTS
+    assert {each["asset_dir"] for each in named} == {"components/browser"}
+
+
+def test_the_package_is_the_project():
+    said = Parser().parsestr((ROOT / "attention.dist-info" / "METADATA").read_text())
+    assert {"name": said["Name"], "version": said["Version"]}.items() <= PROJECT["project"].items()
+    assert said["Requires-Dist"] == "streamlit"  # by which Streamlit knows whose files it reads
+
+
+FOUND = """import sys
+sys.path[:] = sys.argv[1:] + sys.path
+from streamlit.components.v2 import manifest_scanner
+for manifest, root in manifest_scanner.scan_component_manifests():
+    for each in manifest.components:
+        print(f"{manifest.name}.{each.name}", each.resolve_asset_root(root))
+"""
+
+
+def test_a_copy_elsewhere_finds_its_own_files(tmp_path):
+    """Also beside another one on the path, as where a server is started in the folder of one with the script of another."""
+    (tmp_path / "attention").mkdir()
+    (tmp_path / "attention" / "__init__.py").touch()
+    shutil.copytree(BROWSER, tmp_path / "attention" / "components" / "browser")
+    shutil.copytree(ROOT / "attention.dist-info", tmp_path / "attention.dist-info")
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    command = [sys.executable, "-P", "-c", FOUND, str(tmp_path), str(ROOT)]
+    told = subprocess.run(command, cwd="/", capture_output=True, text=True, check=True).stdout.split()
+    found = dict(zip(told[::2], told[1::2], strict=True))
+    assert {f"attention.{name}" for name in COMPONENTS} <= set(found)
+    assert {found[f"attention.{name}"] for name in COMPONENTS} == {
+        str(tmp_path / "attention" / "components" / "browser")
+    }
+
+
+def test_a_server_that_was_started_elsewhere_serves_them_as_they_stand(tmp_path):
+    """And names them with the page that draws with them, once its first visitor can be let in."""
+    with served(ROOT / "app.py", folder=tmp_path) as server:
+        assert eventually(lambda: head(f"{server.url}/steps").get("link")) == ahead.links("matrices")
+        for name in COMPONENTS:
+            for file in reached(BROWSER / "streamlit" / f"{name}.js"):
+                path = file.relative_to(BROWSER).as_posix()
+                with urllib.request.urlopen(f"{server.url}/_stcore/bidi-components/attention.{name}/{path}") as answer:
+                    assert answer.headers.get_content_type() in ("text/javascript", "application/javascript")
+                    assert answer.read() == file.read_bytes()
+
+
+def head(url: str) -> Message:
+    """What a server says before the body."""
+    with urllib.request.urlopen(url) as answer:
+        return answer.headers
+
+
+def eventually(told: Callable[[], str | None]) -> str | None:
+    """The first answer that is one, within a minute."""
+    until = time.monotonic() + 60
+    while (answer := told()) is None and time.monotonic() < until:
+        time.sleep(0.2)
+    return answer
+
+
+def answered(path: str, kind: bytes) -> list[tuple[bytes, bytes]]:
+    """The headers that a browser gets for an answer of a kind."""
+    got = []
+
+    async def send(message):
+        got.append(message)
+
+    headers = [(b"content-type", kind)]
+    asyncio.run(ahead.named(path, send)({"type": "http.response.start", "headers": headers}))
+    return got[0]["headers"][1:]
+
+
+@pytest.mark.parametrize("path", ["/", "/heads", "/base/heads", "/masks", "/steps"])
+def test_a_page_names_all_files_of_what_it_draws_with(path):
+    ((name, value),) = answered(path, b"text/html; charset=utf-8")
+    component = {"masks": "mask_gallery", "steps": "matrices"}.get(path.rpartition("/")[2], "heads_grid")
+    prefix = f"_stcore/bidi-components/attention.{component}/"
+    named = re.findall(rf"<{prefix}(.*?)>; rel=(\w+)", value.decode())
+    modules = reached(BROWSER / "streamlit" / f"{component}.js")
+    wanted = {(file.relative_to(BROWSER).as_posix(), "modulepreload") for file in modules}
+    assert name == b"link" and set(named) == wanted | {(f"{component}.css", "preload")}
+
+
+def test_what_is_no_page_or_draws_nothing_names_nothing():
+    assert answered("/steps", b"application/json") == answered("/timing", b"text/html") == []
+
+
+@every_script
+def test_what_a_script_imports_is_there(file):
+    assert all(other.is_file() for other in imports(file))
+    assert len(imports(file)) == len(re.findall(r"^(?:import|export .* from)\b", file.read_text(), re.MULTILINE))
+
+
+@every_script
+def test_a_drawing_knows_no_streamlit(file):
+    drawing = file.parent == BROWSER
+    assert not drawing or not any("streamlit" in other.parts[len(BROWSER.parts) :] for other in reached(file))
+
+
+@every_component
+def test_a_browser_asks_for_all_of_a_component_at_once(name):
+    script = BROWSER / "streamlit" / f"{name}.js"
+    assert imports(script) == reached(script) - {script}
+
+
+@pytest.mark.parametrize("file", [*SCRIPTS, *BROWSER.glob("*.css")], ids=lambda file: str(file.relative_to(BROWSER)))
+def test_lines_and_files_are_short(file):
+    lines = file.read_text().splitlines()
+    assert max(map(len, lines)) <= LONGEST and len(lines) <= TALLEST
+
+
+@pytest.mark.parametrize("name", sorted(drawings.messages()))
+def test_every_key_of_a_header_is_known_to_the_browser(name):
+    known = set(re.findall(r"\w+", (BROWSER / "message.js").read_text()))
+    header = drawings.header(drawings.messages()[name])
+    assert {each for each in header if each not in known} == set()
+
+
+def test_nothing_but_data_travels_with_a_picture():
+    """The scripts, the style and the markup are files: they were 39 of 303 kB."""
+    page = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    page.query_params["tokens"] = "128"
+    protos = {each.proto.component_name: each.proto for each in page.run().get("bidi_component")}
+    assert set(protos) == {"attention.heads_grid", "attention.copy_link"}
+    for name, proto in protos.items():
+        assert proto.js_source_path == f"streamlit/{name.removeprefix('attention.')}.js"
+        assert not (proto.js_content or proto.css_content or proto.css_source_path or proto.html_content)
+    grid = protos["attention.heads_grid"]
+    assert len(grid.SerializeToString()) < len(grid.bytes) + 500
+    assert 8 * 128 * 128 * 2 < len(grid.bytes) < 8 * 128 * 128 * 2 + 3000
