@@ -1,5 +1,5 @@
 // The grid of all heads: `draw` puts it into an element of any page, with what `attention.wire.cells.payload` made of a
-// header and cells. It is beautiful with heads_grid.css alone.
+// header and cells. The page needs heads_grid.css beside it, and nothing else.
 
 import { cellAt, gainOf, greatest, greatestCell, number, paint, unpacked, weightsOf } from "./cells.js";
 import { find, planted } from "./elements.js";
