@@ -11,7 +11,7 @@ from attention.charts import stages as charts
 from attention.tables import rows as tables
 from attention.tables import softmax
 from attention.trace import Trace
-from attention.ui import pause
+from attention.ui.session import pause
 from attention.ui.words import plain
 
 FAINT = 0.05  # a weight that an axis from 0 to 1 hardly shows
