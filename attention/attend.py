@@ -11,7 +11,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator
-from functools import lru_cache
 from typing import NamedTuple
 
 import torch
@@ -20,6 +19,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
+from attention.machine.made_once import made_once
 from attention.machine.memory import room
 from attention.machine.threads import apart
 from attention.scores import capped, standard
@@ -33,6 +33,7 @@ SMALL = 2**18  # cells of one head's square below which one batched product is f
 HIDDEN = -math.inf
 FLOATS = torch.float32, torch.float64, torch.bfloat16, torch.float16
 NUMBER = float, int
+PLAIN = {Tensor, torch.nn.Parameter}  # what goes with tensors that were made before
 Normalise = Callable[[Float[Tensor, "*b k"]], Float[Tensor, "*b k"]]
 
 
@@ -92,7 +93,7 @@ def scaled_dot_product_attention(
         attn_mask = attn_mask.to(query.dtype)
         if query.dtype == torch.float16:  # masks add the least there is, and with a score that is too much
             wide = (x.float() for x in (query, key, value, attn_mask))
-            found = scaled_dot_product_attention(*wide, dropout_p, is_causal, scale, enable_gqa, softcap=softcap)
+            found = scaled_dot_product_attention(*wide, dropout_p, is_causal, scale, enable_gqa, softcap=softcap)  # pyright: ignore[reportCallIssue]  query, key, value and mask
             return _narrow(found, query, out)
     if enable_gqa:
         key, value = (x.repeat_interleave(query.shape[-3] // x.shape[-3], -3) for x in (key, value))
@@ -126,7 +127,7 @@ def attend(
     if out is not None:
         _check_out(out, (*q[:-1], keys), query, learning)
     products = query.numel() * keys  # d of them a cell
-    if learning or dropout_p > 0 or products == 0:
+    if learning or dropout_p > 0 or products == 0 or (type(query) not in PLAIN and normalise is standard):
         found = _differentiable(query, key, value, mask, is_causal, scale, softcap, dropout_p)
         return found if out is None else Attention(found.output, out.copy_(found.weights))
     weights = out if out is not None and out.is_contiguous() else None
@@ -240,7 +241,7 @@ def _at_once(weights, query, key, value, mask, is_causal, scale, softcap, normal
         added = _falling(*square, query.dtype) if few and is_causal else _added(seen, query)
     weights = normalise(_logits(weights, query, key, seen, scale, softcap, added))
     if (mask is not None or added is not None) and _astray(weights, few):
-        blind = ~_seeing(seen)  # a row that sees nothing has no number at all
+        blind = ~_seeing(seen)  # pyright: ignore[reportArgumentType]  a row without a number has a mask
         if _astray(weights.masked_fill_(blind, 0), few) and added is not None:  # and what is hidden may be none
             normalise(_logits(weights, query, key, seen, scale, softcap)).masked_fill_(blind, 0)
     return Attention(torch.matmul(weights, value), weights)
@@ -275,7 +276,7 @@ def _added(mask: Tensor, like: Tensor) -> Float[Tensor, "..."] | None:
     return torch.where(mask, *_edges(like.dtype, like.device)) if mask.dtype == torch.bool else mask
 
 
-@lru_cache(maxsize=8)
+@made_once(8)
 def _falling(queries: int, keys: int, device: torch.device, dtype: torch.dtype) -> Float[Tensor, "q k"]:
     """The same of the causal mask."""
     return torch.where(_until(queries, keys, device), *_edges(dtype, device))
@@ -350,12 +351,12 @@ def _plan(mask: Tensor | None, is_causal: bool, queries: int, keys: int, height:
             yield part._replace(blind=blind if blind.any() else None)
 
 
-@lru_cache(maxsize=8)
+@made_once(8)
 def _until(queries: int, keys: int, device: torch.device | str) -> Bool[Tensor, "q k"]:
     return torch.ones(queries, keys, dtype=torch.bool, device=device).tril_()
 
 
-@lru_cache(maxsize=8)
+@made_once(8)
 def _edges(dtype: torch.dtype, device: torch.device) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
     """What is added to a score that takes part, and to one that is hidden."""
     return torch.zeros((), dtype=dtype, device=device), torch.tensor(HIDDEN, dtype=dtype, device=device)

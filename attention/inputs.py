@@ -6,11 +6,12 @@ machine. To add one: write it, and put its name into `INPUTS`; the first line of
 
 from __future__ import annotations
 
-import re
 import zlib
 from collections.abc import Callable
+from functools import partial
 from itertools import cycle, islice
 
+import regex
 import torch
 from jaxtyping import Float
 from torch import Generator, Tensor
@@ -20,7 +21,11 @@ NEARNESS = 0.95  # how much of a random walk's step is kept from the step before
 STRETCH = 64  # tokens of a random walk that are walked at once
 REFRAINS = 8
 DOCUMENTS = 12  # documents of a text, on average
-WORD = re.compile(r"\w+(?:['’]\w+)*|[^\w\s]")
+normal = partial(torch.randn, dtype=torch.float32)  # whatever the default is: one link is one picture
+# What a reader takes for one character (UAX #29, extended grapheme clusters), and words of such; spaces end a word.
+CLUSTER = regex.compile(r"\X")
+_SIGN = r"(?:(?=[\p{L}\p{N}_])\X)"
+WORD = regex.compile(rf"{_SIGN}+(?:['’]{_SIGN}+)*|(?=[^\s\x1c-\x1f])\X")
 
 
 def seeded(seed: int) -> Generator:
@@ -30,27 +35,28 @@ def seeded(seed: int) -> Generator:
 
 def noise(n: int, c: int, random: Generator, text: str) -> Float[Tensor, "n c"]:
     """Every token is independent normal noise."""
-    return torch.randn(n, c, generator=random)
+    return normal(n, c, generator=random)
 
 
 def repeat(n: int, c: int, random: Generator, text: str) -> Float[Tensor, "n c"]:
     """A random sequence, twice: the second half repeats the first."""
-    half = torch.randn((n + 1) // 2, c, generator=random)
+    half = normal((n + 1) // 2, c, generator=random)
     return torch.cat([half, half])[:n]
 
 
 def clusters(n: int, c: int, random: Generator, text: str) -> Float[Tensor, "n c"]:
     """Four kinds of tokens in random order, alike within a kind."""
-    centres = torch.randn(CLUSTERS, c, generator=random)
+    centres = normal(CLUSTERS, c, generator=random)
     kind = torch.randint(CLUSTERS, (n,), generator=random)
-    return centres[kind] * 0.9 + torch.randn(n, c, generator=random) * 0.436
+    return centres[kind] * 0.9 + normal(n, c, generator=random) * 0.436
 
 
 def walk(n: int, c: int, random: Generator, text: str) -> Float[Tensor, "n c"]:
     """A random walk: a token is like its neighbours, less so with distance."""
-    steps = torch.randn(n, c, generator=random) * (1 - NEARNESS**2) ** 0.5
+    steps = normal(n, c, generator=random) * (1 - NEARNESS**2) ** 0.5
     steps[0] /= (1 - NEARNESS**2) ** 0.5  # the walk begins anywhere, not near zero
-    ages = torch.arange(STRETCH)[:, None] - torch.arange(STRETCH)
+    at = torch.arange(STRETCH, dtype=steps.dtype)
+    ages = at[:, None] - at
     kept = (NEARNESS**ages).tril()  # of each step, in the tokens of a stretch
     for start in range(0, n, STRETCH):
         stretch = steps[start : start + STRETCH]
@@ -63,15 +69,15 @@ def walk(n: int, c: int, random: Generator, text: str) -> Float[Tensor, "n c"]:
 def refrain(n: int, c: int, random: Generator, text: str) -> Float[Tensor, "n c"]:
     """A random sequence, eight times over: diagonals an eighth of the length apart."""
     period = -(-n // REFRAINS)
-    return torch.randn(period, c, generator=random).repeat(REFRAINS, 1)[:n]
+    return normal(period, c, generator=random).repeat(REFRAINS, 1)[:n]
 
 
 def topics(n: int, c: int, random: Generator, text: str) -> Float[Tensor, "n c"]:
     """Documents of different lengths one after the other; the tokens of a document share its topic."""
-    begins = torch.rand(n, generator=random) < DOCUMENTS / n
+    begins = torch.rand(n, generator=random, dtype=torch.float32) < DOCUMENTS / n
     document = begins.cumsum(0)
-    subjects = 0.6 * torch.randn(int(document[-1]) + 1, c, generator=random)
-    x = torch.randn(n, c, generator=random)
+    subjects = 0.6 * normal(int(document[-1]) + 1, c, generator=random)
+    x = normal(n, c, generator=random)
     for part, about in zip(x.split(STRETCH), document.split(STRETCH), strict=True):  # where it stands: n may be long
         part.mul_(0.8).add_(subjects[about])
     return x
@@ -79,8 +85,8 @@ def topics(n: int, c: int, random: Generator, text: str) -> Float[Tensor, "n c"]
 
 def sink(n: int, c: int, random: Generator, text: str) -> Float[Tensor, "n c"]:
     """Noise in which all tokens share a direction and the first has most of it, so that it draws attention."""
-    shared = torch.randn(c, generator=random)
-    x = 0.5 * shared + 0.75**0.5 * torch.randn(n, c, generator=random)
+    shared = normal(c, generator=random)
+    x = 0.5 * shared + 0.75**0.5 * normal(n, c, generator=random)
     x[0] = 3 * shared
     return x
 
@@ -106,7 +112,7 @@ INPUTS: dict[str, Callable[[int, int, Generator, str], Float[Tensor, "n c"]]] = 
     "sink": sink,
     "noise": noise,
 }
-SPLIT: dict[str, Callable[[str], list[str]]] = {"words": WORD.findall, "characters": list}
+SPLIT: dict[str, Callable[[str], list[str]]] = {"words": WORD.findall, "characters": CLUSTER.findall}
 
 
 def tokens(n: int, text: str, name: str) -> list[str]:
@@ -124,5 +130,5 @@ def _embedded(tokens: list[str], c: int, random: Generator) -> Float[Tensor, "n 
     seed = random.initial_seed()
     words = [token.casefold() for token in tokens]
     numbers = {word: number for number, word in enumerate(dict.fromkeys(words))}
-    table = [torch.randn(c, generator=seeded(zlib.crc32(word.encode(), seed))) for word in numbers]
+    table = [normal(c, generator=seeded(zlib.crc32(word.encode(), seed))) for word in numbers]
     return torch.stack(table)[[numbers[word] for word in words]]

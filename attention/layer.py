@@ -64,9 +64,9 @@ class MultiHeadAttention(nn.Module):
         width, has_bias = layer.embed_dim, layer.in_proj_bias is not None
         state = {f"out_proj.{name}": parameter for name, parameter in layer.out_proj.named_parameters()}
         for i, name in enumerate("qkv"):
-            state[f"{name}_proj.weight"] = layer.in_proj_weight[i * width : (i + 1) * width]
+            state[f"{name}_proj.weight"] = layer.in_proj_weight[i * width : (i + 1) * width]  # pyright: ignore[reportArgumentType]  tensors are loaded as well
             if has_bias:
-                state[f"{name}_proj.bias"] = layer.in_proj_bias[i * width : (i + 1) * width]
+                state[f"{name}_proj.bias"] = layer.in_proj_bias[i * width : (i + 1) * width]  # pyright: ignore[reportArgumentType]  tensors are loaded as well
         ours = cls(width, layer.num_heads, bias=has_bias).to(layer.in_proj_weight)
         ours.load_state_dict(state)
         return ours.train(layer.training)

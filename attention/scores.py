@@ -36,7 +36,7 @@ SCALES: dict[str, Callable[[int], float]] = {"1/sqrt(d_head)": root, "none": uns
 
 def sinusoidal(n: int, channels: int) -> Float[Tensor, "n c"]:
     """Sines and cosines of the position are added to the input (Vaswani et al. 2017, section 3.5)."""
-    pairs = torch.arange(0, channels, 2) / channels
+    pairs = torch.arange(0, channels, 2, dtype=torch.float32) / channels
     angles = torch.arange(n)[:, None] / 10_000**pairs
     return torch.stack([angles.sin(), angles.cos()], -1).flatten(1)[:, :channels]
 
@@ -48,7 +48,7 @@ def rotary(x: Float[Tensor, "*h n d"], positions: Int[Tensor, "n"] | None = None
     """
     half = x.shape[-1] // 2
     positions = torch.arange(x.shape[-2], device=x.device) if positions is None else positions
-    angles = positions[:, None] / 10_000 ** (torch.arange(half, device=x.device) / max(half, 1))
+    angles = positions[:, None] / 10_000 ** (torch.arange(half, dtype=torch.float32, device=x.device) / max(half, 1))
     cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
     a, b, rest = x[..., :half], x[..., half : 2 * half], x[..., 2 * half :]
     return torch.cat([a * cos - b * sin, a * sin + b * cos, rest], -1)
@@ -59,7 +59,7 @@ def alibi(q: Int[Tensor, ...], k: Int[Tensor, ...], head: Int[Tensor, ...], head
 
     The slope of head i (from 0) is 2 ** (-8 (i + 1) / heads); the distance counts on both sides of the query.
     """
-    return -(2.0 ** (-8.0 * (head + 1) / heads)) * (q - k).abs()
+    return -(2.0 ** (-8.0 * (head + 1).float() / heads)) * (q - k).abs()
 
 
 def no_positions() -> None:

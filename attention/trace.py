@@ -63,7 +63,7 @@ class Trace:
     def bias(self) -> Float[Tensor, "h q k"]:
         """What positions add to the scores; zeros where they add nothing."""
         bias = position_bias(self.config)
-        return torch.zeros(()).expand(self.weights.shape) if bias is None else bias
+        return torch.zeros((), dtype=torch.float32).expand(self.weights.shape) if bias is None else bias
 
     @property
     def logits(self) -> Float[Tensor, "h q k"]:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
+
 import hypothesis.strategies as st
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 
-from attention.inputs import INPUTS, seeded, tokens
+from attention.inputs import CLUSTER, INPUTS, SPLIT, seeded, tokens
 from tests.strategies import LETTERS
 
 laws = settings(deadline=None, max_examples=40)
 names = st.sampled_from(list(INPUTS))
+JOINED = "ab '\n👩👧🏽🇩🇪☁\ufe0f\u200d\u0301\u1112\u1161\u11abहिन्द"  # what joins others, and what is joined
 TEXT = "The river bank was steep so the boat left the bank"
 
 
@@ -126,10 +129,44 @@ def test_noise_knows_nothing_of_its_neighbours():
         ("characters", "é🙂", 2, ["é", "🙂"]),
         ("characters", "", 1, ["·"]),
         ("noise", "text", 3, []),
+        ("characters", "👩‍👩‍👧👍🏽", 2, ["👩‍👩‍👧", "👍🏽"]),
+        ("characters", "🇩🇪🇫🇷🇪", 3, ["🇩🇪", "🇫🇷", "🇪"]),
+        ("characters", "e\u0301\u0323a", 2, ["e\u0301\u0323", "a"]),
+        ("characters", "\u1112\u1161\u11ab한", 2, ["\u1112\u1161\u11ab", "한"]),
+        ("characters", "हिन्दी", 2, ["हि", "न्दी"]),
+        ("characters", "a\r\nb\n", 4, ["a", "\r\n", "b", "\n"]),
+        ("characters", "☁️1️⃣", 2, ["☁️", "1️⃣"]),
+        ("characters", "\u200da\u200d", 2, ["\u200d", "a\u200d"]),
+        ("words", "a 👩‍👩‍👧👍🏽 b", 4, ["a", "👩‍👩‍👧", "👍🏽", "b"]),
+        ("words", "die 🇩🇪🇫🇷.", 4, ["die", "🇩🇪", "🇫🇷", "."]),
+        ("words", "cafe\u0301 d'e\u0301te\u0301", 2, ["cafe\u0301", "d'e\u0301te\u0301"]),
+        ("words", "हिन्दी में", 2, ["हिन्दी", "में"]),
+        ("words", "می\u200cخواهم من", 2, ["می\u200cخواهم", "من"]),
+        ("words", "\u1112\u1161\u11ab\u1100\u1173\u11af 한글", 2, ["\u1112\u1161\u11ab\u1100\u1173\u11af", "한글"]),
+        ("words", "1️⃣ one ☁️", 3, ["1️⃣", "one", "☁️"]),
+        ("words", "one\r\ntwo \u200d three", 4, ["one", "two", "\u200d", "three"]),
     ],
 )
 def test_text_becomes_tokens(name, text, n, expected):
     assert tokens(n, text, name) == expected
+
+
+@laws
+@given(text=st.text(st.characters(max_codepoint=0x24F) | st.sampled_from(LETTERS + "中あק🙂²½")))
+def test_a_plain_text_is_split_as_it_ever_was(text):
+    """Where every character is a code point of its own, links go on opening the same picture."""
+    assume(len(CLUSTER.findall(text)) == len(text))
+    assert SPLIT["characters"](text) == list(text)
+    assert SPLIT["words"](text) == re.findall(r"\w+(?:['’]\w+)*|[^\w\s]", text)
+
+
+@laws
+@given(name=st.sampled_from(["words", "characters"]), text=st.text(JOINED))
+def test_splitting_loses_nothing_but_the_spaces_between_words(name, text):
+    tokens = SPLIT[name](text)
+    assert all(tokens)
+    joined, spaces = "".join(tokens), str.maketrans("", "", " \n")
+    assert joined == text if name == "characters" else joined.translate(spaces) == text.translate(spaces)
 
 
 @laws

@@ -74,11 +74,11 @@ def _functions(q: Tensor, k: Tensor, v: Tensor, square: Bool[Tensor, "q k"]) -> 
     inputs = tuple(x.clone().requires_grad_() for x in (q, k, v))
     expected = _expected(q, k, v, square)
     for kind, mask in masks(square).items():
-        ours = scaled_dot_product_attention(*inputs, mask).output
+        ours = scaled_dot_product_attention(*inputs, mask).output  # pyright: ignore[reportCallIssue]  q, k and v
         yield _found("attention.scaled_dot_product_attention", "", kind, ours, v, square, expected, inputs)
     for backend in BACKENDS:
         for kind, mask in masks(square).items():
-            output = _by_backend(backend, *inputs, mask)
+            output = _by_backend(backend, *inputs, mask)  # pyright: ignore[reportCallIssue]  q, k and v
             path, mode = "F.scaled_dot_product_attention", backend
             if output is None:
                 yield Finding(path, mode, kind, runs=False)
@@ -91,9 +91,9 @@ def _by_backend(backend: str, q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> 
     wanted = SDPBackend.__members__[backend]
     batch = tuple(x[None, None] for x in (q, k, v))
     with sdpa_kernel([wanted, SDPBackend.MATH] if wanted != SDPBackend.MATH else [wanted]):
-        if torch._fused_sdp_choice(*batch, mask) != wanted.value:  # pyright: ignore[reportPrivateImportUsage]
+        if torch._fused_sdp_choice(*batch, mask) != wanted.value:  # pyright: ignore[reportCallIssue, reportPrivateImportUsage]
             return None
-        return F.scaled_dot_product_attention(*batch, mask)[0, 0]
+        return F.scaled_dot_product_attention(*batch, mask)[0, 0]  # pyright: ignore[reportCallIssue]  q, k and v
 
 
 def _modules(x: Float[Tensor, "k d"], square: Bool[Tensor, "q k"]) -> Iterator[Finding]:

@@ -95,7 +95,7 @@ class Ready(go.Figure):
 
 def _typed(values: np.ndarray) -> dict[str, str]:
     """An array of float32 as the browser reads it: a typed array in base64."""
-    packed = base64.b64encode(np.ascontiguousarray(values, np.float32)).decode()
+    packed = base64.b64encode(np.ascontiguousarray(values, np.float32)).decode()  # pyright: ignore[reportArgumentType]  an array is a buffer
     return {"dtype": "f4", "bdata": packed, "shape": ", ".join(map(str, values.shape))}
 
 

@@ -17,7 +17,12 @@ def lines(x: str, y: str, series: list[str], widths: list[float]) -> dict[str, A
         alt.Chart()
         .mark_line(point=True)
         .encode(
-            x=alt.X("x:Q", title=x, scale=alt.Scale(type="log", base=2), axis=alt.Axis(values=widths, grid=False)),
+            x=alt.X(
+                "x:Q",
+                title=x,
+                scale=alt.Scale(type="log", base=2, domain=[widths[0], widths[-1]], nice=False),
+                axis=alt.Axis(values=widths, grid=False),
+            ),
             y=alt.Y("y:Q", title=y, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(tickCount=4)),
             color=color.legend(orient="top"),
             tooltip=[alt.Tooltip("series:N"), alt.Tooltip("x:Q"), alt.Tooltip("y:Q", format=".3")],

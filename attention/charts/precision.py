@@ -64,5 +64,5 @@ def row(keys: int, end: float) -> dict[str, Any]:
     ]
     chart = alt.Chart().encode(x=x, tooltip=tips)
     bars = chart.mark_bar(color=theme.QUERY, width=max(1, min(24, 360 // keys))).encode(y=y)
-    lost = chart.transform_filter("!isValid(datum.difference)").mark_text(text="×", color=theme.BROKEN)
+    lost = chart.transform_filter("!isValid(datum.difference)").mark_text(text="×", color=theme.BROKEN, aria=False)
     return bare(alt.layer(bars, lost).properties(height=theme.CURVE_HEIGHT), keys)

@@ -12,7 +12,7 @@ from typing import Any
 import altair as alt
 
 from attention.charts import theme
-from attention.charts.spec import dataless
+from attention.charts.spec import DATA, dataless
 
 LABELLED = 48  # keys up to which a bar carries its token
 
@@ -29,7 +29,7 @@ def weights(labels: tuple[str, ...], keys: int, colors: str = "linear") -> dict[
         alt.Chart()
         .transform_filter("datum.visible")
         .transform_calculate(base=f"{base}", top=f"max({base}, datum.weight)")
-        .mark_bar(color=theme.QUERY, **({} if few else {"width": max(1, 800 // keys)}))
+        .mark_bar(color=theme.QUERY, **({} if few else {"width": max(1, 800 // keys)}))  # pyright: ignore[reportArgumentType]  one option, a width
         .encode(
             x=_by_token(labels, keys) if few else _by_position(keys),
             y=alt.Y("top:Q", title="weight", scale=_scale(colors), axis=alt.Axis(tickCount=3)),
@@ -53,7 +53,15 @@ def _by_position(keys: int) -> alt.X:
 def _scale(colors: str) -> alt.Scale:
     if colors == "log":
         return alt.Scale(type="log", domain=[theme.LOG_FLOOR, 1])
-    return alt.Scale(zero=True, nice=False) if colors == "own maximum" else alt.Scale(domain=[0, 1])
+    return alt.Scale(domain=[0, own_end("weight")]) if colors == "own maximum" else alt.Scale(domain=[0, 1])
+
+
+def own_end(field: str) -> alt.ExprRef:
+    """Where an axis ends at the greatest of a column, 1 where there is none.
+
+    As an expression: a browser draws a chart before its data are there, and an end of its own finding would be infinite.
+    """
+    return alt.ExprRef(f"extent(pluck(data('{DATA}'), '{field}'))[1] || 1")
 
 
 def names(labels: tuple[str, ...]) -> str:

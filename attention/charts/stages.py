@@ -13,7 +13,7 @@ from typing import Any
 import altair as alt
 
 from attention.charts import theme
-from attention.charts.row import names
+from attention.charts.row import names, own_end
 from attention.charts.spec import dataless
 
 LABELLED = 48  # keys up to which the axis carries their tokens
@@ -80,7 +80,7 @@ def mass(keys: int) -> dict[str, Any]:
     tips = [alt.Tooltip("count:Q", title="keys"), alt.Tooltip("held:Q", format=".4"), alt.Tooltip("holds:N")]
     base = alt.Chart().encode(x=x, y=y, tooltip=tips)
     held = base.mark_line(interpolate="step-after", color=theme.QUERY)
-    sets = base.transform_filter("datum.holds").mark_point(color=theme.KEY, size=60, filled=True, opacity=1)
+    sets = base.transform_filter("datum.holds").mark_point(color=theme.KEY, size=60, filled=True, opacity=1, aria=False)
     return bare(alt.layer(held, sets).properties(height=theme.MASS_HEIGHT), keys)
 
 
@@ -93,7 +93,7 @@ def bare(chart: alt.TopLevelMixin, marks: int = 0) -> dict[str, Any]:
     spec = dataless(chart, validate=False) | {"autosize": {"type": "fit-x", "contains": "padding"}}
     if marks > LABELLED:
         spec |= MANY
-    touched = [layer["name"] for panel in spec.get("vconcat", [spec]) for layer in panel["layer"] if "name" in layer]
+    touched = [layer["name"] for panel in spec.get("vconcat", [spec]) for layer in panel["layer"] if "name" in layer]  # pyright: ignore[reportArgumentType]  a dict, once it is made
     return spec | {"params": [POINTER | {"views": touched}]} if touched else spec
 
 
@@ -108,7 +108,7 @@ def _signed(name: str, end: float) -> alt.Y:
 def _weight(name: str, colors: str, title: str = "weight") -> alt.Y:
     if colors == "log":
         return _step(name, title, alt.Scale(type="log", domain=[theme.LOG_FLOOR, 1], clamp=True))
-    scale = alt.Scale(zero=True, nice=False) if colors == "own maximum" else alt.Scale(domain=[0, 1])
+    scale = alt.Scale(domain=[0, own_end(name) if colors == "own maximum" else 1], nice=False)
     return _step(name, title, scale)
 
 
@@ -125,16 +125,18 @@ def _panel(
     axis = _keys(labels, keys) if last else alt.Axis(labels=False, ticks=False, grid=False)
     title = "key →" if last else None
     base = alt.Chart().encode(x=alt.X("place:Q", title=title, scale=scale, axis=axis))
-    floor = alt.Y2Datum(theme.LOG_FLOOR if y.to_dict()["scale"].get("type") == "log" else 0)
+    floor = alt.Y2Datum(theme.LOG_FLOOR if y.to_dict()["scale"].get("type") == "log" else 0)  # pyright: ignore[reportArgumentType, reportCallIssue]  a dict, once it is made
     left = alt.X("left:Q", title=title, scale=scale, axis=axis)
     wide = alt.Chart().transform_calculate(left=f"datum.place - {HALF}", right=f"datum.place + {HALF}")
     bars = wide.encode(x=left, x2="right:Q", y=y, y2=floor)
     seen = bars.transform_filter("datum.visible").mark_rect(color=theme.QUERY)
     if name in ("dots", "scaled"):
-        hidden = bars.transform_filter("!datum.visible").mark_rect(color=theme.HIDDEN, opacity=0.45)
+        hidden = bars.transform_filter("!datum.visible").mark_rect(color=theme.HIDDEN, opacity=0.45, aria=False)
     else:
         low = theme.STEP_HEIGHT / 2 if name == "logits" else theme.STEP_HEIGHT - 4
-        cross = base.transform_filter("!datum.visible").mark_text(text="×", color=theme.HIDDEN, size=_size(keys))
+        cross = base.transform_filter("!datum.visible").mark_text(
+            text="×", color=theme.HIDDEN, size=_size(keys), aria=False
+        )
         hidden = cross.encode(y=alt.value(low))
     seen = seen.encode(color=_sets()) if name == "weights" else seen
     return alt.layer(hidden, seen, _touched(base, name), *_pointed(base, name)).properties(height=theme.STEP_HEIGHT)
@@ -147,7 +149,11 @@ def _size(keys: int) -> int:
 
 def _touched(base: alt.Chart, name: str) -> alt.Chart:
     """What the pointer finds: the nearest key."""
-    return base.mark_point(opacity=0).encode(y=alt.value(theme.STEP_HEIGHT / 2)).properties(name=f"touch_{name}")
+    return (
+        base.mark_point(opacity=0, aria=False)
+        .encode(y=alt.value(theme.STEP_HEIGHT / 2))
+        .properties(name=f"touch_{name}")
+    )
 
 
 def _pointed(base: alt.Chart, name: str) -> list[alt.Chart]:
@@ -156,9 +162,9 @@ def _pointed(base: alt.Chart, name: str) -> list[alt.Chart]:
     value = f"isValid(datum.{name}) ? format(datum.{name}, '.4') : '−∞'"
     says = f"'key ' + datum.key + (datum.token == datum.key ? '' : ' ' + datum.token) + ':  ' + ({value})"
     return [
-        here.mark_rule(color=theme.KEY, strokeDash=[4, 3]),
+        here.mark_rule(color=theme.KEY, strokeDash=[4, 3], aria=False),
         here.transform_calculate(says=says)
-        .mark_text(align="right", baseline="top", color=theme.KEY, fontSize=12, fontWeight="bold")
+        .mark_text(align="right", baseline="top", color=theme.KEY, fontSize=12, fontWeight="bold", aria=False)
         .encode(x=alt.value("width"), y=alt.value(2), text="says:N"),
     ]
 

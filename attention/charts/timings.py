@@ -128,7 +128,7 @@ def transfer(timings: Sequence[Timing]) -> go.Figure:
         [marks.named(label) for label in found],
         {"vertical_spacing": min(100 / height, 0.9 / max(1, len(found)))},
     )
-    figure = make_subplots(max(1, len(found)), 1, subplot_titles=titles, **gap)
+    figure = make_subplots(max(1, len(found)), 1, subplot_titles=titles, **gap)  # pyright: ignore[reportArgumentType]  one option, a gap
     for at, (label, line) in enumerate(found.items(), start=1):
         for color, (part, name) in zip(theme.HEADS, PARTS.items(), strict=False):
             values = [timing.spread.median if name == "median" else getattr(timing, name) for timing in line]

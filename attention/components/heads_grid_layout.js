@@ -1,6 +1,7 @@
 // Where everything goes: the squares, their titles, axes and labels. Sizes are whole CSS pixels.
 
 const TITLE = 18, GAP = 10, MARGIN = 14, EDGE = 5, PANEL = 160, APART = 16, WIDE = 620, ROOMY = 6, LABELLED = 24, LEAST_LABEL = 8.4;
+const SIGNS = new Intl.Segmenter();  // what a reader takes for one character, as the server does
 
 // Columns and side of the squares: in a wide window as large as the height allows, in a narrow one two a row.
 function arranged(data, width) {
@@ -20,7 +21,7 @@ function arranged(data, width) {
   };
   const plain = fitted(MARGIN, 20);
   if (!data.tokens.length || longest > LABELLED || data.tile > 1 || plain.side / longest < LEAST_LABEL + 1) return snapped(plain, data);
-  const room = Math.min(58, 12 + 5.6 * Math.max(...data.tokens.map((token) => [...token].length)));
+  const room = Math.min(58, 12 + 5.6 * Math.max(...data.tokens.map((token) => [...SIGNS.segment(token)].length)));
   const labelled = fitted(Math.max(40, Math.round(room)), Math.round(room) + 4);
   return snapped(labelled.side / longest >= LEAST_LABEL ? { ...labelled, labels: Math.round(room) } : plain, data);
 }

@@ -1,6 +1,7 @@
 // The picture: cells, axes and scale of the part that is looked at, on one canvas. Sizes are CSS pixels.
 
 const LEFT = 62, RIGHT = 64, TOP = 8, BELOW = 40, NAMED = 76, TICKS = 6, NAMES = 24, CUT = 9, BAR = 12;
+const SIGNS = new Intl.Segmenter();  // what a reader takes for one character, as the server does
 
 // Where the square stands, and how large it is: as long as there is room, in the proportions of what it shows.
 function placed(width, view, data) {
@@ -100,11 +101,16 @@ function drawAxes(pen, { place, view, data, neutrals }) {
 
 // Tokens that get a mark, and what it says: names where there are any, otherwise round positions.
 function marks(first, size, tokens, names, start, room) {
-  if (names.length) return names.map((name, i) => [start + i, [...name].length > CUT ? `${[...name].slice(0, CUT - 1).join("")}…` : name]);
+  if (names.length) return names.map((name, i) => [start + i, cut([...SIGNS.segment(name)])]);
   const least = size / Math.max(1, Math.min(TICKS, room)), power = 10 ** Math.floor(Math.log10(least));
   const step = Math.max(1, [1, 2, 5, 10].map((times) => times * power).find((each) => each >= least)), found = [];
   for (let token = Math.ceil(first / step) * step; token < Math.min(first + size, tokens); token += step) found.push([token, token.toLocaleString("en")]);
   return found;
+}
+
+function cut(signs) {
+  const text = (some) => some.map((sign) => sign.segment).join("");
+  return signs.length > CUT ? `${text(signs.slice(0, CUT - 1))}…` : text(signs);
 }
 
 function drawScale(pen, { place, data, cells, neutrals }) {

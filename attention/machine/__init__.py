@@ -1,6 +1,7 @@
 """What a computer needs of us: memory for large weights, threads, who may wait for whom, and what is kept.
 
-Nothing here knows what attention is. `memory` finds room for weights, `threads` have torch compute alone; a new kind of work
-gets one of the `lanes`, of a rank above all that it waits for. What is worth keeping is begun through `kept`, which counts
-bytes. The app's lanes and results are those of ui/compute/owner.py.
+Nothing here knows what attention is. `memory` finds room for weights, `threads` have torch compute alone, and what is
+`made_once` serves callers in any of torch's modes. A new kind of work gets one of the `lanes`, of a rank above all that it
+waits for; what is worth keeping is begun through `kept`, which counts bytes. The app's lanes and results are those of
+ui/compute/owner.py.
 """

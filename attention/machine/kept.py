@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import partial, update_wrapper
-from sys import getsizeof
 from threading import RLock
 from typing import Any, Generic, ParamSpec, TypeVar
 
@@ -17,7 +16,8 @@ from attention.machine.lanes import Work
 P = ParamSpec("P")
 T = TypeVar("T")
 
-OWN = 2048  # bytes that keeping a result takes, whatever it is
+OWN = 4096  # bytes that a result counts with beside its tensors, arrays and bytes
+FULL = 7 / 8  # of the bytes that are left when room is made: not for every result anew
 
 
 @dataclass(eq=False)
@@ -44,13 +44,14 @@ class Kept:
     def ask(self, key: Hashable, begin: Callable[[], Work[T]]) -> Work[T]:
         """The work of a key, begun if there is none; `begin` hands it to a lane and does nothing else."""
         with self.lock:
-            self.asked += 1
+            self.asked = asked = self.asked + 1
             found = self.entries.get(key)
             if found is not None:
-                found.asked = self.asked
+                found.asked = asked
                 return found.work
-            found = self.entries[key] = Entry(begin(), self.asked)
-        found.work.add_done_callback(lambda _: self._done(key, found))
+            found = self.entries[key] = Entry(begin(), asked)
+        told = [found]  # given away: work that held on to its entry would be freed by the next collection only
+        found.work.add_done_callback(lambda _: self._done(key, told.pop()))
         return found.work
 
     def __call__(self, begin: Callable[P, Work[T]]) -> Asked[P, T]:
@@ -81,9 +82,9 @@ class Kept:
             self.bytes += size if self.users[piece] == 1 else 0
 
     def _make_room(self) -> None:
-        done = sorted((entry.asked, key) for key, entry in self.entries.items() if entry.pieces)  # asked once each
-        for _, key in done[:-1]:
-            if self.bytes <= self.most:
+        done = [key for key, entry in self.entries.items() if entry.pieces]
+        for key in sorted(done, key=lambda key: self.entries[key].asked)[:-1]:
+            if self.bytes <= FULL * self.most:
                 return
             self._drop(key)
 
@@ -112,7 +113,7 @@ class Asked(Generic[P, T]):
 
 
 def pieces(value: Any) -> Iterator[tuple[int, int]]:
-    """Where the memory of a result lies, and how many bytes are there: tensors and arrays, in whatever holds them."""
+    """Where the memory of a result lies, and how many bytes are there: tensors, arrays and bytes, in whatever holds them."""
     if isinstance(value, Tensor):
         storage = value.untyped_storage()
         yield storage.data_ptr(), storage.nbytes()
@@ -121,10 +122,8 @@ def pieces(value: Any) -> Iterator[tuple[int, int]]:
     elif is_dataclass(value) and not isinstance(value, type):
         for each in fields(value):
             yield from pieces(getattr(value, each.name))
-    elif isinstance(value, dict):
-        yield from pieces(list(value.values()))
-    elif isinstance(value, (list, tuple)):
-        for one in value:
+    elif isinstance(value, (dict, list, tuple)):
+        for one in value.values() if isinstance(value, dict) else value:
             yield from pieces(one)
-    else:
-        yield id(value), getsizeof(value)
+    elif isinstance(value, bytes):
+        yield id(value), len(value)

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from itertools import pairwise
 
 import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
+from attention.machine.made_once import made_once
 from attention.maps.bounds import Between, judged
 from attention.maps.quadtree import Ends, squares
 from attention.masks import Rule
@@ -135,7 +135,7 @@ def _down(rows: Int[Tensor, "i"]) -> Between:
     return Between(rows[:-1, None], rows[1:, None] - 1, 1)
 
 
-@lru_cache(maxsize=2)
+@made_once(2)
 def differences(rule: Rule, n: int, span: int) -> Bool[Tensor, "w"]:
     """What a steady rule says of each k - q, from 1 - n to n - 1: any block of it is told by a slice."""
     apart = torch.arange(1 - n, n, dtype=torch.int32)

@@ -160,7 +160,9 @@ def judged(rule: Callable[..., Any], q: Between, k: Between, n: int, span: int) 
     if not isinstance(found, Verdict):
         return Verdict(torch.ones(shape, dtype=torch.bool), torch.zeros(shape, dtype=torch.bool), False)
     return Verdict(
-        *(part.expand(shape) for part in (found.some, found.all)), found.steady, found.toeplitz.expand(shape)
+        *(part.expand(shape) for part in (found.some, found.all)),
+        found.steady,
+        found.toeplitz.expand(shape),  # pyright: ignore[reportCallIssue]  two of them
     )
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 import torch
 import torch.nn.functional as F
@@ -15,6 +14,7 @@ from torch import Tensor
 
 from attention.attend import Attention, scaled_dot_product_attention
 from attention.config import Config
+from attention.machine.made_once import made_once
 from attention.published.row import FORMS, Row
 from attention.published.weights import Weights
 from attention.scores import POSITIONS, SCALES, SOFTMAXES
@@ -62,11 +62,11 @@ def case(config: Config, most: int | None = None, crosses: bool = False) -> Case
     return _case(config, queries, keys)
 
 
-@lru_cache(maxsize=1)
+@made_once(1)
 def _case(config: Config, queries: int, keys: int) -> Case:
     """The last one is kept, as row after row is compared on it."""
     with torch.no_grad():
-        weights = Weights.split(*matrices(config).values(), config.heads, config.groups).to(torch.float64)
+        weights = Weights.split(*matrices(config).values(), config.heads, config.groups).to(torch.float64)  # pyright: ignore[reportCallIssue]  four of them
         padded = torch.arange(keys) < keys - torch.arange(config.batch)[:, None] % keys
         mask = config.rule.square(queries, keys, config.span) & padded[:, None, :]
         x = _sequences(config, config.tokens, config.seed, config.text)[:, :queries]

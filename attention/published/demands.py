@@ -58,7 +58,7 @@ def _tried(name: str, trial: Trial, row: Row, printed: bool) -> Demand:
 def small(batch: int = BATCH, tokens: int = TOKENS, heads: int = HEADS, values: int = WIDTH) -> Case:
     """A case of noise that every query sees whole."""
     maps = (drawn(heads, CHANNELS, width, seed=i).double() for i, width in enumerate((WIDTH, WIDTH, values)))
-    weights = Weights.of(*maps, drawn(heads, values, CHANNELS, seed=3).double())
+    weights = Weights.of(*maps, drawn(heads, values, CHANNELS, seed=3).double())  # pyright: ignore[reportCallIssue]  as many as there are
     x = drawn(batch, tokens, CHANNELS, seed=4).double()
     return Case.of(x, weights, torch.ones(batch, tokens, tokens, dtype=torch.bool))
 

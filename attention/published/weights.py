@@ -44,7 +44,7 @@ class Weights:
     def of(cls, query: Tensor, key: Tensor, value: Tensor, output: Tensor, batch: int = 1, tokens: int = 1) -> Weights:
         """Maps without biases."""
         rows = (x.new_zeros(x.shape[0], x.shape[-1]) for x in (query, key, value))
-        return cls(query, key, value, output, *rows, output.new_zeros(output.shape[-1]), batch, tokens)
+        return cls(query, key, value, output, *rows, output.new_zeros(output.shape[-1]), batch, tokens)  # pyright: ignore[reportCallIssue]  as many as there are
 
     @classmethod
     def split(cls, query: Tensor, key: Tensor, value: Tensor, output: Tensor, heads: int, groups: int) -> Weights:
@@ -65,7 +65,7 @@ class Weights:
         out = layer.out_proj
         output = rearrange(out.weight.detach(), "c (h d) -> h d c", h=heads)
         last = out.bias.detach() if out.bias is not None else out.weight.new_zeros(out.out_features)
-        return cls(*maps, output, *biases, last, batch, tokens)
+        return cls(*maps, output, *biases, last, batch, tokens)  # pyright: ignore[reportCallIssue]  as many as there are
 
     def to(self, dtype: torch.dtype) -> Weights:
         """The same weights in another dtype."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import partial
 
 import torch
 from einops import rearrange, reduce, repeat
@@ -14,6 +14,7 @@ from torch import Tensor
 
 from attention.config import DEFAULTS, Config
 from attention.inputs import INPUTS, seeded
+from attention.machine.made_once import made_once
 from attention.scores import POSITIONS
 
 KEPT = 2**21  # channels of all tokens up to which the last ones are kept: 8 MB in float32, five times
@@ -45,7 +46,7 @@ class Projected:
 def projected(config: Config) -> Projected:
     """Queries, keys and values with their positions; the last ones are kept, as most changes leave them as they are."""
     plain = replace(config.tensors, **{name: DEFAULTS[name] for name in LATER})
-    return (_kept if config.tokens * config.d_model <= KEPT else _projected)(plain)
+    return (_last if config.tokens * config.d_model <= KEPT else _projected)(plain)
 
 
 def _projected(config: Config) -> Projected:
@@ -67,7 +68,8 @@ def queries_and_keys(
     one matrix makes both, they are one tensor.
     """
     size = config.tokens, config.heads * config.d_head
-    room = executor.submit(torch.zeros, size).result if executor else partial(torch.empty, size)
+    fresh = partial(torch.zeros if executor else torch.empty, size, dtype=torch.float32)
+    room = executor.submit(fresh).result if executor else fresh
     with torch.inference_mode():
         x, w = embedded(config), maps(config)
     q = _part(config, x, w.query, config.heads, executor, room())
@@ -103,7 +105,7 @@ def embedded(config: Config) -> Float[Tensor, "q c"]:
     return x + positions.to_input(n, config.d_model) if positions.to_input else x
 
 
-_kept = lru_cache(maxsize=2)(_projected)
+_last = made_once(2)(_projected)
 
 
 def maps(config: Config) -> Projections:
@@ -120,7 +122,7 @@ def averaged(matrix: Float[Tensor, "c h_d"], groups: int, heads: int) -> Float[T
     return reduce(matrix, "c (g r d) -> c (g d)", "mean", g=groups, r=heads // groups)
 
 
-@lru_cache(maxsize=2)  # drawing them takes longer than a small pass, and most changes leave them as they are
+@made_once(2)  # drawing them takes longer than a small pass, and most changes leave them as they are
 def projections(kind: str, c: int, g: int, seed: int) -> Projections:
     """The four matrices for c channels, g of them in keys and values: `kind` as the knob of that name says.
 
@@ -128,9 +130,10 @@ def projections(kind: str, c: int, g: int, seed: int) -> Projections:
     their random numbers are others than those of the input.
     """
     if kind == "identity":
-        one = torch.eye(c)
+        one = torch.eye(c, dtype=torch.float32)
         return Projections(one, one[:, :g], one[:, :g], one)
     random, bound = seeded(-1 - seed), math.sqrt(6 / (2 * c + 2 * g))
-    query, key, value = (torch.empty(c, width).uniform_(-bound, bound, generator=random) for width in (c, g, g))
-    output = torch.empty(c, c).uniform_(-1, 1, generator=random) / math.sqrt(c)
+    empty = partial(torch.empty, dtype=torch.float32)
+    query, key, value = (empty(c, width).uniform_(-bound, bound, generator=random) for width in (c, g, g))
+    output = empty(c, c).uniform_(-1, 1, generator=random) / math.sqrt(c)
     return Projections(query, query[:, :g] if kind == "tied" else key, value, output)

@@ -140,11 +140,13 @@ def _value_maps(config: Config) -> tuple[Float[Tensor, "c g_e"], Float[Tensor, "
     c, wide = config.d_model, config.heads * config.d_v
     drawn = wide if config.sharing == "averaged" else config.groups * config.d_v
     if config.projections == "identity":
-        value, output = torch.eye(c, drawn), torch.eye(wide, c)
+        value, output = (torch.eye(*size, dtype=torch.float32) for size in ((c, drawn), (wide, c)))
     else:
         random = seeded(-1 - SEEDS - config.seed)
-        value = torch.empty(c, drawn).uniform_(-1, 1, generator=random) * math.sqrt(6 / (c + drawn))
-        output = torch.empty(wide, c).uniform_(-1, 1, generator=random) / math.sqrt(wide)
+        value, output = (
+            torch.empty(size, dtype=torch.float32).uniform_(-1, 1, generator=random) for size in ((c, drawn), (wide, c))
+        )
+        value, output = value * math.sqrt(6 / (c + drawn)), output / math.sqrt(wide)
     if drawn > config.groups * config.d_v:
         value = averaged(value, config.groups, config.heads)
     return value, output

@@ -109,7 +109,7 @@ def crossover(speed_ups: list[SpeedUp]) -> Crossover | None:
         return None
     ends = [(point.length, point.low, point.high) for point in speed_ups]
     low, high = ({length: end[at] for length, *end in ends if end[at] is not None} for at in (0, 1))
-    middle, soonest, latest = map(_crossing, ({point.length: point.ratio for point in speed_ups}, high, low))
+    middle, soonest, latest = map(_crossing, ({point.length: point.ratio for point in speed_ups}, high, low))  # pyright: ignore[reportArgumentType]  None is a bound that is not known
     loose = sum(not point.settled for point in speed_ups)
     return Crossover(middle, soonest, latest, speed_ups[0].length, speed_ups[-1].length, bool(low), loose)
 

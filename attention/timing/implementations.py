@@ -181,7 +181,7 @@ def _published(row: Row) -> Implementation:
         if causal != (row.mask == "causal") and (row.mask == "causal" or FORMS[row.mask] is None):
             raise ValueError("it is always causal" if row.mask == "causal" else "it takes no mask")
         x, layer = _tokens(q), _in_mode(MultiHeadAttention(q.shape[1] * q.shape[-1], q.shape[1]), q)
-        w = row.part(Weights.from_layer(layer, batch=x.shape[0], tokens=x.shape[1]))
+        w = row.part(Weights.from_layer(layer, batch=x.shape[0], tokens=x.shape[1]))  # pyright: ignore[reportArgumentType]  this case has it
         form, inputs = FORMS[row.mask], (x, x, x) if row.crosses else (x,)
         mask = form((~_future(q, q)).expand(x.shape[0], -1, -1), x) if causal and form else None
         given = {} if mask is None else {"mask": mask}
@@ -237,7 +237,7 @@ def _future(q: Tensor, k: Tensor) -> Tensor:
 @functools.cache
 def _compiled() -> Callable[..., Tensor]:
     """Compiled for every size and dtype that comes; past the usual 8, torch would run it uncompiled."""
-    return torch.compile(flex_attention, fullgraph=True, recompile_limit=COMPILED)
+    return torch.compile(flex_attention, fullgraph=True, recompile_limit=COMPILED)  # pyright: ignore[reportCallIssue]  new in torch 2.12
 
 
 def _layer(q: Vectors, causal: bool, need_weights: bool) -> Ready:

@@ -9,10 +9,10 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Callable
-from functools import cache
 
 import torch
 
+from attention.machine.made_once import made_once
 from attention.timing import stopwatch
 
 SIDE = 256  # of the matrices: some tenths of a millisecond on two cores
@@ -37,7 +37,7 @@ class Yardstick:
         return seconds <= NEAR * self.least
 
 
-@cache
+@made_once(None)
 def yardstick(device: str, threads: int) -> Yardstick:
     """The one of a device with so many threads, which lasts as long as the process: its sweeps are to agree."""
     x, clock = torch.ones(SIDE, SIDE, device=device), stopwatch.clock(device)

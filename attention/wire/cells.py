@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from concurrent.futures import Executor
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any
 
 import torch
@@ -19,6 +19,7 @@ from jaxtyping import Bool, Float, Int, UInt8, UInt16
 from torch import Tensor
 from torch.nn import functional as F
 
+from attention.machine.made_once import made_once
 from attention.wire.message import framed, turns
 
 MASKED, ZERO, LEAST, ONE = 0, 1, 2, 65535  # codes: hidden by the mask, exactly zero, the least weight, a weight of one
@@ -132,7 +133,7 @@ def _bits(values: Float[Tensor, "*any"]) -> Int[Tensor, "*any"]:
     return values.contiguous().view(torch.int32)
 
 
-@lru_cache(maxsize=1)
+@made_once(1)
 def _ups() -> Int[Tensor, "code"]:
     """For each code, what to add to the bits of a weight between it and the next, so that cutting them off rounds right.
 

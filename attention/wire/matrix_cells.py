@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import torch
@@ -21,6 +20,7 @@ from jaxtyping import Bool, Float, Float16, Int16, UInt8
 from torch import Tensor
 
 from attention.config import Config
+from attention.machine.made_once import made_once
 from attention.steps.plan import Step, by_name
 from attention.wire.message import framed, turns
 
@@ -72,7 +72,7 @@ def _codes(cells: Float[Tensor, "h p r"], size: Float[Tensor, "h p r"], exponent
     return codes.masked_fill_((codes == 0) & (size > 0), LEAST).copysign_(signed)
 
 
-@lru_cache(maxsize=64)
+@made_once(64)
 def _ups(exponent: int) -> Float[Tensor, "code"]:
     """For each half as bits: the least size from which on the next one stands for it.
 

@@ -1,7 +1,7 @@
 """A server, a Chromium and tabs that fail their test when anything goes wrong in them.
 
 `visit("heads?tokens=64", theme="dark")` opens a link in a tab that holds nothing of the one before it; `fresh_server()`
-starts a server that nobody has asked for anything. A tab fails its test on an error in the browser's console, on a
+starts a server that nobody has asked for anything. A tab fails its test on an error or a warning in the browser's console, on a
 request that leaves this machine, and on an exception, on the page or in the server's log.
 """
 
@@ -49,7 +49,7 @@ class Tab:
 
     @contextmanager
     def watched(self) -> Iterator[Tab]:
-        """Notes errors of the console, requests that leave this machine, and what is sent and heard."""
+        """Notes errors and warnings of the console, requests that leave this machine, and what is sent and heard."""
         listeners = {
             "console": lambda told: self._note(_bad(told), told.text),
             "pageerror": lambda error: self._note(True, error.stack or f"{error}"),
@@ -120,8 +120,10 @@ class Tab:
 
 
 def _bad(told: ConsoleMessage) -> bool:
-    """Is it an error? On a page's own path Streamlit looks for its server there first, and at the root next."""
-    return told.type == "error" and not re.search(r"/[a-z_]+/_stcore/(health|host-config)$", told.location["url"])
+    """Is it an error or a warning? On a page's own path Streamlit looks for its server there first, and at the root next."""
+    return told.type in ("error", "warning") and not re.search(
+        r"/[a-z_]+/_stcore/(health|host-config)$", told.location["url"]
+    )
 
 
 @pytest.fixture(scope="package")

@@ -47,7 +47,13 @@ def section(config: Config) -> None:
         _table(config, found)
     with right:
         spec = shares.by_grouping(tuple(each.kv_heads for each in found), config.groups)
-        st.vega_lite_chart(pa.table(_lines(found)), spec, key="moved by group", width="stretch")
+        st.vega_lite_chart(
+            pa.table(_lines(found)),
+            spec,
+            key="moved by group",
+            width="stretch",
+            alt="Lines by heads of keys and values: the weight that each head has moved to other keys",
+        )
 
 
 def _table(config: Config, found: list[Grouping]) -> None:

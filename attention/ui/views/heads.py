@@ -8,6 +8,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from attention.charts import heatmap, row
+from attention.charts.spec import empty
 from attention.components.heads_grid import heads_grid
 from attention.config import Config
 from attention.steps import program
@@ -57,7 +58,10 @@ def _row(trace: Trace) -> None:
     )
     names = tuple(tables.labels(trace.config)) if trace.config.tokens <= row.LABELLED else ()
     spec = row.weights(names, trace.config.tokens, trace.config.colors)
-    st.vega_lite_chart(pa.table(found.keys), spec, key="row", width="stretch")
+    spec = spec if found.seeing else empty(spec)
+    st.vega_lite_chart(
+        pa.table(found.keys), spec, key="row", width="stretch", alt="Bars by key: weights of the query in focus"
+    )
 
 
 def _fields(config: Config) -> None:
@@ -87,7 +91,13 @@ def _zoom(config: Config, cells: Float[Tensor, "q k"], tile: int) -> None:
     names = tables.labels(config)
     figure = heatmap.selectable(cells, tile, config.colors, names, config.row, (rows[0], cols[0]))
     st.plotly_chart(
-        figure, key="focus", width="stretch", on_select=gestures.framed, selection_mode="box", config=heatmap.SELECTING
+        figure,
+        key="focus",
+        width="stretch",
+        on_select=gestures.framed,
+        selection_mode="box",
+        config=heatmap.SELECTING,
+        alt="Heatmap by query and key: weights of the head in focus",
     )
 
 

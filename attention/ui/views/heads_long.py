@@ -154,7 +154,9 @@ def _row(config: Config, drawing: Drawing) -> None:
     st.caption(plain(text + parts.faint(config, found)))
     chart, top = st.columns([7, 3], gap="medium")
     spec = row.weights((), config.tokens, config.colors)
-    chart.vega_lite_chart(pa.table(bars), spec, key="row", width="stretch")
+    chart.vega_lite_chart(
+        pa.table(bars), spec, key="row", width="stretch", alt="Bars by key: weights of the query in focus"
+    )
     columns = {
         "key": st.column_config.NumberColumn("Key", width=WIDTHS["key"]),
         "token": st.column_config.TextColumn("Token", width=WIDTHS["token"]),

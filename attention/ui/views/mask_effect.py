@@ -33,7 +33,13 @@ def section(config: Config) -> None:
     with bars:
         spec = shares.by_head(config.heads, config.head, "weight on hidden keys")
         data = pa.table({"head": range(config.heads), "share": hidden.mean(-1).tolist()})
-        st.vega_lite_chart(data, spec, key="moved", width="stretch")
+        st.vega_lite_chart(
+            data,
+            spec,
+            key="moved",
+            width="stretch",
+            alt="Bars by head: the weight that each head has on keys that the mask hides",
+        )
 
 
 def _first(config: Config) -> None:
@@ -102,4 +108,10 @@ def _squares(config: Config) -> None:
 def _square(place: DeltaGenerator, number: int, title: str, figure: Any) -> None:
     with place:
         st.markdown(f"**{title}**")
-        st.plotly_chart(figure, key=f"square {number}", width="stretch", config={"displaylogo": False})
+        st.plotly_chart(
+            figure,
+            key=f"square {number}",
+            width="stretch",
+            config={"displaylogo": False},
+            alt=f"Heatmap by query and key: {title}",
+        )

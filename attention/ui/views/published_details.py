@@ -99,7 +99,12 @@ def _evidence(found: Evidence, shown: Comparison) -> None:
     data = pd.DataFrame(found.points, columns=["series", "x", "y"])
     series, widths = list(dict.fromkeys(data.series)), sorted(set(data.x))
     st.markdown(f"**{found.title}**")
-    st.vega_lite_chart(data, lesson.lines(found.x, found.y, series, widths), key="evidence")
+    st.vega_lite_chart(
+        data,
+        lesson.lines(found.x, found.y, series, widths),
+        key="evidence",
+        alt=f"Lines: {found.title}, {found.y} by {found.x}",
+    )
     here = ""
     if shown.weights is not None:
         greatest = greatest_weight(shown.weights)

@@ -24,6 +24,13 @@ OUTPUT = (
     "Queries down, channels across. The scale ends at the greatest number in the reference's output, so that full "
     "colour is as wrong as a number can look right."
 )
+NAMES = {  # of the pictures, where they can't be seen
+    "reference": "Heatmap by query and key: weights of the reference",
+    "difference": "Heatmap by query and key: weights of this version less the reference's",
+    "vector": "Heatmap by key: the one row of weights for all queries",
+    "output": "Heatmap by query and channel: the output of this version less the reference's",
+    "influence": "Heatmap by output and token: how far each token reaches into each output",
+}
 
 
 def grid(config: Config, name: str, printed: bool, found: Comparison) -> None:
@@ -73,7 +80,7 @@ def _output(found: Comparison) -> None:
         return
     tiles = tuple(-(-size // heatmap.PIXELS) for size in found.apart.shape)
     limit = float(found.target.nan_to_num(0).abs().max()) or 1.0
-    _plot(heatmap.outputs(farthest(found.apart.float(), *tiles), tiles, limit), "output")
+    _plot(heatmap.outputs(farthest(found.apart.float(), *tiles), tiles, limit), "output")  # pyright: ignore[reportArgumentType]  two of them
 
 
 def _influence(config: Config, name: str, printed: bool, found: Comparison) -> None:
@@ -104,4 +111,5 @@ def _pooled(cells: Tensor, hidden: Tensor) -> tuple[Tensor, int]:
 
 
 def _plot(figure: object, key: str) -> None:
-    st.plotly_chart(heatmap.narrow(figure), key=key, width="stretch", config={"displaylogo": False})
+    shown = heatmap.narrow(figure)  # pyright: ignore[reportArgumentType]  a figure
+    st.plotly_chart(shown, key=key, width="stretch", config={"displaylogo": False}, alt=NAMES[key])

@@ -26,7 +26,13 @@ def draw(trace: Trace) -> None:
             f"**Weights by size**: $p_{{qk}}$ of the {int(found.seen.sum()):,} pairs that the mask lets through"
         )
         frame = pa.table(softmax.histogram(found))
-        st.vega_lite_chart(frame, charts.histogram(config.heads, config.head), key="sizes", width="stretch")
+        st.vega_lite_chart(
+            frame,
+            charts.histogram(config.heads, config.head),
+            key="sizes",
+            width="stretch",
+            alt="Bars by size, a strip a head: how many weights are of each size",
+        )
         pause.paint()
         st.caption(_counts(found, config.head))
     with right:
@@ -34,7 +40,13 @@ def draw(trace: Trace) -> None:
         most = float(found.bound.max()) or 1.0
         frame = pa.table(softmax.entropies(found, config.heads))
         spec = charts.entropies(config.heads, config.tokens, most, config.head)
-        st.vega_lite_chart(frame, spec, key="entropies", width="stretch")
+        st.vega_lite_chart(
+            frame,
+            spec,
+            key="entropies",
+            width="stretch",
+            alt="Lines by query, a strip a head: the entropy of its weights and the most that it can be",
+        )
         st.caption(_spread(found, config, most))
 
 

@@ -13,6 +13,7 @@ from attention.trace import Trace
 from attention.ui import compute
 from attention.ui.session import pause
 
+DIFFERENCES = "Heatmap by query and key: differences of the weights to float64"
 FOUND = {  # a column's label and what it means
     "dtype": ("Type", ""),
     "exponent": ("Exponential", ""),
@@ -98,13 +99,19 @@ def _chosen(chosen: Rounded, trace: Trace) -> None:
     with left:
         st.markdown(f"**Differences to float64** of {chosen.dtype}, {chosen.exponent}")
         figure = charts.differences(*softmax.differences(chosen, trace.mask, heatmap.PIXELS), end)
-        st.plotly_chart(figure, key="differences", width="stretch", config={"displaylogo": False})
+        st.plotly_chart(figure, key="differences", width="stretch", config={"displaylogo": False}, alt=DIFFERENCES)
         pause.paint()
         st.caption(f"The scale ends at half the step of {chosen.dtype} at 1: {end:.2g}. {_gaps(chosen, trace)}")
     with right:
         st.markdown(f"**Worst row**: query {chosen.worst}")
         frame = pa.table(softmax.worst_row(chosen))
-        st.vega_lite_chart(frame, charts.row(trace.config.tokens, end), key="worst", width="stretch")
+        st.vega_lite_chart(
+            frame,
+            charts.row(trace.config.tokens, end),
+            key="worst",
+            width="stretch",
+            alt="Bars by key: differences of the worst row to float64",
+        )
         st.caption(_verdict(chosen))
 
 

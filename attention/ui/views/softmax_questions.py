@@ -91,4 +91,10 @@ def _given(name: str, row: Stages) -> None:
     labels = softmax.drawn_labels(columns, row.config) if row.config.tokens <= charts.LABELLED else ()
     spec = charts.given(name, labels, row.config.tokens, charts.reach(float(row.dots.abs().max())))
     shown = ("place", "key", "token", "visible", name) + (("set",) if name == "weights" else ())  # no more goes out
-    st.vega_lite_chart(pa.table({part: columns[part] for part in shown}), spec, key="given", width="stretch")
+    st.vega_lite_chart(
+        pa.table({part: columns[part] for part in shown}),
+        spec,
+        key="given",
+        width="stretch",
+        alt="Bars by key: what is given of the query in focus",
+    )

@@ -8,6 +8,7 @@ from torch import Tensor
 
 from attention.analysis.row_stages import STAGES, Stages, oddities, smallest, stages, variants, worked
 from attention.charts import stages as charts
+from attention.charts.spec import empty
 from attention.tables import rows as tables
 from attention.tables import softmax
 from attention.trace import Trace
@@ -45,7 +46,13 @@ def _panels(found: Stages) -> None:
     columns = softmax.stages(found, config.order)
     ends = (_end(found.dots), max(_end(found.scaled), _end(found.logits[found.visible])))
     spec = charts.panels(_labels(found, columns), config.tokens, *ends, config.colors)
-    st.vega_lite_chart(pa.table(columns), spec, key="stages", width="stretch")
+    st.vega_lite_chart(
+        pa.table(columns),
+        spec if found.visible.any() else empty(spec),
+        key="stages",
+        width="stretch",
+        alt="Bars by key, a panel a step: dot products, scaled, logits and weights of the query in focus",
+    )
 
 
 def _end(values: Tensor) -> float:
@@ -89,7 +96,13 @@ def _mass(found: Stages) -> None:
     st.markdown("**Cumulative mass**: what the heaviest keys hold together")
     st.caption(f"Smallest sets of keys: {held}." if found.visible.any() else "An empty row holds nothing.")
     frame = pa.table(softmax.mass(found))
-    st.vega_lite_chart(frame, charts.mass(found.config.tokens), key="mass", width="stretch")
+    st.vega_lite_chart(
+        frame,
+        charts.mass(found.config.tokens),
+        key="mass",
+        width="stretch",
+        alt="Line: the share of the weight that the heaviest keys hold together, by their number",
+    )
 
 
 def _variants(found: Stages) -> None:
@@ -100,4 +113,10 @@ def _variants(found: Stages) -> None:
     note = "" if found.config.softcap else " No softcap is set: shown at 50, as in Gemma 2."
     st.caption(f"{said}.{note}")
     spec = charts.variants(names, _labels(found, columns), found.config.tokens, found.config.colors)
-    st.vega_lite_chart(pa.table(columns), spec, key="variants", width="stretch")
+    st.vega_lite_chart(
+        pa.table(columns),
+        spec if found.visible.any() else empty(spec),
+        key="variants",
+        width="stretch",
+        alt="Bars by key, a panel a softmax: the weights of the query in focus under each",
+    )

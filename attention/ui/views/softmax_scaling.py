@@ -20,6 +20,12 @@ For independent $q, k$ of mean 0 and variance 1: $\mathrm{Var}(q \cdot k) = \sum
 gets through a row is its Jacobian, $J = \mathrm{diag}(p) - p\,p^\top$, with
 $\lVert J \rVert_F^2 = \sum p^2 - 2 \sum p^3 + \left(\sum p^2\right)^2$.
 """
+CURVES = {  # what they are called where they can't be seen
+    "variance": "Points by d_head: the variance of the logits, with and without scaling",
+    "entropy": "Lines by d_head: the mean entropy of a row, with and without scaling",
+    "greatest": "Lines by d_head: the mean of the greatest weight of a row, with and without scaling",
+    "jacobian": "Lines by d_head: the norm of the softmax's Jacobian, with and without scaling",
+}
 
 
 def draw(trace: Trace) -> None:
@@ -41,7 +47,7 @@ def draw(trace: Trace) -> None:
     }
     columns = [*st.columns(2, gap="medium"), *st.columns(2, gap="medium")]
     for (name, spec), column in zip(drawn.items(), columns, strict=True):
-        column.vega_lite_chart(frame, spec, key=f"curve {name}", width="stretch")
+        column.vega_lite_chart(frame, spec, key=f"curve {name}", width="stretch", alt=CURVES[name])
     pause.paint()
     st.markdown("\n".join(f"- {sentence}" for sentence in said(points, now, config.tokens)))
 

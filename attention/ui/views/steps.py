@@ -156,7 +156,7 @@ def _sequences(config: Config) -> None:
 
 def _costs(config: Config) -> None:
     table = pd.DataFrame(costs(config))
-    total = {name: float(table[name].sum()) for name in ("bytes", "flops")}
+    total = {name: float(table[name].sum()) for name in ("bytes", "flops")}  # pyright: ignore[reportArgumentType]  a column of numbers
     st.markdown(
         f"**The whole pass**: {quantity(total['bytes'], 'B')} where every matrix is kept, and "
         f"{quantity(total['flops'], 'FLOP')} for one sequence, forward only, nothing skipped for the mask."

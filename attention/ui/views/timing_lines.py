@@ -54,7 +54,7 @@ def compared(timings: list[Timing]) -> list[Timing]:
     """Those of the lines that a CPU and another device have at the same lengths."""
     found = recordings.lines(timings)
     pairs = comparison.across_devices(found, lambda timing: timing.device == "cpu")
-    both = {label for pair in pairs if comparison.speed_ups(*(found[label] for label in pair)) for label in pair}
+    both = {label for pair in pairs if comparison.speed_ups(*(found[label] for label in pair)) for label in pair}  # pyright: ignore[reportArgumentType]  a pair
     kept = {id(timing) for label in both for timing in found[label]}
     return [timing for timing in timings if id(timing) in kept]
 

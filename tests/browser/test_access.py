@@ -1,0 +1,66 @@
+"""What axe-core finds wrong for people who don't see or use a page as others do: nothing, on any screen, in both themes."""
+
+from __future__ import annotations
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from attention.config import KNOBS
+from attention.published import ROWS
+from tests.browser.conftest import SECONDS
+
+SMALL = "tokens=6&d_model=16&heads=2"
+ROW = f"implementations?{SMALL}&version=as+meant&implementation"
+LESSON = next(name for name, row in ROWS.items() if row.evidence)
+BLIND = "mask=window&combine=and&second=padding"  # its last query sees nothing
+SCREENS = {  # links, and how many charts each has
+    "": 2,
+    "?colors=own+maximum&grouping=show": 3,
+    f"?{BLIND}": 2,
+    "?tokens=2000&heads=2&d_model=16&colors=own+maximum": 1,
+    "?predict=row": 0,
+    **{f"softmax?topic={topic}": count for topic, count in zip(KNOBS["topic"].choices, (3, 2, 4, 2), strict=True)},
+    "softmax?colors=own+maximum": 3,
+    "softmax?tokens=60&colors=own+maximum": 3,
+    f"softmax?{BLIND}&colors=log": 3,
+    "softmax?topic=precision&dtype=float16&exponent=naive&scale=none": 2,
+    "softmax?predict=temperature&temperature=0.3": 1,
+    **{f"masks?mask_detail={d}": count for d, count in zip(KNOBS["mask_detail"].choices, (4, 0, 0), strict=True)},
+    "masks?predict=mask": 0,
+    "steps": 0,
+    "steps?steps=all&keys=9": 0,
+    **{f"{ROW}={LESSON}&row_detail={detail}": 5 for detail in KNOBS["row_detail"].choices},
+    f"{ROW}=position-weights&version=as+printed": 4,
+    "timing": 0,
+}
+# WCAG 2.2 asks for contrast of what can be used (1.4.3), and axe takes no label for that of a slider which can't be moved.
+FADED = '.stSlider:has(input:disabled) [data-testid="stWidgetLabel"]'
+CHARTS = '[data-testid="stVegaLiteChart"], [data-testid="stPlotlyChart"]'
+NAMED = """(charts) => [...document.querySelectorAll(charts)].map((chart) => {
+    const named = [chart, ...chart.querySelectorAll("[aria-label]")].map((part) => part.getAttribute("aria-label"));
+    return named.find((name) => /^(Bars|Lines?|Points|Heatmap)\\b/.test(name ?? "")) ?? chart.outerHTML.slice(0, 300);
+})"""
+ARRIVED = (
+    '.stApp[data-test-script-state="notRunning"][data-test-connection-state="CONNECTED"] [data-testid="stMain"] button'
+)
+SETTLED = """(dark) => (getComputedStyle(document.querySelector(".stApp")).colorScheme === "dark") === dark
+    && !document.querySelector('[data-stale="true"]')
+    && document.getAnimations().every((one) => !one.transitionProperty || one.playState !== "running")"""
+DRAWN = """([charts, count]) => {
+    const found = [...document.querySelectorAll(charts)];
+    return found.length === count && found.every((chart) => chart.querySelector("canvas, svg.marks, svg.main-svg"));
+}"""
+
+
+@pytest.mark.parametrize("link", SCREENS)
+def test_axe_finds_nothing_and_every_chart_has_a_name_of_its_own(visit, link):
+    tab = visit(link)
+    tab.page.locator(ARRIVED).first.wait_for(state="attached")
+    for theme in ("light", "dark"):
+        tab.page.emulate_media(color_scheme=theme)
+        tab.page.wait_for_function(DRAWN, arg=[CHARTS, SCREENS[link]], timeout=SECONDS)
+        tab.page.wait_for_function(SETTLED, arg=theme == "dark", timeout=SECONDS)
+        found = Axe().run(tab.page, {"exclude": [[FADED]]}).response["violations"]
+        assert not [(theme, rule["id"], [node["html"] for node in rule["nodes"]]) for rule in found]
+        names = tab.page.evaluate(NAMED, CHARTS)
+        assert len({*names}) == len(names) and all(name[0] != "<" for name in names), names

@@ -1,0 +1,56 @@
+"""Every axis of a Vega chart has its ends before its data come: else a browser looks for them in nothing, and warns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from attention.charts import distribution, lesson, precision, row, scaling, shares, stages
+from attention.config import KNOBS
+
+COLORS = KNOBS["colors"].choices
+SPECS = {
+    **{f"row {keys} {colors}": row.weights((), keys, colors) for keys in (4, 60) for colors in COLORS},
+    **{f"stages {colors}": stages.panels((), 4, 1.0, 1.0, colors) for colors in COLORS},
+    **{f"variants {colors}": stages.variants(("a", "b"), (), 4, colors) for colors in COLORS},
+    "given": stages.given("weights", (), 4, 1.0),
+    "mass": stages.mass(4),
+    "by head": shares.by_head(2, 0, "share"),
+    "by grouping": shares.by_grouping((2, 1), 1),
+    "histogram": distribution.histogram(2, 0),
+    "entropies": distribution.entropies(2, 4, 1.0, 0),
+    "worst": precision.row(4, 1.0),
+    "variance": scaling.variance(),
+    "entropy": scaling.entropy(1.0),
+    "greatest": scaling.greatest(),
+    "jacobian": scaling.jacobian(),
+    "lesson": lesson.lines("d_head", "greatest weight", ["a"], [1.0, 2.0]),
+}
+
+
+def measured(spec: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The channels of a view and of all within it that measure a column along an axis."""
+    for name, channel in spec.get("encoding", {}).items():
+        if name in ("x", "y") and channel.get("type") == "quantitative" and "field" in channel:
+            yield name, channel
+    for part in (*spec.get("layer", ()), *spec.get("vconcat", ())):
+        yield from measured(part)
+
+
+@pytest.mark.parametrize("name", SPECS)
+def test_an_axis_has_ends(name):
+    channels = list(measured(SPECS[name]))
+    assert channels
+    for axis, channel in channels:
+        assert len(channel.get("scale", {}).get("domain", ())) == 2, (axis, channel)
+
+
+def test_own_maximum_ends_at_the_greatest_of_its_column():
+    for spec, field in (
+        (row.weights((), 4, "own maximum"), "weight"),
+        (stages.panels((), 4, 1, 1, "own maximum"), "weights"),
+    ):
+        ends = [channel["scale"]["domain"] for _, channel in measured(spec)]
+        assert [0, {"expr": f"extent(pluck(data('source'), '{field}'))[1] || 1"}] in ends

@@ -1,0 +1,76 @@
+"""What is promised to the outside: names, signatures and meanings that notebooks, tests and benchmarks call."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+import torch
+
+import attention
+from attention import codec, heads, masks, published, timing
+
+SIGNATURES = {
+    attention.scaled_dot_product_attention: (
+        "(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False, *, "
+        "softcap=None, out=None)"
+    ),
+    attention.MultiHeadAttention: "(d_model, heads, kv_heads=None, bias=True)",
+    attention.MultiHeadAttention.forward: "(self, query, key=None, value=None, mask=None)",
+    attention.head_maps: (
+        "(query, key, mask='causal', span=4, scale=None, side=512, pool='mean', rows=None, cols=None)"
+    ),
+    codec.from_query: "(mapping)",
+    codec.to_query: "(config)",
+}
+
+
+def named(function: object) -> str:
+    """The signature without annotations, and without options that are more than what was promised."""
+    found = inspect.signature(function)
+    bare = [each.replace(annotation=inspect.Parameter.empty) for each in found.parameters.values()]
+    return str(found.replace(parameters=bare, return_annotation=inspect.Signature.empty))
+
+
+@pytest.mark.parametrize("function", SIGNATURES, ids=lambda function: function.__qualname__)
+def test_signatures_stay(function):
+    promised = SIGNATURES[function].removesuffix(")")
+    assert named(function).startswith(promised), "more options may follow; what was promised stays where it is"
+
+
+@pytest.mark.parametrize(
+    "thing",
+    [
+        *SIGNATURES,
+        *(attention.Config, attention.ConfigError, attention.trace, attention.Trace, attention.HeadMaps),
+        *(attention.Attention, attention.MultiHeadAttention.from_torch, heads.profile, timing.measure),
+    ],
+    ids=lambda thing: thing.__qualname__,
+)
+def test_what_is_public_says_what_it_does(thing):
+    assert len(inspect.getdoc(thing) or "") > 20
+
+
+def test_trace_has_every_step():
+    config = attention.Config(tokens=5, heads=2, d_model=8)
+    found = attention.trace(config)
+    shapes = {"x": (5, 8), "q": (2, 5, 4), "k": (2, 5, 4), "v": (2, 5, 4), "scores": (2, 5, 5), "bias": (2, 5, 5)}
+    shapes |= {"weights": (2, 5, 5), "mask": (5, 5), "context": (2, 5, 4), "output": (5, 8)}
+    assert {name: tuple(getattr(found, name).shape) for name in shapes} == shapes
+    assert found.config == config
+
+
+def test_maps_have_their_numbers():
+    q = torch.randn(2, 40, 4, generator=torch.Generator().manual_seed(0))
+    found = attention.head_maps(q, q, side=10)
+    assert found.pixels.shape == (2, 10, 10) and found.tile == 4
+    assert all(getattr(found, name).shape == (2, 40) for name in ("lse", "entropy", "greatest", "distance"))
+
+
+def test_the_rest_of_what_is_promised_is_there():
+    assert issubclass(attention.ConfigError, ValueError)
+    assert masks.MASKS.keys() >= {"full", "causal", "window"}
+    assert published.ROWS
+    assert {"measure", "Sweep", "Timing"} <= set(timing.__all__)
+    assert codec.to_query(attention.Config()) == {}
+    assert codec.from_query({}) == (attention.Config(), [])
