@@ -7,7 +7,7 @@ No icons in the menu: Streamlit would make the browser ask another host for them
 import streamlit as st
 
 if __name__ == "__main__":
-    from attention.ui import page
+    from attention.ui.session import page
 
     # It is at the root only. Its name leads there; to Streamlit that is another page, so this one goes by another name.
     HEADS = st.Page("pages/heads.py", title="Heads", url_path="root", default=True)

@@ -1,76 +1,20 @@
-"""Config <-> URL query. Pure, and never raises on a stranger's text.
+"""Config <-> URL query: the settings of a picture (attention/settings.py). Never raises on a stranger's text.
 
-A link names the knobs that differ from their defaults by their own names. A value that can't be used leaves the default
-in place; values that don't fit together are moved to the nearest that do. Either way a note says so.
-
-Defaults may get better without changing what a shared link opens: a link carries the edition of the defaults that it counts
-from (`v=2`), and one without counts from the first. To change a default, add what it was to every edition in EDITIONS, and an
-empty one at their end. The empty link means the newest. A knob that gets another name keeps its old one in links (RENAMED).
+To change a default, add what it was to every edition in EDITIONS, and an empty one at their end.
 """
 
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
-from urllib.parse import urlencode
 
-from attention.config import DEFAULTS, KNOBS, Config, ConfigError, check, fitted, misfit, short
-
-WHOLE = re.compile(r"[+-]?[0-9]{1,9}", re.ASCII)
-REAL = re.compile(r"[+-]?([0-9]{1,9}\.?[0-9]{0,20}|\.[0-9]{1,20})(e[+-]?[0-9]{1,3})?", re.ASCII | re.IGNORECASE)
+from attention.config import Config, fitted, misfit
+from attention.settings import Settings
 
 EDITIONS: tuple[dict[str, Any], ...] = (
     {},
 )  # of the defaults, from the first on: what they were where they have changed since
-EDITION = "v"  # the entry of a link that names its edition
 RENAMED = {"layers": "depth"}  # knobs by the names that links may still have
-
-
-def to_query(config: Config) -> dict[str, str]:
-    """The knobs that differ from their defaults, as text; `from_query` gives the same config back."""
-    differing = {name: str(value) for name, value in vars(config).items() if value != DEFAULTS[name]}
-    newest = len(EDITIONS)
-    return {EDITION: str(newest), **differing} if differing and newest > 1 else differing
-
-
-def link(config: Config) -> str:
-    """The query string of a config, without its question mark: what follows `?` in the address bar."""
-    return urlencode(to_query(config))
-
-
-def from_query(mapping: Mapping[str, str | Sequence[str]]) -> tuple[Config, list[str]]:
-    """The config that a query describes, and a sentence for each thing in it that could not be used.
-
-    Unknown names, values that are no number, out of range or none of the choices are ignored. A name given twice counts
-    the last time. Never raises.
-    """
-    values, notes = _counted_from(mapping)
-    for name, given in mapping.items():
-        name = RENAMED.get(name, name)
-        try:
-            if name == EDITION:
-                continue
-            values[name] = _value(name, given)
-        except ConfigError as error:
-            notes.append(str(error))
-    config, moved = fit(values)
-    return config, notes + moved
-
-
-def _counted_from(mapping: Mapping[str, str | Sequence[str]]) -> tuple[dict[str, Any], list[str]]:
-    """The defaults that a query counts from, and a sentence where it names an edition that is none."""
-    newest = len(EDITIONS)
-    if not mapping:
-        return dict(DEFAULTS), []
-    text = _last(mapping.get(EDITION, "1"))
-    if isinstance(text, str) and WHOLE.fullmatch(text) and 1 <= int(text) <= newest:
-        return DEFAULTS | EDITIONS[int(text) - 1], []
-    note = (
-        f"{EDITION}={short(text)} is no edition of the defaults; there are {newest}. The link was read by the newest."
-    )
-    return dict(DEFAULTS), [note]
 
 
 def fit(values: Mapping[str, Any]) -> tuple[Config, list[str]]:
@@ -81,6 +25,24 @@ def fit(values: Mapping[str, Any]) -> tuple[Config, list[str]]:
     return Config(**fitting), notes
 
 
+CONFIGS = Settings(Config, "this app", nearest=fit, editions=EDITIONS, renamed=RENAMED)
+
+
+def to_query(config: Config) -> dict[str, str]:
+    """The knobs that differ from their defaults, as text; `from_query` gives the same config back."""
+    return CONFIGS.to_query(config)
+
+
+def link(config: Config) -> str:
+    """The query string of a config, without its question mark: what follows `?` in the address bar."""
+    return CONFIGS.link(config)
+
+
+def from_query(mapping: Mapping[str, str | Sequence[str]]) -> tuple[Config, list[str]]:
+    """The config that a query describes, and a sentence for each thing in it that could not be used. Never raises."""
+    return CONFIGS.from_query(mapping)
+
+
 def _whole(values: Mapping[str, Any], name: str) -> bool:
     """Is it the range of all tokens, spelled out?"""
     return name in ("rows", "cols") and values[name] == f"0-{values['tokens'] - 1}"
@@ -88,33 +50,3 @@ def _whole(values: Mapping[str, Any], name: str) -> bool:
 
 def _said(value: Any) -> Any:
     return "all" if value == "" else value
-
-
-def _value(name: str, given: str | Sequence[str]) -> Any:
-    """The value of one entry of a query; raises ConfigError on whatever is not one."""
-    if name not in KNOBS:
-        raise ConfigError(f"{short(name)} is not a setting of this app; it was ignored.")
-    text = _last(given)
-    if not isinstance(text, str):
-        raise ConfigError(f"{name}={short(text)} is not text, as values in a link are.")
-    value = _parsed(name, text)
-    check(name, value if value is not None else text)
-    return value
-
-
-def _last(given: str | Sequence[str]) -> Any:
-    """What counts of an entry that was given several times."""
-    return given[-1] if isinstance(given, (list, tuple)) and given else given
-
-
-def _parsed(name: str, text: str) -> Any:
-    """Text as the kind of the knob's default, None where it is not one; choices ignore capital letters."""
-    default, choices = DEFAULTS[name], KNOBS[name].choices
-    if choices:
-        alike = [choice for choice in choices if choice.casefold() == text.casefold()]
-        return text if text in alike else next(iter(alike), None)
-    if isinstance(default, str):
-        return text
-    if isinstance(default, float):
-        return float(text) if REAL.fullmatch(text) and math.isfinite(float(text)) else None
-    return int(text) if WHOLE.fullmatch(text) else None

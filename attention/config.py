@@ -1,22 +1,24 @@
 """Config: everything that decides what is drawn, one line a knob.
 
-A knob is a field whose line says its default, what is allowed, its label and its help; sidebar, link, tests and command
-line read that line. What one value must fit to another (heads divide d_model, say) is said once, in `fitted`.
+A knob is a field whose line says its default, what is allowed, its label and its help (attention/settings.py); sidebar,
+link, tests and command line read that line. What one value must fit to another (heads divide d_model, say) is said once, in `fitted`.
 """
 
 from __future__ import annotations
 
-import difflib
 import math
-import re
-import unicodedata
-from dataclasses import Field, dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from typing import Any
 
 from attention.inputs import INPUTS
 from attention.masks import COMBINATIONS, MASKS, Rule
 from attention.scores import POSITIONS, SCALES, SOFTMAXES
+from attention.settings import ConfigError, Knob, short
+from attention.settings import choice as _choice
+from attention.settings import real as _real
+from attention.settings import text as _text
+from attention.settings import whole as _whole
 
 CELLS = 16_000_000  # weights of one trace, heads x tokens x tokens, at the most: 64 MB in float32
 CHANNELS = 2**25  # channels of all tokens together at the most: 128 MB in float32
@@ -29,80 +31,9 @@ STEPS = (
     "turned q", "turned k", "scores", "scaled", "capped", "bias", "biased", "mask", "logits", "weights", "context",
     "joined", "W_o", "output",
 )  # fmt: skip
-TURNING = {chr(code) for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))}  # marks of writing direction
 RANGE = r"(?:\d{1,5}-\d{1,5})?"  # the first and the last of some tokens, or nothing for all
+RANGED = "a first and a last token, as in 100-611, or nothing for all"
 SENTENCE = "The river bank was steep so the boat left the bank and then the river took the boat"
-
-
-class ConfigError(ValueError):
-    """A knob has a value that it can't have; the message names it, what is allowed and a way out."""
-
-
-@dataclass(frozen=True)
-class Knob:
-    """What a knob allows and how it is called. `about`: what it changes: the tensors, the focus or only the view.
-
-    `form`: an expression that a text must match to be allowed.
-    """
-
-    label: str
-    help: str
-    low: int | float | None = None
-    high: int | float | None = None
-    choices: tuple[str, ...] = ()
-    form: str = ""
-    about: str = "tensors"
-    advanced: bool = False
-
-    def allows(self, value: Any) -> bool:
-        """Is this value of the right kind and within the range?"""
-        if self.choices:
-            return isinstance(value, str) and value in self.choices
-        if self.low is None:
-            fits = isinstance(value, str) and len(value) <= (self.high or math.inf) and _readable(value)
-            return fits and (not self.form or re.fullmatch(self.form, value, re.ASCII) is not None)
-        if isinstance(value, bool) or not isinstance(value, int if self.whole else (int, float)):
-            return False
-        return self.high is not None and self.low <= value <= self.high  # NaN is on no side of a bound
-
-    @property
-    def whole(self) -> bool:
-        """Is it a knob of whole numbers?"""
-        return isinstance(self.low, int)
-
-    @property
-    def allowed(self) -> str:
-        """What is allowed, in words."""
-        if self.choices:
-            return f"one of: {', '.join(self.choices)}"
-        if self.form:
-            return "a first and a last token, as in 100-611, or nothing for all"
-        if self.low is None:
-            return f"printable text of at most {self.high:,} characters"
-        return f"a {'whole ' * self.whole}number between {self.low:,} and {self.high:,}"
-
-
-def _readable(text: str) -> bool:
-    """No control characters but line breaks and tabs, no halves of characters, nothing that turns its surroundings."""
-    return all(sign in "\n\t" or unicodedata.category(sign) not in ("Cc", "Cs") for sign in text) and not (
-        TURNING & set(text)
-    )
-
-
-def _whole(default: int, low: int, high: int, label: str, help: str, **more: Any) -> Any:
-    return field(default=default, metadata={"knob": Knob(label, help, low, high, **more)})
-
-
-def _real(default: float, low: float, high: float, label: str, help: str, **more: Any) -> Any:
-    return field(default=default, metadata={"knob": Knob(label, help, low, high, **more)})
-
-
-def _choice(default: str, choices: Any, label: str, help: str, **more: Any) -> Any:
-    return field(default=default, metadata={"knob": Knob(label, help, choices=tuple(choices), **more)})
-
-
-def _text(default: str, longest: int, label: str, help: str, **more: Any) -> Any:
-    return field(default=default, metadata={"knob": Knob(label, help, high=longest, **more)})
 
 
 # fmt: off
@@ -131,8 +62,8 @@ class Config:
     query: int = _whole(LAST, LAST, LONGEST - 1, "Query in focus", "The token whose row of weights is drawn. -1 is the last one.", about="focus")
     colors: str = _choice("linear", ("linear", "log", "own maximum"), "Colour scale", "Linear: 0 to 1 in every head. Log: 0.0001 to 1. Own maximum: each head from 0 to its greatest weight.", about="view")
     pool: str = _choice("max", ("max", "mean"), "Pooling", "Where a head has more cells than pixels. Max: a pixel shows the greatest weight under it; no hot cell is lost, broad faint attention looks sparse. Mean: brightness adds up; a single hot cell fades.", about="view")
-    rows: str = _text("", 11, "Queries that are drawn large", "The first and the last, as in 100-611; nothing for all.", form=RANGE, about="view")
-    cols: str = _text("", 11, "Keys that are drawn large", "The first and the last, as in 100-611; nothing for all.", form=RANGE, about="view")
+    rows: str = _text("", 11, "Queries that are drawn large", "The first and the last, as in 100-611; nothing for all.", form=RANGE, formed=RANGED, about="view")
+    cols: str = _text("", 11, "Keys that are drawn large", "The first and the last, as in 100-611; nothing for all.", form=RANGE, formed=RANGED, about="view")
     topic: str = _choice("row", ("row", "all", "scaling", "precision"), "Show", "What the Softmax page shows: one row step by step, all rows of all heads, why scores are divided, or number types.", about="view")
     order: str = _choice("position", ("position", "weight"), "Order of the keys", "By position, or the heaviest first.", about="view")
     dtype: str = _choice("bfloat16", ("float32", "bfloat16", "float16"), "Number type", "The type that the head is computed in, against float64.", about="view")
@@ -216,28 +147,13 @@ def _tensors(config: Config) -> Config:
     return replace(config, **{name: DEFAULTS[name] for name, knob in KNOBS.items() if knob.about != "tensors"})
 
 
-def _knob(entry: Field) -> Knob:
-    return entry.metadata["knob"]
-
-
-KNOBS: dict[str, Knob] = {entry.name: _knob(entry) for entry in fields(Config)}
+KNOBS: dict[str, Knob] = {entry.name: entry.metadata["knob"] for entry in fields(Config)}
 DEFAULTS: dict[str, Any] = {entry.name: entry.default for entry in fields(Config)}
 
 
 def check(name: str, value: Any, knob: Knob | None = None) -> None:
     """Raises ConfigError unless the knob, that of the name or another given, allows this value by itself."""
-    knob = knob or KNOBS[name]
-    if knob.allows(value):
-        return
-    near = difflib.get_close_matches(short(value).strip("'"), knob.choices, 1)
-    hint = f" Did you mean {near[0]!r}?" if near else f" The default is {DEFAULTS[name]!r}."
-    raise ConfigError(f"{name}={short(value)} is not {knob.allowed}.{hint}")
-
-
-def short(value: Any, longest: int = 80) -> str:
-    """A value as it may be shown: its repr, cut."""
-    text = repr(value)
-    return text if len(text) <= longest else text[: longest - 1] + "…"
+    (knob or KNOBS[name]).check(name, value, DEFAULTS[name])
 
 
 def fitted(values: dict[str, Any]) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Heads: what every head attends to, at once."""
 
-from attention.ui import page
+from attention.ui.session import page
 from attention.ui.views import heads
 
 page.show(

@@ -1,6 +1,7 @@
 """Softmax: how one row of weights came about, and what scaling and number types do to it."""
 
-from attention.ui import compute, page
+from attention.ui import compute
+from attention.ui.session import page
 from attention.ui.views import softmax
 
 page.show(softmax.view, ahead=compute.heads.begin)

@@ -1,6 +1,7 @@
 """Timing: how long attention takes, here and where it was recorded, and from which length on a GPU pays."""
 
-from attention.ui import page
+from attention.ui.controls import sweep
+from attention.ui.session import page
 from attention.ui.views import timing
 
-page.show_sweep(timing.view)
+page.show(timing.view, sweep.SWEEP)

@@ -43,7 +43,7 @@ def _one_thread() -> Iterator[None]:
 @pytest.fixture(scope="session", autouse=True)
 def _no_pause() -> Iterator[None]:
     """Pages that run in this process have no browser that needs time to draw."""
-    from attention.ui import pause  # here, as the package's types are checked from its first import on
+    from attention.ui.session import pause  # here, as the package's types are checked from its first import on
 
     with pytest.MonkeyPatch.context() as patch:
         for name in ("GAP", "CALM", "ARRIVAL"):

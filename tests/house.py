@@ -70,15 +70,23 @@ def _functions(tree: ast.Module) -> Iterator[int]:
 
 
 def _session_keys(tree: ast.Module) -> Iterator[str]:
-    """What is set or read by name in `st.session_state`, also where a function calls it `state`."""
+    """What is set or read by name in `st.session_state`, also where a file calls it `state`."""
+    names = {"st.session_state"} | {"state" for node in ast.walk(tree) if _renamed(node)}
     for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute) and ast.unparse(node.value) in ("state", "st.session_state"):
+        if isinstance(node, ast.Attribute) and ast.unparse(node.value) in names:
             if node.attr not in ("get", "setdefault", "update", "pop", "to_dict"):
                 yield node.attr
+        elif isinstance(node, ast.Subscript) and ast.unparse(node.value) in names:
+            yield ast.unparse(node.slice)
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            session = ast.unparse(node.func.value) in ("state", "st.session_state")
+            session = ast.unparse(node.func.value) in names
             if session and node.func.attr in ("get", "setdefault") and isinstance(node.args[0], ast.Constant):
                 yield str(node.args[0].value)
+
+
+def _renamed(node: ast.AST) -> bool:
+    """Does this assign `st.session_state` to `state`, alone or among others?"""
+    return isinstance(node, ast.Assign) and "st.session_state" in ast.unparse(node.value).split(", ")[0].strip("(")
 
 
 if __name__ == "__main__":

@@ -25,8 +25,8 @@ FLOOR = re.compile(r"^ {4}((?:\w+ )+) +\S", re.MULTILINE)
 ORDER = [name for line in FLOOR.findall(attention.__doc__ or "") for name in line.split()]
 BROWSER = {"components", "ui"}  # the parts that know Streamlit
 OWNED = {
-    "session_state": "attention/ui/page.py",
-    "query_params": "attention/ui/page.py",
+    "session_state": "attention/ui/session/state.py",
+    "query_params": "attention/ui/session/page.py",
     "Kept": "attention/ui/compute/owner.py",
 }
 UNUSED = {"cache_data", "cache_resource"}  # bounded by a count; attention/machine/kept.py counts bytes

@@ -15,7 +15,7 @@ from attention.timing import history, recordings, roofline
 from attention.timing import rounds as timing
 from attention.timing.__main__ import main, seconds, size
 from attention.timing.roofline import Peaks
-from attention.timing.sweep import KNOBS
+from attention.timing.sweep import SWEEPS
 from tests.timings import GPU, failed, line, made
 
 ROOT = Path(__file__).parents[1]
@@ -55,7 +55,7 @@ def test_help_explains_every_knob(capsys):
     with pytest.raises(SystemExit):
         main(["--help"])
     text = " ".join(capsys.readouterr().out.split())
-    for name, knob in KNOBS.items():
+    for name, knob in SWEEPS.knobs.items():
         assert f"--{name.replace('_', '-')}" in text
         assert knob.help in text
     assert "4 b h n^2 d" in text
@@ -114,7 +114,7 @@ def test_a_file_that_is_lost_meanwhile_costs_no_report(monkeypatch, tmp_path, ca
 
 BROKEN = """
 import sys
-from attention import command
+from attention.timing import __main__ as command
 from tests.timings import made
 def measure(sweep, on_timing, **_):
     for i in range(9):

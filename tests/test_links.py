@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import parse_qs
 
@@ -14,8 +15,7 @@ import pytest
 from attention import codec
 from attention.codec import EDITIONS, from_query, link, to_query
 from attention.config import DEFAULTS, Config
-from attention.timing import sweep
-from attention.timing.sweep import Sweep
+from attention.timing.sweep import SWEEPS, Sweep
 
 SHARED = json.loads(Path(__file__).with_name("links.json").read_text("utf-8"))
 
@@ -38,7 +38,7 @@ def test_a_shared_link_opens_what_it_opened(shared):
 
 @pytest.mark.parametrize("shared", SHARED["sweeps"], ids=lambda shared: f"timing?{shared['link']}")
 def test_a_shared_sweep_opens_what_it_opened(shared):
-    found, notes = sweep.from_query(query(shared["link"]))
+    found, notes = SWEEPS.from_query(query(shared["link"]))
     usual = vars(Sweep())
     assert {name: list(value) if isinstance(value, tuple) else value for name, value in vars(found).items()} == {
         name: shared["sweep"].get(name, list(value) if isinstance(value, tuple) else value)
@@ -50,7 +50,8 @@ def test_a_shared_sweep_opens_what_it_opened(shared):
 @pytest.fixture
 def second(monkeypatch):
     """A second edition, in which the default number of heads was another in the first."""
-    monkeypatch.setattr(codec, "EDITIONS", (*EDITIONS[:0], {**EDITIONS[0], "heads": 4}, {}))
+    editions = (*EDITIONS[:0], {**EDITIONS[0], "heads": 4}, {})
+    monkeypatch.setattr(codec, "CONFIGS", replace(codec.CONFIGS, editions=editions))
 
 
 def test_another_edition_of_the_defaults_changes_no_link_that_is_out_there(second):

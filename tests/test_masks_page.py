@@ -179,7 +179,8 @@ def test_every_grouping_is_compared_and_one_is_chosen():
     assert list(frame["bfloat16"]) == [2 * kv * 64 * 18 * 2 for kv in (8, 4, 2, 1)]
     assert "see no key" not in prose(app)
     app.button(key="kv 2").click().run()
-    assert (app.session_state.config.kv_heads, app.session_state.config.sharing) == (2, "averaged")
+    config = app.session_state.session.here.setting
+    assert (config.kv_heads, config.sharing) == (2, "averaged")
     assert not app.exception
 
 

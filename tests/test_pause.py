@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 from streamlit.runtime.scriptrunner_utils.script_requests import RerunData, ScriptRequests
 
-from attention.ui import pause
+from attention.ui.session import pause
 
 
 @pytest.fixture

@@ -40,7 +40,7 @@ def test_what_was_opened_stays_open_on_every_page_until_the_settings_change(page
     first = run(PAGES[0], {"predict": "row"})
     first.toggle[0].set_value(True).run()
     second = AppTest.from_file(str(page), default_timeout=SECONDS)
-    for name in ("config", "link", "notes", "told", "wishes", "moved", "sent", "turn", "stops", "page", "revealed"):
+    for name in ("session", "revealed"):
         second.session_state[name] = first.session_state[name]
     second.run()
     assert second.toggle[0].value

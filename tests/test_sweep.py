@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attention.config import ConfigError
+from attention.settings import EDITION, ConfigError
 from attention.timing.implementations import IMPLEMENTATIONS
-from attention.timing.sweep import AXES, DEFAULTS, KNOBS, MAY_BE_EMPTY, Sweep, check, from_query, to_query
+from attention.timing.sweep import SWEEPS, Sweep
 
 
 def value(name: str) -> st.SearchStrategy:
     """Anything that one knob allows."""
-    knob = KNOBS[name]
+    knob = SWEEPS.knobs[name]
     if knob.choices:
         return st.sampled_from(knob.choices)
     if name == "devices":
@@ -24,31 +24,35 @@ def value(name: str) -> st.SearchStrategy:
 
 
 def values(name: str) -> st.SearchStrategy:
-    least = 0 if name in MAY_BE_EMPTY else 1
-    return st.lists(value(name), min_size=least, max_size=2, unique=True).map(tuple) if name in AXES else value(name)
+    least = 0 if SWEEPS.defaults[name] == () else 1
+    return (
+        st.lists(value(name), min_size=least, max_size=2, unique=True).map(tuple)
+        if name in SWEEPS.axes
+        else value(name)
+    )
 
 
-knobs = st.fixed_dictionaries({name: values(name) for name in KNOBS})
+knobs = st.fixed_dictionaries({name: values(name) for name in SWEEPS.knobs})
 
 
 @settings(deadline=None)
 @given(knobs)
 def test_a_link_carries_the_sweep(values):
     sweep = Sweep(**values)
-    assert from_query(to_query(sweep)) == (sweep, [])
-    assert to_query(Sweep()) == {}
+    assert SWEEPS.from_query(SWEEPS.to_query(sweep)) == (sweep, [])
+    assert SWEEPS.to_query(Sweep()) == {}
 
 
 WILD = st.text(max_size=30) | st.lists(st.text(max_size=9) | st.integers(), max_size=3) | st.integers() | st.none()
 
 
 @settings(deadline=None)
-@given(st.dictionaries(st.sampled_from(sorted(KNOBS)) | st.text(max_size=9), WILD, max_size=5))
+@given(st.dictionaries(st.sampled_from(sorted(SWEEPS.knobs)) | st.text(max_size=9), WILD, max_size=5))
 def test_any_link_gives_a_sweep_and_says_what_it_ignored(query):
-    sweep, notes = from_query(query)
+    sweep, notes = SWEEPS.from_query(query)
     assert isinstance(sweep, Sweep)
     assert all(isinstance(note, str) and note for note in notes)
-    assert len(notes) >= len([name for name in query if name not in KNOBS])
+    assert len(notes) >= len([name for name in query if name not in (*SWEEPS.knobs, EDITION)])
 
 
 @pytest.mark.parametrize(
@@ -71,7 +75,7 @@ def test_any_link_gives_a_sweep_and_says_what_it_ignored(query):
 )
 def test_a_wrong_value_is_refused_by_name(name, value, message):
     with pytest.raises(ConfigError) as refused:
-        check(name, value)
+        SWEEPS.check(name, value)
     assert str(refused.value).startswith(message)
 
 
@@ -89,7 +93,7 @@ def test_cases_are_all_combinations_shortest_first():
 
 
 def test_every_knob_explains_itself():
-    for name, knob in KNOBS.items():
+    for name, knob in SWEEPS.knobs.items():
         assert knob.label, name
         assert knob.help.endswith("."), name
-        assert (name in AXES) is isinstance(DEFAULTS[name], tuple)
+        assert (name in SWEEPS.axes) is isinstance(SWEEPS.defaults[name], tuple)

@@ -19,7 +19,7 @@ from attention.timing.implementations import IMPLEMENTATIONS
 from attention.timing.one_at_a_time import ITS_TURN, WAITING
 from attention.timing.recordings import Timing
 from attention.timing.rounds import Progress, measure
-from attention.timing.sweep import AXES, DEFAULTS, KNOBS, Sweep, parsed
+from attention.timing.sweep import SWEEPS, Sweep
 
 ABOUT = """\
 Times attention on every device of this machine.
@@ -48,7 +48,9 @@ def main(arguments: list[str] | None = None) -> int:
         print(_inventory())
         return 0
     try:
-        sweep = Sweep(**{name: parsed(name, text) for name, text in vars(given).items() if name in KNOBS and text})
+        sweep = Sweep(
+            **{name: SWEEPS.parsed(name, text) for name, text in vars(given).items() if name in SWEEPS.knobs and text}
+        )
         _try(given.out)
         timings = _measured(sweep, _json_line if given.lines else _progress_line)
         try:
@@ -113,12 +115,12 @@ def _measured(sweep: Sweep, show) -> list[Timing]:
 def _parser() -> ArgumentParser:
     texts = {"description": ABOUT, "epilog": MORE, "formatter_class": RawDescriptionHelpFormatter}
     parser = ArgumentParser("python -m attention.timing", **texts)
-    for name, knob in KNOBS.items():
-        default = ",".join(map(str, DEFAULTS[name])) if name in AXES else f"{DEFAULTS[name]:g}"
+    for name, knob in SWEEPS.knobs.items():
+        default = ",".join(map(str, SWEEPS.defaults[name])) if name in SWEEPS.axes else f"{SWEEPS.defaults[name]:g}"
         allowed = f" {knob.allowed[0].upper()}{knob.allowed[1:]}." if name != "devices" else ""
         parser.add_argument(
             f"--{name.replace('_', '-')}",
-            metavar="A,B" if name in AXES else "N",
+            metavar="A,B" if name in SWEEPS.axes else "N",
             help=f"{knob.help}{allowed}{f' Default: {default}.' if default else ''}".replace("%", "%%"),
         )
     parser.add_argument("--out", type=Path, metavar="FILE", help="Writes the timings to this file, as JSON.")

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from attention.config import short
-from attention.timing.sweep import KNOBS, Sweep
+from attention.timing.sweep import SWEEPS, Sweep
 
 ON = ("", "on", "1", "yes", "true", "enabled")
 OFF = ("off", "0", "no", "false", "disabled", "none", "never")
@@ -44,7 +44,7 @@ def limits() -> Limits:
         return Limits(measure=False)
     if switch.casefold() not in ON:
         return _off(f"ATTENTION_MEASURE={short(switch)} is neither on nor off.")
-    most = KNOBS["seconds"].high or LONGEST
+    most = SWEEPS.knobs["seconds"].high or LONGEST
     longest = _number(seconds) if seconds else LONGEST
     if longest is None or not LEAST <= longest <= most:
         return _off(

@@ -13,7 +13,7 @@ import streamlit as st
 
 from attention.codec import link
 from attention.config import Config
-from attention.ui import page
+from attention.ui.session import page
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import time
 from importlib import import_module
 from pathlib import Path
 
-VIEWS = Path(__file__).with_name("views")
+FOLDERS = ("controls", "views")  # of what pages import
 USED = (  # what libraries import when they are first used; a test runs every page and finds what is missing here
     "PIL.ImageFile",
     "einops._torch_specific",
@@ -43,8 +43,10 @@ def warm() -> None:
     Walking what was imported at every collection costs more than a pass, so it counts as no garbage any more. After every
     picture, as Streamlit would, collecting took a quarter of the time of 25 visitors.
     """
-    views = [f"attention.ui.views.{path.stem}" for path in sorted(VIEWS.glob("[a-z]*.py"))]
-    for name in [*views, *USED]:
+    for folder in FOLDERS:
+        for path in sorted(Path(__file__).with_name(folder).glob("[a-z]*.py")):
+            import_module(f"attention.ui.{folder}.{path.stem}")
+    for name in USED:
         import_module(name)
     gc.collect()
     gc.freeze()

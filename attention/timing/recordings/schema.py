@@ -8,7 +8,7 @@ from typing import Any
 
 from attention.config import short
 from attention.timing.recordings.timing import NAME, Timing
-from attention.timing.sweep import KNOBS
+from attention.timing.sweep import SWEEPS
 
 LONGEST = 300  # characters of a text
 TRAVELS = fields(Timing)
@@ -16,7 +16,9 @@ KINDS = {entry.name: str(entry.type) for entry in TRAVELS}  # like "float | None
 POSITIVE = ("batch", "heads", "d_head", "length", "threads", "peak_operations", "peak_traffic")
 TIMES = ("lower", "median", "upper")
 AXES = {"batch": "batches", "heads": "heads", "d_head": "d_heads", "length": "lengths"}  # of a sweep, which bound sizes
-CHOICES = {name: KNOBS[axis].choices for name, axis in (("dtype", "dtypes"), ("mask", "masks"), ("passes", "passes"))}
+CHOICES = {
+    name: SWEEPS.knobs[axis].choices for name, axis in (("dtype", "dtypes"), ("mask", "masks"), ("passes", "passes"))
+}
 WORDS = {"str": "text", "bool": "true or false", "int": "a whole number", "float": "a number"}
 SIGNS = "letters, digits, spaces and . , : ; ( ) + - @ # = _ are allowed"
 GREATEST = {"int": 2**53, "float": 1e30}
@@ -83,7 +85,7 @@ def _ends(name: str, kind: str) -> tuple[float, float]:
     """The least and the greatest that a number may be: the sizes as in a sweep."""
     if name in TIMES:
         return SHORTEST, LATEST
-    most = KNOBS[AXES[name]].high if name in AXES else None
+    most = SWEEPS.knobs[AXES[name]].high if name in AXES else None
     return 1 if name in POSITIVE else 0, most or GREATEST[kind]
 
 

@@ -10,7 +10,9 @@ import streamlit as st
 from attention.analysis.kv_groups import Grouping, cache_bytes, name
 from attention.charts import shares
 from attention.config import Config
-from attention.ui import compute, knobs, page
+from attention.ui import compute
+from attention.ui.controls import knobs
+from attention.ui.session import page
 
 COLUMNS = {  # widths in pixels: all of them fit beside the chart at 1280
     "kv_heads": st.column_config.NumberColumn("kv", width=40),

@@ -14,7 +14,8 @@ from attention.config import Config
 from attention.steps import program
 from attention.tables import rows as tables
 from attention.trace import Trace
-from attention.ui import acts, compute, page, pause, predict, proof
+from attention.ui import compute, predict, proof
+from attention.ui.session import gestures, page, pause
 from attention.ui.views import grouping, heads_long, questions
 from attention.ui.views import heads_parts as parts
 from attention.ui.words import plain
@@ -37,7 +38,7 @@ def view(config: Config) -> None:
         heads_long.view(config)
         return
     trace = compute.heads.trace(config)
-    heads_grid(config, compute.heads.cells(config.tensors), on_pin=acts.pinned, address=page.address())
+    heads_grid(config, compute.heads.cells(config.tensors), on_pin=gestures.pinned, address=page.address())
     pause.paint()
     proof.badge(config)
     _row(trace)
@@ -93,7 +94,7 @@ def _zoom(config: Config, cells: Float[Tensor, "q k"], tile: int) -> None:
         figure,
         key="focus",
         width="stretch",
-        on_select=acts.framed,
+        on_select=gestures.framed,
         selection_mode="box",
         config=heatmap.SELECTING,
         alt="Heatmap by query and key: weights of the head in focus",

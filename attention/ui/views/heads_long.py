@@ -14,8 +14,10 @@ from attention.machine.threads import one_thread
 from attention.maps.exact import split
 from attention.steps import program
 from attention.tables import rows as tables
-from attention.ui import acts, compute, knobs, page, pause, proof
+from attention.ui import compute, proof
+from attention.ui.controls import knobs
 from attention.ui.drawing import Drawing
+from attention.ui.session import gestures, page, pause
 from attention.ui.views import heads_parts as parts
 from attention.ui.words import plain
 from attention.wire.cells import pixel_cells
@@ -135,7 +137,7 @@ def _squares(config: Config, drawing: Drawing) -> None:
     note = f"A pixel is the {what} of {sketch.tile} x {sketch.tile} weights."
     if len(heads) < config.heads:
         note += f" Heads from {len(heads)} on: preview, one query of each tile."
-    heads_grid(config, cells, on_pin=acts.pinned, note=note, address=page.address())
+    heads_grid(config, cells, on_pin=gestures.pinned, note=note, address=page.address())
 
 
 def _row(config: Config, drawing: Drawing) -> None:
@@ -180,7 +182,7 @@ def _large(config: Config, drawing: Drawing) -> None:
         parts.extent(rows, cols, cells.tile)
     else:
         st.caption("Preview. Zoom opens when this head is exact.")
-    large_head(config, cells, (rows[0], cols[0]), zooms=exact, on_frame=acts.looked)
+    large_head(config, cells, (rows[0], cols[0]), zooms=exact, on_frame=gestures.looked)
 
 
 def _take_away(config: Config, drawing: Drawing) -> None:

@@ -11,7 +11,8 @@ from streamlit.delta_generator import DeltaGenerator
 from attention.config import Config
 from attention.heads import NUMBERS
 from attention.tables import rows as tables
-from attention.ui import knobs, page
+from attention.ui.controls import knobs
+from attention.ui.session import page
 from attention.ui.views import questions
 
 CODE = "code"  # what is kept: was the fold with the program open when it was last there?

@@ -9,7 +9,9 @@ import streamlit as st
 from attention.config import Config
 from attention.published import ROWS, Row
 from attention.published.case import left_out, longest
-from attention.ui import compute, knobs, page, pause
+from attention.ui import compute
+from attention.ui.controls import knobs
+from attention.ui.session import page, pause
 from attention.ui.views import published_details, published_overview, published_squares, questions
 from attention.ui.words import plain
 

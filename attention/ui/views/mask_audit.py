@@ -8,7 +8,8 @@ from attention.analysis.blind_rows import WIDTH, Finding
 from attention.analysis.mask_gallery import Exhibit
 from attention.config import Config
 from attention.tables.rows import ranges
-from attention.ui import compute, page
+from attention.ui import compute
+from attention.ui.session import page
 
 RANGES = 12  # of queries that are listed
 BADGES = {"zeros": "green", "NaN": "red", "mean of all values": "orange", "other": "orange"}

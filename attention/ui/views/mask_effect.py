@@ -14,7 +14,9 @@ from attention.analysis.mask_effect import difference, tiled, unmasked
 from attention.charts import heatmap, shares, theme
 from attention.config import Config
 from attention.tables import rows as tables
-from attention.ui import compute, focus, pause, proof
+from attention.ui import compute, proof
+from attention.ui.controls import focus
+from attention.ui.session import pause
 from attention.ui.words import plain
 
 

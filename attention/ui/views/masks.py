@@ -10,7 +10,9 @@ from attention.analysis.mask_gallery import BLOCK, Exhibit, flops
 from attention.components.mask_gallery import mask_gallery
 from attention.config import Config
 from attention.tables.rows import share
-from attention.ui import acts, compute, knobs, predict, proof
+from attention.ui import compute, predict, proof
+from attention.ui.controls import knobs
+from attention.ui.session import gestures
 from attention.ui.views import mask_audit, mask_effect, mask_take_away, questions
 from attention.ui.words import plain
 
@@ -52,7 +54,7 @@ def _gallery(config: Config) -> None:
     used = compute.masks.exhibit(config.tensors, config.depth)
     own = [used] if config.combine != "none" else []
     mask_gallery(
-        config, [*compute.masks.gallery(config.tokens, config.span, config.depth), *own], on_choice=acts.chosen
+        config, [*compute.masks.gallery(config.tokens, config.span, config.depth), *own], on_choice=gestures.chosen
     )
     st.markdown(f"In use, **{config.rule_name}**: {config.rule.help}")  # below, as its length would move the cards
     st.caption(

@@ -12,7 +12,8 @@ from attention.published.compare import Comparison
 from attention.published.demands import BATCH, CHANNELS, HEADS, TOKENS
 from attention.published.row import greatest_weight
 from attention.tables.rows import quantity
-from attention.ui import compute, knobs
+from attention.ui import compute
+from attention.ui.controls import knobs
 from attention.ui.limits import limits
 from attention.ui.words import plain
 

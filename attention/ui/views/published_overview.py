@@ -12,7 +12,8 @@ from attention.config import Config
 from attention.published import ROWS
 from attention.published.case import longest
 from attention.published.compare import WITHIN, Comparison, Error, Judgement
-from attention.ui import compute, page
+from attention.ui import compute
+from attention.ui.session import page
 from attention.ui.words import plain
 
 COLORS = {"agrees": "green", "disagrees": "orange", "raises": "red"}

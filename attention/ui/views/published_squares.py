@@ -12,7 +12,8 @@ from attention.charts import heatmap
 from attention.components.heads_grid import heads_grid
 from attention.config import Config
 from attention.published.compare import Comparison
-from attention.ui import acts, compute, page
+from attention.ui import compute
+from attention.ui.session import gestures, page
 
 GRID_HEIGHT = 360
 INFLUENCE = (
@@ -38,7 +39,7 @@ def grid(config: Config, name: str, printed: bool, found: Comparison) -> None:
     if cells is not None:
         note = f"weights of this version{_first(config)}"
         heads_grid(
-            _shown(config, found), cells, height=GRID_HEIGHT, on_pin=acts.pinned, note=note, address=page.address()
+            _shown(config, found), cells, height=GRID_HEIGHT, on_pin=gestures.pinned, note=note, address=page.address()
         )
 
 

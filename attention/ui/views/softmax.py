@@ -8,7 +8,9 @@ import streamlit as st
 
 from attention.config import Config
 from attention.scores import POSITIONS
-from attention.ui import compute, focus, knobs, page, predict, proof
+from attention.ui import compute, predict, proof
+from attention.ui.controls import focus, knobs
+from attention.ui.session import page
 from attention.ui.views import (
     questions,
     softmax_all,

@@ -10,7 +10,8 @@ from attention.charts import distribution as charts
 from attention.config import Config
 from attention.tables import softmax
 from attention.trace import Trace
-from attention.ui import compute, pause
+from attention.ui import compute
+from attention.ui.session import pause
 
 
 def draw(trace: Trace) -> None:

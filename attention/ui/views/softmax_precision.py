@@ -10,7 +10,8 @@ from attention.charts import heatmap
 from attention.charts import precision as charts
 from attention.tables import softmax
 from attention.trace import Trace
-from attention.ui import compute, pause
+from attention.ui import compute
+from attention.ui.session import pause
 
 DIFFERENCES = "Heatmap by query and key: differences of the weights to float64"
 FOUND = {  # a column's label and what it means

@@ -12,7 +12,7 @@ from attention.charts.spec import empty
 from attention.tables import rows as tables
 from attention.tables import softmax
 from attention.trace import Trace
-from attention.ui import pause
+from attention.ui.session import pause
 from attention.ui.words import plain
 
 FAINT = 0.05  # a weight that an axis from 0 to 1 hardly shows

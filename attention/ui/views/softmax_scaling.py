@@ -11,7 +11,8 @@ from attention.analysis.scaling import Point
 from attention.charts import scaling as charts
 from attention.tables import softmax
 from attention.trace import Trace
-from attention.ui import compute, pause
+from attention.ui import compute
+from attention.ui.session import pause
 
 WHY = r"""
 For independent $q, k$ of mean 0 and variance 1: $\mathrm{Var}(q \cdot k) = \sum_{i=1}^{d_\mathrm{head}}

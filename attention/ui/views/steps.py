@@ -9,7 +9,9 @@ from attention.components.matrices import matrices
 from attention.config import KNOBS, STEPS, Config
 from attention.steps.plan import Step, by_name, lengths
 from attention.tables.rows import costs, quantity
-from attention.ui import acts, compute, focus, knobs, page, pause, proof
+from attention.ui import compute, proof
+from attention.ui.controls import focus, knobs
+from attention.ui.session import gestures, page, pause
 from attention.ui.views import questions
 
 KEYS = "Arrow keys turn it, and over the matrices PageUp and PageDown."
@@ -38,7 +40,7 @@ def view(config: Config) -> None:
         _step(config, step, list(plan).index(current))
     names = tuple(plan) if config.steps == "all" else (*(source.name for source in step.sources), current)
     drawn = dict(zip(names, compute.steps.matrices(config, names), strict=True))
-    matrices(config, drawn, on_turn=acts.stepped, on_pin=acts.picked)
+    matrices(config, drawn, on_turn=gestures.stepped, on_pin=gestures.picked)
     pause.paint()
     st.caption(_letters(config))
     _odd(config)

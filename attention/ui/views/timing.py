@@ -9,10 +9,11 @@ import streamlit as st
 from attention.timing import devices
 from attention.timing.recordings import Timing
 from attention.timing.sweep import Sweep
-from attention.ui import compute, page
+from attention.ui import compute
 from attention.ui.job import GONE
 from attention.ui.limits import limits
 from attention.ui.measuring import DESK, Job
+from attention.ui.session import page
 from attention.ui.views import timing_recordings, timing_results
 from attention.ui.words import plain
 

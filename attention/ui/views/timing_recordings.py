@@ -10,7 +10,8 @@ import streamlit as st
 from attention.timing import recordings
 from attention.timing.recordings import RecordingError, Timing
 from attention.timing.sweep import Sweep, flags
-from attention.ui import compute, page
+from attention.ui import compute
+from attention.ui.session import page
 from attention.ui.words import plain
 
 FILES = 12  # recordings that are open at once, at the most

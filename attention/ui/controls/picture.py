@@ -1,22 +1,26 @@
-"""The sidebar: one widget a knob, made from the knob's own line in `config.py`.
+"""The sidebar of a config: one widget a knob, made from the knob's own line in `config.py`.
 
-The widgets' keys are the knobs' names; their values are seeded and read by `page`.
+The widgets' keys are the knobs' names; their values are seeded and read by the session.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
-from functools import lru_cache
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
 
-from attention.config import KNOBS, LONGEST, Config
+from attention.codec import CONFIGS
+from attention.config import DEFAULTS, KNOBS, Config, ConfigError, check
 from attention.inputs import INPUTS, SPLIT
 from attention.masks import COMBINATIONS, MASKS
+from attention.published import ROWS
 from attention.scores import POSITIONS, SCALES, SOFTMAXES
-from attention.ui import knobs
+from attention.ui.controls import knobs
+from attention.ui.controls.kind import Change, Kind, Stops
+from attention.ui.controls.lengths import ends
+from attention.ui.controls.reasons import why
 
 FIRST = ("tokens", "heads", "d_model", "mask", "span", "combine", "scale", "temperature")
 RULES = {
@@ -28,12 +32,9 @@ RULES = {
     "softmax": SOFTMAXES,
     "input": INPUTS,
 }
-EVERY, STOPS = 128, 16  # up to which length every one is a stop of its slider, and how many an octave beyond
 SOURCE = ("input", "text", "projections", "seed")
 ADVANCED = tuple(name for name, knob in KNOBS.items() if knob.advanced)
 NAMES = frozenset((*FIRST, "second", *SOURCE, *ADVANCED))  # every knob that has its widget here
-Change = Callable[[], None]
-Stops = dict[str, tuple[int, ...]]  # of each slider whose stops change
 
 
 def draw(config: Config, stops: Stops, change: Change) -> None:
@@ -48,24 +49,10 @@ def draw(config: Config, stops: Stops, change: Change) -> None:
             widget(name, config, stops, change)
 
 
-def ends(config: Config, last: Config, before: Stops | None = None) -> Stops:
-    """Every stop of the sequence length; least, greatest and step of the others. What was `before`, for the `last` config.
-
-    To Streamlit a slider with other stops is another widget, and what somebody does to the one before, while its
-    successor is on its way, is lost. So none changes by its own move, other than to a value that it doesn't hold.
-    """
-    h, end = config.heads, max(config.tokens, config.span)
-    tokens, span = (before["tokens"], before["span"]) if before else ((), (1, 0, 1))
-    return {
-        "tokens": tokens if config.tokens in tokens else lengths(config.tokens),
-        "d_model": (h, int(KNOBS["d_model"].high) // h * h, h),
-        "span": span if config.tokens == last.tokens and end <= span[1] else (1, end, 1),
-    }
-
-
 def look(config: Config) -> tuple[Any, ...]:
     """Whatever of a config the controls show beside the values that people set in them."""
-    return config.heads, config.d_head, _span_help(config), _beyond(config), _joined(config), _typed(config)
+    off = tuple(why(name, config) for name in sorted(NAMES))
+    return config.heads, config.d_head, _span_help(config), _beyond(config), _joined(config), _typed(config), off
 
 
 def widget(name: str, config: Config, stops: Stops, change: Change) -> None:
@@ -78,14 +65,6 @@ def widget(name: str, config: Config, stops: Stops, change: Change) -> None:
         knobs.menu(name, config, help=_help(name), on_change=change)
     else:
         knobs.slider(name, config, on_change=change)
-
-
-@lru_cache(maxsize=64)
-def lengths(tokens: int) -> tuple[int, ...]:
-    """The stops of the sequence length: every one up to 128, then sixteen an octave, and this one."""
-    octaves = range(int(math.log2(EVERY)), int(math.log2(LONGEST)))
-    coarse = {2**octave + step * 2**octave // STOPS for octave in octaves for step in range(STOPS)}
-    return tuple(sorted({*range(2, EVERY), *coarse, LONGEST, tokens}))
 
 
 def _help(name: str) -> str:
@@ -111,16 +90,14 @@ def _d_model(config: Config, stops: tuple[int, ...], change: Change) -> None:
 
 
 def _span(config: Config, stops: tuple[int, ...], change: Change) -> None:
-    knobs.slider("span", config, stops, disabled=not config.rule.span, help=_span_help(config), on_change=change)
+    knobs.slider("span", config, stops, help=_span_help(config), on_change=change)
     if beyond := _beyond(config):
         st.caption(beyond)
 
 
 def _span_help(config: Config) -> str:
     meaning = config.rule.span
-    return f"{KNOBS['span'].help} " + (
-        f"For this mask: {meaning}." if meaning else f"The mask {config.rule_name} has none."
-    )
+    return KNOBS["span"].help + (f" For this mask: {meaning}." if meaning else "")
 
 
 def _beyond(config: Config) -> str:
@@ -168,3 +145,24 @@ SPECIAL = {
     "seed": _seed,
     "kv_heads": _kv_heads,
 }
+
+
+def _known(config: Config, query: Mapping[str, Any]) -> tuple[Config, list[str]]:
+    """The same with the default implementation where the link names none: the core doesn't know their names."""
+    try:
+        check("implementation", config.implementation, replace(KNOBS["implementation"], choices=tuple(ROWS)))
+    except ConfigError as error:
+        return replace(config, implementation=DEFAULTS["implementation"]), [str(error)]
+    return config, []
+
+
+def _traceable(config: Config) -> tuple[Config, str]:
+    """As many of its tokens as are shown weight by weight."""
+    shown = config.traceable
+    return shown, "" if shown is config else (
+        f"Every weight of {config.heads} heads is computed here, so this page shows {shown.tokens:,} of "
+        f"{config.tokens:,} tokens. Heads shows them all."
+    )
+
+
+PICTURE = Kind(CONFIGS, draw, look, NAMES, opened=_known, shown=_traceable, stops=ends)

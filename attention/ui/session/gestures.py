@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from attention.config import LAST, LONGEST
-from attention.ui.page import change, kept
+from attention.ui.session.page import change, kept, setting
 
 
 def pinned() -> None:
     """A cell was pinned in the grid of heads, whose key is "grid"."""
     pin = (kept("grid") or {}).get("pin") or {}
-    if pin.get("query") == kept("config").tokens - 1:
+    if pin.get("query") == setting().tokens - 1:
         pin = pin | {"query": LAST}  # the last one stays the last when the length changes
     change(**{name: pin[name] for name in ("head", "query") if name in pin})
 
@@ -23,7 +23,7 @@ def framed() -> None:
 
 def looked() -> None:
     """A part was chosen in the large head of a long sequence, whose key is "focus"."""
-    frame, last = (kept("focus") or {}).get("frame") or {}, kept("config").tokens - 1
+    frame, last = (kept("focus") or {}).get("frame") or {}, setting().tokens - 1
     change(
         **{name: "" if frame[name] == [0, last] else _range(frame[name]) for name in ("rows", "cols") if name in frame}
     )

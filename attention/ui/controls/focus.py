@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from attention.config import LAST, Config
 from attention.tables.rows import labels
-from attention.ui import knobs, page
+from attention.ui.controls import knobs
+from attention.ui.session import page
 
 
 def head(config: Config) -> None:

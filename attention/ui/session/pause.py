@@ -14,7 +14,7 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequestType
 
-from attention.ui import page
+from attention.ui.session import page
 
 GAP, CALM = 0.06, 0.25  # seconds until the rest, and while changes follow each other
 ARRIVAL = 0.5  # the same at a session's first picture, as its browser has yet to load what the rest is drawn with

@@ -1,0 +1,278 @@
+"""Settings: knobs of one line each, checked, carried by a link, shown by widgets. Pure, and never raises on a stranger's text.
+
+To have another kind of settings, write a frozen dataclass whose fields are made by `whole`, `real`, `choice`, `text` or `axis`,
+and one `Settings(...)` for it, whose `check` its `__post_init__` calls for every knob.
+
+A link names the knobs that differ from their defaults by their own names. A value that can't be used leaves the default
+in place; values that don't fit together are moved to the nearest that do. Either way a note says so.
+
+Defaults may get better without changing what a shared link opens: a link carries the edition of the defaults that it counts
+from (`v=2`), and one without counts from the first. To change a default, add what it was to every edition in `editions`, and
+an empty one at their end. The empty link means the newest. A knob that gets another name keeps its old one in links (`renamed`).
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+import re
+import unicodedata
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from typing import Any, Generic, TypeVar, cast
+from urllib.parse import urlencode
+
+S = TypeVar("S")
+TURNING = {chr(code) for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))}  # marks of writing direction
+WHOLE = re.compile(r"[+-]?[0-9]{1,9}", re.ASCII)
+REAL = re.compile(r"[+-]?([0-9]{1,9}\.?[0-9]{0,20}|\.[0-9]{1,20})(e[+-]?[0-9]{1,3})?", re.ASCII | re.IGNORECASE)
+EDITION = "v"  # the entry of a link that names its edition
+
+
+class ConfigError(ValueError):
+    """A knob has a value that it can't have; the message names it, what is allowed and a way out."""
+
+
+@dataclass(frozen=True)
+class Knob:
+    """What a knob allows and how it is called. `about`: what it changes: the tensors, the focus or only the view.
+
+    `form`: an expression that a text must match to be allowed, and `formed`: what that is, in words.
+    """
+
+    label: str
+    help: str
+    low: int | float | None = None
+    high: int | float | None = None
+    choices: tuple[str, ...] = ()
+    form: str = ""
+    formed: str = ""
+    about: str = "tensors"
+    advanced: bool = False
+
+    def allows(self, value: Any) -> bool:
+        """Is this value of the right kind and within the range?"""
+        if self.choices:
+            return isinstance(value, str) and value in self.choices
+        if self.low is None:
+            fits = isinstance(value, str) and len(value) <= (self.high or math.inf) and _readable(value)
+            return fits and (not self.form or re.fullmatch(self.form, value, re.ASCII) is not None)
+        if isinstance(value, bool) or not isinstance(value, int if self.whole else (int, float)):
+            return False
+        return self.high is not None and self.low <= value <= self.high  # NaN is on no side of a bound
+
+    def check(self, name: str, value: Any, default: Any) -> None:
+        """Raises ConfigError unless this value is allowed to the knob of this name."""
+        if self.allows(value):
+            return
+        near = difflib.get_close_matches(short(value).strip("'"), self.choices, 1)
+        hint = f"Did you mean {near[0]!r}?" if near else f"The default is {default!r}."
+        raise ConfigError(f"{name}={short(value)} is not {self.allowed}. {hint}")
+
+    def parsed(self, text: str) -> Any:
+        """Text as this kind of knob has it, or as it is where it is none of them; choices ignore capital letters."""
+        bare = text.strip()
+        if self.choices:
+            alike = [choice for choice in self.choices if choice.casefold() == bare.casefold()]
+            return bare if bare in alike else next(iter(alike), text)
+        if self.low is None:
+            return text
+        if self.whole:
+            return int(bare) if WHOLE.fullmatch(bare) else text
+        return float(bare) if REAL.fullmatch(bare) and math.isfinite(float(bare)) else text
+
+    @property
+    def whole(self) -> bool:
+        """Is it a knob of whole numbers?"""
+        return isinstance(self.low, int)
+
+    @property
+    def allowed(self) -> str:
+        """What is allowed, in words."""
+        if self.choices:
+            return f"one of: {', '.join(self.choices)}"
+        if self.form:
+            return self.formed
+        if self.low is None:
+            return f"printable text of at most {self.high:,} characters"
+        return f"a {'whole ' * self.whole}number between {self.low:,} and {self.high:,}"
+
+
+def _readable(text: str) -> bool:
+    """No control characters but line breaks and tabs, no halves of characters, nothing that turns its surroundings."""
+    return all(sign in "\n\t" or unicodedata.category(sign) not in ("Cc", "Cs") for sign in text) and not (
+        TURNING & set(text)
+    )
+
+
+def short(value: Any, longest: int = 80) -> str:
+    """A value as it may be shown: its repr, cut."""
+    text = repr(value)
+    return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
+def whole(default: int, low: int, high: int, label: str, help: str, **more: Any) -> Any:
+    """A knob of whole numbers between two bounds, as a field of a dataclass; what else there is to say of it: `Knob`."""
+    return field(default=default, metadata={"knob": Knob(label, help, low, high, **more)})
+
+
+def real(default: float, low: float, high: float, label: str, help: str, **more: Any) -> Any:
+    """A knob of numbers."""
+    return field(default=default, metadata={"knob": Knob(label, help, low, high, **more)})
+
+
+def choice(default: str, choices: Any, label: str, help: str, **more: Any) -> Any:
+    """A knob of one of several names."""
+    return field(default=default, metadata={"knob": Knob(label, help, choices=tuple(choices), **more)})
+
+
+def text(default: str, longest: int, label: str, help: str, **more: Any) -> Any:
+    """A knob of some text."""
+    return field(default=default, metadata={"knob": Knob(label, help, high=longest, **more)})
+
+
+def axis(
+    default: tuple, label: str, help: str, low: Any = None, high: Any = None, choices: Any = (), **more: Any
+) -> Any:
+    """A knob of several values, each between two bounds or one of several names; one without default may have none."""
+    return field(default=default, metadata={"knob": Knob(label, help, low, high, tuple(choices), **more)})
+
+
+@dataclass(frozen=True, eq=False)
+class Settings(Generic[S]):
+    """One kind of settings: a frozen dataclass `make` of knobs, and how it goes into a link and into widgets and back.
+
+    `called`: whose settings they are, in words. `prefix` stands before a knob's name in the keys of widgets. `nearest` moves
+    values that are allowed by themselves to those that fit together and says what it moved; where there is none, `make`
+    raises. `said`: a value of a knob as text.
+    """
+
+    make: type[S]
+    called: str
+    prefix: str = ""
+    nearest: Callable[[Mapping[str, Any]], tuple[S, list[str]]] | None = None
+    said: Callable[[Any], str] = str
+    editions: tuple[Mapping[str, Any], ...] = ({},)  # of the defaults: what they were where they have changed since
+    renamed: Mapping[str, str] = field(default_factory=dict)  # knobs by the names that links may still have
+    rising: frozenset[str] = frozenset()  # axes that are put in order, however somebody chose their values
+
+    @cached_property
+    def knobs(self) -> dict[str, Knob]:
+        """Every knob, by its name."""
+        return {entry.name: entry.metadata["knob"] for entry in fields(cast(Any, self.make))}
+
+    @cached_property
+    def defaults(self) -> dict[str, Any]:
+        """What every knob is where nobody says anything."""
+        return {entry.name: entry.default for entry in fields(cast(Any, self.make))}
+
+    @cached_property
+    def axes(self) -> tuple[str, ...]:
+        """The knobs that hold several values."""
+        return tuple(name for name, default in self.defaults.items() if isinstance(default, tuple))
+
+    def check(self, name: str, value: Any) -> None:
+        """Raises ConfigError unless this is a value, or a tuple of values, that the knob allows by itself."""
+        default = self.defaults[name]
+        if name not in self.axes:
+            self.knobs[name].check(name, value, default)
+            return
+        if not isinstance(value, tuple) or not (value or not default):
+            raise ConfigError(f"{name}={short(value)} is not a tuple of values. The default is {default!r}.")
+        if len(set(value)) < len(value):
+            raise ConfigError(f"{name}={short(value)} names a value twice. Name each once.")
+        for each in value:
+            self.knobs[name].check(name, each, default)
+
+    def fit(self, values: Mapping[str, Any]) -> tuple[S, list[str]]:
+        """The nearest valid settings to values that are each allowed by themselves, and what was moved.
+
+        Raises ConfigError where there is none.
+        """
+        return self.nearest(values) if self.nearest else (self.make(**values), [])
+
+    def to_query(self, setting: S) -> dict[str, str]:
+        """The knobs that differ from their defaults, as text; `from_query` gives the same settings back."""
+        differing = {name: value for name, value in vars(setting).items() if value != self.defaults[name]}
+        newest = {EDITION: str(len(self.editions))} if differing and len(self.editions) > 1 else {}
+        return newest | {name: self._text(value) for name, value in differing.items()}
+
+    def link(self, setting: S) -> str:
+        """The query string of settings, without its question mark: what follows `?` in the address bar."""
+        return urlencode(self.to_query(setting))
+
+    def from_query(self, mapping: Mapping[str, Any]) -> tuple[S, list[str]]:
+        """The settings that a query describes, and a sentence for each thing in it that could not be used.
+
+        Unknown names, values that are no number, out of range or none of the choices are ignored. A name given twice counts
+        the last time. Never raises.
+        """
+        values, notes = self._counted_from(mapping)
+        for name, given in mapping.items():
+            try:
+                if name != EDITION:
+                    name = self.renamed.get(name, name)
+                    values[name] = self._value(name, _last(given))
+            except ConfigError as error:
+                notes.append(str(error))
+        try:
+            found, moved = self.fit(values)
+        except ConfigError as error:
+            return self.make(), [*notes, str(error)]
+        return found, notes + moved
+
+    def parsed(self, name: str, text: str) -> Any:
+        """The value of a knob from its text, the values of an axis separated by commas; raises ConfigError."""
+        self._known(name)
+        knob, value = self.knobs[name], text
+        if name in self.axes:
+            value = tuple(dict.fromkeys(knob.parsed(part.strip()) for part in text.split(",") if part.strip()))
+        else:
+            value = knob.parsed(text)
+        self.check(name, value)
+        return value
+
+    def key(self, name: str) -> str:
+        """The key of a knob's widget."""
+        return self.prefix + name
+
+    def widgets(self, setting: S) -> dict[str, Any]:
+        """What the widgets of all knobs hold, by their keys."""
+        return {self.key(name): list(value) if name in self.axes else value for name, value in vars(setting).items()}
+
+    def value(self, name: str, held: Any) -> Any:
+        """What a widget holds, as the knob's value."""
+        if name not in self.axes or held is None:
+            return held
+        return tuple(sorted(held)) if name in self.rising else tuple(held)
+
+    def _counted_from(self, mapping: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+        """The defaults that a query counts from, and a sentence where it names an edition that is none."""
+        newest = len(self.editions)
+        if not mapping:
+            return dict(self.defaults), []
+        given = _last(mapping.get(EDITION, "1"))
+        if isinstance(given, str) and WHOLE.fullmatch(given) and 1 <= int(given) <= newest:
+            return self.defaults | dict(self.editions[int(given) - 1]), []
+        said = f"{EDITION}={short(given)} is no edition of the defaults; there are {newest}."
+        return dict(self.defaults), [f"{said} The link was read by the newest."]
+
+    def _known(self, name: str) -> None:
+        if name not in self.knobs:
+            raise ConfigError(f"{short(name)} is not a setting of {self.called}; it was ignored.")
+
+    def _value(self, name: str, given: Any) -> Any:
+        """The value of one entry of a query; raises ConfigError on whatever is not one."""
+        self._known(name)
+        if not isinstance(given, str):
+            raise ConfigError(f"{name}={short(given)} is not text, as values in a link are.")
+        return self.parsed(name, given)
+
+    def _text(self, value: Any) -> str:
+        return ",".join(map(str, value)) if isinstance(value, tuple) else self.said(value)
+
+
+def _last(given: Any) -> Any:
+    """What counts of an entry that was given several times."""
+    return given[-1] if isinstance(given, (list, tuple)) and given else given

@@ -1,0 +1,55 @@
+"""What belongs to one kind of settings: how it goes into links and widgets, and its sidebar."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from attention.settings import Settings
+
+S = TypeVar("S")
+Change = Callable[..., None]
+Stops = dict[str, tuple[int, ...]]  # of each slider whose stops change
+
+
+def _as_it_is(setting: Any, query: Mapping[str, Any]) -> tuple[Any, list[str]]:
+    return setting, []
+
+
+def _whole(setting: Any) -> tuple[Any, str]:
+    return setting, ""
+
+
+def _fixed(setting: Any, last: Any, before: Stops | None) -> Stops:
+    return {}
+
+
+@dataclass(frozen=True, eq=False)
+class Kind(Generic[S]):
+    """One kind of settings as a page has it.
+
+    `draw` draws a widget for each knob of `names`, with its stops and what it calls when somebody has moved it; `look` is
+    whatever else of the settings that shows. `opened`: what becomes on this host of what a query has opened, and a sentence
+    for each thing that it can't be. `shown`: as much of it as a page shows that can't show any length, and a sentence where
+    that is less. `stops`: those of sliders, for settings, the last ones and their stops.
+    """
+
+    settings: Settings[S]
+    draw: Callable[[S, Stops, Change], None]
+    look: Callable[[S], object]
+    names: frozenset[str]
+    opened: Callable[[S, Mapping[str, Any]], tuple[S, list[str]]] = _as_it_is
+    shown: Callable[[S], tuple[S, str]] = _whole
+    stops: Callable[[S, S, Stops | None], Stops] = _fixed
+
+    @property
+    def keys(self) -> frozenset[str]:
+        """Those of its widgets."""
+        return frozenset(map(self.settings.key, self.names))
+
+    def open(self, query: Mapping[str, Any]) -> tuple[S, list[str]]:
+        """The settings that a query describes on this host, and a sentence for each thing in it that could not be used."""
+        found, notes = self.settings.from_query(query)
+        setting, more = self.opened(found, query)
+        return setting, notes + more

@@ -1,0 +1,21 @@
+"""Why a knob does nothing here: its widget is disabled, and its help says so. To say why another does, add it to REASONS."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from attention.config import Config
+
+
+def _span(config: Config) -> str:
+    return "" if config.rule.span else f"The mask {config.rule_name} has none."
+
+
+REASONS: dict[tuple[type, str], Callable[[Any], str]] = {(Config, "span"): _span}
+
+
+def why(name: str, setting: Any) -> str:
+    """Why a knob of these settings does nothing; empty where it does something."""
+    reason = REASONS.get((type(setting), name))
+    return reason(setting) if reason else ""

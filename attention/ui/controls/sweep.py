@@ -1,0 +1,77 @@
+"""The sidebar of the Timing page: one widget a knob of a sweep, made from the knob's own line in `timing/sweep.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+
+from attention.timing.sweep import SWEEPS, Sweep
+from attention.ui import compute
+from attention.ui.controls import knobs
+from attention.ui.controls.kind import Change, Kind, Stops
+from attention.ui.limits import bounded, limits
+
+OFFERED: dict[str, Sequence[Any]] = {
+    "lengths": [2**i for i in range(4, 17)],
+    "heads": [1, 2, 4, 8, 12, 16, 32, 64],
+    "d_heads": [16, 32, 64, 80, 128, 256],
+    "batches": [1, 2, 4, 8, 16, 32],
+}
+EMPTY = {"implementations": "All but compiled and published ones", "devices": "All"}
+FEW = ("masks", "dtypes", "passes")
+FIRST = ("lengths", "implementations", "masks", "dtypes", "passes", "seconds")
+
+
+def draw(sweep: Sweep, stops: Stops, change: Change) -> None:
+    """Every control, with what it calls when somebody has moved it; those that matter most stand first."""
+    for name in FIRST:
+        _widget(name, sweep, change)
+    with st.expander("Sizes, devices and threads"):
+        for name in SWEEPS.knobs:
+            if name not in FIRST:
+                _widget(name, sweep, change)
+
+
+def look(sweep: Sweep) -> tuple[Any, ...]:
+    """Whatever of a sweep the controls show beside the values that people set in them."""
+    return _longest(sweep), *(tuple(_offered(name, sweep)) for name in (*OFFERED, "devices"))
+
+
+def _widget(name: str, sweep: Sweep, change: Change) -> None:
+    if name in FEW:
+        knobs.pills(name, sweep, on_change=change)
+    elif name in SWEEPS.axes:
+        more = {"format_func": _device} if name == "devices" else {}
+        empty = EMPTY.get(name, "At least one")
+        knobs.several(name, sweep, _offered(name, sweep), placeholder=empty, on_change=change, **more)
+    elif name == "seconds":
+        ends = (float(SWEEPS.knobs[name].low or 0), _longest(sweep), 1.0)
+        knobs.slider(name, sweep, ends, format="%.0f s", on_change=change)
+    else:
+        knobs.number(name, sweep, on_change=change)
+
+
+def _offered(name: str, sweep: Sweep) -> list[Any]:
+    """What the menu of an axis has, the sweep's own values included."""
+    if name == "devices":
+        return list(dict.fromkeys([*compute.timing.devices(), *sweep.devices]))
+    return sorted({*OFFERED[name], *getattr(sweep, name)}) if name in OFFERED else list(SWEEPS.knobs[name].choices)
+
+
+def _device(key: str) -> str:
+    return f"{key}: {compute.timing.devices().get(key, 'not on this machine')}"
+
+
+def _longest(sweep: Sweep) -> float:
+    return max(limits().seconds, sweep.seconds)
+
+
+def _allowed(sweep: Sweep, query: Mapping[str, Any]) -> tuple[Sweep, list[str]]:
+    """With a time budget that this host allows; said where a link asks for more."""
+    found, notes = bounded(sweep)
+    return found, notes if "seconds" in query else []
+
+
+SWEEP = Kind(SWEEPS, draw, look, frozenset(SWEEPS.knobs), opened=_allowed)

@@ -1,0 +1,99 @@
+"""All that a session keeps. Sole owner of st.session_state: one key for what this app knows, beside those of widgets.
+
+What a page wants to find again in its next run, it `put`s there under a name of its own, and finds it `kept`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import uuid4
+
+import streamlit as st
+
+from attention.ui.session.held import Held
+from attention.ui.session.part import Part
+from attention.ui.session.told import Told, Widgets
+
+KEY = "session"
+
+
+@dataclass
+class Session:
+    """What this app knows of a visitor: settings, what is on the screen, and what the browser was told.
+
+    `page`: the name of the page, and `about`: which kind of settings it shows, of those that are `held`. `parts` beside its
+    view, the `looks` that they were drawn with and those that `follow` a change, once the view is drawn. `run`: the fragments
+    of the last run that took up what widgets say; `fresh`: a callback has done so for the run that it asked for. `ahead`
+    starts what the view waits for. The view has `drawn` these settings, `viewed` then by the clock; it `arrives` when it is
+    the first of the session, and is `hurried` when it follows close upon the one before.
+    """
+
+    page: str = ""
+    about: str = ""
+    held: dict[str, Held[Any]] = field(default_factory=dict)
+    told: Told = field(default_factory=Told)
+    parts: dict[str, Part] = field(default_factory=dict)
+    looks: dict[str, object] = field(default_factory=dict)
+    follow: frozenset[str] = frozenset()
+    run: list[str] | None = None
+    fresh: bool = False
+    ahead: Callable[[Any], object] | None = None
+    drawn: Any = None
+    viewed: float | None = None
+    arrives: bool = True
+    hurried: bool = False
+    visitor: str = field(default_factory=lambda: uuid4().hex)
+
+    @property
+    def here(self) -> Held[Any]:
+        """The settings that the page is about."""
+        return self.held[self.about]
+
+    @property
+    def behind(self) -> frozenset[str]:
+        """The parts on the screen that are not what they should be, other than by what was moved there."""
+        setting = self.here.setting
+        return frozenset(
+            name
+            for name, look in self.looks.items()
+            if self.told.waits(self.parts[name].knobs) or look != self.parts[name].look(setting)
+        )
+
+
+def session() -> Session:
+    """The visitor's."""
+    if KEY not in st.session_state:
+        st.session_state[KEY] = Session()
+    return st.session_state[KEY]
+
+
+def widgets() -> Widgets:
+    """What each widget holds, by its key."""
+    return st.session_state
+
+
+def put(**values: Any) -> None:
+    """Sets knobs: the next rerun takes them up as if a widget had been moved, and tells their widgets. Keeps what is none."""
+    state, here = session(), session().here
+    state.told.tell(st.session_state, here.keyed(values))
+    st.session_state.update({name: value for name, value in values.items() if name not in here.kind.settings.knobs})
+    here.forget(values)
+
+
+def kept(name: str, otherwise: Any = None) -> Any:
+    """What `put` has put there in this session, and what a widget of this key holds."""
+    return st.session_state.get(name, otherwise)
+
+
+def taken_up() -> Any:
+    """The settings of what the widgets say now."""
+    state = session()
+    return state.here.take_up(st.session_state, state.told)
+
+
+def heard() -> None:
+    """Puts right what a browser says that has yet to hear of new values."""
+    state = session()
+    state.told.heard(st.session_state, state.here.meant)
