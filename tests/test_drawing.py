@@ -86,15 +86,14 @@ def test_who_asks_for_another_picture_turns_away_from_the_last_one_at_once(slow)
     assert first.state == "cancelled"
 
 
-def test_who_leaves_stops_the_drawing_and_who_waits_gets_the_next_turn(slow, monkeypatch):
+def test_who_leaves_stops_the_drawing_and_who_waits_gets_the_next_turn(slow):
     studio = Studio()
     left, other = studio.ask(SMALL, SIDE, ME), Config(tokens=1200, heads=2, d_model=8)
     until(lambda: left.heads)
-    monkeypatch.setattr(Drawing, "gone", 0.3)
     waits = studio.ask(other, SIDE, YOU)
     assert studio.line.before(waits) == 1 and waits.looked_at(waits.preview, YOU).tokens == 1200
     slow["open"] = True
-    left.looks[ME] -= 1  # nobody has looked for a second
+    left.looks[ME] -= Drawing.gone  # nobody has looked for so long
 
     def looked() -> bool:
         return studio.ask(other, SIDE, YOU).state == "done"

@@ -16,6 +16,7 @@ from typing import TypeVar
 from attention.ui.background.task import Task
 
 T = TypeVar("T", bound=Task)
+ROUND = 15.0  # seconds between two looks at what nobody asks for
 FAILED = "It failed, and the log says why."
 log = logging.getLogger(__name__)
 
@@ -162,14 +163,13 @@ class Line:
                 self.returned(task)
 
     def _drop(self) -> None:
-        """Drops what has ended and nobody has looked at for long, and comes back for the rest when its time is over."""
+        """Drops what has ended and nobody has looked at for long, and comes back for the rest though no page may do."""
         recent = sorted(self.tasks, key=lambda task: task.seen)[-self.kept :]
         now = self.clock()
         self.tasks = [task for task in self.tasks if task.open or (task in recent and now - task.seen < self.expiry)]
-        ended = [task.seen for task in self.tasks if not task.open]
-        if ended and not self.armed:
+        if self.tasks and not self.armed:
             self.armed = True
-            self.later(min(ended) + self.expiry - now, self._due)
+            self.later(ROUND, self._due)
 
     def _due(self) -> None:
         with self.lock:

@@ -117,21 +117,23 @@ class Task:
     def leave(self, visitor: str) -> None:
         """A visitor no longer waits for it; with the last one it is cancelled, and what is finished stays."""
         with self.lock:
-            self.looks.pop(visitor, None)
+            looked = self.looks.pop(visitor, None)
             self.resting.discard(visitor)
-            if self.open and not self._here():
+            if looked is not None and not self._here():
                 self.end("cancelled")
         self.settled()
 
     def pause(self, visitor: str) -> None:
         """A visitor would have it rest, as it does once nobody who looks would have it run."""
         with self.lock:
+            self.look(visitor)
             self.resting |= {visitor} if self.pauses else set()
         self.settled()
 
     def go_on(self, visitor: str) -> None:
         """The same visitor would have it run again, which it does at its place in line."""
         with self.lock:
+            self.look(visitor)
             self.resting.discard(visitor)
         self.settled()
 

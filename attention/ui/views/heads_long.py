@@ -105,8 +105,8 @@ def _growing(config: Config, drawing: Drawing) -> None:
     if drawn(config) is not drawing or not _awaited(drawing):
         st.rerun()
     done, size = len(drawing.heads), tables.quantity(drawing.claim, "B")
-    what = f"head {done + 1}" if drawing.state == "running" else f"{done} heads"
-    said = f"Exact weights: {what} of {config.heads}, {size}."
+    what = f"head {done + 1} of {config.heads}" if drawing.state == "running" else f"{done} of {config.heads} heads"
+    said = f"Exact weights: {what}, {size}."
     background.going(drawing, compute.long.STUDIO.line, said, partial(_cancel, drawing))
     _squares(config, drawing)
 
