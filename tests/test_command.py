@@ -61,6 +61,14 @@ def test_help_explains_every_knob(capsys):
     assert "4 b h n^2 d" in text
 
 
+def test_the_command_that_pages_and_the_readme_name_is_this_one():
+    ended = subprocess.run(
+        [sys.executable, "-m", "attention.timing", "--list"], cwd=ROOT, capture_output=True, text=True, timeout=120
+    )
+    known = [f"{name:36}{how.help}" for name, how in command.IMPLEMENTATIONS.items()]
+    assert (ended.returncode, ended.stdout.splitlines()[-len(known) :]) == (0, known)
+
+
 def test_list_names_devices_and_implementations(capsys):
     assert main(["--list"]) == 0
     text = capsys.readouterr().out
@@ -114,7 +122,7 @@ def test_a_file_that_is_lost_meanwhile_costs_no_report(monkeypatch, tmp_path, ca
 
 BROKEN = """
 import sys
-from attention import command
+from attention.timing import __main__ as command
 from tests.timings import made
 def measure(sweep, on_timing, **_):
     for i in range(9):
