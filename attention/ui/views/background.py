@@ -53,8 +53,10 @@ def told(task: Task, said: str, before: int, visitor: str) -> str:
 
 def _seconds(task: Task) -> str:
     """In steps that a reader can use: a number that trembles says more than is known."""
-    left = task.left or 0.0
-    return f"{task.about.capitalize()} {duration(math.ceil(left) if left < 10 else 5 * math.ceil(left / 5))}"
+    left = math.ceil(task.left or 0.0)
+    return (
+        f"{task.about.capitalize()} {duration(left if left < 10 or task.about != 'about' else 5 * math.ceil(left / 5))}"
+    )
 
 
 def _pace(task: Task) -> str:
