@@ -61,6 +61,14 @@ def test_help_explains_every_knob(capsys):
     assert "4 b h n^2 d" in text
 
 
+def test_the_command_that_pages_and_the_readme_name_is_this_one():
+    ended = subprocess.run(
+        [sys.executable, "-m", "attention.timing", "--list"], cwd=ROOT, capture_output=True, text=True, timeout=120
+    )
+    known = [f"{name:36}{how.help}" for name, how in command.IMPLEMENTATIONS.items()]
+    assert (ended.returncode, ended.stdout.splitlines()[-len(known) :]) == (0, known)
+
+
 def test_list_names_devices_and_implementations(capsys):
     assert main(["--list"]) == 0
     text = capsys.readouterr().out

@@ -12,8 +12,8 @@ from attention import Config, head_maps
 from attention.maps.exact import HeadMaps
 from attention.maps.jobs import Cancelled
 from attention.sources.generated import queries_and_keys
-from attention.ui import drawing
-from attention.ui.drawing import Studio, asked
+from attention.ui.background import maps as drawing
+from attention.ui.background.maps import Drawing, Studio, asked
 
 SIDE, ME, YOU = 64, "me", "you"
 SMALL = Config(tokens=1500, heads=3, d_model=24, mask="window", span=500, positions="alibi")
@@ -86,21 +86,20 @@ def test_who_asks_for_another_picture_turns_away_from_the_last_one_at_once(slow)
     assert first.state == "cancelled"
 
 
-def test_who_leaves_stops_the_drawing_and_who_waits_gets_the_next_turn(slow, monkeypatch):
-    monkeypatch.setattr(drawing, "GONE", 0.3)
+def test_who_leaves_stops_the_drawing_and_who_waits_gets_the_next_turn(slow):
     studio = Studio()
     left, other = studio.ask(SMALL, SIDE, ME), Config(tokens=1200, heads=2, d_model=8)
     until(lambda: left.heads)
     waits = studio.ask(other, SIDE, YOU)
-    assert studio.waiting(waits) == 1 and waits.looked_at(waits.preview, YOU).tokens == 1200
+    assert studio.line.before(waits) == 1 and waits.looked_at(waits.preview, YOU).tokens == 1200
     slow["open"] = True
-    left.looks[ME] -= 1  # nobody has looked for a second
+    left.looks[ME] -= Drawing.gone  # nobody has looked for so long
 
     def looked() -> bool:
         return studio.ask(other, SIDE, YOU).state == "done"
 
     until(looked)
-    assert left.state in ("cancelled", "done") and studio.waiting(waits) == 0
+    assert left.state in ("left", "done") and studio.line.before(waits) == 0
 
 
 def test_a_drawing_that_fails_says_so_and_others_go_on(monkeypatch, caplog):
@@ -115,7 +114,7 @@ def test_a_drawing_that_fails_says_so_and_others_go_on(monkeypatch, caplog):
     assert found.state == "failed" and "no room" in caplog.text
     assert found.looked_at(found.preview, ME).tokens == 1500
     assert studio.ask(SMALL, SIDE, YOU) is found
-    studio.forget(found)
+    studio.line.forget(found)
     again = studio.ask(SMALL, SIDE, YOU)
     until(lambda: again.state == "done")
 
@@ -124,5 +123,5 @@ def test_only_a_few_finished_drawings_are_kept():
     studio = Studio()
     for seed in range(drawing.KEPT + 3):
         studio.ask(Config(tokens=1100, heads=1, d_model=4, seed=seed), SIDE, ME)
-        until(lambda: not any(each.open for each in studio.drawings.values()))
-    assert len(studio.drawings) == drawing.KEPT
+        until(lambda: not any(each.open for each in studio.line.tasks))
+    assert len(studio.line.tasks) == drawing.KEPT

@@ -57,7 +57,7 @@ def test_a_machine_that_is_too_busy_to_look_in_time_has_not_cancelled_anything(m
     def slow(config, drawing):
         if not given_up and drawing.open:
             drawing.looks.clear()
-            given_up.append(drawing.stopped())
+            given_up.append(drawing.given_up)
         row(config, drawing)
 
     monkeypatch.setattr(heads_long, "_row", slow)

@@ -12,13 +12,14 @@ import pytest
 from attention.timing import recordings
 from attention.timing.one_at_a_time import ITS_TURN, WAITING
 from attention.timing.sweep import Sweep
-from attention.ui import job as process
-from attention.ui import measuring
-from attention.ui.measuring import Desk, Job
+from attention.ui.background import process
+from attention.ui.background import sweeps as measuring
+from attention.ui.background.process import Measuring
+from attention.ui.background.sweeps import Desk
 from tests.timings import line
 
 ROWS = [recordings.row(timing) for timing in line([64, 128], [1.0, 2.0])]
-PATIENCE = 30
+PATIENCE, ME = 30, "me"
 
 
 @pytest.fixture
@@ -49,7 +50,7 @@ def until(condition) -> None:
 
 def test_timings_come_as_they_are_printed(program):
     program("tell(0, 0.5); tell(1, 1.0)")
-    job = Desk().submit(Sweep())
+    job = Desk().submit(Sweep(), ME)
     until(lambda: not job.open)
     assert job.state == "done"
     assert [recordings.row(timing) for timing in job.timings.values()] == ROWS
@@ -59,9 +60,9 @@ def test_timings_come_as_they_are_printed(program):
 def test_a_cancelled_job_keeps_what_was_measured_and_its_process_ends(program):
     program("tell(0, 0.5); time.sleep(600)")
     desk = Desk()
-    job = desk.submit(Sweep())
+    job = desk.submit(Sweep(), ME)
     until(lambda: job.timings)
-    desk.cancel(job)
+    job.leave(ME)
     until(lambda: job.process.poll() is not None)
     assert job.state == "cancelled"
     assert [timing.length for timing in job.timings.values()] == [64]
@@ -75,12 +76,12 @@ def test_one_is_measured_at_a_time_and_the_others_see_how_many_are_before_them(p
             time.sleep(0.02)
     """)
     desk = Desk()
-    jobs = [desk.submit(Sweep()) for _ in range(3)]
+    jobs = [desk.submit(Sweep(), ME) for _ in range(3)]
     until(lambda: jobs[0].timings)
-    assert [job.state for job in jobs] == ["measuring", "waiting", "waiting"]
-    assert [desk.before(job) for job in jobs] == [0, 1, 2]
-    desk.cancel(jobs[1])
-    assert desk.before(jobs[2]) == 1
+    assert [job.state for job in jobs] == ["running", "waiting", "waiting"]
+    assert [desk.line.before(job) for job in jobs] == [0, 1, 2]
+    jobs[1].leave(ME)
+    assert desk.line.before(jobs[2]) == 1
     (folder / "go").touch()
     until(lambda: not any(job.open for job in jobs))
     assert [job.state for job in jobs] == ["done", "cancelled", "done"]
@@ -91,20 +92,20 @@ def test_a_line_that_is_full_or_a_host_that_is_off_says_so(program, monkeypatch)
     program("time.sleep(600)")
     monkeypatch.setattr(measuring, "LINE", 1)
     desk = Desk()
-    first = desk.submit(Sweep())
+    first = desk.submit(Sweep(), ME)
     until(lambda: first.process)
-    second = desk.submit(Sweep())
-    assert desk.submit(Sweep()).said == "Too many are waiting; try again in a few minutes."
+    second = desk.submit(Sweep(), ME)
+    assert desk.submit(Sweep(), ME).said == "Too many are waiting; try again in a few minutes."
     monkeypatch.setenv("ATTENTION_MEASURE", "off")
-    refused = desk.submit(Sweep())
+    refused = desk.submit(Sweep(), ME)
     assert (refused.state, refused.said) == ("failed", "The owner of this host has switched measuring off.")
     for job in (second, first):  # what still waits would be measured once the test is over, with the program itself
-        desk.cancel(job)
+        job.leave(ME)
 
 
 def test_a_host_that_is_short_of_memory_says_so(monkeypatch):
     monkeypatch.setattr(measuring.devices, "free_bytes", lambda key: 300 * 2**20)
-    refused = Desk().submit(Sweep())
+    refused = Desk().submit(Sweep(), ME)
     assert refused.said == "This host has 300 MiB of memory left; measuring needs 700. Try later."
     assert not refused.open
 
@@ -122,14 +123,14 @@ def test_a_process_that_waits_for_another_program_says_so_and_keeps_its_budget(p
     monkeypatch.setattr(process, "GRACE", 1.0)
     monkeypatch.setattr(process, "WATCH", 0.02)
     desk = Desk()
-    job, behind = (desk.submit(Sweep(seconds=1.0)) for _ in range(2))
-    until(lambda: job.state == "held")
+    job, behind = (desk.submit(Sweep(seconds=1.0), ME) for _ in range(2))
+    until(lambda: job.held)
     time.sleep(2.2)
-    assert (job.state, desk.held, desk.before(behind)) == ("held", True, 1), "its budget has not started"
-    desk.cancel(behind)
+    assert (job.state, desk.held, desk.line.before(behind)) == ("running", True, 1), "its budget has not started"
+    behind.leave(ME)
     (folder / "go").touch()
     until(lambda: job.timings)
-    assert (job.state, desk.held) == ("measuring", False)
+    assert (job.state, desk.held) == ("running", False)
     until(lambda: not job.open)
     assert (job.state, job.said) == ("done", "")
 
@@ -138,9 +139,9 @@ def test_who_leaves_or_cancels_while_another_program_measures_makes_room(program
     program(f"print({WAITING!r}, flush=True); time.sleep(600)")
     monkeypatch.setattr(process, "WATCH", 0.02)
     desk = Desk()
-    for leave in (desk.cancel, lambda job: setattr(job, "seen", -1e9)):
-        job = desk.submit(Sweep())
-        until(lambda job=job: job.state == "held")
+    for leave in (lambda job: job.leave(ME), lambda job: job.looks.update({ME: -1e9})):
+        job = desk.submit(Sweep(), ME)
+        until(lambda job=job: job.held)
         leave(job)
         until(lambda job=job: job.process.poll() is not None)
         assert not job.open
@@ -150,7 +151,7 @@ def test_a_process_that_does_not_end_is_ended_and_that_is_said(program, monkeypa
     program("tell(0, 0.5); time.sleep(600)")
     monkeypatch.setattr(process, "GRACE", 0.5)
     monkeypatch.setattr(process, "WATCH", 0.02)
-    job = Desk().submit(Sweep(seconds=1.0))
+    job = Desk().submit(Sweep(seconds=1.0), ME)
     until(lambda: not job.open)
     assert job.state == "failed"
     assert job.said == "It was ended 0.5 seconds after its time budget was up, as it did not end by itself."
@@ -159,7 +160,7 @@ def test_a_process_that_does_not_end_is_ended_and_that_is_said(program, monkeypa
 
 def test_a_process_that_ends_by_another_signal_names_it(program):
     program("import os; os.kill(os.getpid(), 6)")
-    job = Desk().submit(Sweep())
+    job = Desk().submit(Sweep(), ME)
     until(lambda: not job.open)
     assert (job.state, job.said) == ("failed", "The measuring process ended by the signal SIGABRT.")
 
@@ -171,26 +172,26 @@ def test_who_no_longer_looks_makes_room(program, monkeypatch):
             time.sleep(0.05)
     """)
     desk = Desk()
-    job = desk.submit(Sweep())
+    job = desk.submit(Sweep(), ME)
     until(lambda: job.timings)
-    job.seen = time.monotonic() - 90
+    job.looks[ME] = time.monotonic() - 90
     time.sleep(3 * process.WATCH)
-    assert job.state == "measuring", "a hidden tab asks once a minute"
-    job.seen -= 60
+    assert job.state == "running", "a hidden tab asks once a minute"
+    job.looks[ME] -= 60
     until(lambda: not job.open)
     assert job.state == "left"
 
 
 def test_a_process_that_fails_says_its_last_words(program):
     program("print('device is gone'); sys.exit(2)")
-    job = Desk().submit(Sweep())
+    job = Desk().submit(Sweep(), ME)
     until(lambda: not job.open)
     assert (job.state, job.said) == ("failed", "device is gone")
 
 
 def test_a_process_that_the_system_ends_keeps_what_was_measured(program):
     program("tell(0, 0.5); import os; os.kill(os.getpid(), 9)")
-    job = Desk().submit(Sweep())
+    job = Desk().submit(Sweep(), ME)
     until(lambda: not job.open)
     assert job.state == "failed"
     assert job.said == "The system ended the measuring process; most likely its memory ran out."
@@ -200,13 +201,13 @@ def test_a_process_that_the_system_ends_keeps_what_was_measured(program):
 def test_the_owner_bounds_the_budget(program, monkeypatch):
     program("tell(0, 1.0)")
     monkeypatch.setenv("ATTENTION_MEASURE_SECONDS", "10")
-    job = Desk().submit(Sweep(seconds=600.0))
-    assert job.sweep.seconds == 10
+    job = Desk().submit(Sweep(seconds=600.0), ME)
+    assert job.settings.seconds == 10
     until(lambda: not job.open)
 
 
 def test_words_that_are_no_timing_are_not_taken_for_one():
-    job = Job(Sweep())
+    job = Measuring(Sweep())
     for text in ("Warning: something else", "[]", '{"timing": 7}', '{"timing": {"length": -1}}'):
         process.take_in(job, text)
     assert job.timings == {}

@@ -13,7 +13,8 @@ from streamlit.testing.v1 import AppTest
 
 from attention.timing.recordings import Timing, read, written
 from attention.timing.sweep import Sweep
-from attention.ui.measuring import DESK, Job
+from attention.ui.background.process import Measuring
+from attention.ui.background.sweeps import DESK
 from attention.ui.views import timing_recordings
 from tests.timings import GPU, failed, line, made
 
@@ -29,9 +30,11 @@ def run(query: dict[str, str] | None = None, **state) -> AppTest:
     return test.run()
 
 
-def done() -> Job:
+def done() -> Measuring:
     """A sweep of made-up numbers that has ended."""
-    return Job(Sweep(), "done", 1.0, timings={timing.case: timing for timing in line(LENGTHS, [0.001, 0.016, 0.256])})
+    return Measuring(
+        Sweep(), "done", 1.0, timings={timing.case: timing for timing in line(LENGTHS, [0.001, 0.016, 0.256])}
+    )
 
 
 def said(test: AppTest) -> str:
@@ -259,40 +262,42 @@ def test_a_link_that_asks_for_more_than_the_host_allows_is_cut_and_says_so(monke
 
 def test_a_peak_that_was_measured_at_a_busy_moment_is_said_to_be_too_low():
     fast = line(LENGTHS, [1e-4] * 3, operations=1e9)
-    assert "measured at a busy moment" in said(run(job=Job(Sweep(), "done", 1.0, timings={t.case: t for t in fast})))
+    assert "measured at a busy moment" in said(
+        run(job=Measuring(Sweep(), "done", 1.0, timings={t.case: t for t in fast}))
+    )
 
 
 def test_a_job_that_waits_says_how_many_are_before_it():
-    test = run(job=Job(Sweep()))
+    test = run(job=Measuring(Sweep()))
     assert test.button(key="cancel").label == "Cancel"
     assert "Waiting: 0 before this one. One sweep at a time" in test.get("progress")[0].proto.text
 
 
 def test_a_job_that_another_program_holds_up_says_so():
-    test = run(job=Job(Sweep(), "held"))
+    test = run(job=Measuring(Sweep(), "running", held=True))
     assert test.button(key="cancel").label == "Cancel"
     told = test.get("progress")[0].proto.text
     assert told == ("Waiting for another program on this host, which is measuring. The time budget starts after that.")
 
 
 def test_who_waits_behind_one_that_is_held_up_is_told(monkeypatch):
-    monkeypatch.setattr(DESK, "current", Job(Sweep(), "held"))
-    told = run(job=Job(Sweep())).get("progress")[0].proto.text
+    monkeypatch.setattr(DESK.line, "busy", {Measuring(Sweep(), "running", held=True)})
+    told = run(job=Measuring(Sweep())).get("progress")[0].proto.text
     assert told.endswith("The first waits for another program on this host, which is measuring.")
 
 
 def test_that_leaving_ends_a_sweep_is_said_before_and_after():
-    said_before = said(run(job=Job(Sweep(), "measuring")))
+    said_before = said(run(job=Measuring(Sweep(), "running")))
     assert "If nobody looks at this page for 120 seconds, the sweep ends." in said_before
     found = {timing.case: timing for timing in line(LENGTHS, [0.001, 0.016, 0.256])}
-    told = run(job=Job(Sweep(), "left", 0.5, timings=found)).get("progress")[0].proto.text
+    told = run(job=Measuring(Sweep(), "left", 0.5, timings=found)).get("progress")[0].proto.text
     assert told == "Ended, as nobody looked at this page for 120 seconds; 3 cases were measured and stay."
 
 
 @pytest.mark.parametrize(
     ("state", "cases", "told"),
     [
-        ("measuring", 9, "Measuring: 1 case so far. 1 came to nothing; *Every case* says why."),
+        ("running", 9, "Measuring: 1 case so far. 1 came to nothing; *Every case* says why."),
         ("done", 2, "Measured 1 case. 1 came to nothing; *Every case* says why."),
         (
             "done",
@@ -308,11 +313,11 @@ def test_that_leaving_ends_a_sweep_is_said_before_and_after():
 )
 def test_what_became_of_every_case_is_said(state, cases, told):
     found = {timing.case: timing for timing in (made(64), failed(128))}
-    assert run(job=Job(Sweep(), state, 0.5, cases=cases, timings=found)).get("progress")[0].proto.text == told
+    assert run(job=Measuring(Sweep(), state, 0.5, cases=cases, timings=found)).get("progress")[0].proto.text == told
 
 
 def test_a_job_that_failed_says_why_as_text():
-    test = run(job=Job(Sweep(), "failed", said="<b>[gone](http://host)"))
+    test = run(job=Measuring(Sweep(), "failed", said="<b>[gone](http://host)"))
     assert test.error[0].value == r"Measuring failed\. \<b\>\[gone\]\(http\://host\)".replace(r"failed\.", "failed.")
 
 

@@ -130,17 +130,21 @@ def each_head(
     query: Float[Tensor, "h n d"],
     key: Float[Tensor, "g n d"],
     *asked: Any,
+    begun: int = 0,
     executor: Executor | None = None,
     progress: Callable[[float], object] | None = None,
     cancelled: Callable[[], bool] | None = None,
     **options: Any,
 ) -> Iterator[HeadMaps]:
-    """The maps of `head_maps`, which takes the same, one head after the other, each as soon as it is there."""
+    """The maps of `head_maps`, which takes the same, one head after the other, each as soon as it is there.
+
+    The first `begun` heads are left out: those that there are already.
+    """
     picture, stats = blank(query, key, *asked, **options)
     bands = list(_bands(query, picture))
-    jobs = _jobs(query, key, picture, bands, stats)
-    done = watched(results(jobs, executor, cancelled), len(bands) * len(query), progress)
-    for head in range(len(query)):
+    jobs = islice(_jobs(query, key, picture, bands, stats), begun * len(bands), None)
+    done = watched(results(jobs, executor, cancelled), len(bands) * len(query), progress, begun * len(bands))
+    for head in range(begun, len(query)):
         yield _drawn(picture, head, bands, list(islice(done, len(bands))), stats)
 
 

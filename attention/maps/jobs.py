@@ -38,9 +38,11 @@ def _stop(cancelled: Callable[[], bool] | None) -> None:
         raise Cancelled("The maps were cancelled; nothing was kept.")
 
 
-def watched(results: Iterator[Pooled], total: int, progress: Callable[[float], object] | None) -> Iterator[Pooled]:
-    """The same results, while progress is told how much is done."""
-    for done, result in enumerate(results, 1):
+def watched(
+    results: Iterator[Pooled], total: int, progress: Callable[[float], object] | None, before: int = 0
+) -> Iterator[Pooled]:
+    """The same results, while progress is told how much is done, with so many that were done before."""
+    for done, result in enumerate(results, before + 1):
         if progress is not None:
             progress(done / total)
         yield result

@@ -202,3 +202,7 @@ def size(value: int | None) -> str:
         if value >= 2**power:
             return f"{value / 2**power:.3g} {unit}"
     return "< 1 MiB"
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

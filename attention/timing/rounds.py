@@ -227,9 +227,3 @@ def _threads(count: int) -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(before)
-
-
-if __name__ == "__main__":
-    from attention.timing.__main__ import main
-
-    raise SystemExit(main())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pyarrow as pa
 import streamlit as st
 import torch
@@ -15,9 +17,10 @@ from attention.maps.exact import split
 from attention.steps import program
 from attention.tables import rows as tables
 from attention.ui import compute, proof
+from attention.ui.background.maps import Drawing
 from attention.ui.controls import knobs
-from attention.ui.drawing import Drawing
 from attention.ui.session import gestures, page, pause
+from attention.ui.views import background
 from attention.ui.views import heads_parts as parts
 from attention.ui.words import plain
 from attention.wire.cells import pixel_cells
@@ -77,17 +80,17 @@ def drawn(config: Config) -> Drawing:
 
 def _awaited(drawing: Drawing) -> bool:
     """Is there more to come, and does this visitor wait for it?"""
-    return drawing.open and page.kept(STOPPED) != drawing.config
+    return drawing.open and page.kept(STOPPED) != drawing.settings
 
 
 def _cancel(drawing: Drawing) -> None:
     drawing.leave(page.visitor())
-    page.change(**{STOPPED: drawing.config})
+    page.change(**{STOPPED: drawing.settings})
 
 
 def _again(drawing: Drawing) -> None:
     if drawing.state == "failed":
-        compute.long.STUDIO.forget(drawing)
+        compute.long.STUDIO.line.forget(drawing)
     page.change(**{STOPPED: None})
 
 
@@ -103,12 +106,10 @@ def _growing(config: Config, drawing: Drawing) -> None:
     one_thread()
     if drawn(config) is not drawing or not _awaited(drawing):
         st.rerun()
-    before, guess = compute.long.STUDIO.waiting(drawing), drawing.estimate
-    what = f"head {len(drawing.heads) + 1} of {config.heads}" if not before else f"waiting for {before} other map(s)"
-    cost = f"about {tables.duration(guess.seconds)} and {tables.quantity(guess.bytes, 'B')} in all"
-    bar, stop = st.columns([5, 1], vertical_alignment="center")
-    bar.progress(drawing.share, f"Exact weights: {what} · {cost}")
-    stop.button("Cancel", on_click=_cancel, args=(drawing,), key="cancel", width="stretch")
+    done, size = len(drawing.heads), tables.quantity(drawing.claim, "B")
+    what = f"head {done + 1} of {config.heads}" if drawing.state == "running" else f"{done} of {config.heads} heads"
+    said = f"Exact weights: {what}, {size}."
+    background.going(drawing, compute.long.STUDIO.line, said, partial(_cancel, drawing))
     _squares(config, drawing)
 
 
@@ -116,11 +117,9 @@ def _ended(drawing: Drawing) -> None:
     """What became of a drawing that has an end other than the one that was hoped for."""
     if drawing.state == "done":
         return
-    exact = f"{len(drawing.heads)} of {drawing.config.heads} heads are exact, the others a preview"
+    exact = f"{len(drawing.heads)} of {drawing.settings.heads} heads are exact, the others a preview"
     why = "It failed, and the log says why" if drawing.state == "failed" else "Cancelled"
-    said, again = st.columns([5, 1], vertical_alignment="center")
-    said.caption(f"{why}: {exact}.")
-    again.button("Draw again", on_click=_again, args=(drawing,), key="again", width="stretch")
+    background.ended(drawing, f"{why}: {exact}.", partial(_again, drawing))
 
 
 def _squares(config: Config, drawing: Drawing) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import streamlit as st
 
@@ -10,15 +11,15 @@ from attention.timing import devices
 from attention.timing.recordings import Timing
 from attention.timing.sweep import Sweep
 from attention.ui import compute
-from attention.ui.job import GONE
+from attention.ui.background.process import Measuring
+from attention.ui.background.sweeps import DESK
 from attention.ui.limits import limits
-from attention.ui.measuring import DESK, Job
 from attention.ui.session import page
-from attention.ui.views import timing_recordings, timing_results
+from attention.ui.views import background, timing_recordings, timing_results
 from attention.ui.words import plain
 
 EVERY = 1.5  # seconds between two looks at what is being measured
-LEAVING = f"If nobody looks at this page for {GONE:g} seconds, the sweep ends."
+LEAVING = f"If nobody looks at this page for {Measuring.gone:g} seconds, the sweep ends."
 WHY = {"done": " before the time was up"}
 HELD = " for another program on this host, which is measuring."
 METHOD = """
@@ -51,31 +52,34 @@ METHOD = """
 def view(sweep: Sweep) -> None:
     """The page of a sweep."""
     st.markdown("**Timing.** How long does this attention take, and from which length on does a GPU pay?")
-    job: Job | None = page.kept("job")
-    _start(sweep, job)
-    st.fragment(_live, run_every=EVERY if job and job.open else None)(sweep)
+    task = _task(sweep)
+    _start(sweep, task)
+    st.fragment(_live, run_every=EVERY if task and task.open else None)(sweep)
     timing_recordings.draw(sweep)
     with st.expander("How it is measured"):
         st.markdown(METHOD)
 
 
-def _start(sweep: Sweep, job: Job | None) -> None:
+def _task(sweep: Sweep) -> Measuring | None:
+    """What this visitor has measured, or what was measured of this sweep before the page was opened."""
+    found: Measuring | None = page.kept("job") or DESK.measured(sweep)
+    if found is not None:
+        found.look(page.visitor())
+    return found
+
+
+def _start(sweep: Sweep, task: Measuring | None) -> None:
     """The button, and what pressing it means."""
     button, told = st.columns([1, 4], vertical_alignment="center")
-    with button:
-        if job is not None and job.open:
-            how = {"on_click": DESK.cancel, "args": (job,), "help": f"What was measured stays. {LEAVING}"}
-            st.button("Cancel", key="cancel", width="stretch", **how)
-        else:
-            off = not limits().measure or bool(_absent(sweep))
-            how = {"on_click": _measure, "args": (sweep,), "disabled": off, "type": "primary"}
-            st.button("Measure here", key="measure", width="stretch", **how)
-    with told:
-        st.caption(LEAVING if job is not None and job.open else _estimate(sweep))
+    going = task is not None and task.open
+    off = going or not limits().measure or bool(_absent(sweep))
+    how = {"on_click": _measure, "args": (sweep,), "disabled": off, "type": "secondary" if going else "primary"}
+    button.button("Measure here", key="measure", width="stretch", **how)
+    told.caption(LEAVING if going else _estimate(sweep))
 
 
 def _measure(sweep: Sweep) -> None:
-    page.put(job=DESK.submit(sweep))
+    page.put(job=DESK.submit(sweep, page.visitor()))
 
 
 def _estimate(sweep: Sweep) -> str:
@@ -102,51 +106,69 @@ def _absent(sweep: Sweep) -> list[str]:
 
 def _live(sweep: Sweep) -> None:
     """What changes while a sweep is being measured: its progress, the charts and the table."""
-    job: Job | None = page.kept("job")
-    if job is not None:
-        _progress(job)
-        if not job.open and page.kept("job_was_open"):
+    task = _task(sweep)
+    if task is not None:
+        _progress(task)
+        if not task.open and page.kept("job_was_open"):
             page.put(job_was_open=False)
             st.rerun()
-        page.put(job_was_open=job.open)
-    found = [*(job.timings.values() if job else ()), *compute.timing.shipped(), *timing_recordings.opened()]
+        page.put(job_was_open=task.open)
+    found = [*(task.timings.values() if task else ()), *compute.timing.shipped(), *timing_recordings.opened()]
     _gpu_or_how(sweep, found)
     if found:
-        timing_results.draw(found, job.sweep.lengths if job else ())
+        timing_results.draw(found, task.settings.lengths if task else ())
 
 
-def _progress(job: Job) -> None:
+def _progress(task: Measuring) -> None:
     """How far a sweep is, or how it ended and what came of its cases."""
-    before = DESK.before(job)
-    measured = sum(timing.error is None for timing in job.timings.values())
-    cases = f"{measured} case{'s' * (measured != 1)}"
-    stay = "was measured and stays" if measured == 1 else "were measured and stay"
-    held = f" The first waits{HELD}" if DESK.held else ""
-    words = {
-        "waiting": f"Waiting: {before} before this one. One sweep at a time is measured on this host.{held}",
-        "held": f"Waiting{HELD} The time budget starts after that.",
-        "measuring": f"Measuring: {cases} so far.",
-        "done": f"Measured {cases}.",
-        "left": f"Ended, as nobody looked at this page for {GONE:g} seconds; {cases} {stay}.",
-        "cancelled": f"Cancelled; {cases} {stay}.",
-        "failed": f"Measuring failed. {plain(job.said)}",
-    }
-    rest = _rest(job, measured)
-    if job.state == "failed":
-        st.error("\n\n".join(filter(None, (words["failed"], rest.strip()))), icon=":material/error:")
+    measured = sum(timing.error is None for timing in task.timings.values())
+    said, rest = _said(task, measured), _rest(task, measured)
+    if task.open:
+        cancel = partial(task.leave, page.visitor())
+        background.going(task, DESK.line, said + rest, cancel, f"What was measured stays. {LEAVING}")
+    elif task is not page.kept("job"):
+        background.ended(task, f"Measured here {ago(task.clock() - (task.ended or 0))}: {_cases(measured)}.{rest}")
+    elif task.state == "failed":
+        st.error("\n\n".join(filter(None, (said, rest.strip()))), icon=":material/error:")
     else:
-        st.progress(min(job.share, 1.0) if job.state != "done" else 1.0, text=words[job.state] + rest)
+        background.ended(task, said + rest)
 
 
-def _rest(job: Job, measured: int) -> str:
+def _said(task: Measuring, measured: int) -> str:
+    """What became of it, but for the cases of which there is something to be said."""
+    cases, stay = _cases(measured), "was measured and stays" if measured == 1 else "were measured and stay"
+    held = f" The first waits{HELD}" if DESK.held else ""
+    return {
+        "waiting": f"One sweep at a time is measured on this host.{held}",
+        "running": f"Waiting{HELD} The time budget starts after that." if task.held else f"Measuring: {cases} so far.",
+        "done": f"Measured {cases}.",
+        "left": f"Ended, as nobody looked at this page for {task.gone:g} seconds; {cases} {stay}.",
+        "cancelled": f"Cancelled; {cases} {stay}.",
+        "failed": f"Measuring failed. {plain(task.said)}",
+    }[task.state]
+
+
+def _cases(measured: int) -> str:
+    return f"{measured} case{'s' * (measured != 1)}"
+
+
+def ago(seconds: float) -> str:
+    """How long ago that was, in words."""
+    minutes = int(seconds // 60)
+    if minutes < 1:
+        return "less than a minute ago"
+    return f"{minutes} minute{'s' * (minutes != 1)} ago" if minutes < 100 else f"{minutes / 60:.0f} hours ago"
+
+
+def _rest(task: Measuring, measured: int) -> str:
     """What is to be said of the cases that did not settle, came to nothing or were not begun."""
-    loose = sum(timing.error is None and not timing.settled for timing in job.timings.values())
-    nothing, unbegun = len(job.timings) - measured, job.unbegun
+    loose = sum(timing.error is None and not timing.settled for timing in task.timings.values())
+    nothing, unbegun = len(task.timings) - measured, task.unbegun
     said = [
-        f" {loose} did not settle: the host was busy, or the budget short." * (loose > 0 and not job.open),
+        f" {loose} did not settle: the host was busy, or the budget short." * (loose > 0 and not task.open),
         f" {nothing} came to nothing; *Every case* says why." * (nothing > 0),
-        f" {unbegun} {'was' if unbegun == 1 else 'were'} not begun{WHY.get(job.state, '')}."
-        * (unbegun > 0 and not job.open),
+        f" {unbegun} {'was' if unbegun == 1 else 'were'} not begun{WHY.get(task.state, '')}."
+        * (unbegun > 0 and not task.open),
     ]
     return "".join(said)
 

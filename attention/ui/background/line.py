@@ -1,0 +1,177 @@
+"""Tasks that wait in line: so many run at a time, in the order in which they were asked for.
+
+Whoever pauses keeps the place and lets others by. A page asks for its task again and again; whoever no longer asks has left,
+and a task that everybody has left ends at its next look at the clock, or when its turn comes.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import Counter
+from collections.abc import Callable, Hashable
+from time import monotonic
+from typing import TypeVar
+
+from attention.ui.background.task import Task
+
+T = TypeVar("T", bound=Task)
+ROUND = 15.0  # seconds between two looks at what nobody asks for
+FAILED = "It failed, and the log says why."
+log = logging.getLogger(__name__)
+
+
+def thread(call: Callable[[], None]) -> None:
+    """Calls in a thread of its own that does not keep a server from ending."""
+    threading.Thread(target=call, daemon=True).start()
+
+
+def timer(seconds: float, call: Callable[[], None]) -> None:
+    """Calls after so many seconds, unless the server has ended."""
+    waits = threading.Timer(seconds, call)
+    waits.daemon = True
+    waits.start()
+
+
+class Line:
+    """Runs `at_once` tasks in threads that `start` makes, as a lane does.
+
+    Of those that have ended the `kept` that were last looked at stay, for `expiry` seconds after that look.
+    """
+
+    def __init__(
+        self,
+        at_once: int,
+        start: Callable[[Callable[[], None]], object] = thread,
+        *,
+        kept: int = 3,
+        expiry: float = 600.0,
+        clock: Callable[[], float] = monotonic,
+        later: Callable[[float, Callable[[], None]], object] = timer,
+    ) -> None:
+        self.at_once, self.start, self.kept, self.expiry, self.clock, self.later = (
+            at_once,
+            start,
+            kept,
+            expiry,
+            clock,
+            later,
+        )
+        self.lock, self.tasks = threading.RLock(), list[Task]()  # by their places
+        self.busy: set[Task] = set()  # in whose run a thread is, be it on its way out
+        self.threads, self.armed = 0, False
+
+    def ask(self, kind: type[T], settings: Hashable, visitor: str, make: Callable[[], T] | None = None) -> T:
+        """The task of these settings, for a visitor: the one that there is, or one that takes the last place.
+
+        One that was given up is begun anew; one that has failed stays until it is forgotten.
+        """
+        with self.lock:
+            found = self.find(kind, settings) if kind.shared else None
+            if found is None or found.given_up:
+                self.forget(found)
+                found = make() if make else kind(settings, clock=self.clock)
+                self.tasks.append(found)
+            found.look(visitor)
+            for other in self.tasks:
+                if kind.one_each and other is not found and isinstance(other, kind):
+                    other.leave(visitor)
+            self.tidy()
+            return found
+
+    def find(self, kind: type[T], settings: Hashable, has: Callable[[T], bool] = lambda _: True) -> T | None:
+        """The newest task of these settings as it is, for somebody who does not wait for it."""
+        with self.lock:
+            fits = (task for task in reversed(self.tasks) if isinstance(task, kind) and task.settings == settings)
+            return next((task for task in fits if has(task)), None)
+
+    def pause(self, task: Task, visitor: str) -> None:
+        """Lets it rest, where nobody else would have it run."""
+        task.pause(visitor)
+        self.tidy()
+
+    def go_on(self, task: Task, visitor: str) -> None:
+        """Lets it run again, as soon as there is room."""
+        task.go_on(visitor)
+        self.tidy()
+
+    def forget(self, task: Task | None) -> None:
+        """Whoever asks for the same next gets a fresh start, as after a failure."""
+        with self.lock:
+            self.tasks = [other for other in self.tasks if other is not task]
+
+    def before(self, task: Task) -> int:
+        """How many have their turn before this one, those included that have it now."""
+        with self.lock:
+            if task not in self.tasks or task.settled() != "waiting":
+                return 0
+            return sum(other.settled() in ("waiting", "running") for other in self.tasks[: self.tasks.index(task)])
+
+    @property
+    def waiting(self) -> int:
+        """How many wait for their turn."""
+        with self.lock:
+            return sum(task.settled() == "waiting" for task in self.tasks)
+
+    @property
+    def claims(self) -> Counter[str]:
+        """Bytes that the tasks hold, by their kinds."""
+        with self.lock:
+            return sum((Counter({task.kind: task.claim}) for task in self.tasks), Counter())
+
+    def tidy(self) -> None:
+        """Ends what everybody has left, drops what has ended long ago, and sees to it that whatever can run does."""
+        with self.lock:
+            ready = sum(task.settled() == "waiting" for task in self.tasks)
+            self._drop()
+            for _ in range(min(ready, self.at_once - self.threads)):
+                self.threads += 1
+                self.start(self._work)
+
+    def take(self) -> Task | None:
+        """The task whose turn it is, if there is room for one."""
+        with self.lock:
+            for task in self.tasks:
+                if task not in self.busy and len(self.busy) < self.at_once and task.begin():
+                    self.busy.add(task)
+                    return task
+            return None
+
+    def returned(self, task: Task, error: Exception | None = None) -> None:
+        """Its run is over: with it the task, unless that was paused meanwhile."""
+        with self.lock:
+            self.busy.discard(task)
+            if error is not None:
+                task.end("failed", FAILED)
+            elif task.state == "running":
+                task.end("done")
+            self._drop()
+
+    def _work(self) -> None:
+        while True:
+            with self.lock:
+                task = self.take()
+                if task is None:
+                    self.threads -= 1
+                    return
+            try:
+                task.run()
+            except Exception as error:
+                log.exception("A task failed: %s of %s.", task.kind, task.settings)
+                self.returned(task, error)
+            else:
+                self.returned(task)
+
+    def _drop(self) -> None:
+        """Drops what has ended and nobody has looked at for long, and comes back for the rest though no page may do."""
+        recent = sorted(self.tasks, key=lambda task: task.seen)[-self.kept :]
+        now = self.clock()
+        self.tasks = [task for task in self.tasks if task.open or (task in recent and now - task.seen < self.expiry)]
+        if self.tasks and not self.armed:
+            self.armed = True
+            self.later(ROUND, self._due)
+
+    def _due(self) -> None:
+        with self.lock:
+            self.armed = False
+            self.tidy()

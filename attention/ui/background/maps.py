@@ -1,0 +1,159 @@
+"""Maps of long sequences for visitors: drawn in the background, head after head, while pages look on.
+
+A page asks for the drawing of a config, gets its preview, and comes back for the heads that are finished. One drawing
+is made at a time, by two threads for its blocks or by a cluster (attention/maps/cluster.py); others wait in line, each
+with its preview. A pause stops it within the head that it draws, which is begun again when it goes on.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Callable
+from concurrent.futures import Executor
+from concurrent.futures import TimeoutError as NotYet
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar, TypeVar
+
+from torch import Tensor
+
+from attention.config import Config
+from attention.machine.lanes import Lane, Work
+from attention.machine.threads import one_thread
+from attention.maps import cluster
+from attention.maps.estimate import THREADS, Estimate, estimate, measured_rate
+from attention.maps.exact import HeadMaps, each_head, joined
+from attention.maps.jobs import Cancelled
+from attention.maps.zoom import preview
+from attention.sources.generated import queries_and_keys
+from attention.ui.background.line import Line
+from attention.ui.background.task import Task
+
+KEPT = 3  # finished drawings, of at most 300 MB each
+EXPIRY = 900.0  # seconds after the last look for which they are kept
+MODEST = 15  # niceness of the threads that compute blocks
+T = TypeVar("T")
+
+
+def _modest() -> None:
+    """Lets every other thread go first: a long map may take its time, another visitor's slider may not. Linux only."""
+    one_thread()
+    if sys.platform == "linux":
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), MODEST)
+
+
+@dataclass(eq=False)
+class Drawing(Task):
+    """The maps of a config. `preview` comes first, then `heads`, in their order."""
+
+    settings: Config
+    side: int = field(kw_only=True)
+    estimate: Estimate = field(kw_only=True)
+    tensors: Work[tuple[Tensor, Tensor]] = field(kw_only=True)
+    preview: Work[HeadMaps] = field(kw_only=True)
+    blocks: Callable[[], Executor] = field(kw_only=True)
+    heads: list[HeadMaps] = field(default_factory=list, init=False)
+
+    kind: ClassVar[str] = "map"
+
+    def run(self) -> None:
+        """Draws the heads that are missing."""
+        try:
+            query, key = self.tensors.result()
+            self.preview.exception()  # the wait for what somebody looks for at this moment: all threads are its own
+            if self.stop():
+                return
+            self.in_earnest()
+            watched = {"executor": self.blocks(), "progress": self.progress, "cancelled": self.stop}
+            options = {"side": self.side, "begun": len(self.heads), **asked(self.settings)}
+            for head in each_head(query, key, **options, **watched):
+                self.heads.append(head)
+        except Cancelled:
+            self.progress(len(self.heads) / self.settings.heads)
+
+    @property
+    def guess(self) -> float:
+        """Seconds on a machine that does nothing else."""
+        return self.estimate.seconds
+
+    @property
+    def claim(self) -> int:
+        """Bytes at the peak while there is more to come; then those of what is finished, and of queries and keys."""
+        if self.open:
+            return self.estimate.bytes
+        held = self.tensors.result() if self.tensors.done() and not self.tensors.exception() else ()
+        maps = [part for head in self.heads for part in vars(head).values() if isinstance(part, Tensor)]
+        return sum(part.nbytes for part in (*held, *maps))
+
+    def looked_at(self, work: Work[T], visitor: str) -> T:
+        """What comes first, its tensors or its preview, which a visitor waits for."""
+        while True:
+            try:
+                return work.result(self.gone / 4)
+            except NotYet:
+                if work.done():
+                    raise
+                self.look(visitor)
+
+    @property
+    def maps(self) -> HeadMaps | None:
+        """The maps of all heads, None before all are finished."""
+        return joined(self.heads) if self.state == "done" else None
+
+
+class Studio:
+    """Draws what pages ask for."""
+
+    def __init__(self) -> None:
+        self.sketchers, self.own = Lane("sketch", 0, THREADS), Lane("blocks", 0, THREADS, _modest)
+        self.previews = Lane("preview", 1, 1)
+        self.line = Line(1, Lane("maps", 2, 1).submit, kept=KEPT, expiry=EXPIRY)
+
+    @cached_property
+    def blocks(self) -> Executor:
+        """Who computes blocks of rows: a cluster, where an owner names one."""
+        return cluster.executor() or self.own
+
+    def ask(self, config: Config, side: int, visitor: str) -> Drawing:
+        """The drawing of a config (give its `tensors`) for a visitor, begun if there is none or if it was given up.
+
+        Whoever asks turns away from all others.
+        """
+        return self.line.ask(Drawing, config, visitor, lambda: self._begun(config, side, visitor))
+
+    def find(self, config: Config) -> Drawing | None:
+        """The drawing of a config as it is, for somebody who has turned away from it."""
+        return self.line.find(Drawing, config)
+
+    def _begun(self, config: Config, side: int, visitor: str) -> Drawing:
+        guess = estimate(config.tokens, config.heads, config.d_model, config.rule, config.span, measured_rate())
+        tensors, sketch = self.previews.promise(), self.previews.promise()
+        first = {"estimate": guess, "tensors": tensors, "preview": sketch, "blocks": lambda: self.blocks}
+        found = Drawing(config, side=side, clock=self.line.clock, **first)
+        found.look(visitor)  # else the preview is taken for one that nobody waits for
+        self.previews.submit(self._sketch, found)
+        return found
+
+    def _sketch(self, drawing: Drawing) -> None:
+        for future, make in ((drawing.tensors, self._tensors), (drawing.preview, self._preview)):
+            try:
+                future.set_result(make(drawing))
+            except Exception as error:  # whoever waits for it gets it
+                future.set_exception(error)
+
+    def _tensors(self, drawing: Drawing) -> tuple[Tensor, Tensor]:
+        if drawing.given_up:
+            raise Cancelled("Nobody waits for this picture any more.")
+        return queries_and_keys(drawing.settings, self.sketchers)
+
+    def _preview(self, drawing: Drawing) -> HeadMaps:
+        query, key = drawing.tensors.result()
+        return preview(query, key, executor=self.sketchers, side=drawing.side, **asked(drawing.settings))
+
+
+def asked(config: Config) -> dict[str, Any]:
+    """What `head_maps` is asked for, apart from the size of the picture."""
+    options = {"mask": config.rule, "span": config.span, "scale": config.factor, "pool": "max"}
+    return options | {"positions": config.positions, "softcap": config.softcap or None, "softmax": config.softmax}

@@ -1,0 +1,60 @@
+"""Measuring for visitors: one sweep at a time on this host, in a process of its own.
+
+A process of its own has the threads that it states, memory that nobody else moves, and can be ended in the middle of a
+call; the app's own threads and its other visitors are left alone. Who comes while another one measures waits in line.
+What was measured stays for a while: a page that is opened again shows it.
+
+A visitor's sweep and its process are in `process.py`, what the owner of a host allows in `attention/ui/limits.py`.
+"""
+
+from __future__ import annotations
+
+from attention.timing import devices
+from attention.timing.sweep import Sweep
+from attention.ui.background.line import Line
+from attention.ui.background.process import NEEDED, Measuring
+from attention.ui.limits import bounded, limits
+
+LINE = 8  # sweeps that may wait
+KEPT = 16  # sweeps that have ended
+EXPIRY = 3600.0  # seconds after the last look for which they are kept
+
+
+class Desk:
+    """Takes sweeps and measures them one after the other."""
+
+    def __init__(self) -> None:
+        self.line = Line(1, kept=KEPT, expiry=EXPIRY)
+
+    def submit(self, sweep: Sweep, visitor: str) -> Measuring:
+        """Puts a sweep at the end of the line, its budget cut to what the host allows."""
+        sweep = bounded(sweep)[0]
+        with self.line.lock:
+            refusal = _refusal(self.line.waiting)
+            if not refusal:
+                return self.line.ask(Measuring, sweep, visitor)
+        return Measuring(sweep, "failed", said=refusal)
+
+    def measured(self, sweep: Sweep) -> Measuring | None:
+        """What was last measured of a sweep, be it by somebody else or before a page was opened again."""
+        return self.line.find(Measuring, bounded(sweep)[0], lambda task: not task.open and bool(task.timings))
+
+    @property
+    def held(self) -> bool:
+        """Does the sweep that would be measured now wait for a program outside of this app?"""
+        return any(isinstance(task, Measuring) and task.held for task in [*self.line.busy])
+
+
+DESK = Desk()
+
+
+def _refusal(waiting: int) -> str:
+    """Why nothing more is taken at the moment; empty where it is."""
+    if not limits().measure:
+        return limits().why
+    free = devices.free_bytes("cpu")
+    if free is not None and free < NEEDED:
+        return (
+            f"This host has {free / 2**20:,.0f} MiB of memory left; measuring needs {NEEDED / 2**20:,.0f}. Try later."
+        )
+    return "Too many are waiting; try again in a few minutes." if waiting >= LINE else ""

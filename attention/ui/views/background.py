@@ -1,0 +1,68 @@
+"""A task in the background as any page shows it: how far it is, how long it will take, pause, cancel, its end."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import streamlit as st
+
+from attention.maps.estimate import THREADS
+from attention.tables.rows import duration
+from attention.timing.devices import cores
+from attention.ui.background import pace
+from attention.ui.background.line import Line
+from attention.ui.background.task import Task
+from attention.ui.session import page
+
+
+def going(task: Task, line: Line, said: str, cancel: Callable[[], None], why: str | None = None) -> None:
+    """A task that this visitor waits for: `said` of it, the time, and buttons; `why` helps with Cancel."""
+    visitor = page.visitor()
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.progress(min(task.share, 1.0), told(task, said, line.before(task), visitor))
+        if task.pauses and visitor in task.resting:
+            st.button(
+                "Continue", key="continue", icon=":material/play_arrow:", on_click=line.go_on, args=(task, visitor)
+            )
+        elif task.pauses:
+            how = {"help": "What is finished stays. Others may go first meanwhile.", "icon": ":material/pause:"}
+            st.button("Pause", key="pause", on_click=line.pause, args=(task, visitor), **how)
+        st.button("Cancel", key="cancel", on_click=cancel, help=why)
+
+
+def ended(task: Task, said: str, again: Callable[[], None] | None = None) -> None:
+    """What became of a task, where it is, and a way to begin it again."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.progress(1.0 if task.state == "done" else min(task.share, 1.0), said)
+        if again is not None:
+            st.button("Draw again", key="again", on_click=again)
+
+
+def told(task: Task, said: str, before: int, visitor: str) -> str:
+    """What is said of a task, and what there is to wait for: a turn, the others, some seconds."""
+    if task.state == "waiting":
+        said, how = f"Waiting: {before} before this one. {said}", "once it begins."
+    elif task.state == "paused":
+        said, how = f"Paused. {said}", "left when it goes on."
+    else:
+        said += " Another visitor waits for it, so it goes on." if visitor in task.resting else ""
+        how = f"left{_pace(task)}."
+    return said if task.left is None else f"{said} {_seconds(task)} {how}"
+
+
+def _seconds(task: Task) -> str:
+    """In steps that a reader can use: a number that trembles says more than is known."""
+    left = math.ceil(task.left or 0.0)
+    return (
+        f"{task.about.capitalize()} {duration(left if left < 10 or task.about != 'about' else 5 * math.ceil(left / 5))}"
+    )
+
+
+def _pace(task: Task) -> str:
+    """Why it takes longer than it would alone, as far as is known."""
+    if task.guess is None:
+        return ""
+    if pace.busy(THREADS, cores()):
+        return ": this host is busy"
+    return ", more than was expected" if task.slow else ""
