@@ -67,6 +67,23 @@ def test_a_cancelled_drawing_keeps_what_is_finished_and_can_be_begun_anew(slow):
     assert len(again.heads) == 3 and again is not found
 
 
+def test_a_paused_drawing_lets_others_by_and_goes_on_with_the_head_that_it_was_at(slow):
+    studio, other = Studio(), Config(tokens=1100, heads=1, d_model=4)
+    found = studio.ask(SMALL, SIDE, ME)
+    until(lambda: len(found.heads) == 1)
+    first = found.heads[0]
+    studio.line.pause(found, ME)
+    slow["open"] = True
+    until(lambda: studio.ask(other, SIDE, YOU).state == "done")
+    until(lambda: found not in studio.line.busy)
+    assert (found.state, len(found.heads), found.share) == ("paused", 1, 1 / 3)
+    studio.line.go_on(found, ME)
+    until(lambda: studio.ask(SMALL, SIDE, ME).state == "done")
+    want = head_maps(*queries_and_keys(SMALL), side=SIDE, **asked(SMALL))
+    assert found.heads[0] is first and found.share == 1
+    assert torch.equal(found.maps.most, want.most) and torch.equal(found.maps.lse, want.lse)
+
+
 def test_a_drawing_goes_on_while_another_visitor_waits_for_it(slow):
     studio = Studio()
     found = studio.ask(SMALL, SIDE, ME)

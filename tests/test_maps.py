@@ -259,6 +259,15 @@ def test_combined_rules_and_heads_one_by_one():
         )
 
 
+def test_heads_that_there_are_already_are_left_out_and_count_as_done():
+    query, key, shares = normal(2, 4, 300, 8), normal(3, 2, 300, 8), []
+    options = {"side": 32, "positions": "alibi"}
+    every = list(each_head(query, key, causal, **options))
+    rest = list(each_head(query, key, causal, begun=3, progress=shares.append, **options))
+    assert [one.numbers for one in rest] == [range(3, 4)] and torch.equal(rest[0].pixels, every[3].pixels)
+    assert min(shares) > 0.75 and shares[-1] == 1
+
+
 @pytest.mark.usefixtures("small_blocks")
 def test_an_executor_changes_nothing():
     query, key = normal(4, 2, 100, 4), normal(5, 2, 100, 4)

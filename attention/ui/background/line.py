@@ -49,14 +49,8 @@ class Line:
         clock: Callable[[], float] = monotonic,
         later: Callable[[float, Callable[[], None]], object] = timer,
     ) -> None:
-        self.at_once, self.start, self.kept, self.expiry, self.clock, self.later = (
-            at_once,
-            start,
-            kept,
-            expiry,
-            clock,
-            later,
-        )
+        self.at_once, self.start, self.later = at_once, start, later
+        self.kept, self.expiry, self.clock = kept, expiry, clock
         self.lock, self.tasks = threading.RLock(), list[Task]()  # by their places
         self.busy: set[Task] = set()  # in whose run a thread is, be it on its way out
         self.threads, self.armed = 0, False
