@@ -6,6 +6,7 @@ ground up, where each may import what stands before it:
     masks scores inputs    rules about a pair of tokens, about a score, about where x comes from
     machine                memory, threads, who may wait for whom, what is kept
     attend layer           attention with the weights of every head, as a function and as a module
+    recorded               attention that was recorded: the format, and the files that ship
     config codec           every knob, and the link that carries them
     sources                where queries, keys and values come from
     trace heads            every step of one pass; what a head does, in numbers

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
-from attention.config import DEFAULTS, KNOBS, Config, ConfigError, check, fitted, misfit, short
+from attention.config import DEFAULTS, KNOBS, Config, ConfigError, check, decided, defaults, fitted, misfit, short
 
 WHOLE = re.compile(r"[+-]?[0-9]{1,9}", re.ASCII)
 REAL = re.compile(r"[+-]?([0-9]{1,9}\.?[0-9]{0,20}|\.[0-9]{1,20})(e[+-]?[0-9]{1,3})?", re.ASCII | re.IGNORECASE)
@@ -20,7 +20,8 @@ REAL = re.compile(r"[+-]?([0-9]{1,9}\.?[0-9]{0,20}|\.[0-9]{1,20})(e[+-]?[0-9]{1,
 
 def to_query(config: Config) -> dict[str, str]:
     """The knobs that differ from their defaults, as text; `from_query` gives the same config back."""
-    return {name: str(value) for name, value in vars(config).items() if value != DEFAULTS[name]}
+    plain = defaults(config.source)
+    return {name: str(value) for name, value in vars(config).items() if value != plain[name]}
 
 
 def link(config: Config) -> str:
@@ -34,12 +35,14 @@ def from_query(mapping: Mapping[str, str | Sequence[str]]) -> tuple[Config, list
     Unknown names, values that are no number, out of range or none of the choices are ignored. A name given twice counts
     the last time. Never raises.
     """
-    values, notes = dict(DEFAULTS), []
+    named, notes = {}, []
     for name, given in mapping.items():
         try:
-            values[name] = _value(name, given)
+            named[name] = _value(name, given)
         except ConfigError as error:
             notes.append(str(error))
+    values = defaults(named.get("source", DEFAULTS["source"])) | named
+    notes += _ignored(values, named)
     config, moved = fit(values)
     return config, notes + moved
 
@@ -47,9 +50,18 @@ def from_query(mapping: Mapping[str, str | Sequence[str]]) -> tuple[Config, list
 def fit(values: Mapping[str, Any]) -> tuple[Config, list[str]]:
     """The nearest valid config to values that are each allowed by themselves, and what was moved."""
     fitting = fitted(dict(values))
-    moved = [name for name, value in fitting.items() if value != values[name] and not _whole(values, name)]
+    known = decided(values["source"])  # a page shows these as they are, whatever was asked for
+    moved = [name for name, value in fitting.items() if value != values[name] and name not in known]
+    moved = [name for name in moved if not _whole(values, name)]
     notes = [f"{misfit(dict(values), name)}: {name} moved to {_said(fitting[name])}." for name in moved]
     return Config(**fitting), notes
+
+
+def _ignored(values: Mapping[str, Any], named: Mapping[str, Any]) -> list[str]:
+    """A sentence for each knob that a link names and its source decides."""
+    known = decided(values["source"])
+    lost = [name for name in named if name in known and named[name] != known[name]]
+    return [f"{name}={short(named[name])}: {misfit(dict(values), name)}; it was ignored." for name in lost]
 
 
 def _whole(values: Mapping[str, Any], name: str) -> bool:

@@ -10,12 +10,15 @@ import difflib
 import math
 import re
 import unicodedata
+from collections.abc import Callable
 from dataclasses import Field, dataclass, field, fields, replace
 from functools import lru_cache
 from typing import Any
 
 from attention.inputs import INPUTS
 from attention.masks import COMBINATIONS, MASKS, Rule
+from attention.recorded import shipped
+from attention.recorded.file import Shape
 from attention.scores import POSITIONS, SCALES, SOFTMAXES
 
 CELLS = 16_000_000  # weights of one trace, heads x tokens x tokens, at the most: 64 MB in float32
@@ -31,7 +34,26 @@ STEPS = (
 )  # fmt: skip
 TURNING = {chr(code) for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))}  # marks of writing direction
 RANGE = r"(?:\d{1,5}-\d{1,5})?"  # the first and the last of some tokens, or nothing for all
+GENERATED = "generated"  # the source whose attention is made from the knobs
+SHAPES: dict[str, Callable[[str], Shape]] = {"recorded": shipped.shape}  # of all other kinds of sources
+SOURCES = (GENERATED, *(f"recorded:{name}" for name in shipped.SHIPPED))
+MAKING: tuple[str, ...] = (
+    "input",
+    "text",
+    "projections",
+    "seed",
+    "sharing",
+    "keys",
+    "d_v",
+    "batch",
+)  # knobs that only make attention
 SENTENCE = "The river bank was steep so the boat left the bank and then the river took the boat"
+
+
+def shape(source: str) -> Shape | None:
+    """The sizes of a source, None where the knobs say them."""
+    kind, _, key = source.partition(":")
+    return SHAPES[kind](key) if kind in SHAPES else None
 
 
 class ConfigError(ValueError):
@@ -111,7 +133,7 @@ class Config:
     """One setting of every knob: frozen, hashable, valid. Raises `ConfigError` on anything else.
 
     `heads` divide `d_model`, `kv_heads` (0: one for each head) divide `heads`, `head` is one of the heads, `query` one
-    of the tokens (-1: the last), and tokens x d_model is at most 33,554,432.
+    of the tokens (-1: the last), and tokens x d_model is at most 33,554,432. What a `source` decides is as it is there.
     """
 
     tokens: int = _whole(18, 2, LONGEST, "Sequence length (tokens)", "How many tokens attend to each other. The weights of a head are a square of this side. Logarithmic from 128 on.")
@@ -126,6 +148,8 @@ class Config:
     input: str = _choice("words", INPUTS, "Input", "Where the tokens come from.")
     text: str = _text(SENTENCE, 2000, "Text", "Cut or repeated to the sequence length. Equal tokens get equal vectors.")
     projections: str = _choice("tied", ("independent", "tied", "identity"), "Projections", "W_q, W_k, W_v, W_o. Independent: Xavier, as in nn.MultiheadAttention. Tied: W_q = W_k, so that likeness shows. Identity: x itself.")
+    source: str = _choice(GENERATED, SOURCES, "Source", "Who made the queries, keys and values: the settings, or another whose recording is shown. A recording has tokens, heads and widths of its own; its mask and its scale are set as they were there until you change them.")
+    layer: int = _whole(0, 0, 127, "Layer", "The layer of the source, where it has several; counted from 0.")
     seed: int = _whole(0, 0, 9999, "Seed", "Another seed draws other vectors and other projections.")
     head: int = _whole(0, 0, 31, "Head in focus", "The head that is drawn large.", about="focus")
     query: int = _whole(LAST, LAST, LONGEST - 1, "Query in focus", "The token whose row of weights is drawn. -1 is the last one.", about="focus")
@@ -163,6 +187,11 @@ class Config:
         for name, value in fitted(vars(self)).items():
             if value != getattr(self, name):
                 raise ConfigError(_misfit(self, name, value))
+
+    @classmethod
+    def of(cls, source: str, **values: Any) -> Config:
+        """The config of a source as it is there, but for some knobs: what a link of these alone opens."""
+        return cls(**{**defaults(source), "source": source, **values})
 
     @property
     def d_head(self) -> int:
@@ -224,6 +253,24 @@ KNOBS: dict[str, Knob] = {entry.name: _knob(entry) for entry in fields(Config)}
 DEFAULTS: dict[str, Any] = {entry.name: entry.default for entry in fields(Config)}
 
 
+@lru_cache(maxsize=64)  # asked for whenever a config is made
+def decided(source: str) -> dict[str, Any]:
+    """The knobs that a source decides, and how: its sizes, and that nothing is made. None where all is made from knobs."""
+    sizes = shape(source)
+    if sizes is None:
+        return {"layer": 0}
+    groups = sizes.kv_heads % sizes.heads
+    own = {"tokens": sizes.tokens, "heads": sizes.heads, "d_model": sizes.heads * sizes.d_head, "kv_heads": groups}
+    one = {"layer": 0} if sizes.layers == 1 else {}
+    return {name: DEFAULTS[name] for name in MAKING} | own | {"positions": sizes.own["positions"]} | one
+
+
+def defaults(source: str) -> dict[str, Any]:
+    """Every knob as a link leaves it that names this source alone; `source` itself is left as by default."""
+    sizes = shape(source)
+    return DEFAULTS | (dict(sizes.own) if sizes else {}) | decided(source)
+
+
 def check(name: str, value: Any, knob: Knob | None = None) -> None:
     """Raises ConfigError unless the knob, that of the name or another given, allows this value by itself."""
     knob = knob or KNOBS[name]
@@ -242,6 +289,7 @@ def short(value: Any, longest: int = 80) -> str:
 
 def fitted(values: dict[str, Any]) -> dict[str, Any]:
     """The same values, each allowed by itself, moved to the nearest that fit together."""
+    values, sizes = values | decided(values["source"]), shape(values["source"])
     heads = values["heads"]
     d_model = min(max(heads, round(values["d_model"] / heads) * heads), KNOBS["d_model"].high // heads * heads)
     tokens = min(values["tokens"], CHANNELS // d_model)
@@ -253,6 +301,7 @@ def fitted(values: dict[str, Any]) -> dict[str, Any]:
         "cols": _inside(values["cols"], tokens),
         "head": min(values["head"], heads - 1),
         "query": min(values["query"], tokens - 1),
+        "layer": min(values["layer"], sizes.layers - 1 if sizes else 0),
     }
 
 
@@ -277,8 +326,13 @@ def _gap(values: dict[str, Any], groups: int) -> tuple[int, int]:
 
 def misfit(values: dict[str, Any], name: str) -> str:
     """Why this value does not fit the others."""
-    heads, tokens, value = values["heads"], values["tokens"], values[name]
+    source, value = values["source"], values[name]
+    if name in decided(source):
+        return f"the source {source} decides that"
+    values = values | decided(source)
+    heads, tokens, sizes = values["heads"], values["tokens"], shape(source)
     return {
+        "layer": f"there is no layer {value} among {sizes.layers if sizes else 1} (counted from 0)",
         "tokens": f"{tokens:,} tokens of {values['d_model']:,} channels are over the limit of {CHANNELS:,} channels",
         "d_model": f"{heads} heads don't divide a d_model of {value}",
         "kv_heads": f"{value} kv_heads don't divide {heads} heads",

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
+from types import MappingProxyType
 
 import torch
 from einops import rearrange, reduce, repeat
@@ -14,21 +16,13 @@ from torch import Tensor
 
 from attention.config import DEFAULTS, Config
 from attention.inputs import INPUTS, seeded
+from attention.inputs import tokens as texts
 from attention.scores import POSITIONS
+from attention.sources.given import Given, Projections, Source, Tokens
 
 KEPT = 2**21  # channels of all tokens up to which the last ones are kept: 8 MB in float32, five times
 SHARES = 2  # of the tokens, each the work of a thread where there are several
 LATER = ("mask", "combine", "second", "span", "scale", "temperature", "softcap", "softmax")  # knobs of what follows
-
-
-@dataclass(frozen=True)
-class Projections:
-    """The four matrices: `query (c c)`, `key value (c, kv_heads d)`, `output (c c)`; a token is a row, x @ W."""
-
-    query: Float[Tensor, "c c"]
-    key: Float[Tensor, "c g"]
-    value: Float[Tensor, "c g"]
-    output: Float[Tensor, "c c"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +34,34 @@ class Projected:
     q: Float[Tensor, "h q d"]
     k: Float[Tensor, "h k d"]
     v: Float[Tensor, "h k d"]
+
+
+class Generated:
+    """The origin whose queries, keys and values are made from the knobs alone."""
+
+    idle: Mapping[str, str] = MappingProxyType({"layer": "Made from the settings is one layer."})
+
+    def tokens(self, source: Source, config: Config) -> Tokens:
+        """The words or characters of a text input; of other inputs only their number."""
+        return _tokens(config.tokens, config.text, config.input)
+
+    def given(self, source: Source, config: Config) -> Given:
+        """Self-attention of the tokens of a config."""
+        own, made = self.tokens(source, config), projected(config)
+        parts = {name: getattr(made, name) for name in ("x", "projections", "q", "k", "v")}
+        return Given(config, own, own, config.rule, _provenance(config), **parts)
+
+
+def _provenance(config: Config) -> str:
+    made = "the unit matrix" if config.projections == "identity" else f"{config.projections}, drawn at random"
+    return (
+        f"Made from the settings, nothing of it learned: input {config.input}, projections {made}, seed {config.seed}."
+    )
+
+
+@lru_cache(maxsize=8)  # named whenever a row or a cell is
+def _tokens(n: int, text: str, name: str) -> Tokens:
+    return Tokens(n, tuple(texts(n, text, name)))
 
 
 def projected(config: Config) -> Projected:

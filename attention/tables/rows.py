@@ -21,14 +21,12 @@ from attention.analysis.mask_gallery import BLOCK, Exhibit
 from attention.codec import link
 from attention.config import Config
 from attention.heads import NUMBERS, Profile, profile, row_entropy
-from attention.inputs import tokens
 from attention.maps.exact import HeadMaps
 from attention.masks import COMBINATIONS, MASKS
+from attention.sources.origins import tokens
 from attention.steps.plan import steps
 from attention.trace import Trace
 
-MARKS = {"\n": "↵", "\t": "⇥"}
-LONGEST = 80  # characters of a token that are shown
 CSV_ROWS = 1_000_000
 
 
@@ -50,14 +48,8 @@ class Row:
 
 
 def labels(config: Config) -> list[str]:
-    """The tokens as they may be shown: cut, and spaces made visible; [] where the input is no text."""
-    return [shown(token) for token in tokens(config.tokens, config.text, config.input)]
-
-
-def shown(token: str) -> str:
-    """A token that can be read: a space is a mark, and what is too long is cut."""
-    token = "".join(MARKS.get(sign, "␣") for sign in token) if token.isspace() else token
-    return token if len(token) <= LONGEST else token[: LONGEST - 1] + "…"
+    """The tokens of a config's source as they may be shown; [] where they have no texts."""
+    return list(tokens(config).labels)
 
 
 def row(trace: Trace) -> Row:
