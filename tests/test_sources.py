@@ -36,7 +36,7 @@ def test_every_source_has_an_origin_and_knobs_that_fit_it(source):
     origin = ORIGINS[Source.of(config).kind]
     assert origin.idle.keys() == decided(source).keys()
     assert {name for name in KNOBS if idle(name, config)} == origin.idle.keys()
-    assert given(config).has == has(config)
+    assert given(config).has == has(source)
     t = trace(config)
     assert t.weights.shape == (config.heads, config.tokens, config.tokens)
     assert t.queries == t.keys == tokens(config)

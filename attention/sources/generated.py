@@ -45,18 +45,18 @@ class Generated:
         """The words or characters of a text input; of other inputs only their number."""
         return _tokens(config.tokens, config.text, config.input)
 
+    def provenance(self, source: Source, config: Config) -> str:
+        """That nothing was learned, and what was drawn."""
+        drawn = "the unit matrix" if config.projections == "identity" else f"{config.projections}, drawn at random"
+        return (
+            f"Made from the settings, nothing learned: input {config.input}, projections {drawn}, seed {config.seed}."
+        )
+
     def given(self, source: Source, config: Config) -> Given:
         """Self-attention of the tokens of a config."""
         own, made = self.tokens(source, config), projected(config)
         parts = {name: getattr(made, name) for name in ("x", "projections", "q", "k", "v")}
-        return Given(config, own, own, config.rule, _provenance(config), **parts)
-
-
-def _provenance(config: Config) -> str:
-    made = "the unit matrix" if config.projections == "identity" else f"{config.projections}, drawn at random"
-    return (
-        f"Made from the settings, nothing of it learned: input {config.input}, projections {made}, seed {config.seed}."
-    )
+        return Given(config, own, own, config.rule, self.provenance(source, config), **parts)
 
 
 @lru_cache(maxsize=8)  # named whenever a row or a cell is

@@ -26,6 +26,10 @@ class Origin(Protocol):
         """The tokens of a source by themselves, before anything is computed."""
         ...
 
+    def provenance(self, source: Source, config: Config) -> str:
+        """Who made it of what, in a sentence or two."""
+        ...
+
     def given(self, source: Source, config: Config) -> Given:
         """One layer under the settings of a config."""
         ...
@@ -46,12 +50,30 @@ def tokens(config: Config) -> Tokens:
     return ORIGINS[source.kind].tokens(source, config)
 
 
+def provenance(config: Config) -> str:
+    """Who made what a config names, and of what."""
+    source = Source.of(config)
+    return ORIGINS[source.kind].provenance(source, config)
+
+
+def named(source: str) -> str:
+    """The name of a source for the reader."""
+    kind, _, key = source.partition(":")
+    return f"{kind.capitalize()}: {key.replace('-', ' ')}" if key else "Made from the settings"
+
+
+def many_layers(config: Config) -> int:
+    """How many layers the source of a config has."""
+    sizes = shape(config.source)
+    return sizes.layers if sizes else 1
+
+
 def idle(name: str, config: Config) -> str:
     """Why a knob does nothing under the source of a config; empty where it does something."""
     return ORIGINS[Source.of(config).kind].idle.get(name, "")
 
 
-def has(config: Config) -> frozenset[str]:
-    """The parts that the source of a config has, known before anything is computed."""
-    sizes = shape(config.source)
+def has(source: str) -> frozenset[str]:
+    """The parts that a source has, known before anything is computed."""
+    sizes = shape(source)
     return sizes.has if sizes else frozenset(PARTS) - {"weights"}

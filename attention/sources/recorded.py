@@ -32,13 +32,17 @@ class Recorded:
         texts = recording(source.key).tokens
         return Tokens(len(texts), texts)
 
+    def provenance(self, source: Source, config: Config) -> str:
+        """What the file says of itself."""
+        found = recording(source.key)
+        return f"{found.what} Weights: {found.weights} License: {found.license}. Made: {found.made}."
+
     def given(self, source: Source, config: Config) -> Given:
         """One layer of the recording."""
         own, found = self.tokens(source, config), recording(source.key)
         q, k, v = (None if part is None else part[source.layer] for part in (found.q, found.k, found.v))
         parts = {"q": q, "k": _for_each(k, config.heads), "v": _for_each(v, config.heads)}
-        said = f"{found.what} Weights: {found.weights} License: {found.license}. Made: {found.made}."
-        return Given(config, own, own, config.rule, said, **parts)
+        return Given(config, own, own, config.rule, self.provenance(source, config), **parts)
 
 
 def _for_each(shared: Float[Tensor, "g k d"] | None, heads: int) -> Float[Tensor, "h k d"] | None:

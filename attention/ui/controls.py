@@ -12,11 +12,13 @@ from typing import Any
 
 import streamlit as st
 
-from attention.config import KNOBS, LONGEST, Config
+from attention.config import GENERATED, KNOBS, LONGEST, Config, defaults
 from attention.inputs import INPUTS, SPLIT
 from attention.masks import COMBINATIONS, MASKS
 from attention.scores import POSITIONS, SCALES, SOFTMAXES
+from attention.sources.origins import many_layers, named, provenance
 from attention.ui import knobs
+from attention.ui.words import plain
 
 FIRST = ("tokens", "heads", "d_model", "mask", "span", "combine", "scale", "temperature")
 RULES = {
@@ -29,7 +31,7 @@ RULES = {
     "input": INPUTS,
 }
 EVERY, STOPS = 128, 16  # up to which length every one is a stop of its slider, and how many an octave beyond
-SOURCE = ("input", "text", "projections", "seed")
+SOURCE = ("source", "layer", "input", "text", "projections", "seed")
 ADVANCED = tuple(name for name, knob in KNOBS.items() if knob.advanced)
 NAMES = frozenset((*FIRST, "second", *SOURCE, *ADVANCED))  # every knob that has its widget here
 Change = Callable[[], None]
@@ -65,7 +67,15 @@ def ends(config: Config, last: Config, before: Stops | None = None) -> Stops:
 
 def look(config: Config) -> tuple[Any, ...]:
     """Whatever of a config the controls show beside the values that people set in them."""
-    return config.heads, config.d_head, _span_help(config), _beyond(config), _joined(config), _typed(config)
+    return (
+        config.source,
+        config.heads,
+        config.d_head,
+        _span_help(config),
+        _beyond(config),
+        _joined(config),
+        _typed(config),
+    )
 
 
 def widget(name: str, config: Config, stops: Stops, change: Change) -> None:
@@ -151,6 +161,24 @@ def _typed(config: Config) -> bool:
     return config.input in SPLIT
 
 
+def _source(config: Config, change: Change) -> None:
+    """The menu and, of what was not made from the settings, who made it and the way back to how it was."""
+    knobs.menu("source", config, format_func=named, on_change=change)
+    if config.source == GENERATED:
+        return
+    st.caption(plain(provenance(config)))
+    own = {name: value for name, value in defaults(config.source).items() if KNOBS[name].about == "tensors"}
+    own = {name: value for name, value in own.items() if name not in ("source", "layer")}
+    moved = [name for name, value in own.items() if getattr(config, name) != value]
+    label = {"label": "As recorded", "key": "as recorded", "disabled": not moved}
+    st.button(**label, on_click=change, kwargs=own, help="Mask, scale and all else as they were when it was recorded.")
+
+
+def _layer(config: Config, change: Change) -> None:
+    if (layers := many_layers(config)) > 1:
+        knobs.menu("layer", config, range(layers), on_change=change)
+
+
 def _seed(config: Config, change: Change) -> None:
     knobs.number("seed", config, on_change=change)
 
@@ -164,6 +192,8 @@ def _kv_heads(config: Config, change: Change) -> None:
 SLIDERS = {"tokens": _tokens, "d_model": _d_model, "span": _span}  # those whose stops change
 SPECIAL = {
     "combine": _combine,
+    "source": _source,
+    "layer": _layer,
     "text": _text,
     "seed": _seed,
     "kv_heads": _kv_heads,

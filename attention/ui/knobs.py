@@ -13,29 +13,32 @@ from typing import Any
 import streamlit as st
 
 from attention.config import DEFAULTS, KNOBS, Config
+from attention.sources.origins import idle
 
 
 def segments(name: str, config: Config, **more: Any) -> None:
     """Every choice side by side, one of them chosen."""
     told = {"options": KNOBS[name].choices, "default": getattr(config, name), "required": True}
-    st.segmented_control(**_told(name) | told | more)
+    st.segmented_control(**_told(name) | told | more | _idle(name, config))
 
 
 def pills(name: str, config: Config, options: Sequence[Any], **more: Any) -> None:
     """What is offered here side by side, over as many lines as it takes."""
     told = {"options": options, "default": getattr(config, name), "required": True}
-    st.pills(**_told(name) | told | more)
+    st.pills(**_told(name) | told | more | _idle(name, config))
 
 
 def menu(name: str, config: Config, options: Sequence[Any] | None = None, **more: Any) -> None:
     """A menu of the choices, or of what is offered here."""
     offered = options or KNOBS[name].choices
-    st.selectbox(**_told(name) | {"options": offered, "index": offered.index(getattr(config, name))} | more)
+    st.selectbox(
+        **_told(name) | {"options": offered, "index": offered.index(getattr(config, name))} | more | _idle(name, config)
+    )
 
 
 def stops(name: str, config: Config, options: Sequence[Any], **more: Any) -> None:
     """A slider with a stop for each of what is offered here."""
-    st.select_slider(**_told(name) | {"options": options, "value": getattr(config, name)} | more)
+    st.select_slider(**_told(name) | {"options": options, "value": getattr(config, name)} | more | _idle(name, config))
 
 
 def slider(name: str, config: Config, ends: tuple[int, ...] = (), **more: Any) -> None:
@@ -43,20 +46,31 @@ def slider(name: str, config: Config, ends: tuple[int, ...] = (), **more: Any) -
     knob, kind = KNOBS[name], type(DEFAULTS[name])
     least, most, step = ends or (kind(knob.low), kind(knob.high), 0.05 if kind is float else 1)
     told = {"min_value": least, "max_value": most, "value": getattr(config, name), "step": step}
-    st.slider(**_told(name) | told | more)
+    st.slider(**_told(name) | told | more | _idle(name, config))
 
 
 def number(name: str, config: Config, **more: Any) -> None:
     """A field for a whole number."""
     knob = KNOBS[name]
     told = {"min_value": int(knob.low), "max_value": int(knob.high), "value": getattr(config, name)}
-    st.number_input(**_told(name) | told | more)
+    st.number_input(**_told(name) | told | more | _idle(name, config))
 
 
 def text(name: str, config: Config, **more: Any) -> None:
     """A field for a text."""
-    st.text_area(**_told(name) | {"max_chars": int(KNOBS[name].high), "value": getattr(config, name)} | more)
+    st.text_area(
+        **_told(name)
+        | {"max_chars": int(KNOBS[name].high), "value": getattr(config, name)}
+        | more
+        | _idle(name, config)
+    )
 
 
 def _told(name: str) -> dict[str, Any]:
     return {"label": KNOBS[name].label, "key": name, "help": KNOBS[name].help}
+
+
+def _idle(name: str, config: Config) -> dict[str, Any]:
+    """A knob that does nothing under the source of a config can't be moved, and says why."""
+    why = idle(name, config)
+    return {"disabled": True, "help": why} if why else {}

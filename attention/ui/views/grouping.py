@@ -11,6 +11,7 @@ from attention.analysis.kv_groups import Grouping, cache_bytes, name
 from attention.charts import shares
 from attention.config import Config
 from attention.ui import compute, knobs, page
+from attention.ui.lacking import lacking
 
 COLUMNS = {  # widths in pixels: all of them fit beside the chart at 1280
     "kv_heads": st.column_config.NumberColumn("kv", width=40),
@@ -37,6 +38,8 @@ def section(config: Config) -> None:
         return
     if config.heads == 1:
         st.caption("One head has nobody to share with: multi-head and multi-query attention are the same.")
+        return
+    if lacking(config, "Every grouping of keys and values", "projections"):
         return
     with st.spinner("Every grouping runs"):
         found = compute.heads.groupings(config.tensors)

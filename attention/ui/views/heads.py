@@ -14,6 +14,7 @@ from attention.steps import program
 from attention.tables import rows as tables
 from attention.trace import Trace
 from attention.ui import acts, compute, page, pause, predict, proof
+from attention.ui.lacking import lacking
 from attention.ui.views import grouping, heads_long, questions
 from attention.ui.views import heads_parts as parts
 from attention.ui.words import plain
@@ -98,6 +99,8 @@ def _wider(ends: tuple[int, int], tokens: int) -> str:
 
 
 def _code(config: Config) -> None:
+    if lacking(config, f"Code: {PROGRAM}", "x", "projections"):
+        return
     parts.code(PROGRAM, lambda: program.source(config))
 
 

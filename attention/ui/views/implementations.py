@@ -10,6 +10,7 @@ from attention.config import Config
 from attention.published import ROWS, Row
 from attention.published.case import left_out, longest
 from attention.ui import compute, knobs, page, pause
+from attention.ui.lacking import lacking
 from attention.ui.views import published_details, published_overview, published_squares, questions
 from attention.ui.words import plain
 
@@ -17,6 +18,8 @@ from attention.ui.words import plain
 def view(config: Config) -> None:
     """The page of a config."""
     if questions.closed(config):
+        return
+    if lacking(config, "Implementations: published ways to write attention", "x", "projections"):
         return
     asked, off = config.bug == "question", config.bug == "off"
     names = [name for name, row in ROWS.items() if row.as_printed or off]

@@ -9,6 +9,7 @@ from attention.analysis.mask_gallery import Exhibit
 from attention.config import Config
 from attention.tables.rows import ranges
 from attention.ui import compute, page
+from attention.ui.lacking import lacking
 
 RANGES = 12  # of queries that are listed
 BADGES = {"zeros": "green", "NaN": "red", "mean of all values": "orange", "other": "orange"}
@@ -24,6 +25,8 @@ def section(config: Config) -> None:
     """Which rows see nothing, and the table of paths."""
     used = compute.masks.exhibit(config.tensors, config.layers)
     _which(config, used)
+    if lacking(config, "What becomes of queries that see nothing", "q", "k", "v"):
+        return
     with st.spinner("Every path runs, forward and backward"):
         found = compute.masks.audit(config.traceable.tensors, config.head)
     st.table(_rows(found), border="horizontal")

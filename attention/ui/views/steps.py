@@ -10,6 +10,7 @@ from attention.config import KNOBS, STEPS, Config
 from attention.steps.plan import Step, by_name, lengths
 from attention.tables.rows import costs, quantity
 from attention.ui import acts, compute, focus, knobs, page, pause, proof
+from attention.ui.lacking import lacking
 from attention.ui.views import questions
 
 KEYS = "Arrow keys turn it, and over the matrices PageUp and PageDown."
@@ -28,6 +29,8 @@ AXES = {  # as the map of the package names them
 def view(config: Config) -> None:
     """The page of a config."""
     if questions.closed(config):
+        return
+    if lacking(config, "Steps, from x to output, one matrix at a time", "x", "projections"):
         return
     plan = by_name(config)
     current = nearest(config.step, list(plan))
