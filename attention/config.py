@@ -64,7 +64,7 @@ class ConfigError(ValueError):
 class Knob:
     """What a knob allows and how it is called. `about`: what it changes: the tensors, the focus or only the view.
 
-    `form`: an expression that a text must match to be allowed.
+    `form`: an expression that a text must match to be allowed. `pages`: where it acts, if not everywhere.
     """
 
     label: str
@@ -74,6 +74,7 @@ class Knob:
     choices: tuple[str, ...] = ()
     form: str = ""
     about: str = "tensors"
+    pages: tuple[str, ...] = ()
     advanced: bool = False
 
     def allows(self, value: Any) -> bool:
@@ -167,14 +168,14 @@ class Config:
     grouping: str = _choice("hide", ("hide", "show"), "Every grouping of keys and values", "The same weights from multi-head over grouped-query to multi-query attention.", about="view")
     step: str = _choice("scores", STEPS, "Step", "The matrix that the Steps page shows, with those that it is computed from.", about="view")
     steps: str = _choice("one", ("one", "all"), "Steps at once", "One step with what it is computed from, or all matrices at once.", about="view")
-    keys: int = _whole(0, 0, 1024, "Keys of another sequence", "On the pages Steps and Implementations: keys and values come from another sequence of this many tokens (cross-attention); of a text, from its words backwards. 0: from the same (self-attention).", about="view")
-    d_v: int = _whole(0, 0, 256, "Width of a value (d_v)", "On the pages Steps and Implementations: channels of a head's values, where they differ from those of queries and keys. 0: d_head.", about="view")
+    keys: int = _whole(0, 0, 1024, "Keys of another sequence", "On the pages Steps and Implementations: keys and values come from another sequence of this many tokens (cross-attention); of a text, from its words backwards. 0: from the same (self-attention).", pages=("Steps", "Implementations"))
+    d_v: int = _whole(0, 0, 256, "Width of a value (d_v)", "On the pages Steps and Implementations: channels of a head's values, where they differ from those of queries and keys. 0: d_head.", pages=("Steps", "Implementations"))
     kv_heads: int = _whole(0, 0, 32, "Key-value heads (kv_heads)", "Heads that share keys and values, as in grouped-query (Ainslie et al. 2023) and multi-query attention (Shazeer 2019). 0: one for each head.", advanced=True)
     sharing: str = _choice("averaged", ("averaged", "drawn"), "Shared keys and values", "Where heads share them. Averaged: the mean of what each head had, so that the same weights are regrouped (Ainslie et al. 2023, section 2.1). Drawn: smaller projections of their own.", advanced=True)
     positions: str = _choice("none", POSITIONS, "Positions", "How attention learns where a token stands.", advanced=True)
     softcap: float = _real(0.0, 0.0, 100.0, "Softcap", "Squeezes scaled scores between -softcap and softcap by tanh (Gemma 2). 0: off.", advanced=True)
     softmax: str = _choice("standard", SOFTMAXES, "Softmax", "Standard, or with one added to the denominator, so that a head can attend to nothing.", advanced=True)
-    batch: int = _whole(2, 1, 32, "Batch (sequences)", "How many sequences the published implementations get at once. The first is that of the other pages.", about="view")
+    batch: int = _whole(2, 1, 32, "Batch (sequences)", "How many sequences the published implementations get at once. The first is that of the other pages.", pages=("Implementations",))
     implementation: str = _text("fused", 40, "Implementation", "The published implementation in focus.", about="focus")
     version: str = _choice("as printed", ("as meant", "as printed"), "Version", "As printed: with the mistake of the document, where it has one. As meant: without.", about="view")
     row_detail: str = _choice("code", ("code", "shapes", "costs", "demands"), "About this version", "Code: what runs. Shapes: of every tensor, line by line. Costs: parameters, operations, memory, time. Demands: which batch, length and mask it accepts, found by trying.", about="view")
@@ -237,12 +238,17 @@ class Config:
     @property
     def tensors(self) -> Config:
         """The same tensors with focus and view as by default: what a cache of tensors is keyed by."""
-        return _tensors(self)
+        return self.on("")
+
+    def on(self, page: str) -> Config:
+        """The same of a page with knobs of its own: those that change no tensor there are as by default."""
+        return _tensors(self, page)
 
 
 @lru_cache(maxsize=256)  # asked for several times a picture, and a config is checked anew whenever one is made
-def _tensors(config: Config) -> Config:
-    return replace(config, **{name: DEFAULTS[name] for name, knob in KNOBS.items() if knob.about != "tensors"})
+def _tensors(config: Config, page: str) -> Config:
+    idle = (name for name, knob in KNOBS.items() if knob.about != "tensors" or (knob.pages and page not in knob.pages))
+    return replace(config, **{name: DEFAULTS[name] for name in idle})
 
 
 def _knob(entry: Field) -> Knob:

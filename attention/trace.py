@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -125,6 +125,8 @@ class Trace:
 def trace(config: Config, executor: Executor | None = None) -> Trace:
     """One pass of multi-head self-attention, step by step (Vaswani et al. 2017, section 3.2), of the config's source.
 
+    Of cross-attention: `attended(origins.given(config))`.
+
     Two threads of an `executor` share the heads, where these are large. Raises ConfigError for more than CELLS weights,
     heads x tokens x tokens; `head_maps` draws those.
     """
@@ -133,7 +135,7 @@ def trace(config: Config, executor: Executor | None = None) -> Trace:
         most = math.isqrt(CELLS // h)
         limit = f"{h} heads of {n:,} x {n:,} weights are over the limit of {CELLS:,} cells"
         raise ConfigError(f"tokens={n}: {limit} of a trace. The most that fits is {most}; head_maps draws any length.")
-    return attended(given(config), executor)
+    return replace(attended(given(config.tensors), executor), config=config)
 
 
 def attended(given: Given, executor: Executor | None = None) -> Trace:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
+from hypothesis import given, settings
 
 from attention import Config, ConfigError, trace
 from attention import config as knobs
@@ -21,9 +22,11 @@ from attention.recorded.file import RecordingError, read, written
 from attention.recorded.shipped import HERE, SHIPPED, recording
 from attention.sources.generated import Generated
 from attention.sources.given import Given, LackingError, Source, Tokens
-from attention.sources.origins import ORIGINS, given, has, idle, tokens
+from attention.sources.origins import ORIGINS, has, idle, tokens
+from attention.sources.origins import given as layer_of
+from attention.steps.values import values
 from attention.trace import attended
-from tests.strategies import normal
+from tests.strategies import configs, normal
 
 TWO = f"recorded:{NAME}"
 RECORDED = [source for source in SOURCES if source != "generated"]
@@ -36,7 +39,7 @@ def test_every_source_has_an_origin_and_knobs_that_fit_it(source):
     origin = ORIGINS[Source.of(config).kind]
     assert origin.idle.keys() == decided(source).keys()
     assert {name for name in KNOBS if idle(name, config)} == origin.idle.keys()
-    assert given(config).has == has(source)
+    assert layer_of(config).has == has(source)
     t = trace(config)
     assert t.weights.shape == (config.heads, config.tokens, config.tokens)
     assert t.queries == t.keys == tokens(config)
@@ -98,6 +101,31 @@ def test_the_trace_is_the_pass_of_what_the_generated_origin_gives():
     assert torch.equal(here.weights, trace(config).weights)
     assert torch.equal(here.output, trace(config).output)
     assert here.has == {"x", "projections", "q", "k", "v"}
+
+
+@settings(deadline=None, max_examples=40)
+@given(config=configs())
+def test_self_and_cross_attention_are_one_path(config):
+    """What the generated origin gives, with keys of another sequence and values of their width, is what Steps shows."""
+    t, found = attended(layer_of(config)), values(config)
+    for name in ("weights", "context", "output"):
+        torch.testing.assert_close(getattr(t, name), found[name], rtol=1e-4, atol=1e-4)
+    assert t.keys.count == (config.keys or config.tokens)
+    assert len(t.keys.texts) in (0, t.keys.count)
+    alone = trace(config)
+    assert alone.config is config and alone.keys is alone.queries
+    assert torch.equal(alone.weights, trace(config.tensors).weights)
+
+
+def test_knobs_of_some_pages_count_there_as_what_they_are():
+    config = Config(keys=5, d_v=3, batch=4, head=1, colors="log")
+    assert config.tensors == Config()
+    assert config.on("Steps") == Config(keys=5, d_v=3)
+    assert config.on("Implementations") == Config(keys=5, d_v=3, batch=4)
+    several = {name: knob for name, knob in KNOBS.items() if knob.pages}
+    assert several.keys() == {"keys", "d_v", "batch"}
+    for name in ("keys", "d_v"):
+        assert several[name].help.startswith(f"On the pages {' and '.join(several[name].pages)}:")
 
 
 def one(**parts: object) -> Given:
@@ -173,16 +201,16 @@ def test_the_knobs_act_on_what_was_recorded():
     plain = trace(Config.of(TWO))
     theirs = F.scaled_dot_product_attention(plain.q, plain.k, plain.v, is_causal=True)
     torch.testing.assert_close(plain.context, theirs)
-    for values in (
+    for changed in (
         {"mask": "full"},
         {"temperature": 4.0},
         {"scale": "none"},
         {"softcap": 1.0},
         {"softmax": "plus one"},
     ):
-        t = trace(Config.of(TWO, **values))
+        t = trace(Config.of(TWO, **changed))
         assert torch.equal(t.q, plain.q)
-        assert not torch.equal(t.weights, plain.weights), values
+        assert not torch.equal(t.weights, plain.weights), changed
     assert not torch.equal(trace(Config.of(TWO, layer=1)).weights, plain.weights)
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attention.config import decided
+from attention.config import Config, decided
 from attention.recorded.constructed import NAME
 from attention.recorded.shipped import recording
+from attention.ui import controls
+from attention.ui.views import heads
 from tests.test_pages import PAGES, ROOT, run
 
 TWO = f"recorded:{NAME}"
@@ -68,9 +70,11 @@ def test_a_recording_is_chosen_from_the_menu_and_what_was_set_comes_back_after_i
     knob(test, "layer").set_value(1)
     test.run()
     assert link(test)["layer"] == "1"
+    test.button(key="as recorded").click().run()
+    assert link(test) == QUERY
     knob(test, "source").set_value("generated")
     test.run()
-    assert set(test.query_params) == {"tokens", "heads", "seed", "temperature"}
+    assert link(test) == {"tokens": "30", "heads": "4", "seed": "3"}
     assert knob(test, "tokens").value == 30
 
 
@@ -87,3 +91,12 @@ def test_the_empty_state_leads_to_a_source_that_has_what_is_missing():
     assert not test.exception
     assert "source" not in test.query_params
     assert not [button for button in test.button if button.label == "Made from the settings"]
+
+
+def test_what_stands_beside_the_view_follows_the_source(monkeypatch):
+    """A part is drawn anew only where its look is another one."""
+    monkeypatch.setattr(heads.parts, "code_open", lambda what: False)
+    monkeypatch.setattr(heads.questions, "hidden", lambda config: False)
+    made, recorded = Config(), Config.of(TWO)
+    assert heads.CODE.look(made) != heads.CODE.look(recorded)
+    assert controls.look(made) != controls.look(recorded) != controls.look(Config.of(TWO, temperature=2.0))

@@ -55,19 +55,19 @@ def shown(token: str) -> str:
 
 @dataclass(frozen=True)
 class Projections:
-    """The four matrices: `query (c c)`, `key value (c, kv_heads d)`, `output (c c)`; a token is a row, x @ W."""
+    """The four matrices: `query (c c)`, `key (c, kv_heads d)`, `value (c, kv_heads e)`, `output (heads e, c)`; x @ W."""
 
     query: Float[Tensor, "c c"]
     key: Float[Tensor, "c g"]
-    value: Float[Tensor, "c g"]
-    output: Float[Tensor, "c c"]
+    value: Float[Tensor, "c v"]
+    output: Float[Tensor, "w c"]
 
 
 @dataclass(frozen=True, eq=False)
 class Given:
     """One layer, whoever made it: queries and keys or only their weights, and whatever else its source has.
 
-    `q (h q d)`, `k v (h k d)` (shared ones repeated for each head) are as they meet, positions in them; `x (q c)` and
+    `q (h q d)`, `k (h k d)`, `v (h k e)` (shared ones repeated for each head) are as they meet, positions in them; `x (q c)` and
     `projections` are what they were made of. `rule`: which pairs take part, as a rule of masks.py or as a square. The
     config says how scores become weights. `provenance`: who made it of what, in a sentence for the reader.
     """

@@ -16,7 +16,7 @@ from attention.config import GENERATED, KNOBS, LONGEST, Config, defaults
 from attention.inputs import INPUTS, SPLIT
 from attention.masks import COMBINATIONS, MASKS
 from attention.scores import POSITIONS, SCALES, SOFTMAXES
-from attention.sources.origins import many_layers, named, provenance
+from attention.sources.origins import idle, many_layers, named, provenance
 from attention.ui import knobs
 from attention.ui.words import plain
 
@@ -67,15 +67,9 @@ def ends(config: Config, last: Config, before: Stops | None = None) -> Stops:
 
 def look(config: Config) -> tuple[Any, ...]:
     """Whatever of a config the controls show beside the values that people set in them."""
-    return (
-        config.source,
-        config.heads,
-        config.d_head,
-        _span_help(config),
-        _beyond(config),
-        _joined(config),
-        _typed(config),
-    )
+    source = config.source, _as_recorded(config)
+    sizes = config.heads, config.d_head
+    return *source, *sizes, _span_help(config), _beyond(config), _joined(config), _typed(config)
 
 
 def widget(name: str, config: Config, stops: Stops, change: Change) -> None:
@@ -167,11 +161,24 @@ def _source(config: Config, change: Change) -> None:
     if config.source == GENERATED:
         return
     st.caption(plain(provenance(config)))
-    own = {name: value for name, value in defaults(config.source).items() if KNOBS[name].about == "tensors"}
-    own = {name: value for name, value in own.items() if name not in ("source", "layer")}
-    moved = [name for name, value in own.items() if getattr(config, name) != value]
-    label = {"label": "As recorded", "key": "as recorded", "disabled": not moved}
-    st.button(**label, on_click=change, kwargs=own, help="Mask, scale and all else as they were when it was recorded.")
+    st.button(
+        "As recorded",
+        key="as recorded",
+        disabled=_as_recorded(config),
+        on_click=change,
+        kwargs=_own(config),
+        help="Mask, scale and all else as they were when it was recorded.",
+    )
+
+
+def _own(config: Config) -> dict[str, Any]:
+    """The knobs that act on what a source has, as they were there."""
+    acts = [name for name, knob in KNOBS.items() if knob.about == "tensors" and not idle(name, config)]
+    return {name: value for name, value in defaults(config.source).items() if name in acts and name not in SOURCE}
+
+
+def _as_recorded(config: Config) -> bool:
+    return config.source != GENERATED and all(getattr(config, name) == value for name, value in _own(config).items())
 
 
 def _layer(config: Config, change: Change) -> None:

@@ -39,7 +39,7 @@ def section(config: Config) -> None:
     if config.heads == 1:
         st.caption("One head has nobody to share with: multi-head and multi-query attention are the same.")
         return
-    if lacking(config, "Every grouping of keys and values", "projections"):
+    if lacking(config, "The same weights from multi-head to multi-query attention", "projections"):
         return
     with st.spinner("Every grouping runs"):
         found = compute.heads.groupings(config.tensors)

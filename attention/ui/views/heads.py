@@ -105,7 +105,7 @@ def _code(config: Config) -> None:
 
 
 def _look_code(config: Config) -> object:
-    return (config if parts.code_open(PROGRAM) else "closed") if _short(config) else None
+    return (config if parts.code_open(PROGRAM) else config.source) if _short(config) else None
 
 
 def _files(config: Config) -> None:

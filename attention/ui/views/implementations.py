@@ -31,7 +31,7 @@ def view(config: Config) -> None:
     row = ROWS[name]
     printed = bool(row.as_printed) and version == "as printed"
     words = st.container()  # filled after the grid, which is what one waits for
-    found = compute.published.comparison(compute.published.published(config), name, printed)
+    found = compute.published.comparison(config.on(compute.published.PAGE), name, printed)
     published_squares.grid(config, name, printed, found)
     pause.paint()
     with words:
