@@ -6,7 +6,8 @@ ground up, where each may import what stands before it:
     masks scores inputs    rules about a pair of tokens, about a score, about where x comes from
     machine                memory, threads, who may wait for whom, what is kept
     attend layer           attention with the weights of every head, as a function and as a module
-    settings config codec  knobs and what they may be; those of a picture, and the link that carries them
+    settings recorded      what a knob is and how it goes into a link; attention that was recorded, and the files that ship
+    config codec           the knobs of a picture, and the link that carries them
     sources                where queries, keys and values come from
     trace heads            every step of one pass; what a head does, in numbers
     maps                   pictures of the weights at any length, and what follows from them

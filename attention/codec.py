@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from attention.config import Config, fitted, misfit
-from attention.settings import Settings
+from attention.config import Config, brought, decided, fitted, misfit
+from attention.settings import Settings, short
 
 EDITIONS: tuple[dict[str, Any], ...] = (
     {},
@@ -20,12 +20,28 @@ RENAMED = {"layers": "depth"}  # knobs by the names that links may still have
 def fit(values: Mapping[str, Any]) -> tuple[Config, list[str]]:
     """The nearest valid config to values that are each allowed by themselves, and what was moved."""
     fitting = fitted(dict(values))
-    moved = [name for name, value in fitting.items() if value != values[name] and not _whole(values, name)]
+    known = decided(values["source"])  # a page shows these as they are, whatever was asked for
+    moved = [name for name, value in fitting.items() if value != values[name] and name not in known]
+    moved = [name for name in moved if not _whole(values, name)]
     notes = [f"{misfit(dict(values), name)}: {name} moved to {_said(fitting[name])}." for name in moved]
     return Config(**fitting), notes
 
 
-CONFIGS = Settings(Config, "this app", nearest=fit, editions=EDITIONS, renamed=RENAMED)
+def _brought(values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The defaults that a source brings with it."""
+    return brought(values["source"])
+
+
+def _ignored(values: Mapping[str, Any], named: Mapping[str, Any]) -> list[str]:
+    """A sentence for each knob that a link names and its source decides."""
+    known = decided(values["source"])
+    lost = [name for name in named if name in known and named[name] != known[name]]
+    return [f"{name}={short(named[name])}: {misfit(dict(values), name)}; it was ignored." for name in lost]
+
+
+CONFIGS = Settings(
+    Config, "this app", nearest=fit, editions=EDITIONS, renamed=RENAMED, brought=_brought, refused=_ignored
+)
 
 
 def to_query(config: Config) -> dict[str, str]:

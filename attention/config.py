@@ -7,12 +7,15 @@ link, tests and command line read that line. What one value must fit to another 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from typing import Any
 
 from attention.inputs import INPUTS
 from attention.masks import COMBINATIONS, MASKS, Rule
+from attention.recorded import shipped
+from attention.recorded.file import Shape
 from attention.scores import POSITIONS, SCALES, SOFTMAXES
 from attention.settings import ConfigError, Knob, short
 from attention.settings import choice as _choice
@@ -33,7 +36,26 @@ STEPS = (
 )  # fmt: skip
 RANGE = r"(?:\d{1,5}-\d{1,5})?"  # the first and the last of some tokens, or nothing for all
 RANGED = "a first and a last token, as in 100-611, or nothing for all"
+GENERATED = "generated"  # the source whose attention is made from the knobs
+SHAPES: dict[str, Callable[[str], Shape]] = {"recorded": shipped.shape}  # of all other kinds of sources
+SOURCES = (GENERATED, *(f"recorded:{name}" for name in shipped.SHIPPED))
+MAKING: tuple[str, ...] = (
+    "input",
+    "text",
+    "projections",
+    "seed",
+    "sharing",
+    "keys",
+    "d_v",
+    "batch",
+)  # knobs that only make attention
 SENTENCE = "The river bank was steep so the boat left the bank and then the river took the boat"
+
+
+def shape(source: str) -> Shape | None:
+    """The sizes of a source, None where the knobs say them."""
+    kind, _, key = source.partition(":")
+    return SHAPES[kind](key) if kind in SHAPES else None
 
 
 # fmt: off
@@ -42,7 +64,7 @@ class Config:
     """One setting of every knob: frozen, hashable, valid. Raises `ConfigError` on anything else.
 
     `heads` divide `d_model`, `kv_heads` (0: one for each head) divide `heads`, `head` is one of the heads, `query` one
-    of the tokens (-1: the last), and tokens x d_model is at most 33,554,432.
+    of the tokens (-1: the last), and tokens x d_model is at most 33,554,432. What a `source` decides is as it is there.
     """
 
     tokens: int = _whole(18, 2, LONGEST, "Sequence length (tokens)", "How many tokens attend to each other. The weights of a head are a square of this side. Logarithmic from 128 on.")
@@ -57,6 +79,8 @@ class Config:
     input: str = _choice("words", INPUTS, "Input", "Where the tokens come from.")
     text: str = _text(SENTENCE, 2000, "Text", "Cut or repeated to the sequence length. Equal tokens get equal vectors.")
     projections: str = _choice("tied", ("independent", "tied", "identity"), "Projections", "W_q, W_k, W_v, W_o. Independent: Xavier, as in nn.MultiheadAttention. Tied: W_q = W_k, so that likeness shows. Identity: x itself.")
+    source: str = _choice(GENERATED, SOURCES, "Source", "Who made the queries, keys and values: the settings, or another whose recording is shown. A recording has tokens, heads and widths of its own; its mask and its scale are set as they were there until you change them.")
+    layer: int = _whole(0, 0, 127, "Layer", "The layer of the source, where it has several; counted from 0.")
     seed: int = _whole(0, 0, 9999, "Seed", "Another seed draws other vectors and other projections.")
     head: int = _whole(0, 0, 31, "Head in focus", "The head that is drawn large.", about="focus")
     query: int = _whole(LAST, LAST, LONGEST - 1, "Query in focus", "The token whose row of weights is drawn. -1 is the last one.", about="focus")
@@ -74,14 +98,14 @@ class Config:
     grouping: str = _choice("hide", ("hide", "show"), "Every grouping of keys and values", "The same weights from multi-head over grouped-query to multi-query attention.", about="view")
     step: str = _choice("scores", STEPS, "Step", "The matrix that the Steps page shows, with those that it is computed from.", about="view")
     steps: str = _choice("one", ("one", "all"), "Steps at once", "One step with what it is computed from, or all matrices at once.", about="view")
-    keys: int = _whole(0, 0, 1024, "Keys of another sequence", "On the pages Steps and Implementations: keys and values come from another sequence of this many tokens (cross-attention); of a text, from its words backwards. 0: from the same (self-attention).", about="view")
-    d_v: int = _whole(0, 0, 256, "Width of a value (d_v)", "On the pages Steps and Implementations: channels of a head's values, where they differ from those of queries and keys. 0: d_head.", about="view")
+    keys: int = _whole(0, 0, 1024, "Keys of another sequence", "On the pages Steps and Implementations: keys and values come from another sequence of this many tokens (cross-attention); of a text, from its words backwards. 0: from the same (self-attention).", pages=("Steps", "Implementations"))
+    d_v: int = _whole(0, 0, 256, "Width of a value (d_v)", "On the pages Steps and Implementations: channels of a head's values, where they differ from those of queries and keys. 0: d_head.", pages=("Steps", "Implementations"))
     kv_heads: int = _whole(0, 0, 32, "Key-value heads (kv_heads)", "Heads that share keys and values, as in grouped-query (Ainslie et al. 2023) and multi-query attention (Shazeer 2019). 0: one for each head.", advanced=True)
     sharing: str = _choice("averaged", ("averaged", "drawn"), "Shared keys and values", "Where heads share them. Averaged: the mean of what each head had, so that the same weights are regrouped (Ainslie et al. 2023, section 2.1). Drawn: smaller projections of their own.", advanced=True)
     positions: str = _choice("none", POSITIONS, "Positions", "How attention learns where a token stands.", advanced=True)
     softcap: float = _real(0.0, 0.0, 100.0, "Softcap", "Squeezes scaled scores between -softcap and softcap by tanh (Gemma 2). 0: off.", advanced=True)
     softmax: str = _choice("standard", SOFTMAXES, "Softmax", "Standard, or with one added to the denominator, so that a head can attend to nothing.", advanced=True)
-    batch: int = _whole(2, 1, 32, "Batch (sequences)", "How many sequences the published implementations get at once. The first is that of the other pages.", about="view")
+    batch: int = _whole(2, 1, 32, "Batch (sequences)", "How many sequences the published implementations get at once. The first is that of the other pages.", pages=("Implementations",))
     implementation: str = _text("fused", 40, "Implementation", "The published implementation in focus.", about="focus")
     version: str = _choice("as printed", ("as meant", "as printed"), "Version", "As printed: with the mistake of the document, where it has one. As meant: without.", about="view")
     row_detail: str = _choice("code", ("code", "shapes", "costs", "demands"), "About this version", "Code: what runs. Shapes: of every tensor, line by line. Costs: parameters, operations, memory, time. Demands: which batch, length and mask it accepts, found by trying.", about="view")
@@ -94,6 +118,11 @@ class Config:
         for name, value in fitted(vars(self)).items():
             if value != getattr(self, name):
                 raise ConfigError(_misfit(self, name, value))
+
+    @classmethod
+    def of(cls, source: str, **values: Any) -> Config:
+        """The config of a source as it is there, but for some knobs: what a link of these alone opens."""
+        return cls(**{**defaults(source), "source": source, **values})
 
     @property
     def d_head(self) -> int:
@@ -139,16 +168,44 @@ class Config:
     @property
     def tensors(self) -> Config:
         """The same tensors with focus and view as by default: what a cache of tensors is keyed by."""
-        return _tensors(self)
+        return self.on("")
+
+    def on(self, page: str) -> Config:
+        """The same of a page with knobs of its own: those that change no tensor there are as by default."""
+        return _tensors(self, page)
 
 
 @lru_cache(maxsize=256)  # asked for several times a picture, and a config is checked anew whenever one is made
-def _tensors(config: Config) -> Config:
-    return replace(config, **{name: DEFAULTS[name] for name, knob in KNOBS.items() if knob.about != "tensors"})
+def _tensors(config: Config, page: str) -> Config:
+    idle = (name for name, knob in KNOBS.items() if knob.about != "tensors" or (knob.pages and page not in knob.pages))
+    return replace(config, **{name: DEFAULTS[name] for name in idle})
 
 
 KNOBS: dict[str, Knob] = {entry.name: entry.metadata["knob"] for entry in fields(Config)}
 DEFAULTS: dict[str, Any] = {entry.name: entry.default for entry in fields(Config)}
+
+
+@lru_cache(maxsize=64)  # asked for whenever a config is made
+def decided(source: str) -> dict[str, Any]:
+    """The knobs that a source decides, and how: its sizes, and that nothing is made. None where all is made from knobs."""
+    sizes = shape(source)
+    if sizes is None:
+        return {"layer": 0}
+    groups = sizes.kv_heads % sizes.heads
+    own = {"tokens": sizes.tokens, "heads": sizes.heads, "d_model": sizes.heads * sizes.d_head, "kv_heads": groups}
+    one = {"layer": 0} if sizes.layers == 1 else {}
+    return {name: DEFAULTS[name] for name in MAKING} | own | {"positions": sizes.own["positions"]} | one
+
+
+def brought(source: str) -> dict[str, Any]:
+    """The defaults that a source brings with it: what it decides, and what else it was recorded with."""
+    sizes = shape(source)
+    return (dict(sizes.own) if sizes else {}) | decided(source)
+
+
+def defaults(source: str) -> dict[str, Any]:
+    """Every knob as a link leaves it that names this source alone; `source` itself is left as by default."""
+    return DEFAULTS | brought(source)
 
 
 def check(name: str, value: Any, knob: Knob | None = None) -> None:
@@ -158,6 +215,7 @@ def check(name: str, value: Any, knob: Knob | None = None) -> None:
 
 def fitted(values: dict[str, Any]) -> dict[str, Any]:
     """The same values, each allowed by itself, moved to the nearest that fit together."""
+    values, sizes = values | decided(values["source"]), shape(values["source"])
     heads = values["heads"]
     d_model = min(max(heads, round(values["d_model"] / heads) * heads), KNOBS["d_model"].high // heads * heads)
     tokens = min(values["tokens"], CHANNELS // d_model)
@@ -169,6 +227,7 @@ def fitted(values: dict[str, Any]) -> dict[str, Any]:
         "cols": _inside(values["cols"], tokens),
         "head": min(values["head"], heads - 1),
         "query": min(values["query"], tokens - 1),
+        "layer": min(values["layer"], sizes.layers - 1 if sizes else 0),
     }
 
 
@@ -193,8 +252,13 @@ def _gap(values: dict[str, Any], groups: int) -> tuple[int, int]:
 
 def misfit(values: dict[str, Any], name: str) -> str:
     """Why this value does not fit the others."""
-    heads, tokens, value = values["heads"], values["tokens"], values[name]
+    source, value = values["source"], values[name]
+    if name in decided(source):
+        return f"the source {source} decides that"
+    values = values | decided(source)
+    heads, tokens, sizes = values["heads"], values["tokens"], shape(source)
     return {
+        "layer": f"there is no layer {value} among {sizes.layers if sizes else 1} (counted from 0)",
         "tokens": f"{tokens:,} tokens of {values['d_model']:,} channels are over the limit of {CHANNELS:,} channels",
         "d_model": f"{heads} heads don't divide a d_model of {value}",
         "kv_heads": f"{value} kv_heads don't divide {heads} heads",

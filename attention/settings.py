@@ -38,7 +38,8 @@ class ConfigError(ValueError):
 class Knob:
     """What a knob allows and how it is called. `about`: what it changes: the tensors, the focus or only the view.
 
-    `form`: an expression that a text must match to be allowed, and `formed`: what that is, in words.
+    `form`: an expression that a text must match to be allowed, and `formed`: what that is, in words. `pages`: where it acts,
+    if not everywhere.
     """
 
     label: str
@@ -49,6 +50,7 @@ class Knob:
     form: str = ""
     formed: str = ""
     about: str = "tensors"
+    pages: tuple[str, ...] = ()
     advanced: bool = False
 
     def allows(self, value: Any) -> bool:
@@ -145,7 +147,8 @@ class Settings(Generic[S]):
 
     `called`: whose settings they are, in words. `prefix` stands before a knob's name in the keys of widgets. `nearest` moves
     values that are allowed by themselves to those that fit together and says what it moved; where there is none, `make`
-    raises. `said`: a value of a knob as text.
+    raises. `said`: a value of a knob as text. `brought`: defaults that follow from other values, as a source brings its own, and
+    `refused`: a sentence for each value that was named in vain, given all values and those that were named.
     """
 
     make: type[S]
@@ -155,6 +158,8 @@ class Settings(Generic[S]):
     said: Callable[[Any], str] = str
     editions: tuple[Mapping[str, Any], ...] = ({},)  # of the defaults: what they were where they have changed since
     renamed: Mapping[str, str] = field(default_factory=dict)  # knobs by the names that links may still have
+    brought: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda values: {}
+    refused: Callable[[Mapping[str, Any], Mapping[str, Any]], list[str]] = lambda values, named: []
     rising: frozenset[str] = frozenset()  # axes that are put in order, however somebody chose their values
 
     @cached_property
@@ -194,7 +199,8 @@ class Settings(Generic[S]):
 
     def to_query(self, setting: S) -> dict[str, str]:
         """The knobs that differ from their defaults, as text; `from_query` gives the same settings back."""
-        differing = {name: value for name, value in vars(setting).items() if value != self.defaults[name]}
+        usual = self.defaults | dict(self.brought(vars(setting)))
+        differing = {name: value for name, value in vars(setting).items() if value != usual[name]}
         newest = {EDITION: str(len(self.editions))} if differing and len(self.editions) > 1 else {}
         return newest | {name: self._text(value) for name, value in differing.items()}
 
@@ -208,14 +214,17 @@ class Settings(Generic[S]):
         Unknown names, values that are no number, out of range or none of the choices are ignored. A name given twice counts
         the last time. Never raises.
         """
-        values, notes = self._counted_from(mapping)
+        counted, notes = self._counted_from(mapping)
+        named: dict[str, Any] = {}
         for name, given in mapping.items():
             try:
                 if name != EDITION:
                     name = self.renamed.get(name, name)
-                    values[name] = self._value(name, _last(given))
+                    named[name] = self._value(name, _last(given))
             except ConfigError as error:
                 notes.append(str(error))
+        values = counted | dict(self.brought(counted | named)) | named
+        notes += self.refused(values, named)
         try:
             found, moved = self.fit(values)
         except ConfigError as error:

@@ -1,14 +1,15 @@
 """Trace: every step of one pass, kept, from x to output.
 
-`trace` is written to be read beside its picture: one line a step, in the order of the formula.
+`attended` is the pass of what any source gives, `trace` that of the source of a config.
 """
 
 from __future__ import annotations
 
 import math
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import torch
 from einops import einsum, rearrange
@@ -20,7 +21,8 @@ from attention.config import CELLS, Config, ConfigError
 from attention.machine.memory import room
 from attention.masks import MASKS
 from attention.scores import POSITIONS, SOFTMAXES, capped
-from attention.sources.generated import Projected, Projections, projected
+from attention.sources.given import PARTS, Given, LackingError, Projections, Tokens
+from attention.sources.origins import given
 
 SHARED = 2**20  # weights from which two threads share the heads
 
@@ -30,19 +32,68 @@ class Trace:
     """Every step of one pass on the CPU in float32.
 
     `x (q c)`, `q (h q d)`, `k v (h k d)` (shared ones repeated for each head), `weights (h q k)`, `mask (q k)` (True
-    takes part), `context (h q d)`. `output (q c)` and what is of the size of the weights, `scores`, `bias` and `logits`,
-    are computed when they are asked for.
+    takes part), `context (h q d)`, of no channels where there are no values. `output (q c)` and what is of the size of
+    the weights, `scores`, `bias` and `logits`, are computed when they are asked for. `given` has where it all comes from;
+    to ask for what its source lacks raises `LackingError`.
     """
 
     config: Config
-    x: Float[Tensor, "q c"]
-    projections: Projections
-    q: Float[Tensor, "h q d"]
-    k: Float[Tensor, "h k d"]
-    v: Float[Tensor, "h k d"]
+    given: Given
     mask: Bool[Tensor, "q k"]
     weights: Float[Tensor, "h q k"]
-    context: Float[Tensor, "h q d"]
+    context: Float[Tensor, "h q e"]
+
+    @property
+    def queries(self) -> Tokens:
+        """The tokens that look."""
+        return self.given.queries
+
+    @property
+    def keys(self) -> Tokens:
+        """The tokens that are looked at."""
+        return self.given.keys
+
+    @property
+    def provenance(self) -> str:
+        """Who made it of what, in a sentence."""
+        return self.given.provenance
+
+    @property
+    def has(self) -> frozenset[str]:
+        """The names of the parts that the source has."""
+        return self.given.has
+
+    @property
+    def x(self) -> Float[Tensor, "q c"]:
+        """The tokens as vectors."""
+        return self._part("x")
+
+    @property
+    def projections(self) -> Projections:
+        """The four matrices."""
+        return self._part("projections")
+
+    @property
+    def q(self) -> Float[Tensor, "h q d"]:
+        """Queries, with their positions."""
+        return self._part("q")
+
+    @property
+    def k(self) -> Float[Tensor, "h k d"]:
+        """Keys, with their positions."""
+        return self._part("k")
+
+    @property
+    def v(self) -> Float[Tensor, "h k e"]:
+        """Values."""
+        return self._part("v")
+
+    def _part(self, name: str) -> Any:
+        found = getattr(self.given, name)
+        if found is None:
+            there = ", ".join(part for part in PARTS if part in self.has)
+            raise LackingError(f"The source {self.config.source!r} has no {name}. It has: {there}.")
+        return found
 
     @property
     def output(self) -> Float[Tensor, "q c"]:
@@ -62,7 +113,7 @@ class Trace:
     @property
     def bias(self) -> Float[Tensor, "h q k"]:
         """What positions add to the scores; zeros where they add nothing."""
-        bias = position_bias(self.config)
+        bias = position_bias(self.config, *self.weights.shape[1:])
         return torch.zeros((), dtype=torch.float32).expand(self.weights.shape) if bias is None else bias
 
     @property
@@ -72,7 +123,9 @@ class Trace:
 
 
 def trace(config: Config, executor: Executor | None = None) -> Trace:
-    """One pass of multi-head self-attention, step by step (Vaswani et al. 2017, section 3.2).
+    """One pass of multi-head self-attention, step by step (Vaswani et al. 2017, section 3.2), of the config's source.
+
+    Of cross-attention: `attended(origins.given(config))`.
 
     Two threads of an `executor` share the heads, where these are large. Raises ConfigError for more than CELLS weights,
     heads x tokens x tokens; `head_maps` draws those.
@@ -82,36 +135,52 @@ def trace(config: Config, executor: Executor | None = None) -> Trace:
         most = math.isqrt(CELLS // h)
         limit = f"{h} heads of {n:,} x {n:,} weights are over the limit of {CELLS:,} cells"
         raise ConfigError(f"tokens={n}: {limit} of a trace. The most that fits is {most}; head_maps draws any length.")
-    given = projected(config)
+    return replace(attended(given(config.tensors), executor), config=config)
+
+
+def attended(given: Given, executor: Executor | None = None) -> Trace:
+    """The pass of what any source gives. Weights that come without queries and keys are taken as they are."""
+    mask = given.square
+    if given.q is None or given.k is None:
+        weights = given.weights
+        if weights is None:
+            raise LackingError(f"The source {given.config.source!r} has neither queries and keys nor weights.")
+        return Trace(given.config, given, mask, weights, weights @ _values(given, weights))
+    q, v = given.q, _values(given, given.k)
+    h, n, m = len(q), given.queries.count, given.keys.count
     with torch.inference_mode():
-        mask = config.rule.square(n, n, config.span)
-        bias = position_bias(config)
+        bias = position_bias(given.config, n, m)
         joint = mask if bias is None else bias.masked_fill_(~mask, HIDDEN)
-        joint = None if config.rule is MASKS["full"] and bias is None else joint
-        weights, context = room((h, n, n), given.q), torch.empty_like(given.q)
-    fill = partial(_heads, config, given, joint, weights, context)
-    if executor and h > 1 and h * n * n > SHARED:
+        joint = None if given.rule is MASKS["full"] and bias is None else joint
+        weights, context = room((h, n, m), q), q.new_empty(h, n, v.shape[-1])
+    fill = partial(_heads, given.config, (q, given.k, v), joint, weights, context)
+    if executor and h > 1 and h * n * m > SHARED:
         list(executor.map(fill, (slice(0, h // 2), slice(h // 2, h))))
     else:
         fill(slice(0, h))
-    return Trace(config, given.x, given.projections, given.q, given.k, given.v, mask, weights, context)
+    return Trace(given.config, given, mask, weights, context)
+
+
+def _values(given: Given, like: Tensor) -> Float[Tensor, "h k e"]:
+    """The values; where there are none, of no channels."""
+    return like.new_empty(len(like), given.keys.count, 0) if given.v is None else given.v
 
 
 @torch.inference_mode()
 def _heads(
-    config: Config, given: Projected, joint: Tensor | None, weights: Tensor, context: Tensor, some: slice
+    config: Config, given: tuple[Tensor, ...], joint: Tensor | None, weights: Tensor, context: Tensor, some: slice
 ) -> None:
     """Fills in the weights and the context of some heads; a position bias comes with the mask."""
-    q, k, v = given.q[some], given.k[some], given.v[some]
+    q, k, v = (part[some] for part in given)
     joint = joint if joint is None or joint.ndim == 2 else joint[some]
     options = {"scale": config.factor, "softcap": config.softcap or None, "normalise": SOFTMAXES[config.softmax]}
     context[some] = attend(q, k, v, joint, **options, out=weights[some]).output
 
 
-def position_bias(config: Config) -> Float[Tensor, "h q k"] | None:
-    """What the positions add to the scores of every head, None where they add nothing."""
+def position_bias(config: Config, queries: int | None = None, keys: int | None = None) -> Float[Tensor, "h q k"] | None:
+    """What the positions add to the scores of every head, None where they add nothing; of all tokens, or of so many."""
     to_scores = POSITIONS[config.positions].to_scores
     if to_scores is None:
         return None
-    at = torch.arange(config.tokens)
-    return to_scores(at[:, None], at[None, :], torch.arange(config.heads)[:, None, None], config.heads)
+    rows, columns = (torch.arange(count or config.tokens) for count in (queries, keys))
+    return to_scores(rows[:, None], columns[None], torch.arange(config.heads)[:, None, None], config.heads)

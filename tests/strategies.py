@@ -11,7 +11,7 @@ import torch
 from hypothesis import strategies as st
 from torch import Tensor
 
-from attention.config import KNOBS, Config, fitted
+from attention.config import GENERATED, KNOBS, Config, fitted
 
 SMALL = {
     "tokens": 24,
@@ -45,7 +45,11 @@ def values(name: str, high: float | None = None) -> st.SearchStrategy[Any]:
 
 @st.composite
 def configs(draw: st.DrawFn, **fixed: Any) -> Config:
-    """Any valid config of a small size; `fixed` knobs have the value given, or the nearest that fits the others."""
+    """Any valid config of a small size; `fixed` knobs have the value given, or the nearest that fits the others.
+
+    Its source is made from the knobs, unless `source` is among them.
+    """
+    fixed = {"source": GENERATED} | fixed
     drawn = {name: draw(values(name, SMALL.get(name))) for name in KNOBS if name not in fixed}
     return Config(**fitted(drawn | fixed))
 

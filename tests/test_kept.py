@@ -137,7 +137,8 @@ def test_memory_that_results_have_in_common_counts_once():
 
 def test_a_trace_counts_with_all_its_tensors():
     trace = compute.heads.trace(Config(tokens=40, heads=2, d_model=8))
-    tensors = {id(value.untyped_storage()): value for value in vars(trace).values() if isinstance(value, torch.Tensor)}
+    parts = [*vars(trace).values(), *vars(trace.given).values()]
+    tensors = {id(value.untyped_storage()): value for value in parts if isinstance(value, torch.Tensor)}
     own = sum(value.untyped_storage().nbytes() for value in tensors.values())
     assert own <= sum(dict(module.pieces(trace)).values()) <= own + 4 * 8 * 8 * 4
 

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from attention import Config
 from attention.codec import from_query, to_query
 from attention.inputs import CLUSTER
-from attention.tables.rows import LONGEST, VISIBLE, labels, shown
+from attention.sources.given import LONGEST, VISIBLE, shown
+from attention.tables.rows import labels
 
 FAMILY = "👩‍👩‍👧"
 

@@ -22,6 +22,7 @@ from attention.inputs import INPUTS
 from attention.maps.blocks import differences
 from attention.masks import MASKS
 from attention.published import case
+from attention.recorded import shipped
 from attention.scores import POSITIONS
 from attention.sources import generated
 from attention.steps import values
@@ -40,6 +41,7 @@ KEPT: dict[str, tuple[Any, tuple]] = {
     "identity": (generated.projections, ("identity", 8, 4, 1)),
     "projected": (generated._last, (SMALL,)),
     "case": (case._case, (SMALL, 6, 6)),
+    "recording": (shipped.recording, ("two-layers",)),
 }
 
 

@@ -13,7 +13,7 @@ import torch
 from hypothesis import given, settings
 from torch import Tensor
 
-import attention.maps
+import attention.maps.exact
 from attention import Cancelled, HeadMaps, head_maps, trace
 from attention.heads import row_entropy
 from attention.maps import zoom
@@ -114,7 +114,7 @@ def test_every_pixel_and_number_is_that_of_the_full_matrix(case):
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks, pieces and jobs so small that small squares have many of each, in float32 as long ones are."""
     for name, value in {"PRECISE": 0, "HEIGHT": 7, "STEP": 5, "WIDTH": 7 * 11, "BAND": 400}.items():
-        monkeypatch.setattr(attention.maps, name, value)
+        monkeypatch.setattr(attention.maps.exact, name, value)
 
 
 @pytest.mark.usefixtures("small_blocks")

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 
 from attention import Config, trace
 from attention.analysis.parity import evenly, parity
+from attention.trace import attended
 from tests.strategies import configs
 
 
@@ -31,6 +32,13 @@ def test_what_is_wrong_in_one_row_is_found(knobs):
     off = parity(replace(found, weights=weights, context=context))
     assert not off.agrees and off.weights > 1e-4
     assert off.output == pytest.approx(0.01, rel=1e-3) and off.row_sum > 0.001
+
+
+def test_without_values_what_there_is_is_compared():
+    found = trace(Config(tokens=40))
+    bare = attended(replace(found.given, v=None))
+    assert parity(bare) == replace(parity(found), output=None)
+    assert not parity(replace(bare, weights=bare.weights * 1.01)).agrees
 
 
 def test_large_scores_agree_but_for_their_rounding_and_what_is_wrong_is_still_found():

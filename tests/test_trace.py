@@ -223,7 +223,7 @@ def test_one_config_is_one_picture(config):
     assert all(torch.equal(getattr(first, field), getattr(second, field)) for field in TENSORS)
 
 
-TENSORS = [field.name for field in fields(Trace) if field.name not in ("config", "projections")]
+TENSORS = ["x", "q", "k", "v", *(field.name for field in fields(Trace) if field.name not in ("config", "given"))]
 
 
 @laws

@@ -32,14 +32,15 @@ CHANNELS = 64  # channels of a value at once: its n tokens are the memory that i
 
 @dataclass(frozen=True)
 class Parity:
-    """Greatest differences of `weights` and `output` (before W_o) to PyTorch, greatest error of a row's sum, how many
-    rows see nothing (`blind`), and how many rows of each head were compared (`rows`), evenly spread and with the last.
+    """Greatest differences of `weights` and `output` (before W_o, None without values) to PyTorch, greatest error of a
+    row's sum, how many rows see nothing (`blind`), and how many rows of each head were compared (`rows`), evenly spread
+    and with the last.
 
     `rounding` is what scores may be off by because numbers have so many digits; a weight is as much off, of its size.
     """
 
     weights: float
-    output: float
+    output: float | None
     row_sum: float
     blind: int
     rows: int
@@ -57,7 +58,7 @@ class Parity:
 
     @property
     def _most(self) -> float:
-        return max(self.weights, self.output, self.row_sum)
+        return max(self.weights, self.output or 0.0, self.row_sum)
 
 
 def parity(trace: Trace) -> Parity:
@@ -66,16 +67,17 @@ def parity(trace: Trace) -> Parity:
     many = min(n, BUDGET // (h * n * n) or 1)
     rows = evenly(n, many) if many < n else slice(None)
     config, bias = trace.config, position_bias(trace.config)
+    values, one_hot = trace.given.v, torch.eye(n).expand(h, -1, -1)
     with torch.inference_mode():
         mask = torch.where(trace.mask[rows], 0.0 if bias is None else bias[:, rows], HIDDEN)
         context, weights = (
             by_torch(trace.q[:, rows], trace.k, value, mask, trace.scale, config.softcap, config.softmax)
-            for value in (trace.v, torch.eye(n).expand(h, -1, -1))
+            for value in (one_hot if values is None else values, one_hot)
         )
         seen = trace.mask.any(-1)
         return Parity(
             weights=greatest(trace.weights[:, rows] - weights.output),
-            output=greatest(trace.context[:, rows] - context.output),
+            output=None if values is None else greatest(trace.context[:, rows] - context.output),
             row_sum=greatest(_sums(trace, rows, context.nothing) - 1),
             blind=int((~seen).sum()),
             rows=many,

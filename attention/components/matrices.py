@@ -14,9 +14,10 @@ from attention.codec import link
 from attention.components.mounted import component, nothing
 from attention.config import Config
 from attention.inputs import tokens
+from attention.sources.generated import other
+from attention.sources.given import shown
 from attention.steps.plan import Step, by_name, lengths
-from attention.steps.values import other, pairs
-from attention.tables.rows import shown
+from attention.steps.values import pairs
 from attention.wire.matrix_cells import Matrix, payload
 
 

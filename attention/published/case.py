@@ -18,7 +18,8 @@ from attention.machine.made_once import made_once
 from attention.published.row import FORMS, Row
 from attention.published.weights import Weights
 from attention.scores import POSITIONS, SCALES, SOFTMAXES
-from attention.steps.values import matrices, other, sequence
+from attention.sources.generated import other, sequence
+from attention.steps.values import matrices
 
 CELLS = 2**20  # weights of one case, batch x heads x tokens x tokens, at the most
 WORK = 2**28  # multiplications of its four maps at the most

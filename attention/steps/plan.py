@@ -1,8 +1,8 @@
 """A pass as a list of matrices: what each is, how it is computed from the others, and what it costs.
 
 Only the steps that the settings have: no bias without a position rule that adds one, no mask where every pair takes
-part. Nothing is computed here; the numbers are in `passes.py`, and which cell comes from which in `lit.py`. To add a
-step: its line here, its name in `config.STEPS`, its tensor in `passes.py`.
+part. Nothing is computed here; the numbers are in `values.py`. To add a step: its line here, its name in `config.STEPS`, its
+tensor in `values.py`.
 """
 
 from __future__ import annotations

@@ -16,14 +16,11 @@ from torch import Tensor
 
 from attention.attend import HIDDEN
 from attention.config import Config
-from attention.inputs import INPUTS, SPLIT, backwards, seeded
 from attention.scores import POSITIONS, SOFTMAXES, capped
-from attention.sources.generated import averaged, maps
+from attention.sources.generated import maps, other, sequence
 from attention.steps.plan import by_name, lengths, steps
 
 AT_ONCE = 2**22  # weights that are computed together at the most: 16 MB
-OTHER = 5000  # what the seed of the other sequence is moved by, where it is random: half of the seeds that there are
-SEEDS = 10_000
 
 
 def values(config: Config, heads: slice = slice(None)) -> dict[str, Tensor]:
@@ -111,45 +108,10 @@ def _inputs(config: Config) -> dict[str, Tensor]:
     )
 
 
-def other(config: Config) -> tuple[int, str]:
-    """Seed and text of the other sequence: a text is read backwards, with its seed, so that equal words stay equal."""
-    return (config.seed if config.input in SPLIT else (config.seed + OTHER) % SEEDS), backwards(
-        config.text, config.input
-    )
-
-
-def sequence(config: Config, name: str, n: int, seed: int, text: str) -> dict[str, Tensor]:
-    """The n tokens of x, or of another sequence, and what they are made of."""
-    x = INPUTS[config.input](n, config.d_model, seeded(seed), text)
-    to_input = POSITIONS[config.positions].to_input
-    if to_input is None:
-        return {name: x}
-    sines = to_input(n, config.d_model)
-    return {f"embedded {name}": x, f"sines {name}": sines, name: x + sines}
-
-
 def matrices(config: Config) -> dict[str, Tensor]:
     """The four maps: `W_q (c c)`, `W_k (c, g d)`, `W_v (c, g e)`, `W_o (h e, c)`."""
     w = maps(config)
-    value, output = (w.value, w.output) if config.d_v in (0, config.d_head) else _value_maps(config)
-    return {"W_q": w.query, "W_k": w.key, "W_v": value, "W_o": output}
-
-
-def _value_maps(config: Config) -> tuple[Float[Tensor, "c g_e"], Float[Tensor, "h_e c"]]:
-    """Maps to and from values of a width of their own, drawn as the others are: Xavier, or unit matrices."""
-    c, wide = config.d_model, config.heads * config.d_v
-    drawn = wide if config.sharing == "averaged" else config.groups * config.d_v
-    if config.projections == "identity":
-        value, output = (torch.eye(*size, dtype=torch.float32) for size in ((c, drawn), (wide, c)))
-    else:
-        random = seeded(-1 - SEEDS - config.seed)
-        value, output = (
-            torch.empty(size, dtype=torch.float32).uniform_(-1, 1, generator=random) for size in ((c, drawn), (wide, c))
-        )
-        value, output = value * math.sqrt(6 / (c + drawn)), output / math.sqrt(wide)
-    if drawn > config.groups * config.d_v:
-        value = averaged(value, config.groups, config.heads)
-    return value, output
+    return {"W_q": w.query, "W_k": w.key, "W_v": w.value, "W_o": w.output}
 
 
 def _projected(config: Config, found: dict[str, Tensor]) -> dict[str, Tensor]:

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import regex
 import torch
 import torch.nn.functional as F
 from jaxtyping import Bool, Float
@@ -22,16 +21,12 @@ from attention.analysis.mask_gallery import BLOCK, Exhibit
 from attention.codec import link
 from attention.config import Config
 from attention.heads import NUMBERS, Profile, profile, row_entropy
-from attention.inputs import CLUSTER, tokens
 from attention.maps.exact import HeadMaps
 from attention.masks import COMBINATIONS, MASKS
+from attention.sources.origins import tokens
 from attention.steps.plan import steps
 from attention.trace import Trace
 
-MARKS = {"\n": "↵", "\t": "⇥"}
-VISIBLE = regex.compile(r"[^\s\p{Cc}\p{Default_Ignorable_Code_Point}\u2800\ufff9-\ufffb]")
-ACCENT = regex.compile(r"\p{M}")
-LONGEST = 80  # characters of a token that are shown
 CSV_ROWS = 1_000_000
 
 
@@ -53,28 +48,8 @@ class Row:
 
 
 def labels(config: Config) -> list[str]:
-    """The tokens as they may be shown: cut, and spaces made visible; [] where the input is no text."""
-    return [shown(token) for token in tokens(config.tokens, config.text, config.input)]
-
-
-def shown(token: str) -> str:
-    """A token that can be read: a space is a mark, what nobody sees its code points, and what is too long is cut.
-
-    An accent that stands alone is put on a circle, else it would be seen on what stands before it.
-    """
-    if token.isspace():
-        return _cut("".join(MARKS.get(sign, "␣") for sign in token.replace("\r\n", "\n")))
-    if not VISIBLE.search(token):
-        return _cut(" ".join(MARKS.get(sign, "␣") if sign.isspace() else f"U+{ord(sign):04X}" for sign in token))
-    return _cut(f"◌{token}" if ACCENT.match(token) else token)
-
-
-def _cut(text: str) -> str:
-    """Text of at most LONGEST code points, with whole characters as far as these are not too long themselves."""
-    if len(text) <= LONGEST:
-        return text
-    ends = [found.end() for found in CLUSTER.finditer(text) if found.end() < LONGEST]
-    return text[: ends[-1] if ends else LONGEST - 1] + "…"
+    """The tokens of a config's source as they may be shown; [] where they have no texts."""
+    return list(tokens(config).labels)
 
 
 def row(trace: Trace) -> Row:

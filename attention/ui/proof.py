@@ -22,7 +22,8 @@ def shown(found: Parity, config: Config) -> None:
     if found.agrees and found.blind:
         icon, color = ":material/visibility_off:", "orange"
     verdict = "equals SDPA" if found.close else "equals SDPA but for rounding" if found.agrees else "differs from SDPA"
-    parts = [f"{verdict}: weights {found.weights:.0e}", f"output {found.output:.0e}", f"row sums {found.row_sum:.0e}"]
+    output = [] if found.output is None else [f"output {found.output:.0e}"]
+    parts = [f"{verdict}: weights {found.weights:.0e}", *output, f"row sums {found.row_sum:.0e}"]
     parts += ["1 row sees nothing" if found.blind == 1 else f"{found.blind:,} rows see nothing"]
     parts += [] if found.rows == config.tokens else [f"{found.rows:,} of {config.tokens:,} rows compared"]
     st.badge(" · ".join(parts), icon=icon, color=color, help=_explained(found, config))
@@ -33,9 +34,11 @@ def _explained(found: Parity, config: Config) -> str:
     added = "" if config.softmax == "standard" else ", with what went to the one that is added to the denominator"
     blind = "1 row" if found.blind == 1 else f"{found.blind:,} rows"
     large = LARGE.format(found.rounding) if found.agrees and not found.close else ""
+    output = "" if found.output is None else f", of an output {found.output:.2e}"
     return (
-        f"The weights and outputs on the screen against `torch.nn.functional.scaled_dot_product_attention` on the same "
-        f"q, k, v and mask: {some} of each head compared. Greatest difference of a weight {found.weights:.2e}, of an "
-        f"output {found.output:.2e}; a row's sum{added} is at most {found.row_sum:.2e} from one.{large} {blind} of each "
+        f"The weights{' and outputs' * bool(output)} on the screen against "
+        "`torch.nn.functional.scaled_dot_product_attention` on the same "
+        f"q, k{', v' * bool(output)} and mask: {some} of each head compared. Greatest difference of a weight "
+        f"{found.weights:.2e}{output}; a row's sum{added} is at most {found.row_sum:.2e} from one.{large} {blind} of each "
         f"head may see no key; weights and outputs of such a row are zero."
     )

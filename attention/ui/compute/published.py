@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 from torch import Tensor
 
@@ -20,17 +19,13 @@ from attention.ui.compute.owner import KEPT, PASSES
 from attention.wire.cells import Cells
 from attention.wire.cells import cells as drawn
 
+PAGE = "Implementations"  # whose knobs these results are kept by
 REACH = 2**30  # multiplications of a map of influence at the most
-
-
-def published(config: Config) -> Config:
-    """The part of a config that published implementations depend on: what their results are kept by."""
-    return replace(config.tensors, batch=config.batch, keys=config.keys, d_v=config.d_v)
 
 
 @KEPT
 def comparison(config: Config, name: str, printed: bool) -> Work[rows.Comparison]:
-    """One published row against the reference; give `published(config)`."""
+    """One published row against the reference; give `config.on(PAGE)`."""
     return PASSES.submit(rows.compare, ROWS[name], config, printed)
 
 
@@ -51,7 +46,7 @@ def evidence(name: str) -> Work[Evidence]:
 
 @KEPT
 def published_costs(config: Config, name: str, printed: bool) -> Work[tuple[Cost, float | None]]:
-    """What a published row costs, and its leak; give `published(config)`."""
+    """What a published row costs, and its leak; give `config.on(PAGE)`."""
     return PASSES.submit(rows.costs, ROWS[name], config, printed)
 
 
@@ -70,7 +65,7 @@ def demands(name: str, printed: bool) -> Work[list[Demand]]:
 
 @KEPT
 def pace(config: Config, name: str, printed: bool) -> Work[Pace]:
-    """A published row's time beside the reference's, measured once; give `published(config)`."""
+    """A published row's time beside the reference's, measured once; give `config.on(PAGE)`."""
     return PASSES.submit(rows.timed, ROWS[name], config, printed)
 
 

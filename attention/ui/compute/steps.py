@@ -14,27 +14,23 @@ from attention.ui.compute.owner import KEPT, PASSES, told
 from attention.wire.matrix_cells import Matrix
 from attention.wire.matrix_cells import drawn as sent
 
+PAGE = "Steps"  # whose knobs these results are kept by
 ALL_HEADS = 2**20  # weights of all heads up to which the steps of all are kept, of more those of one head
 
 
 def matrices(config: Config, names: tuple[str, ...]) -> list[Matrix]:
     """What these steps of the pass show, with the other sequence and the width of values that the Steps page has."""
-    return _matrices(crossed(config), config.head, names)
+    return _matrices(config.on(PAGE), config.head, names)
 
 
 def torch_difference(config: Config) -> float:
     """How far the context of cross-attention, or of values of another width, is from PyTorch's."""
-    return _difference(crossed(config))
-
-
-def crossed(config: Config) -> Config:
-    """The tensors of a config with those of its other sequence."""
-    return replace(config.tensors, keys=config.keys, d_v=config.d_v)
+    return _difference(config.on(PAGE))
 
 
 def blind(config: Config) -> int:
     """How many queries see no key, of the sequence that the Steps page has."""
-    return int((~pairs(crossed(config)).any(-1)).sum())
+    return int((~pairs(config.on(PAGE)).any(-1)).sum())
 
 
 def _matrices(config: Config, head: int, names: tuple[str, ...]) -> list[Matrix]:

@@ -12,15 +12,17 @@ from typing import Any
 import streamlit as st
 
 from attention.codec import CONFIGS
-from attention.config import DEFAULTS, KNOBS, Config, ConfigError, check
+from attention.config import DEFAULTS, GENERATED, KNOBS, Config, ConfigError, check, defaults
 from attention.inputs import INPUTS, SPLIT
 from attention.masks import COMBINATIONS, MASKS
 from attention.published import ROWS
 from attention.scores import POSITIONS, SCALES, SOFTMAXES
+from attention.sources.origins import idle, many_layers, named, provenance
 from attention.ui.controls import knobs
 from attention.ui.controls.kind import Change, Kind, Stops
 from attention.ui.controls.lengths import ends
 from attention.ui.controls.reasons import why
+from attention.ui.words import plain
 
 FIRST = ("tokens", "heads", "d_model", "mask", "span", "combine", "scale", "temperature")
 RULES = {
@@ -32,7 +34,7 @@ RULES = {
     "softmax": SOFTMAXES,
     "input": INPUTS,
 }
-SOURCE = ("input", "text", "projections", "seed")
+SOURCE = ("source", "layer", "input", "text", "projections", "seed")
 ADVANCED = tuple(name for name, knob in KNOBS.items() if knob.advanced)
 NAMES = frozenset((*FIRST, "second", *SOURCE, *ADVANCED))  # every knob that has its widget here
 
@@ -52,7 +54,8 @@ def draw(config: Config, stops: Stops, change: Change) -> None:
 def look(config: Config) -> tuple[Any, ...]:
     """Whatever of a config the controls show beside the values that people set in them."""
     off = tuple(why(name, config) for name in sorted(NAMES))
-    return config.heads, config.d_head, _span_help(config), _beyond(config), _joined(config), _typed(config), off
+    source, sizes = (config.source, _as_recorded(config)), (config.heads, config.d_head)
+    return *source, *sizes, _span_help(config), _beyond(config), _joined(config), _typed(config), off
 
 
 def widget(name: str, config: Config, stops: Stops, change: Change) -> None:
@@ -128,6 +131,37 @@ def _typed(config: Config) -> bool:
     return config.input in SPLIT
 
 
+def _source(config: Config, change: Change) -> None:
+    """The menu and, of what was not made from the settings, who made it and the way back to how it was."""
+    knobs.menu("source", config, format_func=named, on_change=change)
+    if config.source == GENERATED:
+        return
+    st.caption(plain(provenance(config)))
+    st.button(
+        "As recorded",
+        key="as recorded",
+        disabled=_as_recorded(config),
+        on_click=change,
+        kwargs=_own(config),
+        help="Mask, scale and all else as they were when it was recorded.",
+    )
+
+
+def _own(config: Config) -> dict[str, Any]:
+    """The knobs that act on what a source has, as they were there."""
+    acts = [name for name, knob in KNOBS.items() if knob.about == "tensors" and not idle(name, config)]
+    return {name: value for name, value in defaults(config.source).items() if name in acts and name not in SOURCE}
+
+
+def _as_recorded(config: Config) -> bool:
+    return config.source != GENERATED and all(getattr(config, name) == value for name, value in _own(config).items())
+
+
+def _layer(config: Config, change: Change) -> None:
+    if (layers := many_layers(config)) > 1:
+        knobs.menu("layer", config, range(layers), on_change=change)
+
+
 def _seed(config: Config, change: Change) -> None:
     knobs.number("seed", config, on_change=change)
 
@@ -141,6 +175,8 @@ def _kv_heads(config: Config, change: Change) -> None:
 SLIDERS = {"tokens": _tokens, "d_model": _d_model, "span": _span}  # those whose stops change
 SPECIAL = {
     "combine": _combine,
+    "source": _source,
+    "layer": _layer,
     "text": _text,
     "seed": _seed,
     "kv_heads": _kv_heads,

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from attention.config import Config
+from attention.sources.origins import idle
 
 
 def _span(config: Config) -> str:
@@ -17,5 +18,7 @@ REASONS: dict[tuple[type, str], Callable[[Any], str]] = {(Config, "span"): _span
 
 def why(name: str, setting: Any) -> str:
     """Why a knob of these settings does nothing; empty where it does something."""
+    if isinstance(setting, Config) and (found := idle(name, setting)):
+        return found
     reason = REASONS.get((type(setting), name))
     return reason(setting) if reason else ""

@@ -12,6 +12,7 @@ from attention.charts import shares
 from attention.config import Config
 from attention.ui import compute
 from attention.ui.controls import knobs
+from attention.ui.lacking import lacking
 from attention.ui.session import page
 
 COLUMNS = {  # widths in pixels: all of them fit beside the chart at 1280
@@ -39,6 +40,8 @@ def section(config: Config) -> None:
         return
     if config.heads == 1:
         st.caption("One head has nobody to share with: multi-head and multi-query attention are the same.")
+        return
+    if lacking(config, "The same weights from multi-head to multi-query attention", "projections"):
         return
     with st.spinner("Every grouping runs"):
         found = compute.heads.groupings(config.tensors)

@@ -15,6 +15,7 @@ from attention.steps import program
 from attention.tables import rows as tables
 from attention.trace import Trace
 from attention.ui import compute, predict, proof
+from attention.ui.lacking import lacking
 from attention.ui.session import gestures, page, pause
 from attention.ui.views import grouping, heads_long, questions
 from attention.ui.views import heads_parts as parts
@@ -109,11 +110,13 @@ def _wider(ends: tuple[int, int], tokens: int) -> str:
 
 
 def _code(config: Config) -> None:
+    if lacking(config, f"Code: {PROGRAM}", "x", "projections"):
+        return
     parts.code(PROGRAM, lambda: program.source(config))
 
 
 def _look_code(config: Config) -> object:
-    return (config if parts.code_open(PROGRAM) else "closed") if _short(config) else None
+    return (config if parts.code_open(PROGRAM) else config.source) if _short(config) else None
 
 
 def _files(config: Config) -> None:

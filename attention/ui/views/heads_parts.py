@@ -8,8 +8,9 @@ import pyarrow as pa
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from attention.config import Config
+from attention.config import GENERATED, Config
 from attention.heads import NUMBERS
+from attention.sources.origins import named
 from attention.tables import rows as tables
 from attention.ui.controls import knobs
 from attention.ui.session import page
@@ -33,9 +34,10 @@ def look(config: Config) -> object:
 
 
 def _said(config: Config) -> str:
+    recorded = f" of layer {config.layer}, {named(config.source).lower()}," if config.source != GENERATED else ""
     return (
-        f"**Heads.** {config.heads} head{'s' * (config.heads > 1)} over {config.tokens:,} tokens. A row is a query: "
-        f"how it spreads a weight of one over the keys. {config.rule.help}"
+        f"**Heads.** {config.heads} head{'s' * (config.heads > 1)}{recorded} over {config.tokens:,} tokens. A row is a "
+        f"query: how it spreads a weight of one over the keys. {config.rule.help}"
     )
 
 

@@ -11,6 +11,7 @@ from attention.published import ROWS, Row
 from attention.published.case import left_out, longest
 from attention.ui import compute
 from attention.ui.controls import knobs
+from attention.ui.lacking import lacking
 from attention.ui.session import page, pause
 from attention.ui.views import published_details, published_overview, published_squares, questions
 from attention.ui.words import plain
@@ -19,6 +20,8 @@ from attention.ui.words import plain
 def view(config: Config) -> None:
     """The page of a config."""
     if questions.closed(config):
+        return
+    if lacking(config, "Implementations: published ways to write attention", "x", "projections"):
         return
     asked, off = config.bug == "question", config.bug == "off"
     names = [name for name, row in ROWS.items() if row.as_printed or off]
@@ -30,7 +33,7 @@ def view(config: Config) -> None:
     row = ROWS[name]
     printed = bool(row.as_printed) and version == "as printed"
     words = st.container()  # filled after the grid, which is what one waits for
-    found = compute.published.comparison(compute.published.published(config), name, printed)
+    found = compute.published.comparison(config.on(compute.published.PAGE), name, printed)
     published_squares.grid(config, name, printed, found)
     pause.paint()
     with words:

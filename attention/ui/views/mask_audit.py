@@ -9,6 +9,7 @@ from attention.analysis.mask_gallery import Exhibit
 from attention.config import Config
 from attention.tables.rows import ranges
 from attention.ui import compute
+from attention.ui.lacking import lacking
 from attention.ui.session import page
 
 RANGES = 12  # of queries that are listed
@@ -25,6 +26,8 @@ def section(config: Config) -> None:
     """Which rows see nothing, and the table of paths."""
     used = compute.masks.exhibit(config.tensors, config.depth)
     _which(config, used)
+    if lacking(config, "What becomes of queries that see nothing", "q", "k", "v"):
+        return
     with st.spinner("Every path runs, forward and backward"):
         found = compute.masks.audit(config.traceable.tensors, config.head)
     st.table(_rows(found), border="horizontal")

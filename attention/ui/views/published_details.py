@@ -51,7 +51,7 @@ def _shapes(config: Config, name: str, printed: bool, found: Comparison) -> None
 
 
 def _costs(config: Config, name: str, printed: bool, found: Comparison) -> None:
-    cost, leak = compute.published.published_costs(compute.published.published(config), name, printed)
+    cost, leak = compute.published.published_costs(config.on(compute.published.PAGE), name, printed)
     raises = found.judgement.verdict == "raises"
     until = " until it raises" if raises else ""
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -70,7 +70,7 @@ def _costs(config: Config, name: str, printed: bool, found: Comparison) -> None:
     elif not wanted:
         costs["Time over the reference's"] = "not measured yet: switch on “Measure its time”"
     else:
-        pace = compute.published.pace(compute.published.published(config), name, printed)
+        pace = compute.published.pace(config.on(compute.published.PAGE), name, printed)
         costs["Time"] = f"{pace.seconds * 1e3:.2f} ms, the reference {pace.reference * 1e3:.2f} ms"
         costs["Time over the reference's"] = f"{pace.ratio:.2f} ({pace.low:.2f} to {pace.high:.2f})"
     st.table(costs, border="horizontal")

@@ -34,7 +34,7 @@ MASKS = {
 def table(config: Config, chosen: str) -> None:
     """Row by row, as meant and as printed: does it agree, and by how much does it not?"""
     with st.spinner("Comparing every implementation …") if longest(config)[0] < config.tokens else nullcontext():
-        found = compute.published.judgements(compute.published.published(config))
+        found = compute.published.judgements(config.on(compute.published.PAGE))
     lines = [
         {
             "Implementation": f"**{row.name}**" if name == chosen else row.name,
@@ -79,7 +79,7 @@ def row(config: Config, name: str, printed: bool, found: Comparison) -> None:
 
 def _errors(config: Config, name: str, printed: bool) -> None:
     """Both versions against the reference; the one that is shown stands out."""
-    found = compute.published.judgements(compute.published.published(config))
+    found = compute.published.judgements(config.on(compute.published.PAGE))
     versions = {"As meant": False, "As printed": True} if ROWS[name].as_printed else {"As meant and printed": False}
     lines = []
     for version, is_print in versions.items():

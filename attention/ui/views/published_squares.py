@@ -35,7 +35,7 @@ NAMES = {  # of the pictures, where they can't be seen
 
 def grid(config: Config, name: str, printed: bool, found: Comparison) -> None:
     """All heads of the first sequence, where the row has weights."""
-    cells = compute.published.published_cells(compute.published.published(config), name, printed)
+    cells = compute.published.published_cells(config.on(compute.published.PAGE), name, printed)
     if cells is not None:
         note = f"weights of this version{_first(config)}"
         heads_grid(
@@ -84,7 +84,7 @@ def _output(found: Comparison) -> None:
 
 
 def _influence(config: Config, name: str, printed: bool, found: Comparison) -> None:
-    reach = compute.published.influences(compute.published.published(config), name, printed)
+    reach = compute.published.influences(config.on(compute.published.PAGE), name, printed)
     queries, keys = found.mask.shape if reach is None else reach.shape
     cut = "" if (queries, keys) == found.mask.shape else f"; the first {queries} outputs and {keys} tokens"
     st.caption(f"Influence of tokens on outputs{_first(config)}{cut}", help=INFLUENCE)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from attention.config import Config
+from attention.config import GENERATED, Config
+from attention.sources.origins import provenance
 from attention.tables import rows as tables
 from attention.trace import Trace
 from attention.ui.predict import Question
@@ -25,13 +26,20 @@ def question(trace: Trace) -> Question:
     guesses = [_named(config, key) for key in sorted([best, *wrong])] + [EVEN] * (len(seen) > 1)
     text = (
         f"Query {_named(config, config.row)} in head {config.head} sees {len(seen)} keys under **{config.rule_name}**. "
-        f"Projections: {config.projections}; positions: {config.positions}. Which key gets most of its weight?"
+        f"{_made(config)} Which key gets most of its weight?"
     )
     if others and not wrong:
         return Question(text, tuple(guesses), EVEN, f"Each of the {len(seen)} keys gets {tables.share(most)}.")
     even = tables.share(1 / len(seen))
     why = f"It gets {tables.share(most)}{_shared(config, others)}; an even spread would give {even}."
     return Question(text, tuple(guesses), _named(config, best), why)
+
+
+def _made(config: Config) -> str:
+    """What one may know of queries and keys."""
+    if config.source != GENERATED:
+        return plain(provenance(config))
+    return f"Projections: {config.projections}; positions: {config.positions}."
 
 
 def _shared(config: Config, others: list[int]) -> str:

@@ -11,6 +11,7 @@ from attention.steps.plan import Step, by_name, lengths
 from attention.tables.rows import costs, quantity
 from attention.ui import compute, proof
 from attention.ui.controls import focus, knobs
+from attention.ui.lacking import lacking
 from attention.ui.session import gestures, page, pause
 from attention.ui.views import questions
 
@@ -30,6 +31,8 @@ AXES = {  # as the map of the package names them
 def view(config: Config) -> None:
     """The page of a config."""
     if questions.closed(config):
+        return
+    if lacking(config, "Steps, from x to output, one matrix at a time", "x", "projections"):
         return
     plan = by_name(config)
     current = nearest(config.step, list(plan))

@@ -1,0 +1,53 @@
+"""Makes the recording of two layers again: `python -m attention.recorded.constructed` writes its file.
+
+Four heads that one meets in trained models, made by hand from unit vectors. Layer 0 has a head that looks at the previous
+token and one that looks at the same word; layer 1 an induction head, whose keys say what stood before each token, as the
+first head of layer 0 would have written it there, and a head that rests on the first token.
+"""
+
+from __future__ import annotations
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from attention.recorded.file import OWN, Recording, written
+from attention.recorded.shipped import HERE, SHIPPED
+
+NAME = "two-layers"
+TEXT = "a heron stood by the weir . later a heron stood by the weir"
+WIDTH = 16  # channels: enough for a unit vector a position, and for one a word and one for the first token
+SURE = 48.0  # length of a query; divided by the root of WIDTH it is a lead of 12 before the softmax
+REST = 0.5  # how strongly a head rests on the first token where nothing fits, in lengths of a query
+
+
+def constructed() -> Recording:
+    """Queries, keys and values of both layers."""
+    tokens = tuple(TEXT.split())
+    n, words = len(tokens), list(dict.fromkeys(tokens))
+    unit, first = torch.eye(WIDTH), torch.eye(WIDTH)[-1]
+    place, word = unit[:n], torch.stack([unit[words.index(token)] for token in tokens])
+    before = torch.cat([torch.zeros(1, WIDTH), word[:-1]])  # what stood before
+    start = torch.cat([first[None], torch.zeros(n - 1, WIDTH)])  # only the first token is the first
+    rest = REST * first.expand(n, -1)
+    previous = torch.cat([place[:1], place[:-1]])  # the first has none before it
+    heads = [[(previous, place), (word, word)], [(word + rest, before + start), (first.expand(n, -1), start)]]
+    return Recording(
+        what="Four heads of two layers: previous token and same word; induction and first token.",
+        weights="Nobody's: made by hand from unit vectors, nothing of them learned.",
+        license="MIT, as this project",
+        made="python -m attention.recorded.constructed",
+        tokens=tokens,
+        q=SURE * _stacked([[q for q, _ in layer] for layer in heads]),
+        k=_stacked([[k for _, k in layer] for layer in heads]),
+        v=_stacked([[word, word], [word, word]]),
+        own=OWN | {"mask": "causal", "scale": "1/sqrt(d_head)"},
+    )
+
+
+def _stacked(layers: list[list[Tensor]]) -> Float[Tensor, "l h n d"]:
+    return torch.stack([torch.stack(layer) for layer in layers])
+
+
+if __name__ == "__main__":
+    (HERE / SHIPPED[NAME]).write_bytes(written(constructed()))

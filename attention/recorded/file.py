@@ -1,0 +1,209 @@
+"""A recording: queries and keys of some layers of heads, with their tokens, who made them of what, and under which license.
+
+A file is an .npz of arrays without pickles: `q (l h n d)`, `k (l g n d)` and, where they were kept, `v (l g n d)`, as they
+meet in a score: positions that turn queries and keys have turned them; of float16 or float32. And `about`, a JSON text:
+
+    format    "attention recording 1"
+    what      what was recorded, in a sentence; `weights`: whose they are; `license`: of all of it; `made`: how
+    tokens    the n texts
+    mask      the rule of `masks.MASKS` that was in force, with its span
+    scale     of `scores.SCALES`, with softcap, softmax, and positions: those that are added to scores, or "none"
+
+A scale that has no name there is folded into q by whoever records. The last two lines are what a page shows unless
+somebody sets these knobs otherwise.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import zipfile
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from attention.masks import MASKS
+from attention.scores import POSITIONS, SCALES, SOFTMAXES
+
+FORMAT = "attention recording 1"
+WORDS = ("what", "weights", "license", "made")
+OWN = {"mask": "full", "span": 4, "scale": "none", "softcap": 0.0, "softmax": "standard", "positions": "none"}
+CHOICES = {
+    "mask": tuple(MASKS),
+    "scale": tuple(SCALES),
+    "softmax": tuple(SOFTMAXES),
+    "positions": tuple(name for name, rule in POSITIONS.items() if rule.to_scores or name == "none"),
+}
+RANGES = {"span": (1, 2**16), "softcap": (0, 100)}
+LAYERS, HEADS, TOKENS, WIDTH, CELLS = 128, 32, 1024, 2048, 16_000_000  # at the most; a page shows every weight
+LARGEST = 2**26  # bytes of all arrays
+TEXT = 2000  # characters of a text
+BROKEN = (zipfile.BadZipFile, zlib.error, ValueError, OSError, EOFError, KeyError, NotImplementedError, RuntimeError)
+ARRAYS = {"q": "l h n d", "k": "l g n d", "v": "l g n d"}
+
+
+class RecordingError(ValueError):
+    """A file is no recording; the message names the file, the field, its value and what is allowed."""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What a source has: layers, heads, those with keys and values of their own, tokens, channels of a head, and parts.
+
+    `own`: what the knobs of its mask and of its scores say unless somebody sets them otherwise.
+    """
+
+    layers: int
+    heads: int
+    kv_heads: int
+    tokens: int
+    d_head: int
+    has: frozenset[str]
+    own: Mapping[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Recording:
+    """What a file has. `own`: the knobs of its mask and of how its scores became weights."""
+
+    what: str
+    weights: str
+    license: str
+    made: str
+    tokens: tuple[str, ...]
+    q: Float[Tensor, "l h n d"]
+    k: Float[Tensor, "l g n d"]
+    v: Float[Tensor, "l g n d"] | None = None
+    own: Mapping[str, Any] = field(default_factory=lambda: dict(OWN))
+
+    @property
+    def shape(self) -> Shape:
+        """Its sizes and parts."""
+        layers, heads, tokens, d_head = self.q.shape
+        has = frozenset(name for name in ARRAYS if getattr(self, name) is not None)
+        return Shape(layers, heads, self.k.shape[1], tokens, d_head, has, self.own)
+
+
+def written(recording: Recording) -> bytes:
+    """The file of a recording, the same bytes for the same recording; numbers are rounded to float16."""
+    about = {"format": FORMAT} | {name: getattr(recording, name) for name in WORDS}
+    about |= {"tokens": list(recording.tokens), **recording.own}
+    arrays = {name: getattr(recording, name) for name in ARRAYS if getattr(recording, name) is not None}
+    memory = io.BytesIO()
+    given = {name: array.to(torch.float16).numpy() for name, array in arrays.items()}
+    np.savez_compressed(memory, about=np.array(json.dumps(about, ensure_ascii=False)), **given)
+    return memory.getvalue()
+
+
+def read(data: bytes, name: str) -> Recording:
+    """The recording of a file of this name; raises RecordingError. Nothing in it is executed."""
+    arrays = _arrays(data, name)
+    about = _about(arrays.pop("about"), name)
+    parts = {part: _numbers(arrays[part], f"{name}: {part}") for part in ARRAYS if part in arrays}
+    _fit(parts, len(about["tokens"]), name)
+    own = {knob: about[knob] for knob in OWN}
+    return Recording(**{word: about[word] for word in WORDS}, tokens=tuple(about["tokens"]), own=own, **parts)
+
+
+def _arrays(data: bytes, name: str) -> dict[str, np.ndarray]:
+    """The arrays of the file, of the names that there may be, once their sizes are known to be bearable."""
+    size, arrays = 0, {}
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as parts:
+            size = sum(entry.file_size for entry in parts.infolist())
+        if size <= LARGEST:
+            with np.load(io.BytesIO(data), allow_pickle=False) as found:
+                arrays = {part: found[part] for part in found.files}
+    except BROKEN as error:
+        raise RecordingError(f"{name} is no .npz of arrays without pickles: {error}") from None
+    if size > LARGEST:
+        raise RecordingError(f"{name} unpacks to {size:,} bytes; {LARGEST:,} are allowed.")
+    for part in arrays:
+        if part not in ARRAYS and part != "about":
+            raise RecordingError(f"{name}: {_short(part)} is not a part of a recording. These are: about, q, k, v.")
+    for part in ("about", "q", "k"):
+        if part not in arrays:
+            raise RecordingError(f"{name}: {part} is missing. A recording has about, q, k and may have v.")
+    return arrays
+
+
+def _about(array: np.ndarray, name: str) -> dict[str, Any]:
+    """The JSON object about the recording, every field checked."""
+    try:
+        about = json.loads(array.item()) if array.shape == () else None
+    except (TypeError, ValueError, RecursionError):
+        about = None
+    if not isinstance(about, dict):
+        raise RecordingError(f"{name}: about is not the text of a JSON object.")
+    wanted = ("format", *WORDS, "tokens", *OWN)
+    for entry in wanted:
+        if entry not in about:
+            raise RecordingError(f"{name}: {entry} is missing.")
+    for entry, value in about.items():
+        if entry not in wanted:
+            raise RecordingError(f"{name}: {_short(entry)} is not a field. These are: {', '.join(wanted)}.")
+        if problem := _problem(entry, value):
+            raise RecordingError(f"{name}: {entry}={_short(value)} is not {problem}.")
+    return about
+
+
+def _problem(entry: str, value: Any) -> str:
+    """What a field should be, where it isn't."""
+    if entry == "format":
+        return "" if value == FORMAT else f"{FORMAT!r}"
+    if entry in WORDS:
+        return "" if _readable(value) and value.strip() else f"a sentence of at most {TEXT:,} characters"
+    if entry == "tokens":
+        sound = isinstance(value, list) and 2 <= len(value) <= TOKENS and all(_readable(text) for text in value)
+        return "" if sound else f"a list of 2 to {TOKENS:,} texts"
+    if entry in CHOICES:
+        return "" if isinstance(value, str) and value in CHOICES[entry] else f"one of: {', '.join(CHOICES[entry])}"
+    low, high = RANGES[entry]
+    kind = int if entry == "span" else (int, float)
+    sound = isinstance(value, kind) and not isinstance(value, bool) and low <= value <= high
+    return "" if sound else f"a {'whole ' * (kind is int)}number between {low:,} and {high:,}"
+
+
+def _readable(text: Any) -> bool:
+    return isinstance(text, str) and len(text) <= TEXT and all(sign.isprintable() or sign in "\n\t" for sign in text)
+
+
+def _numbers(array: np.ndarray, where: str) -> Float[Tensor, "..."]:
+    """An array as float32; raises RecordingError unless it is of four axes and all of it numbers."""
+    if array.dtype not in (np.float16, np.float32):
+        raise RecordingError(f"{where} is of {array.dtype}; float16 and float32 are allowed.")
+    if array.ndim != 4:
+        raise RecordingError(f"{where} has {array.ndim} axes; {ARRAYS[where[-1]]} are four.")
+    found = torch.from_numpy(array.astype(np.float32))
+    if not found.isfinite().all():
+        raise RecordingError(f"{where} has cells that are no finite number.")
+    return found
+
+
+def _fit(parts: dict[str, Tensor], tokens: int, name: str) -> None:
+    """Raises RecordingError unless the shapes fit each other, the tokens, and what a page can show."""
+    (layers, heads, n, d), k = parts["q"].shape, parts["k"].shape
+    groups = k[1]
+    for part, array in parts.items():
+        shape = (layers, heads if part == "q" else groups, tokens, d)
+        if tuple(array.shape) != shape:
+            raise RecordingError(f"{name}: {part} is {tuple(array.shape)}; with q and {tokens} tokens it is {shape}.")
+    if not groups or heads % groups:
+        raise RecordingError(f"{name}: k has {groups} heads, which don't divide the {heads} of q.")
+    for what, value, most in (("layers", layers, LAYERS), ("heads", heads, HEADS), ("channels", heads * d, WIDTH)):
+        if not 1 <= value <= most:
+            raise RecordingError(f"{name}: q has {value:,} {what}; 1 to {most:,} are allowed.")
+    if heads * n * n > CELLS:
+        raise RecordingError(f"{name}: {heads} heads of {n} tokens; the most is {math.isqrt(CELLS // heads)}.")
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else text[:79] + "…"

@@ -1,0 +1,79 @@
+"""Every origin by its kind, and what is asked of the one that a config names.
+
+To add one: a file of this wing with an `Origin`, and a line in `ORIGINS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+from attention.config import Config, shape
+from attention.sources.generated import Generated
+from attention.sources.given import PARTS, Given, Source, Tokens
+from attention.sources.recorded import Recorded
+
+
+class Origin(Protocol):
+    """Who makes queries, keys and values. `idle`: the knobs that do nothing here, each with why; they are shown disabled.
+
+    Its sizes are below the knobs, in `config.SHAPES`, as a config must fit its source.
+    """
+
+    idle: Mapping[str, str]
+
+    def tokens(self, source: Source, config: Config) -> Tokens:
+        """The tokens of a source by themselves, before anything is computed."""
+        ...
+
+    def provenance(self, source: Source, config: Config) -> str:
+        """Who made it of what, in a sentence or two."""
+        ...
+
+    def given(self, source: Source, config: Config) -> Given:
+        """One layer under the settings of a config."""
+        ...
+
+
+ORIGINS: dict[str, Origin] = {"generated": Generated(), "recorded": Recorded()}
+
+
+def given(config: Config) -> Given:
+    """The layer that a config names, under its settings."""
+    source = Source.of(config)
+    return ORIGINS[source.kind].given(source, config)
+
+
+def tokens(config: Config) -> Tokens:
+    """The tokens that a config names."""
+    source = Source.of(config)
+    return ORIGINS[source.kind].tokens(source, config)
+
+
+def provenance(config: Config) -> str:
+    """Who made what a config names, and of what."""
+    source = Source.of(config)
+    return ORIGINS[source.kind].provenance(source, config)
+
+
+def named(source: str) -> str:
+    """The name of a source for the reader."""
+    kind, _, key = source.partition(":")
+    return f"{kind.capitalize()}: {key.replace('-', ' ')}" if key else "Made from the settings"
+
+
+def many_layers(config: Config) -> int:
+    """How many layers the source of a config has."""
+    sizes = shape(config.source)
+    return sizes.layers if sizes else 1
+
+
+def idle(name: str, config: Config) -> str:
+    """Why a knob does nothing under the source of a config; empty where it does something."""
+    return ORIGINS[Source.of(config).kind].idle.get(name, "")
+
+
+def has(source: str) -> frozenset[str]:
+    """The parts that a source has, known before anything is computed."""
+    sizes = shape(source)
+    return sizes.has if sizes else frozenset(PARTS) - {"weights"}

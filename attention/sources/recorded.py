@@ -1,0 +1,50 @@
+"""From a recording to the queries, keys and values of a layer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from jaxtyping import Float
+from torch import Tensor
+
+from attention.config import MAKING, Config
+from attention.recorded.shipped import recording
+from attention.sources.given import Given, Source, Tokens
+
+SIZES: tuple[str, ...] = ("tokens", "heads", "d_model", "kv_heads", "positions")
+
+
+class Recorded:
+    """The origin whose attention was recorded: what comes after queries and keys acts on them, nothing before does.
+
+    Mask, scale, softcap and softmax are by default what they were when it was recorded. Positions are in the queries and
+    keys already, or are added to the scores as they were there.
+    """
+
+    idle: Mapping[str, str] = MappingProxyType(
+        dict.fromkeys(MAKING, "Does nothing here: this attention was recorded, not made from the settings.")
+        | dict.fromkeys(SIZES, "As it was recorded.")
+    )
+
+    def tokens(self, source: Source, config: Config) -> Tokens:
+        """The tokens that were recorded."""
+        texts = recording(source.key).tokens
+        return Tokens(len(texts), texts)
+
+    def provenance(self, source: Source, config: Config) -> str:
+        """What the file says of itself."""
+        found = recording(source.key)
+        return f"{found.what} Weights: {found.weights} License: {found.license}. Made: {found.made}."
+
+    def given(self, source: Source, config: Config) -> Given:
+        """One layer of the recording."""
+        own, found = self.tokens(source, config), recording(source.key)
+        q, k, v = (None if part is None else part[source.layer] for part in (found.q, found.k, found.v))
+        parts = {"q": q, "k": _for_each(k, config.heads), "v": _for_each(v, config.heads)}
+        return Given(config, own, own, config.rule, self.provenance(source, config), **parts)
+
+
+def _for_each(shared: Float[Tensor, "g k d"] | None, heads: int) -> Float[Tensor, "h k d"] | None:
+    """Keys or values of every head, shared ones repeated."""
+    return None if shared is None else shared.repeat_interleave(heads // len(shared), 0)

@@ -1,0 +1,40 @@
+"""What stands where a page has nothing to show, because the source lacks what it needs: what would have it, a click away."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from attention.config import SOURCES, Config
+from attention.sources.origins import has, named
+from attention.ui.session import page
+from attention.ui.words import plain
+
+PARTS = {
+    "x": "the tokens as vectors (x)",
+    "projections": "the projections (W_q, W_k, W_v, W_o)",
+    "q": "queries",
+    "k": "keys",
+    "v": "values",
+}
+
+
+def lacking(config: Config, title: str, *parts: str) -> bool:
+    """Draws this below a title where the source of a config lacks any of these parts; True then."""
+    there = has(config.source)
+    missing = [PARTS[part] for part in parts if part not in there]
+    if not missing:
+        return False
+    st.markdown(f"**{title}**")
+    with st.container(border=True):
+        st.markdown(
+            f":material/inventory_2: This needs {plain(_listed(missing))}. The source “{plain(named(config.source))}” has "
+            f"{plain(_listed([PARTS[part] for part in PARTS if part in there]))}. What has all of it:"
+        )
+        for source in SOURCES:
+            if has(source).issuperset(parts):
+                st.button(named(source), on_click=page.change, kwargs={"source": source}, key=f"{source} for {title}")
+    return True
+
+
+def _listed(words: list[str]) -> str:
+    return " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))

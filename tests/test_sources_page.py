@@ -1,0 +1,103 @@
+"""Pages of a source that was recorded: what acts, what doesn't and says so, and what stands where something is missing."""
+
+from __future__ import annotations
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from attention.config import Config, decided
+from attention.recorded.constructed import NAME
+from attention.recorded.shipped import recording
+from attention.ui.controls import picture
+from attention.ui.views import heads
+from tests.test_pages import PAGES, ROOT, run
+
+TWO = f"recorded:{NAME}"
+QUERY = {"source": TWO, "layer": "1"}
+HEADS, STEPS = (ROOT / "pages" / f"{name}.py" for name in ("heads", "steps"))
+
+
+def link(test: AppTest) -> dict[str, str]:
+    """What the address bar says; a link's own values are texts, written ones lists."""
+    return {name: value if isinstance(value, str) else value[-1] for name, value in test.query_params.items()}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_every_page_shows_a_recording_or_says_what_would_have_it(page):
+    test = run(page, QUERY)
+    assert not test.exception
+    assert not test.warning
+    assert link(test) == QUERY
+    made = [button for button in test.button if button.label == "Made from the settings"]
+    assert bool(made) == (page.stem in ("heads", "steps", "implementations"))  # on Heads: of its program
+
+
+def knob(test: AppTest, name: str):
+    kinds = (test.select_slider, test.slider, test.selectbox, test.number_input, test.text_area)
+    return next(widget for kind in kinds for widget in kind if widget.key == name)
+
+
+def test_knobs_that_do_nothing_are_disabled_and_say_why():
+    test = run(HEADS, QUERY)
+    for name in ("tokens", "heads", "d_model", "kv_heads", "positions", "input", "projections", "seed", "sharing"):
+        widget = knob(test, name)
+        assert widget.disabled, name
+        assert name in decided(TWO)
+        reasons = ("As it was recorded.", "Does nothing here: this attention was recorded")
+        assert any(reason in widget.help for reason in reasons), name
+    for name in ("source", "layer", "mask", "scale", "temperature", "softcap", "softmax"):
+        assert not knob(test, name).disabled, name
+    assert any(recording(NAME).what in caption.value.replace("\\", "") for caption in test.caption)
+
+
+def test_what_one_sets_acts_on_a_recording_and_one_button_takes_it_back():
+    test = run(HEADS, QUERY)
+    assert test.button(key="as recorded").disabled
+    knob(test, "temperature").set_value(4.0)
+    test.run()
+    assert link(test) == QUERY | {"temperature": "4.0"}
+    test.button(key="as recorded").click().run()
+    assert link(test) == QUERY
+
+
+def test_a_recording_is_chosen_from_the_menu_and_what_was_set_comes_back_after_it():
+    test = run(HEADS, {"tokens": "30", "heads": "4", "seed": "3", "temperature": "2.0"})
+    assert not [widget for widget in test.selectbox if widget.key == "layer"]
+    knob(test, "source").set_value(TWO)
+    test.run()
+    assert not test.exception and not test.warning
+    assert link(test) == {"source": TWO, "temperature": "2.0"}
+    assert knob(test, "tokens").value == 14
+    knob(test, "layer").set_value(1)
+    test.run()
+    assert link(test)["layer"] == "1"
+    test.button(key="as recorded").click().run()
+    assert link(test) == QUERY
+    knob(test, "source").set_value("generated")
+    test.run()
+    assert link(test) == {"tokens": "30", "heads": "4", "seed": "3"}
+    assert knob(test, "tokens").value == 30
+
+
+def test_the_empty_state_leads_to_a_source_that_has_what_is_missing():
+    test = run(STEPS, QUERY)
+    said = [text.value.replace("\\", "") for text in test.markdown]
+    assert "**Steps, from x to output, one matrix at a time**" in said
+    assert any(
+        "needs the tokens as vectors (x) and the projections (W_q, W_k, W_v, W_o). The source “Recorded: two layers” has "
+        "queries, keys and values. What has all of it:" in each
+        for each in said
+    )
+    next(button for button in test.button if button.label == "Made from the settings").click().run()
+    assert not test.exception
+    assert "source" not in test.query_params
+    assert not [button for button in test.button if button.label == "Made from the settings"]
+
+
+def test_what_stands_beside_the_view_follows_the_source(monkeypatch):
+    """A part is drawn anew only where its look is another one."""
+    monkeypatch.setattr(heads.parts, "code_open", lambda what: False)
+    monkeypatch.setattr(heads.questions, "hidden", lambda config: False)
+    made, recorded = Config(), Config.of(TWO)
+    assert heads.CODE.look(made) != heads.CODE.look(recorded)
+    assert picture.look(made) != picture.look(recorded) != picture.look(Config.of(TWO, temperature=2.0))
