@@ -130,12 +130,17 @@ def trace(config: Config, executor: Executor | None = None) -> Trace:
     Two threads of an `executor` share the heads, where these are large. Raises ConfigError for more than CELLS weights,
     heads x tokens x tokens; `head_maps` draws those.
     """
+    check_size(config)
+    return replace(attended(given(config.tensors), executor), config=config)
+
+
+def check_size(config: Config) -> None:
+    """Raises ConfigError for more weights than a trace has."""
     n, h = config.tokens, config.heads
     if h * n * n > CELLS:
         most = math.isqrt(CELLS // h)
         limit = f"{h} heads of {n:,} x {n:,} weights are over the limit of {CELLS:,} cells"
         raise ConfigError(f"tokens={n}: {limit} of a trace. The most that fits is {most}; head_maps draws any length.")
-    return replace(attended(given(config.tensors), executor), config=config)
 
 
 def attended(given: Given, executor: Executor | None = None) -> Trace:

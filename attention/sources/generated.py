@@ -68,9 +68,14 @@ def _tokens(n: int, text: str, name: str) -> Tokens:
     return Tokens(n, tuple(texts(n, text, name)))
 
 
+def early(config: Config) -> Config:
+    """The same settings with whatever acts on queries and keys once they are made as by default."""
+    return replace(config, **{name: DEFAULTS[name] for name in LATER})
+
+
 def projected(config: Config) -> Projected:
     """Queries, keys and values with their positions; the last ones are kept, as most changes leave them as they are."""
-    plain = replace(config.on("Steps"), **{name: DEFAULTS[name] for name in LATER})
+    plain = early(config.on("Steps"))
     return (_last if config.tokens * config.d_model <= KEPT else _projected)(plain)
 
 

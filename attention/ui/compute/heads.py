@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeVar
 
-import attention
 from attention.analysis.kv_groups import Grouping
 from attention.analysis.kv_groups import groupings as every_grouping
 from attention.analysis.parity import Parity
@@ -14,8 +13,11 @@ from attention.analysis.parity import parity as against_torch
 from attention.charts import theme
 from attention.config import Config
 from attention.machine.lanes import Work
+from attention.sources.generated import early
+from attention.sources.given import Given
+from attention.sources.origins import given
 from attention.tables import rows as tables
-from attention.trace import Trace
+from attention.trace import Trace, attended, check_size
 from attention.ui.compute.owner import KEPT, PASSES, PIECES
 from attention.wire.cells import Cells
 from attention.wire.cells import cells as drawn
@@ -35,7 +37,18 @@ def begin(config: Config) -> None:
 
 @KEPT
 def _trace(config: Config) -> Work[Trace]:
-    return PASSES.submit(attention.trace, config, PIECES)
+    check_size(config)
+    return PASSES.after(_given.begin(early(config)), lambda found: attended(_under(found, config), PIECES))
+
+
+@KEPT
+def _given(config: Config) -> Work[Given]:
+    return PASSES.submit(given, config)
+
+
+def _under(found: Given, config: Config) -> Given:
+    """The same queries and keys under the mask and the scale of a config that has both."""
+    return replace(found, config=config, rule=config.rule)
 
 
 def traced(config: Config, call: Callable[[Trace], T]) -> Work[T]:
