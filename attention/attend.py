@@ -238,7 +238,7 @@ def _at_once(weights, query, key, value, mask, is_causal, scale, softcap, normal
         square = query.shape[-2], key.shape[-2], query.device
         seen = _until(*square)
     if seen is not None and query.is_cpu and not softcap:
-        added = _falling(*square, query.dtype) if few and is_causal else _added(seen, query)
+        added = _falling(*square, query.dtype) if few and is_causal else _added(seen, query)  # pyright: ignore[reportCallIssue]  two of them
     weights = normalise(_logits(weights, query, key, seen, scale, softcap, added))
     if (mask is not None or added is not None) and _astray(weights, few):
         blind = ~_seeing(seen)  # pyright: ignore[reportArgumentType]  a row without a number has a mask

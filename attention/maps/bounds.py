@@ -161,7 +161,7 @@ def judged(rule: Callable[..., Any], q: Between, k: Between, n: int, span: int) 
         return Verdict(torch.ones(shape, dtype=torch.bool), torch.zeros(shape, dtype=torch.bool), False)
     return Verdict(
         *(part.expand(shape) for part in (found.some, found.all)),
-        found.steady,
+        found.steady,  # pyright: ignore[reportCallIssue]  two of them
         found.toeplitz.expand(shape),  # pyright: ignore[reportCallIssue]  two of them
     )
 

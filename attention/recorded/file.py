@@ -109,7 +109,7 @@ def read(data: bytes, name: str) -> Recording:
     parts = {part: _numbers(arrays[part], f"{name}: {part}") for part in ARRAYS if part in arrays}
     _fit(parts, len(about["tokens"]), name)
     own = {knob: about[knob] for knob in OWN}
-    return Recording(**{word: about[word] for word in WORDS}, tokens=tuple(about["tokens"]), own=own, **parts)
+    return Recording(**{word: about[word] for word in WORDS}, tokens=tuple(about["tokens"]), own=own, **parts)  # pyright: ignore[reportArgumentType]  words and arrays by name
 
 
 def _arrays(data: bytes, name: str) -> dict[str, np.ndarray]:

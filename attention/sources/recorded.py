@@ -42,7 +42,7 @@ class Recorded:
         own, found = self.tokens(source, config), recording(source.key)
         q, k, v = (None if part is None else part[source.layer] for part in (found.q, found.k, found.v))
         parts = {"q": q, "k": _for_each(k, config.heads), "v": _for_each(v, config.heads)}
-        return Given(config, own, own, config.rule, self.provenance(source, config), **parts)
+        return Given(config, own, own, config.rule, self.provenance(source, config), **parts)  # pyright: ignore[reportArgumentType]  tensors by name
 
 
 def _for_each(shared: Float[Tensor, "g k d"] | None, heads: int) -> Float[Tensor, "h k d"] | None:

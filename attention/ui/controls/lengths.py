@@ -21,7 +21,7 @@ def ends(config: Config, last: Config, before: Stops | None = None) -> Stops:
     tokens, span = (before["tokens"], before["span"]) if before else ((), (1, 0, 1))
     return {
         "tokens": tokens if config.tokens in tokens else lengths(config.tokens),
-        "d_model": (h, int(KNOBS["d_model"].high) // h * h, h),
+        "d_model": (h, int(KNOBS["d_model"].high) // h * h, h),  # pyright: ignore[reportArgumentType]  it has a bound
         "span": span if config.tokens == last.tokens and end <= span[1] else (1, end, 1),
     }
 

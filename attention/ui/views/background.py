@@ -27,7 +27,7 @@ def going(task: Task, line: Line, said: str, cancel: Callable[[], None], why: st
             )
         elif task.pauses:
             how = {"help": "What is finished stays. Others may go first meanwhile.", "icon": ":material/pause:"}
-            st.button("Pause", key="pause", on_click=line.pause, args=(task, visitor), **how)
+            st.button("Pause", key="pause", on_click=line.pause, args=(task, visitor), **how)  # pyright: ignore[reportArgumentType]  one option, a width
         st.button("Cancel", key="cancel", on_click=cancel, help=why)
 
 
