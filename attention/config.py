@@ -28,7 +28,7 @@ CHANNELS = 2**25  # channels of all tokens together at the most: 128 MB in float
 LONGEST = 2**16  # tokens
 SHOWN = 1024  # tokens whose weights are computed all at once, where CELLS allows it
 LAST = -1  # the query in focus, where none was chosen: the last token
-# Every matrix that a pass may have, in the order in which they are computed; what a config has of them: steps.py.
+# Every matrix that a pass may have, in the order in which they are computed; what a config has of them: steps/plan.py.
 STEPS = (
     "embedded x", "sines x", "x", "embedded y", "sines y", "y", "W_q", "W_k", "W_v", "Q", "K", "V", "q", "k", "v",
     "turned q", "turned k", "scores", "scaled", "capped", "bias", "biased", "mask", "logits", "weights", "context",

@@ -4,7 +4,7 @@ A rule answers for one pair of positions: `q` and `k` are integer tensors that b
 and a row), `n` is the number of keys, `span` the reach that the reader chose. Rules combine: `causal & documents`,
 `local | sinks`, `full - causal` (without); the names of these are in `COMBINATIONS`.
 
-The same function is also asked about whole blocks of pairs, with bounds in the place of positions (bounds.py), so that
+The same function is also asked about whole blocks of pairs, with bounds in the place of positions (maps/bounds.py), so that
 what it hides is never computed: write it with arithmetic, comparisons and `& | ~`.
 
 To add one: write the function under `@rule(...)`, and put its name into `MASKS`. The sidebar, the link, the gallery

@@ -1,6 +1,6 @@
 """Which blocks of the square does a mask rule hide, show, or cut?
 
-What comes out hidden or shown is so for every pair of the block (attention/bounds.py); the rule itself is asked only
+What comes out hidden or shown is so for every pair of the block (bounds.py); the rule itself is asked only
 about the pairs of blocks that it cuts. No rule declares anything: one that bounds can't follow is cut everywhere, which
 is as exact, and slower.
 """

@@ -1,7 +1,7 @@
 """Maps of the weights at any length: a picture of n x n weights in memory of order n.
 
 A pixel is a tile of exact softmax weights, by mean or by maximum; up to the side of a picture a tile is one cell, and
-the picture is the weights. From the log-sum-exp that comes with it, attention/zoom.py computes any part of the square.
+the picture is the weights. From the log-sum-exp that comes with it, maps/zoom.py computes any part of the square.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A mask rule over a whole square of pairs, without asking about each: squares that are quartered where it takes that.
 
-A square within which the rule depends on q - k alone (attention/bounds.py) is told by its first column and row. The
+A square within which the rule depends on q - k alone (bounds.py) is told by its first column and row. The
 others are quartered (quadtree: Finkel & Bentley 1974), and the smallest asked pair by pair, so that the work follows
 the outlines of a rule, of order n log n for every one of masks.py. One that bounds can't follow is asked everywhere.
 """

@@ -73,7 +73,7 @@ def _start(sweep: Sweep, task: Measuring | None) -> None:
     button, told = st.columns([1, 4], vertical_alignment="center")
     going = task is not None and task.open
     off = going or not limits().measure or bool(_absent(sweep))
-    how = {"on_click": _measure, "args": (sweep,), "disabled": off, "type": "secondary" if going else "primary"}
+    how = {"on_click": _measure, "args": (sweep,), "disabled": off, "type": "secondary" if off else "primary"}
     button.button("Measure here", key="measure", width="stretch", **how)
     told.caption(LEAVING if going else _estimate(sweep))
 
