@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from time import monotonic
+
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page
 
 from attention.config import KNOBS
 from attention.published import ROWS
@@ -46,10 +49,21 @@ ARRIVED = (
 SETTLED = """(dark) => (getComputedStyle(document.querySelector(".stApp")).colorScheme === "dark") === dark
     && !document.querySelector('[data-stale="true"]')
     && document.getAnimations().every((one) => !one.transitionProperty || one.playState !== "running")"""
+PATIENCE = 20  # seconds until every part must have the colours of a theme
 DRAWN = """([charts, count]) => {
     const found = [...document.querySelectorAll(charts)];
     return found.length === count && found.every((chart) => chart.querySelector("canvas, svg.marks, svg.main-svg"));
 }"""
+
+
+def lasting(page: Page, theme: str) -> list[tuple]:
+    """What axe finds, and finds again: on a busy machine a part may still have the colours of the theme before."""
+    until = monotonic() + PATIENCE
+    while True:
+        found = Axe().run(page, {"exclude": [[FADED]]}).response["violations"]
+        if not found or monotonic() > until:
+            return [(theme, rule["id"], [node["html"] for node in rule["nodes"]]) for rule in found]
+        page.wait_for_timeout(500)
 
 
 @pytest.mark.parametrize("link", SCREENS)
@@ -60,7 +74,6 @@ def test_axe_finds_nothing_and_every_chart_has_a_name_of_its_own(visit, link):
         tab.page.emulate_media(color_scheme=theme)
         tab.page.wait_for_function(DRAWN, arg=[CHARTS, SCREENS[link]], timeout=SECONDS)
         tab.page.wait_for_function(SETTLED, arg=theme == "dark", timeout=SECONDS)
-        found = Axe().run(tab.page, {"exclude": [[FADED]]}).response["violations"]
-        assert not [(theme, rule["id"], [node["html"] for node in rule["nodes"]]) for rule in found]
+        assert lasting(tab.page, theme) == []
         names = tab.page.evaluate(NAMED, CHARTS)
         assert len({*names}) == len(names) and all(name[0] != "<" for name in names), names
