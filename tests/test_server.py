@@ -7,8 +7,12 @@ import subprocess
 import sys
 from urllib.parse import parse_qsl
 
+from streamlit.proto.NewSession_pb2 import CustomThemeConfig
+from streamlit.runtime import app_session
+
 import app
 from attention.codec import from_query
+from attention.ui import warm
 from tests.served import ROOT, served
 from tests.visitor import visited
 
@@ -76,3 +80,22 @@ def test_a_class_that_opens_a_cold_server_sees_its_pictures():
     for link, visit in zip(links, found, strict=True):
         assert from_query(dict(parse_qsl(visit.painted))) == from_query(dict(parse_qsl(link)))
     assert "Traceback" not in log
+
+
+def test_a_theme_that_is_remembered_is_the_one_that_streamlit_writes(monkeypatch):
+    usual = app_session._populate_theme_msg
+    options = {"theme": {"base": "dark", "baseRadius": "0.4rem", "chartCategoricalColors": ["#0072b2"]}}
+    options["theme.light.sidebar"] = {"backgroundColor": "#f6f7f9", "headingFontWeights": [650] * 6}
+    monkeypatch.setattr(
+        app_session.config, "get_options_for_section", lambda section: options.get(section, {"a": None})
+    )
+    monkeypatch.setattr(app_session, "_populate_theme_msg", usual)
+    warm.remember_theme()
+    for _ in range(2):
+        one, other = CustomThemeConfig(), CustomThemeConfig()
+        for msg, write in ((one, usual), (other, app_session._populate_theme_msg)):
+            write(msg)
+            write(msg.light.sidebar, "theme.light.sidebar")
+            write(msg.dark, "theme.dark")
+        assert one == other and one.light.sidebar.background_color == "#f6f7f9" and not other.HasField("dark")
+    assert app_session._populate_theme_msg is not usual

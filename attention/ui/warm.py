@@ -9,8 +9,13 @@ from __future__ import annotations
 import gc
 import threading
 import time
+from functools import cache
 from importlib import import_module
+from itertools import count
 from pathlib import Path
+
+from streamlit.proto.NewSession_pb2 import CustomThemeConfig
+from streamlit.runtime import app_session
 
 FOLDERS = ("controls", "views")  # of what pages import
 USED = (  # what libraries import when they are first used; a test runs every page and finds what is missing here
@@ -35,6 +40,7 @@ USED = (  # what libraries import when they are first used; a test runs every pa
     "streamlit.material_icon_names",
 )
 CLOCK = 2.0  # seconds between two collections
+ROUND, OLDEST = 5, 2  # every so many of them are of all objects, the others of those that came since
 
 
 def warm() -> None:
@@ -48,15 +54,39 @@ def warm() -> None:
             import_module(f"attention.ui.{folder}.{path.stem}")
     for name in USED:
         import_module(name)
+    remember_theme()
     gc.collect()
     gc.freeze()
     gc.disable()
     threading.Thread(target=_collect, name="garbage", daemon=True).start()
 
 
+def remember_theme() -> None:
+    """Has Streamlit write the theme into a message once, and copy it from then on.
+
+    It walks through all of its options six times for each of the two runs of a change (1.67), which took a seventh of the
+    time that the interpreter was held at 25 visitors. The theme is that of the config file, which nobody changes meanwhile.
+    """
+    populate = getattr(app_session, "_populate_theme_msg", None)
+    if populate is None:  # another version: it does as it does
+        return
+
+    @cache
+    def written(section: str) -> CustomThemeConfig:
+        found = CustomThemeConfig()
+        populate(found, section)
+        return found
+
+    def copied(msg: CustomThemeConfig, section: str = "theme") -> None:
+        if written(section).ByteSize():
+            msg.MergeFrom(written(section))
+
+    app_session._populate_theme_msg = copied
+
+
 def _collect() -> None:
     usual, _, _ = gc.get_threshold()
-    while True:
+    for turn in count():
         time.sleep(CLOCK)
         if gc.get_count()[0] > usual:  # else nobody was here
-            gc.collect()
+            gc.collect(OLDEST if turn % ROUND == 0 else OLDEST - 1)
