@@ -14,7 +14,8 @@ from jaxtyping import Bool
 from torch import Tensor
 
 from attention.config import Config
-from attention.steps.plan import Step, steps
+from attention.steps.plan import steps
+from attention.steps.step import Step
 from attention.steps.values import pairs
 
 

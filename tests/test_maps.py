@@ -17,7 +17,8 @@ import attention.maps.exact
 from attention import Cancelled, HeadMaps, head_maps, trace
 from attention.heads import row_entropy
 from attention.maps import zoom
-from attention.maps.exact import POOLS, each_head
+from attention.maps.checks import POOLS
+from attention.maps.exact import each_head
 from attention.masks import MASKS, Rule, causal, documents
 from attention.scores import SCALES, SOFTMAXES
 from tests.strategies import configs, normal, seeds

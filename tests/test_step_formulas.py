@@ -12,7 +12,8 @@ from torch import Tensor
 from torch.testing import assert_close
 
 from attention.config import Config
-from attention.steps.plan import Step, by_name
+from attention.steps.plan import by_name
+from attention.steps.step import Step
 from attention.steps.values import values
 from tests.test_stages import evaluated
 from tests.test_steps import CASES, PRODUCTS

@@ -16,7 +16,8 @@ from torch.utils.flop_counter import FlopCounterMode
 from attention.attend import HIDDEN
 from attention.config import STEPS, Config
 from attention.scores import POSITIONS
-from attention.steps.plan import Step, by_name, matrix_product, steps
+from attention.steps.plan import by_name, steps
+from attention.steps.step import Step, matrix_product
 from attention.steps.values import difference, pairs, values
 from attention.trace import trace
 from tests.lit import RULES, Box, lit

@@ -13,7 +13,8 @@ from streamlit.testing.v1 import AppTest
 
 from attention.components.matrices import header, message
 from attention.config import STEPS, Config
-from attention.steps.plan import by_name, lengths
+from attention.steps.plan import by_name
+from attention.steps.step import lengths
 from attention.steps.values import values
 from attention.tables.rows import costs, quantity
 from attention.ui.views.steps import nearest

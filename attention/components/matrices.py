@@ -16,7 +16,8 @@ from attention.config import Config
 from attention.inputs import tokens
 from attention.sources.generated import other
 from attention.sources.given import shown
-from attention.steps.plan import Step, by_name, lengths
+from attention.steps.plan import by_name
+from attention.steps.step import Step, lengths
 from attention.steps.values import pairs
 from attention.wire.matrix_cells import Matrix, payload
 

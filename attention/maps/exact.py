@@ -6,9 +6,8 @@ the picture is the weights. From the log-sum-exp that comes with it, maps/zoom.p
 
 from __future__ import annotations
 
-import difflib
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from dataclasses import dataclass, fields, replace
 from itertools import islice
@@ -19,22 +18,17 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from attention.maps.blocks import Blocks, classed, edges
+from attention.maps.checks import POOLS, check, check_finite, check_size, known, within
 from attention.maps.jobs import results, watched
 from attention.maps.pooling import Job, Pooled, ceil
 from attention.maps.scoring import Scoring
-from attention.masks import MASKS, Rule
-from attention.scores import POSITIONS, SOFTMAXES
+from attention.masks import Rule
 
 SIDE = 512  # pixels of a map's side at the most
 PRECISE = 4096  # up to this many tokens in float64: it costs milliseconds, and every number is right to 1e-6
-POOLS = {
-    "mean": "Mean of a tile: brightness adds up; a single hot cell fades in a large tile.",
-    "max": "Greatest of a tile: no hot cell is lost; broad faint attention looks sparse.",
-}
 HEIGHT, WIDTH, STEP = 512, 2**19, 128  # rows of a block, its cells, and columns from one edge to the next, on a CPU
 GROWTH = 8  # how much taller and wider blocks are on an accelerator
 BAND = 2**26  # cells of a job: a tenth of a second on two cores, so that a cancelled map ends soon
-CELLS = 2**28  # cells of a window at the most: 1 GB in float32
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +116,7 @@ def head_maps(
     options = dict(locals())
     maps = joined(list(each_head(**options)))
     if not maps.mean.isfinite().all():
-        _check_finite(query=query, key=key)
+        check_finite(query=query, key=key)
     return maps
 
 
@@ -166,10 +160,10 @@ def blank(
     stats: bool = True,
 ) -> tuple[HeadMaps, bool]:
     """The picture that was asked for, with nothing on it yet, and whether statistics are wanted; checks everything."""
-    _check(query, key, mask, span, side, pool, positions, softcap, softmax)
+    check(query, key, mask, span, side, pool, positions, softcap, softmax)
     heads, n, d = query.shape
     window = rows is not None or cols is not None
-    rows, cols = _within("rows", rows, n), _within("cols", cols, n)
+    rows, cols = within("rows", rows, n), within("cols", cols, n)
     tile = tile if tile is not None else 1 if window else ceil(n, side)
     check_size(rows, cols, tile, heads)
     scoring = Scoring(mask, span, scale if scale is not None else 1 / math.sqrt(d), softcap, positions, softmax)
@@ -278,59 +272,3 @@ def _drawn(picture: HeadMaps, head: int, bands: list[Blocks], parts: list[Pooled
     found = dict(zip(names, numbers, strict=True))
     pixels = {"mean": mean.to(picture.mean.dtype)[None], "most": None if most is None else most[None]}
     return replace(picture, first=head, **pixels, **found)
-
-
-def _check(query, key, mask, span, side, pool, positions, softcap, softmax) -> None:
-    """Raises ValueError for what can't be drawn."""
-    if query.ndim != 3 or key.ndim != 3 or query.shape[1:] != key.shape[1:] or 0 in query.shape or 0 in key.shape:
-        shapes = f"query {tuple(query.shape)} and key {tuple(key.shape)}"
-        raise ValueError(f"{shapes} are not (heads, tokens, channels) of the same tokens and channels.")
-    if len(query) % len(key):
-        raise ValueError(f"{len(key)} heads of key don't divide {len(query)} heads of query.")
-    if not (query.is_floating_point() and key.is_floating_point()) or query.device != key.device:
-        kinds = f"query is {query.dtype} on {query.device}, key {key.dtype} on {key.device}"
-        raise ValueError(f"{kinds}; both must be floating-point and on one device.")
-    if not isinstance(mask, Rule):
-        known("mask", mask, MASKS)
-    known("pool", pool, POOLS)
-    known("positions", positions, POSITIONS)
-    known("softmax", softmax, SOFTMAXES)
-    for name, value in (("span", span), ("side", side)):
-        if not isinstance(value, int) or value < 1:
-            raise ValueError(f"{name}={value!r} is not a whole number of at least 1.")
-    if softcap is not None and not softcap > 0:
-        raise ValueError(f"softcap={softcap} is not a positive number; None leaves the scores uncapped.")
-
-
-def _check_finite(**given: Tensor) -> None:
-    """Raises ValueError for the first number that is not finite."""
-    for name, x in given.items():
-        for at in (~x.isfinite()).nonzero()[:1].tolist():
-            place = ", ".join(map(str, at))
-            raise ValueError(f"{name}[{place}]={x[tuple(at)].item()} is not finite; set what is padding to 0.")
-
-
-def known(name: str, value: object, allowed: Iterable[str]) -> None:
-    """Raises ValueError for a name that is not one of those allowed."""
-    if value in (allowed := list(allowed)):
-        return
-    near = difflib.get_close_matches(str(value), allowed, 1)
-    hint = f" Did you mean {near[0]!r}?" if near else ""
-    raise ValueError(f"{name}={value!r} is not one of: {', '.join(allowed)}.{hint}")
-
-
-def _within(name: str, ends: tuple[int, int] | None, n: int) -> tuple[int, int]:
-    first, last = ends if ends is not None else (0, n)
-    if not 0 <= first < last <= n:
-        raise ValueError(f"{name}=({first}, {last}) is no part of {n:,} tokens: 0 <= first < last <= {n}.")
-    return int(first), int(last)
-
-
-def check_size(rows: tuple[int, int], cols: tuple[int, int], tile: int, heads: int) -> None:
-    """Raises ValueError for a tile that is no length, and for more than CELLS pixels."""
-    if not isinstance(tile, int) or tile < 1:
-        raise ValueError(f"tile={tile!r} is not a whole number of at least 1.")
-    cells = heads * ceil(rows[1] - rows[0], tile) * ceil(cols[1] - cols[0], tile)
-    if cells > CELLS:
-        fitting = math.isqrt(cells // CELLS) + 1
-        raise ValueError(f"{cells:,} pixels are over the limit of {CELLS:,}; tile={tile * fitting} is within it.")

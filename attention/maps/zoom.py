@@ -17,18 +17,16 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from attention.maps.blocks import Span, choices, classed, edges
+from attention.maps.checks import POOLS, check_size, known
 from attention.maps.exact import (
     HEIGHT,
-    POOLS,
     STEP,
     HeadMaps,
     across,
     blank,
-    check_size,
     counts,
     fitting,
     key_of,
-    known,
     precision,
     split,
 )

@@ -7,80 +7,16 @@ tensor in `values.py`.
 
 from __future__ import annotations
 
-import math
-import re
-from dataclasses import dataclass
 from functools import lru_cache
 
 from attention.config import Config
 from attention.masks import MASKS
 from attention.scores import POSITIONS
+from attention.steps.step import Source, Step, cells_of, length_of, made, matrix_product
 
-FLOAT, BOOL = 4, 1  # bytes of a number in float32, and of a cell of a mask
 SOFTMAX = 5  # operations a cell: compare for the maximum, subtract, exponential, add, divide
 SOFTCAP = 3  # divide, tanh, multiply
 TURN = 3  # two products and a sum
-
-
-@dataclass(frozen=True)
-class Source:
-    """A matrix that a step is computed from; `rule` (lit.RULES) says which cells of it, `sign` stands after it."""
-
-    name: str
-    rule: str
-    sign: str
-
-
-@dataclass(frozen=True)
-class Step:
-    """One matrix of a pass.
-
-    `axes`: a letter each, `(h d)` for heads side by side; `sizes`: their lengths. `formula` is KaTeX; `says` is one cell's
-    arithmetic in words, with its head, the kv head of that, row and column as {h} {g} {i} {j}, its value as {value}, and
-    the first and second source's cell as {at0} {at1}, their values as {v0} {v1}. `kind`: values, parameters, or view: the
-    memory of its source, read in another order. `flops`: additions, products, and every other function of a number as one.
-    """
-
-    name: str
-    title: str
-    axes: str
-    sizes: tuple[int, ...]
-    formula: str
-    says: str = "{name}[{at}] = {value}"
-    sources: tuple[Source, ...] = ()
-    flops: int = 0
-    kind: str = "values"
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The lengths of the axes but the batch, which is of one sequence: the shape of the step's tensor."""
-        return self.sizes[1:] if self.axes.startswith("b ") else self.sizes
-
-    @property
-    def by_head(self) -> bool:
-        """Does every head have a matrix of its own?"""
-        return len(self.shape) == 3
-
-    @property
-    def bytes(self) -> int:
-        """Size of the tensor in memory."""
-        return math.prod(self.sizes) * (BOOL if self.name == "mask" else FLOAT)
-
-    @property
-    def allocated(self) -> int:
-        """Bytes that the step adds to what was there before: none for a view."""
-        return 0 if self.kind == "view" else self.bytes
-
-
-def lengths(config: Config) -> dict[str, int]:
-    """The length of every axis: b q k c h g d e, as the map of the package names them."""
-    d, n = config.d_head, config.tokens
-    return {"b": 1, "q": n, "k": config.keys or n, "c": config.d_model} | {
-        "h": config.heads,
-        "g": config.groups,
-        "d": d,
-        "e": config.d_v or d,
-    }
 
 
 @lru_cache(maxsize=64)  # asked for by whoever draws, counts or lights a matrix
@@ -95,29 +31,6 @@ def by_name(config: Config) -> dict[str, Step]:
     return {step.name: step for step in steps(config)}
 
 
-def matrix_product(config: Config, axes: str, inner: str) -> int:
-    """Operations of a product over the axes `inner`: one multiplication and one addition for each term."""
-    return 2 * _cells(config, axes) * _length(config, inner)
-
-
-def _step(config: Config, name: str, title: str, axes: str, formula: str, *rest, **more) -> Step:
-    return Step(name, title, axes, tuple(_length(config, axis) for axis in _split_axes(axes)), formula, *rest, **more)
-
-
-def _split_axes(axes: str) -> list[str]:
-    """`b q (h d)` as `b`, `q`, `(h d)`."""
-    return re.findall(r"\(.*?\)|\w", axes)
-
-
-def _length(config: Config, axis: str) -> int:
-    sizes = lengths(config)
-    return math.prod(sizes[letter] for letter in axis.strip("()").split())
-
-
-def _cells(config: Config, axes: str) -> int:
-    return math.prod(_length(config, axis) for axis in _split_axes(axes))
-
-
 def _inputs(config: Config) -> list[Step]:
     first = _sequence(config, "x", "q", "The tokens")
     return [*first, *(_sequence(config, "y", "k", "The other sequence") if config.keys else [])]
@@ -126,18 +39,18 @@ def _inputs(config: Config) -> list[Step]:
 def _sequence(config: Config, name: str, axis: str, title: str) -> list[Step]:
     axes = f"b {axis} c"
     if not POSITIONS[config.positions].to_input:
-        return [_step(config, name, title, axes, f"{name}_{{ic}}")]
+        return [made(config, name, title, axes, f"{name}_{{ic}}")]
     sources = Source(f"embedded {name}", "same", "+"), Source(f"sines {name}", "same", "=")
     return [
-        _step(config, f"embedded {name}", f"{title}, without positions", axes, f"\\tilde {name}_{{ic}}"),
-        _step(
+        made(config, f"embedded {name}", f"{title}, without positions", axes, f"\\tilde {name}_{{ic}}"),
+        made(
             config,
             f"sines {name}",
             "Sines and cosines of the position",
             axes.removeprefix("b "),
             r"p_{i,2m} = \sin(i / 10000^{2m/c}),\quad p_{i,2m+1} = \cos(i / 10000^{2m/c})",
         ),
-        _step(
+        made(
             config,
             name,
             f"{title}, with positions",
@@ -145,7 +58,7 @@ def _sequence(config: Config, name: str, axis: str, title: str) -> list[Step]:
             f"{name} = \\tilde {name} + p",
             "{name}[{at}] = {v0} + {v1} = {value}",
             sources,
-            _cells(config, axes),
+            cells_of(config, axes),
         ),
     ]
 
@@ -158,11 +71,11 @@ def _projected(config: Config) -> list[Step]:
         "v": (other, "k", "(g e)", "values"),
     }
     matrices = [
-        _step(config, f"W_{name}", f"The map to {title}", f"c {to}", f"W_{name}", kind="parameters")
+        made(config, f"W_{name}", f"The map to {title}", f"c {to}", f"W_{name}", kind="parameters")
         for name, (_, _, to, title) in found.items()
     ]
     products = [
-        _step(
+        made(
             config,
             name.upper(),
             f"{title.capitalize()} of all heads, side by side",
@@ -180,12 +93,12 @@ def _projected(config: Config) -> list[Step]:
 def _split(config: Config) -> list[Step]:
     found = {"q": ("h", "q", "d"), "k": ("g", "k", "d"), "v": ("g", "k", "e")}
     return [
-        _step(
+        made(
             config,
             name,
             f"Split into heads: {name}",
             f"b {heads} {axis} {width}",
-            f"{name}_{{{heads}ij}} = {name.upper()}_{{i,\\,{heads} d_{name} + j}},\\quad d_{name} = {_length(config, width)}",
+            f"{name}_{{{heads}ij}} = {name.upper()}_{{i,\\,{heads} d_{name} + j}},\\quad d_{name} = {length_of(config, width)}",
             f"{{name}}[{{at}}] = {name.upper()}[{{at0}}] = {{value}}",
             (Source(name.upper(), "split", "="),),
             kind="view",
@@ -200,7 +113,7 @@ def _turned(config: Config) -> list[Step]:
     found = {"q": ("h", "q"), "k": ("g", "k")}
     whole = config.d_head // 2 * 2  # the last channel of an odd d_head stays as it is
     return [
-        _step(
+        made(
             config,
             f"turned {name}",
             f"Pairs of channels of {name}, turned by their position",
@@ -208,7 +121,7 @@ def _turned(config: Config) -> list[Step]:
             f"{name}'_{{ij}} = {name}_{{ij}} \\cos i\\theta_j \\mp {name}_{{i,\\,j \\pm m}} \\sin i\\theta_j,"
             r"\quad \theta_j = 10000^{-(j \bmod m) / m},\ m = \lfloor d/2 \rfloor",
             sources=(Source(name, "pairs", "="),),
-            flops=TURN * _cells(config, f"b {heads} {axis}") * whole,
+            flops=TURN * cells_of(config, f"b {heads} {axis}") * whole,
         )
         for name, (heads, axis) in found.items()
     ]
@@ -223,10 +136,10 @@ def _group(config: Config) -> tuple[str, str]:
 def _scored(config: Config) -> list[Step]:
     turned, prime = ("turned ", "'") if POSITIONS[config.positions].to_heads else ("", "")
     q, k = f"{turned}q", f"{turned}k"
-    cells = _cells(config, "b h q k")
+    cells = cells_of(config, "b h q k")
     group, ratio = _group(config)
     found = [
-        _step(
+        made(
             config,
             "scores",
             "Every query against every key",
@@ -241,7 +154,7 @@ def _scored(config: Config) -> list[Step]:
         found.append(_scaled(config, config.factor, cells))
     if config.softcap:
         found.append(
-            _step(
+            made(
                 config,
                 "capped",
                 f"Squeezed between -{config.softcap:g} and {config.softcap:g}",
@@ -257,7 +170,7 @@ def _scored(config: Config) -> list[Step]:
 
 def _scaled(config: Config, factor: float, cells: int) -> Step:
     said = {"1/sqrt(d_head)": r"\frac{1}{\sqrt{d}}", "none": "1", "1/d_head": r"\frac{1}{d}"}[config.scale]
-    return _step(
+    return made(
         config,
         "scaled",
         "Scaled, and divided by the temperature" if config.temperature != 1 else "Scaled",
@@ -272,14 +185,14 @@ def _scaled(config: Config, factor: float, cells: int) -> Step:
 
 def _biased(config: Config, before: str, cells: int) -> list[Step]:
     return [
-        _step(
+        made(
             config,
             "bias",
             "What positions add: a penalty that grows with distance",
             "h q k",
             r"b_{hij} = -2^{-8 (h + 1) / H}\,\lvert i - j \rvert" + f",\\quad H = {config.heads}",
         ),
-        _step(
+        made(
             config,
             "biased",
             "With the bias of positions",
@@ -301,8 +214,8 @@ def _masked(config: Config) -> list[Step]:
     before = scored_last(config)
     hides = config.rule is not MASKS["full"]
     found = [
-        _step(config, "mask", "Which pairs take part", "q k", r"m_{ij} \in \{0, 1\}", "mask[{at}] = {value}"),
-        _step(
+        made(config, "mask", "Which pairs take part", "q k", r"m_{ij} \in \{0, 1\}", "mask[{at}] = {value}"),
+        made(
             config,
             "logits",
             "Hidden pairs at minus infinity",
@@ -314,7 +227,7 @@ def _masked(config: Config) -> list[Step]:
     ]
     one = "1 + " if config.softmax == "plus one" else ""
     return (found if hides else []) + [
-        _step(
+        made(
             config,
             "weights",
             "Softmax of every row" + (", with one added to the denominator" if one else ""),
@@ -322,7 +235,7 @@ def _masked(config: Config) -> list[Step]:
             r"w_{hij} = \frac{e^{l_{hij}}}{" + one + r"\sum_{j'} e^{l_{hij'}}}",
             f"weight[{{at}}] = exp({{v0}}) / ({one}Σ exp over the row) = {{value}}",
             (Source("logits" if hides else before, "softmax", "softmax ="),),
-            SOFTMAX * _cells(config, "b h q k") + (_cells(config, "b h q") if one else 0),
+            SOFTMAX * cells_of(config, "b h q k") + (cells_of(config, "b h q") if one else 0),
         )
     ]
 
@@ -330,7 +243,7 @@ def _masked(config: Config) -> list[Step]:
 def _finished(config: Config) -> list[Step]:
     group, ratio = _group(config)
     return [
-        _step(
+        made(
             config,
             "context",
             "Values, weighted",
@@ -340,17 +253,17 @@ def _finished(config: Config) -> list[Step]:
             (Source("weights", "seen row", "×"), Source("v", "seen values", "=")),
             matrix_product(config, "b h q e", "k"),
         ),
-        _step(
+        made(
             config,
             "joined",
             "Heads side by side again",
             "b q (h e)",
-            f"O_{{i,\\,h d_v + j}} = o_{{hij}},\\quad d_v = {_length(config, 'e')}",
+            f"O_{{i,\\,h d_v + j}} = o_{{hij}},\\quad d_v = {length_of(config, 'e')}",
             "{name}[{at}] = context[{at0}] = {value}",
             (Source("context", "joined", "="),),
         ),
-        _step(config, "W_o", "The map to the output", "(h e) c", "W_o", kind="parameters"),
-        _step(
+        made(config, "W_o", "The map to the output", "(h e) c", "W_o", kind="parameters"),
+        made(
             config,
             "output",
             "Output",

@@ -18,7 +18,8 @@ from attention.attend import HIDDEN
 from attention.config import Config
 from attention.scores import POSITIONS, SOFTMAXES, capped
 from attention.sources.generated import maps, other, sequence
-from attention.steps.plan import by_name, lengths, steps
+from attention.steps.plan import by_name, steps
+from attention.steps.step import lengths
 
 AT_ONCE = 2**22  # weights that are computed together at the most: 16 MB
 

@@ -21,7 +21,8 @@ from torch import Tensor
 
 from attention.config import Config
 from attention.machine.made_once import made_once
-from attention.steps.plan import Step, by_name
+from attention.steps.plan import by_name
+from attention.steps.step import Step
 from attention.wire.message import framed, turns
 
 SIDE = 128  # cells a side at the most

@@ -7,7 +7,8 @@ import streamlit as st
 
 from attention.components.matrices import matrices
 from attention.config import KNOBS, STEPS, Config
-from attention.steps.plan import Step, by_name, lengths
+from attention.steps.plan import by_name
+from attention.steps.step import Step, lengths
 from attention.tables.rows import costs, quantity
 from attention.ui import compute, proof
 from attention.ui.controls import focus, knobs
