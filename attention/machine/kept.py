@@ -55,7 +55,7 @@ class Kept:
         return found.work
 
     def __call__(self, begin: Callable[P, Work[T]]) -> Asked[P, T]:
-        """Makes a function that begins work one that keeps it, by the function's name and its arguments."""
+        """Makes a function that begins work one that keeps it, by the function and its arguments."""
         return Asked(self, begin)
 
     def clear(self) -> None:

@@ -85,8 +85,13 @@ def remember_theme() -> None:
 
 
 def _collect() -> None:
-    usual, _, _ = gc.get_threshold()
+    (usual, _, _), left = gc.get_threshold(), False
     for turn in count():
         time.sleep(CLOCK)
-        if gc.get_count()[0] > usual:  # else nobody was here
-            gc.collect(OLDEST if turn % ROUND == 0 else OLDEST - 1)
+        new = gc.get_count()[0] > usual  # else nobody was here
+        left = left or new
+        if left and turn % ROUND == 0:  # also of those who have gone since
+            gc.collect(OLDEST)
+            left = False
+        elif new:
+            gc.collect(OLDEST - 1)
