@@ -78,3 +78,16 @@ def test_work_that_was_not_begun_can_be_cancelled():
     with pytest.raises(CancelledError):
         followed.result(60)
     lane.shutdown()
+
+
+def test_patient_work_lets_others_go_first_but_not_for_ever(monkeypatch):
+    clock, go, order = iter(range(100)), Event(), []
+    monkeypatch.setattr("attention.machine.lanes.monotonic", lambda: next(clock))
+    lane = Lane("patient", 0, 1)
+    later, first = lane.patient(2.5), lane.submit(go.wait, 60)
+    works = [
+        each.submit(order.append, name) for name, each in zip("abcde", (later, lane, later, lane, lane), strict=True)
+    ]
+    go.set()
+    wait([first, *works], 60)
+    assert order == ["b", "a", "d", "e", "c"]  # due at 2, 3.5, 4, 5 and 5.5 seconds

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field, fields, is_dataclass
-from functools import partial, update_wrapper
+from functools import cache, partial, update_wrapper
 from threading import RLock
 from typing import Any, Generic, ParamSpec, TypeVar
 
@@ -17,6 +17,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 OWN = 4096  # bytes that a result counts with beside its tensors, arrays and bytes
+PLAIN = frozenset({str, int, float, bool, complex, type(None)})  # of no bytes that count
 FULL = 7 / 8  # of the bytes that are left when room is made: not for every result anew
 
 
@@ -65,18 +66,20 @@ class Kept:
                 self._drop(key)
 
     def _done(self, key: Hashable, entry: Entry) -> None:
+        failed = entry.work.cancelled() or entry.work.exception() is not None
+        found = {} if failed else dict(pieces(entry.work.result()))
         with self.lock:
             if self.entries.get(key) is not entry:
                 return
-            if entry.work.cancelled() or entry.work.exception() is not None:
+            if failed:
                 self._drop(key)
                 return
-            self._count(entry)
+            self._count(entry, found)
             if self.bytes > self.most:
                 self._make_room()
 
-    def _count(self, entry: Entry) -> None:
-        entry.pieces = {id(entry): OWN, **dict(pieces(entry.work.result()))}
+    def _count(self, entry: Entry, found: dict[int, int]) -> None:
+        entry.pieces = {id(entry): OWN, **found}
         for piece, size in entry.pieces.items():
             self.users[piece] = self.users.get(piece, 0) + 1
             self.bytes += size if self.users[piece] == 1 else 0
@@ -114,16 +117,29 @@ class Asked(Generic[P, T]):
 
 def pieces(value: Any) -> Iterator[tuple[int, int]]:
     """Where the memory of a result lies, and how many bytes are there: tensors, arrays and bytes, in whatever holds them."""
-    if isinstance(value, Tensor):
-        storage = value.untyped_storage()
-        yield storage.data_ptr(), storage.nbytes()
-    elif isinstance(value, np.ndarray):
-        yield value.__array_interface__["data"][0], value.nbytes
-    elif is_dataclass(value) and not isinstance(value, type):
-        for each in fields(value):
-            yield from pieces(getattr(value, each.name))
-    elif isinstance(value, (dict, list, tuple)):
-        for one in value.values() if isinstance(value, dict) else value:
-            yield from pieces(one)
-    elif isinstance(value, bytes):
-        yield id(value), len(value)
+    waiting = [value]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, Tensor):
+            storage = value.untyped_storage()
+            yield storage.data_ptr(), storage.nbytes()
+        elif isinstance(value, np.ndarray):
+            yield value.__array_interface__["data"][0], value.nbytes
+        elif isinstance(value, bytes):
+            yield id(value), len(value)
+        else:
+            waiting += [one for one in _held(value) if type(one) not in PLAIN]
+
+
+def _held(value: Any) -> Iterable[Any]:
+    """What may have memory of its own in a container or an object with fields."""
+    if isinstance(value, dict):
+        return value.values()
+    if isinstance(value, (list, tuple)):
+        return value
+    return [getattr(value, name) for name in _names(type(value))]
+
+
+@cache
+def _names(kind: type) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else ()

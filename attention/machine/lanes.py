@@ -9,7 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
+from copy import copy
+from heapq import heappop, heappush
+from itertools import count
 from threading import local
+from time import monotonic
 from typing import Any, Generic, TypeVar
 
 from attention.machine.threads import one_thread, pool
@@ -50,9 +54,18 @@ class Lane(Executor):
     def __init__(self, name: str, rank: int, threads: int, prepare: Callable[[], object] = one_thread) -> None:
         self.name, self.rank = name, rank
         self.threads = pool(threads, name, prepare)
+        self.patience = 0.0
+        self.waiting: list[tuple[float, int, Work, Callable[[], Any]]] = []  # by when it is due, then by when it came
+        self.numbers = count()
 
     def __repr__(self) -> str:
         return f"the lane {self.name!r} of rank {self.rank}"
+
+    def patient(self, seconds: float) -> Lane:
+        """The same threads, for work before which all that is handed to this lane within so many seconds may go."""
+        found = copy(self)
+        found.patience = seconds
+        return found
 
     def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Work[T]:
         """Hands a call to a thread of this lane; raises Standstill from a lane that is not above it."""
@@ -93,9 +106,12 @@ class Lane(Executor):
         self.threads.shutdown(wait, cancel_futures=cancel_futures)
 
     def _begin(self, work: Work[T], call: Callable[[], T]) -> None:
-        self.threads.submit(self._run, work, call)
+        heappush(self.waiting, (monotonic() + self.patience, next(self.numbers), work, call))
+        self.threads.submit(self._next)
 
-    def _run(self, work: Work[T], call: Callable[[], T]) -> None:
+    def _next(self) -> None:
+        """Does what is due first; there is as much of it as there are calls of this."""
+        _, _, work, call = heappop(self.waiting)
         if not work.set_running_or_notify_cancel():
             return
         _here.lane = self

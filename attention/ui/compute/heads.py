@@ -12,13 +12,13 @@ from attention.analysis.parity import Parity
 from attention.analysis.parity import parity as against_torch
 from attention.charts import theme
 from attention.config import Config
-from attention.machine.lanes import Work
+from attention.machine.lanes import Lane, Work
 from attention.sources.generated import early
 from attention.sources.given import Given
 from attention.sources.origins import given
 from attention.tables import rows as tables
 from attention.trace import Trace, attended, check_size
-from attention.ui.compute.owner import KEPT, PASSES, PIECES
+from attention.ui.compute.owner import KEPT, LATER, PASSES, PIECES
 from attention.wire.cells import Cells
 from attention.wire.cells import cells as drawn
 
@@ -51,15 +51,15 @@ def _under(found: Given, config: Config) -> Given:
     return replace(found, config=config, rule=config.rule)
 
 
-def traced(config: Config, call: Callable[[Trace], T]) -> Work[T]:
+def traced(config: Config, call: Callable[[Trace], T], lane: Lane = PASSES) -> Work[T]:
     """Work that begins with the trace of a config; give `config.tensors`."""
-    return PASSES.after(_trace.begin(config), call)
+    return lane.after(_trace.begin(config), call)
 
 
 @KEPT
 def parity(config: Config) -> Work[Parity]:
     """The pass of a config against PyTorch's own; give `config.tensors`."""
-    return traced(config, against_torch)
+    return traced(config, against_torch, LATER)
 
 
 @KEPT
@@ -72,10 +72,10 @@ def cells(config: Config) -> Work[Cells]:
 @KEPT
 def numbers(config: Config) -> Work[dict[str, list[float]]]:
     """The profile of every head as columns; give `config.tensors`."""
-    return traced(config, lambda found: tables.numbers(found.weights, found.mask))
+    return traced(config, lambda found: tables.numbers(found.weights, found.mask), LATER)
 
 
 @KEPT
 def groupings(config: Config) -> Work[list[Grouping]]:
     """Every grouping of keys and values against none; give `config.tensors`."""
-    return PASSES.submit(every_grouping, config)
+    return LATER.submit(every_grouping, config)

@@ -20,6 +20,7 @@ from attention.machine.lanes import Lane, Work
 
 MOST = 2**28  # bytes of results that are kept
 AT_ONCE = 2  # passes that run at the same time, however many visitors there are
+PATIENCE = 2.0  # seconds
 SPINNER = 0.3  # seconds after which whoever waits is told for what
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -27,6 +28,7 @@ PIECES = Lane(
     "piece", 0, AT_ONCE
 )  # of a pass; a lane of their own, as whoever waits for one has a thread of the passes
 PASSES = Lane("pass", 1, AT_ONCE)
+LATER = PASSES.patient(PATIENCE)  # for what stands below a picture: that of anybody else goes before it
 KEPT = Kept(MOST)
 
 

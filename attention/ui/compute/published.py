@@ -15,7 +15,7 @@ from attention.published.case import case
 from attention.published.cost import Cost, Pace
 from attention.published.demands import Demand
 from attention.published.demands import demands as tried
-from attention.ui.compute.owner import KEPT, PASSES
+from attention.ui.compute.owner import KEPT, LATER, PASSES
 from attention.wire.cells import Cells
 from attention.wire.cells import cells as drawn
 
@@ -41,32 +41,32 @@ def judgements(config: Config) -> dict[tuple[str, bool], rows.Judgement]:
 @KEPT
 def evidence(name: str) -> Work[Evidence]:
     """Numbers beside the lesson of a published row that has some."""
-    return PASSES.submit(ROWS[name].evidence)  # pyright: ignore[reportArgumentType]  asked of rows that have some
+    return LATER.submit(ROWS[name].evidence)  # pyright: ignore[reportArgumentType]  asked of rows that have some
 
 
 @KEPT
 def published_costs(config: Config, name: str, printed: bool) -> Work[tuple[Cost, float | None]]:
     """What a published row costs, and its leak; give `config.on(PAGE)`."""
-    return PASSES.submit(rows.costs, ROWS[name], config, printed)
+    return LATER.submit(rows.costs, ROWS[name], config, printed)
 
 
 @KEPT
 def influences(config: Config, name: str, printed: bool) -> Work[Tensor | None]:
     """Influence of tokens on outputs in one published row, over as many first tokens as there is time for."""
     row, most = ROWS[name], max(2, math.isqrt(REACH // (4 * config.batch * config.d_model**2)))
-    return PASSES.submit(lambda: rows.influence(row, case(config, most, row.crosses), printed))
+    return LATER.submit(lambda: rows.influence(row, case(config, most, row.crosses), printed))
 
 
 @KEPT
 def demands(name: str, printed: bool) -> Work[list[Demand]]:
     """What a published row accepts."""
-    return PASSES.submit(tried, ROWS[name], printed)
+    return LATER.submit(tried, ROWS[name], printed)
 
 
 @KEPT
 def pace(config: Config, name: str, printed: bool) -> Work[Pace]:
     """A published row's time beside the reference's, measured once; give `config.on(PAGE)`."""
-    return PASSES.submit(rows.timed, ROWS[name], config, printed)
+    return LATER.submit(rows.timed, ROWS[name], config, printed)
 
 
 @KEPT
