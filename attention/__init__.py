@@ -5,7 +5,7 @@ ground up, where each may import what stands before it:
 
     masks scores inputs    rules about a pair of tokens, about a score, about where x comes from
     machine                memory, threads, who may wait for whom, what is kept
-    attend layer           attention with the weights of every head, as a function and as a module
+    blocks attend layer    attention with the weights of every head: its rows in blocks, as a function, as a module
     settings recorded      what a knob is and how it goes into a link; attention that was recorded, and the files that ship
     config codec           the knobs of a picture, and the link that carries them
     sources                where queries, keys and values come from

@@ -8,33 +8,25 @@ huge pages.
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 from torch import Tensor
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
+from attention.blocks import by_blocks, seeing, until
 from attention.machine.made_once import made_once
 from attention.machine.memory import room
-from attention.machine.threads import apart
-from attention.scores import capped, standard
+from attention.scores import HIDDEN, Normalise, capped, standard
 
-BLOCK = 2**20  # cells of a block of rows at the most: 4 MB of float32, small enough to stay in a cache
-ROWS = 256  # rows of a block at the most: the shorter, the more of a triangle is skipped
-TALL = 2**23  # cells of a block where nothing is skipped: the taller, the better a product uses both threads
 FEW = 2**14  # cells of all heads up to which a call into torch costs more than what it does
-APART = 2**25  # cells of all heads from which threads take blocks of their own: torch's own stay awake and in the way
 SMALL = 2**18  # cells of one head's square below which one batched product is faster than blocks
-HIDDEN = -math.inf
 FLOATS = torch.float32, torch.float64, torch.bfloat16, torch.float16
 NUMBER = float, int
 PLAIN = {Tensor, torch.nn.Parameter}  # what goes with tensors that were made before
-Normalise = Callable[[Float[Tensor, "*b k"]], Float[Tensor, "*b k"]]
 
 
 class Attention(NamedTuple):
@@ -42,19 +34,6 @@ class Attention(NamedTuple):
 
     output: Float[Tensor, "*b q e"]
     weights: Float[Tensor, "*b q k"]
-
-
-class Block(NamedTuple):
-    """Some rows of the square and the keys that any of them may see; `hidden (rows, keys from tail on)` may not be.
-
-    `blind` marks the rows that see nothing, where there are any.
-    """
-
-    rows: slice
-    keys: slice
-    tail: int = 0
-    hidden: Bool[Tensor, "r t"] | None = None
-    blind: Bool[Tensor, "r 1"] | None = None
 
 
 def scaled_dot_product_attention(
@@ -131,10 +110,10 @@ def attend(
         found = _differentiable(query, key, value, mask, is_causal, scale, softcap, dropout_p)
         return found if out is None else Attention(found.output, out.copy_(found.weights))
     weights = out if out is not None and out.is_contiguous() else None
-    into = _by_blocks if queries * keys > SMALL and query.device.type == "cpu" else _at_once
-    if weights is None and (into is _by_blocks or products > FEW * d):
+    into = by_blocks if queries * keys > SMALL and query.device.type == "cpu" else _at_once
+    if weights is None and (into is by_blocks or products > FEW * d):
         weights = room((*q[:-1], keys), query)
-    found = into(weights, query, key, value, mask, is_causal, scale, softcap, normalise)
+    found = Attention(*into(weights, query, key, value, mask, is_causal, scale, softcap, normalise))
     return found if out is None or out is weights else Attention(found.output, out.copy_(found.weights))
 
 
@@ -214,7 +193,7 @@ def _differentiable(query, key, value, mask, is_causal, scale, softcap, dropout_
         mask = torch.ones(scores.shape[-2:], dtype=torch.bool, device=query.device).tril()
     if mask is not None:
         scores = scores.masked_fill(~mask, HIDDEN) if mask.dtype == torch.bool else scores + mask
-        blind = ~_seeing(mask)
+        blind = ~seeing(mask)
         scores = scores.masked_fill(blind, 0)  # a softmax over nothing has no gradient, not even where it is replaced
         weights = torch.softmax(scores, -1).masked_fill(blind, 0)
     else:
@@ -222,12 +201,7 @@ def _differentiable(query, key, value, mask, is_causal, scale, softcap, dropout_
     return Attention((F.dropout(weights, dropout_p) if dropout_p > 0 else weights) @ value, weights)
 
 
-def _seeing(mask: Tensor) -> Bool[Tensor, "..."]:
-    """Which rows of a mask see any key?"""
-    return (mask if mask.dtype == torch.bool else mask != HIDDEN).any(-1, keepdim=True)
-
-
-def _at_once(weights, query, key, value, mask, is_causal, scale, softcap, normalise) -> Attention:
+def _at_once(weights, query, key, value, mask, is_causal, scale, softcap, normalise) -> tuple[Tensor, Tensor]:
     """All heads in one batched product, in place: the fastest for small squares, and on accelerators.
 
     The product begins with what the mask adds, where all heads have one mask: that saves a pass over all scores, but has
@@ -236,15 +210,15 @@ def _at_once(weights, query, key, value, mask, is_causal, scale, softcap, normal
     few, seen, added = weights is None, mask, None
     if is_causal:
         square = query.shape[-2], key.shape[-2], query.device
-        seen = _until(*square)
+        seen = until(*square)
     if seen is not None and query.is_cpu and not softcap:
         added = _falling(*square, query.dtype) if few and is_causal else _added(seen, query)  # pyright: ignore[reportCallIssue]  two of them
     weights = normalise(_logits(weights, query, key, seen, scale, softcap, added))
     if (mask is not None or added is not None) and _astray(weights, few):
-        blind = ~_seeing(seen)  # pyright: ignore[reportArgumentType]  a row without a number has a mask
+        blind = ~seeing(seen)  # pyright: ignore[reportArgumentType]  a row without a number has a mask
         if _astray(weights.masked_fill_(blind, 0), few) and added is not None:  # and what is hidden may be none
             normalise(_logits(weights, query, key, seen, scale, softcap)).masked_fill_(blind, 0)
-    return Attention(torch.matmul(weights, value), weights)
+    return torch.matmul(weights, value), weights
 
 
 def _logits(weights, query, key, seen, scale, softcap, added=None) -> Float[Tensor, "*b q k"]:
@@ -279,7 +253,7 @@ def _added(mask: Tensor, like: Tensor) -> Float[Tensor, "..."] | None:
 @made_once(8)
 def _falling(queries: int, keys: int, device: torch.device, dtype: torch.dtype) -> Float[Tensor, "q k"]:
     """The same of the causal mask."""
-    return torch.where(_until(queries, keys, device), *_edges(dtype, device))
+    return torch.where(until(queries, keys, device), *_edges(dtype, device))
 
 
 def _astray(weights: Float[Tensor, "*b q k"], few: bool) -> bool:
@@ -287,87 +261,7 @@ def _astray(weights: Float[Tensor, "*b q k"], few: bool) -> bool:
     return math.isnan((weights if few else weights[..., 0]).min().item())
 
 
-def _by_blocks(weights, query, key, value, mask, is_causal, scale, softcap, normalise) -> Attention:
-    """Some rows of a head at a time, over the keys that they may see; all else of `weights` becomes zero."""
-    queries, keys = weights.shape[-2:]
-    skips = is_causal or (mask is not None and mask.dtype == torch.bool)
-    height = max(1, min(ROWS, BLOCK // keys) if skips else TALL // keys)
-    output = value.new_zeros(*query.shape[:-1], value.shape[-1])
-    shared = mask is None or mask.shape[:-2].numel() == 1
-    square = None if mask is None else mask.expand(*weights.shape)
-
-    def planned(at: tuple[int, ...]) -> list[Block]:
-        return list(_plan(None if square is None else square[at], is_causal, queries, keys, height))
-
-    heads = list(itertools.product(*map(range, weights.shape[:-2])))
-    plan = planned(heads[0]) if shared else []
-
-    def fill(some: Iterable[tuple[tuple[int, ...], Block]]) -> None:
-        scratch = weights.new_empty(height * keys if skips else 0)
-        for at, (rows, cols, tail, hidden, blind) in some:
-            whole = weights[at][rows]
-            size = whole.shape[0], cols.stop - cols.start
-            block = whole if size[1] == keys and whole.is_contiguous() else scratch[: math.prod(size)].view(size)
-            torch.addmm(block, query[at][rows], key[at][cols].T, beta=0, alpha=scale, out=block)
-            capped(block, softcap)
-            if hidden is not None:
-                block[:, tail:].masked_fill_(hidden, HIDDEN)
-            elif square is not None and square.dtype != torch.bool:
-                block.add_(square[at][rows, cols])
-            normalise(block)
-            if blind is not None:
-                block.masked_fill_(blind, 0)
-            if block is not whole:
-                whole[:, cols].copy_(block)
-                whole[:, : cols.start].zero_()
-                whole[:, cols.stop :].zero_()
-            torch.mm(block, value[at][cols], out=output[at][rows])
-
-    def blocks() -> Iterator[tuple[tuple[int, ...], Block]]:
-        """Of every other head backwards, as a triangle's blocks grow: each thread gets as much."""
-        for turn, at in enumerate(heads):
-            for block in (plan or planned(at))[:: 1 if turn % 2 else -1]:
-                yield at, block
-
-    alone = shared and skips and weights.numel() >= APART
-    threads = min(torch.get_num_threads(), len(heads) * len(plan)) if alone else 1
-    apart(fill, [itertools.islice(blocks(), first, None, threads) for first in range(threads)])
-    return Attention(output, weights)
-
-
-def _plan(mask: Tensor | None, is_causal: bool, queries: int, keys: int, height: int) -> Iterator[Block]:
-    """Blocks of rows with the keys that they may see, so that what a mask hides is not even multiplied."""
-    for first in range(0, queries, height):
-        rows = slice(first, min(first + height, queries))
-        if is_causal:
-            reach = min(rows.stop, keys)
-            tail = min(first, reach)
-            yield Block(rows, slice(0, reach), tail, ~_until(rows.stop - first, reach - tail, "cpu"))
-        elif mask is None:
-            yield Block(rows, slice(0, keys))
-        else:
-            blind = ~_seeing(mask[rows])
-            part = _seen(mask[rows], rows) if mask.dtype == torch.bool else Block(rows, slice(0, keys))
-            yield part._replace(blind=blind if blind.any() else None)
-
-
-@made_once(8)
-def _until(queries: int, keys: int, device: torch.device | str) -> Bool[Tensor, "q k"]:
-    return torch.ones(queries, keys, dtype=torch.bool, device=device).tril_()
-
-
 @made_once(8)
 def _edges(dtype: torch.dtype, device: torch.device) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
     """What is added to a score that takes part, and to one that is hidden."""
     return torch.zeros((), dtype=dtype, device=device), torch.tensor(HIDDEN, dtype=dtype, device=device)
-
-
-def _seen(mask: Bool[Tensor, "r k"], rows: slice) -> Block:
-    """The block of these rows of a boolean mask: from the first key that any row sees to the last."""
-    seen = mask.any(0).nonzero()
-    keys = slice(int(seen[0]), int(seen[-1]) + 1) if len(seen) else slice(0, 0)
-    partly = (~mask[:, keys].all(0)).nonzero()
-    if not len(partly):
-        return Block(rows, keys)
-    tail = int(partly[0])
-    return Block(rows, keys, tail, ~mask[:, keys][:, tail:])

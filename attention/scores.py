@@ -15,6 +15,9 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+HIDDEN = -math.inf  # the logit of a key that a query may not see
+Normalise = Callable[[Float[Tensor, "*b k"]], Float[Tensor, "*b k"]]
+
 
 def root(d_head: int) -> float:
     """Divide by the square root of d_head, so that logits keep variance one (Vaswani et al. 2017, section 3.2.1)."""

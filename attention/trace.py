@@ -16,11 +16,11 @@ from einops import einsum, rearrange
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from attention.attend import HIDDEN, attend
+from attention.attend import attend
 from attention.config import CELLS, Config, ConfigError
 from attention.machine.memory import room
 from attention.masks import MASKS
-from attention.scores import POSITIONS, SOFTMAXES, capped
+from attention.scores import HIDDEN, POSITIONS, SOFTMAXES, capped
 from attention.sources.given import PARTS, Given, LackingError, Projections, Tokens
 from attention.sources.origins import given
 

@@ -21,7 +21,7 @@ from tests.strategies import broadcast, masks, normal, seeds, sizes
 from tests.unchecked import unchecked
 
 TOLERANCE = {torch.float32: 1e-6, torch.float64: 1e-12}
-ODD = {"SMALL": 0, "ROWS": 3, "BLOCK": 23}  # blocks of one to three rows, for any shape
+ODD = {"attend.SMALL": 0, "blocks.ROWS": 3, "blocks.BLOCK": 23}  # blocks of one to three rows, for any shape
 
 
 @dataclass
@@ -126,7 +126,7 @@ def test_at_once_it_is_torchs_function(call):
 def test_by_blocks_it_is_torchs_function(call):
     with pytest.MonkeyPatch.context() as patch:
         for name, size in ODD.items():
-            patch.setattr(core, name, size)
+            patch.setattr(f"attention.{name}", size)
         agrees_with_torch(call)
 
 
@@ -152,7 +152,7 @@ def test_rows_that_see_nothing_are_zero_and_stay_so_in_blocks(call):
     with pytest.MonkeyPatch.context() as patch:
         for sizes_of_blocks in ({}, ODD):
             for name, size in sizes_of_blocks.items():
-                patch.setattr(core, name, size)
+                patch.setattr(f"attention.{name}", size)
             output, weights = scaled_dot_product_attention(*call.tensors, **call.options)
             assert (weights.masked_select(call.blind) == 0).all()
             assert (output.masked_select(call.blind) == 0).all()
@@ -239,7 +239,7 @@ def test_dropout_keeps_the_mean():
 def test_without_scores_every_weight_is_the_same(path, dtype, monkeypatch):
     if path == "by blocks":
         for name, size in ODD.items():
-            monkeypatch.setattr(core, name, size)
+            monkeypatch.setattr(f"attention.{name}", size)
     query, key, value = (normal(i, 4, 64, 7, dtype=dtype) for i in range(3))
     torch.full((4, 64, 64), torch.nan, dtype=dtype)  # memory that is used again holds anything
     for mask in (None, torch.ones(64, 64, dtype=torch.bool)):
@@ -252,7 +252,7 @@ def test_nan_goes_in_and_nan_comes_out(path, poisoned, monkeypatch):
     """A NaN in query 2 shows in row 2, one in key 2 in every row, one in value 2 in every row that sees it."""
     if path == "by blocks":
         for name, size in ODD.items():
-            monkeypatch.setattr(core, name, size)
+            monkeypatch.setattr(f"attention.{name}", size)
     tensors = [normal(i, 5, 4) for i in range(3)]
     tensors[poisoned][2, 1] = torch.nan
     output, weights = scaled_dot_product_attention(*tensors)
@@ -269,7 +269,7 @@ def test_no_weight_is_lost_to_what_is_hidden(path, poison, heads, kind, monkeypa
     """A key that is no number reaches the weights of the rows that see it, and no other."""
     if path == "by blocks":
         for name, size in ODD.items():
-            monkeypatch.setattr(core, name, size)
+            monkeypatch.setattr(f"attention.{name}", size)
     query, key, value = normal(0, 3, 5, 4), normal(1, 3, 5, 4), normal(2, 3, 5, 4)
     seen = torch.ones(heads, 5, 5).bool().tril(-1 if kind == "blind" else 0)
     options = {"is_causal": True} if kind == "causal" else {"attn_mask": seen}
@@ -287,7 +287,7 @@ def test_no_weight_is_lost_to_what_is_hidden(path, poison, heads, kind, monkeypa
 @pytest.mark.parametrize("layout", ["contiguous", "transposed", "strided"])
 def test_out_is_filled_and_returned(limits, options, layout, monkeypatch):
     for name, size in limits.items():
-        monkeypatch.setattr(core, name, size)
+        monkeypatch.setattr(f"attention.{name}", size)
     query, key, value = normal(0, 2, 3, 5, 4), normal(1, 2, 3, 6, 4), normal(2, 2, 3, 6, 7)
     out = {
         "contiguous": torch.full((2, 3, 5, 6), torch.nan),
@@ -437,7 +437,7 @@ MISUSE: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
 @pytest.mark.parametrize("name", MISUSE)
 def test_misuse_raises_what_torch_raises(name, limits, monkeypatch):
     for limit, size in limits.items():
-        monkeypatch.setattr(core, limit, size)
+        monkeypatch.setattr(f"attention.{limit}", size)
     args, options = MISUSE[name]
     with sdpa_kernel(SDPBackend.MATH):  # the fused kernels overlook some misuse
         theirs = failure(F.scaled_dot_product_attention, *args, **options)

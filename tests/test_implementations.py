@@ -187,10 +187,8 @@ def test_each_says_what_it_is_and_which_kernel():
 
 def test_what_says_that_it_skips_the_future_does_not_compute_it(monkeypatch):
     """Skipping halves the operations that are counted, so that it must be true: NaN in the future may not arrive."""
-    from attention import attend
-
-    monkeypatch.setattr(attend, "SMALL", 16)
-    monkeypatch.setattr(attend, "ROWS", 4)
+    monkeypatch.setattr("attention.attend.SMALL", 16)
+    monkeypatch.setattr("attention.blocks.ROWS", 4)
     q, k, v = drawn(case("core with weights", "causal", length=16), seed=1)
     k[..., 4:, :] = float("nan")
     v[..., 4:, :] = float("nan")

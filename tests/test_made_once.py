@@ -17,7 +17,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.experimental.proxy_tensor import make_fx
 
 import attention
-from attention import Config, attend, scaled_dot_product_attention
+from attention import Config, attend, blocks, scaled_dot_product_attention
 from attention.inputs import INPUTS
 from attention.maps.blocks import differences
 from attention.masks import MASKS
@@ -31,7 +31,7 @@ from attention.wire import cells, matrix_cells
 SMALL = Config(tokens=6, d_model=8, heads=2, text="a b c")
 CPU = torch.device("cpu")
 KEPT: dict[str, tuple[Any, tuple]] = {
-    "until": (attend._until, (5, 7, CPU)),
+    "until": (blocks.until, (5, 7, CPU)),
     "falling": (attend._falling, (5, 7, CPU, torch.float32)),
     "edges": (attend._edges, (torch.float32, CPU)),
     "cells": (cells._ups, ()),

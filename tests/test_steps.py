@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from torch.testing import assert_close
 from torch.utils.flop_counter import FlopCounterMode
 
-from attention.attend import HIDDEN
 from attention.config import STEPS, Config
-from attention.scores import POSITIONS
+from attention.scores import HIDDEN, POSITIONS
 from attention.steps.plan import by_name, steps
 from attention.steps.step import Step, matrix_product
 from attention.steps.values import difference, pairs, values

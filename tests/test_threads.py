@@ -10,7 +10,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from attention import attend, scaled_dot_product_attention
+from attention import attend, blocks, scaled_dot_product_attention
 from attention.machine import threads
 from tests.strategies import normal
 
@@ -56,10 +56,10 @@ def test_a_part_that_fails_fails_the_whole(two_threads):
 @pytest.mark.parametrize("mask", ["causal", "one for all", "for each head", "float"])
 def test_threads_share_the_blocks_of_a_long_pass(two_threads, monkeypatch, mode, mask):
     monkeypatch.setattr(attend, "SMALL", 16)
-    monkeypatch.setattr(attend, "ROWS", 4)
-    monkeypatch.setattr(attend, "APART", 16)
+    monkeypatch.setattr(blocks, "ROWS", 4)
+    monkeypatch.setattr(blocks, "APART", 16)
     parts = []
-    monkeypatch.setattr(attend, "apart", lambda call, given: parts.append(len(given)) or threads.apart(call, given))
+    monkeypatch.setattr(blocks, "apart", lambda call, given: parts.append(len(given)) or threads.apart(call, given))
     query, key, value = (normal(seed, 5, 13, 8) for seed in range(3))
     own = torch.rand(5, 13, 13, generator=torch.Generator().manual_seed(3), dtype=query.dtype)
     seen = {

@@ -18,8 +18,9 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-from attention.attend import HIDDEN, scaled_dot_product_attention
+from attention.attend import scaled_dot_product_attention
 from attention.layer import MultiHeadAttention
+from attention.scores import HIDDEN
 from attention.trace import Trace
 
 WIDTH = 64  # channels that are used at the most: what a blind row gets does not depend on them

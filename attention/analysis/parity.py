@@ -17,11 +17,10 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from attention.attend import HIDDEN
 from attention.maps import zoom
 from attention.maps.blocks import choices
 from attention.maps.exact import HeadMaps, key_of, precision, split
-from attention.scores import POSITIONS, capped, sinusoidal
+from attention.scores import HIDDEN, POSITIONS, capped, sinusoidal
 from attention.trace import Trace, position_bias
 
 CLOSE = 1e-5

@@ -15,9 +15,8 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from attention.attend import HIDDEN
 from attention.config import Config
-from attention.scores import SOFTMAXES, capped
+from attention.scores import HIDDEN, SOFTMAXES, capped
 from attention.trace import Trace, position_bias
 
 SHARES = (0.5, 0.9, 0.99)  # of a row's weight, whose smallest sets of keys are shown

@@ -10,9 +10,10 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from attention.attend import HIDDEN, Attention
+from attention.attend import Attention
 from attention.published.row import Row, Slip
 from attention.published.weights import Weights
+from attention.scores import HIDDEN
 
 Queries = Float[Tensor, "b q c"]
 Keys = Float[Tensor, "b k c"]

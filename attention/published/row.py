@@ -11,9 +11,9 @@ import torch
 from jaxtyping import Bool
 from torch import Tensor
 
-from attention.attend import HIDDEN, Attention
+from attention.attend import Attention
 from attention.published.weights import Weights
-from attention.scores import root
+from attention.scores import HIDDEN, root
 
 
 @dataclass(frozen=True)

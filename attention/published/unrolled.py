@@ -8,9 +8,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from attention.attend import HIDDEN, Attention
+from attention.attend import Attention
 from attention.published.row import Evidence, Row, drawn, greatest_weight
 from attention.published.weights import Weights
+from attention.scores import HIDDEN
 
 DOCUMENT = "004: multi-head attention in (B, T, C), a notebook"
 

@@ -14,9 +14,8 @@ from einops import einsum, rearrange
 from jaxtyping import Float
 from torch import Tensor
 
-from attention.attend import HIDDEN
 from attention.config import Config
-from attention.scores import POSITIONS, SOFTMAXES, capped
+from attention.scores import HIDDEN, POSITIONS, SOFTMAXES, capped
 from attention.sources.generated import maps, other, sequence
 from attention.steps.plan import by_name, steps
 from attention.steps.step import lengths

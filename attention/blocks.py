@@ -1,0 +1,122 @@
+"""The pass in blocks: some rows of a head at a time, that stay in the cache, over the keys that any of them may see.
+
+What a mask hides from a whole block is not even multiplied. Rows of large squares are shared by threads of their own.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Bool
+from torch import Tensor
+
+from attention.machine.made_once import made_once
+from attention.machine.threads import apart
+from attention.scores import HIDDEN, capped
+
+BLOCK = 2**20  # cells of a block of rows at the most: 4 MB of float32, small enough to stay in a cache
+ROWS = 256  # rows of a block at the most: the shorter, the more of a triangle is skipped
+TALL = 2**23  # cells of a block where nothing is skipped: the taller, the better a product uses both threads
+APART = 2**25  # cells of all heads from which threads take blocks of their own: torch's own stay awake and in the way
+
+
+class Block(NamedTuple):
+    """Some rows of the square and the keys that any of them may see; `hidden (rows, keys from tail on)` may not be.
+
+    `blind` marks the rows that see nothing, where there are any.
+    """
+
+    rows: slice
+    keys: slice
+    tail: int = 0
+    hidden: Bool[Tensor, "r t"] | None = None
+    blind: Bool[Tensor, "r 1"] | None = None
+
+
+def by_blocks(weights, query, key, value, mask, is_causal, scale, softcap, normalise) -> tuple[Tensor, Tensor]:
+    """Some rows of a head at a time, over the keys that they may see; all else of `weights` becomes zero."""
+    queries, keys = weights.shape[-2:]
+    skips = is_causal or (mask is not None and mask.dtype == torch.bool)
+    height = max(1, min(ROWS, BLOCK // keys) if skips else TALL // keys)
+    output = value.new_zeros(*query.shape[:-1], value.shape[-1])
+    shared = mask is None or mask.shape[:-2].numel() == 1
+    square = None if mask is None else mask.expand(*weights.shape)
+
+    def planned(at: tuple[int, ...]) -> list[Block]:
+        return list(_plan(None if square is None else square[at], is_causal, queries, keys, height))
+
+    heads = list(itertools.product(*map(range, weights.shape[:-2])))
+    plan = planned(heads[0]) if shared else []
+
+    def fill(some: Iterable[tuple[tuple[int, ...], Block]]) -> None:
+        scratch = weights.new_empty(height * keys if skips else 0)
+        for at, (rows, cols, tail, hidden, blind) in some:
+            whole = weights[at][rows]
+            size = whole.shape[0], cols.stop - cols.start
+            block = whole if size[1] == keys and whole.is_contiguous() else scratch[: math.prod(size)].view(size)
+            torch.addmm(block, query[at][rows], key[at][cols].T, beta=0, alpha=scale, out=block)
+            capped(block, softcap)
+            if hidden is not None:
+                block[:, tail:].masked_fill_(hidden, HIDDEN)
+            elif square is not None and square.dtype != torch.bool:
+                block.add_(square[at][rows, cols])
+            normalise(block)
+            if blind is not None:
+                block.masked_fill_(blind, 0)
+            if block is not whole:
+                whole[:, cols].copy_(block)
+                whole[:, : cols.start].zero_()
+                whole[:, cols.stop :].zero_()
+            torch.mm(block, value[at][cols], out=output[at][rows])
+
+    def blocks() -> Iterator[tuple[tuple[int, ...], Block]]:
+        """Of every other head backwards, as a triangle's blocks grow: each thread gets as much."""
+        for turn, at in enumerate(heads):
+            for block in (plan or planned(at))[:: 1 if turn % 2 else -1]:
+                yield at, block
+
+    alone = shared and skips and weights.numel() >= APART
+    threads = min(torch.get_num_threads(), len(heads) * len(plan)) if alone else 1
+    apart(fill, [itertools.islice(blocks(), first, None, threads) for first in range(threads)])
+    return output, weights
+
+
+def _plan(mask: Tensor | None, is_causal: bool, queries: int, keys: int, height: int) -> Iterator[Block]:
+    """Blocks of rows with the keys that they may see, so that what a mask hides is not even multiplied."""
+    for first in range(0, queries, height):
+        rows = slice(first, min(first + height, queries))
+        if is_causal:
+            reach = min(rows.stop, keys)
+            tail = min(first, reach)
+            yield Block(rows, slice(0, reach), tail, ~until(rows.stop - first, reach - tail, "cpu"))
+        elif mask is None:
+            yield Block(rows, slice(0, keys))
+        else:
+            blind = ~seeing(mask[rows])
+            part = _seen(mask[rows], rows) if mask.dtype == torch.bool else Block(rows, slice(0, keys))
+            yield part._replace(blind=blind if blind.any() else None)
+
+
+def seeing(mask: Tensor) -> Bool[Tensor, "..."]:
+    """Which rows of a mask see any key?"""
+    return (mask if mask.dtype == torch.bool else mask != HIDDEN).any(-1, keepdim=True)
+
+
+@made_once(8)
+def until(queries: int, keys: int, device: torch.device | str) -> Bool[Tensor, "q k"]:
+    return torch.ones(queries, keys, dtype=torch.bool, device=device).tril_()
+
+
+def _seen(mask: Bool[Tensor, "r k"], rows: slice) -> Block:
+    """The block of these rows of a boolean mask: from the first key that any row sees to the last."""
+    seen = mask.any(0).nonzero()
+    keys = slice(int(seen[0]), int(seen[-1]) + 1) if len(seen) else slice(0, 0)
+    partly = (~mask[:, keys].all(0)).nonzero()
+    if not len(partly):
+        return Block(rows, keys)
+    tail = int(partly[0])
+    return Block(rows, keys, tail, ~mask[:, keys][:, tail:])
