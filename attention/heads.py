@@ -1,14 +1,15 @@
 """What a head does, in numbers.
 
 Every function takes the `Rows` of heads and gives one number a head, `(h)`. To add one: write it, and
-put its name and unit into `NUMBERS`, and its field into `Profile`; the table follows. Rows that see nothing count in no
+put its name and unit into `NUMBERS`, and its field into `Profile`; the table follows. Numbers of pairs that the tokens
+make stand in `OF_TOKENS`. Rows that see nothing count in no
 mean.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import NamedTuple
 
@@ -18,6 +19,7 @@ from torch import Tensor
 
 Weights = Float[Tensor, "h q k"]
 PerHead = Float[Tensor, "h"]
+Pairs = tuple[Int[Tensor, "s"], Int[Tensor, "s"]]  # queries and keys
 CACHED = 2**18  # weights that stay in a processor's cache while they are read for one number after another
 
 
@@ -30,9 +32,18 @@ class Number(NamedTuple):
     formula: str
 
 
+class OfTokens(NamedTuple):
+    """A number about the weight on some pairs: which, of those of the same token; its name, its unit, and its formula."""
+
+    of: Callable[[Tensor, Tensor], Pairs]
+    label: str
+    unit: str
+    formula: str
+
+
 @dataclass(frozen=True, eq=False)
 class Profile:
-    """The numbers of every head, each `(h)`, in the order of `NUMBERS`."""
+    """The numbers of every head, each `(h)`, in the order of `NUMBERS` and `OF_TOKENS`; these are None without tokens."""
 
     entropy: PerHead
     entropy_share: PerHead
@@ -40,17 +51,30 @@ class Profile:
     distance: PerHead
     first: PerHead
     previous: PerHead
+    same: PerHead | None = None
+    induction: PerHead | None = None
 
 
-def profile(weights: Float[Tensor, "h q k"], mask: Bool[Tensor, "q k"] | None = None) -> Profile:
+def profile(
+    weights: Float[Tensor, "h q k"], mask: Bool[Tensor, "q k"] | None = None, tokens: Sequence[str] | None = None
+) -> Profile:
     """The numbers of every head from its weights `(h q k)`, which may be a tensor of your own.
 
-    `mask` says which keys a query may see (True takes part); without it, those that have weight.
+    `mask` says which keys a query may see (True takes part); without it, those that have weight. `tokens`: the n texts
+    of queries that are also the keys; without them, numbers that need them are None. Raises ValueError for other shapes.
     """
     if weights.ndim != 3 or 0 in weights.shape[1:]:
         raise ValueError(f"weights of shape {tuple(weights.shape)} are not (heads, queries, keys) of one or more.")
+    if tokens is not None and (len(tokens), len(tokens)) != weights.shape[1:]:
+        raise ValueError(
+            f"{len(tokens)} tokens don't fit weights of {tuple(weights.shape[1:])}: they are one for each query and key."
+        )
     found = rows(weights, mask)
-    return Profile(**{name: number.of(found) for name, number in NUMBERS.items()})
+    numbers = {name: number.of(found) for name, number in NUMBERS.items()}
+    if tokens is not None:
+        pairs = same(tokens)
+        numbers |= {name: on_pairs(weights, mask, *number.of(*pairs)) for name, number in OF_TOKENS.items()}
+    return Profile(**numbers)
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,6 +165,32 @@ def previous(rows: Rows) -> PerHead:
     return _mean(rows.previous, rows.seeing[:, 1 : rows.previous.shape[-1] + 1])
 
 
+def same(tokens: Sequence[str]) -> Pairs:
+    """Queries and keys that are the same token, capital letters aside; a query and itself are such a pair."""
+    words = [token.casefold() for token in tokens]
+    numbers = {word: number for number, word in enumerate(dict.fromkeys(words))}
+    at = torch.tensor([numbers[word] for word in words])
+    query, key = (at[:, None] == at).nonzero(as_tuple=True)
+    return query, key
+
+
+def followers(query: Int[Tensor, "m"], key: Int[Tensor, "m"]) -> Pairs:
+    """Of pairs of the same token: queries, and keys right after an earlier copy (Olsson et al. 2022: prefix matching)."""
+    earlier = key < query
+    return query[earlier], key[earlier] + 1
+
+
+def on_pairs(weights: Weights, mask: Bool[Tensor, "q k"] | None, query: Tensor, key: Tensor) -> PerHead:
+    """Mean weight of a query on such keys of its own, over the queries that see one."""
+    found = weights.flatten(1).index_select(1, query * weights.shape[2] + key)  # faster than by two indices
+    found = found.to(torch.promote_types(weights.dtype, torch.float32))
+    rows = found.new_zeros(weights.shape[:2]).index_add_(1, query, found)
+    if mask is None:
+        return _mean(rows, rows > 0)
+    seeing = torch.zeros(len(mask), dtype=torch.bool).index_put_((query[mask[query, key]],), torch.tensor(True))
+    return _mean(rows, seeing.expand_as(rows))
+
+
 def _mean(rows: Float[Tensor, "h q"], counted: Bool[Tensor, "h q"]) -> PerHead:
     """Mean over the rows that count; 0 where none does."""
     return torch.where(counted, rows, 0).sum(-1) / counted.sum(-1).clamp(min=1)
@@ -156,4 +206,15 @@ NUMBERS: dict[str, Number] = {
     "first": Number(first, "First", "", "mean over queries of p at key 0"),
     "previous": Number(previous, "Previous", "", "mean of p at key q - 1, over queries that have one"),
 }
-assert tuple(NUMBERS) == tuple(field.name for field in fields(Profile))
+OF_TOKENS: dict[str, OfTokens] = {  # numbers of those pairs of queries and keys that their tokens make
+    "same": OfTokens(
+        lambda *pairs: pairs, "Same", "", "mean of p on keys that are the query's own token, itself included"
+    ),
+    "induction": OfTokens(
+        followers,
+        "Induction",
+        "",
+        "mean of p on keys right after an earlier copy of the query's token, over queries that have one",
+    ),
+}
+assert (*NUMBERS, *OF_TOKENS) == tuple(field.name for field in fields(Profile))

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from torch import Tensor
 
 from attention import Config, heads, trace
-from attention.heads import NUMBERS, Profile, profile, row_entropy
+from attention.heads import NUMBERS, OF_TOKENS, Profile, profile, row_entropy
 from attention.tables import rows as tables
 from tests.strategies import configs, normal, seeds, sizes
 from tests.unchecked import unchecked
@@ -119,7 +119,8 @@ def test_a_single_token_has_no_previous_one():
 
 
 def test_no_heads_have_no_numbers():
-    assert all(number.shape == (0,) for number in vars(profile(torch.ones(0, 3, 3))).values())
+    found = profile(torch.ones(0, 3, 3), tokens=["a", "b", "a"])
+    assert all(number.shape == (0,) for number in vars(found).values())
 
 
 def test_rows_and_their_entropy():
@@ -137,10 +138,11 @@ def test_weights_without_an_axis_for_heads_are_refused(shape):
 
 
 def test_a_profile_has_a_field_a_number_and_each_says_what_it_is():
-    assert [field.name for field in fields(Profile)] == list(NUMBERS)
-    assert len({number.label for number in NUMBERS.values()}) == len(NUMBERS)
-    assert all(number.formula.startswith("mean ") for number in NUMBERS.values())
-    assert {number.unit for number in NUMBERS.values()} <= {"", "nats", "tokens"}
+    numbers = NUMBERS | OF_TOKENS
+    assert [field.name for field in fields(Profile)] == list(numbers)
+    assert len({number.label for number in numbers.values()}) == len(numbers)
+    assert all(number.formula.startswith("mean ") for number in numbers.values())
+    assert {number.unit for number in numbers.values()} <= {"", "nats", "tokens"}
 
 
 def test_weights_are_left_as_they_were():
@@ -151,7 +153,7 @@ def test_weights_are_left_as_they_were():
 
 
 def test_heads_whose_queries_see_nothing_have_no_number_in_the_table():
-    found = tables.numbers(torch.zeros(2, 3, 3), torch.zeros(3, 3, dtype=torch.bool))
+    found = tables.columns(profile(torch.zeros(2, 3, 3), torch.zeros(3, 3, dtype=torch.bool)), seeing=False)
     assert found == {"head": [0, 1]} | {name: [None, None] for name in NUMBERS}
 
 
@@ -160,7 +162,7 @@ def test_a_query_that_sees_keys_counts_also_where_it_has_no_weight():
     weights, mask = torch.tensor([[[0.0, 0.0], [0.4, 0.0]]]), torch.ones(2, 2, dtype=torch.bool)
     assert profile(weights, mask).greatest.tolist() == pytest.approx([0.2])
     assert profile(weights, mask & torch.tensor([[False], [True]])).greatest.tolist() == pytest.approx([0.4])
-    assert tables.numbers(0 * weights, mask)["greatest"] == [0.0]
+    assert tables.columns(profile(0 * weights, mask), seeing=True)["greatest"] == [0.0]
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
@@ -169,3 +171,34 @@ def test_weights_of_half_precision_are_counted_in_float32(dtype):
     weights = torch.full((1, 512, 512), 1 / 512)
     for name in NUMBERS:
         assert torch.equal(getattr(profile(weights.to(dtype)), name), getattr(profile(weights), name)), name
+
+
+def on_pairs(head: Rows, words: list[str], sees: Callable[[int, int], bool], after: int) -> float:
+    """Weight on keys so many places after a copy of the query's word (0: on it), over the queries that see such a key."""
+    shares = []
+    for q, row in enumerate(head):
+        copies = [k + after for k in range(len(words)) if words[k] == words[q] and (k < q or not after)]
+        keys = [k for k in copies if sees(q, k)]
+        shares += [sum(row[k] for k in keys)] if keys else []
+    return mean(shares)
+
+
+@settings(deadline=None, max_examples=100)
+@given(seed=seeds, words=st.lists(st.sampled_from("aAbcd"), min_size=1, max_size=9), hides=st.booleans())
+def test_same_and_induction_are_their_loops(seed, words, hides):
+    n = len(words)
+    mask = torch.ones(n, n, dtype=torch.bool).tril() if hides else torch.ones(n, n, dtype=torch.bool)
+    weights = torch.softmax(normal(seed, 2, n, n, dtype=torch.float64).masked_fill(~mask, -math.inf), -1)
+    known = [word.casefold() for word in words]
+    for given_mask in (mask, None):
+        found = profile(weights, given_mask, words)
+        for name, after in (("same", 0), ("induction", 1)):
+            exact = [on_pairs(head, known, lambda q, k: bool(mask[q, k]), after) for head in weights.tolist()]
+            torch.testing.assert_close(getattr(found, name), torch.tensor(exact, dtype=torch.float64), msg=name)
+
+
+def test_without_tokens_there_are_no_numbers_of_them():
+    found = profile(torch.ones(2, 1, 1))
+    assert found.same is None and found.induction is None
+    with pytest.raises(ValueError, match="3 tokens don't fit"):
+        profile(torch.ones(2, 1, 1), tokens=["a", "b", "c"])

@@ -6,7 +6,7 @@ The server hears only of what was pinned.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from attention.charts import theme
@@ -25,16 +25,18 @@ def heads_grid(
     height: int = theme.GRID_HEIGHT,
     on_pin: Callable[[], None] | None = None,
     note: str = "",
+    names: Sequence[str] = (),
     address: tuple[str, str] | None = None,
 ) -> dict[str, int] | None:
     """Draws the cells of a config; what was pinned last is `{"head", "query", "key", "count"}`, None before.
 
     `on_pin` runs before the rerun that a pin causes; in it `st.session_state[key]["pin"]` has the new one. A click,
     Enter or Space pins at once, arrow keys when they rest. `height`, in CSS pixels, is taken whatever the number of
-    heads; in narrow windows the squares stand two in a row and take what they need. `note` is shown beside the squares.
+    heads; in narrow windows the squares stand two in a row and take what they need. `note` is shown beside the squares,
+    `names` beside the numbers of the heads: what each does, "" where there is no word for it.
     `address`: the query string that the address bar has, and the one that it gets once they are painted.
     """
-    data = message(config, cells, height=height, note=note, address=address)
+    data = message(config, cells, height=height, note=note, names=names, address=address)
     return component("heads_grid")(key=key, data=data, on_pin_change=on_pin or nothing).pin
 
 
@@ -44,11 +46,12 @@ def message(
     *,
     height: int = theme.GRID_HEIGHT,
     note: str = "",
+    names: Sequence[str] = (),
     address: tuple[str, str] | None = None,
 ) -> bytes:
     """All that the browser gets."""
     named = exact(cells) and cells.queries == cells.keys  # one list of names serves both sides
-    told = {"tokens": labels(config) if named else [], "address": address}
+    told = {"tokens": labels(config) if named else [], "names": list(names), "address": address}
     return payload(header(config, height, note) | told, cells)
 
 

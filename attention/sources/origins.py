@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Protocol
 
-from attention.config import Config, shape
+from attention.config import GENERATED, Config, shape
+from attention.inputs import BEFORE
 from attention.sources.generated import Generated
 from attention.sources.given import PARTS, Given, Source, Tokens
 from attention.sources.recorded import Recorded
@@ -28,6 +29,10 @@ class Origin(Protocol):
 
     def provenance(self, source: Source, config: Config) -> str:
         """Who made it of what, in a sentence or two."""
+        ...
+
+    def label(self, source: Source, config: Config) -> str:
+        """The same in two or three words."""
         ...
 
     def given(self, source: Source, config: Config) -> Given:
@@ -54,6 +59,19 @@ def provenance(config: Config) -> str:
     """Who made what a config names, and of what."""
     source = Source.of(config)
     return ORIGINS[source.kind].provenance(source, config)
+
+
+def label(config: Config) -> str:
+    """Who made what a config names, in two or three words."""
+    source = Source.of(config)
+    return ORIGINS[source.kind].label(source, config)
+
+
+def unit(config: Config) -> str:
+    """What one token is to the reader."""
+    if config.source != GENERATED:
+        return "token"
+    return {"words": "word", BEFORE: "word", "characters": "character"}.get(config.input, "token")
 
 
 def named(source: str) -> str:

@@ -37,6 +37,10 @@ class Recorded:
         found = recording(source.key)
         return f"{found.what} Weights: {found.weights} License: {found.license}. Made: {found.made}."
 
+    def label(self, source: Source, config: Config) -> str:
+        """That it was recorded."""
+        return "recorded"
+
     def given(self, source: Source, config: Config) -> Given:
         """One layer of the recording."""
         own, found = self.tokens(source, config), recording(source.key)

@@ -20,7 +20,7 @@ from torch import Tensor
 from attention.analysis.mask_gallery import BLOCK, Exhibit
 from attention.codec import link
 from attention.config import Config
-from attention.heads import NUMBERS, Profile, profile, row_entropy
+from attention.heads import Profile, profile, row_entropy
 from attention.maps.exact import HeadMaps
 from attention.masks import COMBINATIONS, MASKS
 from attention.sources.origins import tokens
@@ -169,16 +169,19 @@ def holding(weights: Float[Tensor, "k"], share: float = 0.9) -> int:
     return int((mass < share * mass[-1]).sum()) + 1 if mass[-1] > 0 else 0
 
 
-def numbers(weights: Float[Tensor, "h q k"], mask: Bool[Tensor, "q k"]) -> dict[str, list[Any]]:
-    """The profile of every head as columns, `head` first; a column is named as in `heads.NUMBERS`."""
-    return columns(profile(weights, mask), bool(mask.any()))
+def numbers(trace: Trace) -> dict[str, list[Any]]:
+    """The profile of every head as columns, `head` first; a column is named as in `heads.Profile`."""
+    texts = trace.queries.texts if trace.queries == trace.keys else ()
+    return columns(profile(trace.weights, trace.mask, texts or None), bool(trace.mask.any()))
 
 
 def columns(found: Profile, seeing: bool) -> dict[str, list[Any]]:
     """The numbers of every head as columns, `head` first; None where no query sees anything."""
     heads = range(len(found.entropy))
     return {"head": list(heads)} | {
-        name: getattr(found, name).tolist() if seeing else [None for _ in heads] for name in NUMBERS
+        name: number.tolist() if seeing else [None for _ in heads]
+        for name, number in vars(found).items()
+        if number is not None
     }
 
 

@@ -225,6 +225,7 @@ function setCaptions({ figures, data, plan }) {
     const own = data.colors === "own maximum" && plan.width > 100;
     const upTo = own ? `to ${number(most, weightsOf(data)[most])}` : "";
     find(element, "figcaption b").textContent = plan.width < 60 ? `${h}` : `Head ${h}`;
-    find(element, "figcaption span").textContent = [size ? `kv ${group(h)}` : "", upTo].filter(Boolean).join(" · ");
+    const told = [data.names[h] || "", size ? `kv ${group(h)}` : "", upTo].filter(Boolean).join(" · ");
+    Object.assign(find(element, "figcaption span"), { textContent: told, title: told });
   });
 }

@@ -40,7 +40,7 @@
  */
 
 /**
- * @typedef {Weights & Shape & { tokens: string[], address?: [string, string] | null }} GridHeader
+ * @typedef {Weights & Shape & { tokens: string[], names: string[], address?: [string, string] | null }} GridHeader
  */
 
 /**

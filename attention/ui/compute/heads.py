@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeVar
 
+from attention.analysis.head_roles import Role
+from attention.analysis.head_roles import roles as what_they_do
 from attention.analysis.kv_groups import Grouping
 from attention.analysis.kv_groups import groupings as every_grouping
 from attention.analysis.parity import Parity
@@ -15,7 +17,7 @@ from attention.config import Config
 from attention.machine.lanes import Lane, Work
 from attention.sources.generated import early
 from attention.sources.given import Given
-from attention.sources.origins import given
+from attention.sources.origins import given, unit
 from attention.tables import rows as tables
 from attention.trace import Trace, attended, check_size
 from attention.ui.compute.owner import KEPT, LATER, PASSES, PIECES
@@ -72,7 +74,18 @@ def cells(config: Config) -> Work[Cells]:
 @KEPT
 def numbers(config: Config) -> Work[dict[str, list[float]]]:
     """The profile of every head as columns; give `config.tensors`."""
-    return traced(config, lambda found: tables.numbers(found.weights, found.mask), LATER)
+    return traced(config, tables.numbers, LATER)
+
+
+@KEPT
+def roles(config: Config) -> Work[list[Role | None]]:
+    """What each head does, in words; None where nothing stands out; give `config.tensors`."""
+    return traced(config, _roles)
+
+
+def _roles(found: Trace) -> list[Role | None]:
+    texts = found.queries.texts if found.queries == found.keys else ()
+    return what_they_do(found.weights, found.mask, texts, unit(found.config))
 
 
 @KEPT

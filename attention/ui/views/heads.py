@@ -28,7 +28,11 @@ FOCUS = frozenset({"head", "query"})
 
 def begin(config: Config) -> None:
     """Starts what the page waits for."""
-    compute.heads.cells.begin(config.tensors) if config.traceable is config else heads_long.drawn(config)
+    if config.traceable is not config:
+        heads_long.drawn(config)
+        return
+    compute.heads.cells.begin(config.tensors)
+    compute.heads.roles.begin(config.tensors)
 
 
 def view(config: Config) -> None:
@@ -39,8 +43,16 @@ def view(config: Config) -> None:
         heads_long.view(config)
         return
     trace = compute.heads.trace(config)
-    heads_grid(config, compute.heads.cells(config.tensors), on_pin=gestures.pinned, address=page.address())
+    roles = compute.heads.roles(config.tensors)
+    heads_grid(
+        config,
+        compute.heads.cells(config.tensors),
+        on_pin=gestures.pinned,
+        names=[role.name if role else "" for role in roles],
+        address=page.address(),
+    )
     pause.paint()
+    parts.does(config.head, roles[config.head])
     proof.badge(config)
     _row(trace)
 

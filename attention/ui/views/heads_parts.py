@@ -8,13 +8,16 @@ import pyarrow as pa
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from attention.analysis.head_roles import Role
 from attention.config import GENERATED, Config
-from attention.heads import NUMBERS
+from attention.heads import NUMBERS, OF_TOKENS
 from attention.sources.origins import named
 from attention.tables import rows as tables
+from attention.ui import provenance
 from attention.ui.controls import knobs
 from attention.ui.session import page
 from attention.ui.views import questions
+from attention.ui.words import plain
 
 CODE = "code"  # what is kept: was the fold with the program open when it was last there?
 FAINT = 0.15  # greatest weight below which little is seen on a scale from 0 to 1
@@ -23,22 +26,29 @@ FAINT = 0.15  # greatest weight below which little is seen on a scale from 0 to 
 def title(config: Config) -> None:
     """What is shown, and the scale of its colours."""
     said, scale = st.columns([5, 2], vertical_alignment="bottom")
-    said.markdown(_said(config))
+    said.markdown(_said(config), help=provenance.told(config))
     with scale:
         knobs.segments("colors", config, on_change=page.change)
 
 
 def look(config: Config) -> object:
     """What the title shows of a config; None while a question hides it."""
-    return None if questions.hidden(config.traceable) else _said(config)
+    return None if questions.hidden(config.traceable) else (_said(config), provenance.told(config))
 
 
 def _said(config: Config) -> str:
     recorded = f" of layer {config.layer}, {named(config.source).lower()}," if config.source != GENERATED else ""
     return (
-        f"**Heads.** {config.heads} head{'s' * (config.heads > 1)}{recorded} over {config.tokens:,} tokens. A row is a "
+        f"**Heads.** {provenance.beside(config)} "
+        f"{config.heads} head{'s' * (config.heads > 1)}{recorded} over {config.tokens:,} tokens. A row is a "
         f"query: how it spreads a weight of one over the keys. {config.rule.help}"
     )
+
+
+def does(head: int, role: Role | None) -> None:
+    """What the head in focus does, in words."""
+    said = plain(role.says) if role else "has no role that stands out: its weight is spread over keys of many kinds."
+    st.markdown(f"**Head {head}** {said}")
 
 
 def faint(config: Config, found: tables.Row) -> str:
@@ -75,7 +85,8 @@ def numbers(found: dict[str, list[float]]) -> None:
         name: st.column_config.NumberColumn(
             number.label, help=f"{number.formula} ({number.unit})" if number.unit else number.formula, format="%.3f"
         )
-        for name, number in NUMBERS.items()
+        for name, number in (NUMBERS | OF_TOKENS).items()
+        if name in found
     }
     height = min(400, 37 + 35 * len(found["head"]))
     st.dataframe(pa.table(found), column_config=columns, hide_index=True, height=height, key="numbers")

@@ -9,7 +9,7 @@ import streamlit as st
 from attention.config import Config
 from attention.published import ROWS, Row
 from attention.published.case import left_out, longest
-from attention.ui import compute
+from attention.ui import compute, provenance
 from attention.ui.controls import knobs
 from attention.ui.lacking import lacking
 from attention.ui.session import page, pause
@@ -58,8 +58,10 @@ def _intro(config: Config, row: Row) -> None:
     if (config.keys or config.d_v) and not row.crosses:
         notes.append("This one attends to its own sequence: keys of another one and d_v are left out.")
     st.markdown(
-        "**Implementations.** Public write-ups of attention, written anew and run on the same weights and input as the "
-        f"reference, in float64: what differs is a mistake, not rounding. {plain(' '.join(notes))}"
+        f"**Implementations.** {provenance.beside(config)} "
+        f"Public write-ups of attention, written anew and run on the same weights and input as the "
+        f"reference, in float64: what differs is a mistake, not rounding. {plain(' '.join(notes))}",
+        help=provenance.told(config),
     )
 
 

@@ -10,7 +10,7 @@ from attention.analysis.mask_gallery import BLOCK, Exhibit, flops
 from attention.components.mask_gallery import mask_gallery
 from attention.config import Config
 from attention.tables.rows import share
-from attention.ui import compute, predict, proof
+from attention.ui import compute, predict, proof, provenance
 from attention.ui.controls import knobs
 from attention.ui.session import gestures
 from attention.ui.views import mask_audit, mask_effect, mask_take_away, questions
@@ -43,7 +43,11 @@ def view(config: Config) -> None:
 def _title(config: Config) -> None:
     title, ask = st.columns([7, 1], vertical_alignment="bottom")
     with title:
-        st.markdown("**Masks.** A row is a query, a column a key; where it is hatched, the query does not see the key.")
+        st.markdown(
+            f"**Masks.** {provenance.beside(config)} A row is a query, a column a key; where it is hatched, the query "
+            "does not see the key.",
+            help=provenance.told(config),
+        )
         if config.traceable is config:  # else it stands with the weights that it is about
             proof.badge(config)
     with ask:

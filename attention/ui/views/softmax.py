@@ -8,7 +8,7 @@ import streamlit as st
 
 from attention.config import Config
 from attention.scores import POSITIONS
-from attention.ui import compute, predict, proof
+from attention.ui import compute, predict, proof, provenance
 from attention.ui.controls import focus, knobs
 from attention.ui.session import page
 from attention.ui.views import (
@@ -64,8 +64,9 @@ def _logits(config: Config) -> str:
 
 def _title(config: Config) -> None:
     st.markdown(
-        rf"**Softmax.** $\mathrm{{weights}} = \mathrm{{softmax}}({_logits(config)})$, step by step. "
-        f"Scale {plain(config.scale)}, temperature T = {config.temperature:g}, d\\_head = {config.d_head}."
+        rf"**Softmax.** {provenance.beside(config)} $\mathrm{{weights}} = \mathrm{{softmax}}({_logits(config)})$, step by step. "
+        f"Scale {plain(config.scale)}, temperature T = {config.temperature:g}, d\\_head = {config.d_head}.",
+        help=provenance.told(config),
     )
     scaled, undone = config.scale != "none", "No scaling at all"
     badge, button = st.columns([4, 1], vertical_alignment="center")

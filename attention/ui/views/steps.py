@@ -10,7 +10,7 @@ from attention.config import KNOBS, STEPS, Config
 from attention.steps.plan import by_name
 from attention.steps.step import Step, lengths
 from attention.tables.rows import costs, quantity
-from attention.ui import compute, proof
+from attention.ui import compute, proof, provenance
 from attention.ui.controls import focus, knobs
 from attention.ui.lacking import lacking
 from attention.ui.session import gestures, page, pause
@@ -65,8 +65,10 @@ def nearest(step: str, present: list[str]) -> str:
 def _title(config: Config) -> None:
     kind = "Cross-attention" if config.keys else "Self-attention"
     st.markdown(
-        f"**Steps.** {kind} from x to output, one matrix at a time. Point at a cell: what it was computed from lights "
-        f"up, in every matrix that is drawn."
+        f"**Steps.** {provenance.beside(config)} "
+        f"{kind} from x to output, one matrix at a time. Point at a cell: what it was computed from lights "
+        f"up, in every matrix that is drawn.",
+        help=provenance.told(config),
     )
     if config.keys or config.d_v:
         far = compute.steps.torch_difference(config)

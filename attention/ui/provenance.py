@@ -1,0 +1,20 @@
+"""Where attention comes from, beside the title of every page: nobody shall take random weights for learned ones."""
+
+from __future__ import annotations
+
+from attention.config import Config
+from attention.sources.origins import label, provenance
+from attention.ui.words import plain
+
+COLORS = {"constructed by hand": "blue", "random, untrained": "orange", "no maps, nothing learned": "gray"}
+
+
+def beside(config: Config) -> str:
+    """What follows a title: a word or two in a frame, as markdown."""
+    found = label(config)
+    return f":{COLORS.get(found, 'green')}-badge[{plain(found)}]"
+
+
+def told(config: Config) -> str:
+    """All of it, as the help of a title."""
+    return plain(provenance(config))

@@ -1,0 +1,82 @@
+"""The words for a head are true of heads that were made for them, and there are none where nothing stands out."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from hypothesis import given, settings
+
+from attention import Config, trace
+from attention.analysis import head_roles
+from attention.analysis.head_roles import Role, roles
+from attention.inputs import BEFORE
+from attention.masks import MASKS
+from tests.strategies import configs
+
+CAUSAL = MASKS["causal"].square(18, 18, 4)
+
+
+def of(config: Config) -> list[Role | None]:
+    t = trace(config)
+    return roles(t.weights, t.mask, t.queries.texts, "word")
+
+
+def names(config: Config) -> list[str]:
+    return [role.name if role else "" for role in of(config)]
+
+
+@pytest.mark.parametrize("tokens", [18, 100, 1024])
+def test_constructed_heads_are_called_what_they_were_made_for(tokens):
+    found = names(Config(tokens=tokens))
+    assert found == ["same word", "one back", "first word", "three back", "nearby", "itself, one back", "even", ""]
+    assert names(Config(tokens=tokens, input=BEFORE))[7] == "induction"
+
+
+def test_the_second_eight_are_called_by_their_own_offsets():
+    found = names(Config(tokens=40, heads=32, d_model=2048))
+    assert [found[turn * 8 + 1] for turn in range(4)] == ["one back", "two back", "four back", "five back"]
+    assert [found[turn * 8 + 3] for turn in range(4)] == ["three back", "six back", "eight back", "ten back"]
+
+
+def test_the_sentence_says_the_share_that_the_weights_have():
+    weights = trace(Config()).weights
+    assert f"looks one word back: {weights[1].diagonal(-1)[1:].mean():.2f} of its weight." == of(Config())[1].says  # pyright: ignore[reportOptionalMemberAccess]
+    assert f"(a sink): {weights[2, 2:, 0].mean():.2f} of its weight." in of(Config())[2].says  # pyright: ignore[reportOptionalMemberAccess]
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("mask", ["causal", "full"])
+def test_random_heads_have_no_role(seed, mask):
+    assert names(Config(tokens=60, projections="independent", input="noise", seed=seed, mask=mask)) == [""] * 8
+
+
+def test_a_head_that_is_flattened_loses_its_role():
+    assert names(Config(temperature=8.0))[1:5] == [""] * 4
+
+
+def test_a_head_that_only_looks_at_itself_is_not_said_to_look_for_the_same_word():
+    words = ["a", "b"] * 9
+    assert [role.name for role in roles(torch.eye(18)[None], CAUSAL, words) if role] == ["itself"]
+
+
+@pytest.mark.parametrize(("by", "name"), [(-1, "next"), (0, "itself"), (2, "two back"), (12, "twelve back")])
+def test_heads_of_one_offset(by, name):
+    weights = torch.zeros(1, 18, 18)
+    weights[0].diagonal(-by).fill_(1)
+    assert [role.name for role in roles(weights, torch.ones(18, 18, dtype=torch.bool)) if role] == [name]
+
+
+def test_of_many_equal_tokens_some_queries_are_looked_at(monkeypatch):
+    whole = of(Config(tokens=300))
+    monkeypatch.setattr(head_roles, "PAIRS", 500)
+    assert [role.name if role else "" for role in of(Config(tokens=300))] == [
+        role.name if role else "" for role in whole
+    ]
+
+
+@settings(deadline=None, max_examples=60)
+@given(config=configs())
+def test_any_heads_have_words_or_none_and_no_share_above_one(config):
+    for role in of(config):
+        assert role is None or (role.name and role.says.endswith("."))
+        assert role is None or not any(word.startswith("1.") and word > "1.00" for word in role.says.split())
