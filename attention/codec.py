@@ -11,7 +11,8 @@ from typing import Any
 from attention.config import Config, brought, decided, fitted, misfit
 from attention.settings import Settings, short
 
-EDITIONS: tuple[dict[str, Any], ...] = ({},)  # of the defaults, from the first on: what they were where changed since
+# What the defaults were, from the first edition on, where they have changed since.
+EDITIONS: tuple[dict[str, Any], ...] = ({"projections": "tied"}, {})
 RENAMED = {"layers": "depth"}  # knobs by the names that links may still have
 
 

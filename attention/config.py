@@ -78,7 +78,7 @@ class Config:
     temperature: float = _real(1.0, 0.05, 20.0, "Temperature", "Divides the scaled scores: below 1 sharpens the softmax, above 1 flattens it.")
     input: str = _choice("words", INPUTS, "Input", "Where the tokens come from.")
     text: str = _text(SENTENCE, 2000, "Text", "Cut or repeated to the sequence length. Equal tokens get equal vectors.")
-    projections: str = _choice("tied", ("independent", "tied", "identity"), "Projections", "W_q, W_k, W_v, W_o. Independent: Xavier, as in nn.MultiheadAttention. Tied: W_q = W_k, so that likeness shows. Identity: x itself.")
+    projections: str = _choice("constructed", ("constructed", "independent", "tied", "identity"), "Projections", "W_q, W_k, W_v, W_o. Constructed: by hand, a role for each head, on tokens of which half the channels say where they stand. Independent: random (Xavier), as in nn.MultiheadAttention. Tied: random with W_q = W_k, so that likeness shows. Identity: x itself.")
     source: str = _choice(GENERATED, SOURCES, "Source", "Who made the queries, keys and values: the settings, or another whose recording is shown. A recording has tokens, heads and widths of its own; its mask and its scale are set as they were there until you change them.")
     layer: int = _whole(0, 0, 127, "Layer", "The layer of the source, where it has several; counted from 0.")
     seed: int = _whole(0, 0, 9999, "Seed", "Another seed draws other vectors and other projections.")

@@ -20,6 +20,7 @@ CLUSTERS = 4
 NEARNESS = 0.95  # how much of a random walk's step is kept from the step before
 STRETCH = 64  # tokens of a random walk that are walked at once
 REFRAINS = 8
+BEFORE = "words, and the word before"
 DOCUMENTS = 12  # documents of a text, on average
 normal = partial(torch.randn, dtype=torch.float32)  # whatever the default is: one link is one picture
 # What a reader takes for one character (UAX #29, extended grapheme clusters), and words of such; spaces end a word.
@@ -101,9 +102,18 @@ def characters(n: int, c: int, random: Generator, text: str) -> Float[Tensor, "n
     return _embedded(tokens(n, text, "characters"), c, random)
 
 
+def words_and_before(n: int, c: int, random: Generator, text: str) -> Float[Tensor, "n c"]:
+    """Words, and in the second half of the channels the word before, as a head of a layer below would write it there."""
+    own = itself(BEFORE, c)
+    found = words(n, own, random, text)
+    before = torch.cat([found.new_zeros(1, own), found[:-1]])
+    return torch.cat([found, before[:, : c - own]], 1)
+
+
 INPUTS: dict[str, Callable[[int, int, Generator, str], Float[Tensor, "n c"]]] = {
     "words": words,
     "characters": characters,
+    BEFORE: words_and_before,
     "repeat": repeat,
     "clusters": clusters,
     "walk": walk,
@@ -112,7 +122,16 @@ INPUTS: dict[str, Callable[[int, int, Generator, str], Float[Tensor, "n c"]]] = 
     "sink": sink,
     "noise": noise,
 }
-SPLIT: dict[str, Callable[[str], list[str]]] = {"words": WORD.findall, "characters": CLUSTER.findall}
+SPLIT: dict[str, Callable[[str], list[str]]] = {
+    "words": WORD.findall,
+    BEFORE: WORD.findall,
+    "characters": CLUSTER.findall,
+}
+
+
+def itself(name: str, c: int) -> int:
+    """How many of c channels, the first ones, are the token itself: all but where an input tells of the token before."""
+    return c - c // 2 if name == BEFORE else c
 
 
 def tokens(n: int, text: str, name: str) -> list[str]:
@@ -122,7 +141,7 @@ def tokens(n: int, text: str, name: str) -> list[str]:
 
 def backwards(text: str, name: str) -> str:
     """The text from its end: another sequence of the same words or characters; other inputs have no text."""
-    return (" " if name == "words" else "").join(reversed(SPLIT[name](text))) if name in SPLIT else text
+    return ("" if name == "characters" else " ").join(reversed(SPLIT[name](text))) if name in SPLIT else text
 
 
 def _embedded(tokens: list[str], c: int, random: Generator) -> Float[Tensor, "n c"]:

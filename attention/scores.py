@@ -89,7 +89,9 @@ POSITIONS: dict[str, Positions] = {
 
 def capped(scores: Float[Tensor, "*b k"], softcap: float | None) -> Float[Tensor, "*b k"]:
     """Scores squeezed into (-softcap, softcap) by tanh, in place; None or 0 leaves them (Gemma 2, section 2)."""
-    return scores.div_(softcap).tanh_().mul_(softcap) if softcap else scores
+    if not softcap:
+        return scores
+    return scores.div_(max(softcap, torch.finfo(scores.dtype).tiny)).tanh_().mul_(softcap)  # 0 / 0 is no number
 
 
 def standard(logits: Float[Tensor, "*b k"]) -> Float[Tensor, "*b k"]:

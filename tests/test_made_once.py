@@ -39,6 +39,7 @@ KEPT: dict[str, tuple[Any, tuple]] = {
     "differences": (differences, (MASKS["window"], 9, 3)),
     "projections": (generated.projections, ("independent", 8, 4, 1)),
     "identity": (generated.projections, ("identity", 8, 4, 1)),
+    "constructed": (generated.roles, (16, 2, 8, 1, 8)),
     "projected": (generated._last, (SMALL,)),
     "case": (case._case, (SMALL, 6, 6)),
     "recording": (shipped.recording, ("two-layers",)),

@@ -15,17 +15,26 @@ from jaxtyping import Float
 from torch import Tensor
 
 from attention.config import DEFAULTS, Config
-from attention.inputs import INPUTS, SPLIT, backwards, seeded
+from attention.inputs import INPUTS, SPLIT, backwards, itself, seeded
 from attention.inputs import tokens as texts
 from attention.machine.made_once import made_once
 from attention.scores import POSITIONS
+from attention.sources.constructed import places, queries_to_keys, values_to_output
 from attention.sources.given import Given, Projections, Source, Tokens
 
 OTHER = 5000  # what the seed of the other sequence is moved by, where it is random: half of the seeds that there are
 SEEDS = 10_000
 KEPT = 2**21  # channels of all tokens up to which the last ones are kept: 8 MB in float32, five times
+STRETCH = 2**12  # tokens whose places are told at once, in numbers of double precision
 SHARES = 2  # of the tokens, each the work of a thread where there are several
 LATER = ("mask", "combine", "second", "span", "scale", "temperature", "softcap", "softmax")  # knobs of what follows
+MADE = {  # who made the heads, by the projections
+    "constructed": "Heads constructed by hand, a role each: nothing learned, nothing random but in the heads called random.",
+    "independent": "Random heads, untrained: queries and keys by maps drawn at random.",
+    "tied": "Random heads, untrained: queries and keys by one map drawn at random.",
+    "identity": "No maps and nothing learned: every head compares some channels of the tokens as they are.",
+}
+LABELS = {"constructed": "constructed by hand", "identity": "no maps, nothing learned"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,10 +59,11 @@ class Generated:
 
     def provenance(self, source: Source, config: Config) -> str:
         """That nothing was learned, and what was drawn."""
-        drawn = "the unit matrix" if config.projections == "identity" else f"{config.projections}, drawn at random"
-        return (
-            f"Made from the settings, nothing learned: input {config.input}, projections {drawn}, seed {config.seed}."
-        )
+        return f"{MADE[config.projections]} Input {config.input}, seed {config.seed}."
+
+    def label(self, source: Source, config: Config) -> str:
+        """Who made the heads, in two or three words."""
+        return LABELS.get(config.projections, "random, untrained")
 
     def given(self, source: Source, config: Config) -> Given:
         """The tokens of a config, and keys and values of these or, where it asks for that, of another sequence."""
@@ -138,12 +148,26 @@ def other(config: Config) -> tuple[int, str]:
 
 def sequence(config: Config, name: str, n: int, seed: int, text: str) -> dict[str, Tensor]:
     """The n tokens of x, or of another sequence, and what they are made of."""
-    x = INPUTS[config.input](n, config.d_model, seeded(seed), text)
+    x = _tokens_as_vectors(config, n, seed, text)
     to_input = POSITIONS[config.positions].to_input
     if to_input is None:
         return {name: x}
     sines = to_input(n, config.d_model)
     return {f"embedded {name}": x, f"sines {name}": sines, name: x + sines}
+
+
+def _tokens_as_vectors(config: Config, n: int, seed: int, text: str) -> Float[Tensor, "n c"]:
+    """What the input makes; constructed heads find positions in half of the channels."""
+    make, width = INPUTS[config.input], config.d_model
+    if config.projections != "constructed":
+        return make(n, width, seeded(seed), text)
+    pairs = width // 4
+    x = torch.empty(n, width, dtype=torch.float32)
+    x[:, : width - 2 * pairs] = make(n, width - 2 * pairs, seeded(seed), text)
+    for first in range(0, n, STRETCH):
+        last = min(n, first + STRETCH)
+        x[first:last, width - 2 * pairs :] = places(first, last, pairs)
+    return x
 
 
 def embedded(config: Config) -> Float[Tensor, "q c"]:
@@ -156,6 +180,8 @@ _last = made_once(2)(_projected)
 
 def maps(config: Config) -> Projections:
     """The four matrices of a config. Heads that share keys and values take the mean of theirs, or smaller ones."""
+    if config.projections == "constructed":
+        return _constructed(config)
     drawn = config.heads if config.sharing == "averaged" else config.groups
     w = projections(config.projections, config.d_model, drawn * config.d_head, config.seed)
     if drawn > config.groups:
@@ -164,6 +190,23 @@ def maps(config: Config) -> Projections:
         return w
     value, output = _value_maps(config)
     return replace(w, value=value, output=output)
+
+
+def _constructed(config: Config) -> Projections:
+    """Those of constructed heads. Groups have the mean of their heads' keys and values, or those of the first of them."""
+    c, h, g, width = config.d_model, config.heads, config.groups, config.d_v or config.d_head
+    query, key, value, output = roles(c, h, width, config.seed, itself(config.input, c - c // 4 * 2))
+    if g < h and config.sharing == "averaged":
+        key, value = averaged(key, g, h), averaged(value, g, h)
+    elif g < h:
+        key, value = (rearrange(each, "c (g r d) -> r c (g d)", g=g, r=h // g)[0] for each in (key, value))
+    return Projections(query, key, value, output)
+
+
+@made_once(2)
+def roles(c: int, heads: int, width: int, seed: int, own: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """The maps of constructed heads to queries, keys and values of a width, and to the output."""
+    return *queries_to_keys(c, heads, seed, own), *values_to_output(c, heads, width, own)
 
 
 def _value_maps(config: Config) -> tuple[Float[Tensor, "c g_e"], Float[Tensor, "h_e c"]]:

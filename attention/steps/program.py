@@ -13,8 +13,9 @@ import textwrap
 from functools import cache
 
 from attention.config import DEFAULTS, Config
-from attention.inputs import CLUSTERS, DOCUMENTS, INPUTS, NEARNESS, REFRAINS, tokens
+from attention.inputs import BEFORE, CLUSTERS, DOCUMENTS, INPUTS, NEARNESS, REFRAINS, SPLIT, tokens
 from attention.masks import FIRST, GAP, MASKS
+from attention.sources import constructed
 
 EMBED = """\
 tokens = {tokens!r}
@@ -54,6 +55,9 @@ x[0] = 3 * shared
 """,
     "words": EMBED,
     "characters": EMBED,
+    BEFORE: "own = d_model - d_model // 2\n"
+    + EMBED.replace("d_model", "own")
+    + "x = torch.cat([x, torch.cat([torch.zeros(1, own), x[:-1]])[:, : d_model - own]], 1)  # and the word before\n",
 }
 assert INPUT.keys() == INPUTS.keys()
 SINUSOIDAL = """\
@@ -69,6 +73,9 @@ def turn(t):
 Q, K = turn(Q), turn(K)
 """
 MEAN = "W_k = W_k.view(d_model, kv_heads, -1, d_head).mean(2).flatten(1)  # heads that share: their mean\n"
+FIRST_OF = "W_k = W_k.view(d_model, kv_heads, -1, d_head)[:, :, 0].flatten(1)  # heads that share: those of the first\n"
+PLACED = "pairs = d_model // 4  # of channels that tell where a token stands\nplain = d_model - 2 * pairs\n"
+PARTS = "FAST", "SLOW", "SOFT", "SURE", "LEAD", "STEEP", "LIVELY", "EVEN", "OFFSETS", "SHARP"
 JOINED = {"none": "{0}", "and": "({0}) & ({1})", "or": "({0}) | ({1})", "without": "({0}) & ~({1})"}
 INDICES = {"q": "q_idx", "k": "kv_idx"}
 SCALE = {"1/sqrt(d_head)": "d_head ** -0.5", "none": "1", "1/d_head": "1 / d_head"}
@@ -76,7 +83,15 @@ SCALE = {"1/sqrt(d_head)": "d_head ** -0.5", "none": "1", "1/d_head": "1 / d_hea
 
 def source(config: Config) -> str:
     """The program of a config: it ends with `x (n d_model)` and `weights (heads n n)` as variables."""
-    parts = [_imports(config), _sizes(config), _input(config), _maps(config), _heads(config), _scores(config)]
+    parts = [
+        _imports(config),
+        *_roles(config),
+        _sizes(config),
+        _input(config),
+        _maps(config),
+        _heads(config),
+        _scores(config),
+    ]
     return "\n".join([*parts, _softmax(config)])
 
 
@@ -101,11 +116,17 @@ def long_source(config: Config, side: int) -> str:
 
 
 def _imports(config: Config) -> str:
-    return "import torch\n" if "embed" not in _kind(config) else "import zlib\n\nimport torch\n"
+    ahead = "from __future__ import annotations\n\nimport math\n" if config.projections == "constructed" else ""
+    return f"{ahead}import zlib\n\nimport torch\n" if config.input in SPLIT else f"{ahead}\nimport torch\n".lstrip()
 
 
-def _kind(config: Config) -> str:
-    return "embed" if INPUT[config.input] is EMBED else config.input
+def _roles(config: Config) -> list[str]:
+    """What constructed heads are made by, as it stands in its file."""
+    if config.projections != "constructed":
+        return []
+    constants = [f"{name} = {getattr(constructed, name)!r}\n" for name in PARTS]
+    functions = constructed.frequencies, constructed.places, constructed.queries_to_keys
+    return ["".join(constants), *(f"\n{inspect.getsource(function)}" for function in functions), ""]
 
 
 def _sizes(config: Config) -> str:
@@ -120,16 +141,22 @@ def _sizes(config: Config) -> str:
 
 def _input(config: Config) -> str:
     text = INPUT[config.input]
-    if text is EMBED:
+    if config.input in SPLIT:
         text = text.format(tokens=tokens(config.tokens, config.text, config.input))
     else:
         text = "random = torch.Generator().manual_seed(seed)\n" + text
+    if config.projections == "constructed":
+        text = f"{PLACED}{text.replace('d_model', 'plain')}x = torch.cat([x, places(0, n, pairs)], 1)\n"
     return text + (SINUSOIDAL if config.positions == "sinusoidal" else "")
 
 
 def _maps(config: Config) -> str:
     mean = config.sharing == "averaged" and config.groups < config.heads
     fewer = config.groups < config.heads and not mean
+    if config.projections == "constructed":
+        own = "plain - plain // 2" if config.input == BEFORE else "plain"
+        shared = MEAN if mean else FIRST_OF if fewer else ""
+        return f"W_q, W_k = queries_to_keys(d_model, heads, seed, {own})\n{shared}"
     width = "kv_heads * d_head" if fewer else "d_model"
     drawn = textwrap.dedent(f"""\
         random = torch.Generator().manual_seed(-1 - seed)
