@@ -165,11 +165,16 @@ def previous(rows: Rows) -> PerHead:
     return _mean(rows.previous, rows.seeing[:, 1 : rows.previous.shape[-1] + 1])
 
 
-def same(tokens: Sequence[str]) -> Pairs:
-    """Queries and keys that are the same token, capital letters aside; a query and itself are such a pair."""
+def numbered(tokens: Sequence[str]) -> Int[Tensor, "n"]:
+    """A number for each token, the same for the same one, capital letters aside."""
     words = [token.casefold() for token in tokens]
     numbers = {word: number for number, word in enumerate(dict.fromkeys(words))}
-    at = torch.tensor([numbers[word] for word in words])
+    return torch.tensor([numbers[word] for word in words])
+
+
+def same(tokens: Sequence[str]) -> Pairs:
+    """Queries and keys that are the same token, capital letters aside; a query and itself are such a pair."""
+    at = numbered(tokens)
     query, key = (at[:, None] == at).nonzero(as_tuple=True)
     return query, key
 

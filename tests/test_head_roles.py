@@ -8,9 +8,12 @@ from hypothesis import given, settings
 
 from attention import Config, trace
 from attention.analysis import head_roles
-from attention.analysis.head_roles import Role, roles
+from attention.analysis.head_roles import Role, roles, roles_of_maps
+from attention.analysis.parity import evenly
 from attention.inputs import BEFORE
+from attention.maps.exact import head_maps
 from attention.masks import MASKS
+from attention.sources.generated import queries_and_keys
 from tests.strategies import configs
 
 CAUSAL = MASKS["causal"].square(18, 18, 4)
@@ -66,9 +69,9 @@ def test_heads_of_one_offset(by, name):
     assert [role.name for role in roles(weights, torch.ones(18, 18, dtype=torch.bool)) if role] == [name]
 
 
-def test_of_many_equal_tokens_some_queries_are_looked_at(monkeypatch):
+def test_of_many_queries_some_are_looked_at(monkeypatch):
     whole = of(Config(tokens=300))
-    monkeypatch.setattr(head_roles, "PAIRS", 500)
+    monkeypatch.setattr(head_roles, "QUERIES", 90)
     assert [role.name if role else "" for role in of(Config(tokens=300))] == [
         role.name if role else "" for role in whole
     ]
@@ -80,3 +83,14 @@ def test_any_heads_have_words_or_none_and_no_share_above_one(config):
     for role in of(config):
         assert role is None or (role.name and role.says.endswith("."))
         assert role is None or not any(word.startswith("1.") and word > "1.00" for word in role.says.split())
+
+
+@pytest.mark.parametrize("mask", ["causal", "window", "full"])
+def test_roles_of_maps_are_those_of_the_weights(mask):
+    config = Config(tokens=300, mask=mask, span=40)
+    query, key = queries_and_keys(config)
+    maps = head_maps(query, key, config.rule, span=config.span, side=64)
+    some, t = evenly(300, head_roles.ROWS), trace(config)
+    want = roles(t.weights[:, some], t.mask[some], t.queries.texts, "word", some)
+    assert roles_of_maps(maps, query, key, t.queries.texts, "word") == want
+    assert [want[head] and want[head].name for head in (0, 1, 3)] == ["same word", "one back", "three back"]  # pyright: ignore[reportOptionalMemberAccess]  just seen

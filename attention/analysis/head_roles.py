@@ -11,10 +11,13 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from attention.heads import Pairs, PerHead, followers, on_pairs, same
+from attention.analysis.parity import evenly
+from attention.heads import PerHead, numbered
+from attention.maps import zoom
+from attention.maps.exact import HeadMaps, split
 
 MOST = 0.5  # of the weight: a kind of key that has it stands out
 TOGETHER, EACH = 0.7, 0.25  # of two kinds between which a head splits its weight: both, and the lesser one
@@ -23,8 +26,7 @@ FARTHEST = 12  # places back that are looked at
 NEAR = 5  # tokens on either side that are near
 BEYOND = 1.4  # times what an even head has there: in a short text everything is near
 EVEN = 0.1  # of the weight, at the most, that an even head would have elsewhere
-PAIRS = 2**15  # of equal tokens that are looked at
-SOME = 64  # rows in which evenness is looked for
+QUERIES, ROWS = 256, 32  # that are looked at of a trace, and of maps
 COUNTS = "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"
 
 
@@ -34,6 +36,19 @@ class Kind(NamedTuple):
     name: str
     does: str
     share: PerHead
+
+
+class Seen(NamedTuple):
+    """Some queries of all heads: their weights and mask, where they stand, and how many keys each may see."""
+
+    weights: Float[Tensor, "h q k"]
+    mask: Bool[Tensor, "q k"]
+    at: Int[Tensor, "q"]
+    choices: Int[Tensor, "q"]
+
+    def share(self, rows: Float[Tensor, "h q"], counted: Bool[Tensor, "q"]) -> PerHead:
+        """The mean over the queries that count; 0 where none does."""
+        return rows[:, counted].mean(-1) if counted.any() else rows.new_zeros(len(rows))
 
 
 @dataclass(frozen=True)
@@ -48,15 +63,43 @@ EVENLY = Role("even", "looks at all keys alike, whatever they are.")
 
 
 def roles(
-    weights: Float[Tensor, "h q k"], mask: Bool[Tensor, "q k"], tokens: Sequence[str] = (), unit: str = "token"
+    weights: Float[Tensor, "h q k"],
+    mask: Bool[Tensor, "q k"],
+    tokens: Sequence[str] = (),
+    unit: str = "token",
+    at: Int[Tensor, "q"] | None = None,
 ) -> list[Role | None]:
     """The role of each head, None where nothing stands out. `tokens`: the texts of queries that are also the keys.
 
-    `unit` says what a token is to the reader: a word, say.
+    `at`: where the queries stand among the keys; without it, in their order from 0, and of many those are looked at that are
+    evenly spread. `unit` says what a token is to the reader: a word, say.
     """
-    kinds = _kinds(weights, mask, tokens, unit)
-    even, near = _even(weights, mask), _near(weights, mask, unit)
+    if at is None:
+        at = torch.arange(len(mask))
+        if len(at) > QUERIES:
+            at = evenly(len(at), QUERIES)
+            weights, mask = weights[:, at], mask[at]
+    seen = Seen(weights, mask, at, mask.sum(-1))
+    kinds = _kinds(seen, tokens, unit)
+    even, near = _even(seen), _near(seen, unit)
     return [EVENLY if even[head] else _role(kinds, near, head) for head in range(len(weights))]
+
+
+def roles_of_maps(
+    maps: HeadMaps,
+    query: Float[Tensor, "h n d"],
+    key: Float[Tensor, "g n d"],
+    tokens: Sequence[str] = (),
+    unit: str = "token",
+) -> list[Role | None]:
+    """The same of the heads of maps, from some rows of each, evenly spread and exact."""
+    n, at, scoring = maps.tokens, evenly(maps.tokens, ROWS), maps.scoring
+    mask = scoring.rule(at[:, None], torch.arange(n)[None], n, scoring.span).expand(len(at), n)
+    found = []
+    for head in split(maps):
+        weights = torch.cat([zoom.row(head, query, key, row) for row in at.tolist()]).float()
+        found += roles(weights[None], mask, tokens, unit, at)
+    return found
 
 
 def _role(kinds: list[Kind], near: Kind, head: int) -> Role | None:
@@ -77,63 +120,66 @@ def _copies(one: Kind, two: Kind) -> bool:
     return any(kind.name.startswith("same ") for kind in (one, two))
 
 
-def _kinds(weights: Tensor, mask: Tensor, tokens: Sequence[str], unit: str) -> list[Kind]:
+def _kinds(seen: Seen, tokens: Sequence[str], unit: str) -> list[Kind]:
     """All kinds but nearness, which is for those that have no other."""
-    found = [_back(weights, mask, by, unit) for by in range(-1, min(FARTHEST, len(mask) - 1) + 1)]
-    seeing = mask.any(-1)
-    seeing[:2] = False  # what a query sees that has no choice says nothing
-    first = weights[:, seeing, 0].mean(-1) if seeing.any() else weights.new_zeros(len(weights))
+    keys = seen.mask.shape[1]
+    found = [_back(seen, by, unit) for by in range(-1, min(FARTHEST, keys - 1) + 1)]
+    first = seen.share(seen.weights[..., 0], seen.mask[:, 0] & (seen.choices > 2))
     found.append(Kind(f"first {unit}", f"rests on the first {unit} (a sink)", first))
-    if not tokens:
-        return found
-    query, key = _some(*same(tokens))
-    again = torch.zeros(len(tokens), dtype=torch.bool).index_fill_(0, query[(query != key) & mask[query, key]], True)
-    copies = on_pairs(weights, mask, query[again[query]], key[again[query]])
-    itself = weights.diagonal(0, 1, 2)[:, again].mean(-1) if again.any() else copies
-    elsewhere = torch.where(copies - itself > EACH / 2, copies, 0)
-    followed = on_pairs(weights, mask, *followers(query, key))
-    found.append(Kind(f"same {unit}", f"looks at the same {unit}, wherever it stands", elsewhere))
-    found.append(Kind("induction", f"looks at what followed this {unit} before (induction)", followed))
-    return found
+    return found + _words(seen, tokens, unit) if tokens else found
 
 
-def _some(query: Tensor, key: Tensor) -> Pairs:
-    """All of these pairs or, where they are many, those of evenly spread queries."""
-    step = -(-len(query) // PAIRS)
-    kept = query % step == step - 1 if step > 1 else slice(None)
-    return query[kept], key[kept]
+def _words(seen: Seen, tokens: Sequence[str], unit: str) -> list[Kind]:
+    """The same token, where there is another than the query itself, and what followed an earlier one."""
+    words = numbered(tokens)
+    here, there = seen.at[:, None], torch.arange(len(words))
+    alike = words[seen.at][:, None] == words
+    again = (alike & (here != there) & seen.mask).any(-1)
+    copies = seen.share((seen.weights * alike).sum(-1), again)
+    itself = seen.share(_at(seen.weights, seen.at), again)
+    after = torch.zeros_like(alike)
+    after[:, 1:] = (alike & (there < here))[:, :-1]
+    after &= seen.mask
+    followed = seen.share((seen.weights * after).sum(-1), after.any(-1))
+    return [
+        Kind(
+            f"same {unit}",
+            f"looks at the same {unit}, wherever it stands",
+            torch.where(copies - itself > EACH / 2, copies, 0),
+        ),
+        Kind("induction", f"looks at what followed this {unit} before (induction)", followed),
+    ]
 
 
-def _back(weights: Tensor, mask: Tensor, by: int, unit: str) -> Kind:
-    """Keys so many places back; -1: the next one, 0: the query itself. The first rows, which have no choice, don't count."""
-    counted = mask.diagonal(-by).clone()
-    counted[: max(0, 2 - max(by, 0))] = False
-    shares = weights.diagonal(-by, 1, 2)[:, counted]
-    share = shares.mean(-1) if shares.shape[1] else weights.new_zeros(len(weights))
+def _back(seen: Seen, by: int, unit: str) -> Kind:
+    """Keys so many places back; -1: the next one, 0: the query itself. Queries without a choice don't count."""
+    there = (seen.at - by).clamp(0, seen.mask.shape[1] - 1)
+    inside = (seen.at - by == there) & _at(seen.mask[None], there)[0] & (seen.choices > 2)
+    share = seen.share(_at(seen.weights, there), inside)
     if by < 1:
         return Kind("itself", "looks at itself", share) if by == 0 else Kind("next", f"looks at the next {unit}", share)
     return Kind(f"{COUNTS[by]} back", f"looks {COUNTS[by]} {unit}{'s' * (by > 1)} back", share)
 
 
-def _near(weights: Tensor, mask: Tensor, unit: str) -> Kind:
+def _at(weights: Tensor, keys: Int[Tensor, "q"]) -> Tensor:
+    """What each query of each head has at a key of its own."""
+    return weights.gather(-1, keys[None, :, None].expand(len(weights), -1, 1))[..., 0]
+
+
+def _near(seen: Seen, unit: str) -> Kind:
     """What stands nearby, of the queries that see twice as much and more; none where an even head has nearly as much there."""
-    seen = mask.sum(-1)
-    counted, usual = seen > 2 * NEAR, 0.0
-    total = weights.new_zeros(len(weights))
-    for by in range(-NEAR, NEAR + 1):
-        shares = weights.diagonal(-by, 1, 2)
-        rows = slice(max(by, 0), max(by, 0) + shares.shape[1])
-        total += shares[:, counted[rows]].sum(-1)
-        usual += float((mask.diagonal(-by) / seen[rows].clamp(min=1))[counted[rows]].sum())
-    share = torch.where(total >= BEYOND * usual, total / counted.sum().clamp(min=1), 0)
-    return Kind("nearby", f"looks about itself, within {COUNTS[NEAR]} {unit}s", share)
+    close = (seen.at[:, None] - torch.arange(seen.mask.shape[1])).abs() <= NEAR
+    counted = seen.choices > 2 * NEAR
+    usual = seen.share(((close & seen.mask).sum(-1) / seen.choices.clamp(min=1))[None], counted)
+    share = seen.share((seen.weights * close).sum(-1), counted)
+    return Kind(
+        "nearby", f"looks about itself, within {COUNTS[NEAR]} {unit}s", torch.where(share >= BEYOND * usual, share, 0)
+    )
 
 
-def _even(weights: Tensor, mask: Tensor) -> Bool[Tensor, "h"]:
+def _even(seen: Seen) -> Bool[Tensor, "h"]:
     """Is every row nearly what it is if all keys in sight have the same weight? Of rows that see several."""
-    several = (mask.sum(-1) > 2).nonzero().flatten()
-    if not len(several):
-        return torch.zeros(len(weights), dtype=torch.bool)
-    some = several[torch.linspace(0, len(several) - 1, min(SOME, len(several))).long()]
-    shares = mask[some] / mask[some].sum(-1, keepdim=True)
-    return (weights[:, some] - shares).abs().sum(-1).amax(-1) / 2 <= EVEN
+    several = seen.choices > 2
+    shares = (seen.mask / seen.choices.clamp(min=1)[:, None])[several]
+    apart = (seen.weights[:, several] - shares).abs().sum(-1) / 2
+    return apart.amax(-1) <= EVEN if several.any() else torch.zeros(len(apart), dtype=torch.bool)

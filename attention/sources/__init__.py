@@ -1,7 +1,8 @@
 """Where attention comes from: queries, keys and values of the heads of some layer, whoever made them.
 
 A config names a source, and its origin (`origins`) gives one layer (`given`) with whatever of it there is, and its tokens,
-named once; `trace.attended` makes a pass of any. `generated` makes them from the knobs: an input, projections, positions.
+named once; `trace.attended` makes a pass of any. `generated` makes them from the knobs: an input, projections, positions;
+`constructed` has the maps of heads that were built by hand for a role.
 `recorded` has them from a file.
 
 To add an origin: a file here with a class that has what `origins.Origin` asks for, and its line in `ORIGINS`. Where the knobs

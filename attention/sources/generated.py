@@ -34,6 +34,10 @@ MADE = {  # who made the heads, by the projections
     "tied": "Random heads, untrained: queries and keys by one map drawn at random.",
     "identity": "No maps and nothing learned: every head compares some channels of the tokens as they are.",
 }
+SHARED = {  # what heads that share keys and values lose of their roles
+    "averaged": " Heads that share keys have the mean of what each looks for, so each role keeps a part of its pull.",
+    "drawn": " Heads that share keys find in them what the first of them looks for: the others lose their roles.",
+}
 LABELS = {"constructed": "constructed by hand", "identity": "no maps, nothing learned"}
 
 
@@ -59,7 +63,8 @@ class Generated:
 
     def provenance(self, source: Source, config: Config) -> str:
         """That nothing was learned, and what was drawn."""
-        return f"{MADE[config.projections]} Input {config.input}, seed {config.seed}."
+        shares = config.projections == "constructed" and config.groups < config.heads
+        return f"{MADE[config.projections]}{SHARED[config.sharing] * shares} Input {config.input}, seed {config.seed}."
 
     def label(self, source: Source, config: Config) -> str:
         """Who made the heads, in two or three words."""

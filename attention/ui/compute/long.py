@@ -9,6 +9,7 @@ from typing import TypeVar
 import torch
 from torch import Tensor
 
+from attention.analysis.head_roles import Role, roles_of_maps
 from attention.analysis.map_numbers import numbers as map_profile
 from attention.analysis.parity import Parity
 from attention.analysis.parity import map_parity as map_against_torch
@@ -18,6 +19,7 @@ from attention.machine.lanes import Work
 from attention.maps.blocks import visible
 from attention.maps.exact import HeadMaps, head_maps
 from attention.maps.zoom import pooled
+from attention.sources.origins import tokens, unit
 from attention.tables import rows as tables
 from attention.tables.rows import Row
 from attention.ui.background.maps import Drawing, Studio, asked
@@ -81,6 +83,15 @@ def map_numbers(config: Config, drawing: Drawing) -> dict[str, list[float]]:
 def _map_columns(maps: HeadMaps, query: Tensor, key: Tensor, config: Config) -> dict[str, list[float]]:
     seeing = visible(config.rule, config.tokens, config.span, config.tokens).any()
     return tables.columns(map_profile(maps, query, key), bool(seeing))
+
+
+def roles(config: Config, drawing: Drawing) -> list[Role | None]:
+    """What each head of a finished drawing does, in words; give `config.tensors`."""
+    return _of_maps("roles", config, drawing, _map_roles)
+
+
+def _map_roles(maps: HeadMaps, query: Tensor, key: Tensor, config: Config) -> list[Role | None]:
+    return roles_of_maps(maps, query, key, tokens(config).texts, unit(config))
 
 
 def map_parity(config: Config, drawing: Drawing) -> Parity:

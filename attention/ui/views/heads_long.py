@@ -45,6 +45,8 @@ def view(config: Config) -> None:
         first[1](config, drawing)
     pause.paint()
     with proven:
+        if drawing.state == "done":
+            parts.does(config.head, compute.long.roles(config.tensors, drawing)[config.head])
         _proof(config, drawing)
         _row(config, drawing)
     with second[0]:
@@ -136,7 +138,9 @@ def _squares(config: Config, drawing: Drawing) -> None:
     note = f"A pixel is the {what} of {sketch.tile} x {sketch.tile} weights."
     if len(heads) < config.heads:
         note += f" Heads from {len(heads)} on: preview, one query of each tile."
-    heads_grid(config, cells, on_pin=gestures.pinned, note=note, address=page.address())
+    roles = compute.long.roles(config.tensors, drawing) if drawing.state == "done" else []
+    names = [role.name if role else "" for role in roles]
+    heads_grid(config, cells, on_pin=gestures.pinned, note=note, names=names, address=page.address())
 
 
 def _row(config: Config, drawing: Drawing) -> None:
