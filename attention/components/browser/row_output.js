@@ -141,10 +141,11 @@ function painted(sum) {
  * @param {number} channel
  */
 function say({ root, data, strips }, channel) {
-  const { head, query, channels, output } = data;
+  const { head, query, channels, names, output } = data;
   for (const { strip, said } of strips) said.textContent = figure(strip[channel]);
   root.style.setProperty("--at-share", `${(channel + 0.5) / channels}`);
   find(root, ".channel span").textContent = `channel ${channel} of ${channels}`;
   const sum = `Channel ${channel} of it is ${figure(output[channel])}`;
-  find(root, ".said").textContent = `What head ${head} makes of query ${query}: weights times values. ${sum}.`;
+  const how = names.length ? "weights times values" : "it sees no key, which comes to zero";
+  find(root, ".said").textContent = `What head ${head} makes of query ${query}: ${how}. ${sum}.`;
 }

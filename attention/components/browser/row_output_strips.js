@@ -31,7 +31,7 @@ export function received(bytes) {
 
 /** @param {Float32Array[]} strips */
 export function most(strips) {
-  return Math.max(...strips.map((strip) => strip.reduce((best, value) => Math.max(best, Math.abs(value)), 0)));
+  return Math.max(0, ...strips.map((strip) => strip.reduce((best, value) => Math.max(best, Math.abs(value)), 0)));
 }
 
 /**

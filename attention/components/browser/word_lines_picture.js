@@ -63,7 +63,7 @@ function paint(web, canvas, lines) {
   const all = lines.filter(drawn), faint = FAINT * Math.min(1, MANY / all.length);
   for (const line of all.sort((a, b) => a.share - b.share)) {
     const from = (line.query + 0.5) * pitch, to = (line.key + 0.5) * pitch;
-    pen.globalAlpha = (line.share < SEEN ? faint / 2 : faint) + (1 - faint) * line.share;
+    pen.globalAlpha = (line.share < SEEN ? faint / 2 : faint) + (1 - faint) * Math.sqrt(line.share);
     pen.lineWidth = THIN + (BROAD - THIN) * line.share;
     pen.beginPath();
     pen.moveTo(0, from);

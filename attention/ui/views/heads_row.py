@@ -50,7 +50,7 @@ def _said(config: Config, found: tables.Row) -> str:
 def _auto(config: Config, found: tables.Row) -> None:
     if config.tokens > FEW:
         _bars(config, found)
-    elif not found.seeing or "v" not in has(config.source):
+    elif "v" not in has(config.source):
         _lines(config, found)
     else:
         left, right = st.columns(2, gap="medium")
@@ -109,9 +109,8 @@ def _around(at: int, tokens: int) -> str:
 
 
 def _output(config: Config, found: tables.Row) -> None:
-    if lacking(config, WEIGHTED, "v") or not found.seeing:
-        return
-    row_output(config, compute.heads.weighted_values(config.tensors, config.head, config.row))
+    if not lacking(config, WEIGHTED, "v"):
+        row_output(config, compute.heads.weighted_values(config.tensors, config.head, config.row))
 
 
 WAYS: dict[str, Callable[[Config, tables.Row], None]] = {
