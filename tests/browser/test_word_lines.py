@@ -10,6 +10,8 @@ from playwright.sync_api import Locator, Page, expect
 from attention import Config, trace
 
 CONFIG = Config(head=3)
+MANY = "?tokens=300&heads=2&row_as=all+lines&query=150"
+LONG = "uncharacteristically+incomprehensible+counterrevolutionaries"
 
 
 @pytest.fixture
@@ -108,13 +110,14 @@ def test_a_click_puts_a_query_in_focus_and_the_focus_elsewhere_moves_the_lines(o
 
 
 def test_many_words_scroll_in_a_box_of_their_own_and_the_query_in_focus_is_seen(opened):
-    page, queries, _ = opened("?tokens=300&heads=2&row_as=all+lines&query=150", size=(390, 844))
+    page, queries, _ = opened(f"{MANY}&text={LONG}", size=(390, 844))
     expect(queries).to_have_count(300)
     box = page.locator(".word-lines .box")
     seen, word = box.bounding_box(), queries.nth(150).bounding_box()
     assert seen["y"] <= word["y"] < seen["y"] + seen["height"] - word["height"] and seen["height"] <= 400
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     assert box.evaluate("box => box.scrollWidth <= box.clientWidth")
+    assert page.locator(".word-lines .middle").bounding_box()["width"] >= 50
     expect(page.locator(".word-lines .left-out")).to_have_text(
         re.compile(r"^[\d,]+ under 1/256 of the scale left out$")
     )

@@ -17,7 +17,9 @@ import { home } from "./word_lines_view.js";
 
 const MARKUP = `
 <p class="said"></p>
-<div class="sides"><span class="of-query">query</span><span class="left-out"></span><span class="of-key">key</span></div>
+<div class="sides">
+  <span class="of-query">query</span><span class="left-out"></span><span class="of-key">key</span>
+</div>
 <div class="box" tabindex="0" role="application" aria-roledescription="words with lines">
   <div class="stage">
     <div class="words queries"></div>
