@@ -95,7 +95,7 @@ def test_the_address_bar_holds_the_link_as_soon_as_its_picture_is_there(tab):
             window.seen = [];
             const look = () => seen.push([document.querySelector(grid).dataset.painted, location.search.slice(1)]);
             const later = () => requestAnimationFrame(() => setTimeout(look));  // once the frame is there
-            window.watch = new MutationObserver(later);
+            window.watch = new MutationObserver((all) => all.some(({ target }) => target.matches(grid)) && later());
             watch.observe(document, { subtree: true, attributeFilter: ["data-painted"] });
         }""",
         GRID,

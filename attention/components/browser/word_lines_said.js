@@ -60,7 +60,8 @@ export function say(web) {
       find(element, "b").textContent = pair ? number(pair.code, pair.weight) : "";
     });
   }
-  find(web.root, ".said").textContent = sentence(web);
+  const said = find(web.root, ".said");
+  said.textContent = said.title = sentence(web);
 }
 
 /**
