@@ -34,6 +34,7 @@ def charts(test: AppTest) -> tuple[int, int]:
 
 def test_every_way_is_drawn_by_a_function():
     assert set(heads_row.WAYS) == set(WAYS)
+    assert f"up to {heads_row.FEW} tokens" in KNOBS["row_as"].help
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -78,8 +79,7 @@ def test_the_words_around_a_query_are_as_many_as_have_lines(at, words):
 
 
 def test_a_source_without_values_shows_lines_and_says_what_the_output_lacks(monkeypatch):
-    for view in ("heads_row", "heads"):
-        monkeypatch.setattr(f"attention.ui.views.{view}.has", lambda source: {"q", "k"}, raising=False)
+    monkeypatch.setattr("attention.ui.views.heads_row.has", lambda source: {"q", "k"})
     monkeypatch.setattr("attention.ui.lacking.has", lambda source: {"q", "k"} if source == "generated" else {"v"})
     assert components(run(HEADS, {})) == ["word_lines"]
     test = run(HEADS, {"row_as": "output"})
