@@ -95,6 +95,7 @@ class Config:
     predict: str = _choice("none", ("none", "mask", "temperature", "row"), "Predict, then reveal", "A question whose answer the page hides until it is opened.", about="view")
     depth: int = _whole(4, 1, 128, "Layers", "After how many layers the reach of a mask is stated.", about="view")
     mask_detail: str = _choice("effect", ("effect", "empty rows", "code"), "About the mask in use", "Effect: what it does to the weights. Empty rows: what becomes of queries that see nothing. Code: the mask to take away.", about="view")
+    row_as: str = _choice("auto", ("auto", "lines", "all lines", "output", "bars"), "Row in focus as", "Lines: its word joined to those that it looks at. All lines: of every row of the head. Output: its weights times the values, and their sum. Bars: its weight by key. Auto: lines beside the output up to 40 tokens, bars beyond.", about="view")
     grouping: str = _choice("hide", ("hide", "show"), "Every grouping of keys and values", "The same weights from multi-head over grouped-query to multi-query attention.", about="view")
     step: str = _choice("scores", STEPS, "Step", "The matrix that the Steps page shows, with those that it is computed from.", about="view")
     steps: str = _choice("one", ("one", "all"), "Steps at once", "One step with what it is computed from, or all matrices at once.", about="view")

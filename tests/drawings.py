@@ -8,9 +8,10 @@ from typing import Any
 
 import torch
 
-from attention import Config
+from attention import Config, trace
 from attention.analysis.mask_gallery import gallery
-from attention.components import heads_grid, large_head, mask_gallery, matrices
+from attention.analysis.weighted_values import weighted_values
+from attention.components import heads_grid, large_head, mask_gallery, matrices, row_output, word_lines
 from attention.steps.values import values
 from attention.wire import cells, matrix_cells
 
@@ -35,6 +36,8 @@ def messages() -> dict[str, bytes]:
         "large_head": large_head.message(SMALL, cells.cells(weights, mask, 64), (0, 0)),
         "mask_gallery": mask_gallery.payload(SMALL, gallery(SIDE, 2, 1)),
         "matrices": matrices.message(SMALL, dict(zip(names, steps, strict=True))),
+        "row_output": row_output.message(SMALL, weighted_values(trace(SMALL), 0, 3)),
+        "word_lines": word_lines.message(SMALL, cells.cells(weights, mask, SIDE)),
     }
 
 

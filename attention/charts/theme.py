@@ -36,6 +36,7 @@ GRID_HEIGHT = 410
 FOCUS_HEIGHT = 430
 PART = 384  # cells a side at the most of a part of a long head: its square has about as many pixels
 ROW_HEIGHT = 150
+LINES_HEIGHT = 400  # words with lines, at the most: more of them scroll
 STEP_HEIGHT = 78  # one step of a row, of several over the same keys
 CURVE_HEIGHT = 160
 MASS_HEIGHT = 220  # where the labels of 90 and 99 % stand a line apart

@@ -17,9 +17,12 @@ ROW = f"implementations?{SMALL}&version=as+meant&implementation"
 LESSON = next(name for name, row in ROWS.items() if row.evidence)
 BLIND = "mask=window&combine=and&second=padding"  # its last query sees nothing
 SCREENS = {  # links, and how many charts each has
-    "": 2,
-    "?colors=own+maximum&grouping=show": 3,
-    f"?{BLIND}": 2,
+    "": 0,
+    "?row_as=bars&rows=3-9&cols=2-9": 2,
+    "?row_as=all+lines&tokens=70": 0,
+    "?row_as=lines&tokens=310&heads=1": 0,
+    "?colors=own+maximum&grouping=show": 1,
+    f"?{BLIND}": 0,
     "?tokens=2000&heads=2&d_model=16&colors=own+maximum": 1,
     "?predict=row": 0,
     **{f"softmax?topic={topic}": count for topic, count in zip(KNOBS["topic"].choices, (3, 2, 4, 2), strict=True)},

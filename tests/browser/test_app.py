@@ -45,10 +45,10 @@ def test_first_screen_is_the_answer(visit, theme):
     tab = visit(theme=theme)
     tab.painted()
     first = bottom(tab.page.locator(GRID))
-    row = tab.page.get_by_test_id("stVegaLiteChart")
-    row.wait_for()
+    row = tab.page.locator(".heads-grid .bars")
+    tab.page.locator(".word-lines .word").first.wait_for()
     tab.page.get_by_text("Downloads").wait_for()
-    assert bottom(row) <= 800
+    assert bottom(row) <= 800 and bottom(tab.page.locator(".word-lines .word").first) <= 800
     assert bottom(tab.page.locator(GRID)) == first
     for knob in ("tokens", "heads", "d_model", "mask", "scale", "temperature"):
         assert bottom(tab.widget(knob)) <= 800, knob
@@ -95,7 +95,7 @@ def test_the_address_bar_holds_the_link_as_soon_as_its_picture_is_there(tab):
             window.seen = [];
             const look = () => seen.push([document.querySelector(grid).dataset.painted, location.search.slice(1)]);
             const later = () => requestAnimationFrame(() => setTimeout(look));  // once the frame is there
-            window.watch = new MutationObserver(later);
+            window.watch = new MutationObserver((all) => all.some(({ target }) => target.matches(grid)) && later());
             watch.observe(document, { subtree: true, attributeFilter: ["data-painted"] });
         }""",
         GRID,

@@ -57,6 +57,30 @@
  */
 
 /**
+ * Words of one head with lines: `first` query and key, `names` of both sides, the lines of `all` queries or of one.
+ * @typedef {object} Joined
+ * @property {number} head
+ * @property {number} query
+ * @property {[number, number]} first
+ * @property {[string[], string[]]} names
+ * @property {boolean} all
+ * @typedef {Weights & Shape & Joined} LinesHeader
+ */
+
+/**
+ * A line for each of some keys, by `names`, the `rest` of them together in the last; what they come to is the output.
+ * @typedef {object} OutputHeader
+ * @property {string} painted  the link of what is drawn
+ * @property {string} query  the one in focus
+ * @property {number} head
+ * @property {string[]} names
+ * @property {number} rest  how many keys are together; 0 where each has a line
+ * @property {number} channels
+ * @property {{ query: string, less: string, more: string }} accents
+ * @property {BothNeutrals} neutrals
+ */
+
+/**
  * @typedef {object} Card
  * @property {string} name
  * @property {boolean} single

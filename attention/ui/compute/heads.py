@@ -12,6 +12,8 @@ from attention.analysis.kv_groups import Grouping
 from attention.analysis.kv_groups import groupings as every_grouping
 from attention.analysis.parity import Parity
 from attention.analysis.parity import parity as against_torch
+from attention.analysis.weighted_values import WeightedValues
+from attention.analysis.weighted_values import weighted_values as multiplied
 from attention.charts import theme
 from attention.config import Config
 from attention.machine.lanes import Lane, Work
@@ -25,6 +27,7 @@ from attention.wire.cells import Cells
 from attention.wire.cells import cells as drawn
 
 T = TypeVar("T")
+Window = tuple[tuple[int, int], tuple[int, int]]  # of queries and of keys: the first, and the one after the last
 
 
 def trace(config: Config) -> Trace:
@@ -69,6 +72,22 @@ def cells(config: Config) -> Work[Cells]:
     """What the squares of all heads show; give `config.tensors`."""
     side = theme.side(config.heads)
     return traced(config, lambda found: drawn(found.weights, found.mask, side, PIECES))
+
+
+@KEPT
+def lines(config: Config, head: int, window: Window) -> Work[Cells]:
+    """The cells of a part of one head, a cell a pair; give `config.tensors`."""
+    rows, cols = (slice(*ends) for ends in window)
+    side = max(last - first for first, last in window)
+    return traced(
+        config, lambda found: drawn(found.weights[head : head + 1, rows, cols], found.mask[rows, cols], side), LATER
+    )
+
+
+@KEPT
+def weighted_values(config: Config, head: int, query: int) -> Work[WeightedValues]:
+    """A row times the values; give `config.tensors`, of a source that has them."""
+    return traced(config, lambda found: multiplied(found, head, query), LATER)
 
 
 @KEPT

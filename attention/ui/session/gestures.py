@@ -8,7 +8,16 @@ from attention.ui.session.page import change, kept, setting
 
 def pinned() -> None:
     """A cell was pinned in the grid of heads, whose key is "grid"."""
-    pin = (kept("grid") or {}).get("pin") or {}
+    _pinned("grid")
+
+
+def joined() -> None:
+    """A query was pinned among the words with lines, whose key is "lines"."""
+    _pinned("lines")
+
+
+def _pinned(key: str) -> None:
+    pin = (kept(key) or {}).get("pin") or {}
     if pin.get("query") == setting().tokens - 1:
         pin = pin | {"query": LAST}  # the last one stays the last when the length changes
     change(**{name: pin[name] for name in ("head", "query") if name in pin})

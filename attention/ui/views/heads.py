@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-import pyarrow as pa
 import streamlit as st
-from jaxtyping import Float
-from torch import Tensor
 
-from attention.charts import heatmap, row
-from attention.charts.spec import empty
 from attention.components.heads_grid import heads_grid
 from attention.config import Config
 from attention.steps import program
 from attention.tables import rows as tables
-from attention.trace import Trace
 from attention.ui import compute, predict, proof
 from attention.ui.lacking import lacking
 from attention.ui.session import gestures, page, pause
-from attention.ui.views import grouping, heads_long, questions
+from attention.ui.views import grouping, heads_large, heads_long, heads_row, questions
 from attention.ui.views import heads_parts as parts
-from attention.ui.words import plain
 
-WINDOW = ("rows", "cols")  # knobs of what is shown large
 PROGRAM = "a PyTorch program that computes exactly these weights"
 FOCUS = frozenset({"head", "query"})
 
@@ -54,71 +46,20 @@ def view(config: Config) -> None:
     pause.paint()
     parts.does(config.head, roles[config.head])
     proof.badge(config)
-    _row(trace)
-
-
-def _row(trace: Trace) -> None:
-    found = tables.row(trace)
-    name = f" {found.label!r}" if found.label else ""
-    text = (
-        f"Query {found.query}{name} in head {found.head}: entropy {found.entropy:.2f} nats; "
-        f"{found.holding} of {found.seeing} keys that it sees hold 90 %, the heaviest {found.greatest:.3g}"
-    )
-    st.caption(
-        plain(text + parts.faint(trace.config, found))
-        if found.seeing
-        else f"Query {found.query}{plain(name)} sees no key."
-    )
-    names = tuple(tables.labels(trace.config)) if trace.config.tokens <= row.LABELLED else ()
-    spec = row.weights(names, trace.config.tokens, trace.config.colors)
-    spec = spec if found.seeing else empty(spec)
-    st.vega_lite_chart(
-        pa.table(found.keys), spec, key="row", width="stretch", alt="Bars by key: weights of the query in focus"
-    )
+    heads_row.row(trace)
 
 
 def _fields(config: Config) -> None:
-    """The head and the query in focus, a question about them, and what part of the head is shown large."""
+    """The head and the query in focus, and a question about them."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         parts.focus(config, 190)
         predict.offer({"row": "Predict a row"})
-        if config.rows or config.cols:
-            wider = {name: _wider(ends, config.tokens) for name, ends in zip(WINDOW, config.window, strict=True)}
-            st.button("Zoom out", on_click=page.change, kwargs=wider, key="zoom out")
-            st.button("Whole head", on_click=page.change, kwargs=dict.fromkeys(WINDOW, ""), key="whole")
-    parts.extent(*config.window, tables.focus_tile(config, heatmap.PIXELS), "Drag a rectangle to see it more finely.")
 
 
 def _head(config: Config) -> None:
-    """The head in focus large, beside the numbers of every head."""
-    left, right = parts.beside()
-    with left:
-        _zoom(config, *tables.focus(compute.heads.trace(config), heatmap.PIXELS))
-    with right:
-        parts.numbers(compute.heads.numbers(config.tensors))
-
-
-def _zoom(config: Config, cells: Float[Tensor, "q k"], tile: int) -> None:
-    """The large head: a rectangle that is dragged on it is drawn anew as finely as there are pixels, and back."""
-    rows, cols = config.window
-    names = tables.labels(config)
-    figure = heatmap.selectable(cells, tile, config.colors, names, config.row, (rows[0], cols[0]))
-    st.plotly_chart(
-        figure,
-        key="focus",
-        width="stretch",
-        on_select=gestures.framed,
-        selection_mode="box",
-        config=heatmap.SELECTING,
-        alt="Heatmap by query and key: weights of the head in focus",
-    )
-
-
-def _wider(ends: tuple[int, int], tokens: int) -> str:
-    """A range four times as wide around the same middle."""
-    middle, half = sum(ends) // 2, 2 * (ends[1] - ends[0])
-    first, last = max(0, middle - half), min(tokens, middle + half)
-    return "" if last - first >= tokens else f"{first}-{last - 1}"
+    """The numbers of every head, and the head in focus large."""
+    parts.numbers(compute.heads.numbers(config.tensors))
+    heads_large.large(config)
 
 
 def _code(config: Config) -> None:
@@ -168,7 +109,7 @@ def _short(config: Config) -> bool:
 
 
 TITLE = page.Part("title", parts.title, parts.look, frozenset({"colors"}))
-FIELDS = page.Part("fields", _fields, lambda config: config.window if _short(config) else None, FOCUS, blocks=2)
+FIELDS = page.Part("fields", _fields, lambda config: _short(config) or None, FOCUS)
 HEAD = page.Part("large", _head, lambda config: config if _short(config) else None)
 CODE = page.Part("program", _code, _look_code)
 FILES = page.Part("files", _files, _look_files, frozenset({"grouping"}))

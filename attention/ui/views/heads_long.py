@@ -11,7 +11,7 @@ import torch
 from attention.charts import row
 from attention.components.heads_grid import heads_grid
 from attention.components.large_head import large_head
-from attention.config import Config
+from attention.config import SHOWN, Config
 from attention.machine.threads import one_thread
 from attention.maps.exact import split
 from attention.steps import program
@@ -154,6 +154,8 @@ def _row(config: Config, drawing: Drawing) -> None:
         f"Query {found.query}{name} in head {found.head}, exactly: entropy {found.entropy:.2f} nats; {found.holding:,} "
         f"of {found.seeing:,} keys that it sees hold 90 %. A bar is the greatest of {tile:,} keys"
     )
+    if config.row_as not in ("auto", "bars"):
+        text += f". Lines and output are drawn up to {SHOWN:,} tokens"
     st.caption(plain(text + parts.faint(config, found)))
     chart, top = st.columns([7, 3], gap="medium")
     spec = row.weights((), config.tokens, config.colors)

@@ -1,0 +1,151 @@
+// What a head does with the weights of a row: `draw` puts it into an element of any page, with what
+// `attention.components.row_output.message` made. A line a key; the channel that is pointed at is said in numbers.
+
+import { find, made, planted } from "./elements.js";
+import { channelUnder, figure, most, paint, received } from "./row_output_strips.js";
+import { themed } from "./theme.js";
+
+/**
+ * @typedef {import("./row_output_strips.js").OutputData} OutputData
+ * @typedef {{ canvas: HTMLCanvasElement, strip: Float32Array, said: HTMLElement, end: number }} Strip
+ */
+
+/**
+ * @typedef {object} Sum
+ * @property {HTMLElement} root
+ * @property {HTMLInputElement} slider
+ * @property {OutputData} data
+ * @property {Strip[]} strips
+ * @property {number} channel
+ * @property {number} width  for which it is painted
+ */
+
+const MARKUP = `
+<p class="said"></p>
+<table>
+  <colgroup><col class="who"><col class="weight"><col><col class="number"><col><col class="number"></colgroup>
+  <thead><tr>
+    <th scope="col">key</th><th scope="col">weight</th><th scope="col" colspan="2" class="of-values"></th>
+    <th scope="col" colspan="2" class="of-products"></th>
+  </tr></thead>
+  <tbody></tbody>
+</table>
+<label class="channel"><span></span><input type="range" min="0" step="1"></label>
+<p class="hint"><i class="less"></i>below 0 <i class="more"></i>above 0, paler nearer to it. Point at a channel for its
+  numbers.</p>`;
+
+/**
+ * Draws the sum at the end of an element.
+ * @param {Element} element
+ * @param {Uint8Array} bytes
+ */
+export function draw(element, bytes) {
+  const root = planted(element, "row-output", MARKUP), slider = find(root, "input", HTMLInputElement);
+  /** @type {Sum} */
+  const sum = { root, slider, data: received(bytes), strips: [], channel: -1, width: 0 };
+  const observer = new ResizeObserver(() => void (root.clientWidth !== sum.width && painted(sum)));
+  slider.addEventListener("input", () => {
+    sum.channel = slider.valueAsNumber;
+    say(sum, sum.channel);
+  });
+  update(sum, sum.data);
+  observer.observe(root);
+  return {
+    update: (/** @type {Uint8Array} */ next) => update(sum, received(next)),
+    destroy: () => {
+      observer.disconnect();
+      root.remove();
+    },
+  };
+}
+
+/**
+ * The channel stays, unless there is none of this number: then it is that of the output's greatest magnitude.
+ * @param {Sum} sum
+ * @param {OutputData} data
+ */
+function update(sum, data) {
+  const { root, slider } = sum;
+  sum.data = data;
+  themed(root, data.neutrals, data.accents);
+  if (sum.channel < 0 || sum.channel >= data.channels) sum.channel = channelUnder(data.output, 1, 0);
+  Object.assign(slider, { max: `${data.channels - 1}`, value: `${sum.channel}` });
+  setLines(sum);
+  painted(sum);
+  say(sum, sum.channel);
+  root.dataset.painted = data.painted;
+}
+
+/**
+ * A line a key, and the output below.
+ * @param {Sum} sum
+ */
+function setLines(sum) {
+  const { data, root } = sum, { names, weights, values, products, output } = data;
+  const wide = most(values) || 1, narrow = most([...products, output]) || 1;
+  sum.strips = [];
+  const line = (/** @type {string} */ name, /** @type {string} */ weight, /** @type {string} */ kind) => {
+    const row = made("tr", kind), header = made("th", "", name);
+    Object.assign(header, { scope: "row", title: name });
+    row.append(header, made("td", "", weight));
+    return row;
+  };
+  const lines = names.map((name, i) => {
+    const row = line(name, figure(weights[i]), i === names.length - 1 && data.rest ? "rest" : "");
+    row.append(...strip(sum, values[i], wide), ...strip(sum, products[i], narrow));
+    return row;
+  });
+  const total = figure(weights.reduce((all, weight) => all + weight, 0));
+  const last = line("output", total, "sum"), what = made("td", "what");
+  Object.assign(what, { colSpan: 2, textContent: "the sum of all lines" });
+  last.append(what, ...strip(sum, output, narrow));
+  find(root, "tbody").replaceChildren(...lines, last);
+  find(root, ".of-values").textContent = `× value, to ±${figure(wide)}`;
+  find(root, ".of-products").textContent = `= product, to ±${figure(narrow)}`;
+}
+
+/**
+ * The cell of a strip, and the one of its number at a channel.
+ * @param {Sum} sum
+ * @param {Float32Array} strip
+ * @param {number} end
+ */
+function strip(sum, strip, end) {
+  const cell = made("td", "strip"), canvas = cell.appendChild(made("canvas")), said = made("td", "number");
+  const at = (/** @type {MouseEvent} */ event) => {
+    const { left, width } = canvas.getBoundingClientRect(), pixels = canvas.width;
+    const pixel = Math.floor(((event.clientX - left) / width) * pixels);
+    return channelUnder(strip, pixels, Math.max(0, Math.min(pixels - 1, pixel)));
+  };
+  cell.append(made("i"));
+  cell.addEventListener("pointermove", (event) => say(sum, at(event)));
+  cell.addEventListener("pointerleave", () => say(sum, sum.channel));
+  cell.addEventListener("click", (event) => {
+    sum.channel = at(event);
+    sum.slider.value = `${sum.channel}`;
+    say(sum, sum.channel);
+  });
+  sum.strips.push({ canvas, strip, said, end });
+  return [cell, said];
+}
+
+/** @param {Sum} sum */
+function painted(sum) {
+  sum.width = sum.root.clientWidth;
+  for (const { canvas, strip, end } of sum.strips) paint(canvas, strip, end, sum.data.accents);
+}
+
+/**
+ * The numbers of one channel, in every line.
+ * @param {Sum} sum
+ * @param {number} channel
+ */
+function say({ root, data, strips }, channel) {
+  const { head, query, channels, names, output } = data;
+  for (const { strip, said } of strips) said.textContent = figure(strip[channel]);
+  root.style.setProperty("--at-share", `${(channel + 0.5) / channels}`);
+  find(root, ".channel span").textContent = `channel ${channel} of ${channels}`;
+  const sum = `Channel ${channel} of it is ${figure(output[channel])}`;
+  const how = names.length ? "weights times values" : "it sees no key, which comes to zero";
+  find(root, ".said").textContent = `What head ${head} makes of query ${query}: ${how}. ${sum}.`;
+}

@@ -1,0 +1,76 @@
+// Numbers of any sign as strips of cells, one a channel. Nothing in this file knows the page.
+
+import { penOf } from "./elements.js";
+import { under } from "./matrices_cells.js";
+import { opened } from "./message.js";
+import { channels } from "./theme.js";
+
+/**
+ * `products`: each weight times its values, a line a key.
+ * @typedef {object} Numbers
+ * @property {Float32Array} weights
+ * @property {Float32Array[]} values
+ * @property {Float32Array} output
+ * @property {Float32Array[]} products
+ * @typedef {import("./message.js").OutputHeader & Numbers} OutputData
+ */
+
+/**
+ * A header, weights (r), values (r e), output (e), all f32.
+ * @param {Uint8Array} bytes
+ * @returns {OutputData}
+ */
+export function received(bytes) {
+  let [header, at] = opened(bytes);
+  const taken = (/** @type {number} */ count) => new Float32Array(bytes.slice(at, (at += 4 * count)).buffer);
+  const { names, channels } = header, weights = taken(names.length);
+  const values = Array.from({ length: names.length }, () => taken(channels));
+  const products = values.map((line, i) => line.map((value) => weights[i] * value));
+  return { ...header, weights, values, output: taken(channels), products };
+}
+
+/** @param {Float32Array[]} strips */
+export function most(strips) {
+  return Math.max(0, ...strips.map((strip) => strip.reduce((best, value) => Math.max(best, Math.abs(value)), 0)));
+}
+
+/**
+ * The channel of the greatest magnitude among those under a pixel.
+ * @param {Float32Array} strip
+ * @param {number} pixels
+ * @param {number} pixel
+ */
+export function channelUnder(strip, pixels, pixel) {
+  const [from, to] = under(strip.length, pixels, pixel);
+  let best = from;
+  for (let i = from; i < to; i++) if (Math.abs(strip[i]) > Math.abs(strip[best])) best = i;
+  return best;
+}
+
+/**
+ * A strip into a canvas as broad as it is shown: the colour says the sign, its strength the share of `end`.
+ * @param {HTMLCanvasElement} canvas
+ * @param {Float32Array} strip
+ * @param {number} end
+ * @param {{ less: string, more: string }} colors
+ */
+export function paint(canvas, strip, end, colors) {
+  const width = Math.max(1, Math.round(canvas.clientWidth * (window.devicePixelRatio || 1)));
+  Object.assign(canvas, { width, height: 1 });
+  const image = new ImageData(width, 1), less = channels(colors.less), more = channels(colors.more);
+  for (let x = 0; x < width; x++) {
+    const value = strip[channelUnder(strip, width, x)];
+    image.data.set([...(value < 0 ? less : more), Math.min(255, Math.round((255 * Math.abs(value)) / end))], 4 * x);
+  }
+  penOf(canvas).putImageData(image, 0, 0);
+}
+
+/**
+ * Three significant digits.
+ * @param {number} value
+ */
+export function figure(value) {
+  if (value === 0) return "0";
+  const size = Math.abs(value), plain = size >= 0.001 && size < 1e4;
+  return (plain ? value.toPrecision(3) : value.toExponential(1)).replace("-", "−").replace("e+", "e");
+}

@@ -1,0 +1,90 @@
+// Words of one head with lines: `draw` puts them into an element of any page, with what
+// `attention.components.word_lines.message` made. Queries stand on the left, keys on the right.
+
+import { unpacked } from "./cells.js";
+import { find, planted } from "./elements.js";
+import { themed } from "./theme.js";
+import { intoView, listen } from "./word_lines_acts.js";
+import { laidOut } from "./word_lines_picture.js";
+import { say, setWords } from "./word_lines_said.js";
+import { home } from "./word_lines_view.js";
+
+/**
+ * @typedef {import("./word_lines_view.js").Web} Web
+ * @typedef {import("./word_lines_view.js").LinesData} LinesData
+ * @typedef {{ onPin?: (pin: { query: number, count: number }) => void }} Ways
+ */
+
+const MARKUP = `
+<p class="said"></p>
+<div class="sides">
+  <span class="of-query">query</span><span class="left-out"></span><span class="of-key">key</span>
+</div>
+<div class="box" tabindex="0" role="application" aria-roledescription="words with lines">
+  <div class="stage">
+    <div class="words queries"></div>
+    <div class="middle"><canvas class="base"></canvas><canvas class="lit"></canvas></div>
+    <div class="words keys"></div>
+  </div>
+</div>
+<p class="hint"><kbd>↑</kbd><kbd>↓</kbd> word, <kbd>←</kbd><kbd>→</kbd> side, <kbd>Enter</kbd> or click puts a query in
+  focus, <kbd>Esc</kbd> back</p>
+<p class="live" aria-live="polite"></p>`;
+
+/**
+ * Draws the words at the end of an element.
+ * @param {Element} element
+ * @param {Uint8Array} bytes
+ * @param {Ways} [ways]
+ */
+export function draw(element, bytes, ways = {}) {
+  const web = created(planted(element, "word-lines", MARKUP), unpacked(bytes), ways);
+  const observer = new ResizeObserver(() => void (web.root.clientWidth !== web.width && laidOut(web)));
+  listen(web);
+  update(web, web.data);
+  observer.observe(web.root);
+  return {
+    update: (/** @type {Uint8Array} */ next) => update(web, unpacked(next)),
+    destroy: () => {
+      observer.disconnect();
+      web.root.remove();
+    },
+  };
+}
+
+/**
+ * @param {HTMLElement} root
+ * @param {LinesData} data
+ * @param {Ways} ways
+ * @returns {Web}
+ */
+function created(root, data, ways) {
+  return {
+    root, data, ways, box: find(root, ".box"), sides: [find(root, ".queries"), find(root, ".keys")], words: [[], []],
+    middle: find(root, ".middle"), base: find(root, ".base", HTMLCanvasElement),
+    lit: find(root, ".lit", HTMLCanvasElement), neutrals: themed(root, data.neutrals, data.accents),
+    cursor: home(data), hover: null, told: "", width: 0, count: 0,
+  };
+}
+
+/**
+ * A focus that the server names anew moves the cursor; one that it has named before leaves it where it is.
+ * @param {Web} web
+ * @param {LinesData} data
+ */
+function update(web, data) {
+  const { head, query, first, queries, keys } = data, told = [head, query, first, queries, keys].join();
+  web.data = data;
+  web.neutrals = themed(web.root, data.neutrals, data.accents);
+  web.root.style.setProperty("--head", data.head_colors[head % data.head_colors.length]);
+  web.box.style.maxHeight = `${data.height}px`;
+  if (told !== web.told) Object.assign(web, { cursor: home(data), hover: null });
+  const words = `${queries} queries on the left, ${keys} keys on the right`;
+  web.box.setAttribute("aria-label", `Head ${head}: ${words}, joined by their weights. Arrow keys move.`);
+  setWords(web);
+  laidOut(web);
+  say(web);
+  if (told !== web.told) intoView(web);
+  web.told = told;
+  web.root.dataset.painted = data.painted;
+}

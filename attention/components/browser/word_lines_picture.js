@@ -1,0 +1,73 @@
+// Lines between words: broader and less transparent, the more weight they have.
+
+import { find, penOf } from "./elements.js";
+import { drawn, every, home, pairsOf } from "./word_lines_view.js";
+
+/**
+ * @typedef {import("./word_lines_view.js").Web} Web
+ * @typedef {import("./word_lines_view.js").Line} Line
+ */
+
+const THIN = 0.75, BROAD = 7;  // pixels
+const FAINT = 0.2;  // how much is seen of a line of little weight; of more lines than MANY, less
+const MANY = 1000;
+const SEEN = 1 / 256;  // of the scale: of all rows at once, weights below have no line
+const TALLEST = 8192;  // device pixels of a canvas
+
+/**
+ * Gives the canvases their size, and paints them anew.
+ * @param {Web} web
+ */
+export function laidOut(web) {
+  const width = web.middle.clientWidth, height = web.middle.clientHeight;
+  web.width = web.root.clientWidth;
+  const ratio = Math.min(window.devicePixelRatio || 1, TALLEST / Math.max(1, height));
+  for (const canvas of [web.base, web.lit]) {
+    Object.assign(canvas, { width: Math.round(width * ratio), height: Math.round(height * ratio) });
+    penOf(canvas).setTransform(ratio, 0, 0, ratio, 0, 0);
+  }
+  web.base.hidden = !web.data.all;
+  if (web.data.all) paintAll(web);
+  find(web.root, ".left-out").hidden = !web.data.all;
+  light(web);
+}
+
+/** @param {Web} web */
+function paintAll(web) {
+  const lines = every(web.data).filter(drawn), seen = lines.filter(({ share }) => share >= SEEN);
+  paint(web, web.base, seen);
+  const out = lines.length - seen.length;
+  find(web.root, ".left-out").textContent = out ? `${out.toLocaleString("en")} under 1/256 of the scale left out` : "";
+}
+
+/**
+ * The lines of the word that is pointed at, else of the cursor; all others step back only for what is pointed at.
+ * @param {Web} web
+ */
+export function light(web) {
+  const { side, at } = web.hover ?? web.cursor, start = home(web.data);
+  web.root.classList.toggle("pointed", Boolean(web.hover) || side !== start.side || at !== start.at);
+  paint(web, web.lit, pairsOf(web.data, { side, at }));
+}
+
+/**
+ * @param {Web} web
+ * @param {HTMLCanvasElement} canvas
+ * @param {Line[]} lines
+ */
+function paint(web, canvas, lines) {
+  const pen = penOf(canvas), width = web.middle.clientWidth, { head, head_colors } = web.data;
+  const pitch = web.middle.clientHeight / Math.max(web.data.queries, web.data.keys);
+  pen.clearRect(0, 0, width, web.middle.clientHeight);
+  pen.strokeStyle = head_colors[head % head_colors.length];
+  const all = lines.filter(drawn), faint = FAINT * Math.min(1, MANY / all.length);
+  for (const line of all.sort((a, b) => a.share - b.share)) {
+    const from = (line.query + 0.5) * pitch, to = (line.key + 0.5) * pitch;
+    pen.globalAlpha = (line.share < SEEN ? faint / 2 : faint) + (1 - faint) * Math.sqrt(line.share);
+    pen.lineWidth = THIN + (BROAD - THIN) * line.share;
+    pen.beginPath();
+    pen.moveTo(0, from);
+    pen.bezierCurveTo(0.4 * width, from, 0.6 * width, to, width, to);
+    pen.stroke();
+  }
+}

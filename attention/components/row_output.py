@@ -1,0 +1,40 @@
+"""The row in focus times the values: a line a key, with what it gives to the output, and the output as their sum.
+
+The browser gets weights, values and output as they are, in float32, and multiplies by itself.
+"""
+
+from __future__ import annotations
+
+from attention.analysis.weighted_values import WeightedValues
+from attention.charts import theme
+from attention.codec import link
+from attention.components.mounted import component
+from attention.config import Config
+from attention.tables.rows import labels
+from attention.wire.message import framed
+
+
+def row_output(config: Config, found: WeightedValues, *, key: str = "output") -> None:
+    """Draws what a head does with its weights."""
+    component("row_output")(key=key, data=message(config, found))
+
+
+def message(config: Config, found: WeightedValues) -> bytes:
+    """One message: a header, then weights (r), values (r e) and output (e) in float32."""
+    words = labels(config)
+
+    def named(at: int) -> str:
+        return f"{at} {words[at]}" if words else f"{at}"
+
+    header = {
+        "painted": link(config),
+        "head": found.head,
+        "query": named(found.query),
+        "names": [*map(named, found.keys), *([f"{found.rest:,} others"] if found.rest else [])],
+        "rest": found.rest,
+        "channels": len(found.output),
+        "accents": {"query": theme.QUERY, "less": theme.LESS, "more": theme.MORE},
+        "neutrals": theme.NEUTRALS,
+    }
+    tensors = (found.weights, found.values, found.output)
+    return framed(header, [tensor.contiguous().numpy().data for tensor in tensors])

@@ -1,0 +1,47 @@
+"""The words of one head with lines by weight, queries on the left and keys on the right.
+
+The browser gets the weights as bytes and does the rest by itself: it lights the lines of a word that is pointed at, and says
+their weights. The server hears only of a query that was pinned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from attention.charts import theme
+from attention.components.heads_grid import header
+from attention.components.mounted import component, nothing
+from attention.config import Config
+from attention.tables.rows import labels
+from attention.wire.cells import Cells, payload
+
+MOST = 300  # words a side
+
+
+def word_lines(
+    config: Config,
+    cells: Cells,
+    *,
+    all_rows: bool = False,
+    key: str = "lines",
+    on_pin: Callable[[], None] | None = None,
+) -> dict[str, int] | None:
+    """Draws the cells of the head in focus, those of the config's window; what was pinned last is `{"query", "count"}`.
+
+    `on_pin` runs before the rerun that a pin causes. The lines are those of the row in focus, or of `all_rows`.
+    """
+    data = message(config, cells, all_rows=all_rows)
+    return component("word_lines")(key=key, data=data, on_pin_change=on_pin or nothing).pin
+
+
+def message(config: Config, cells: Cells, *, all_rows: bool = False) -> bytes:
+    """All that the browser gets: `cells (1 q k)`, a cell a pair."""
+    names, window = labels(config), config.window
+    asked = header(config, theme.LINES_HEIGHT, "") | {
+        "head": config.head,
+        "query": config.row,
+        "first": [first for first, _ in window],
+        "names": [names[first:last] for first, last in window],
+        "all": all_rows,
+    }
+    return payload(asked, cells)

@@ -1,0 +1,59 @@
+"""The head in focus large, in a fold: the grid shows it as well, until it has more cells than pixels there, or a part of it is
+looked at.
+"""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from attention.charts import heatmap, theme
+from attention.config import Config
+from attention.tables import rows as tables
+from attention.ui import compute
+from attention.ui.session import gestures, page
+from attention.ui.views import heads_parts as parts
+
+WINDOW = ("rows", "cols")  # knobs of what is shown large
+FOLD, MEANT = "large head", "large head meant"  # what is kept: is it open, and should it be, whoever has not moved it?
+
+
+def large(config: Config) -> None:
+    """The fold, and once it is open the head: a dragged rectangle is drawn anew as finely as there are pixels, and back."""
+    if page.kept(FOLD) is None or page.kept(MEANT) is not _meant(config):
+        page.put(**{FOLD: _meant(config), MEANT: _meant(config)})
+    fold = st.expander("The head in focus, large", icon=":material/zoom_in:", key=FOLD, on_change="rerun")
+    if fold.open:
+        with fold:
+            _drawn(config)
+
+
+def _meant(config: Config) -> bool:
+    """Does it show what the grid does not?"""
+    return bool(config.rows or config.cols) or config.tokens > theme.side(config.heads)
+
+
+def _drawn(config: Config) -> None:
+    parts.extent(*config.window, tables.focus_tile(config, heatmap.PIXELS), "Drag a rectangle to see it more finely.")
+    if config.rows or config.cols:
+        wider = {name: _wider(ends, config.tokens) for name, ends in zip(WINDOW, config.window, strict=True)}
+        with st.container(horizontal=True):
+            st.button("Zoom out", on_click=page.change, kwargs=wider, key="zoom out")
+            st.button("Whole head", on_click=page.change, kwargs=dict.fromkeys(WINDOW, ""), key="whole")
+    cells, tile = tables.focus(compute.heads.trace(config), heatmap.PIXELS)
+    rows, cols = config.window
+    st.plotly_chart(
+        heatmap.selectable(cells, tile, config.colors, tables.labels(config), config.row, (rows[0], cols[0])),
+        key="focus",
+        width="stretch",
+        on_select=gestures.framed,
+        selection_mode="box",
+        config=heatmap.SELECTING,
+        alt="Heatmap by query and key: weights of the head in focus",
+    )
+
+
+def _wider(ends: tuple[int, int], tokens: int) -> str:
+    """A range four times as wide around the same middle."""
+    middle, half = sum(ends) // 2, 2 * (ends[1] - ends[0])
+    first, last = max(0, middle - half), min(tokens, middle + half)
+    return "" if last - first >= tokens else f"{first}-{last - 1}"

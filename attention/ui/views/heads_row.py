@@ -1,0 +1,122 @@
+"""The row in focus below the grid of heads, in one of several ways: a function a way, and its name in `WAYS`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pyarrow as pa
+import streamlit as st
+
+from attention.charts import row as bars
+from attention.charts.spec import empty
+from attention.components.row_output import row_output
+from attention.components.word_lines import MOST, word_lines
+from attention.config import Config
+from attention.sources.origins import has
+from attention.tables import rows as tables
+from attention.trace import Trace
+from attention.ui import compute
+from attention.ui.controls import knobs
+from attention.ui.lacking import lacking
+from attention.ui.session import gestures, page
+from attention.ui.views import heads_parts as parts
+from attention.ui.words import plain
+
+FEW = 40  # tokens up to which words with lines are seen at a glance
+WEIGHTED = "Weights times values: what the head makes of the row in focus"
+
+
+def row(trace: Trace) -> None:
+    """What there is to say about the row in focus, the choice of how it is shown, and the row."""
+    config, found = trace.config, tables.row(trace)
+    said, chosen = st.columns([9, 7], vertical_alignment="bottom")
+    said.caption(_said(config, found))
+    with chosen:
+        knobs.segments("row_as", config, on_change=page.change)
+    WAYS[config.row_as](config, found)
+
+
+def _said(config: Config, found: tables.Row) -> str:
+    name = f" {found.label!r}" if found.label else ""
+    if not found.seeing:
+        return f"Query {found.query}{plain(name)} sees no key."
+    text = (
+        f"Query {found.query}{name} in head {found.head}: entropy {found.entropy:.2f} nats; "
+        f"{found.holding} of {found.seeing} keys that it sees hold 90 %, the heaviest {found.greatest:.3g}"
+    )
+    return plain(text + parts.faint(config, found))
+
+
+def _auto(config: Config, found: tables.Row) -> None:
+    if config.tokens > FEW:
+        _bars(config, found)
+    elif "v" not in has(config.source):
+        _lines(config, found)
+    else:
+        left, right = st.columns(2, gap="medium")
+        with left:
+            _lines(config, found)
+        with right:
+            _output(config, found)
+
+
+def _bars(config: Config, found: tables.Row) -> None:
+    names = tuple(tables.labels(config)) if config.tokens <= bars.LABELLED else ()
+    spec = bars.weights(names, config.tokens, config.colors)
+    st.vega_lite_chart(
+        pa.table(found.keys),
+        spec if found.seeing else empty(spec),
+        key="row",
+        width="stretch",
+        alt="Bars by key: weights of the query in focus",
+    )
+
+
+def _lines(config: Config, found: tables.Row, all_rows: bool = False) -> None:
+    if max(last - first for first, last in config.window) > MOST:
+        _too_many(config)
+        return
+    cells = compute.heads.lines(config.tensors, config.head, config.window)
+    word_lines(config, cells, all_rows=all_rows, on_pin=gestures.joined)
+
+
+def _all_lines(config: Config, found: tables.Row) -> None:
+    _lines(config, found, all_rows=True)
+
+
+def _too_many(config: Config) -> None:
+    """What stands in the place of too many lines: two ways on."""
+    near = _around(config.row, config.tokens)
+    with st.container(border=True):
+        st.markdown(
+            f":material/conversion_path: Lines between words can be told apart up to {MOST} words a side. Here there are more."
+        )
+        with st.container(horizontal=True):
+            st.button(
+                f"Words {near.replace('-', ' to ')}",
+                on_click=page.change,
+                kwargs={"rows": near, "cols": near},
+                key="near",
+                help="Zooms to the words around the query in focus, in the large head too.",
+            )
+            st.button("The row as bars", on_click=page.change, kwargs={"row_as": "bars"}, key="as bars")
+
+
+def _around(at: int, tokens: int) -> str:
+    """A range of as many tokens as have lines, with one of them in the middle, or as near to it as there is room."""
+    first = max(0, min(at - MOST // 2, tokens - MOST))
+    return f"{first}-{first + MOST - 1}"
+
+
+def _output(config: Config, found: tables.Row) -> None:
+    if not lacking(config, WEIGHTED, "v"):
+        row_output(config, compute.heads.weighted_values(config.tensors, config.head, config.row))
+
+
+WAYS: dict[str, Callable[[Config, tables.Row], None]] = {
+    "auto": _auto,
+    "lines": _lines,
+    "all lines": _all_lines,
+    "output": _output,
+    "bars": _bars,
+}

@@ -1,0 +1,110 @@
+"""The row in focus on the Heads page, in each of its ways, and the large head in its fold."""
+
+from __future__ import annotations
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from attention.components.word_lines import MOST
+from attention.config import KNOBS
+from attention.ui.views import heads_row
+from tests.test_pages import ROOT, run
+
+HEADS = ROOT / "pages" / "heads.py"
+WAYS = KNOBS["row_as"].choices
+DRAWN = {
+    "auto": ["word_lines", "row_output"],
+    "lines": ["word_lines"],
+    "all lines": ["word_lines"],
+    "output": ["row_output"],
+    "bars": [],
+}
+
+
+def components(test: AppTest) -> list[str]:
+    """Those of the row, in their order."""
+    names = [each.proto.component_name.removeprefix("attention.") for each in test.get("bidi_component")]
+    return [name for name in names if name in ("word_lines", "row_output")]
+
+
+def charts(test: AppTest) -> tuple[int, int]:
+    """Bars, and large heads."""
+    return len(test.get("vega_lite_chart")), len(test.get("plotly_chart"))
+
+
+def test_every_way_is_drawn_by_a_function():
+    assert set(heads_row.WAYS) == set(WAYS)
+    assert f"up to {heads_row.FEW} tokens" in KNOBS["row_as"].help
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_each_way_draws_the_row_once(way):
+    test = run(HEADS, {"row_as": way})
+    assert not test.exception and not test.warning
+    assert components(test) == DRAWN[way]
+    assert charts(test) == (int(way == "bars"), 0)
+
+
+@pytest.mark.parametrize(("tokens", "lines"), [(heads_row.FEW, True), (heads_row.FEW + 1, False)])
+def test_it_is_lines_by_itself_as_long_as_they_are_seen_at_a_glance(tokens, lines):
+    test = run(HEADS, {"tokens": f"{tokens}"})
+    assert components(test) == (DRAWN["auto"] if lines else [])
+    assert charts(test) == (int(not lines), 0)
+
+
+def test_the_way_goes_into_the_link_and_stays_when_the_focus_moves():
+    test = run(HEADS, {})
+    test.segmented_control(key="row_as").set_value("output").run()
+    assert components(test) == ["row_output"] and dict(test.query_params) == {"row_as": "output"}
+    test.number_input(key="query").set_value(3).run()
+    assert components(test) == ["row_output"] and set(test.query_params) == {"row_as", "query"}
+
+
+@pytest.mark.parametrize("way", ["lines", "all lines"])
+def test_too_many_words_have_two_ways_on(way):
+    link = {"tokens": f"{MOST + 100}", "heads": "2", "row_as": way, "query": "350"}
+    test = run(HEADS, link)
+    assert components(test) == [] and f"up to {MOST} words" in "".join(text.value for text in test.markdown)
+    test.button(key="near").click().run()
+    assert components(test) == ["word_lines"]
+    assert test.query_params["rows"] == test.query_params["cols"] == "100-399"
+    test.button(key="whole").click().run()
+    test.button(key="as bars").click().run()
+    assert components(test) == [] and charts(test)[0] == 1
+
+
+@pytest.mark.parametrize(("at", "words"), [(0, "0-299"), (500, "350-649"), (1023, "724-1023")])
+def test_the_words_around_a_query_are_as_many_as_have_lines(at, words):
+    assert heads_row._around(at, 1024) == words
+
+
+def test_a_source_without_values_shows_lines_and_says_what_the_output_lacks(monkeypatch):
+    monkeypatch.setattr("attention.ui.views.heads_row.has", lambda source: {"q", "k"})
+    monkeypatch.setattr("attention.ui.lacking.has", lambda source: {"q", "k"} if source == "generated" else {"v"})
+    assert components(run(HEADS, {})) == ["word_lines"]
+    test = run(HEADS, {"row_as": "output"})
+    assert components(test) == []
+    assert any("This needs values" in text.value for text in test.markdown)
+
+
+def test_a_row_that_sees_nothing_is_shown_in_every_way():
+    for way in WAYS:
+        test = run(HEADS, {"mask": "padding", "span": "18", "row_as": way})
+        assert not test.exception and components(test) == DRAWN[way], way
+
+
+@pytest.mark.parametrize(
+    ("link", "large"),
+    [({}, 0), ({"rows": "3-9", "cols": "2-8"}, 1), ({"tokens": "192"}, 0), ({"tokens": "193"}, 1)],
+)
+def test_the_head_is_large_where_the_grid_does_not_show_as_much(link, large):
+    assert charts(run(HEADS, link))[1] == large
+
+
+def test_zooming_out_leads_back_to_the_whole_head():
+    test = run(HEADS, {"tokens": "60", "rows": "30-35", "cols": "20-25"})
+    assert any("Queries 30 to 35, keys 20 to 25" in caption.value for caption in test.caption)
+    test.button(key="zoom out").click().run()
+    assert test.query_params["rows"] == "21-44"
+    test.button(key="whole").click().run()
+    assert set(test.query_params) == {"tokens"}
