@@ -135,8 +135,10 @@ def _words(seen: Seen, tokens: Sequence[str], unit: str) -> list[Kind]:
     here, there = seen.at[:, None], torch.arange(len(words))
     alike = words[seen.at][:, None] == words
     again = (alike & (here != there) & seen.mask).any(-1)
-    copies = seen.share((seen.weights * alike).sum(-1), again)
+    alike_weight = (seen.weights * alike).sum(-1)
+    copies = seen.share(alike_weight, again)
     itself = seen.share(_at(seen.weights, seen.at), again)
+    whole = seen.share(alike_weight, (alike & seen.mask).any(-1))  # as `heads.same` counts it
     after = torch.zeros_like(alike)
     after[:, 1:] = (alike & (there < here))[:, :-1]
     after &= seen.mask
@@ -145,7 +147,7 @@ def _words(seen: Seen, tokens: Sequence[str], unit: str) -> list[Kind]:
         Kind(
             f"same {unit}",
             f"looks at the same {unit}, wherever it stands",
-            torch.where(copies - itself > EACH / 2, copies, 0),
+            torch.where(copies - itself > EACH / 2, whole, 0),
         ),
         Kind("induction", f"looks at what followed this {unit} before (induction)", followed),
     ]
