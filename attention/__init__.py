@@ -15,6 +15,7 @@ ground up, where each may import what stands before it:
     analysis               what one asks of attention, a question a file
     published              attention as others have published it, against this one
     timing                 how long it takes, here and elsewhere
+    examples               pictures worth opening: a link, a sentence, a question
     tables wire            tensors to rows, and to bytes
     charts components      figures, and the parts that run in the browser
     ui                     how a page begins, and cached calls into the core

@@ -1,0 +1,34 @@
+"""A head as a small picture by itself: the colours of the weights on a linear scale, masked cells grey."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+from jaxtyping import Bool, Float
+from PIL import Image
+from torch import Tensor
+from torch.nn import functional as F
+
+from attention.charts.theme import HIDDEN, WEIGHTS
+
+SIDE = 168  # pixels
+
+
+def thumbnail(weights: Float[Tensor, "q k"], mask: Bool[Tensor, "q k"]) -> bytes:
+    """A PNG of one head; where it has more cells than pixels, a pixel is the greatest weight under it."""
+    tile = -(-len(weights) // SIDE)
+    seen = weights.masked_fill(~mask, -1)[None]
+    cells = (F.max_pool2d(seen, tile, ceil_mode=True) if tile > 1 else seen)[0].numpy()
+    stops = np.array([_rgb(color) for color in WEIGHTS], dtype=np.float32)
+    at = cells.clip(0, 1) * (len(stops) - 1)
+    pixels = np.stack([np.interp(at, range(len(stops)), channel) for channel in stops.T], -1)
+    pixels[cells < 0] = _rgb(HIDDEN)
+    image = Image.fromarray(pixels.round().astype(np.uint8)).resize((SIDE, SIDE), Image.Resampling.NEAREST)
+    memory = io.BytesIO()
+    image.save(memory, "PNG")
+    return memory.getvalue()
+
+
+def _rgb(color: str) -> tuple[int, int, int]:
+    return int(color[1:3], 16), int(color[3:5], 16), int(color[5:7], 16)

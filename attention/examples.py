@@ -1,0 +1,90 @@
+"""Pictures worth opening: a link each, a sentence that is true of it, and a question for a class.
+
+To add one: a line in `EXAMPLES`, and what its sentence claims as a function of its name in tests/test_examples.py.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from attention.config import Config
+from attention.inputs import BEFORE
+from attention.settings import Settings, choice
+
+RANDOM = {"projections": "independent", "input": "noise"}
+
+
+@dataclass(frozen=True)
+class Example:
+    """A picture: the page that shows it and its settings; what it shows in a sentence, and a question to ask about it."""
+
+    title: str
+    page: str
+    config: Config
+    says: str
+    asks: str
+
+
+EXAMPLES: dict[str, Example] = {
+    "roles": Example("Eight heads, eight jobs", "heads", Config(),
+        "Each of these heads was built for a job: one finds the same word again, one looks one word back, one rests on the first word.",
+        "Which head finds both times that “bank” is there?"),
+    "induction": Example("A head that continues what it has read", "heads", Config(input=BEFORE, head=7, query=9),
+        "After “the”, this head looks at the words that followed “the” before: it could guess what comes next.",
+        "What would the head look at if “the” stood there for the first time?"),
+    "sink": Example("Where weight goes that has nowhere to go", "heads", Config(head=2, input="noise", tokens=40),
+        "A row must spend a weight of one, so a head with nothing to say rests on the first token: a sink.",
+        "Why not simply let a row sum to less than one? Try the softmax “plus one” under Advanced."),
+    "temperature": Example("The same heads, four times as hot", "heads", Config(temperature=4.0),
+        "Dividing the scores by four flattens every row: what one head knew exactly is now nearly anybody's guess.",
+        "Which temperature makes the head that looks one word back look there with half of its weight?"),
+    "unscaled": Example("Why one divides by the root of d", "softmax", Config(topic="scaling", d_model=1024, heads=1, scale="none", **RANDOM),
+        "With 1,024 channels and no scaling nearly all weight falls on a single key, by chance, and no gradient passes.",
+        "How large may d_head be before half of the weight is on one key?"),
+    "row": Example("From dot products to weights, step by step", "softmax", Config(head=4, query=12),
+        "Scores become weights in three steps: hide what may not be seen, exponentiate, divide by the sum.",
+        "Which step makes large differences larger?"),
+    "float16": Example("Where float16 runs out of numbers", "softmax", Config(topic="precision", dtype="float16", exponent="naive", head=1),
+        "The best score of this head is 25. Its exponential is over what float16 can hold, so without subtracting the greatest score first whole rows turn into no numbers.",
+        "Why does subtracting the same number from every score change nothing else?"),
+    "blind": Example("A row that sees nothing", "masks", Config(mask="padding", span=12, mask_detail="empty rows"),
+        "Where a mask leaves a query no key, the formula divides zero by zero; here such a row is zero, other code returns no number.",
+        "What should a query do that may look at nothing?"),
+    "window": Example("A short window, many layers", "masks", Config(mask="window", span=3, tokens=64, depth=8),
+        "Each query sees three tokens only, yet through eight layers news travels 16 tokens far.",
+        "How many layers does a window of three need to cross 64 tokens?"),
+    "packing": Example("Two texts in one row", "masks", Config(mask="causal", combine="and", second="documents", span=6),
+        "Causal and documents together: no word sees the text before its own, as when training packs several into one row.",
+        "What would a model learn if the second mask were forgotten?"),
+    "alibi": Example("Nearness without positions in the tokens", "heads", Config(positions="alibi", tokens=64, head=0, **RANDOM),
+        "ALiBi takes a penalty for distance off every score, steep in the first head and gentle in the last.",
+        "Which head can still see the beginning?"),
+    "grouped": Example("Four heads, one set of keys", "heads", Config(kv_heads=2, grouping="show", projections="tied"),
+        "With two sets of keys and values for eight heads the cache is a quarter as large, and the weights are no longer the same.",
+        "Which head has changed most?"),
+    "leak": Example("A reshape that lets the future in", "implementations", Config(implementation="fused", version="as printed"),
+        "The weights are right and every shape fits, yet joining the heads in the wrong order mixes tokens: early rows see later ones.",
+        "Which single line is missing?"),
+    "long": Example("65,536 tokens", "heads", Config(tokens=65_536, heads=4, d_model=256),
+        "The same four roles hold at 65,536 tokens, drawn exactly: every pixel is the greatest of 172 thousand weights.",
+        "What does the thin line of the second head look like when you zoom in?"),
+}  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tour:
+    """What the page of examples shows."""
+
+    about: str = choice(
+        "all",
+        ("all", "heads", "softmax", "masks", "implementations"),
+        "Show",
+        "Examples of one page, or all.",
+        about="view",
+    )
+
+    def __post_init__(self) -> None:
+        TOURS.check("about", self.about)
+
+
+TOURS = Settings(Tour, "the examples")

@@ -1,0 +1,15 @@
+"""The sidebar of the Examples page: which of them are shown."""
+
+from __future__ import annotations
+
+from attention.examples import TOURS, Tour
+from attention.ui.controls import knobs
+from attention.ui.controls.kind import Change, Kind, Stops
+
+
+def draw(tour: Tour, stops: Stops, change: Change) -> None:
+    """One choice."""
+    knobs.menu("about", tour, on_change=change)
+
+
+TOUR = Kind(TOURS, draw, lambda tour: (), frozenset(TOURS.knobs))

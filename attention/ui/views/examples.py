@@ -1,0 +1,40 @@
+"""Examples: what attention does in pictures, each one click away."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from attention.codec import to_query
+from attention.examples import EXAMPLES, Example, Tour
+from attention.ui import compute
+from attention.ui.words import plain
+
+IN_A_ROW = 3
+
+
+def view(tour: Tour) -> None:
+    """A card for each example of a page, or of all."""
+    st.markdown(
+        "**Examples.** Attention lets every token look at others and take over what it needs; a weight says how much. Each "
+        "picture here shows one thing about it. Open it, and move anything."
+    )
+    names = [name for name, example in EXAMPLES.items() if tour.about in ("all", example.page)]
+    for name in names:
+        compute.examples.picture.begin(name)
+    for first in range(0, len(names), IN_A_ROW):
+        for column, name in zip(st.columns(IN_A_ROW), names[first : first + IN_A_ROW], strict=False):
+            with column.container(border=True, height="stretch"):
+                _card(name, EXAMPLES[name])
+
+
+def _card(name: str, example: Example) -> None:
+    with st.container(horizontal=True, vertical_alignment="top"):
+        st.image(compute.examples.picture(name), width=96, caption=None)
+        st.markdown(f"**{plain(example.title)}**  \n{plain(example.says)}")
+    st.caption(f"Ask: {plain(example.asks)}")
+    st.page_link(
+        f"pages/{example.page}.py",
+        label=f"Open on {example.page.capitalize()}",
+        icon=":material/arrow_forward:",
+        query_params=to_query(example.config),
+    )

@@ -1,0 +1,7 @@
+"""Examples: pictures worth opening, each with a sentence and a question for a class."""
+
+from attention.ui.controls import tour
+from attention.ui.session import page
+from attention.ui.views import examples
+
+page.show(examples.view, tour.TOUR)

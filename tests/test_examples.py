@@ -1,0 +1,138 @@
+"""What an example says is so, checked with its numbers; each opens where its card leads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from io import BytesIO
+
+import pytest
+import torch
+from PIL import Image
+from streamlit.testing.v1 import AppTest
+
+from attention import Config, trace
+from attention.analysis.head_roles import roles
+from attention.analysis.mask_reach import reach
+from attention.analysis.number_types import compared
+from attention.charts.thumbnail import SIDE, thumbnail
+from attention.codec import from_query, to_query
+from attention.examples import EXAMPLES
+from attention.maps.exact import head_maps
+from attention.published import ROWS
+from attention.published.case import case
+from attention.published.compare import judged, leak
+from attention.sources.generated import queries_and_keys
+from tests.test_pages import ROOT, SECONDS, run
+
+
+def names(config: Config) -> list[str]:
+    t = trace(config)
+    return [role.name if role else "" for role in roles(t.weights, t.mask, t.queries.texts, "word")]
+
+
+def back(config: Config, head: int) -> float:
+    return float(trace(config).weights[head].diagonal(-1).mean())
+
+
+def overflows(config: Config) -> bool:
+    t = trace(config)
+    naive = next(each for each in compared(t) if (each.dtype, each.exponent) == ("float16", "naive"))
+    sound = next(each for each in compared(t) if (each.dtype, each.exponent) == ("float16", "max-subtracted"))
+    return round(float(t.logits[config.head].max())) == 25 and naive.broken == config.tokens and sound.broken == 0
+
+
+def continues(config: Config) -> bool:
+    t, words = trace(config), [text.casefold() for text in trace(config).queries.texts]
+    after = [at + 1 for at in range(config.row) if words[at] == words[config.row]]
+    return (
+        words[config.row] == "the" and len(after) > 1 and float(t.weights[config.head, config.row, after].sum()) > 0.9
+    )
+
+
+def packed(config: Config) -> bool:
+    weights = trace(config).weights
+    return float(weights[:, 6:12, :6].max()) == 0 and float(weights[:, 6:12, 6:12].sum(-1).min()) > 0.999
+
+
+def quarter(config: Config) -> bool:
+    changed = (trace(config).weights - trace(Config(projections="tied")).weights).abs().max()
+    return config.groups / config.heads == 1 / 4 and float(changed) > 0.1
+
+
+def holds_at_any_length(config: Config) -> bool:
+    query, key = queries_and_keys(config)
+    maps = head_maps(query[1:2], key[1:2], side=64, rows=(config.tokens - 1, config.tokens), tile=1, stats=False)
+    return float(maps.mean[0, 0, -2]) > 0.85
+
+
+HOLDS: dict[str, Callable[[Config], bool]] = {
+    "roles": lambda config: names(config)[:3] == ["same word", "one back", "first word"],
+    "induction": continues,
+    "sink": lambda config: float(trace(config).weights[config.head, :, 0].mean()) > 0.9,
+    "temperature": lambda config: back(Config(), 1) > 0.9 and back(config, 1) < 0.4,
+    "unscaled": lambda config: float(trace(config).weights[0, 2:].amax(-1).mean()) > 0.9,
+    "row": lambda config: float(trace(config).weights[config.head, config.row].sum()) == pytest.approx(1),
+    "float16": overflows,
+    "blind": lambda config: bool(
+        (~trace(config).mask.any(-1)).any() and trace(config).weights[:, ~trace(config).mask.any(-1)].sum() == 0
+    ),
+    "window": lambda config: reach(config.rule, config.tokens, config.span, config.depth)[1] == 16,
+    "packing": packed,
+    "alibi": lambda config: distance(config, 0) < 5 < 10 < distance(config, 7),
+    "grouped": quarter,
+    "leak": lambda config: leaks(config),
+    "long": holds_at_any_length,
+}
+
+
+def distance(config: Config, head: int) -> float:
+    weights = trace(config).weights[head, -1]
+    return float((weights * torch.arange(config.tokens).flip(0)).sum())
+
+
+def leaks(config: Config) -> bool:
+    """The weights of the print are right, yet an early output changes with a later token."""
+    row = ROWS[config.implementation]
+    right = judged(row, case(config), printed=True).square
+    far = leak(row, case(config), printed=True)
+    return right is not None and right.greatest < 1e-9 and far is not None and far > 0.01
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_what_an_example_says_is_so(name):
+    assert HOLDS[name](EXAMPLES[name].config)
+
+
+def test_every_example_has_its_claim_and_there_are_enough():
+    assert HOLDS.keys() == EXAMPLES.keys() and len(EXAMPLES) >= 12
+    for example in EXAMPLES.values():
+        assert example.says.endswith(".") and example.asks.endswith(("?", "."))
+
+
+@pytest.mark.parametrize("name", [name for name in EXAMPLES if name != "long"])
+def test_the_page_of_an_example_shows_it(name):
+    example = EXAMPLES[name]
+    test = run(ROOT / "pages" / f"{example.page}.py", to_query(example.config))
+    assert not test.exception and not test.warning and not test.error
+    assert (
+        from_query({key: value if isinstance(value, str) else value[-1] for key, value in test.query_params.items()})[0]
+        == example.config
+    )
+
+
+def test_the_cards_lead_where_they_say():
+    menu = AppTest.from_file(str(ROOT / "app.py"), default_timeout=SECONDS).run()
+    test = menu.switch_page("pages/examples.py").run()
+    assert not test.exception
+    links = test.get("page_link")
+    assert len(links) == len(EXAMPLES)
+    for name in EXAMPLES:
+        assert any(EXAMPLES[name].title in text.value for text in test.markdown)
+
+
+def test_a_thumbnail_has_the_colours_of_its_weights():
+    weights, mask = torch.eye(4), torch.ones(4, 4, dtype=torch.bool).tril()
+    image = Image.open(BytesIO(thumbnail(weights, mask)))
+    assert image.size == (SIDE, SIDE)
+    bright, dark, hidden = (image.getpixel(at) for at in ((1, 1), (1, SIDE - 1), (SIDE - 1, 1)))
+    assert sum(bright[:3]) > 500 > 100 > sum(dark[:3]) and len(set(hidden[:3])) <= 3 and hidden not in (bright, dark)
