@@ -40,7 +40,8 @@ class Recorded:
     def given(self, source: Source, config: Config) -> Given:
         """One layer of the recording."""
         own, found = self.tokens(source, config), recording(source.key)
-        q, k, v = (None if part is None else part[source.layer] for part in (found.q, found.k, found.v))
+        at = found.shape.numbers.index(source.layer)
+        q, k, v = (None if part is None else part[at] for part in (found.q, found.k, found.v))
         parts = {"q": q, "k": _for_each(k, config.heads), "v": _for_each(v, config.heads)}
         return Given(config, own, own, config.rule, self.provenance(source, config), **parts)  # pyright: ignore[reportArgumentType]  tensors by name
 
