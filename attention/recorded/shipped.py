@@ -11,22 +11,22 @@ from attention.recorded.file import Recording, Shape, read
 
 
 class Shipped(NamedTuple):
-    """A recording's file, and its name for the reader."""
+    """A recording's file, and its name for the reader, which fits into the menu."""
 
     file: str
     title: str
 
 
 SHIPPED = {
-    "smollm2-repeated": Shipped("smollm2_repeated.npz", "SmolLM2: random words, three times"),
-    "smollm2-street": Shipped("smollm2_street.npz", "SmolLM2: a street and an animal"),
-    "smollm2-code": Shipped("smollm2_code.npz", "SmolLM2: a function with brackets"),
-    "minilm-street": Shipped("minilm_street.npz", "MiniLM: a street and an animal"),
-    "minilm-code": Shipped("minilm_code.npz", "MiniLM: a function with brackets"),
-    "two-layers": Shipped("two_layers.npz", "By hand: two layers of four heads"),
+    "smollm2-repeated": Shipped("smollm2_repeated.npz", "SmolLM2: repeated words"),
+    "smollm2-street": Shipped("smollm2_street.npz", "SmolLM2: a tired animal"),
+    "smollm2-code": Shipped("smollm2_code.npz", "SmolLM2: Python"),
+    "minilm-street": Shipped("minilm_street.npz", "MiniLM: a tired animal"),
+    "minilm-code": Shipped("minilm_code.npz", "MiniLM: Python"),
+    "two-layers": Shipped("two_layers.npz", "By hand: two layers"),
 }
 HERE = Path(__file__).parent
-KEPT = 8  # recordings, of some 2 MB each in float32
+KEPT = 8  # recordings, of 3 MB each in float32 at the most
 
 
 @made_once(KEPT)

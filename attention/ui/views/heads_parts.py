@@ -15,6 +15,7 @@ from attention.tables import rows as tables
 from attention.ui.controls import knobs
 from attention.ui.session import page
 from attention.ui.views import questions
+from attention.ui.words import plain
 
 CODE = "code"  # what is kept: was the fold with the program open when it was last there?
 FAINT = 0.15  # greatest weight below which little is seen on a scale from 0 to 1
@@ -34,7 +35,7 @@ def look(config: Config) -> object:
 
 
 def _said(config: Config) -> str:
-    recorded = f" of layer {config.layer}, {named(config.source).lower()}," if config.source != GENERATED else ""
+    recorded = f" of layer {config.layer} of “{plain(named(config.source))}”" if config.source != GENERATED else ""
     return (
         f"**Heads.** {config.heads} head{'s' * (config.heads > 1)}{recorded} over {config.tokens:,} tokens. A row is a "
         f"query: how it spreads a weight of one over the keys. {config.rule.help}"
