@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from dataclasses import replace
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -13,6 +14,7 @@ from attention import Config, trace
 from attention.charts import layers as chart
 from attention.charts import theme
 from attention.heads import NUMBERS, Number, profile
+from attention.tables import rows as tables
 from attention.ui import compute
 from attention.ui.session import gestures
 from attention.ui.views import heads_layers as view
@@ -134,6 +136,19 @@ def test_the_scale_of_a_number_is_fixed_by_what_it_can_be(name, top):
     scale = spec["layer"][0]["encoding"]["color"]["scale"]
     assert scale["domain"] == [0, top] and scale["range"] == list(theme.NUMBERS)
     assert spec["params"][0]["name"] == chart.CELL and spec["params"][0]["select"]["toggle"] is False
+
+
+@pytest.mark.parametrize(
+    ("source", "parts"),
+    [
+        ("generated", {"q", "k", "v", "context", "output", "x"}),
+        ("recorded:two-layers", {"q", "k", "v", "context"}),
+        (STREET, {"q", "k"}),
+    ],
+)
+def test_a_download_has_what_the_source_has(source, parts):
+    with np.load(io.BytesIO(tables.npz(trace(Config.of(source))))) as found:
+        assert {*found.files} == parts | {"weights", "mask", "link"}
 
 
 def test_the_title_says_which_layer_of_what_is_shown():
