@@ -88,6 +88,7 @@ class Held(Generic[S]):
             except ConfigError as error:
                 values[name] = before[name]
                 notes.append(str(error))
+        values |= settings.followed(before, values)
         try:
             setting, moved = settings.fit(values)
         except ConfigError as error:
