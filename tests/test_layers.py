@@ -18,6 +18,7 @@ from attention.tables import rows as tables
 from attention.ui import compute
 from attention.ui.session import gestures
 from attention.ui.views import heads_layers as view
+from tests.strategies import carried
 from tests.test_pages import ROOT, run
 
 PAGE = ROOT / "pages" / "heads.py"
@@ -42,7 +43,11 @@ def table(test: AppTest) -> dict[str, list] | None:
 
 def numbers(name: str, config: Config) -> list[float]:
     found = [trace(replace(config, layer=layer)) for layer in LAYERS]
-    return [value for each in found for value in getattr(profile(each.weights, each.mask), name).tolist()]
+    return [
+        value
+        for each in found
+        for value in getattr(profile(each.weights, each.mask, each.queries.texts), name).tolist()
+    ]
 
 
 def captions(test: AppTest) -> str:
@@ -65,7 +70,7 @@ def test_another_number_is_chosen_and_stands_in_the_link():
     menu = next(widget for widget in test.selectbox if widget.key == "layer_map")
     menu.set_value("first")
     test.run()
-    assert link(test) == {"source": STREET, "layer_map": "first"}
+    assert carried(link(test)) == {"source": STREET, "layer_map": "first"}
     values = table(test)["value"]
     assert values == pytest.approx(numbers("first", Config.of(STREET)), abs=1e-6)
     at = values.index(max(values))
@@ -94,7 +99,7 @@ def test_where_nobody_sees_anything_that_is_said():
 def test_a_number_that_is_none_is_said_to_be_so():
     test = run(PAGE, {"source": STREET, "layer_map": "entrpy"})
     assert "layer_map='entrpy' is not one of: auto, " in test.warning[0].value.replace("\\", "")
-    assert link(test) == {"source": STREET}
+    assert carried(link(test)) == {"source": STREET}
 
 
 def test_induction_is_shown_where_it_is_known_and_else_the_token_before(monkeypatch):

@@ -81,7 +81,7 @@ class Held(Generic[S]):
         changed, notes = values != before, []
         for name, value in values.items():
             if value == before[name]:
-                values[name] = self.wishes.get(name, value)
+                values[name] = self.wishes.get(name, before[name])  # of the right kind, where 0.0 was said for 0
                 continue
             try:
                 settings.check(name, value)
