@@ -58,6 +58,12 @@ def shape(source: str) -> Shape | None:
     return SHAPES[kind](key) if kind in SHAPES else None
 
 
+def layers(source: str) -> tuple[int, ...]:
+    """The layers of a source, as its model counts them."""
+    sizes = shape(source)
+    return sizes.numbers if sizes else (0,)
+
+
 # fmt: off
 @dataclass(frozen=True, kw_only=True)
 class Config:
@@ -80,7 +86,7 @@ class Config:
     text: str = _text(SENTENCE, 2000, "Text", "Cut or repeated to the sequence length. Equal tokens get equal vectors.")
     projections: str = _choice("constructed", ("constructed", "independent", "tied", "identity"), "Projections", "W_q, W_k, W_v, W_o. Constructed: by hand, a role for each head, on tokens of which half the channels say where they stand. Independent: random (Xavier), as in nn.MultiheadAttention. Tied: random with W_q = W_k, so that likeness shows. Identity: x itself.")
     source: str = _choice(GENERATED, SOURCES, "Source", "Who made the queries, keys and values: the settings, or another whose recording is shown. A recording has tokens, heads and widths of its own; its mask and its scale are set as they were there until you change them.")
-    layer: int = _whole(0, 0, 127, "Layer", "The layer of the source, where it has several; counted from 0.")
+    layer: int = _whole(0, 0, 127, "Layer", "The layer of the source, where it has several; as its model counts them, from 0.")
     seed: int = _whole(0, 0, 9999, "Seed", "Another seed draws other vectors and other projections.")
     head: int = _whole(0, 0, 31, "Head in focus", "The head that is drawn large.", about="focus")
     query: int = _whole(LAST, LAST, LONGEST - 1, "Query in focus", "The token whose row of weights is drawn. -1 is the last one.", about="focus")
@@ -88,6 +94,7 @@ class Config:
     pool: str = _choice("max", ("max", "mean"), "Pooling", "Where a head has more cells than pixels. Max: a pixel shows the greatest weight under it; no hot cell is lost, broad faint attention looks sparse. Mean: brightness adds up; a single hot cell fades.", about="view")
     rows: str = _text("", 11, "Queries that are drawn large", "The first and the last, as in 100-611; nothing for all.", form=RANGE, formed=RANGED, about="view")
     cols: str = _text("", 11, "Keys that are drawn large", "The first and the last, as in 100-611; nothing for all.", form=RANGE, formed=RANGED, about="view")
+    layer_map: str = _text("auto", 20, "Number in the map", "What the map of layers and heads is coloured by. Auto: induction where it is known, else the weight on the previous token.", about="view")
     topic: str = _choice("row", ("row", "all", "scaling", "precision"), "Show", "What the Softmax page shows: one row step by step, all rows of all heads, why scores are divided, or number types.", about="view")
     order: str = _choice("position", ("position", "weight"), "Order of the keys", "By position, or the heaviest first.", about="view")
     dtype: str = _choice("bfloat16", ("float32", "bfloat16", "float16"), "Number type", "The type that the head is computed in, against float64.", about="view")
@@ -194,14 +201,14 @@ def decided(source: str) -> dict[str, Any]:
         return {"layer": 0}
     groups = sizes.kv_heads % sizes.heads
     own = {"tokens": sizes.tokens, "heads": sizes.heads, "d_model": sizes.heads * sizes.d_head, "kv_heads": groups}
-    one = {"layer": 0} if sizes.layers == 1 else {}
+    one = {"layer": sizes.numbers[0]} if sizes.layers == 1 else {}
     return {name: DEFAULTS[name] for name in MAKING} | own | {"positions": sizes.own["positions"]} | one
 
 
 def brought(source: str) -> dict[str, Any]:
     """The defaults that a source brings with it: what it decides, and what else it was recorded with."""
     sizes = shape(source)
-    return (dict(sizes.own) if sizes else {}) | decided(source)
+    return (dict(sizes.own) | {"layer": sizes.numbers[0]} if sizes else {}) | decided(source)
 
 
 def defaults(source: str) -> dict[str, Any]:
@@ -216,7 +223,7 @@ def check(name: str, value: Any, knob: Knob | None = None) -> None:
 
 def fitted(values: dict[str, Any]) -> dict[str, Any]:
     """The same values, each allowed by itself, moved to the nearest that fit together."""
-    values, sizes = values | decided(values["source"]), shape(values["source"])
+    values = values | decided(values["source"])
     heads = values["heads"]
     d_model = min(max(heads, round(values["d_model"] / heads) * heads), KNOBS["d_model"].high // heads * heads)
     tokens = min(values["tokens"], CHANNELS // d_model)
@@ -228,7 +235,7 @@ def fitted(values: dict[str, Any]) -> dict[str, Any]:
         "cols": _inside(values["cols"], tokens),
         "head": min(values["head"], heads - 1),
         "query": min(values["query"], tokens - 1),
-        "layer": min(values["layer"], sizes.layers - 1 if sizes else 0),
+        "layer": min(layers(values["source"]), key=lambda number: abs(number - values["layer"])),
     }
 
 
@@ -257,9 +264,9 @@ def misfit(values: dict[str, Any], name: str) -> str:
     if name in decided(source):
         return f"the source {source} decides that"
     values = values | decided(source)
-    heads, tokens, sizes = values["heads"], values["tokens"], shape(source)
+    heads, tokens = values["heads"], values["tokens"]
     return {
-        "layer": f"there is no layer {value} among {sizes.layers if sizes else 1} (counted from 0)",
+        "layer": f"there is no layer {value} among {_listed(layers(source))} (counted from 0)",
         "tokens": f"{tokens:,} tokens of {values['d_model']:,} channels are over the limit of {CHANNELS:,} channels",
         "d_model": f"{heads} heads don't divide a d_model of {value}",
         "kv_heads": f"{value} kv_heads don't divide {heads} heads",
@@ -268,6 +275,11 @@ def misfit(values: dict[str, Any], name: str) -> str:
         "head": f"there is no head {value} among {heads} (counted from 0)",
         "query": f"there is no query {value} among {tokens:,} tokens (counted from 0)",
     }[name]
+
+
+def _listed(numbers: tuple[int, ...]) -> str:
+    """How many layers there are, or which, where these are not all from 0 on."""
+    return str(len(numbers)) if numbers == tuple(range(len(numbers))) else ", ".join(map(str, numbers))
 
 
 def _misplaced(text: str, tokens: int) -> str:

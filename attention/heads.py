@@ -222,4 +222,5 @@ OF_TOKENS: dict[str, OfTokens] = {  # numbers of those pairs of queries and keys
         "mean of p on keys right after an earlier copy of the query's token, over queries that have one",
     ),
 }
-assert (*NUMBERS, *OF_TOKENS) == tuple(field.name for field in fields(Profile))
+EVERY: dict[str, Number | OfTokens] = NUMBERS | OF_TOKENS  # by their names in a profile
+assert tuple(EVERY) == tuple(field.name for field in fields(Profile))

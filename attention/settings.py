@@ -204,6 +204,11 @@ class Settings(Generic[S]):
         newest = {EDITION: str(len(self.editions))} if differing and len(self.editions) > 1 else {}
         return newest | {name: self._text(value) for name, value in differing.items()}
 
+    def followed(self, before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
+        """The knobs that nobody has set whose defaults are others now, as where another source brings its own."""
+        usual, now = (self.defaults | dict(self.brought(values)) for values in (before, after))
+        return {name: now[name] for name, value in after.items() if value == before[name] == usual[name] != now[name]}
+
     def link(self, setting: S) -> str:
         """The query string of settings, without its question mark: what follows `?` in the address bar."""
         return urlencode(self.to_query(setting))

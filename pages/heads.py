@@ -1,12 +1,12 @@
 """Heads: what every head attends to, at once."""
 
 from attention.ui.session import page
-from attention.ui.views import heads
+from attention.ui.views import heads, heads_layers
 
 page.show(
     heads.view,
     ahead=heads.begin,
     any_length=True,
     above=[heads.TITLE],
-    below=[heads.FIELDS, heads.HEAD, heads.CODE, heads.FILES],
+    below=[heads_layers.MAP, heads.FIELDS, heads.HEAD, heads.CODE, heads.FILES],
 )

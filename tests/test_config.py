@@ -135,7 +135,10 @@ def test_bounds_belong_to_the_range(name):
         ({"tokens": 1}, "tokens=1 is not a whole number between 2 and 65,536. The default is 18."),
         ({"tokens": 2.5}, "tokens=2.5 is not a whole number between 2 and 65,536. The default is 18."),
         ({"softcap": -1}, "softcap=-1 is not a number between 0.0 and 100.0. The default is 0.0."),
-        ({"projections": "tie"}, "projections='tie' is not one of: independent, tied, identity. Did you mean 'tied'?"),
+        (
+            {"projections": "tie"},
+            "projections='tie' is not one of: constructed, independent, tied, identity. Did you mean 'tied'?",
+        ),
         ({"heads": 3}, "d_model=512: 3 heads don't divide a d_model of 512. The nearest that fits is 513."),
         ({"kv_heads": 3}, "kv_heads=3: 3 kv_heads don't divide 8 heads. The nearest that fits is 4."),
         ({"head": 8}, "head=8: there is no head 8 among 8 (counted from 0). The nearest that fits is 7."),

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from torch import Tensor
 
 from attention import Config, heads, trace
-from attention.heads import NUMBERS, OF_TOKENS, Profile, profile, row_entropy
+from attention.heads import EVERY, NUMBERS, Profile, profile, row_entropy
 from attention.tables import rows as tables
 from tests.strategies import configs, normal, seeds, sizes
 from tests.unchecked import unchecked
@@ -138,7 +138,7 @@ def test_weights_without_an_axis_for_heads_are_refused(shape):
 
 
 def test_a_profile_has_a_field_a_number_and_each_says_what_it_is():
-    numbers = NUMBERS | OF_TOKENS
+    numbers = EVERY
     assert [field.name for field in fields(Profile)] == list(numbers)
     assert len({number.label for number in numbers.values()}) == len(numbers)
     assert all(number.formula.startswith("mean ") for number in numbers.values())

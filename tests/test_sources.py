@@ -19,7 +19,7 @@ from attention.config import DEFAULTS, KNOBS, MAKING, SOURCES, decided, defaults
 from attention.recorded import file
 from attention.recorded.constructed import NAME, constructed
 from attention.recorded.file import RecordingError, read, written
-from attention.recorded.shipped import HERE, SHIPPED, recording
+from attention.recorded.shipped import SHIPPED, path, recording
 from attention.sources.generated import Generated
 from attention.sources.given import Given, LackingError, Source, Tokens
 from attention.sources.origins import ORIGINS, has, idle, tokens
@@ -73,7 +73,7 @@ def test_a_name_that_is_none_keeps_the_default_and_says_so():
     config, notes = from_query({"source": "recorded:two-layer"})
     assert config == unversioned()
     assert notes == [
-        "source='recorded:two-layer' is not one of: generated, recorded:two-layers. Did you mean 'recorded:two-layers'?"
+        f"source='recorded:two-layer' is not one of: {', '.join(SOURCES)}. Did you mean 'recorded:two-layers'?"
     ]
 
 
@@ -218,15 +218,15 @@ def test_the_knobs_act_on_what_was_recorded():
 
 
 def test_the_script_makes_the_file_that_ships():
-    assert (HERE / SHIPPED[NAME]).read_bytes() == written(constructed())
-    assert (HERE / SHIPPED[NAME]).stat().st_size < 4096
+    assert path(NAME).read_bytes() == written(constructed())
+    assert path(NAME).stat().st_size < 4096
 
 
 @pytest.mark.parametrize("name", SHIPPED)
 def test_every_recording_that_ships_can_be_read_and_shown(name):
     found = recording(name)
     assert replace(found, q=found.q.half().float()).shape == found.shape
-    for layer in range(found.shape.layers):
+    for layer in found.shape.numbers:
         trace(Config.of(f"recorded:{name}", layer=layer))
 
 
@@ -238,6 +238,19 @@ def test_a_recording_comes_back_as_it_went():
         name: getattr(made, name) for name in (*file.WORDS, "tokens", "own")
     }
     assert back.shape == file.Shape(2, 2, 1, 14, 16, frozenset("qk"), made.own)
+
+
+def test_a_recording_may_say_which_layers_of_its_model_it_has():
+    back = read(written(replace(constructed(), chosen=(3, 17))), "made.npz")
+    assert back.chosen == back.shape.numbers == (3, 17)
+    assert read(npz({"layers": [0, 1]}), "made.npz").shape == constructed().shape
+    assert constructed().shape.numbers == (0, 1)
+
+
+def test_a_layer_that_was_not_recorded_is_moved_to_the_nearest():
+    config, notes = from_query({"source": "recorded:smollm2-street", "layer": "15"})
+    assert config == Config.of("recorded:smollm2-street", layer=16)
+    assert notes == ["there is no layer 15 among 1, 11, 13, 16, 17, 18 (counted from 0): layer moved to 16."]
 
 
 def test_its_limits_are_what_a_config_can_be():
@@ -305,8 +318,16 @@ HALF = np.float16
             "it.npz: q has 4,000 channels; 1 to 2,048 are allowed.",
         ),
         (npz(v=np.zeros(2**25, HALF)), "it.npz unpacks to 67,1"),
+        (
+            npz({"layers": []}),
+            "it.npz: layers=[] is not a list of whole numbers from 0 to 127, each greater than the one ",
+        ),
+        (npz({"layers": [3, 3]}), "it.npz: layers=[3, 3] is not a list of whole numbers from 0 to 127, each greater"),
+        (npz({"layers": [0, 128]}), "it.npz: layers=[0, 128] is not a list of whole numbers from 0 to 127"),
+        (npz({"layers": [False, True]}), "it.npz: layers=[False, True] is not a list of whole numbers"),
+        (npz({"layers": [3, 5, 7]}), "it.npz: layers names 3; q has 2."),
     ],
-    ids=range(29),
+    ids=range(34),
 )
 def test_a_file_that_is_no_recording_is_refused_by_name(data, message):
     with pytest.raises(RecordingError) as refusal:

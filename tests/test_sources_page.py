@@ -23,12 +23,13 @@ def link(test: AppTest) -> dict[str, str]:
     return {name: value if isinstance(value, str) else value[-1] for name, value in carried(test.query_params).items()}
 
 
+@pytest.mark.parametrize("query", [QUERY, {"source": "recorded:smollm2-code", "layer": "18"}], ids=["values", "none"])
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_every_page_shows_a_recording_or_says_what_would_have_it(page):
-    test = run(page, QUERY)
+def test_every_page_shows_a_recording_or_says_what_would_have_it(page, query):
+    test = run(page, query)
     assert not test.exception
     assert not test.warning
-    assert link(test) == QUERY
+    assert link(test) == query
     made = [button for button in test.button if button.label == "Made from the settings"]
     assert bool(made) == (page.stem in ("heads", "steps", "implementations"))  # on Heads: of its program
 
@@ -80,13 +81,31 @@ def test_a_recording_is_chosen_from_the_menu_and_what_was_set_comes_back_after_i
     assert knob(test, "tokens").value == 30
 
 
+def test_another_source_brings_its_own_mask_unless_somebody_has_set_one():
+    test = run(HEADS, {})
+    for source, mask, layer in (("minilm-street", "full", None), ("smollm2-street", "causal", 1), (NAME, "causal", 0)):
+        knob(test, "source").set_value(f"recorded:{source}")
+        test.run()
+        assert link(test) == {"source": f"recorded:{source}"}
+        assert knob(test, "mask").value == mask
+        assert layer is None or knob(test, "layer").value == layer
+    knob(test, "mask").set_value("window")
+    test.run()
+    knob(test, "source").set_value("recorded:minilm-street")
+    test.run()
+    assert link(test) == {"source": "recorded:minilm-street", "mask": "window"}
+    knob(test, "source").set_value("generated")
+    test.run()
+    assert link(test) == {"mask": "window"}
+
+
 def test_the_empty_state_leads_to_a_source_that_has_what_is_missing():
     test = run(STEPS, QUERY)
     said = [text.value.replace("\\", "") for text in test.markdown]
     assert "**Steps, from x to output, one matrix at a time**" in said
     assert any(
-        "needs the tokens as vectors (x) and the projections (W_q, W_k, W_v, W_o). The source “Recorded: two layers” has "
-        "queries, keys and values. What has all of it:" in each
+        "needs the tokens as vectors (x) and the projections (W_q, W_k, W_v, W_o). "
+        "The source “By hand: two layers” has queries, keys and values. What has all of it:" in each
         for each in said
     )
     next(button for button in test.button if button.label == "Made from the settings").click().run()

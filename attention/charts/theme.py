@@ -3,6 +3,7 @@
 Weights: Inferno (van der Walt and Smith 2015), even in lightness from black to yellow and safe for the colour-blind.
 Masked cells: a hatch of neutral greys, never a colour of the map. The query in focus is blue and drawn solid, a key
 green and drawn dashed; both lack red, which the map has from a tenth of its way on. Every head has a colour of its own.
+Numbers of whole heads have a map of one hue, olive, on which the blue frame of what is in focus is seen.
 """
 
 from __future__ import annotations
@@ -30,6 +31,14 @@ HIDDEN = "#858b97"  # in charts: what a mask hides, and bounds; a grey that can 
 RAW, DIVIDED = ("#c8553d", "#1a9e8f")  # dot products as they are, and divided by the square root of d_head
 BROKEN = "#d6336c"  # no number
 LESS, MORE = ("#b8651b", "#0f8f82")  # a difference below and above zero; zero is the ground itself, in either theme
+NUMBERS = (
+    "#131901",
+    "#313e03",
+    "#54661c",
+    "#7a9136",
+    "#a7c066",
+    "#ddf2af",
+)  # of whole heads; even in lightness, of one hue
 INFLUENCE = ("#1c103c", "#402584", "#6741ca", "#8d75eb", "#b6abf9")  # even in lightness; of one hue, as no weights are
 
 GRID_HEIGHT = 410

@@ -12,7 +12,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from attention.recorded.file import OWN, Recording, written
-from attention.recorded.shipped import HERE, SHIPPED
+from attention.recorded.shipped import path
 
 NAME = "two-layers"
 TEXT = "a heron stood by the weir . later a heron stood by the weir"
@@ -50,4 +50,4 @@ def _stacked(layers: list[list[Tensor]]) -> Float[Tensor, "l h n d"]:
 
 
 if __name__ == "__main__":
-    (HERE / SHIPPED[NAME]).write_bytes(written(constructed()))
+    path(NAME).write_bytes(written(constructed()))

@@ -6,6 +6,7 @@ meet in a score: positions that turn queries and keys have turned them; of float
     format    "attention recording 1"
     what      what was recorded, in a sentence; `weights`: whose they are; `license`: of all of it; `made`: how
     tokens    the n texts
+    layers    which layers of the model these are, counted from 0; where this is left out, 0, 1, 2 …
     mask      the rule of `masks.MASKS` that was in force, with its span
     scale     of `scores.SCALES`, with softcap, softmax, and positions: those that are added to scores, or "none"
 
@@ -22,6 +23,7 @@ import zipfile
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -57,7 +59,8 @@ class RecordingError(ValueError):
 class Shape:
     """What a source has: layers, heads, those with keys and values of their own, tokens, channels of a head, and parts.
 
-    `own`: what the knobs of its mask and of its scores say unless somebody sets them otherwise.
+    `own`: what the knobs of its mask and of its scores say unless somebody sets them otherwise. `chosen`: which layers of
+    its model they are, where these are not all from 0 on.
     """
 
     layers: int
@@ -67,11 +70,17 @@ class Shape:
     d_head: int
     has: frozenset[str]
     own: Mapping[str, Any]
+    chosen: tuple[int, ...] = ()
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """The layers as their model counts them, from 0."""
+        return self.chosen or tuple(range(self.layers))
 
 
 @dataclass(frozen=True, eq=False)
 class Recording:
-    """What a file has. `own`: the knobs of its mask and of how its scores became weights."""
+    """What a file has. `own`: the knobs of its mask and of how its scores became weights; `chosen`: as in `Shape`."""
 
     what: str
     weights: str
@@ -82,19 +91,21 @@ class Recording:
     k: Float[Tensor, "l g n d"]
     v: Float[Tensor, "l g n d"] | None = None
     own: Mapping[str, Any] = field(default_factory=lambda: dict(OWN))
+    chosen: tuple[int, ...] = ()
 
     @property
     def shape(self) -> Shape:
         """Its sizes and parts."""
         layers, heads, tokens, d_head = self.q.shape
         has = frozenset(name for name in ARRAYS if getattr(self, name) is not None)
-        return Shape(layers, heads, self.k.shape[1], tokens, d_head, has, self.own)
+        return Shape(layers, heads, self.k.shape[1], tokens, d_head, has, self.own, self.chosen)
 
 
 def written(recording: Recording) -> bytes:
     """The file of a recording, the same bytes for the same recording; numbers are rounded to float16."""
     about = {"format": FORMAT} | {name: getattr(recording, name) for name in WORDS}
     about |= {"tokens": list(recording.tokens), **recording.own}
+    about |= {"layers": list(recording.chosen)} if recording.chosen else {}
     arrays = {name: getattr(recording, name) for name in ARRAYS if getattr(recording, name) is not None}
     memory = io.BytesIO()
     given = {name: array.to(torch.float16).numpy() for name, array in arrays.items()}
@@ -108,8 +119,9 @@ def read(data: bytes, name: str) -> Recording:
     about = _about(arrays.pop("about"), name)
     parts = {part: _numbers(arrays[part], f"{name}: {part}") for part in ARRAYS if part in arrays}
     _fit(parts, len(about["tokens"]), name)
-    own = {knob: about[knob] for knob in OWN}
-    return Recording(**{word: about[word] for word in WORDS}, tokens=tuple(about["tokens"]), own=own, **parts)  # pyright: ignore[reportArgumentType]  words and arrays by name
+    chosen = _chosen(about, len(parts["q"]), name)
+    known = {word: about[word] for word in WORDS} | {"own": {knob: about[knob] for knob in OWN}, "chosen": chosen}
+    return Recording(tokens=tuple(about["tokens"]), **known, **parts)  # pyright: ignore[reportArgumentType]  words and arrays by name
 
 
 def _arrays(data: bytes, name: str) -> dict[str, np.ndarray]:
@@ -147,8 +159,10 @@ def _about(array: np.ndarray, name: str) -> dict[str, Any]:
         if entry not in about:
             raise RecordingError(f"{name}: {entry} is missing.")
     for entry, value in about.items():
-        if entry not in wanted:
-            raise RecordingError(f"{name}: {_short(entry)} is not a field. These are: {', '.join(wanted)}.")
+        if entry not in (*wanted, "layers"):
+            raise RecordingError(
+                f"{name}: {_short(entry)} is not a field. These are: {', '.join((*wanted, 'layers'))}."
+            )
         if problem := _problem(entry, value):
             raise RecordingError(f"{name}: {entry}={_short(value)} is not {problem}.")
     return about
@@ -163,12 +177,24 @@ def _problem(entry: str, value: Any) -> str:
     if entry == "tokens":
         sound = isinstance(value, list) and 2 <= len(value) <= TOKENS and all(_readable(text) for text in value)
         return "" if sound else f"a list of 2 to {TOKENS:,} texts"
+    if entry == "layers":
+        return (
+            ""
+            if _rising(value)
+            else f"a list of whole numbers from 0 to {LAYERS - 1}, each greater than the one before"
+        )
     if entry in CHOICES:
         return "" if isinstance(value, str) and value in CHOICES[entry] else f"one of: {', '.join(CHOICES[entry])}"
     low, high = RANGES[entry]
     kind = int if entry == "span" else (int, float)
     sound = isinstance(value, kind) and not isinstance(value, bool) and low <= value <= high
     return "" if sound else f"a {'whole ' * (kind is int)}number between {low:,} and {high:,}"
+
+
+def _rising(value: Any) -> bool:
+    if not isinstance(value, list) or not all(type(number) is int and 0 <= number < LAYERS for number in value):
+        return False
+    return len(value) > 0 and all(one < next for one, next in pairwise(value))
 
 
 def _readable(text: Any) -> bool:
@@ -202,6 +228,14 @@ def _fit(parts: dict[str, Tensor], tokens: int, name: str) -> None:
             raise RecordingError(f"{name}: q has {value:,} {what}; 1 to {most:,} are allowed.")
     if heads * n * n > CELLS:
         raise RecordingError(f"{name}: {heads} heads of {n} tokens; the most is {math.isqrt(CELLS // heads)}.")
+
+
+def _chosen(about: dict[str, Any], layers: int, name: str) -> tuple[int, ...]:
+    """Which layers of its model a file says it has, () where these are the first; raises RecordingError for other counts."""
+    chosen = tuple(about.get("layers", ()))
+    if chosen and len(chosen) != layers:
+        raise RecordingError(f"{name}: layers names {len(chosen)}; q has {layers}.")
+    return chosen if chosen != tuple(range(layers)) else ()
 
 
 def _short(value: Any) -> str:

@@ -25,7 +25,7 @@ class LackingError(LookupError):
 
 @dataclass(frozen=True)
 class Source:
-    """Where attention comes from: the kind of its origin, what that knows it by, and a layer, counted from 0."""
+    """Where attention comes from: the kind of its origin, what that knows it by, and a layer as its model counts it."""
 
     kind: str
     key: str = ""

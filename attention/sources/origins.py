@@ -10,6 +10,7 @@ from typing import Protocol
 
 from attention.config import GENERATED, Config, shape
 from attention.inputs import BEFORE
+from attention.recorded.shipped import SHIPPED
 from attention.sources.generated import Generated
 from attention.sources.given import PARTS, Given, Source, Tokens
 from attention.sources.recorded import Recorded
@@ -41,6 +42,7 @@ class Origin(Protocol):
 
 
 ORIGINS: dict[str, Origin] = {"generated": Generated(), "recorded": Recorded()}
+TITLES = {GENERATED: "Made from the settings"} | {f"recorded:{name}": each.title for name, each in SHIPPED.items()}
 
 
 def given(config: Config) -> Given:
@@ -76,14 +78,7 @@ def unit(config: Config) -> str:
 
 def named(source: str) -> str:
     """The name of a source for the reader."""
-    kind, _, key = source.partition(":")
-    return f"{kind.capitalize()}: {key.replace('-', ' ')}" if key else "Made from the settings"
-
-
-def many_layers(config: Config) -> int:
-    """How many layers the source of a config has."""
-    sizes = shape(config.source)
-    return sizes.layers if sizes else 1
+    return TITLES[source]
 
 
 def idle(name: str, config: Config) -> str:

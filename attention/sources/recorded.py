@@ -9,7 +9,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from attention.config import MAKING, Config
-from attention.recorded.shipped import recording
+from attention.recorded.shipped import SHIPPED, recording
 from attention.sources.given import Given, Source, Tokens
 
 SIZES: tuple[str, ...] = ("tokens", "heads", "d_model", "kv_heads", "positions")
@@ -38,13 +38,14 @@ class Recorded:
         return f"{found.what} Weights: {found.weights} License: {found.license}. Made: {found.made}."
 
     def label(self, source: Source, config: Config) -> str:
-        """That it was recorded."""
-        return "recorded"
+        """Of what it was recorded."""
+        return "recorded from a real model" if SHIPPED[source.key].learned else "constructed by hand"
 
     def given(self, source: Source, config: Config) -> Given:
         """One layer of the recording."""
         own, found = self.tokens(source, config), recording(source.key)
-        q, k, v = (None if part is None else part[source.layer] for part in (found.q, found.k, found.v))
+        at = found.shape.numbers.index(source.layer)
+        q, k, v = (None if part is None else part[at] for part in (found.q, found.k, found.v))
         parts = {"q": q, "k": _for_each(k, config.heads), "v": _for_each(v, config.heads)}
         return Given(config, own, own, config.rule, self.provenance(source, config), **parts)  # pyright: ignore[reportArgumentType]  tensors by name
 

@@ -186,8 +186,9 @@ def columns(found: Profile, seeing: bool) -> dict[str, list[Any]]:
 
 
 def npz(trace: Trace) -> bytes:
-    """The whole trace as a NumPy archive: weights (h q k), mask (q k), q k v context output x, and the link."""
-    parts = ("weights", "mask", "q", "k", "v", "context", "output", "x")
+    """The trace as a NumPy archive: weights (h q k), mask (q k), what there is of q k v context output x, and the link."""
+    needs = {"q": {"q"}, "k": {"k"}, "v": {"v"}, "context": {"v"}, "output": {"v", "projections"}, "x": {"x"}}
+    parts = ("weights", "mask", *(name for name, parts in needs.items() if trace.has >= parts))
     memory = io.BytesIO()
     arrays = {name: np.ascontiguousarray(getattr(trace, name).numpy()) for name in parts}
     np.savez_compressed(memory, link=np.array(link(trace.config)), **arrays)  # pyright: ignore[reportArgumentType]  arrays by name

@@ -12,12 +12,13 @@ from typing import Any
 import streamlit as st
 
 from attention.codec import CONFIGS
-from attention.config import DEFAULTS, GENERATED, KNOBS, Config, ConfigError, check, defaults
+from attention.config import DEFAULTS, GENERATED, KNOBS, Config, ConfigError, check, defaults, layers
+from attention.heads import NUMBERS
 from attention.inputs import INPUTS, SPLIT
 from attention.masks import COMBINATIONS, MASKS
 from attention.published import ROWS
 from attention.scores import POSITIONS, SCALES, SOFTMAXES
-from attention.sources.origins import idle, many_layers, named, provenance
+from attention.sources.origins import idle, named, provenance
 from attention.ui.controls import knobs
 from attention.ui.controls.kind import Change, Kind, Stops
 from attention.ui.controls.lengths import ends
@@ -158,8 +159,8 @@ def _as_recorded(config: Config) -> bool:
 
 
 def _layer(config: Config, change: Change) -> None:
-    if (layers := many_layers(config)) > 1:
-        knobs.menu("layer", config, range(layers), on_change=change)
+    if len(numbers := layers(config.source)) > 1:
+        knobs.menu("layer", config, numbers, on_change=change)
 
 
 def _seed(config: Config, change: Change) -> None:
@@ -184,12 +185,15 @@ SPECIAL = {
 
 
 def _known(config: Config, query: Mapping[str, Any]) -> tuple[Config, list[str]]:
-    """The same with the default implementation where the link names none: the core doesn't know their names."""
-    try:
-        check("implementation", config.implementation, replace(KNOBS["implementation"], choices=tuple(ROWS)))
-    except ConfigError as error:
-        return replace(config, implementation=DEFAULTS["implementation"]), [str(error)]
-    return config, []
+    """The same with the default where the link names no implementation, or no number of a head: the core below knows neither."""
+    notes = []
+    for name, choices in {"implementation": tuple(ROWS), "layer_map": (DEFAULTS["layer_map"], *NUMBERS)}.items():
+        try:
+            check(name, getattr(config, name), replace(KNOBS[name], choices=choices))
+        except ConfigError as error:
+            config = replace(config, **{name: DEFAULTS[name]})
+            notes.append(str(error))
+    return config, notes
 
 
 def _traceable(config: Config) -> tuple[Config, str]:

@@ -23,6 +23,16 @@ def _pinned(key: str) -> None:
     change(**{name: pin[name] for name in ("head", "query") if name in pin})
 
 
+def layered() -> None:
+    """A cell was clicked in the map of layers and heads, whose key is "layers". Each click has a turn of its own.
+
+    A browser says what is chosen, and nothing when the same is chosen again, whatever was chosen elsewhere meanwhile.
+    """
+    cells = (kept("layers") or {}).get("selection", {}).get("cell", [])
+    if cells:
+        change(map_turn=kept("map_turn", 0) + 1, **{name: cells[-1][name] for name in ("layer", "head")})
+
+
 def framed() -> None:
     """A rectangle was drawn in the large head, whose key is "focus"."""
     boxes = (kept("focus") or {}).get("selection", {}).get("box", [])

@@ -81,13 +81,14 @@ class Held(Generic[S]):
         changed, notes = values != before, []
         for name, value in values.items():
             if value == before[name]:
-                values[name] = self.wishes.get(name, value)
+                values[name] = self.wishes.get(name, before[name])  # of the right kind, where 0.0 was said for 0
                 continue
             try:
                 settings.check(name, value)
             except ConfigError as error:
                 values[name] = before[name]
                 notes.append(str(error))
+        values |= settings.followed(before, values)
         try:
             setting, moved = settings.fit(values)
         except ConfigError as error:

@@ -10,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from attention.analysis.head_roles import Role
 from attention.config import GENERATED, Config
-from attention.heads import NUMBERS, OF_TOKENS
+from attention.heads import EVERY
 from attention.sources.origins import named
 from attention.tables import rows as tables
 from attention.ui import provenance
@@ -37,7 +37,7 @@ def look(config: Config) -> object:
 
 
 def _said(config: Config) -> str:
-    recorded = f" of layer {config.layer}, {named(config.source).lower()}," if config.source != GENERATED else ""
+    recorded = f" of layer {config.layer} of “{plain(named(config.source))}”" if config.source != GENERATED else ""
     return (
         f"**Heads.** {provenance.beside(config)} "
         f"{config.heads} head{'s' * (config.heads > 1)}{recorded} over {config.tokens:,} tokens. A row is a "
@@ -77,7 +77,7 @@ def beside() -> list[DeltaGenerator]:
 
 def numbers(found: dict[str, list[float]]) -> None:
     """The numbers of every head, as a table."""
-    units = ", ".join(f"{number.label.lower()} in {number.unit}" for number in NUMBERS.values() if number.unit)
+    units = ", ".join(f"{number.label.lower()} in {number.unit}" for number in EVERY.values() if number.unit)
     st.markdown(
         f"**Numbers of every head.** Means over queries that see a key; {units}. Point at a title for its formula."
     )
@@ -85,7 +85,7 @@ def numbers(found: dict[str, list[float]]) -> None:
         name: st.column_config.NumberColumn(
             number.label, help=f"{number.formula} ({number.unit})" if number.unit else number.formula, format="%.3f"
         )
-        for name, number in (NUMBERS | OF_TOKENS).items()
+        for name, number in EVERY.items()
         if name in found
     }
     height = min(400, 37 + 35 * len(found["head"]))

