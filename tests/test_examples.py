@@ -68,6 +68,7 @@ def holds_at_any_length(config: Config) -> bool:
 HOLDS: dict[str, Callable[[Config], bool]] = {
     "roles": lambda config: names(config)[:3] == ["same word", "one back", "first word"],
     "induction": continues,
+    "real": lambda config: names(config)[config.head] == "induction",
     "sink": lambda config: float(trace(config).weights[config.head, :, 0].mean()) > 0.9,
     "temperature": lambda config: back(Config(), 1) > 0.9 and back(config, 1) < 0.4,
     "unscaled": lambda config: float(trace(config).weights[0, 2:].amax(-1).mean()) > 0.9,
@@ -76,7 +77,7 @@ HOLDS: dict[str, Callable[[Config], bool]] = {
     "blind": lambda config: bool(
         (~trace(config).mask.any(-1)).any() and trace(config).weights[:, ~trace(config).mask.any(-1)].sum() == 0
     ),
-    "window": lambda config: reach(config.rule, config.tokens, config.span, config.depth)[1] == 16,
+    "window": lambda config: reach(config.rule, config.tokens, config.span, config.depth) == (16, 0),
     "packing": packed,
     "alibi": lambda config: distance(config, 0) < 5 < 10 < distance(config, 7),
     "grouped": quarter,

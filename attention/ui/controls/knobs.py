@@ -15,11 +15,12 @@ import streamlit as st
 
 from attention.codec import CONFIGS
 from attention.config import Config
+from attention.examples import TOURS, Tour
 from attention.settings import Knob, Settings
 from attention.timing.sweep import SWEEPS, Sweep
 from attention.ui.controls.reasons import why
 
-SETTINGS: dict[type, Settings[Any]] = {Config: CONFIGS, Sweep: SWEEPS}
+SETTINGS: dict[type, Settings[Any]] = {Config: CONFIGS, Sweep: SWEEPS, Tour: TOURS}
 
 
 def segments(name: str, setting: Any, **more: Any) -> None:
