@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from io import BytesIO
+from urllib.parse import parse_qsl
 
 import pytest
 import torch
@@ -127,7 +128,9 @@ def test_the_cards_lead_where_they_say():
     assert not test.exception
     links = test.get("page_link")
     assert len(links) == len(EXAMPLES)
-    for name in EXAMPLES:
+    for name, card in zip(EXAMPLES, links, strict=True):
+        query = dict(parse_qsl(card.proto.query_string, keep_blank_values=True))
+        assert query and from_query(query) == (EXAMPLES[name].config, [])
         assert any(EXAMPLES[name].title in text.value for text in test.markdown)
 
 

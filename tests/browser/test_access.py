@@ -39,6 +39,7 @@ SCREENS = {  # links, and how many charts each has
     **{f"{ROW}={LESSON}&row_detail={detail}": 5 for detail in KNOBS["row_detail"].choices},
     f"{ROW}=position-weights&version=as+printed": 4,
     "timing": 0,
+    "examples": 0,
 }
 # WCAG 2.2 asks for contrast of what can be used (1.4.3), and axe takes no label for that of a slider which can't be moved.
 FADED = '.stSlider:has(input:disabled) [data-testid="stWidgetLabel"]'

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attention.codec import to_query
+from attention.codec import EDITIONS, to_query
 from attention.examples import EXAMPLES, Example, Tour
+from attention.settings import EDITION
 from attention.ui import compute
 from attention.ui.words import plain
 
 IN_A_ROW = 3
+NEWEST = {EDITION: str(len(EDITIONS))}  # the defaults, whatever the page of this link has shown before
 
 
 def view(tour: Tour) -> None:
@@ -36,5 +38,5 @@ def _card(name: str, example: Example) -> None:
         f"pages/{example.page}.py",
         label=f"Open on {example.page.capitalize()}",
         icon=":material/arrow_forward:",
-        query_params=to_query(example.config),
+        query_params=to_query(example.config) or NEWEST,
     )
