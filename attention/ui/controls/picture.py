@@ -25,7 +25,7 @@ from attention.ui.controls.lengths import ends
 from attention.ui.controls.reasons import why
 from attention.ui.words import plain
 
-FIRST = ("tokens", "heads", "d_model", "mask", "span", "combine", "scale", "temperature")
+FIRST = ("source", "layer", "tokens", "heads", "d_model", "mask", "span", "combine", "scale", "temperature")
 RULES = {
     "mask": MASKS,
     "second": MASKS,
@@ -35,9 +35,10 @@ RULES = {
     "softmax": SOFTMAXES,
     "input": INPUTS,
 }
-SOURCE = ("source", "layer", "input", "text", "projections", "seed")
+MADE = ("input", "text", "projections", "seed")
+BEFORE = ("source", "layer", *MADE)  # what is there before mask and scale act on it
 ADVANCED = tuple(name for name, knob in KNOBS.items() if knob.advanced)
-NAMES = frozenset((*FIRST, "second", *SOURCE, *ADVANCED))  # every knob that has its widget here
+NAMES = frozenset((*FIRST, "second", *MADE, *ADVANCED))  # every knob that has its widget here
 
 
 def draw(config: Config, stops: Stops, change: Change) -> None:
@@ -45,7 +46,8 @@ def draw(config: Config, stops: Stops, change: Change) -> None:
     for name in FIRST:
         widget(name, config, stops, change)
     with st.expander("Input and projections", icon=":material/input:"):
-        for name in SOURCE:
+        _recorded(config, change)
+        for name in MADE:
             widget(name, config, stops, change)
     with st.expander("Advanced", icon=":material/tune:"):
         for name in ADVANCED:
@@ -133,8 +135,11 @@ def _typed(config: Config) -> bool:
 
 
 def _source(config: Config, change: Change) -> None:
-    """The menu and, of what was not made from the settings, who made it and the way back to how it was."""
     knobs.menu("source", config, format_func=named, on_change=change)
+
+
+def _recorded(config: Config, change: Change) -> None:
+    """Of what was not made from the settings, who made it and the way back to how it was."""
     if config.source == GENERATED:
         return
     st.caption(plain(provenance(config)))
@@ -151,7 +156,7 @@ def _source(config: Config, change: Change) -> None:
 def _own(config: Config) -> dict[str, Any]:
     """The knobs that act on what a source has, as they were there."""
     acts = [name for name, knob in KNOBS.items() if knob.about == "tensors" and not idle(name, config)]
-    return {name: value for name, value in defaults(config.source).items() if name in acts and name not in SOURCE}
+    return {name: value for name, value in defaults(config.source).items() if name in acts and name not in BEFORE}
 
 
 def _as_recorded(config: Config) -> bool:
