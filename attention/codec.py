@@ -11,7 +11,12 @@ from typing import Any
 from attention.config import Config, brought, decided, fitted, misfit
 from attention.settings import Settings, short
 
-EDITIONS: tuple[dict[str, Any], ...] = ({},)  # of the defaults, from the first on: what they were where changed since
+EDITIONS: tuple[
+    dict[str, Any], ...
+] = (  # of the defaults, from the first on: what they were where they have changed since
+    {"colors": "linear"},
+    {},
+)
 RENAMED = {"layers": "depth"}  # knobs by the names that links may still have
 
 

@@ -5,12 +5,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import torch
 from hypothesis import strategies as st
 from torch import Tensor
 
+from attention.codec import EDITIONS
 from attention.config import GENERATED, KNOBS, Config, fitted
 
 SMALL = {
@@ -52,6 +54,21 @@ def configs(draw: st.DrawFn, **fixed: Any) -> Config:
     fixed = {"source": GENERATED} | fixed
     drawn = {name: draw(values(name, SMALL.get(name))) for name in KNOBS if name not in fixed}
     return Config(**fitted(drawn | fixed))
+
+
+def unversioned(**values: Any) -> Config:
+    """What a link of these values opens that names no edition of the defaults: what it opened at first."""
+    return Config(**{**EDITIONS[0], **values})
+
+
+def newest(query: Mapping[str, str]) -> dict[str, str]:
+    """The entries of a link as it is shared now: with the edition that its defaults are of, where it says anything."""
+    return {"v": str(len(EDITIONS)), **query} if query else {}
+
+
+def carried(query: Mapping[str, Any]) -> dict[str, Any]:
+    """What a link says, apart from the edition."""
+    return {name: value for name, value in dict(query).items() if name != "v"}
 
 
 def normal(seed: int, *shape: int, dtype: torch.dtype = torch.float32) -> Tensor:

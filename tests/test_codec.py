@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from attention import Config
 from attention.codec import fit, from_query, link, to_query
 from attention.config import DEFAULTS, KNOBS
-from tests.strategies import configs, values
+from tests.strategies import configs, unversioned, values
 from tests.unchecked import unchecked
 
 laws = settings(deadline=None, max_examples=150)
@@ -69,7 +69,7 @@ def test_nothing_in_a_link_raises(query):
 def test_what_is_not_text_is_named_and_ignored(query):
     with unchecked():
         config, notes = from_query(query)
-    assert config == Config()
+    assert config == unversioned()
     assert [note.split("=")[0] for note in notes] == list(query)
     assert all(note.endswith("is not text, as values in a link are.") for note in notes)
 
@@ -111,7 +111,7 @@ def test_a_note_names_what_could_not_be_used_and_why(query, notes):
 @pytest.mark.parametrize("text", ["a\0b", "\x7f", "\ud800", "\u202e", "x" * 2001, "x" * 10_000_000])
 def test_text_that_cannot_be_drawn_is_named_briefly(text):
     config, (note,) = from_query({"text": text, "heads": "4"})
-    assert config == Config(heads=4)
+    assert config == unversioned(heads=4)
     assert note.startswith("text='")
     assert "is not printable text of at most 2,000 characters." in note
     assert len(note) < 300
@@ -119,21 +119,21 @@ def test_text_that_cannot_be_drawn_is_named_briefly(text):
 
 
 def test_the_last_of_several_counts():
-    assert from_query({"tokens": ["4", "5"]}) == (Config(tokens=5), [])
+    assert from_query({"tokens": ["4", "5"]}) == (unversioned(tokens=5), [])
 
 
 def test_choices_may_be_written_in_capitals():
-    assert from_query({"mask": "FULL", "scale": "None"}) == (Config(mask="full", scale="none"), [])
+    assert from_query({"mask": "FULL", "scale": "None"}) == (unversioned(mask="full", scale="none"), [])
 
 
 def test_only_what_differs_from_the_defaults_is_in_a_link():
     assert to_query(Config()) == {}
     assert link(Config()) == ""
-    assert to_query(Config(heads=4, text="a b")) == {"heads": "4", "text": "a b"}
-    assert link(Config(scale="1/d_head", text="a&b=ü")) == "scale=1%2Fd_head&text=a%26b%3D%C3%BC"
+    assert to_query(Config(heads=4, text="a b")) == {"v": "2", "heads": "4", "text": "a b"}
+    assert link(Config(scale="1/d_head", text="a&b=ü")) == "v=2&scale=1%2Fd_head&text=a%26b%3D%C3%BC"
 
 
 def test_a_link_with_everything_wrong_is_the_default_with_a_note_each():
     config, notes = from_query(dict.fromkeys(KNOBS, "\0"))
-    assert config == Config()
+    assert config == unversioned()
     assert [note.split("=")[0] for note in notes] == list(KNOBS)

@@ -50,7 +50,7 @@ def test_the_link_carries_both_masks(config):
 
 
 def test_a_mask_alone_leaves_the_link_as_it_is():
-    assert to_query(Config(mask="window")) == {"mask": "window"}
+    assert to_query(Config(mask="window")) == {"v": "2", "mask": "window"}
     assert Config(mask="window").rule is MASKS["window"]
     assert Config(mask="window").rule_name == "window"
 

@@ -13,6 +13,7 @@ from attention.tables import rows as tables
 from attention.ui import compute
 from attention.ui.views import heads_long
 from attention.wire import cells
+from tests.strategies import carried
 from tests.test_pages import PAGES, ROOT, run, said
 
 LINK = {"tokens": "1500", "heads": "2", "d_model": "16", "input": "refrain"}
@@ -36,7 +37,7 @@ def words(test) -> str:
 
 def test_a_long_sequence_is_drawn_and_its_row_is_exact():
     test = finished(LINK)
-    assert not test.warning and dict(test.query_params) == LINK
+    assert not test.warning and carried(test.query_params) == LINK
     weights = trace(CONFIG).weights[0, -1]
     shown = tables.described(CONFIG, weights, torch.ones(1500, dtype=torch.bool))
     assert f"Query 1499 in head 0, exactly: entropy {shown.entropy:.2f} nats; {shown.holding:,} of 1,500" in words(test)
@@ -87,7 +88,7 @@ def test_a_range_is_within_its_tokens(text):
 @pytest.mark.parametrize("page", [page for page in PAGES if page.stem != "heads"], ids=lambda page: page.stem)
 def test_other_pages_show_the_first_tokens_and_say_so(page):
     test = run(page, LINK)
-    assert not test.exception and dict(test.query_params) == LINK
+    assert not test.exception and carried(test.query_params) == LINK
     assert "1,024 of 1,500 tokens" in words(test)
 
 

@@ -10,13 +10,14 @@ from streamlit.testing.v1 import AppTest
 from attention.config import Config
 from attention.published import ROWS
 from attention.published.compare import compare
+from tests.strategies import carried, newest
 
 PAGE = str(Path(__file__).parents[1] / "pages" / "implementations.py")
 
 
 def opened(**query: str) -> AppTest:
     test = AppTest.from_file(PAGE, default_timeout=60)
-    test.query_params.update(query)
+    test.query_params.update(newest(query))
     return test.run()
 
 
@@ -69,7 +70,7 @@ def test_a_row_that_nobody_knows_is_said_and_the_default_taken():
     assert "implementation='fusd' is not one of: single-unscaled," in said(test)
     assert "Did you mean 'fused'?" in said(test)
     assert ROWS["fused"].lesson in said(test)
-    assert dict(test.query_params) == {"tokens": "6", "d_model": "16"}
+    assert carried(test.query_params) == {"tokens": "6", "d_model": "16"}
     evil = opened(implementation="[x](http://evil.example)", tokens="6", d_model="16")
     assert "\\[x\\]\\(http" in evil.warning[0].value
 

@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 from attention import Config, trace
 from attention.analysis.number_types import limits
 from attention.heads import row_entropy
+from tests.strategies import carried
 from tests.test_pages import run, said
 
 PAGE = Path(__file__).parents[1] / "pages" / "softmax.py"
@@ -62,7 +63,7 @@ def test_the_controls_move_the_link_and_the_row():
     test.selectbox(key="head").set_value(3).run()
     test.selectbox(key="query").set_value(9).run()
     test.segmented_control(key="order").set_value("weight").run()
-    assert dict(test.query_params) == {"head": "3", "query": "9", "order": "weight"}
+    assert carried(test.query_params) == {"head": "3", "query": "9", "order": "weight"}
     config = Config(head=3, query=9)
     assert tables(test)[0]["weights"] == trace(config).weights[3, 9].tolist()
     assert tables(test)[0]["place"] != list(range(18))
@@ -83,7 +84,7 @@ def test_no_scaling_is_one_click_away_and_back():
     assert test.selectbox(key="scale").value == "none"
     assert "times 1 (scale" in words(test)
     test.button(key="unscale").click().run()
-    assert dict(test.query_params) == {"topic": "scaling"}
+    assert carried(test.query_params) == {"topic": "scaling"}
 
 
 def test_the_temperature_moves_the_mark():
@@ -123,7 +124,7 @@ def test_the_answer_is_hidden_until_it_is_asked_for(query, answer):
     assert f"**{answer}.**" in "\n".join(each.value for each in [*test.info, *test.success])
     assert bool(test.success) == (answer == "as before")
     assert len(tables(test)) == len(TOPICS["row"])
-    assert dict(test.query_params) == setting | {"predict": "temperature"}
+    assert carried(test.query_params) == setting | {"predict": "temperature"}
 
 
 def test_another_setting_closes_the_question_again():
@@ -137,14 +138,14 @@ def test_another_setting_closes_the_question_again():
     assert not test.toggle[0].value
     assert len(tables(test)) == 1
     test.button(key="end").click().run()
-    assert dict(test.query_params) == {"temperature": "5.0"}
+    assert carried(test.query_params) == {"temperature": "5.0"}
     assert len(tables(test)) == len(TOPICS["row"])
 
 
 def test_a_question_is_asked_by_a_button():
     test = run(PAGE, {})
     test.button(key="ask temperature").click().run()
-    assert dict(test.query_params) == {"predict": "temperature"}
+    assert carried(test.query_params) == {"predict": "temperature"}
     assert "Predict, then reveal" in words(test)
 
 

@@ -26,7 +26,7 @@ from attention.sources.origins import ORIGINS, has, idle, tokens
 from attention.sources.origins import given as layer_of
 from attention.steps.values import values
 from attention.trace import attended
-from tests.strategies import configs, normal
+from tests.strategies import configs, normal, unversioned
 
 TWO = f"recorded:{NAME}"
 RECORDED = [source for source in SOURCES if source != "generated"]
@@ -50,13 +50,13 @@ def test_every_source_has_an_origin_and_knobs_that_fit_it(source):
 @every
 def test_a_link_of_a_source_alone_opens_it_as_it_is(source):
     config = Config.of(source)
-    assert to_query(config) == ({} if source == "generated" else {"source": source})
-    assert from_query({"source": source}) == (config, [])
+    assert to_query(config) == ({} if source == "generated" else {"v": "2", "source": source})
+    assert from_query({"v": "2", "source": source}) == (config, [])
     assert all(getattr(config, name) == value for name, value in defaults(source).items() if name != "source")
 
 
 def test_what_a_source_decides_is_named_and_ignored_in_a_link():
-    config, notes = from_query({"source": TWO, "tokens": "40", "seed": "7", "mask": "full", "layer": "5"})
+    config, notes = from_query({"v": "2", "source": TWO, "tokens": "40", "seed": "7", "mask": "full", "layer": "5"})
     assert config == Config.of(TWO, mask="full", layer=1)
     assert notes == [
         "tokens=40: the source recorded:two-layers decides that; it was ignored.",
@@ -64,14 +64,14 @@ def test_what_a_source_decides_is_named_and_ignored_in_a_link():
         "there is no layer 5 among 2 (counted from 0): layer moved to 1.",
     ]
     assert from_query({"layer": "1"}) == (
-        Config(),
+        unversioned(),
         ["layer=1: the source generated decides that; it was ignored."],
     )
 
 
 def test_a_name_that_is_none_keeps_the_default_and_says_so():
     config, notes = from_query({"source": "recorded:two-layer"})
-    assert config == Config()
+    assert config == unversioned()
     assert notes == [
         "source='recorded:two-layer' is not one of: generated, recorded:two-layers. Did you mean 'recorded:two-layers'?"
     ]

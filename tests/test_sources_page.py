@@ -10,6 +10,7 @@ from attention.recorded.constructed import NAME
 from attention.recorded.shipped import recording
 from attention.ui.controls import picture
 from attention.ui.views import heads
+from tests.strategies import carried
 from tests.test_pages import PAGES, ROOT, run
 
 TWO = f"recorded:{NAME}"
@@ -19,7 +20,7 @@ HEADS, STEPS = (ROOT / "pages" / f"{name}.py" for name in ("heads", "steps"))
 
 def link(test: AppTest) -> dict[str, str]:
     """What the address bar says; a link's own values are texts, written ones lists."""
-    return {name: value if isinstance(value, str) else value[-1] for name, value in test.query_params.items()}
+    return {name: value if isinstance(value, str) else value[-1] for name, value in carried(test.query_params).items()}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)

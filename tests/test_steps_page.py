@@ -19,13 +19,14 @@ from attention.steps.values import values
 from attention.tables.rows import costs, quantity
 from attention.ui.views.steps import nearest
 from attention.wire.matrix_cells import drawn
+from tests.strategies import carried, newest
 
 PAGE = Path(__file__).parents[1] / "pages" / "steps.py"
 
 
 def run(**query: str) -> AppTest:
     test = AppTest.from_file(str(PAGE), default_timeout=60)
-    test.query_params.update(query)
+    test.query_params.update(newest(query))
     return test.run()
 
 
@@ -37,7 +38,7 @@ def test_buttons_and_slider_move_the_step_and_the_link():
     test = run()
     assert test.select_slider(key="step").value == "scores" and "Every query against every key" in words(test)
     test.button(key="step_on").click().run()
-    assert dict(test.query_params) == {"step": "scaled"}
+    assert carried(test.query_params) == {"step": "scaled"}
     assert r"s \cdot \frac{1}{\sqrt{d}}" in words(test)
     test.select_slider(key="step").set_value("x").run()
     assert test.button(key="step_back").disabled and not test.button(key="step_on").disabled
@@ -45,7 +46,7 @@ def test_buttons_and_slider_move_the_step_and_the_link():
     assert test.button(key="step_on").disabled
     assert "`b q c` = 1 × 18 × 512 · 36.9 kB · 9.44 MFLOP" in words(test)
     test.segmented_control(key="steps").set_value("all").run()
-    assert dict(test.query_params) == {"step": "output", "steps": "all"}
+    assert carried(test.query_params) == {"step": "output", "steps": "all"}
     assert test.select_slider(key="step").disabled
     assert not test.exception
 
@@ -55,7 +56,7 @@ def test_another_sequence_and_another_width():
     test.number_input(key="keys").set_value(7).run()
     test.number_input(key="d_v").set_value(16).run()
     assert not test.exception
-    assert dict(test.query_params) == {"step": "weights", "keys": "7", "d_v": "16"}
+    assert carried(test.query_params) == {"step": "weights", "keys": "7", "d_v": "16"}
     assert "Cross-attention" in words(test) and "`b h q k` = 1 × 8 × 18 × 7" in words(test)
     assert "equals scaled_dot_product_attention" in words(test)
 
@@ -64,7 +65,7 @@ def test_a_step_that_the_settings_do_not_have():
     test = run(step="capped")
     assert "no step “capped”; shown is “scaled”" in words(test)
     test.button(key="step_on").click().run()
-    assert dict(test.query_params) == {"step": "mask"}
+    assert carried(test.query_params) == {"step": "mask"}
     assert "shown is" not in words(test)
     assert nearest("embedded x", ["x", "W_q"]) == "x" and nearest("sines y", ["x", "W_q"]) == "x"
 

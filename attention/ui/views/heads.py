@@ -19,7 +19,6 @@ from attention.ui.lacking import lacking
 from attention.ui.session import gestures, page, pause
 from attention.ui.views import grouping, heads_long, questions
 from attention.ui.views import heads_parts as parts
-from attention.ui.words import plain
 
 WINDOW = ("rows", "cols")  # knobs of what is shown large
 PROGRAM = "a PyTorch program that computes exactly these weights"
@@ -52,13 +51,10 @@ def _row(trace: Trace) -> None:
         f"Query {found.query}{name} in head {found.head}: entropy {found.entropy:.2f} nats; "
         f"{found.holding} of {found.seeing} keys that it sees hold 90 %, the heaviest {found.greatest:.3g}"
     )
-    st.caption(
-        plain(text + parts.faint(trace.config, found))
-        if found.seeing
-        else f"Query {found.query}{plain(name)} sees no key."
-    )
+    scale, seeing = parts.bars(trace.config, found)
+    parts.said_of_row(text if found.seeing else f"Query {found.query}{name} sees no key.", trace.config, scale)
     names = tuple(tables.labels(trace.config)) if trace.config.tokens <= row.LABELLED else ()
-    spec = row.weights(names, trace.config.tokens, trace.config.colors)
+    spec = row.weights(names, trace.config.tokens, scale, seeing)
     spec = spec if found.seeing else empty(spec)
     st.vega_lite_chart(
         pa.table(found.keys), spec, key="row", width="stretch", alt="Bars by key: weights of the query in focus"
@@ -86,11 +82,12 @@ def _head(config: Config) -> None:
         parts.numbers(compute.heads.numbers(config.tensors))
 
 
-def _zoom(config: Config, cells: Float[Tensor, "q k"], tile: int) -> None:
+def _zoom(config: Config, cells: Float[Tensor, "q k"], tile: int, seeing: Float[Tensor, "q k"]) -> None:
     """The large head: a rectangle that is dragged on it is drawn anew as finely as there are pixels, and back."""
     rows, cols = config.window
     names = tables.labels(config)
-    figure = heatmap.selectable(cells, tile, config.colors, names, config.row, (rows[0], cols[0]))
+    first = rows[0], cols[0]
+    figure = heatmap.selectable(cells, tile, config.color_scale, names, config.row, first, seeing)
     st.plotly_chart(
         figure,
         key="focus",
