@@ -111,16 +111,17 @@ export function greatest(codes) {
 }
 
 /**
- * How many keys the query of a cell sees: of the query that has the greatest weight, or the mean of the tile's.
+ * Where it stands how many keys the query of a cell sees: at the query that has the greatest weight, or at its row of
+ * tiles.
  * @param {Data} data
  * @param {number} head
  * @param {number} index
  */
-function sightOf({ seeing, places, codes, columns, tile, queries }, head, index) {
+function sightAt({ places, codes, columns, tile, queries }, head, index) {
   const row = Math.floor(index / columns);
-  if (!places) return seeing[head][row];
+  if (!places) return row;
   const place = places[head * codes[head].length + index];
-  return seeing[head][Math.min(queries - 1, row * tile + Math.floor(place / tile))];
+  return Math.min(queries - 1, row * tile + Math.floor(place / tile));
 }
 
 /**
@@ -130,9 +131,10 @@ function sightOf({ seeing, places, codes, columns, tile, queries }, head, index)
  */
 function shades(data, head) {
   const codes = data.codes[head], table = colorTable(data), top = RAMP - 1, found = new Float32Array(codes.length);
-  const even = data.colors === "times even", gain = gainOf(data, head), lift = top / (2 * Math.log10(data.times));
+  const even = data.colors === "times even", gain = gainOf(data, head), decade = top / (2 * Math.log10(data.times));
+  const lifts = even ? data.seeing[head].map((keys) => decade * Math.log10(keys)) : [];
   for (let i = 0; i < codes.length; i++) {
-    const at = even ? table[codes[i]] + lift * Math.log10(sightOf(data, head, i)) : table[codes[i]] * gain;
+    const at = even ? table[codes[i]] + lifts[sightAt(data, head, i)] : table[codes[i]] * gain;
     found[i] = codes[i] === MASKED ? -1 : Math.min(top, Math.max(0, at));
   }
   return found;
@@ -218,7 +220,7 @@ export function cellAt(data, head, row, column) {
   const index = row * columns + column, code = data.codes[head][index];
   const place = data.places ? data.places[head * rows * columns + index] : 0;
   return {
-    head, row, column, code, weight: weightsOf(data)[code], sight: sightOf(data, head, index),
+    head, row, column, code, weight: weightsOf(data)[code], sight: data.seeing[head][sightAt(data, head, index)],
     query: Math.min(queries - 1, row * tile + Math.floor(place / tile)),
     key: Math.min(keys - 1, column * tile + (place % tile)),
     tall: Math.min(tile, queries - row * tile), broad: Math.min(tile, keys - column * tile),
@@ -238,7 +240,7 @@ export function greatestCell(data, head, rows, columns) {
   const codes = data.codes[head], weights = weightsOf(data), even = data.colors === "times even";
   const at = (/** @type {number} */ r, /** @type {number} */ c) => {
     const index = r * data.columns + c, code = codes[index];
-    if (even && code !== MASKED) return weights[code] * sightOf(data, head, index);
+    if (even && code !== MASKED) return weights[code] * data.seeing[head][sightAt(data, head, index)];
     return code - 1;  // what is masked is below 0
   };
   let most = at(row, column);

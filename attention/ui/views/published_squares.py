@@ -50,7 +50,8 @@ def pictures(config: Config, name: str, printed: bool, found: Comparison) -> Non
     where = f", head {head}{_first(config)}"
     above, below = st.columns(2, gap="medium"), st.columns(2, gap="medium")
     with above[0]:
-        st.caption(f"Weights of the reference{where}")
+        scaled = ", times even" if shown.color_scale == "times even" else ""
+        st.caption(f"Weights of the reference{where}{scaled}")
         square, tile, seeing = _square(found.reference[head], found.mask)
         _plot(heatmap.weights(square, tile, shown.color_scale, [], seeing=seeing), "reference")
     with above[1]:
