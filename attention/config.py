@@ -26,6 +26,7 @@ from attention.settings import whole as _whole
 CELLS = 16_000_000  # weights of one trace, heads x tokens x tokens, at the most: 64 MB in float32
 CHANNELS = 2**25  # channels of all tokens together at the most: 128 MB in float32
 LONGEST = 2**16  # tokens
+LINEAR = 32  # tokens up to which weights are seen on a scale from 0 to 1
 SHOWN = 1024  # tokens whose weights are computed all at once, where CELLS allows it
 LAST = -1  # the query in focus, where none was chosen: the last token
 # Every matrix that a pass may have, in the order in which they are computed; what a config has of them: steps/plan.py.
@@ -90,7 +91,8 @@ class Config:
     seed: int = _whole(0, 0, 9999, "Seed", "Another seed draws other vectors and other projections.")
     head: int = _whole(0, 0, 31, "Head in focus", "The head that is drawn large.", about="focus")
     query: int = _whole(LAST, LAST, LONGEST - 1, "Query in focus", "The token whose row of weights is drawn. -1 is the last one.", about="focus")
-    colors: str = _choice("linear", ("linear", "log", "own maximum"), "Colour scale", "Linear: 0 to 1 in every head. Log: 0.0001 to 1. Own maximum: each head from 0 to its greatest weight.", about="view")
+    colors: str = _choice("auto", ("auto", "linear", "log", "times even", "own maximum"), "Colour scale", "Auto: linear up to 32 tokens, times even beyond. Linear: 0 to 1 in every head. Log: 0.0001 to 1. Times even: a weight over its even share, which is 1 / keys in sight; logarithmic, from 1/100 over 1 in the middle to 100. Own maximum: each head from 0 to its greatest weight, queries that see but one key aside.", about="view")
+    axis: str = _choice("auto", ("auto", "linear", "log"), "Axis of the row", "Auto: as the colours are. Linear: from 0 to the greatest weight of the row. Log: from a hundredth of the even share.", about="view")
     pool: str = _choice("max", ("max", "mean"), "Pooling", "Where a head has more cells than pixels. Max: a pixel shows the greatest weight under it; no hot cell is lost, broad faint attention looks sparse. Mean: brightness adds up; a single hot cell fades.", about="view")
     rows: str = _text("", 11, "Queries that are drawn large", "The first and the last, as in 100-611; nothing for all.", form=RANGE, formed=RANGED, about="view")
     cols: str = _text("", 11, "Keys that are drawn large", "The first and the last, as in 100-611; nothing for all.", form=RANGE, formed=RANGED, about="view")
@@ -161,6 +163,17 @@ class Config:
     def row(self) -> int:
         """The query in focus as a position from 0."""
         return self.query if self.query != LAST else self.tokens - 1
+
+    @property
+    def color_scale(self) -> str:
+        """The scale of colours that is in force: the one that was chosen, or that of the length."""
+        return self.colors if self.colors != "auto" else "linear" if self.tokens <= LINEAR else "times even"
+
+    @property
+    def color_reason(self) -> str:
+        """Why that scale is in force, where nobody chose it: `auto: linear up to 32 tokens`."""
+        side = "up to" if self.tokens <= LINEAR else "beyond"
+        return f"auto: {self.color_scale} {side} {LINEAR} tokens" if self.colors == "auto" else ""
 
     @property
     def window(self) -> tuple[tuple[int, int], tuple[int, int]]:

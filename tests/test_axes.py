@@ -10,11 +10,11 @@ import pytest
 from attention.charts import distribution, lesson, precision, row, scaling, shares, stages
 from attention.config import KNOBS
 
-COLORS = KNOBS["colors"].choices
+COLORS = [name for name in KNOBS["colors"].choices if name != "auto"]
 SPECS = {
-    **{f"row {keys} {colors}": row.weights((), keys, colors) for keys in (4, 60) for colors in COLORS},
-    **{f"stages {colors}": stages.panels((), 4, 1.0, 1.0, colors) for colors in COLORS},
-    **{f"variants {colors}": stages.variants(("a", "b"), (), 4, colors) for colors in COLORS},
+    **{f"row {keys} {colors}": row.weights((), keys, colors, 3) for keys in (4, 60) for colors in COLORS},
+    **{f"stages {colors}": stages.panels((), 4, 1.0, 1.0, colors, 3) for colors in COLORS},
+    **{f"variants {colors}": stages.variants(("a", "b"), (), 4, colors, 3) for colors in COLORS},
     "given": stages.given("weights", (), 4, 1.0),
     "mass": stages.mass(4),
     "by head": shares.by_head(2, 0, "share"),

@@ -140,7 +140,7 @@ def test_a_zero_with_a_sign_is_a_zero_and_its_place_a_token(side):
 
 def test_a_map_made_elsewhere():
     pixels = torch.tensor([[[0.5, 0.0], [0.25, 1.0]]])
-    found = pixel_cells(pixels, torch.tensor([[True, False], [True, True]]), 128, 256)
+    found = pixel_cells(pixels, torch.tensor([[True, False], [True, True]]), 128, torch.arange(1, 257), 256)
     assert found.places is None and found.tile == 128
     assert torch.equal(weights(found.codes).nan_to_num(-1), torch.tensor([[[0.5, -1.0], [0.25, 1.0]]]))
 
@@ -155,6 +155,7 @@ def test_bytes_come_back(size, text):
     assert (got.tile, got.queries, got.keys) == (sent.tile, queries, keys)
     assert torch.equal(got.codes.int(), sent.codes.int())
     assert (got.places is None and sent.places is None) or torch.equal(got.places, sent.places)
+    assert torch.equal(got.seeing, sent.seeing) and torch.equal(got.most, sent.most)
 
 
 def unpacked(message: bytes) -> tuple[dict, Cells]:
@@ -163,9 +164,13 @@ def unpacked(message: bytes) -> tuple[dict, Cells]:
     header, start = json.loads(message[4 : 4 + length]), 4 + length + -length % 4
     shape = header["heads"], header["rows"], header["columns"]
     codes = np.frombuffer(message, "<u2", np.prod(shape), start).reshape(shape)
-    rest = np.frombuffer(message, np.uint8, -1, start + codes.nbytes)
+    count = codes.size if header["places"] else 0
+    rest = np.frombuffer(message, np.uint8, count, start + codes.nbytes)
     places = torch.from_numpy(rest.reshape(shape).copy()) if header["places"] else None
-    return header, Cells(torch.from_numpy(codes.copy()), places, header["tile"], header["queries"], header["keys"])
+    sights = np.frombuffer(message[start + codes.nbytes + count :], "<f4").reshape(header["sights"])
+    sides = header["tile"], header["queries"], header["keys"]
+    most = torch.tensor(header["most"], dtype=torch.int32)
+    return header, Cells(torch.from_numpy(codes.copy()), places, *sides, torch.from_numpy(sights.copy()), most)
 
 
 def test_a_grid_of_65536_tokens_is_no_larger_than_one_of_512():
@@ -174,6 +179,8 @@ def test_a_grid_of_65536_tokens_is_no_larger_than_one_of_512():
     short = payload({}, cells(torch.rand(8, 512, 512), MASKS["full"].square(512, 512, 1), side))
     tile = -(-65536 // side)
     shown = torch.rand(8, -(-65536 // tile), -(-65536 // tile))
-    long = payload({}, pixel_cells(shown, torch.ones_like(shown[0], dtype=torch.bool), tile, 65536))
+    seen, everything = torch.ones_like(shown[0], dtype=torch.bool), torch.full((65536,), 65536)
+    long = payload({}, pixel_cells(shown, seen, tile, everything, 65536))
     assert len(long) <= len(short)
-    assert len(long) - 2 * shown.numel() < 300, "beside the pixels there is but a header"
+    rest = len(long) - 2 * shown.numel() - 4 * shown.shape[1]
+    assert rest < 400, "beside the pixels, and a number a row of them, there is but a header"

@@ -12,17 +12,20 @@ from plotly.tools import return_figure_from_figure_or_data
 
 from attention import Config, trace
 from attention.charts import heatmap
+from attention.config import KNOBS
 from attention.tables import rows as tables
 
+SCALES = [name for name in KNOBS["colors"].choices if name != "auto"]
 
-@pytest.mark.parametrize("colors", ["linear", "log", "own maximum"])
+
+@pytest.mark.parametrize("colors", SCALES)
 @pytest.mark.parametrize("knobs", [{"input": "words", "tokens": 9}, {"tokens": 70, "rows": "12-40", "cols": "30-58"}])
 def test_a_figure_that_is_ready_says_what_plotly_would_say(knobs, colors):
     config = Config(colors=colors, **knobs)
-    cells, tile = tables.focus(trace(config), 32)
+    cells, tile, seeing = tables.focus(trace(config), 32)
     first, names = (config.window[0][0], config.window[1][0]), tables.labels(config)
-    ready = heatmap.selectable(cells, tile, colors, names, config.row, first)
-    plain = heatmap.weights(cells, tile, colors, names, config.row if first == (0, 0) else None)
+    ready = heatmap.selectable(cells, tile, colors, names, config.row, first, seeing)
+    plain = heatmap.weights(cells, tile, colors, names, config.row if first == (0, 0) else None, seeing=seeing)
     said, wanted = json.loads(_sent(ready)), json.loads(_sent(plain))
     assert said["layout"].pop("dragmode") == "select"
     if first != (0, 0):
@@ -43,7 +46,7 @@ def _sent(figure) -> str:
 
 CELLS = torch.tensor([[1.0, torch.nan], [0.0, 0.5]])
 FIGURES = {
-    **{colors: heatmap.weights(CELLS, 1, colors, []) for colors in ("linear", "log", "own maximum")},
+    **{colors: heatmap.weights(CELLS, 1, colors, []) for colors in SCALES},
     "selectable": heatmap.selectable(CELLS, 1, "linear", [], 0, (0, 0)),
     "vector": heatmap.vector(CELLS[:1], 1, "linear"),
     "influence": heatmap.influence(CELLS),

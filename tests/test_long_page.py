@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import time
 
 import pytest
 import torch
 
 from attention import Config, trace
+from attention.charts import row
 from attention.config import ends
 from attention.heads import profile
 from attention.tables import rows as tables
@@ -50,6 +52,27 @@ def test_a_long_sequence_is_drawn_and_its_row_is_exact():
     test.session_state["code"] = True  # its fold was open on the page of a short sequence
     del test.session_state["the call that computes exactly the squares of all heads"]
     assert "maps = head_maps(query, key, config.rule" in test.run().code[0].value
+
+
+def test_the_row_of_a_long_sequence_is_on_a_scale_on_which_it_is_seen():
+    """Times even, as are the colours; under a linear scale to the greatest of the row, not to 1; a button changes it."""
+
+    def axis(test) -> dict:
+        found = json.loads(test.get("vega_lite_chart")[0].proto.spec)
+        return (found["layer"][0] if "layer" in found else found)["encoding"]["y"]
+
+    test = finished(LINK)
+    assert axis(test)["title"] == "× even" and axis(test)["scale"]["domain"][0] == 1 / 150_000
+    test.button(key="bars").click().run()
+    assert carried(test.query_params) == LINK | {"axis": "linear"}
+    assert axis(test)["scale"]["domain"] == [0, {"expr": row.own_end("weight").to_dict()["expr"]}]
+    test = finished(LINK | {"colors": "linear"})
+    assert axis(test)["scale"]["domain"][0] == 0 and "expr" in axis(test)["scale"]["domain"][1]
+    assert test.button(key="bars").label == "Log scale"
+    test.button(key="bars").click().run()
+    assert axis(test)["scale"]["type"] == "log" and test.button(key="bars").label == "Linear scale"
+    test.button(key="bars").click().run()
+    assert carried(test.query_params) == LINK | {"colors": "linear"}
 
 
 def test_a_machine_that_is_too_busy_to_look_in_time_has_not_cancelled_anything(monkeypatch):

@@ -211,7 +211,7 @@ def test_a_difference_is_centred_and_an_empty_square_keeps_its_size():
     one, other = trace(config), trace(Config(mask="padding", span=9, tokens=6, heads=2, d_model=8))
     (square,) = heatmap.difference(difference(one, other, 0), 1, []).data
     assert (square.zmin, square.zmax) == (-1, 1)
-    empty = heatmap.weights(*tables.focus(other, 256), "linear", [])
+    empty = heatmap.weights(*tables.focus(other, 256)[:2], "linear", [])
     assert tuple(empty.layout.xaxis.range) == (-0.5, 5.5) and tuple(empty.layout.yaxis.range) == (5.5, -0.5)
 
 

@@ -56,7 +56,7 @@ def test_a_link_of_a_source_alone_opens_it_as_it_is(source):
 
 
 def test_what_a_source_decides_is_named_and_ignored_in_a_link():
-    config, notes = from_query({"source": TWO, "tokens": "40", "seed": "7", "mask": "full", "layer": "5"})
+    config, notes = from_query({"v": "2", "source": TWO, "tokens": "40", "seed": "7", "mask": "full", "layer": "5"})
     assert config == Config.of(TWO, mask="full", layer=1)
     assert notes == [
         "tokens=40: the source recorded:two-layers decides that; it was ignored.",

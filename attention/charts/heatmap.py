@@ -52,13 +52,15 @@ def weights(
     labels: list[str],
     query: int | None = None,
     height: int = theme.FOCUS_HEIGHT,
+    seeing: Float[Tensor, "q k"] | None = None,
 ) -> go.Figure:
     """A head's weights, queries down and keys across, NaN where the mask hides; `tile` tokens a cell.
 
-    The colour scale is fixed at 0 to 1; "log" shows 1e-4 to 1, "own maximum" 0 to the greatest weight. The row of
-    `query` has a frame.
+    The colour scale is fixed at 0 to 1; "log" shows 1e-4 to 1, "times even" the weight times the keys in sight of its
+    query (`seeing`; unless given, those that are drawn) from 1/100 to 100, "own maximum" 0 to the greatest weight of
+    queries that see more than one key. The row of `query` has a frame.
     """
-    spec = _spec(cells, tile, colors, labels, query, height)
+    spec = _spec(cells, tile, colors, labels, query, height, seeing=seeing)
     return go.Figure(spec, _validate=False)  # checking it all takes ten times as long
 
 
@@ -69,9 +71,10 @@ def selectable(
     labels: list[str],
     query: int,
     first: tuple[int, int],
+    seeing: Float[Tensor, "q k"] | None = None,
 ) -> Ready:
     """The same of a part that begins at the query and the key `first`; dragging in it selects a rectangle."""
-    spec = _spec(cells, tile, colors, labels, query, theme.FOCUS_HEIGHT, first)
+    spec = _spec(cells, tile, colors, labels, query, theme.FOCUS_HEIGHT, first, seeing)
     spec["layout"]["dragmode"] = "select"
     return Ready(spec)
 
@@ -107,6 +110,7 @@ def _spec(
     query: int | None,
     height: int,
     first: tuple[int, int] = (0, 0),
+    seeing: Float[Tensor, "q k"] | None = None,
 ) -> dict[str, Any]:
     """The figure as Plotly's JSON has it, with arrays."""
     rows, columns = cells.shape
@@ -125,7 +129,8 @@ def _spec(
         "uirevision": f"{rows} {columns} {tile} {first}",  # a zoom stays while the size does
         "shapes": [] if query is None else _frames(query, tile, first, rows, columns),
     }
-    data = [{"type": "heatmap", **_cells(cells, tile, colors, first), **_scale(cells, colors)}]
+    drawn = _cells(cells, tile, first) | _shades(cells, tile, colors, seeing)
+    data = [{"type": "heatmap", **drawn, **_scale(cells, colors, seeing)}]
     return {"data": data, "layout": layout}
 
 
@@ -139,32 +144,47 @@ def margin(below: Mapping[str, Any] = NO_TICKS, beside: Mapping[str, Any] = NO_T
     return {"l": 34 + LETTER * max(5, long), "r": 88, "t": 12, "b": 40 + upright, "pad": 0, "autoexpand": False}
 
 
-def _cells(cells: Float[Tensor, "q k"], tile: int, colors: str, first: tuple[int, int]) -> dict:
-    """The cells with their positions and what is said of them under the pointer."""
-    log, values, middle = colors == "log", cells.numpy(), (tile - 1) / 2
+def _cells(cells: Float[Tensor, "q k"], tile: int, first: tuple[int, int]) -> dict:
+    """Where the cells are."""
+    middle = (tile - 1) / 2
+    return {"x0": first[1] + middle, "y0": first[0] + middle, "dx": tile, "dy": tile, "hoverongaps": False}
+
+
+def _shades(cells: Float[Tensor, "q k"], tile: int, colors: str, seeing: Float[Tensor, "q k"] | None) -> dict:
+    """Where on their scale the cells stand, and what is said of them under the pointer: the weight itself."""
     at = "query %{y}<br>key %{x}" if tile == 1 else f"query %{{y:.0f}} ± {tile // 2}<br>key %{{x:.0f}} ± {tile // 2}"
-    what = "weight" if tile == 1 else f"greatest of {tile} x {tile}"
-    return {
-        "z": cells.clamp(min=theme.LOG_FLOOR).log10().numpy() if log else values,
-        **({"customdata": values} if log else {}),
-        "x0": first[1] + middle,
-        "y0": first[0] + middle,
-        "dx": tile,
-        "dy": tile,
-        "hoverongaps": False,
-        "hovertemplate": f"{at}<br>{what} %{{{'customdata' if log else 'z'}:.3g}}<extra></extra>",
-    }
-
-
-def _scale(cells: Float[Tensor, "q k"], colors: str) -> dict:
-    """The map of colours, from where to where, and its bar."""
-    low, high = (log10(theme.LOG_FLOOR), 0.0) if colors == "log" else (0.0, 1.0)
-    if colors == "own maximum":
-        high = float(cells.nan_to_num(0).max()) or 1.0
-    bar: dict = {"title": {"text": "weight"}, "thickness": 12, "outlinewidth": 0}
+    what = f"{at}<br>{'weight' if tile == 1 else f'greatest of {tile} x {tile}'}"
+    if colors == "times even":
+        times = cells * (seeing if seeing is not None else (~cells.isnan()).sum(-1, keepdim=True))
+        shades = times.clamp(1 / theme.TIMES, theme.TIMES).log10().numpy()
+        said = f"{what} %{{customdata[0]:.3g}}<br>%{{customdata[1]:.3g}} × even<extra></extra>"
+        return {"z": shades, "customdata": torch.stack([cells, times], -1).numpy(), "hovertemplate": said}
     if colors == "log":
+        shades = cells.clamp(min=theme.LOG_FLOOR).log10().numpy()
+        return {"z": shades, "customdata": cells.numpy(), "hovertemplate": f"{what} %{{customdata:.3g}}<extra></extra>"}
+    return {"z": cells.numpy(), "hovertemplate": f"{what} %{{z:.3g}}<extra></extra>"}
+
+
+def _scale(cells: Float[Tensor, "q k"], colors: str, seeing: Float[Tensor, "q k"] | None) -> dict:
+    """The map of colours, from where to where, and its bar."""
+    low, high, bar = 0.0, 1.0, {"title": {"text": "weight"}, "thickness": 12, "outlinewidth": 0}
+    if colors == "log":
+        low = log10(theme.LOG_FLOOR)
         bar |= {"tickvals": [-4, -3, -2, -1, 0], "ticktext": ["≤ 0.0001", "0.001", "0.01", "0.1", "1"]}
+    if colors == "times even":
+        low, high = -log10(theme.TIMES), log10(theme.TIMES)
+        ends = {"tickvals": [-2, -1, 0, 1, 2], "ticktext": ["≤ 1/100", "1/10", "even", "10", "≥ 100"]}
+        bar |= ends | {"title": {"text": "× even"}}
+    if colors == "own maximum":
+        high = _most(cells, seeing)
     return {"zmin": low, "zmax": high, "colorscale": theme.plotly_scale(), "colorbar": bar}
+
+
+def _most(cells: Float[Tensor, "q k"], seeing: Float[Tensor, "q k"] | None) -> float:
+    """The greatest weight of queries that see more than one key, of all where none does; 1 where nothing is greater than 0."""
+    drawn = cells.nan_to_num(0)
+    several = drawn if seeing is None else drawn.masked_fill(seeing == 1, 0)
+    return float(several.max()) or float(drawn.max()) or 1.0
 
 
 def difference(
@@ -202,9 +222,11 @@ def outputs(cells: Float[Tensor, "q c"], tiles: tuple[int, int], limit: float) -
     return figure.update_yaxes(range=[(len(down) - 0.5) * tiles[0], -tiles[0] / 2], scaleanchor=None)
 
 
-def vector(cells: Float[Tensor, "1 k"], tile: int, colors: str) -> go.Figure:
+def vector(
+    cells: Float[Tensor, "1 k"], tile: int, colors: str, seeing: Float[Tensor, "1 k"] | None = None
+) -> go.Figure:
     """One row of weights for all queries; it has no axis of queries, and is as high as there is room."""
-    figure = weights(cells, tile, colors, [])
+    figure = weights(cells, tile, colors, [], seeing=seeing)
     return figure.update_yaxes(title="", showticklabels=False, ticks="", scaleanchor=None)
 
 

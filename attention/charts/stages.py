@@ -7,13 +7,14 @@ are those of `tables.stages`.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
 import altair as alt
 
 from attention.charts import theme
-from attention.charts.row import names, own_end
+from attention.charts.row import axis, even_share, names
 from attention.charts.spec import dataless
 
 LABELLED = 48  # keys up to which the axis carries their tokens
@@ -24,6 +25,10 @@ POINTER = {
     "name": "pointer",
     "select": {"type": "point", "fields": ["place"], "on": "pointermove", "clear": "pointerout", "nearest": True},
 }
+ROOM: dict[str, Any] = {
+    "minExtent": 36,
+    "maxExtent": 36,
+}  # of the labels beside an axis, so that panels begin at the same place
 HALF = 0.42  # of a bar's width, in keys
 SHARES = (0, 0.5, 0.9, 0.99)
 SETS = {"50%": "", "90%": "b0", "99%": "70", "rest": "40"}  # how strong a key is drawn: its alpha in hexadecimal
@@ -38,32 +43,36 @@ def reach(greatest: float) -> float:
 
 
 @lru_cache(maxsize=64)
-def panels(labels: tuple[str, ...], keys: int, dots: float, logits: float, colors: str = "linear") -> dict[str, Any]:
+def panels(
+    labels: tuple[str, ...], keys: int, dots: float, logits: float, colors: str = "linear", seeing: int = 0
+) -> dict[str, Any]:
     """Dot products, scaled, logits and weights over the keys, as one Vega-Lite specification.
 
-    `labels`: the tokens in the order drawn, () for none; `dots` and `logits`: where those axes end on both sides.
+    `labels`: the tokens in the order drawn, () for none; `dots` and `logits`: where those axes end on both sides; `colors`
+    and `seeing`: the axis of weights (`row.scale`).
     """
     ends = {"dots": dots, "scaled": logits, "logits": logits}
     steps = [_panel(name, keys, _signed(name, end), ()) for name, end in ends.items()]
-    steps.append(_panel("weights", keys, _weight("weights", colors), labels))
+    y, even = _weight("weights", colors, keys, seeing), even_share(colors, seeing)
+    steps.append(_panel("weights", keys, y, labels, even=even))
     return bare(alt.vconcat(*steps, spacing=8), keys)
 
 
 @lru_cache(maxsize=64)
-def variants(columns: tuple[str, ...], labels: tuple[str, ...], keys: int, colors: str = "linear") -> dict[str, Any]:
+def variants(
+    columns: tuple[str, ...], labels: tuple[str, ...], keys: int, colors: str = "linear", seeing: int = 0
+) -> dict[str, Any]:
     """The same row under several softmaxes, a panel each, named by its column; the columns are those of the table."""
-    last = len(columns) - 1
-    steps = [
-        _panel(f"v{i}", keys, _weight(f"v{i}", colors, name), labels if i == last else (), i == last)
-        for i, name in enumerate(columns)
-    ]
+    last, even = len(columns) - 1, even_share(colors, seeing)
+    axes = [_weight(f"v{i}", colors, keys, seeing, name) for i, name in enumerate(columns)]
+    steps = [_panel(f"v{i}", keys, y, labels if i == last else (), i == last, even) for i, y in enumerate(axes)]
     return bare(alt.vconcat(*steps, spacing=8), keys)
 
 
 @lru_cache(maxsize=64)
 def given(name: str, labels: tuple[str, ...], keys: int, dots: float) -> dict[str, Any]:
     """One step alone: its dot products or its weights; nothing else of the row is in it."""
-    y = _weight(name, "linear") if name == "weights" else _signed(name, dots)
+    y = _weight(name, "linear", keys) if name == "weights" else _signed(name, dots)
     chart = _panel(name, keys, y, labels, last=True)
     return bare(chart.properties(height=theme.ROW_HEIGHT), keys)
 
@@ -105,28 +114,26 @@ def _signed(name: str, end: float) -> alt.Y:
     return _step(name, TITLES[name], alt.Scale(domain=[-end, end], nice=False))
 
 
-def _weight(name: str, colors: str, title: str = "weight") -> alt.Y:
-    if colors == "log":
-        return _step(name, title, alt.Scale(type="log", domain=[theme.LOG_FLOOR, 1], clamp=True))
-    scale = alt.Scale(domain=[0, own_end(name) if colors == "own maximum" else 1], nice=False)
-    return _step(name, title, scale)
+def _weight(name: str, colors: str, keys: int, seeing: int = 0, title: str = "weight") -> alt.Y:
+    return axis(name, name, colors, keys, seeing, title, **ROOM)
 
 
 def _step(name: str, title: str, scale: alt.Scale) -> alt.Y:
-    return alt.Y(f"{name}:Q", title=title, scale=scale, axis=alt.Axis(tickCount=3, minExtent=36, maxExtent=36))
+    return alt.Y(f"{name}:Q", title=title, scale=scale, axis=alt.Axis(tickCount=3, **ROOM))
 
 
 def _panel(
-    name: str, keys: int, y: alt.Y, labels: tuple[str, ...], last: bool | None = None
+    name: str, keys: int, y: alt.Y, labels: tuple[str, ...], last: bool | None = None, even: Sequence[alt.Chart] = ()
 ) -> alt.LayerChart | alt.FacetChart:
-    """Bars of the keys that are seen, a mark for those that are not, and what is under the pointer."""
+    """Bars of the keys that are seen, a mark for those that are not, and what is under the pointer; `even`: the even share."""
     last = name == "weights" if last is None else last
-    scale = alt.Scale(domain=[-0.5, keys - 0.5], nice=False)
+    across = alt.Scale(domain=[-0.5, keys - 0.5], nice=False)
     axis = _keys(labels, keys) if last else alt.Axis(labels=False, ticks=False, grid=False)
     title = "key →" if last else None
-    base = alt.Chart().encode(x=alt.X("place:Q", title=title, scale=scale, axis=axis))
-    floor = alt.Y2Datum(theme.LOG_FLOOR if y.to_dict()["scale"].get("type") == "log" else 0)  # pyright: ignore[reportArgumentType, reportCallIssue]  a dict, once it is made
-    left = alt.X("left:Q", title=title, scale=scale, axis=axis)
+    base = alt.Chart().encode(x=alt.X("place:Q", title=title, scale=across, axis=axis))
+    upright = y.to_dict()["scale"]  # pyright: ignore[reportArgumentType, reportCallIssue]  a dict, once it is made
+    floor = alt.Y2Datum(upright["domain"][0] if upright.get("type") == "log" else 0)
+    left = alt.X("left:Q", title=title, scale=across, axis=axis)
     wide = alt.Chart().transform_calculate(left=f"datum.place - {HALF}", right=f"datum.place + {HALF}")
     bars = wide.encode(x=left, x2="right:Q", y=y, y2=floor)
     seen = bars.transform_filter("datum.visible").mark_rect(color=theme.QUERY)
@@ -139,7 +146,9 @@ def _panel(
         )
         hidden = cross.encode(y=alt.value(low))
     seen = seen.encode(color=_sets()) if name == "weights" else seen
-    return alt.layer(hidden, seen, _touched(base, name), *_pointed(base, name)).properties(height=theme.STEP_HEIGHT)
+    return alt.layer(hidden, seen, *even, _touched(base, name), *_pointed(base, name)).properties(
+        height=theme.STEP_HEIGHT
+    )
 
 
 def _size(keys: int) -> int:

@@ -1,6 +1,7 @@
 """Sizes, scales and colours of everything that is drawn. One colour means one thing, everywhere.
 
 Weights: Inferno (van der Walt and Smith 2015), even in lightness from black to yellow and safe for the colour-blind.
+"Times even" has its middle at the even share: what is violet is less, what is orange is more.
 Masked cells: a hatch of neutral greys, never a colour of the map. The query in focus is blue and drawn solid, a key
 green and drawn dashed; both lack red, which the map has from a tenth of its way on. Every head has a colour of its own.
 Numbers of whole heads have a map of one hue, olive, on which the blue frame of what is in focus is seen.
@@ -15,6 +16,7 @@ WEIGHTS = (
 )
 # fmt: on
 LOG_FLOOR = 1e-4  # the least weight that the logarithmic scale tells from zero
+TIMES = 100  # times the even share, and its inverse, at which the scale of these ends
 
 QUERY = "#0b84f3"
 KEY = "#12b886"

@@ -40,6 +40,7 @@ def message(config: Config, cells: Cells, *, all_rows: bool = False) -> bytes:
     asked = header(config, theme.LINES_HEIGHT, "") | {
         "head": config.head,
         "query": config.row,
+        "colors": "log" if config.color_scale == "times even" else config.color_scale,
         "first": [first for first, _ in window],
         "names": [names[first:last] for first, last in window],
         "all": all_rows,

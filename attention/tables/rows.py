@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import torch
 import torch.nn.functional as F
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from attention.analysis.mask_gallery import BLOCK, Exhibit
@@ -146,16 +146,24 @@ def ranges(positions: list[int], most: int | None = None) -> str:
     return f"{said} and {len(rest):,} more such ranges" if rest else said
 
 
-def focus(trace: Trace, side: int) -> tuple[Float[Tensor, "p p"], int]:
-    """The window of the head in focus with at most `side` cells a side, NaN where hidden, and the tokens of a cell.
-
-    Where a cell has several tokens, it has the greatest of their weights.
-    """
+def focus(trace: Trace, side: int) -> tuple[Float[Tensor, "p r"], int, Float[Tensor, "p r"]]:
+    """The window of the head in focus with at most `side` cells a side: cells, tokens of a cell, keys in sight (`pooled`)."""
     rows, cols = (slice(*ends) for ends in trace.config.window)
-    weights = trace.weights[trace.config.head, rows, cols].masked_fill(~trace.mask[rows, cols], -1)
+    weights, seeing = trace.weights[trace.config.head, rows, cols], trace.mask[rows].sum(-1)
     tile = focus_tile(trace.config, side)
-    cells = F.max_pool2d(weights[None], tile, ceil_mode=True)[0] if tile > 1 else weights
-    return cells.masked_fill(cells < 0, torch.nan), tile
+    cells, sights = pooled(weights, trace.mask[rows, cols], seeing, tile)
+    return cells, tile, sights
+
+
+def pooled(
+    weights: Float[Tensor, "q k"], visible: Bool[Tensor, "q k"], seeing: Int[Tensor, "q"], tile: int
+) -> tuple[Float[Tensor, "p r"], Float[Tensor, "p r"]]:
+    """The greatest weight of each tile, NaN where all is hidden, and how many keys the query sees that has it."""
+    shown = weights.masked_fill(~visible, -1)
+    if tile == 1:
+        return shown.masked_fill(~visible, torch.nan), seeing[:, None].float().expand(shown.shape)
+    cells, at = F.max_pool2d(shown[None], tile, ceil_mode=True, return_indices=True)
+    return cells[0].masked_fill(cells[0] < 0, torch.nan), seeing[at[0] // shown.shape[1]].float()
 
 
 def focus_tile(config: Config, side: int) -> int:

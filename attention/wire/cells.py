@@ -4,6 +4,10 @@ A weight travels as a code of 16 bits: a float with 5 bits of exponent and 11 of
 float32, so that coding is a shift and codes are in the order of their weights. It is rounded to the side on which its
 first three digits stay what they are. Where a head has more cells than `side` a side, a cell stands for a tile of tokens
 and carries the greatest weight in it, and where in the tile that stands.
+
+With the codes goes how many keys the queries see: a weight times that is how many times the even share it is. Of a cell
+that is known to be of one query it is exact; of a tile of which only the greatest weight is known it is the mean of
+the tile's queries.
 """
 
 from __future__ import annotations
@@ -35,7 +39,9 @@ class Cells:
 
     `codes (h p r)`: one a tile of `tile` x `tile` tokens, `p` over queries, `r` over keys. `places (h p r)`: where in
     its tile the greatest weight stands, row x tile + column; None where tiles are single tokens, or nobody knows.
-    `queries`, `keys`: tokens on either side.
+    `queries`, `keys`: tokens on either side. `seeing (s m)`: keys in sight of each query, or their mean by row of tiles where
+    places are not known; one line for all heads (s = 1), or one a head. `most (h)`: the greatest code of each head in rows
+    that see more than one key, of all where there are none.
     """
 
     codes: UInt16[Tensor, "h p r"]
@@ -43,6 +49,8 @@ class Cells:
     tile: int
     queries: int
     keys: int
+    seeing: Float[Tensor, "s m"]
+    most: Int[Tensor, "h"]
 
 
 def cells(
@@ -55,22 +63,23 @@ def cells(
     """
     queries, keys = weights.shape[-2:]
     tile = -(-max(queries, keys) // side)
+    seeing = mask.sum(-1).reshape(-1, queries)
     if tile == 1:
-        return Cells(_codes(weights.float(), mask), None, tile, queries, keys)
+        return _cells(_codes(weights.float(), mask), None, tile, seeing, keys)
     pooled = list((executor.map if executor else map)(partial(_pooled, tile=tile), weights.float()))
     greatest, places = (torch.stack(parts) for parts in zip(*pooled, strict=True))
     where = places.to(torch.uint8) if tile <= WIDEST else None
-    return Cells(_codes(greatest, _any(mask, tile)), where, tile, queries, keys)
+    return _cells(_codes(greatest, _any(mask, tile)), where, tile, seeing, keys)
 
 
 def pixel_cells(
-    pixels: Float[Tensor, "h p r"], visible: Bool[Tensor, "*h p r"], tile: int, queries: int, keys: int | None = None
+    pixels: Float[Tensor, "h p r"], visible: Bool[Tensor, "*h p r"], tile: int, seeing: Int[Tensor, "q"], keys: int
 ) -> Cells:
     """The cells of a map that was pooled elsewhere; `visible` is False where a whole tile is masked.
 
-    As many `keys` as `queries`, unless they are given.
+    `seeing`: how many keys each of its queries sees, those beyond its `keys` too.
     """
-    return Cells(_codes(pixels.float(), visible), None, tile, queries, keys or queries)
+    return _cells(_codes(pixels.float(), visible), None, tile, seeing[None], keys)
 
 
 def weights(codes: UInt16[Tensor, "*any"]) -> Float[Tensor, "*any"]:
@@ -85,8 +94,42 @@ def payload(header: dict[str, Any], cells: Cells) -> bytes:
     heads, rows, columns = cells.codes.shape
     shape = {"heads": heads, "rows": rows, "columns": columns, "tile": cells.tile, "queries": cells.queries}
     shape |= {"keys": cells.keys, "places": cells.places is not None, "shift": SHIFT, "bits": BITS}
-    tensors = [cells.codes] if cells.places is None else [cells.codes, cells.places]
+    shape |= {"sights": list(cells.seeing.shape), "most": cells.most.tolist()}
+    tensors = [cells.codes, cells.seeing] if cells.places is None else [cells.codes, cells.places, cells.seeing]
     return framed(header | shape, [tensor.numpy().data for tensor in tensors])
+
+
+def _cells(
+    codes: UInt16[Tensor, "h p r"],
+    places: UInt8[Tensor, "h p r"] | None,
+    tile: int,
+    seeing: Int[Tensor, "s q"],
+    keys: int,
+) -> Cells:
+    """The cells with what follows from how many keys each query sees."""
+    queries, known = seeing.shape[1], tile == 1 or places is not None
+    sights = seeing.float() if known else _mean(seeing, tile)
+    return Cells(codes, places, tile, queries, keys, sights, _most(codes, places, tile, seeing))
+
+
+def _mean(seeing: Int[Tensor, "s q"], tile: int) -> Float[Tensor, "s p"]:
+    """The mean by row of tiles over the queries that see anything."""
+    rows = _padded(seeing, tile).unflatten(-1, (-1, tile))
+    return rows.sum(-1) / (rows > 0).sum(-1).clamp(min=1)
+
+
+def _most(
+    codes: UInt16[Tensor, "h p r"], places: UInt8[Tensor, "h p r"] | None, tile: int, seeing: Int[Tensor, "s q"]
+) -> Int[Tensor, "h"]:
+    """The greatest code of each head, cells of queries that see one key aside; what sees only itself gives it all."""
+    lone, whole = (seeing == 1).to(torch.uint8), codes.int()
+    if places is None:  # a row of tiles with such a query is left out
+        aside = reduce(_padded(lone, tile), "s (p i) -> s p 1", "max", i=tile)
+    else:
+        first = torch.arange(codes.shape[1])[:, None] * tile
+        aside = lone.expand(len(codes), -1).gather(1, (first + places.long() // tile).flatten(1)).view(codes.shape)
+    found, every = (whole * (1 - aside)).amax((1, 2)), whole.amax((1, 2))
+    return torch.where(found > ZERO, found, every)
 
 
 def _pooled(head: Float[Tensor, "q k"], tile: int) -> tuple[Float[Tensor, "p r"], Int[Tensor, "p r"]]:

@@ -17,8 +17,10 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, WebSocket, expect
 
+from attention.codec import EDITIONS
 from tests.chromium import launched
 from tests.served import Server, served
+from tests.strategies import carried
 
 SECONDS = 60_000  # milliseconds until what should appear must have, on a busy machine
 GRID = '[data-testid="heads-grid"]'
@@ -29,6 +31,7 @@ ALONE = (  # a page load takes a sixth less of the processor so: nothing in a ta
     "--disable-checker-imaging",
     "--disable-lcd-text",
 )
+EDITION = f"v={len(EDITIONS)}"  # how a link begins that says anything
 FORGET = "() => { for (const kept of [localStorage, sessionStorage]) kept.clear(); }"
 TO_THE_TOP = """() => {
     for (const part of ["stMain", "stSidebarContent"]) document.querySelector(`[data-testid=${part}]`).scrollTo(0, 0);
@@ -72,13 +75,17 @@ class Tab:
             self.wrong.append(text)
 
     def painted(self, **knobs: object) -> None:
-        """Waits until the grid shows the config that differs from the defaults in these knobs and no others."""
+        """Waits until the grid shows the config that differs from the defaults in these knobs and no others.
+
+        Which edition of the defaults that is, its link says besides.
+        """
         query = {name: str(value) for name, value in knobs.items()}
         self.page.wait_for_function(
             """([grid, query]) => {
                 const painted = document.querySelector(grid)?.dataset.painted;
                 if (painted === undefined) return false;
-                const found = [...new URLSearchParams(painted)], count = Object.keys(query).length;
+                const found = [...new URLSearchParams(painted)].filter(([name]) => name !== "v");
+                const count = Object.keys(query).length;
                 return found.length === count && found.every(([name, value]) => query[name] === value);
             }""",
             arg=[GRID, query],
@@ -96,9 +103,9 @@ class Tab:
 
     @property
     def link(self) -> dict[str, str]:
-        """What the address bar says once the page's script has run to its end."""
+        """What the address bar says once the page's script has run to its end, apart from the edition."""
         self.still()
-        return dict(parse_qsl(urlsplit(self.page.url).query))
+        return carried(dict(parse_qsl(urlsplit(self.page.url).query)))
 
     def widget(self, knob: str) -> Locator:
         """The control of a knob."""
@@ -128,6 +135,12 @@ def _bad(told: ConsoleMessage) -> bool:
     return told.type in ("error", "warning") and not (
         re.search(r"/[a-z_]+/_stcore/(health|host-config)$", told.location["url"]) or TWO in told.text
     )
+
+
+def of_today(link: str) -> str:
+    """A link to a picture as it is shared now: with the edition of the defaults, where it says anything."""
+    path, _, query = link.partition("?")
+    return f"{link}&{EDITION}" if query and path != "timing" else link
 
 
 @pytest.fixture(scope="package")
@@ -175,7 +188,7 @@ def visit(chromium: Browser, pages: list[Page], server: Server) -> Iterator[Call
             tabs.append(stack.enter_context(_opened(chromium, left, server, theme, size)))
             if before:
                 before(tabs[-1].page)
-            tabs[-1].page.goto(f"{server.url}/{link}")
+            tabs[-1].page.goto(f"{server.url}/{of_today(link)}")
             return tabs[-1]
 
         yield visit

@@ -16,7 +16,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from attention import Config, trace
 from attention.steps.program import source
 from tests.browser.colours import assert_readable, contrast, lightness
-from tests.browser.conftest import GRID
+from tests.browser.conftest import EDITION, GRID
 
 FILES = sorted((Path(__file__).parents[2] / "pages").glob("*.py"))
 PAGES = [path.stem for path in FILES if "sweep.SWEEP" not in path.read_text()]  # those about a config
@@ -67,7 +67,7 @@ def test_a_slider_is_dragged(tab):
     tab.page.mouse.down()
     tab.page.mouse.move(thumb["x"] + 60, middle, steps=8)
     tab.page.mouse.up()
-    tab.page.wait_for_url("**/?heads=*")
+    tab.page.wait_for_url("**/?*heads=*")
     heads = int(tab.slider("heads").input_value())
     assert heads > 8
     assert tab.link["heads"] == str(heads)
@@ -107,7 +107,7 @@ def test_the_address_bar_holds_the_link_as_soon_as_its_picture_is_there(tab):
         tab.painted(temperature=value)
         tab.quiet()
     tab.page.evaluate("watch.disconnect()")  # other tests go on in this tab
-    assert tab.page.evaluate("seen") == [[f"temperature={value}"] * 2 for value in values]
+    assert tab.page.evaluate("seen") == [[f"{EDITION}&temperature={value}"] * 2 for value in values]
     assert tab.page.evaluate("entries") == len(values)
 
 
@@ -126,7 +126,7 @@ def test_quick_changes_enter_the_history_once_and_in_their_order(tab):
     tab.painted(tokens=26)
     tab.quiet()
     tab.page.wait_for_timeout(400)
-    tokens = [int(link.removeprefix("/?tokens=")) for link in tab.page.evaluate("pushed")]
+    tokens = [int(link.removeprefix(f"/?{EDITION}&tokens=")) for link in tab.page.evaluate("pushed")]
     tab.page.reload()
     assert tokens == sorted(set(tokens)) and tokens[-1] == 26 and len(tokens) > 1
 
@@ -172,7 +172,7 @@ def test_a_moving_pointer_sends_nothing(tab):
 
 
 def test_another_link_in_the_same_tab(tab):
-    tab.page.goto(f"{tab.server.url}/?tokens=40")
+    tab.page.goto(f"{tab.server.url}/?tokens=40&{EDITION}")
     tab.painted(tokens=40)
     tab.page.reload()
     tab.painted(tokens=40)
@@ -203,12 +203,13 @@ def test_the_menu_makes_one_entry_of_the_history_for_a_page_and_back_leaves_it(t
     tab.painted(temperature=1.05)
     tab.quiet()
     count_entries(tab)
-    there = [("Steps", "/steps?temperature=1.05"), ("Timing", "/timing"), ("Masks", "/masks?temperature=1.05")]
+    warm = f"{EDITION}&temperature=1.05"
+    there = [("Steps", f"/steps?{warm}"), ("Timing", "/timing"), ("Masks", f"/masks?{warm}")]
     for name, link in there:
         tab.page.get_by_test_id("stTopNavLink").get_by_text(name, exact=True).click()
         arrived(name, link)
     assert tab.page.evaluate("entries") == len(there)
-    for name, link in [*there[1::-1], ("Heads", "/?temperature=1.05"), ("Heads", "/")]:
+    for name, link in [*there[1::-1], ("Heads", f"/?{warm}"), ("Heads", "/")]:
         tab.page.go_back()
         arrived(name, link)
     tab.painted()
@@ -226,7 +227,8 @@ def test_a_link_is_the_first_request_to_a_fresh_server(page, fresh_server, visit
 
 
 def test_the_first_page_is_at_its_name_too(tab):
-    tab.page.goto(f"{tab.server.url}/heads?heads=4")  # of a server that has answered somebody: another knows all names
+    # Of a server that has answered somebody: another knows all names.
+    tab.page.goto(f"{tab.server.url}/heads?heads=4&{EDITION}")
     tab.painted(heads=4)
     assert tab.link == {"heads": "4"}
     expect(tab.page.get_by_role("dialog")).to_have_count(0)
@@ -242,7 +244,7 @@ def test_pages_are_left_and_come_back_to_with_nothing_forgotten(visit, theme):
     for name in [*PAGES, "heads"]:
         tab.page.get_by_test_id("stTopNavLink").get_by_text(name.capitalize(), exact=True).click()
         tab.quiet()
-        tab.page.wait_for_url(f"**?{urlencode(now)}")
+        tab.page.wait_for_url(f"**?{EDITION}&{urlencode(now)}")
         expect(tab.slider("temperature")).to_have_value("0.55")
         expect(tab.slider("span")).to_have_value("7")
         assert_readable(tab)

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from urllib.parse import urlencode
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, WebSocketRoute, expect
 
-from tests.browser.conftest import Tab, _opened
+from tests.browser.conftest import EDITION, Tab, _opened
 from tests.served import Server
 
 LOOK = 20  # milliseconds between two looks at what has come
@@ -132,7 +133,7 @@ def test_a_link_gone_back_to_is_not_undone_by_what_was_on_the_screen(moved, line
 
 def test_what_the_first_button_of_a_page_set_stands_beside_what_is_chosen_before_it_is_seen(tab, line):
     small = {"tokens": "6", "d_model": "16", "heads": "2", "implementation": "head-matrices"}
-    tab.page.goto(f"{tab.server.url}/implementations?" + "&".join(f"{name}={value}" for name, value in small.items()))
+    tab.page.goto(f"{tab.server.url}/implementations?{urlencode(small)}&{EDITION}")
     button = tab.page.get_by_role("button", name="Keys of another sequence, values of 8 channels")
     button.wait_for()
     with line.slow(tab.page):
@@ -158,7 +159,7 @@ def test_a_copied_link_has_what_was_typed_without_enter(tab):
     query(tab).fill("9")
     tab.page.get_by_role("button", name="Copy link").click()
     tab.page.get_by_text("Copied", exact=True).wait_for()
-    assert tab.page.evaluate("navigator.clipboard.readText()") == f"{tab.server.url}/?query=9"
+    assert tab.page.evaluate("navigator.clipboard.readText()") == f"{tab.server.url}/?{EDITION}&query=9"
 
 
 @pytest.mark.parametrize(("field", "typed"), [("query", "9"), ("text", "hello hello")])

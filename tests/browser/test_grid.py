@@ -52,7 +52,7 @@ found = cells(weights, mask, theme.side(h))
 if scene == "map":
     pixels = torch.zeros(h, 256, 256)
     pixels[:, 200, 100] = 0.5
-    found = pixel_cells(pixels, torch.ones(256, 256, dtype=torch.bool).tril(), 256, 65536)
+    found = pixel_cells(pixels, torch.ones(256, 256, dtype=torch.bool).tril(), 256, torch.arange(1, 65537), 65536)
 if scene == "hot map":
     n = int(query["long"])  # a hundred queries that see one key each
     spot = torch.arange(100)
@@ -61,7 +61,8 @@ if scene == "hot map":
     q, k = torch.zeros(2, 1, n, 16)
     q[0, queries], k[0, keys] = 39 * way, way  # no score above 40: the short way
     maps = head_maps(q, k, mask="full", scale=1.0, side=theme.side(h), pool="max", stats=False)
-    found = pixel_cells(maps.pixels.expand(h, -1, -1), torch.ones_like(maps.pixels[0], dtype=torch.bool), maps.tile, n)
+    seen, everything = torch.ones_like(maps.pixels[0], dtype=torch.bool), torch.full((n,), n)
+    found = pixel_cells(maps.pixels.expand(h, -1, -1), seen, maps.tile, everything, n)
 got = heads_grid(config, found, note="preview")
 copy_link()
 st.text(f"pinned {got['head']} {got['query']} {got['key']}" if got else "nothing pinned")

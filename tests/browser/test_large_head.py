@@ -90,7 +90,7 @@ def settled(shown) -> bytes:
 def test_a_call_that_comes_late_while_a_script_loads_leaves_the_newest_data(visit):
     tab = visit(link(heads="4", rows="500-899"), before=turned)
     expect(tab.page.get_by_text(re.compile("equals SDPA")).first).to_be_visible()
-    tab.widget("colors").get_by_role("radio", name="log").click()
+    tab.choose("colors", "log")
     tab.painted(**SMALL | {"heads": "4", "rows": "500-899", "colors": "log"})
     large, heads = tab.page.get_by_test_id("large-head"), tab.page.locator(".heads-grid")
     large.locator("canvas[data-square]").wait_for()

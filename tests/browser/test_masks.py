@@ -23,7 +23,7 @@ def shown(tab, **knobs):
             const painted = document.querySelector(gallery)?.dataset.painted;
             if (painted === undefined) return false;
             const same = (a, b) => JSON.stringify([...a].sort()) === JSON.stringify([...b].sort());
-            return same(new URLSearchParams(painted), Object.entries(query));
+            return same([...new URLSearchParams(painted)].filter(([name]) => name !== "v"), Object.entries(query));
         }""",
         arg=[GALLERY, {name: str(value) for name, value in knobs.items()}],
         timeout=20_000,

@@ -27,7 +27,7 @@ def drawn(tab, link: str):
     tab.page.wait_for_function(
         """([matrices, link]) => {
             const painted = document.querySelector(matrices)?.dataset.painted;
-            const sorted = (text) => [...new URLSearchParams(text)].sort().join();
+            const sorted = (text) => [...new URLSearchParams(text)].filter(([name]) => name !== "v").sort().join();
             return painted !== undefined && sorted(painted) === sorted(link);
         }""",
         arg=[MATRICES, link],

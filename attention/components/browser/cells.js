@@ -5,7 +5,7 @@ import { opened } from "./message.js";
 import { RAMP, ramp } from "./theme.js";
 
 /**
- * @typedef {{ codes: Uint16Array[], places: Uint8Array | null }} Bytes  codes head by head
+ * @typedef {{ codes: Uint16Array[], places: Uint8Array | null, seeing: Float32Array[] }} Bytes  head by head but places
  * @typedef {Pick<import("./message.js").Shape, "shift" | "bits">} Coding
  * @typedef {Omit<import("./message.js").Shape & import("./message.js").Weights, "places"> & Bytes} Data
  * @typedef {[number, number]} Range  the first, and one past the last
@@ -19,6 +19,7 @@ import { RAMP, ramp } from "./theme.js";
  * @property {number} column
  * @property {number} code
  * @property {number} weight
+ * @property {number} sight  keys in sight of its query, or of its queries on the mean
  * @property {number} query
  * @property {number} key
  * @property {number} tall  tokens that it stands for, down and across
@@ -28,7 +29,7 @@ import { RAMP, ramp } from "./theme.js";
 export const MASKED = 0, ZERO = 1, LEAST = 2, ONE = 65535;
 
 /**
- * A header, codes (u16), places (u8).
+ * A header, codes (u16), places (u8), keys in sight (f32).
  * @template {Data} T
  * @param {Uint8Array} bytes
  * @returns {T}
@@ -38,9 +39,11 @@ export function unpacked(bytes) {
   // A copy, because these bytes begin anywhere in their frame, and 16-bit numbers may not.
   const codes = new Uint16Array(bytes.slice(start, start + 2 * count).buffer);
   const places = header.places ? bytes.slice(start + 2 * count, start + 3 * count) : null;
-  const size = header.rows * header.columns;
+  const size = header.rows * header.columns, [lines, many] = header.sights, after = start + (places ? 3 : 2) * count;
+  const sights = new Float32Array(bytes.slice(after, after + 4 * lines * many).buffer);
   const heads = Array.from({ length: header.heads }, (_, h) => codes.subarray(h * size, (h + 1) * size));
-  return { ...header, codes: heads, places };
+  const seeing = heads.map((_, h) => sights.subarray((h % lines) * many, ((h % lines) + 1) * many));
+  return { ...header, codes: heads, places, seeing };
 }
 
 const decoded = { shift: NaN, weights: new Float32Array() };
@@ -60,28 +63,42 @@ export function weightsOf({ shift, bits }) {
 }
 
 /**
- * Where on the scale a weight stands, 0 to 1; `most` is the greatest weight of the head.
+ * Where on a scale that is the same everywhere a weight stands, 0 to 1; of so many times the even share, which may be
+ * beyond its ends.
  * @param {number} weight
  * @param {import("./message.js").Scale} scale
- * @param {number} most
- * @param {number} floor
+ * @param {Pick<Data, "floor" | "times">} ends
  */
-export function position(weight, scale, most, floor) {
+export function position(weight, scale, { floor, times }) {
+  if (scale === "times even") return 0.5 + Math.log10(weight) / (2 * Math.log10(times));
   if (scale === "log") return weight > 0 ? Math.max(0, 1 - Math.log10(weight) / Math.log10(floor)) : 0;
-  return scale === "own maximum" ? (most > 0 ? weight / most : 0) : weight;
+  return weight;
+}
+
+/**
+ * How high a cell stands, 0 to 1: on the scale of the colours where that is logarithmic, else of the greatest weight.
+ * @param {Data} data
+ * @param {Cell} cell
+ * @param {number} most
+ */
+export function height(data, { weight, sight }, most) {
+  if (data.colors === "log") return position(weight, "log", data);
+  if (data.colors !== "times even") return most > 0 ? weight / most : 0;
+  return Math.min(1, Math.max(0, position(weight * sight, "times even", data)));
 }
 
 /** @type {Map<string, Float32Array>} */
 const tables = new Map();
 
 /**
- * The colour of every code on the linear and the logarithmic scale. A head's own maximum only stretches the linear one.
+ * The colour of every code on the scales that are the same everywhere, were one key in sight. A head's own maximum only
+ * stretches the linear one.
  * @param {Data} data
  */
 function colorTable(data) {
-  const name = data.colors === "log" ? "log" : "linear", known = tables.get(name);
+  const name = data.colors === "own maximum" ? "linear" : data.colors, known = tables.get(name);
   if (known) return known;
-  const table = weightsOf(data).map((w) => position(w, name, 1, data.floor) * (RAMP - 1));
+  const table = weightsOf(data).map((w) => position(w, name, data) * (RAMP - 1));
   tables.set(name, table);
   return table;
 }
@@ -91,6 +108,36 @@ export function greatest(codes) {
   let most = 0;
   for (let i = 0; i < codes.length; i++) if (codes[i] > most) most = codes[i];
   return most;
+}
+
+/**
+ * Where it stands how many keys the query of a cell sees: at the query that has the greatest weight, or at its row of
+ * tiles.
+ * @param {Data} data
+ * @param {number} head
+ * @param {number} index
+ */
+function sightAt({ places, codes, columns, tile, queries }, head, index) {
+  const row = Math.floor(index / columns);
+  if (!places) return row;
+  const place = places[head * codes[head].length + index];
+  return Math.min(queries - 1, row * tile + Math.floor(place / tile));
+}
+
+/**
+ * The colour of every cell of a head; -1 where it is masked.
+ * @param {Data} data
+ * @param {number} head
+ */
+function shades(data, head) {
+  const codes = data.codes[head], table = colorTable(data), top = RAMP - 1, found = new Float32Array(codes.length);
+  const even = data.colors === "times even", gain = gainOf(data, head), decade = top / (2 * Math.log10(data.times));
+  const lifts = even ? data.seeing[head].map((keys) => decade * Math.log10(keys)) : [];
+  for (let i = 0; i < codes.length; i++) {
+    const at = even ? table[codes[i]] + lifts[sightAt(data, head, i)] : table[codes[i]] * gain;
+    found[i] = codes[i] === MASKED ? -1 : Math.min(top, Math.max(0, at));
+  }
+  return found;
 }
 
 /**
@@ -109,29 +156,27 @@ export function spans(cells, pixels) {
 }
 
 /**
- * One head into its canvas. A pixel shows the greatest code under it; masked ones stay clear, and the hatch behind
+ * One head into its canvas. A pixel shows the greatest cell under it; masked ones stay clear, and the hatch behind
  * shows.
  * @param {HTMLCanvasElement} canvas
  * @param {Data} data
- * @param {Uint16Array} codes
- * @param {number} gain
+ * @param {number} head
  */
-export function paint(canvas, data, codes, gain) {
+export function paint(canvas, data, head) {
   const { width, height } = canvas, { rows, columns } = data;
   const image = new ImageData(width, height), out = new Uint32Array(image.data.buffer);
   const across = spans(columns, width), down = spans(rows, height);
-  const table = colorTable(data), colors = ramp(data.stops);
-  let line = new Uint16Array(columns);
+  const cells = shades(data, head), colors = ramp(data.stops), line = new Float32Array(columns);
   for (let y = 0; y < height; y++) {
     if (y && down.from[y] === down.from[y - 1]) {
       out.copyWithin(y * width, (y - 1) * width, y * width);
       continue;
     }
-    line = rowOf(codes, columns, down.from[y], down.to[y], line);
+    rowOf(cells, columns, down.from[y], down.to[y], line);
     for (let x = 0, at = y * width; x < width; x++, at++) {
-      let code = line[across.from[x]];
-      for (let c = across.from[x] + 1; c < across.to[x]; c++) if (line[c] > code) code = line[c];
-      if (code !== MASKED) out[at] = colors[(table[code] * gain + 0.5) | 0];
+      let shade = line[across.from[x]];
+      for (let c = across.from[x] + 1; c < across.to[x]; c++) if (line[c] > shade) shade = line[c];
+      if (shade >= 0) out[at] = colors[(shade + 0.5) | 0];
     }
   }
   penOf(canvas).putImageData(image, 0, 0);
@@ -140,26 +185,26 @@ export function paint(canvas, data, codes, gain) {
 /**
  * By how much the linear scale is stretched where a head has its own maximum.
  * @param {Data} data
- * @param {number} most  the greatest code
+ * @param {number} head
  */
-export function gainOf(data, most) {
+function gainOf(data, head) {
+  const most = data.most[head];
   return data.colors === "own maximum" && most > ZERO ? 1 / weightsOf(data)[most] : 1;
 }
 
 /**
- * The greatest of some rows, column by column.
- * @param {Uint16Array} codes
+ * The greatest of some rows, column by column, into `line`.
+ * @param {Float32Array} cells
  * @param {number} columns
  * @param {number} from
  * @param {number} to
- * @param {Uint16Array<ArrayBuffer>} line
+ * @param {Float32Array} line
  */
-function rowOf(codes, columns, from, to, line) {
-  line.set(codes.subarray(from * columns, (from + 1) * columns));
+function rowOf(cells, columns, from, to, line) {
+  line.set(cells.subarray(from * columns, (from + 1) * columns));
   for (let r = from + 1; r < to; r++) {
-    for (let c = 0, at = r * columns; c < columns; c++, at++) if (codes[at] > line[c]) line[c] = codes[at];
+    for (let c = 0, at = r * columns; c < columns; c++, at++) if (cells[at] > line[c]) line[c] = cells[at];
   }
-  return line;
 }
 
 /**
@@ -175,7 +220,7 @@ export function cellAt(data, head, row, column) {
   const index = row * columns + column, code = data.codes[head][index];
   const place = data.places ? data.places[head * rows * columns + index] : 0;
   return {
-    head, row, column, code, weight: weightsOf(data)[code],
+    head, row, column, code, weight: weightsOf(data)[code], sight: data.seeing[head][sightAt(data, head, index)],
     query: Math.min(queries - 1, row * tile + Math.floor(place / tile)),
     key: Math.min(keys - 1, column * tile + (place % tile)),
     tall: Math.min(tile, queries - row * tile), broad: Math.min(tile, keys - column * tile),
@@ -183,7 +228,8 @@ export function cellAt(data, head, row, column) {
 }
 
 /**
- * The greatest cell within a range of rows and columns, which says how many tokens it stands for.
+ * The greatest cell on the scale that is in force within a range of rows and columns, which says how many tokens it
+ * stands for.
  * @param {Data} data
  * @param {number} head
  * @param {Range} rows
@@ -191,10 +237,18 @@ export function cellAt(data, head, row, column) {
  */
 export function greatestCell(data, head, rows, columns) {
   let row = rows[0], column = columns[0];
-  const codes = data.codes[head];
-  const at = (/** @type {number} */ r, /** @type {number} */ c) => codes[r * data.columns + c];
+  const codes = data.codes[head], weights = weightsOf(data), even = data.colors === "times even";
+  const at = (/** @type {number} */ r, /** @type {number} */ c) => {
+    const index = r * data.columns + c, code = codes[index];
+    if (even && code !== MASKED) return weights[code] * data.seeing[head][sightAt(data, head, index)];
+    return code - 1;  // what is masked is below 0
+  };
+  let most = at(row, column);
   for (let r = rows[0]; r < rows[1]; r++) {
-    for (let c = columns[0]; c < columns[1]; c++) if (at(r, c) > at(row, column)) [row, column] = [r, c];
+    for (let c = columns[0]; c < columns[1]; c++) {
+      const other = at(r, c);
+      if (other > most) [row, column, most] = [r, c, other];
+    }
   }
   const tokens = (/** @type {Range} */ [from, to], /** @type {number} */ all) =>
     Math.min(all, to * data.tile) - from * data.tile;

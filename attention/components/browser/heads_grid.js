@@ -1,7 +1,7 @@
 // The grid of all heads: `draw` puts it into an element of any page, with what `attention.wire.cells.payload` made of a
 // header and cells. The page needs heads_grid.css beside it, and nothing else.
 
-import { cellAt, gainOf, greatest, greatestCell, number, paint, unpacked, weightsOf } from "./cells.js";
+import { cellAt, greatestCell, number, paint, unpacked, weightsOf } from "./cells.js";
 import { find, planted } from "./elements.js";
 import { listen } from "./heads_grid_acts.js";
 import { arranged, setFigures, setLayout } from "./heads_grid_layout.js";
@@ -28,12 +28,14 @@ const MARKUP = `
     <div class="scale-head"><span class="scale-name"></span><span><i class="swatch"></i>masked</span></div>
     <canvas class="bar" width="256" height="1"></canvas>
     <div class="ticks"></div>
+    <p class="why"></p>
   </div>
   <dl class="readout">
     <dt>head</dt><dd data-of="head"></dd>
     <dt class="of-query">query</dt><dd data-of="query"></dd>
     <dt class="of-key">key</dt><dd data-of="key"></dd>
     <dt>weight</dt><dd data-of="weight"></dd>
+    <dt class="of-even">that is</dt><dd class="of-even" data-of="even"></dd>
     <dd class="note" data-of="note"></dd>
   </dl>
   <div class="spread"><div class="bars"><canvas></canvas><i></i></div><p></p></div>
@@ -87,7 +89,10 @@ function created(root, data, ways) {
   return {
     root, data, ways, heads: find(root, ".heads"), spread: find(root, ".spread"),
     details: find(root, "details", HTMLDetailsElement),
-    of: { head: named("head"), query: named("query"), key: named("key"), weight: named("weight"), note: named("note") },
+    of: {
+      head: named("head"), query: named("query"), key: named("key"), weight: named("weight"), even: named("even"),
+      note: named("note"),
+    },
     figures: [], plan: arranged(data, root.clientWidth), neutrals: themed(root, data.neutrals, data.accents), width: 0,
     cursor: start, home: start, told: { head: -1, query: -1 }, hover: null, pointer: null, keyed: false,
     sent: [], count: 0, timer: 0, pending: false,
@@ -192,19 +197,18 @@ function snap(heads, ratio) {
  * @param {number} h
  */
 function paintHead(figure, data, h) {
-  const codes = data.codes[h], { painted } = figure, { colors, columns } = data, stops = data.stops.join();
-  const same = painted && painted.colors === colors && painted.stops === stops && painted.columns === columns;
-  if (same && sameCodes(painted.codes, codes)) return;
-  figure.most = greatest(codes);
-  paint(figure.canvas, data, codes, gainOf(data, figure.most));
-  figure.painted = { codes, stops, colors, columns };
+  const { painted } = figure, [codes, seeing] = [data.codes[h], data.seeing[h]];
+  const key = [data.colors, data.stops, data.columns, data.most[h]].join();
+  if (painted?.key === key && same(painted.codes, codes) && same(painted.seeing, seeing)) return;
+  paint(figure.canvas, data, h);
+  figure.painted = { codes, seeing, key };
 }
 
 /**
- * @param {Uint16Array} a
- * @param {Uint16Array} b
+ * @param {Uint16Array | Float32Array} a
+ * @param {Uint16Array | Float32Array} b
  */
-function sameCodes(a, b) {
+function same(a, b) {
   if (a.length !== b.length) return false;
   for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
   return true;
@@ -218,11 +222,11 @@ function setCaptions({ figures, data, plan }) {
   const size = data.group > 1 ? data.group : 0, group = (/** @type {number} */ h) => Math.floor(h / size);
   const joined = (/** @type {number} */ h) =>
     h + 1 < data.heads && group(h) === group(h + 1) && (h + 1) % plan.columns > 0;
-  figures.forEach(({ element, most }, h) => {
+  figures.forEach(({ element }, h) => {
     element.style.setProperty("--head", data.head_colors[h % data.head_colors.length]);
     element.classList.toggle("grouped", size > 0);
     element.classList.toggle("joined", size > 0 && joined(h));
-    const own = data.colors === "own maximum" && plan.width > 100;
+    const own = data.colors === "own maximum" && plan.width > 100, most = data.most[h];
     const upTo = own ? `to ${number(most, weightsOf(data)[most])}` : "";
     find(element, "figcaption b").textContent = plan.width < 60 ? `${h}` : `Head ${h}`;
     const told = [data.names[h] || "", size ? `kv ${group(h)}` : "", upTo].filter(Boolean).join(" · ");

@@ -5,7 +5,7 @@ import { made, signs } from "./elements.js";
 /**
  * @typedef {Omit<import("./message.js").GridHeader, "places"> & import("./cells.js").Bytes} GridData
  * @typedef {import("./cells.js").Cell & { shown?: import("./cells.js").Cell }} Spot  a place of the cursor
- * @typedef {Record<"head" | "query" | "key" | "weight" | "note", HTMLElement>} Readout
+ * @typedef {Record<"head" | "query" | "key" | "weight" | "even" | "note", HTMLElement>} Readout
  */
 
 /**
@@ -14,8 +14,7 @@ import { made, signs } from "./elements.js";
  * @property {HTMLElement} element
  * @property {HTMLElement} square
  * @property {HTMLCanvasElement} canvas
- * @property {number} most  the greatest code
- * @property {{ codes: Uint16Array, stops: string, colors: string, columns: number } | null} painted
+ * @property {{ codes: Uint16Array, seeing: Float32Array, key: string } | null} painted
  */
 
 /**
@@ -126,7 +125,7 @@ export function setFigures({ heads, figures, data }) {
     square.dataset.head = `${figures.length}`;
     square.append(canvas, made("i", "pinned"), made("i", "row"), made("i", "column"));
     element.append(caption, square);
-    figures.push({ element, square, canvas, most: 0, painted: null });
+    figures.push({ element, square, canvas, painted: null });
     heads.append(element);
   }
 }

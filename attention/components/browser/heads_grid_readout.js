@@ -1,7 +1,8 @@
 // What is said about the cell under the pointer or the cursor: numbers, tokens, its row as bars and as a table.
 
-import { cellAt, greatest, MASKED, number, position, ZERO } from "./cells.js";
+import { cellAt, greatest, height as heightOf, MASKED, number, ZERO } from "./cells.js";
 import { find, made, penOf } from "./elements.js";
+import { evenMarks, timesEven } from "./even.js";
 import { RAMP, ramp } from "./theme.js";
 
 /**
@@ -34,6 +35,7 @@ export function setReadout(grid, cell) {
   of.query.textContent = named(data, cell.query, cell.tall);
   of.key.textContent = named(data, cell.key, cell.broad);
   of.weight.textContent = number(cell.code, cell.weight);
+  of.even.textContent = timesEven(data, cell);
   of.note.textContent = blind ? "This query sees no key." : where && cell.code > ZERO ? noteOf(data, cell) : "";
   grid.root.style.setProperty("--head", data.head_colors[cell.head % data.head_colors.length]);
 }
@@ -62,7 +64,8 @@ function seesNothing(data, { head, row }) {
  */
 export function spoken(data, cell) {
   const token = (/** @type {number} */ i) => (data.tokens[i] === undefined ? "" : ` ${data.tokens[i]}`);
-  const weight = cell.code === MASKED ? "masked" : `weight ${number(cell.code, cell.weight)}`;
+  const even = timesEven(data, cell), said = `weight ${number(cell.code, cell.weight)}${even && `, ${even}`}`;
+  const weight = cell.code === MASKED ? "masked" : said;
   const rest = seesNothing(data, cell) ? ", sees no key" : "";
   const place = `query ${cell.query}${token(cell.query)}, key ${cell.key}${token(cell.key)}`;
   return `Head ${cell.head}, ${place}: ${weight}${rest}`;
@@ -77,8 +80,8 @@ function rowCells(data, { head, row }) {
 }
 
 /**
- * The row as bars, as high as the greatest of it (on the logarithmic scale: of one). What is pointed at has a mark of
- * its own above them: the bars are the same wherever in the row it is.
+ * The row as bars, as high as the greatest of it (on a logarithmic scale: as that is; of times even, with a line at
+ * one). What is pointed at has a mark of its own above them: the bars are the same wherever in the row it is.
  * @param {Grid} grid
  * @param {Cell} cell
  */
@@ -89,17 +92,21 @@ export function setSpread(grid, cell) {
   if (!width) return;
   if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
   const row = rowCells(data, cell), top = row.reduce((best, other) => (other.code > best.code ? other : best));
-  const pen = penOf(canvas), scale = data.colors === "log" ? "log" : "own maximum";
+  const pen = penOf(canvas);
   pen.clearRect(0, 0, width, height);
   pen.fillStyle = data.head_colors[cell.head % data.head_colors.length];
   const edge = (/** @type {number} */ column) => (column * width) / data.columns;
   for (const other of row) {
     const left = Math.floor(edge(other.column)), right = Math.ceil(edge(other.column + 1));
-    const share = position(other.weight, scale, top.weight, data.floor);
+    const share = heightOf(data, other, top.weight);
     const high = other.code > ZERO ? Math.max(1, Math.round(share * (height - 2))) : 0;
     const gap = width / data.columns > 4 * ratio ? ratio : 0;
     pen.fillRect(left, height - high, right - left - gap, high);
     if (other.column === cell.column) setArrow(canvas, (left + right - gap) / 2 / ratio, (height - high) / ratio);
+  }
+  if (data.colors === "times even") {
+    pen.fillStyle = grid.neutrals.muted;
+    pen.fillRect(0, Math.round(height / 2), width, Math.max(1, Math.round(ratio)));
   }
   const at = named({ ...data, tokens: [] }, top.key, top.broad);
   const most = top.code > ZERO ? `: most ${number(top.code, top.weight)} at key ${at}` : "";
@@ -154,7 +161,18 @@ export function setScale({ root, data }) {
     return mark;
   });
   find(root, ".ticks").replaceChildren(...marks);
-  find(root, ".scale-name").textContent = `weight${data.colors === "linear" ? "" : ` (${data.colors})`}`;
+  find(root, ".scale-name").textContent = nameOf(data);
+  find(root, ".why").textContent = data.why;
+  root.classList.toggle("even", data.colors === "times even");
+}
+
+/**
+ * What the scale is of.
+ * @param {GridData} data
+ */
+function nameOf({ colors }) {
+  if (colors === "times even") return "weight × keys in sight";
+  return colors === "linear" ? "weight" : `weight (${colors})`;
 }
 
 /**
@@ -164,6 +182,7 @@ export function setScale({ root, data }) {
 export function ticks(data) {
   if (data.colors === "own maximum") return [[0, "0"], [0.5, "half"], [1, "head’s most"]];
   if (data.colors === "linear") return [0, 0.25, 0.5, 0.75, 1].map((at) => [at, `${at}`]);
+  if (data.colors === "times even") return evenMarks(data.times);
   const decades = Math.round(-Math.log10(data.floor));
   const said = (/** @type {number} */ power) => (power > -4 ? `${Number((10 ** power).toPrecision(1))}` : `1e${power}`);
   return Array.from({ length: decades + 1 }, (_, i) => [i / decades, said(i - decades)]);

@@ -1,7 +1,8 @@
 // The picture: cells, axes and scale of the part that is looked at, on one canvas. Sizes are CSS pixels.
 
-import { gainOf, greatest, number, paint, weightsOf, ZERO } from "./cells.js";
+import { number, paint, weightsOf, ZERO } from "./cells.js";
 import { made, penOf, signs } from "./elements.js";
+import { evenMarks } from "./even.js";
 import { windowOf } from "./large_head_view.js";
 import { hatch, RAMP, ramp } from "./theme.js";
 
@@ -56,7 +57,7 @@ export function laidOut(lab) {
   pen.font = `11px ${getComputedStyle(root).fontFamily}`;
   drawCells(pen, lab, cells.canvas);
   drawAxes(pen, lab);
-  drawScale(pen, lab, cells.most);
+  drawScale(pen, lab);
 }
 
 /**
@@ -67,15 +68,14 @@ export function laidOut(lab) {
 function cellsOf({ data, place, ratio, cells }) {
   const key = [place.width, place.height, ratio, data.colors].join();
   if (cells?.data === data && cells.key === key) return cells;
-  const canvas = made("canvas"), [codes] = data.codes, { rows, columns, tile, queries, keys } = data;
+  const canvas = made("canvas"), { rows, columns, tile, queries, keys } = data;
   // With what the last tiles have too much.
   const pixels = (/** @type {number} */ side, /** @type {number} */ cells, /** @type {number} */ tokens) =>
     Math.max(1, Math.round((side * ratio * cells * tile) / tokens));
   const [width, height] = [pixels(place.width, columns, keys), pixels(place.height, rows, queries)];
   Object.assign(canvas, { width, height });
-  const most = greatest(codes);
-  paint(canvas, data, codes, gainOf(data, most));
-  return { data, key, canvas, most };
+  paint(canvas, data, 0);
+  return { data, key, canvas };
 }
 
 /**
@@ -180,9 +180,8 @@ function said(token) {
 /**
  * @param {Pen} pen
  * @param {Lab} lab
- * @param {number} most
  */
-function drawScale(pen, { place, data, neutrals }, most) {
+function drawScale(pen, { place, data, neutrals }) {
   const left = place.left + place.width + 14, colors = ramp(data.stops);
   const strip = made("canvas"), image = new ImageData(1, 256);
   Object.assign(strip, { width: 1, height: 256 });
@@ -194,21 +193,21 @@ function drawScale(pen, { place, data, neutrals }, most) {
   pen.strokeRect(left - 0.5, top - 0.5, BAR + 1, high + 1);
   pen.fillStyle = neutrals.muted;
   pen.textAlign = "left";
-  pen.fillText("weight", left, place.top + 5);
-  for (const [at, text] of scaleMarks(data, most)) {
+  pen.fillText(data.colors === "times even" ? "× even" : "weight", left, place.top + 5);
+  for (const [at, text] of scaleMarks(data)) {
     pen.fillText(text, left + BAR + 4, top + (1 - at) * high, RIGHT - BAR - 20);
   }
 }
 
 /**
  * @param {LargeData} data
- * @param {number} most  the greatest code
  * @returns {[number, string][]}
  */
-function scaleMarks(data, most) {
-  const greatest = most > ZERO ? number(most, weightsOf(data)[most]) : "0";
+function scaleMarks(data) {
+  const [most] = data.most, greatest = most > ZERO ? number(most, weightsOf(data)[most]) : "0";
   if (data.colors === "own maximum") return [[0, "0"], [1, greatest]];
   if (data.colors === "linear") return [[0, "0"], [0.5, "0.5"], [1, "1"]];
+  if (data.colors === "times even") return evenMarks(data.times);
   const decades = Math.round(-Math.log10(data.floor));
   const power = (/** @type {number} */ i) => Number((10 ** (i - decades)).toPrecision(1));
   return Array.from({ length: decades + 1 }, (_, i) => [i / decades, `${i ? "" : "≤ "}${power(i)}`]);

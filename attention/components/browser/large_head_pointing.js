@@ -2,6 +2,7 @@
 
 import { greatestCell, number } from "./cells.js";
 import { find, made } from "./elements.js";
+import { timesEven } from "./even.js";
 
 /**
  * @typedef {import("./large_head_view.js").Lab} Lab
@@ -68,7 +69,8 @@ export function point(lab, event) {
   const { left, top, width, height } = lab.place;
   Object.assign(row.style, { left: `${left}px`, width: `${width}px`, top: `${top + spot.y * height}px` });
   Object.assign(column.style, { top: `${top}px`, height: `${height}px`, left: `${left + spot.x * width}px` });
-  lab.said.replaceChildren(described(lab.data, cell), made("b", "", number(cell.code, cell.weight)));
+  const said = made("b", "", number(cell.code, cell.weight)), even = timesEven(lab.data, cell);
+  lab.said.replaceChildren(described(lab.data, cell), said, even && `, ${even}`);
 }
 
 /**

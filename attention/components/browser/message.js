@@ -4,7 +4,7 @@
 /**
  * @typedef {{ text: string, muted: string, line: string, masked: string, hatch: string }} Neutrals
  * @typedef {Record<"dark" | "light", Neutrals>} BothNeutrals
- * @typedef {"linear" | "log" | "own maximum"} Scale
+ * @typedef {"linear" | "log" | "times even" | "own maximum"} Scale
  * @typedef {{ head: number, query: number }} Focus
  */
 
@@ -21,6 +21,8 @@
  * @property {boolean} places  do they say where in its tile the greatest weight stands?
  * @property {number} shift
  * @property {number} bits
+ * @property {[number, number]} sights  lines of keys in sight, one for all heads or one each; numbers of a line
+ * @property {number[]} most  the greatest code of each head, where its own maximum is
  */
 
 /**
@@ -30,9 +32,11 @@
  * @property {number} height
  * @property {string} note
  * @property {Scale} colors
+ * @property {string} why  nobody has chosen this scale: why it is in force
  * @property {Focus} focus
  * @property {number} group  heads that share keys and values
  * @property {number} floor  the least weight of the logarithmic scale
+ * @property {number} times  the even share at the end of its scale
  * @property {string[]} stops
  * @property {{ query: string, key: string }} accents
  * @property {string[]} head_colors

@@ -91,7 +91,8 @@ function lines(data, pairs) {
   const most = data.colors === "own maximum" ? weights[greatest(codes)] : 1;
   return pairs.map(([query, key]) => {
     const code = codes[query * data.columns + key], weight = weights[code];
-    return { query, key, code, weight, share: position(weight, data.colors, most, data.floor) };
+    const own = most > 0 ? weight / most : 0;
+    return { query, key, code, weight, share: data.colors === "own maximum" ? own : position(weight, data.colors, data) };
   });
 }
 

@@ -16,8 +16,9 @@ from attention.analysis.parity import map_parity as map_against_torch
 from attention.charts import theme
 from attention.config import Config
 from attention.machine.lanes import Work
-from attention.maps.blocks import visible
+from attention.maps.blocks import choices, visible
 from attention.maps.exact import HeadMaps, head_maps
+from attention.maps.quadtree import Ends
 from attention.maps.zoom import pooled
 from attention.sources.origins import tokens, unit
 from attention.tables import rows as tables
@@ -41,25 +42,32 @@ def tiles_seen(config: Config, tile: int) -> Work[Tensor]:
     return PASSES.submit(visible, config.rule, config.tokens, config.span, tile)
 
 
-def part(config: Config, drawing: Drawing, maps: HeadMaps, rows: tuple[int, int], cols: tuple[int, int]) -> Cells:
+@KEPT
+def keys_seen(config: Config) -> Work[Tensor]:
+    """How many keys each query sees; give `config.tensors`."""
+    return PASSES.submit(choices, config.rule, config.tokens, config.span)
+
+
+def part(config: Config, drawing: Drawing, maps: HeadMaps, rows: Ends, cols: Ends) -> Cells:
     """The cells of a part of the head in focus.
 
     All of it is what the maps have; what is smaller is computed from them, as finely as there are pixels.
     """
-    everything = (0, config.tokens)
+    everything, seeing = (0, config.tokens), keys_seen(config.tensors)
     if rows == cols == everything:
         seen = tiles_seen(config.tensors, maps.tile)
-        return pixel_cells(maps.pooled_by(config.pool).pixels, seen, maps.tile, config.tokens)
-    return shared(_finer, config, drawing.tensors.result(), maps, rows, cols)
+        return pixel_cells(maps.pooled_by(config.pool).pixels, seen, maps.tile, seeing, config.tokens)
+    return shared(_finer, config, drawing.tensors.result(), maps, seeing, rows, cols)
 
 
 def _finer(
-    config: Config, tensors: tuple[Tensor, Tensor], maps: HeadMaps, rows: tuple[int, int], cols: tuple[int, int]
+    config: Config, tensors: tuple[Tensor, Tensor], maps: HeadMaps, seeing: Tensor, rows: Ends, cols: Ends
 ) -> Cells:
     high, wide = rows[1] - rows[0], cols[1] - cols[0]
     tile = -(-max(high, wide) // theme.PART)
     seen = visible(config.rule, config.tokens, config.span, tile, rows, cols)
-    return pixel_cells(pooled(maps, *tensors, rows, cols, tile, config.pool), seen, tile, high, wide)
+    cells = pooled(maps, *tensors, rows, cols, tile, config.pool)
+    return pixel_cells(cells, seen, tile, seeing[slice(*rows)], wide)
 
 
 def long_row(config: Config, drawing: Drawing) -> Row:

@@ -39,10 +39,12 @@ def _drawn(config: Config) -> None:
         with st.container(horizontal=True):
             st.button("Zoom out", on_click=page.change, kwargs=wider, key="zoom out")
             st.button("Whole head", on_click=page.change, kwargs=dict.fromkeys(WINDOW, ""), key="whole")
-    cells, tile = tables.focus(compute.heads.trace(config), heatmap.PIXELS)
+    cells, tile, seeing = tables.focus(compute.heads.trace(config), heatmap.PIXELS)
     rows, cols = config.window
     st.plotly_chart(
-        heatmap.selectable(cells, tile, config.colors, tables.labels(config), config.row, (rows[0], cols[0])),
+        heatmap.selectable(
+            cells, tile, config.color_scale, tables.labels(config), config.row, (rows[0], cols[0]), seeing
+        ),
         key="focus",
         width="stretch",
         on_select=gestures.framed,

@@ -133,7 +133,8 @@ def _squares(config: Config, drawing: Drawing) -> None:
         sketch.pooled_by(config.pool).pixels[len(heads) :],
     ]
     seen = compute.long.tiles_seen(config.tensors, sketch.tile)
-    cells = pixel_cells(torch.cat(shown), seen, sketch.tile, config.tokens)
+    seeing = compute.long.keys_seen(config.tensors)
+    cells = pixel_cells(torch.cat(shown), seen, sketch.tile, seeing, config.tokens)
     what = "greatest" if config.pool == "max" else "mean"
     note = f"A pixel is the {what} of {sketch.tile} x {sketch.tile} weights."
     if len(heads) < config.heads:
@@ -156,9 +157,10 @@ def _row(config: Config, drawing: Drawing) -> None:
     )
     if config.row_as not in ("auto", "bars"):
         text += f". Lines and output are drawn up to {SHOWN:,} tokens"
-    st.caption(plain(text + parts.faint(config, found)))
+    scale, seeing = parts.bars(config, found)
+    parts.said_of_row(text, config, scale)
     chart, top = st.columns([7, 3], gap="medium")
-    spec = row.weights((), config.tokens, config.colors)
+    spec = row.weights((), config.tokens, scale, seeing)
     chart.vega_lite_chart(
         pa.table(bars), spec, key="row", width="stretch", alt="Bars by key: weights of the query in focus"
     )

@@ -20,7 +20,7 @@ from attention.ui.views import questions
 from attention.ui.words import plain
 
 CODE = "code"  # what is kept: was the fold with the program open when it was last there?
-FAINT = 0.15  # greatest weight below which little is seen on a scale from 0 to 1
+LOGARITHMIC = ("log", "times even")  # scales
 
 
 def title(config: Config) -> None:
@@ -28,7 +28,7 @@ def title(config: Config) -> None:
     said, scale = st.columns([5, 2], vertical_alignment="bottom")
     said.markdown(_said(config), help=provenance.told(config))
     with scale:
-        knobs.segments("colors", config, on_change=page.change)
+        knobs.menu("colors", config, on_change=page.change)
 
 
 def look(config: Config) -> object:
@@ -51,10 +51,40 @@ def does(head: int, role: Role | None) -> None:
     st.markdown(f"**Head {head}** {said}")
 
 
-def faint(config: Config, found: tables.Row) -> str:
-    """A hint where little is seen."""
-    small = config.colors == "linear" and 0 < found.greatest < FAINT
-    return ". Faint on a scale to 1: try log" if small else ""
+def bars(config: Config, found: tables.Row) -> tuple[str, int]:
+    """The scale of the bars of a row, one of those of the colours, and the keys in sight where that matters.
+
+    Where nobody chose one it is that of the colours; a linear one ends at the greatest weight of a long row, as on one
+    that ends at 1 nothing would be seen.
+    """
+    scale = {"linear": "own maximum", "log": "times even"}.get(config.axis) or _as_colors(config)
+    return scale, found.seeing if scale == "times even" else 0
+
+
+def _as_colors(config: Config) -> str:
+    scale = config.color_scale
+    return "own maximum" if scale == "linear" and config.traceable is not config else scale
+
+
+def said_of_row(text: str, config: Config, scale: str) -> None:
+    """What is said of a row, and the button beside it."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(plain(text), width="stretch")
+        other_scale(config, scale)
+
+
+def other_scale(config: Config, scale: str) -> None:
+    """A button that draws the bars of the row on the other kind of scale; back at that of the colours, it says so."""
+    log = scale not in LOGARITHMIC
+    back = (_as_colors(config) in LOGARITHMIC) == log
+    st.button(
+        "Log scale" if log else "Linear scale",
+        key="bars",
+        type="tertiary",
+        on_click=page.change,
+        kwargs={"axis": "auto" if back else "log" if log else "linear"},
+        help="Around the even share, from a hundredth of it." if log else "From 0.",
+    )
 
 
 def focus(config: Config, width: int) -> None:

@@ -44,7 +44,7 @@ def _said(config: Config, found: tables.Row) -> str:
         f"Query {found.query}{name} in head {found.head}: entropy {found.entropy:.2f} nats; "
         f"{found.holding} of {found.seeing} keys that it sees hold 90 %, the heaviest {found.greatest:.3g}"
     )
-    return plain(text + parts.faint(config, found))
+    return plain(text)
 
 
 def _auto(config: Config, found: tables.Row) -> None:
@@ -62,7 +62,10 @@ def _auto(config: Config, found: tables.Row) -> None:
 
 def _bars(config: Config, found: tables.Row) -> None:
     names = tuple(tables.labels(config)) if config.tokens <= bars.LABELLED else ()
-    spec = bars.weights(names, config.tokens, config.colors)
+    scale, seeing = parts.bars(config, found)
+    spec = bars.weights(names, config.tokens, scale, seeing)
+    with st.container(horizontal=True, horizontal_alignment="right"):
+        parts.other_scale(config, scale)
     st.vega_lite_chart(
         pa.table(found.keys),
         spec if found.seeing else empty(spec),

@@ -70,10 +70,11 @@ def _controls(names: list[str], config: Config, row: Row) -> None:
     numbers = {name: f"Number {i}" for i, name in enumerate(names, 1)}
     called = numbers.get if asked else lambda name: ROWS[name].name
     knobs.pills("implementation", config, names, format_func=called, label_visibility="collapsed")
-    switches = ("bug", "colors") if asked else ("version", "bug", "colors")  # what is asked about is a print
+    switches = ("bug",) if asked else ("version", "bug")  # what is asked about is a print
     sizes = ("batch", "keys", "d_v") if row.crosses else ("batch",)
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
         for name in switches:
             knobs.segments(name, config, width="content")
+        knobs.menu("colors", config, width=170)
         for name in sizes:
             knobs.number(name, config, width=200)

@@ -94,15 +94,18 @@ def _squares(config: Config) -> None:
     places = st.columns(3)
     after = compute.heads.trace(config)
     small = {"labels": [], "height": theme.SMALL_HEIGHT}  # positions: there is no room for tokens
-    row = {"colors": config.colors, "query": config.row}
-    masked = heatmap.weights(*tables.focus(after, heatmap.PIXELS), **row, **small)
+    row = {"colors": config.color_scale, "query": config.row}
+    cells, tile, seeing = tables.focus(after, heatmap.PIXELS)
+    masked = heatmap.weights(cells, tile, seeing=seeing, **row, **small)
     _square(places[1], 1, f"Head {config.head}, {config.rule_name}", masked)
     pause.paint()
     before = compute.heads.trace(unmasked(config))
-    whole = heatmap.weights(*tables.focus(before, heatmap.PIXELS), **row, **small)
+    cells, tile, seeing = tables.focus(before, heatmap.PIXELS)
+    whole = heatmap.weights(cells, tile, seeing=seeing, **row, **small)
     _square(places[0], 0, f"Head {config.head}, no mask", whole)
     change = heatmap.difference(*tiled(difference(before, after, config.head), heatmap.PIXELS), **small)
     _square(places[2], 2, f"Head {config.head}, difference", change)
+    st.caption(f"Colours of weights, {config.color_reason}." if config.color_reason else "")
 
 
 def _square(place: DeltaGenerator, number: int, title: str, figure: Any) -> None:

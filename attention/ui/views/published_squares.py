@@ -12,6 +12,7 @@ from attention.charts import heatmap
 from attention.components.heads_grid import heads_grid
 from attention.config import Config
 from attention.published.compare import Comparison
+from attention.tables import rows as tables
 from attention.ui import compute
 from attention.ui.session import gestures, page
 
@@ -45,19 +46,21 @@ def grid(config: Config, name: str, printed: bool, found: Comparison) -> None:
 
 def pictures(config: Config, name: str, printed: bool, found: Comparison) -> None:
     """One head against the reference, the output against the reference's, and who reaches whom, two by two."""
-    head = min(config.head, len(found.reference) - 1)
+    head, shown = min(config.head, len(found.reference) - 1), _shown(config, found)
     where = f", head {head}{_first(config)}"
     above, below = st.columns(2, gap="medium"), st.columns(2, gap="medium")
     with above[0]:
-        st.caption(f"Weights of the reference{where}")
-        square, tile = _pooled(found.reference[head], ~found.mask)
-        _plot(heatmap.weights(square, tile, config.colors, []), "reference")
+        scaled = ", times even" if shown.color_scale == "times even" else ""
+        st.caption(f"Weights of the reference{where}{scaled}")
+        square, tile, seeing = _square(found.reference[head], found.mask)
+        _plot(heatmap.weights(square, tile, shown.color_scale, [], seeing=seeing), "reference")
     with above[1]:
         st.caption(f"Weights: this version less the reference{where}", help="Zero is nearly the colour of the page.")
         if found.difference is None:
             st.info("It raises before it returns weights.")
         else:
-            square, tile = _pooled(found.difference[head], ~found.visible[head])
+            square, tile = tiled(found.difference[head].float(), heatmap.PIXELS)
+            square = square.masked_fill(~found.visible[head], torch.nan) if tile == 1 else square
             _plot(heatmap.difference(square, tile, []), "difference")
     with below[0]:
         st.caption(f"Output: this version less the reference{_first(config)}", help=OUTPUT)
@@ -68,8 +71,8 @@ def pictures(config: Config, name: str, printed: bool, found: Comparison) -> Non
                 "Weights of this version" if config.bug == "question" else "The one vector of weights for all queries"
             )
             st.caption(f"{told}{where}")
-            square, tile = _pooled(found.weights[head, :1], ~found.visible[head, :1])
-            _plot(heatmap.vector(square, tile, config.colors), "vector")
+            square, tile, seeing = _square(found.weights[head, :1], found.visible[head, :1])
+            _plot(heatmap.vector(square, tile, shown.color_scale, seeing), "vector")
         else:
             _influence(config, name, printed, found)
 
@@ -105,9 +108,11 @@ def _shown(config: Config, found: Comparison) -> Config:
     return codec.fit(vars(config) | changed)[0]
 
 
-def _pooled(cells: Tensor, hidden: Tensor) -> tuple[Tensor, int]:
-    square, tile = tiled(cells.float(), heatmap.PIXELS)
-    return (square.masked_fill(hidden, torch.nan) if tile == 1 else square), tile
+def _square(weights: Tensor, visible: Tensor) -> tuple[Tensor, int, Tensor]:
+    """Cells of weights, tokens of a cell, and keys in sight."""
+    tile = -(-max(weights.shape) // heatmap.PIXELS)
+    cells, seeing = tables.pooled(weights.float(), visible, visible.sum(-1), tile)
+    return cells, tile, seeing
 
 
 def _plot(figure: object, key: str) -> None:

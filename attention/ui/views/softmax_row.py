@@ -20,6 +20,7 @@ SIGNS = (
     "T: temperature. mask_j: 0 where the query sees key j, else -∞. m: the greatest logit, taken off so that no "
     "exponential overflows. "
 )
+EVEN = "Line: the even share, 1 / {} keys in sight, around which the axis is logarithmic. "
 ALIBI = "b_j: what ALiBi adds for the distance. "
 
 
@@ -45,7 +46,7 @@ def _panels(found: Stages) -> None:
     config = found.config
     columns = softmax.stages(found, config.order)
     ends = (_end(found.dots), max(_end(found.scaled), _end(found.logits[found.visible])))
-    spec = charts.panels(_labels(found, columns), config.tokens, *ends, config.colors)
+    spec = charts.panels(_labels(found, columns), config.tokens, *ends, *_axis(found))
     st.vega_lite_chart(
         pa.table(columns),
         spec if found.visible.any() else empty(spec),
@@ -53,6 +54,12 @@ def _panels(found: Stages) -> None:
         width="stretch",
         alt="Bars by key, a panel a step: dot products, scaled, logits and weights of the query in focus",
     )
+
+
+def _axis(found: Stages) -> tuple[str, int]:
+    """The scale of an axis of weights, and how many keys are in sight where that matters."""
+    scale = found.config.color_scale
+    return scale, int(found.visible.sum()) if scale == "times even" else 0
 
 
 def _end(values: Tensor) -> float:
@@ -86,8 +93,10 @@ def _legend(found: Stages) -> str:
     hidden = "Grey, and ×: keys that the mask hides. " if not found.visible.all() else ""
     top = float(found.weights.max())
     small = f"All weights are below {FAINT:g}: another weight axis shows them. " if 0 < top < FAINT else ""
-    small = small if config.colors == "linear" else ""
-    return f"{SIGNS}{cap}{bias}{hidden}{small}Axes end at 1, 2, 5, 10 …, so that they stand still."
+    small = small if config.color_scale == "linear" else ""
+    even = EVEN.format(int(found.visible.sum())) if config.color_scale == "times even" else ""
+    even += f"Weight axis, {config.color_reason}. " if config.color_reason else ""
+    return f"{SIGNS}{cap}{bias}{hidden}{small}{even}Axes end at 1, 2, 5, 10 …, so that they stand still."
 
 
 def _mass(found: Stages) -> None:
@@ -112,7 +121,7 @@ def _variants(found: Stages) -> None:
     said = "; ".join(f"{name}: greatest {float(w.max()):.3f}, sum {float(w.sum()):.3f}" for name, w in each.items())
     note = "" if found.config.softcap else " No softcap is set: shown at 50, as in Gemma 2."
     st.caption(f"{said}.{note}")
-    spec = charts.variants(names, _labels(found, columns), found.config.tokens, found.config.colors)
+    spec = charts.variants(names, _labels(found, columns), found.config.tokens, *_axis(found))
     st.vega_lite_chart(
         pa.table(columns),
         spec if found.visible.any() else empty(spec),

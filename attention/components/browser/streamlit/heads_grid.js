@@ -3,6 +3,7 @@
 // First all that these need: a browser that finds it one by one in what it loads takes longer.
 import "../cells.js";
 import "../elements.js";
+import "../even.js";
 import "../heads_grid_acts.js";
 import "../heads_grid_layout.js";
 import "../heads_grid_picture.js";

@@ -3,6 +3,7 @@
 // First all that these need: a browser that finds it one by one in what it loads takes longer.
 import "../cells.js";
 import "../elements.js";
+import "../even.js";
 import "../large_head_acts.js";
 import "../large_head_picture.js";
 import "../large_head_pointing.js";
