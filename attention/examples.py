@@ -6,12 +6,13 @@ To add one: a line in `EXAMPLES`, and what its sentence claims as a function of 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from attention.config import Config
 from attention.inputs import BEFORE
 from attention.settings import Settings, choice
 
-RANDOM = {"projections": "independent", "input": "noise"}
+RANDOM: dict[str, Any] = {"projections": "independent", "input": "noise"}
 
 
 @dataclass(frozen=True)

@@ -92,7 +92,8 @@ function lines(data, pairs) {
   return pairs.map(([query, key]) => {
     const code = codes[query * data.columns + key], weight = weights[code];
     const own = most > 0 ? weight / most : 0;
-    return { query, key, code, weight, share: data.colors === "own maximum" ? own : position(weight, data.colors, data) };
+    const share = data.colors === "own maximum" ? own : position(weight, data.colors, data);
+    return { query, key, code, weight, share };
   });
 }
 
