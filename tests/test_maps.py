@@ -296,7 +296,7 @@ def test_progress_ends_at_one_and_cancelling_stops_between_blocks(workers):
 
 def test_cancelling_drops_what_an_executor_has_not_begun():
     class Never:
-        futures: list[Future] = []  # noqa: RUF012
+        futures: list[Future] = []  # noqa: RUF012 (a class for one test)
 
         def submit(self, *_: object) -> Future:
             self.futures.append(Future())
