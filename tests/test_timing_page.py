@@ -270,7 +270,7 @@ def test_a_peak_that_was_measured_at_a_busy_moment_is_said_to_be_too_low():
 def test_a_job_that_waits_says_how_many_are_before_it():
     test = run(job=Measuring(Sweep()))
     assert test.button(key="cancel").label == "Cancel"
-    assert "Waiting: 0 before this one. One sweep at a time" in test.get("progress")[0].proto.text
+    assert "Waiting: 0 before this one. One sweep or map at a time" in test.get("progress")[0].proto.text
 
 
 def test_a_job_that_another_program_holds_up_says_so():

@@ -20,12 +20,13 @@ from attention.maps.exact import HeadMaps, head_maps
 from attention.maps.zoom import pooled
 from attention.tables import rows as tables
 from attention.tables.rows import Row
+from attention.ui.background.line import HEAVY
 from attention.ui.background.maps import Drawing, Studio, asked
 from attention.ui.compute.owner import KEPT, PASSES, shared
 from attention.wire.cells import Cells, pixel_cells
 
 T = TypeVar("T")
-STUDIO = Studio()
+STUDIO = Studio(HEAVY)
 
 
 def drawing(config: Config, visitor: str) -> Drawing:

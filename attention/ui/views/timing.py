@@ -139,7 +139,7 @@ def _said(task: Measuring, measured: int) -> str:
     cases, stay = _cases(measured), "was measured and stays" if measured == 1 else "were measured and stay"
     held = f" The first waits{HELD}" if DESK.held else ""
     return {
-        "waiting": f"One sweep at a time is measured on this host.{held}",
+        "waiting": f"One sweep or map at a time is computed on this host.{held}",
         "running": f"Waiting{HELD} The time budget starts after that." if task.held else f"Measuring: {cases} so far.",
         "done": f"Measured {cases}.",
         "left": f"Ended, as nobody looked at this page for {task.gone:g} seconds; {cases} {stay}.",
