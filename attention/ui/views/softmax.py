@@ -9,9 +9,10 @@ import streamlit as st
 from attention.config import Config
 from attention.scores import POSITIONS
 from attention.ui import compute, predict, proof
-from attention.ui.controls import focus, knobs
+from attention.ui.controls import knobs
 from attention.ui.session import page
 from attention.ui.views import (
+    focus,
     questions,
     softmax_all,
     softmax_precision,
