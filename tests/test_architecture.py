@@ -17,6 +17,7 @@ import pytest
 
 import attention
 import attention.ui
+from tests import house
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "attention"
@@ -175,6 +176,11 @@ def test_no_circle_within_a_wing_or_between_modules():
     for name, found in arrows.items():
         wing = name.rpartition(".")[0]
         assert wing not in found & doors or wing == "attention", f"{name} goes round by the door of its own wing"
+
+
+def test_the_session_has_one_key_beside_widgets():
+    found = house.numbers(ROOT)
+    assert (found["keys of the session"], found["parts in a circle"], found["rooms of ui in a circle"]) == (1, 0, 0)
 
 
 def test_every_module_can_be_imported_first():

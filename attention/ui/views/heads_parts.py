@@ -16,7 +16,6 @@ from attention.ui.controls import knobs
 from attention.ui.session import page
 from attention.ui.views import questions
 
-CODE = "code"  # what is kept: was the fold with the program open when it was last there?
 FAINT = 0.15  # greatest weight below which little is seen on a scale from 0 to 1
 
 
@@ -83,14 +82,14 @@ def numbers(found: dict[str, list[float]]) -> None:
 
 def code(what: str, source: Callable[[], str]) -> None:
     """A fold with the program that does `what`, written once it is open: a browser loads 1.5 MB to colour it."""
-    if page.kept(what) is None:
-        page.put(**{what: code_open(what)})
+    if page.widgets().get(what) is None:
+        page.widgets()[what] = code_open(what)
     fold = st.expander(f"Code: {what}", icon=":material/code:", key=what, on_change="rerun")
-    page.put(**{CODE: fold.open})
+    page.kept().code = bool(fold.open)
     if fold.open:
         fold.code(source(), language="python")
 
 
 def code_open(what: str) -> bool:
     """Is that fold open? Streamlit forgets that of a fold that was not drawn for once, as where a question hides it."""
-    return page.kept(what, page.kept(CODE, False))
+    return page.widgets().get(what, page.kept().code)
