@@ -9,13 +9,16 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from attention.config import Config, shape
-from attention.sources.generated import Generated
+from attention.sources.generated import LATER, Generated
 from attention.sources.given import PARTS, Given, Source, Tokens
 from attention.sources.recorded import Recorded
 
 
 class Origin(Protocol):
-    """Who makes queries, keys and values. `idle`: the knobs that do nothing here, each with why; they are shown disabled.
+    """Who makes queries, keys and values, or weights alone.
+
+    `idle`: the knobs that do nothing here, each with why; they are shown disabled. Whoever gives a square of its own names
+    those of the mask; where there are weights alone, those of mask and scores are idle without being named.
 
     Its sizes are below the knobs, in `config.SHAPES`, as a config must fit its source.
     """
@@ -35,6 +38,7 @@ class Origin(Protocol):
         ...
 
 
+ALONE = "Does nothing here: of this attention there are the weights, and no queries and keys to compute others from."
 ORIGINS: dict[str, Origin] = {"generated": Generated(), "recorded": Recorded()}
 
 
@@ -70,7 +74,13 @@ def many_layers(config: Config) -> int:
 
 def idle(name: str, config: Config) -> str:
     """Why a knob does nothing under the source of a config; empty where it does something."""
-    return ORIGINS[Source.of(config).kind].idle.get(name, "")
+    own = ORIGINS[Source.of(config).kind].idle.get(name, "")
+    return own or (ALONE if name in LATER and not scored(config.source) else "")
+
+
+def scored(source: str) -> bool:
+    """Do its weights come from queries and keys, so that mask, scale and softmax act on them?"""
+    return has(source).issuperset("qk")
 
 
 def has(source: str) -> frozenset[str]:

@@ -183,8 +183,10 @@ def columns(found: Profile, seeing: bool) -> dict[str, list[Any]]:
 
 
 def npz(trace: Trace) -> bytes:
-    """The whole trace as a NumPy archive: weights (h q k), mask (q k), q k v context output x, and the link."""
-    parts = ("weights", "mask", "q", "k", "v", "context", "output", "x")
+    """The whole trace as a NumPy archive: weights (h q k), mask (q k), what there is of q k v context output x, and the link."""
+    from_x = ("output",) if {"projections", "v"} <= trace.has else ()
+    context = ("context",) if "v" in trace.has else ()
+    parts = ("weights", "mask", *(name for name in ("q", "k", "v", "x") if name in trace.has), *context, *from_x)
     memory = io.BytesIO()
     arrays = {name: np.ascontiguousarray(getattr(trace, name).numpy()) for name in parts}
     np.savez_compressed(memory, link=np.array(link(trace.config)), **arrays)  # pyright: ignore[reportArgumentType]  arrays by name

@@ -10,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from attention.config import GENERATED, Config
 from attention.heads import NUMBERS
-from attention.sources.origins import named
+from attention.sources.origins import idle, named
 from attention.tables import rows as tables
 from attention.ui.controls import knobs
 from attention.ui.session import page
@@ -36,7 +36,7 @@ def _said(config: Config) -> str:
     recorded = f" of layer {config.layer}, {named(config.source).lower()}," if config.source != GENERATED else ""
     return (
         f"**Heads.** {config.heads} head{'s' * (config.heads > 1)}{recorded} over {config.tokens:,} tokens. A row is a "
-        f"query: how it spreads a weight of one over the keys. {config.rule.help}"
+        f"query: how it spreads a weight of one over the keys. {idle('mask', config) or config.rule.help}"
     )
 
 
