@@ -62,7 +62,7 @@ if scene == "hot map":
     q[0, queries], k[0, keys] = 39 * way, way  # no score above 40: the short way
     maps = head_maps(q, k, mask="full", scale=1.0, side=theme.side(h), pool="max", stats=False)
     found = pixel_cells(maps.pixels.expand(h, -1, -1), torch.ones_like(maps.pixels[0], dtype=torch.bool), maps.tile, n)
-got = heads_grid(config, found, note="preview")
+got = heads_grid(config, found, note="preview", certain=1 if scene == "map" else None)
 copy_link()
 st.text(f"pinned {got['head']} {got['query']} {got['key']}" if got else "nothing pinned")
 """
@@ -224,6 +224,9 @@ def test_a_map_of_65536_tokens_is_drawn_without_places_and_names(opened):
     page.mouse.move(*cell(page, 1, 200, 100, 256))
     page.wait_for_function("() => document.querySelector('[data-of=weight]').textContent === '0.500'")
     assert re.fullmatch(r"51200 to 51\d\d\d", said(page, "query"))
+    assert said(page, "note").startswith("preview, one query of each tile: greatest of "), "head 0 alone is exact"
+    page.mouse.move(*cell(page, 0, 200, 100, 256))
+    page.wait_for_function("() => document.querySelector('[data-of=head]').textContent === '0'")
     assert said(page, "note").startswith("greatest of ")
     assert page.locator(".label").count() == 0
     assert page.get_by_text("preview", exact=True).is_visible()

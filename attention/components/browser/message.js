@@ -40,7 +40,8 @@
  */
 
 /**
- * @typedef {Weights & Shape & { tokens: string[], address?: [string, string] | null }} GridHeader
+ * @typedef {Weights & Shape & { tokens: string[], certain: number, address?: [string, string] | null }} GridHeader
+ * `certain`: so many heads, the first ones, are exact, the others a preview from one query of each tile.
  */
 
 /**

@@ -137,7 +137,7 @@ def _squares(config: Config, drawing: Drawing) -> None:
     note = f"A pixel is the {what} of {sketch.tile} x {sketch.tile} weights."
     if len(heads) < config.heads:
         note += f" Heads from {len(heads)} on: preview, one query of each tile."
-    heads_grid(config, cells, on_pin=gestures.pinned, note=note, address=page.address())
+    heads_grid(config, cells, on_pin=gestures.pinned, note=note, certain=len(heads), address=page.address())
 
 
 def _row(config: Config, drawing: Drawing) -> None:

@@ -16,6 +16,7 @@ from attention.ui.controls import knobs
 from attention.ui.session import page
 from attention.ui.views import questions
 
+OWN = "Which keys it sees is its source's own matter: no mask that is set acts here."
 FAINT = 0.15  # greatest weight below which little is seen on a scale from 0 to 1
 
 
@@ -36,7 +37,7 @@ def _said(config: Config) -> str:
     recorded = f" of layer {config.layer}, {named(config.source).lower()}," if config.source != GENERATED else ""
     return (
         f"**Heads.** {config.heads} head{'s' * (config.heads > 1)}{recorded} over {config.tokens:,} tokens. A row is a "
-        f"query: how it spreads a weight of one over the keys. {idle('mask', config) or config.rule.help}"
+        f"query: how it spreads a weight of one over the keys. {OWN if idle('mask', config) else config.rule.help}"
     )
 
 

@@ -52,9 +52,9 @@ def view(config: Config) -> None:
             _title(config)
         return
     knobs.segments("topic", config, format_func=lambda name: TOPICS[name][0], label_visibility="collapsed")
-    _choices(config)
     name, topic = TOPICS[config.topic]
     if config.topic == "all" or not lacking(config, name, "q", "k"):
+        _choices(config)
         topic(compute.heads.trace(config))
     with title:
         _title(config)
