@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from attention.config import Config, shape
-from attention.sources.generated import LATER, Generated
+from attention.sources.generated import LATER, Generated, other_tokens
 from attention.sources.given import PARTS, Given, Source, Tokens
 from attention.sources.recorded import Recorded
 
@@ -52,6 +52,11 @@ def tokens(config: Config) -> Tokens:
     """The tokens that a config names."""
     source = Source.of(config)
     return ORIGINS[source.kind].tokens(source, config)
+
+
+def keys(config: Config) -> Tokens:
+    """The tokens that these look at: themselves, or the other sequence of a config that has one."""
+    return other_tokens(config) if config.keys else tokens(config)
 
 
 def provenance(config: Config) -> str:
