@@ -16,7 +16,7 @@ from attention.timing.recordings import Timing, read, written
 from attention.timing.sweep import Sweep
 from attention.ui.background.process import Measuring
 from attention.ui.background.sweeps import DESK
-from attention.ui.session.state import KEY, Kept, Session
+from attention.ui.session.state import KEY, Remembered, Session
 from attention.ui.views import timing_recordings
 from tests.timings import GPU, failed, line, made
 
@@ -28,8 +28,8 @@ def run(query: dict[str, str] | None = None, **before) -> AppTest:
     """The page of a link; `before`: what the session has kept already, and what widgets hold."""
     test = AppTest.from_file(str(PAGE), default_timeout=60)
     test.query_params.update(query or {})
-    kept = {field.name: before.pop(field.name) for field in fields(Kept) if field.name in before}
-    test.session_state[KEY] = Session(kept=Kept(**kept))
+    kept = {field.name: before.pop(field.name) for field in fields(Remembered) if field.name in before}
+    test.session_state[KEY] = Session(kept=Remembered(**kept))
     for name, value in before.items():
         test.session_state[name] = value
     return test.run()
@@ -215,7 +215,7 @@ class File(io.BytesIO):
 @pytest.fixture
 def upload(monkeypatch):
     """Opens files, without a browser; gives the sources that are open then, and what was said."""
-    kept, widgets = Kept(), {}
+    kept, widgets = Remembered(), {}
     monkeypatch.setattr(timing_recordings.page, "kept", lambda: kept)
     monkeypatch.setattr(timing_recordings.page, "widgets", lambda: widgets)
 

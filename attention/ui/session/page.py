@@ -26,7 +26,7 @@ from attention.ui.controls.kind import Kind
 from attention.ui.controls.picture import PICTURE
 from attention.ui.session.held import Held
 from attention.ui.session.part import Part
-from attention.ui.session.state import Kept, Session, heard, put, session, taken_up, widgets
+from attention.ui.session.state import Remembered, Session, heard, put, session, taken_up, widgets
 from attention.ui.session.told import Told
 from attention.ui.words import plain
 
@@ -106,7 +106,7 @@ def visitor() -> str:
     return session().visitor
 
 
-def kept() -> Kept:
+def kept() -> Remembered:
     """What single pages find again in their next run."""
     return session().kept
 

@@ -1,7 +1,7 @@
 """All that a session keeps. Sole owner of st.session_state: one key for what this app knows, beside those of widgets.
 
-What a page wants to find again in its next run is a field of `Kept`. The other keys are widgets', of knobs and of what a page
-draws besides (a switch, a fold, the marks of `told`); Streamlit drops one when its widget is no longer drawn.
+What a page wants to find again in its next run is a field of `Remembered`. The other keys are widgets', of knobs and of what
+a page draws besides (a switch, a fold, the marks of `told`); Streamlit drops one when its widget is no longer drawn.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ KEY = "session"
 
 
 @dataclass
-class Kept:
+class Remembered:
     """What single pages find again in their next run.
 
     Heads: `code`, was the fold with the program open when it was last there? `stopped`: the long sequence whose drawing this
@@ -70,7 +70,7 @@ class Session:
     arrives: bool = True
     hurried: bool = False
     visitor: str = field(default_factory=lambda: uuid4().hex)
-    kept: Kept = field(default_factory=Kept)
+    kept: Remembered = field(default_factory=Remembered)
 
     @property
     def here(self) -> Held[Any]:
