@@ -145,12 +145,9 @@ def check_size(config: Config) -> None:
 
 def attended(given: Given, executor: Executor | None = None) -> Trace:
     """The pass of what any source gives. Weights that come without queries and keys are taken as they are."""
-    mask = given.square
     if given.q is None or given.k is None:
-        weights = given.weights
-        if weights is None:
-            raise LackingError(f"The source {given.config.source!r} has neither queries and keys nor weights.")
-        return Trace(given.config, given, mask, weights, weights @ _values(given, weights))
+        return _alone(given)
+    mask = given.square
     q, v = given.q, _values(given, given.k)
     h, n, m = len(q), given.queries.count, given.keys.count
     with torch.inference_mode():
@@ -164,6 +161,16 @@ def attended(given: Given, executor: Executor | None = None) -> Trace:
     else:
         fill(slice(0, h))
     return Trace(given.config, given, mask, weights, context)
+
+
+def _alone(given: Given) -> Trace:
+    """The pass of weights alone: no mask that is set acts on them. Without a square, a row without weights sees nothing."""
+    weights = given.weights
+    if weights is None:
+        raise LackingError(f"The source {given.config.source!r} has neither queries and keys nor weights.")
+    seen = (weights != 0).any(-1).any(0)[:, None].expand(weights.shape[1:])
+    mask = given.rule if isinstance(given.rule, Tensor) else seen
+    return Trace(given.config, given, mask, weights, weights @ _values(given, weights))
 
 
 def _values(given: Given, like: Tensor) -> Float[Tensor, "h k e"]:

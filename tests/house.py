@@ -1,7 +1,10 @@
 """The house in numbers: `python -m tests.house`, or of another checkout: `python -m tests.house PATH`.
 
-Modules and packages at the root of `attention`, arrows between its parts and how many of these stand in a circle, keys of the
-session, the longest files, and how many lines functions have.
+Modules and packages at the root of `attention`, arrows between its parts and how many of these stand in a circle, the same of
+the parts of `attention/ui`, what is kept in a session, the longest files, and how many lines functions have.
+
+Kept in a session is whatever has a name there that is no widget's of a knob: keys of `st.session_state`, also those that one
+file sets for others (`put(name=…)`, `kept("name")`), and the fields of the dataclasses of `ui/session/state.py`.
 """
 
 from __future__ import annotations
@@ -19,21 +22,23 @@ def numbers(root: Path) -> dict[str, object]:
     package = root / "attention"
     trees = {file: ast.parse(file.read_text()) for file in sorted(package.rglob("*.py"))}
     parts = {_home(package, file) for file in trees} - {"__init__"}
-    arrows = {
-        (here, there)
-        for file, tree in trees.items()
-        for there in _imported(tree)
-        if (here := _home(package, file)) != there and there in parts and here in parts
-    }
+    arrows, rooms = _arrows(trees, package, "attention"), _arrows(trees, package / "ui", "attention.ui")
+    state = trees.get(package / "ui" / "session" / "state.py")
+    knobs = {name for tree in trees.values() for name in _knobs(tree)}
     lines = sorted((len(file.read_text().splitlines()), str(file.relative_to(root))) for file in trees)
+    longest = max((len(file.read_text().splitlines()), file.name) for file in (root / "tests").rglob("*.py"))
     functions = sorted(length for tree in trees.values() for length in _functions(tree))
     return {
         "modules at the root": sum(1 for part in parts if (package / f"{part}.py").exists()),
         "wings": sum(1 for part in parts if (package / part).is_dir()),
         "arrows between parts": len(arrows),
         "parts in a circle": len(circles(arrows)),
-        "keys of the session": len({key for tree in trees.values() for key in _session_keys(tree)}),
+        "arrows between rooms of ui": len(rooms),
+        "rooms of ui in a circle": len(circles(rooms)),
+        "keys of the session": len({key for tree in trees.values() for key in _session_keys(tree)} - knobs),
+        "fields that it keeps": sum(1 for _ in _fields(state)) if state else 0,
         "longest files": ", ".join(f"{name} {length}" for length, name in reversed(lines[-3:])),
+        "longest test": f"{longest[1]} {longest[0]}",
         "files over 300 lines": sum(length > 300 for length, _ in lines),
         "lines of a function, p50 / p90 / max": " / ".join(
             str(functions[min(len(functions) - 1, int(share * len(functions)))]) for share in (0.5, 0.9, 1.0)
@@ -51,16 +56,24 @@ def circles(arrows: set[tuple[str, str]]) -> set[str]:
     return {a for a, b in far if a == b}
 
 
-def _home(package: Path, file: Path) -> str:
-    return file.relative_to(package).parts[0].removesuffix(".py")
+def _home(folder: Path, file: Path) -> str:
+    return file.relative_to(folder).parts[0].removesuffix(".py")
 
 
-def _imported(tree: ast.Module) -> Iterator[str]:
+def _arrows(trees: dict[Path, ast.Module], folder: Path, name: str) -> set[tuple[str, str]]:
+    """Which part of a package imports which."""
+    inside = {file: tree for file, tree in trees.items() if file.is_relative_to(folder)}
+    parts = {_home(folder, file) for file in inside} - {"__init__"}
+    found = {(_home(folder, file), there) for file, tree in inside.items() for there in _imported(tree, name)}
+    return {(here, there) for here, there in found if here != there and {here, there} <= parts}
+
+
+def _imported(tree: ast.Module, name: str) -> Iterator[str]:
     for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and node.module == "attention":
+        if isinstance(node, ast.ImportFrom) and node.module == name:
             yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("attention."):
-            yield (node.module or "").split(".")[1]
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith(f"{name}."):
+            yield (node.module or "").removeprefix(f"{name}.").split(".")[0]
 
 
 def _functions(tree: ast.Module) -> Iterator[int]:
@@ -70,7 +83,7 @@ def _functions(tree: ast.Module) -> Iterator[int]:
 
 
 def _session_keys(tree: ast.Module) -> Iterator[str]:
-    """What is set or read by name in `st.session_state`, also where a file calls it `state`."""
+    """What is set or read by name in `st.session_state`, also where a file calls it `state`, and by `put` and `kept`."""
     names = {"st.session_state"} | {"state" for node in ast.walk(tree) if _renamed(node)}
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and ast.unparse(node.value) in names:
@@ -79,9 +92,26 @@ def _session_keys(tree: ast.Module) -> Iterator[str]:
         elif isinstance(node, ast.Subscript) and ast.unparse(node.value) in names:
             yield ast.unparse(node.slice)
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            session = ast.unparse(node.func.value) in names
-            if session and node.func.attr in ("get", "setdefault") and isinstance(node.args[0], ast.Constant):
-                yield str(node.args[0].value)
+            called, place = node.func.attr, ast.unparse(node.func.value)
+            asked = called == "kept" if place == "page" else called in ("get", "setdefault") and place in names
+            if asked and node.args and (isinstance(node.args[0], ast.Constant) or ast.unparse(node.args[0]).isupper()):
+                yield ast.unparse(node.args[0]).strip("'")
+            elif called == "put" and place == "page":
+                yield from (keyword.arg for keyword in node.keywords if keyword.arg)
+
+
+def _knobs(tree: ast.Module) -> Iterator[str]:
+    """What a config or a sweep has fields for."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef) and node.name in ("Config", "Sweep"):
+            yield from _fields(node)
+
+
+def _fields(tree: ast.AST) -> Iterator[str]:
+    """The annotated names of the classes in it."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef):
+            yield from (ast.unparse(each.target) for each in node.body if isinstance(each, ast.AnnAssign))
 
 
 def _renamed(node: ast.AST) -> bool:

@@ -16,6 +16,8 @@ from pathlib import Path
 import pytest
 
 import attention
+import attention.ui
+from tests import house
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "attention"
@@ -23,6 +25,10 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 PAGES = sorted((ROOT / "pages").glob("*.py"))
 FLOOR = re.compile(r"^ {4}((?:\w+ )+) +\S", re.MULTILINE)
 ORDER = [name for line in FLOOR.findall(attention.__doc__ or "") for name in line.split()]
+UI = PACKAGE / "ui"
+ROOMS = [
+    name for line in FLOOR.findall(attention.ui.__doc__ or "") for name in line.split()
+]  # of ui, from the ground up
 BROWSER = {"components", "ui"}  # the parts that know Streamlit
 OWNED = {
     "session_state": "attention/ui/session/state.py",
@@ -134,6 +140,33 @@ def test_imports_run_downwards(file):
 PUBLIC = {f"attention.{name}" for name in attention.__all__ if not exists(name)}
 
 
+def test_every_room_of_ui_is_on_its_map():
+    there = {room(file) for file in FILES if file.is_relative_to(UI)} - {"__init__"}
+    assert sorted(ROOMS) == sorted(there), "the map in the docstring of attention.ui has each of them once"
+
+
+@pytest.mark.parametrize("file", sorted(UI.rglob("*.py")), ids=lambda file: str(file.relative_to(UI)))
+def test_imports_run_downwards_within_ui(file):
+    here = room(file)
+    below = {*ROOMS[: ROOMS.index(here)], here} if here in ROOMS else set()
+    above = set(rooms(file)) - below
+    assert not above, f"{here} imports {sorted(above)}, which the map in attention.ui has on its right or below it"
+
+
+def room(file: Path) -> str:
+    """The part of ui that a file belongs to: its folder there, or itself."""
+    return file.relative_to(UI).parts[0].removesuffix(".py")
+
+
+def rooms(file: Path) -> Iterator[str]:
+    """The parts of ui that a file imports, also within a function."""
+    for node in ast.walk(parsed(file)):
+        if isinstance(node, ast.ImportFrom) and node.module == "attention.ui":
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("attention.ui."):
+            yield (node.module or "").split(".")[2]
+
+
 def test_no_circle_within_a_wing_or_between_modules():
     """A wing's front door, its `__init__`, may import what is behind it; what is behind it does not go round by the door."""
     arrows = {name: imported(file) for name, file in MODULES.items() if file.name != "__init__.py"}
@@ -143,6 +176,11 @@ def test_no_circle_within_a_wing_or_between_modules():
     for name, found in arrows.items():
         wing = name.rpartition(".")[0]
         assert wing not in found & doors or wing == "attention", f"{name} goes round by the door of its own wing"
+
+
+def test_the_session_has_one_key_beside_widgets():
+    found = house.numbers(ROOT)
+    assert (found["keys of the session"], found["parts in a circle"], found["rooms of ui in a circle"]) == (1, 0, 0)
 
 
 def test_every_module_can_be_imported_first():
@@ -159,19 +197,20 @@ def test_every_module_can_be_imported_first():
     assert done.returncode == 0, done.stderr[-1000:]
 
 
-WINGS = [file for file in FILES if file.name == "__init__.py" and file.parent.parent == PACKAGE]
+WINGS = [file for file in FILES if file.name == "__init__.py" and file.parent.parent in (PACKAGE, UI)]
 
 
-@pytest.mark.parametrize("file", WINGS, ids=lambda file: file.parent.name)
+@pytest.mark.parametrize("file", WINGS, ids=lambda file: str(file.parent.relative_to(PACKAGE)))
 def test_a_wing_says_what_lives_there(file):
     """Every module of it by its name, so that a stranger finds any line in three looks."""
     said = ast.get_docstring(parsed(file)) or ""
     names = {other.stem for other in file.parent.glob("[a-z]*.py")}
     silent = {name for name in names if f"`{name}`" not in said}
+    silent -= set(ROOMS) if file.parent == UI else set()  # the map names them
     assert not silent or file.parent.name in FULL, f"the first lines of {file.parent.name} don't name {sorted(silent)}"
 
 
-FULL = {"charts", "components", "published", "ui"}  # too many to name: a file a chart, a component, a document
+FULL = {"charts", "components", "published", "compute", "views"}  # too many to name: a file a chart, a document, a page
 
 
 @every_file

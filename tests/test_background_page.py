@@ -39,6 +39,19 @@ def test_a_task_says_its_place_and_what_it_will_take():
     assert background.told(second, "To ten.", line.before(second), YOU).startswith("Waiting: 1 before this one.")
 
 
+def test_a_task_that_waits_for_another_kind_says_so():
+    line, _, _ = a_line()
+    line.ask(Apart, 1, ME)
+    line.take()
+    task = line.ask(Count, 2, YOU)
+    said = background.told(task, "To ten.", line.before(task), YOU, line.other(task))
+    assert said == "Waiting: 1 before this one, as a apart is being made. To ten. About 20 s once it begins."
+    behind_sweep = Measuring(Sweep(), "running")
+    assert behind_sweep.doing == "a sweep is being measured"
+    behind_sweep.held = True
+    assert behind_sweep.doing == "a sweep waits for another program that measures"
+
+
 def test_a_task_that_takes_longer_says_how_long_and_why(idle):
     line, clock, _ = a_line()
     task = line.ask(Count, 1, ME)

@@ -166,6 +166,6 @@ def test_a_config_error_is_a_value_error():
 
 def test_a_config_is_frozen_and_takes_names_only():
     with pytest.raises(FrozenInstanceError):
-        Config().tokens = 4  # type: ignore[misc]
+        Config().tokens = 4  # type: ignore[misc]  the mistake that is tested
     with pytest.raises(TypeError):
-        Config(8)  # type: ignore[misc]
+        Config(8)  # type: ignore[misc]  the mistake that is tested

@@ -12,8 +12,12 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from attention.machine.lanes import Lane
+from attention.ui import compute
 from attention.ui.background import pace
-from attention.ui.background.line import ROUND, Line
+from attention.ui.background.line import HEAVY, ROUND, Line
+from attention.ui.background.maps import Drawing
+from attention.ui.background.process import Measuring
+from attention.ui.background.sweeps import DESK
 from attention.ui.background.task import Task
 from tests.test_drawing import until
 
@@ -49,6 +53,7 @@ class Count(Task):
     """A kind of task, whole: counts to ten, and goes on where it was."""
 
     kind: ClassVar[str] = "count"
+    kept, expiry = KEPT, EXPIRY
     counted = 0
 
     def run(self) -> None:
@@ -59,10 +64,6 @@ class Count(Task):
     @property
     def guess(self) -> float:
         return 20.0
-
-    @property
-    def claim(self) -> int:
-        return 100 if self.state == "running" else 1
 
 
 class Apart(Count):
@@ -75,7 +76,7 @@ class Apart(Count):
 def a_line(at_once: int = 1) -> tuple[Line, Clock, list[Callable[[], None]]]:
     """A line whose threads are begun by hand."""
     clock, begun = Clock(), list[Callable[[], None]]()
-    return Line(at_once, begun.append, kept=KEPT, expiry=EXPIRY, clock=clock, later=clock.later), clock, begun
+    return Line(at_once, begun.append, clock=clock, later=clock.later), clock, begun
 
 
 class Promises(RuleBasedStateMachine):
@@ -170,7 +171,7 @@ class Promises(RuleBasedStateMachine):
     def what_has_ended_makes_room(self) -> None:
         self.line.tidy()
         ended = [task for task in self.line.tasks if not task.open]
-        assert len(ended) <= KEPT
+        assert max(Counter(task.kind for task in ended).values(), default=0) <= KEPT
         assert all(self.clock() - task.seen < EXPIRY for task in ended)
 
     @invariant()
@@ -300,13 +301,27 @@ def test_what_was_paused_and_left_is_given_up_though_nobody_comes():
     assert task.state == "left" and line.tasks == []
 
 
-def test_claims_are_summed_up_by_kind():
-    line, _, _ = a_line(2)
-    for at, kind in enumerate((Count, Apart, Apart)):
-        line.ask(kind, at, ME)
-    line.take()
-    line.take()
-    assert line.claims == Counter(count=100, apart=101)
+def test_kinds_wait_for_each_other_and_each_keeps_its_own_that_have_ended():
+    line, _, begun = a_line()
+    count, apart = line.ask(Count, 1, ME), line.ask(Apart, 1, YOU)
+    assert line.take() is count and line.take() is None
+    assert (line.before(apart), line.other(apart), line.other(count)) == (1, "a count is being made", "")
+    assert (line.waiting(Count), line.waiting(Apart)) == (0, 1)
+    line.returned(count)
+    assert line.take() is apart and line.other(apart) == ""
+    line.returned(apart)
+    for at in range(KEPT + 1):
+        line.ask(Apart, at + 2, ME)
+        begun.pop()()
+    assert count in line.tasks and len([task for task in line.tasks if isinstance(task, Apart)]) == KEPT
+
+
+def test_a_map_and_a_sweep_stand_in_one_line():
+    assert compute.long.STUDIO.line is DESK.line is HEAVY and HEAVY.at_once == 1
+    assert {kind.kind: (kind.kept, kind.expiry) for kind in (Drawing, Measuring)} == {
+        "map": (3, 900.0),
+        "sweep": (16, 3600.0),
+    }
 
 
 def test_a_failure_is_said_and_the_line_goes_on(caplog):

@@ -14,6 +14,7 @@ from attention.config import ends
 from attention.heads import profile
 from attention.tables import rows as tables
 from attention.ui import compute
+from attention.ui.session.state import KEY
 from attention.ui.views import heads_long
 from attention.wire import cells
 from tests.strategies import carried
@@ -49,7 +50,7 @@ def test_a_long_sequence_is_drawn_and_its_row_is_exact():
     assert numbers["entropy"].tolist() == pytest.approx(want["entropy"], abs=1e-5)
     assert numbers["previous"].tolist() == pytest.approx(want["previous"], abs=1e-5)
     assert not test.code
-    test.session_state["code"] = True  # its fold was open on the page of a short sequence
+    test.session_state[KEY].kept.code = True  # its fold was open on the page of a short sequence
     del test.session_state["the call that computes exactly the squares of all heads"]
     assert "maps = head_maps(query, key, config.rule" in test.run().code[0].value
 

@@ -21,6 +21,7 @@ from attention.maps.checks import POOLS
 from attention.maps.exact import each_head
 from attention.masks import MASKS, Rule, causal, documents
 from attention.scores import SCALES, SOFTMAXES
+from tests.mass import mass_by_distance
 from tests.strategies import configs, normal, seeds
 from tests.unchecked import unchecked
 
@@ -191,7 +192,7 @@ def test_mass_by_distance_counts_every_pair_once(case):
     bins = [(apart >= low) & (apart < high) for low, high in itertools.pairwise(edges)]
     seeing = (weights > 0).any(-1).sum(-1).clamp(min=1)
     want = torch.stack([(weights * some).sum((1, 2)) / seeing for some in bins if some.any()], -1)
-    found = zoom.mass_by_distance(head_maps(case.query, case.key, case.mask, **case.options), case.query, case.key)
+    found = mass_by_distance(head_maps(case.query, case.key, case.mask, **case.options), case.query, case.key)
     assert near(found, want, 1e-6)
 
 
@@ -199,7 +200,7 @@ def test_mass_by_distance_counts_every_pair_once(case):
 def test_queries_that_see_nothing_count_in_no_mean_of_mass(softmax):
     q, k = normal(14, 1, 20, 4), normal(15, 1, 20, 4)
     maps = head_maps(q, k, causal - MASKS["padding"], 15, softmax=softmax)
-    assert zoom.mass_by_distance(maps, q, k).sum().item() == pytest.approx(float(maps.mean.sum()) / 15)
+    assert mass_by_distance(maps, q, k).sum().item() == pytest.approx(float(maps.mean.sum()) / 15)
 
 
 @laws
@@ -296,7 +297,7 @@ def test_progress_ends_at_one_and_cancelling_stops_between_blocks(workers):
 
 def test_cancelling_drops_what_an_executor_has_not_begun():
     class Never:
-        futures: list[Future] = []  # noqa: RUF012
+        futures: list[Future] = []  # noqa: RUF012 (a class for one test)
 
         def submit(self, *_: object) -> Future:
             self.futures.append(Future())

@@ -15,6 +15,7 @@ from attention.components.mask_gallery import payload
 from attention.masks import MASKS
 from attention.tables import rows as tables
 from attention.trace import trace
+from tests.strategies import newest
 
 PAGES = Path(__file__).parents[1] / "pages"
 
@@ -22,8 +23,7 @@ PAGES = Path(__file__).parents[1] / "pages"
 def opened(page="masks", **knobs):
     """A page at the settings of a link, after its first run."""
     app = AppTest.from_file(str(PAGES / f"{page}.py"), default_timeout=60)
-    for name, value in knobs.items():
-        app.query_params[name] = str(value)
+    app.query_params.update(newest({name: str(value) for name, value in knobs.items()}))
     return app.run()
 
 

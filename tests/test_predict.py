@@ -6,6 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attention.config import DEFAULTS, KNOBS
+from attention.ui.session.state import KEY
 from tests.test_pages import PAGES, SECONDS, run
 from tests.test_softmax_page import tables, words
 
@@ -40,8 +41,7 @@ def test_what_was_opened_stays_open_on_every_page_until_the_settings_change(page
     first = run(PAGES[0], {"predict": "row"})
     first.toggle[0].set_value(True).run()
     second = AppTest.from_file(str(page), default_timeout=SECONDS)
-    for name in ("session", "revealed"):
-        second.session_state[name] = first.session_state[name]
+    second.session_state[KEY] = first.session_state[KEY]
     second.run()
     assert second.toggle[0].value
     second.slider(key="temperature").set_value(2.0).run()

@@ -54,7 +54,7 @@ def one_thread():
 def random_case(batch, tokens, heads, width, channels, seed, keys=None, values=None):
     """Noise, biases included, and a random mask in which every query sees a key."""
     random = torch.Generator().manual_seed(seed)
-    draw = lambda *shape: torch.randn(*shape, generator=random, dtype=torch.float64)  # noqa: E731
+    draw = lambda *shape: torch.randn(*shape, generator=random, dtype=torch.float64)  # noqa: E731 (short, and used below)
     keys, values = keys or tokens, values or width
     maps = [draw(heads, channels, width), draw(heads, channels, width), draw(heads, channels, values)]
     rest = [draw(heads, values, channels), draw(heads, width), draw(heads, width), draw(heads, values), draw(channels)]

@@ -30,7 +30,7 @@ def overview(test: AppTest) -> dict[str, tuple[str, str]]:
     """Verdicts as meant and as printed, by row."""
     table = test.table[0].value
     plain = {name.strip("*"): i for i, name in enumerate(table["Implementation"])}
-    strip = lambda cell: cell.partition("[")[2].removesuffix("]")  # noqa: E731
+    strip = lambda cell: cell.partition("[")[2].removesuffix("]")  # noqa: E731 (short, and used below)
     return {name: (strip(table["As meant"][i]), strip(table["As printed"][i])) for name, i in plain.items()}
 
 

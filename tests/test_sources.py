@@ -22,7 +22,7 @@ from attention.recorded.file import RecordingError, read, written
 from attention.recorded.shipped import SHIPPED, path, recording
 from attention.sources.generated import Generated
 from attention.sources.given import Given, LackingError, Source, Tokens
-from attention.sources.origins import ORIGINS, has, idle, tokens
+from attention.sources.origins import ORIGINS, has, idle, keys, tokens
 from attention.sources.origins import given as layer_of
 from attention.steps.values import values
 from attention.trace import attended
@@ -111,6 +111,7 @@ def test_self_and_cross_attention_are_one_path(config):
     for name in ("weights", "context", "output"):
         torch.testing.assert_close(getattr(t, name), found[name], rtol=1e-4, atol=1e-4)
     assert t.keys.count == (config.keys or config.tokens)
+    assert (t.queries, t.keys) == (tokens(config), keys(config))
     assert len(t.keys.texts) in (0, t.keys.count)
     alone = trace(config)
     assert alone.config is config and alone.keys is alone.queries

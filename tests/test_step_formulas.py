@@ -15,7 +15,7 @@ from attention.config import Config
 from attention.steps.plan import by_name
 from attention.steps.step import Step
 from attention.steps.values import values
-from tests.test_stages import evaluated
+from tests.test_row_stages import evaluated
 from tests.test_steps import CASES, PRODUCTS
 
 NAME = r"(?:\(\w+\)|\w'?)"

@@ -6,6 +6,7 @@ import io
 import itertools
 import json
 import re
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from attention.timing.recordings import Timing, read, written
 from attention.timing.sweep import Sweep
 from attention.ui.background.process import Measuring
 from attention.ui.background.sweeps import DESK
+from attention.ui.session.state import KEY, Remembered, Session
 from attention.ui.views import timing_recordings
 from tests.timings import GPU, failed, line, made
 
@@ -22,10 +24,13 @@ PAGE = Path(__file__).parents[1] / "pages" / "timing.py"
 LENGTHS = [64, 256, 1024]
 
 
-def run(query: dict[str, str] | None = None, **state) -> AppTest:
+def run(query: dict[str, str] | None = None, **before) -> AppTest:
+    """The page of a link; `before`: what the session has kept already, and what widgets hold."""
     test = AppTest.from_file(str(PAGE), default_timeout=60)
     test.query_params.update(query or {})
-    for name, value in state.items():
+    kept = {field.name: before.pop(field.name) for field in fields(Remembered) if field.name in before}
+    test.session_state[KEY] = Session(kept=Remembered(**kept))
+    for name, value in before.items():
         test.session_state[name] = value
     return test.run()
 
@@ -112,7 +117,7 @@ def test_reset_takes_every_knob_back():
 
 
 def test_what_was_measured_is_drawn_with_where_and_when():
-    test = run(job=done())
+    test = run(sweep=done())
     assert not test.exception
     assert len(test.get("plotly_chart")) == 1
     told = "Test CPU, 2 cores, 2 threads: torch 2.13.0 on Linux 1 x86_64, 2 CPU threads, float32 precision highest, 2026-01-31"
@@ -125,7 +130,7 @@ def test_what_was_measured_is_drawn_with_where_and_when():
 @pytest.mark.parametrize("chart", ["time", "speed-up", "roofline", "memory", "transfer"])
 def test_a_recording_stands_beside_and_says_so_in_every_chart(chart):
     far = read(written(line(LENGTHS, [0.004] * 3, to_device=0.001, peak_bytes=2**24, **GPU)), "gpu.json")
-    test = run(job=done(), opened={"gpu.json": far}, timing_chart=chart)
+    test = run(sweep=done(), opened={"gpu.json": far}, timing_chart=chart)
     assert not test.exception
     assert "SDPA · Test GPU, recorded 2026-01-31 (gpu.json)" in drawn(test)
     assert "faster from about 128 tokens on" in said(test)
@@ -194,7 +199,7 @@ def test_a_choice_outlives_a_recording_that_is_taken_away():
 
 
 def test_among_few_lines_nobody_has_to_choose():
-    test = run(job=done())
+    test = run(sweep=done())
     assert not [box for box in test.multiselect if box.key.startswith("timing_lines")]
     assert "lines are drawn" not in said(test)
 
@@ -210,14 +215,14 @@ class File(io.BytesIO):
 @pytest.fixture
 def upload(monkeypatch):
     """Opens files, without a browser; gives the sources that are open then, and what was said."""
-    state = {}
-    monkeypatch.setattr(timing_recordings.page, "kept", state.get)
-    monkeypatch.setattr(timing_recordings.page, "put", state.update)
+    kept, widgets = Remembered(), {}
+    monkeypatch.setattr(timing_recordings.page, "kept", lambda: kept)
+    monkeypatch.setattr(timing_recordings.page, "widgets", lambda: widgets)
 
     def take_in(*files: File) -> tuple[list[str], list[str]]:
-        state["key"] = files
+        widgets["key"] = files
         timing_recordings._take_in("key")
-        return list(state["opened"]), state["upload_problems"]
+        return list(kept.opened), kept.problems
 
     return take_in
 
@@ -263,18 +268,18 @@ def test_a_link_that_asks_for_more_than_the_host_allows_is_cut_and_says_so(monke
 def test_a_peak_that_was_measured_at_a_busy_moment_is_said_to_be_too_low():
     fast = line(LENGTHS, [1e-4] * 3, operations=1e9)
     assert "measured at a busy moment" in said(
-        run(job=Measuring(Sweep(), "done", 1.0, timings={t.case: t for t in fast}))
+        run(sweep=Measuring(Sweep(), "done", 1.0, timings={t.case: t for t in fast}))
     )
 
 
 def test_a_job_that_waits_says_how_many_are_before_it():
-    test = run(job=Measuring(Sweep()))
+    test = run(sweep=Measuring(Sweep()))
     assert test.button(key="cancel").label == "Cancel"
-    assert "Waiting: 0 before this one. One sweep at a time" in test.get("progress")[0].proto.text
+    assert "Waiting: 0 before this one. One sweep or map at a time" in test.get("progress")[0].proto.text
 
 
 def test_a_job_that_another_program_holds_up_says_so():
-    test = run(job=Measuring(Sweep(), "running", held=True))
+    test = run(sweep=Measuring(Sweep(), "running", held=True))
     assert test.button(key="cancel").label == "Cancel"
     told = test.get("progress")[0].proto.text
     assert told == ("Waiting for another program on this host, which is measuring. The time budget starts after that.")
@@ -282,15 +287,15 @@ def test_a_job_that_another_program_holds_up_says_so():
 
 def test_who_waits_behind_one_that_is_held_up_is_told(monkeypatch):
     monkeypatch.setattr(DESK.line, "busy", {Measuring(Sweep(), "running", held=True)})
-    told = run(job=Measuring(Sweep())).get("progress")[0].proto.text
+    told = run(sweep=Measuring(Sweep())).get("progress")[0].proto.text
     assert told.endswith("The first waits for another program on this host, which is measuring.")
 
 
 def test_that_leaving_ends_a_sweep_is_said_before_and_after():
-    said_before = said(run(job=Measuring(Sweep(), "running")))
+    said_before = said(run(sweep=Measuring(Sweep(), "running")))
     assert "If nobody looks at this page for 120 seconds, the sweep ends." in said_before
     found = {timing.case: timing for timing in line(LENGTHS, [0.001, 0.016, 0.256])}
-    told = run(job=Measuring(Sweep(), "left", 0.5, timings=found)).get("progress")[0].proto.text
+    told = run(sweep=Measuring(Sweep(), "left", 0.5, timings=found)).get("progress")[0].proto.text
     assert told == "Ended, as nobody looked at this page for 120 seconds; 3 cases were measured and stay."
 
 
@@ -313,11 +318,11 @@ def test_that_leaving_ends_a_sweep_is_said_before_and_after():
 )
 def test_what_became_of_every_case_is_said(state, cases, told):
     found = {timing.case: timing for timing in (made(64), failed(128))}
-    assert run(job=Measuring(Sweep(), state, 0.5, cases=cases, timings=found)).get("progress")[0].proto.text == told
+    assert run(sweep=Measuring(Sweep(), state, 0.5, cases=cases, timings=found)).get("progress")[0].proto.text == told
 
 
 def test_a_job_that_failed_says_why_as_text():
-    test = run(job=Measuring(Sweep(), "failed", said="<b>[gone](http://host)"))
+    test = run(sweep=Measuring(Sweep(), "failed", said="<b>[gone](http://host)"))
     assert test.error[0].value == r"Measuring failed\. \<b\>\[gone\]\(http\://host\)".replace(r"failed\.", "failed.")
 
 

@@ -92,7 +92,7 @@ def _by_backend(backend: str, q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> 
     wanted = SDPBackend.__members__[backend]
     batch = tuple(x[None, None] for x in (q, k, v))
     with sdpa_kernel([wanted, SDPBackend.MATH] if wanted != SDPBackend.MATH else [wanted]):
-        if torch._fused_sdp_choice(*batch, mask) != wanted.value:  # pyright: ignore[reportCallIssue, reportPrivateImportUsage]
+        if torch._fused_sdp_choice(*batch, mask) != wanted.value:  # pyright: ignore[reportCallIssue, reportPrivateImportUsage]  q, k, v; no public name asks it
             return None
         return F.scaled_dot_product_attention(*batch, mask)[0, 0]  # pyright: ignore[reportCallIssue]  q, k and v
 

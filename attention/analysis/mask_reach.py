@@ -3,7 +3,7 @@
 One layer passes on what its mask lets through, and the residual connection what was there: the relation after L layers
 is the L-th boolean power of (mask or identity). Only its farthest entries are asked for, so a power need not be
 computed: the farthest of a query is the farthest of the keys that it sees, from layer to layer. A layer goes through the
-squares of the rule (attention/quadtree.py), and most rules need one alone.
+squares of the rule (attention/maps/quadtree.py), and most rules need one alone.
 """
 
 from __future__ import annotations

@@ -24,6 +24,9 @@ from attention.scores import HIDDEN, POSITIONS, capped, sinusoidal
 from attention.trace import Trace, position_bias
 
 CLOSE = 1e-5
+STORED = (
+    2**-8
+)  # what a row's sum may be off by where weights were stored with 16 bits: half the step of bfloat16 at one
 BUDGET = 2**27  # multiplications of the check at the most: about as long as the pass itself
 KEYS = 256  # keys whose weights are compared, evenly spread, apart from the heaviest of each row
 CHANNELS = 64  # channels of a value at once: its n tokens are the memory that is taken
@@ -33,12 +36,12 @@ CHANNELS = 64  # channels of a value at once: its n tokens are the memory that i
 class Parity:
     """Greatest differences of `weights` and `output` (before W_o, None without values) to PyTorch, greatest error of a
     row's sum, how many rows see nothing (`blind`), and how many rows of each head were compared (`rows`), evenly spread
-    and with the last.
+    and with the last. Of weights that came alone there are the sums only, and `weights` is None.
 
     `rounding` is what scores may be off by because numbers have so many digits; a weight is as much off, of its size.
     """
 
-    weights: float
+    weights: float | None
     output: float | None
     row_sum: float
     blind: int
@@ -57,11 +60,13 @@ class Parity:
 
     @property
     def _most(self) -> float:
-        return max(self.weights, self.output or 0.0, self.row_sum)
+        return max(self.weights or 0.0, self.output or 0.0, self.row_sum)
 
 
 def parity(trace: Trace) -> Parity:
     """The pass against scaled_dot_product_attention on the same q, k, v, mask, bias, scale and softmax."""
+    if not trace.has.issuperset("qk"):
+        return _sums_alone(trace)
     h, n, _ = trace.weights.shape
     many = min(n, BUDGET // (h * n * n) or 1)
     rows = evenly(n, many) if many < n else slice(None)
@@ -82,6 +87,14 @@ def parity(trace: Trace) -> Parity:
             rows=many,
             rounding=rounding(trace.q[:, rows], trace.k, trace.scale, config.softcap),
         )
+
+
+def _sums_alone(trace: Trace) -> Parity:
+    """What can be checked of weights alone: that rows sum to one, or to no more where some of it may go elsewhere."""
+    seen = trace.mask.any(-1)
+    over = trace.weights[:, seen].double().sum(-1) - 1
+    over = over if trace.config.softmax == "standard" else over.clamp(min=0)
+    return Parity(None, None, greatest(over), blind=int((~seen).sum()), rows=len(seen), rounding=STORED)
 
 
 def rounding(query: Float[Tensor, "h r d"], key: Float[Tensor, "g n d"], scale: float, softcap: float | None) -> float:

@@ -26,6 +26,7 @@ def heads_grid(
     on_pin: Callable[[], None] | None = None,
     note: str = "",
     names: Sequence[str] = (),
+    certain: int | None = None,
     address: tuple[str, str] | None = None,
 ) -> dict[str, int] | None:
     """Draws the cells of a config; what was pinned last is `{"head", "query", "key", "count"}`, None before.
@@ -34,9 +35,10 @@ def heads_grid(
     Enter or Space pins at once, arrow keys when they rest. `height`, in CSS pixels, is taken whatever the number of
     heads; in narrow windows the squares stand two in a row and take what they need. `note` is shown beside the squares,
     `names` beside the numbers of the heads: what each does, "" where there is no word for it.
+    `certain`: so many heads, the first ones, are exact and the others a preview; None for all.
     `address`: the query string that the address bar has, and the one that it gets once they are painted.
     """
-    data = message(config, cells, height=height, note=note, names=names, address=address)
+    data = message(config, cells, height=height, note=note, names=names, certain=certain, address=address)
     return component("heads_grid")(key=key, data=data, on_pin_change=on_pin or nothing).pin
 
 
@@ -47,11 +49,17 @@ def message(
     height: int = theme.GRID_HEIGHT,
     note: str = "",
     names: Sequence[str] = (),
+    certain: int | None = None,
     address: tuple[str, str] | None = None,
 ) -> bytes:
     """All that the browser gets."""
     named = exact(cells) and cells.queries == cells.keys  # one list of names serves both sides
-    told = {"tokens": labels(config) if named else [], "names": list(names), "address": address}
+    told = {
+        "tokens": labels(config) if named else [],
+        "names": list(names),
+        "certain": config.heads if certain is None else certain,
+        "address": address,
+    }
     return payload(header(config, height, note) | told, cells)
 
 

@@ -13,9 +13,7 @@ from attention.charts import theme
 from attention.codec import link
 from attention.components.mounted import component, nothing
 from attention.config import Config
-from attention.inputs import tokens
-from attention.sources.generated import other
-from attention.sources.given import shown
+from attention.sources.origins import keys, tokens
 from attention.steps.plan import by_name
 from attention.steps.step import Step, lengths
 from attention.steps.values import pairs
@@ -49,7 +47,7 @@ def message(config: Config, drawn: dict[str, Matrix]) -> bytes:
 
 def header(config: Config, names: Sequence[str]) -> dict[str, Any]:
     """What the browser needs to know beside the cells."""
-    plan, sizes, across = by_name(config), lengths(config), other(config)[1] if config.keys else config.text
+    plan, sizes = by_name(config), lengths(config)
     order = list(plan)
     return {
         "painted": link(config),
@@ -60,7 +58,7 @@ def header(config: Config, names: Sequence[str]) -> dict[str, Any]:
         "heads": config.heads,
         "repeats": config.heads // config.groups,
         "lengths": sizes,
-        "tokens": {"q": _tokens(config, sizes["q"], config.text), "k": _tokens(config, sizes["k"], across)},
+        "tokens": {"q": list(tokens(config).labels), "k": list(keys(config).labels)},
         "weights": theme.WEIGHTS,
         "signed": [theme.LESS, theme.MORE],
         "neutrals": theme.NEUTRALS,
@@ -83,7 +81,3 @@ def described(step: Step) -> dict[str, Any]:
         "sources": sources,
         "scale": scale,
     }
-
-
-def _tokens(config: Config, count: int, text: str) -> list[str]:
-    return [shown(token) for token in tokens(count, text, config.input)]

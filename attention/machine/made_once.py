@@ -32,7 +32,7 @@ def made_once(most: int | None) -> Callable[[Callable[P, T]], Callable[P, T]]:
             with torch.inference_mode(False):
                 return make(*given, **named)
 
-        return found  # type: ignore[return-value]
+        return found  # type: ignore[return-value]  lru_cache keeps no signature
 
     return around
 
@@ -40,4 +40,4 @@ def made_once(most: int | None) -> Callable[[Callable[P, T]], Callable[P, T]]:
 def _watched() -> bool:
     """Does a mode reach into what this thread makes? Other than that of inference, which can be left for a while."""
     modes = torch._C._len_torch_function_stack() + torch._C._len_torch_dispatch_stack()
-    return modes > 0 or torch._C._functorch.peek_interpreter_stack() is not None  # type: ignore[attr-defined]
+    return modes > 0 or torch._C._functorch.peek_interpreter_stack() is not None  # type: ignore[attr-defined]  a private one, made in C

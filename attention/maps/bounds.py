@@ -18,7 +18,7 @@ from torch import Tensor
 class Between:
     """Whole numbers between `low` and `high`, both included; `drift`: their growth when q and k both grow by one."""
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None  # type: ignore[assignment]  equality gives no bool, so nothing is found by it
 
     def __init__(self, low: Int[Tensor, "..."], high: Int[Tensor, "..."], drift: int | None) -> None:
         self.low, self.high, self.drift = low, high, drift
@@ -78,10 +78,10 @@ class Between:
     def __gt__(self, other: Between | int) -> Verdict:
         return ~(self <= other)
 
-    def __eq__(self, other: Any) -> Verdict:  # type: ignore[override]
+    def __eq__(self, other: Any) -> Verdict:  # type: ignore[override]  of many pairs, no bool
         return (self <= other) & (self >= other)
 
-    def __ne__(self, other: Any) -> Verdict:  # type: ignore[override]
+    def __ne__(self, other: Any) -> Verdict:  # type: ignore[override]  of many pairs, no bool
         return ~(self == other)
 
     @property
@@ -106,7 +106,7 @@ class Verdict:
     the rest is certain.
     """
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None  # type: ignore[assignment]  equality gives no bool, so nothing is found by it
 
     def __init__(
         self, some: Bool[Tensor, "..."], all: Bool[Tensor, "..."], steady: bool, toeplitz: Tensor | bool = False
@@ -133,10 +133,10 @@ class Verdict:
 
     __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
 
-    def __ne__(self, other: Any) -> Verdict:  # type: ignore[override]
+    def __ne__(self, other: Any) -> Verdict:  # type: ignore[override]  of many pairs, no bool
         return self ^ other
 
-    def __eq__(self, other: Any) -> Verdict:  # type: ignore[override]
+    def __eq__(self, other: Any) -> Verdict:  # type: ignore[override]  of many pairs, no bool
         return ~(self ^ other)
 
     @classmethod

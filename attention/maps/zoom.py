@@ -1,4 +1,4 @@
-"""What follows from a map and its log-sum-exp without another pass: windows, rows, diagonals, mass by distance.
+"""What follows from a map and its log-sum-exp without another pass: windows, rows, diagonals.
 
 A weight is exp(score - lse), so that a part of the square costs its own size and no more. A preview goes the other way:
 it looks at one query of each tile before the exact map is there. All take the query and key that the maps were made of.
@@ -16,7 +16,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from attention.maps.blocks import Span, choices, classed, edges
+from attention.maps.blocks import Span, classed, edges
 from attention.maps.checks import POOLS, check_size, known
 from attention.maps.exact import (
     HEIGHT,
@@ -110,20 +110,7 @@ def diagonal(
     with torch.inference_mode():
         first, stop = max(0, behind), maps.tokens + min(0, behind)
         rows = torch.arange(first, stop, dtype=torch.int32, device=query.device)[:, None]
-        return torch.stack([_pairs(maps, query, key, at, rows, rows - behind)[:, 0] for at in range(len(maps.lse))])
-
-
-def mass_by_distance(
-    maps: HeadMaps, query: Float[Tensor, "h n d"], key: Float[Tensor, "g n d"]
-) -> Float[Tensor, "a b"]:
-    """How much weight lies at distance 0, 1, 2 to 3, 4 to 7 ..., as the mean of the queries that see anything.
-
-    Tiles whose pairs all fall into one bin count by their pixel; the few that a bin's edge crosses are computed anew.
-    """
-    check(maps, whole=True)
-    seeing = int((choices(maps.scoring.rule, maps.tokens, maps.scoring.span) > 0).sum())
-    with torch.inference_mode():
-        return torch.stack([_mass(maps, query, key, at) for at in range(len(maps.lse))]) / max(seeing, 1)
+        return torch.stack([pairs(maps, query, key, at, rows, rows - behind)[:, 0] for at in range(len(maps.lse))])
 
 
 def preview(
@@ -151,11 +138,6 @@ def preview(
     for _ in (executor.map if executor else map)(_sample, *zip(*work, strict=True)):
         pass
     return found
-
-
-def bins(distance: Int[Tensor, "*n"]) -> Int[Tensor, "*n"]:
-    """The bin of each distance: 0, 1, 2 to 3, 4 to 7 and so on; the lowest of bin b is 2 ** (b - 1)."""
-    return torch.frexp(distance.double()).exponent.long()
 
 
 def check(maps: HeadMaps, whole: bool = False) -> None:
@@ -211,7 +193,7 @@ def _exponentials(scores: Tensor, lse: Tensor) -> Tensor:
     return exponentials(scores.sub_(lse.clamp(min=HIDDEN / 10).to(scores.dtype)), scores, faint=True)
 
 
-def _pairs(maps: HeadMaps, query: Tensor, key: Tensor, at: int, rows: Tensor, cols: Tensor) -> Float[Tensor, "*b r w"]:
+def pairs(maps: HeadMaps, query: Tensor, key: Tensor, at: int, rows: Tensor, cols: Tensor) -> Float[Tensor, "*b r w"]:
     """The weights of pairs: each row of `rows (* r 1)` with each column of `cols (* 1 w)`, or in turn, both (m 1)."""
     head, dtype = maps.numbers[at], precision(query)
     q, k = query[head].to(dtype), key_of(head, query, key).to(dtype)
@@ -238,34 +220,3 @@ def _sample(maps: HeadMaps, query: Tensor, key: Tensor, some: Tensor, rows: Int[
         maps.mean[at, some] = (found.sums / counts(maps.cols, maps.tile, found.sums)).to(maps.mean.dtype)
         if maps.most is not None and found.most is not None:
             maps.most[at, some] = found.most.to(maps.most.dtype)
-
-
-def _mass(maps: HeadMaps, query: Tensor, key: Tensor, at: int) -> Float[Tensor, "b"]:
-    """The mass of one head: whole tiles by their pixels, the rest cell by cell."""
-    found = torch.zeros(int(bins(torch.tensor(maps.tokens - 1))) + 1, dtype=torch.float64, device=query.device)
-    sizes = counts(maps.rows, maps.tile, found)
-    cells = maps.mean[at].double() * sizes[:, None] * sizes
-    for behind in range(len(cells)):
-        near, far = (behind - 1) * maps.tile + 1, (behind + 1) * maps.tile - 1
-        first, last = bins(torch.tensor([max(near, 0), far])).tolist()
-        for shift in {behind, -behind}:
-            tiles = cells.diagonal(-shift)
-            if first == last:
-                found[first] += tiles.sum()
-            elif bool(tiles.any()):
-                found += _crossed(maps, query, key, at, shift, len(found))
-    return found
-
-
-def _crossed(maps: HeadMaps, query: Tensor, key: Tensor, at: int, shift: int, many: int) -> Float[Tensor, "b"]:
-    """The mass by bin of the tiles that are `shift` tiles behind their queries, cell by cell."""
-    n, t, side = maps.tokens, maps.tile, maps.mean.shape[1]
-    inside = torch.arange(t, dtype=torch.int32, device=query.device)
-    total = torch.zeros(t, t, dtype=torch.float64, device=query.device)
-    for tiles in torch.arange(max(0, shift), side + min(0, shift), device=query.device).split(max(1, BATCH // t**2)):
-        rows = (tiles[:, None] * t + inside).int()[:, :, None]
-        cols = (rows - shift * t).mT
-        there = (rows < n) & (cols < n)
-        total += (_pairs(maps, query, key, at, rows.clamp(max=n - 1), cols.clamp(max=n - 1)) * there).sum(0)
-    apart = (shift * t + inside[:, None] - inside).abs()
-    return total.new_zeros(many).scatter_add_(0, bins(apart).flatten().clamp(max=many - 1), total.flatten())

@@ -73,7 +73,7 @@ class Generated:
     def given(self, source: Source, config: Config) -> Given:
         """The tokens of a config, and keys and values of these or, where it asks for that, of another sequence."""
         queries, made = self.tokens(source, config), projected(config)
-        keys = _tokens(config.keys, other(config)[1], config.input) if config.keys else queries
+        keys = other_tokens(config) if config.keys else queries
         parts = {name: getattr(made, name) for name in ("x", "projections", "q", "k", "v")}
         return Given(config, queries, keys, config.rule, self.provenance(source, config), **parts)
 
@@ -81,6 +81,11 @@ class Generated:
 @lru_cache(maxsize=8)  # named whenever a row or a cell is
 def _tokens(n: int, text: str, name: str) -> Tokens:
     return Tokens(n, tuple(texts(n, text, name)))
+
+
+def other_tokens(config: Config) -> Tokens:
+    """The tokens of the other sequence, that keys and values come from where a config asks for it."""
+    return _tokens(config.keys, other(config)[1], config.input)
 
 
 def early(config: Config) -> Config:

@@ -85,9 +85,11 @@ class Projections:
 class Given:
     """One layer, whoever made it: queries and keys or only their weights, and whatever else its source has.
 
-    `q (h q d)`, `k (h k d)`, `v (h k e)` (shared ones repeated for each head) are as they meet, positions in them; `x (q c)` and
-    `projections` are what they were made of. `rule`: which pairs take part, as a rule of masks.py or as a square. The
-    config says how scores become weights. `provenance`: who made it of what, in a sentence for the reader.
+    `q (h q d)`, `k (h k d)`, `v (h k e)` (shared ones repeated for each head) are as they meet, positions in them; `x
+    (q c)` and `projections` are what they were made of. `rule`: which pairs take part, as a rule of masks.py, the one
+    that is set, or as a square of the source's own, which stays whatever is set. The config says how scores become
+    weights, unless `weights` come without queries and keys: these are taken as they are. `provenance`: who made it of
+    what, in a sentence for the reader.
     """
 
     config: Config

@@ -11,13 +11,16 @@ from typing import Protocol
 from attention.config import GENERATED, Config, shape
 from attention.inputs import BEFORE
 from attention.recorded.shipped import SHIPPED
-from attention.sources.generated import Generated
+from attention.sources.generated import LATER, Generated, other_tokens
 from attention.sources.given import PARTS, Given, Source, Tokens
 from attention.sources.recorded import Recorded
 
 
 class Origin(Protocol):
-    """Who makes queries, keys and values. `idle`: the knobs that do nothing here, each with why; they are shown disabled.
+    """Who makes queries, keys and values, or weights alone.
+
+    `idle`: the knobs that do nothing here, each with why; they are shown disabled. Whoever gives a square of its own names
+    those of the mask; where there are weights alone, those of mask and scores are idle without being named.
 
     Its sizes are below the knobs, in `config.SHAPES`, as a config must fit its source.
     """
@@ -41,6 +44,7 @@ class Origin(Protocol):
         ...
 
 
+ALONE = "Does nothing here: of this attention there are the weights, and no queries and keys to compute others from."
 ORIGINS: dict[str, Origin] = {"generated": Generated(), "recorded": Recorded()}
 TITLES = {GENERATED: "Made from the settings"} | {f"recorded:{name}": each.title for name, each in SHIPPED.items()}
 
@@ -55,6 +59,11 @@ def tokens(config: Config) -> Tokens:
     """The tokens that a config names."""
     source = Source.of(config)
     return ORIGINS[source.kind].tokens(source, config)
+
+
+def keys(config: Config) -> Tokens:
+    """The tokens that these look at: themselves, or the other sequence of a config that has one."""
+    return other_tokens(config) if config.keys else tokens(config)
 
 
 def provenance(config: Config) -> str:
@@ -78,12 +87,18 @@ def unit(config: Config) -> str:
 
 def named(source: str) -> str:
     """The name of a source for the reader."""
-    return TITLES[source]
+    return TITLES.get(source, source)
 
 
 def idle(name: str, config: Config) -> str:
     """Why a knob does nothing under the source of a config; empty where it does something."""
-    return ORIGINS[Source.of(config).kind].idle.get(name, "")
+    own = ORIGINS[Source.of(config).kind].idle.get(name, "")
+    return own or (ALONE if name in LATER and not scored(config.source) else "")
+
+
+def scored(source: str) -> bool:
+    """Do its weights come from queries and keys, so that mask, scale and softmax act on them?"""
+    return has(source).issuperset("qk")
 
 
 def has(source: str) -> frozenset[str]:

@@ -23,7 +23,7 @@ from attention.config import Config
 from attention.heads import Profile, profile, row_entropy
 from attention.maps.exact import HeadMaps
 from attention.masks import COMBINATIONS, MASKS
-from attention.sources.origins import tokens
+from attention.sources.origins import idle, tokens
 from attention.steps.plan import steps
 from attention.trace import Trace
 
@@ -91,13 +91,13 @@ def _at(found: Row, keys: list[int]) -> dict[str, list[Any]]:
 def mask_card(config: Config, exhibit: Exhibit) -> dict[str, Any]:
     """What a mask's card says: name, four lines, and how it stands to the rule in use."""
     rule, single = exhibit.rule, exhibit.name in MASKS
-    used = exhibit.name == config.rule_name
+    used, mark = exhibit.name == config.rule_name, "chosen" if idle("mask", config) else "in use"
     joined = config.combine if single and config.combine != "none" and exhibit.name == config.second else ""
     return {
         "name": exhibit.name,
         "single": single,
         "used": used,
-        "mark": "in use" if used else joined or ("first" if single and exhibit.name == config.mask else ""),
+        "mark": mark if used else joined or ("first" if single and exhibit.name == config.mask else ""),
         "lines": [
             f"{share(exhibit.share)} of pairs",
             _saved(exhibit),

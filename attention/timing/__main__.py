@@ -37,7 +37,7 @@ examples:
   python -m attention.timing --lengths 256,1024,4096 --masks causal --dtypes float32,bfloat16 --out mine.json
   python -m attention.timing --implementations "SDPA,core with weights" --passes "forward + backward" --seconds 30
 
-A file that --out wrote can be uploaded on the app's Timing page, or put into attention/recordings/ to ship with it.
+A file that --out wrote can be uploaded on the app's Timing page, or put into attention/timing/recordings/ to ship with it.
 """
 
 

@@ -88,5 +88,5 @@ def samples(
 
     timer = Timer("run()", globals={"run": run}, timer=clock, num_threads=threads)
     with contextlib.suppress(StopError):
-        timer.blocked_autorange(keep, min_run_time=seconds)  # pyright: ignore[reportArgumentType]
+        timer.blocked_autorange(keep, min_run_time=seconds)  # pyright: ignore[reportArgumentType]  the callback may return
     return times

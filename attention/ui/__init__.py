@@ -1,7 +1,17 @@
 """The Streamlit side: how a page begins, its controls, cached calls into the core, and what each page shows.
 
-`session` is what a visitor's page begins with and keeps, `controls` the sidebars and the widget of a knob, `compute` the calls
-into the core whose results are kept, `views` what the pages show, a module a page and what it is made of.
+From the ground up, where each may import what stands before it:
+
+    words limits           a stranger's text as text; what the owner of a host lets visitors measure
+    background             tasks that take longer than a picture: maps of long sequences, sweeps of timings
+    compute                calls into the core whose results are kept, a file a page
+    controls               the sidebars, and the widget of a knob
+    session                what a visitor's page begins with and keeps, and how the link follows it
+    proof lacking predict  on several pages: the badge of a picture; what stands where a source lacks something; a question
+    views                  what the pages show, a module a page and what it is made of
+    warm                   what a server does before its first visitor's script
+
+`limits` is read from environment variables. `warm` imports all of it.
 
 To add a page: write `views/NAME.py` with a `view(config)` that computes and draws, `pages/NAME.py` that calls
 `page.show(NAME.view)`, and a line for it in `app.py`. A page about settings of another kind gives `show` that kind

@@ -1,11 +1,11 @@
-"""What stands where a page has nothing to show, because the source lacks what it needs: what would have it, a click away."""
+"""What stands where a page has nothing to show, as the source lacks what it needs: what would have it, a click away."""
 
 from __future__ import annotations
 
 import streamlit as st
 
 from attention.config import SOURCES, Config
-from attention.sources.origins import has, named
+from attention.sources.origins import has, idle, named
 from attention.ui.session import page
 from attention.ui.words import plain
 
@@ -15,6 +15,7 @@ PARTS = {
     "q": "queries",
     "k": "keys",
     "v": "values",
+    "weights": "weights",
 }
 
 
@@ -34,6 +35,21 @@ def lacking(config: Config, title: str, *parts: str) -> bool:
             if has(source).issuperset(parts):
                 st.button(named(source), on_click=page.change, kwargs={"source": source}, key=f"{source} for {title}")
     return True
+
+
+def resting(config: Config, title: str, knob: str) -> bool:
+    """Draws this below a title where a knob does nothing under the source of a config, with why; True then."""
+    why = idle(knob, config)
+    if why:
+        st.markdown(f"**{title}**")
+        with st.container(border=True):
+            st.markdown(f":material/lock: {plain(why)} What lets you choose it:")
+            for source in SOURCES:
+                if not idle(knob, Config.of(source)):
+                    st.button(
+                        named(source), on_click=page.change, kwargs={"source": source}, key=f"{source} for {title}"
+                    )
+    return bool(why)
 
 
 def _listed(words: list[str]) -> str:

@@ -30,24 +30,24 @@ def opened(config: Config, question: Question) -> bool:
     """Draws the question, its guesses and the switch that opens it; True once it is open."""
     this = _named(config)
     switch = f"reveal {this}"
-    if page.kept(switch) is None:  # it is new on this page, but may have been opened on another
-        page.put(**{switch: revealed(config)})
+    if page.widgets().get(switch) is None:  # it is new on this page, but may have been opened on another
+        page.widgets()[switch] = revealed(config)
     st.caption("A question is asked: every page keeps the answer to itself until it is revealed.")
     with st.container(border=True):
         st.markdown(f"**Predict, then reveal.** {question.text}")
         guess = st.segmented_control("Your guess", question.guesses, key=f"guess {this}")
         reveal, end = st.columns([3, 1], vertical_alignment="center")
-        found = reveal.toggle("Reveal the answer", bool(page.kept(switch)), key=switch)
+        found = reveal.toggle("Reveal the answer", bool(page.widgets()[switch]), key=switch)
         end.button("End the question", on_click=page.change, kwargs={"predict": "none"}, key="end", width="stretch")
         if found:
             _answered(question, guess)
-    page.put(revealed=this if found else None)
+    page.kept().revealed = this if found else None
     return found
 
 
 def revealed(config: Config) -> bool:
     """Has somebody opened the question that is asked about this config?"""
-    return page.kept("revealed") == _named(config)
+    return page.kept().revealed == _named(config)
 
 
 def offer(names: dict[str, str]) -> None:

@@ -17,7 +17,10 @@ def badge(config: Config) -> None:
 
 
 def shown(found: Parity, config: Config) -> None:
-    """The badge of a comparison."""
+    """The badge of a comparison, or of the sums where there is nothing to compare."""
+    if found.weights is None:
+        _sums(found)
+        return
     icon, color = (":material/verified:", "green") if found.agrees else (":material/error:", "red")
     if found.agrees and found.blind:
         icon, color = ":material/visibility_off:", "orange"
@@ -27,6 +30,20 @@ def shown(found: Parity, config: Config) -> None:
     parts += ["1 row sees nothing" if found.blind == 1 else f"{found.blind:,} rows see nothing"]
     parts += [] if found.rows == config.tokens else [f"{found.rows:,} of {config.tokens:,} rows compared"]
     st.badge(" · ".join(parts), icon=icon, color=color, help=_explained(found, config))
+
+
+def _sums(found: Parity) -> None:
+    """The badge of weights that came alone."""
+    blind = "1 row has no weight" if found.blind == 1 else f"{found.blind:,} rows have no weight"
+    verdict = "rows sum to one" if found.agrees else "rows don't sum to one"
+    st.badge(
+        f"{verdict}: off by {found.row_sum:.0e} at most · {blind} · not compared with SDPA: no queries and keys",
+        icon=":material/functions:" if found.agrees else ":material/error:",
+        color="blue" if found.agrees else "red",
+        help="These weights came as they are, without queries and keys, so no other way can compute them again. What can be "
+        f"checked is that each row sums to one, within what 16 bits round: {found.rounding:.0e}. Greatest difference "
+        f"{found.row_sum:.2e}.",
+    )
 
 
 def _explained(found: Parity, config: Config) -> str:

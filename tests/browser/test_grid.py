@@ -63,7 +63,7 @@ if scene == "hot map":
     maps = head_maps(q, k, mask="full", scale=1.0, side=theme.side(h), pool="max", stats=False)
     seen, everything = torch.ones_like(maps.pixels[0], dtype=torch.bool), torch.full((n,), n)
     found = pixel_cells(maps.pixels.expand(h, -1, -1), seen, maps.tile, everything, n)
-got = heads_grid(config, found, note="preview")
+got = heads_grid(config, found, note="preview", certain=1 if scene == "map" else None)
 copy_link()
 st.text(f"pinned {got['head']} {got['query']} {got['key']}" if got else "nothing pinned")
 """
@@ -225,6 +225,9 @@ def test_a_map_of_65536_tokens_is_drawn_without_places_and_names(opened):
     page.mouse.move(*cell(page, 1, 200, 100, 256))
     page.wait_for_function("() => document.querySelector('[data-of=weight]').textContent === '0.500'")
     assert re.fullmatch(r"51200 to 51\d\d\d", said(page, "query"))
+    assert said(page, "note").startswith("preview, one query of each tile: greatest of "), "head 0 alone is exact"
+    page.mouse.move(*cell(page, 0, 200, 100, 256))
+    page.wait_for_function("() => document.querySelector('[data-of=head]').textContent === '0'")
     assert said(page, "note").startswith("greatest of ")
     assert page.locator(".label").count() == 0
     assert page.get_by_text("preview", exact=True).is_visible()

@@ -45,7 +45,8 @@ export function setReadout(grid, cell) {
  * @param {Cell} cell
  */
 function noteOf(data, cell) {
-  const of = `greatest of ${cell.tall} × ${cell.broad}`;
+  const sampled = cell.head < data.certain ? "" : "preview, one query of each tile: ";
+  const of = `${sampled}greatest of ${cell.tall} × ${cell.broad}`;
   return data.places || data.tile === 1 ? `${of}, at query ${cell.query}, key ${cell.key}` : of;
 }
 
@@ -112,7 +113,7 @@ export function setSpread(grid, cell) {
   const most = top.code > ZERO ? `: most ${number(top.code, top.weight)} at key ${at}` : "";
   const first = cell.row * data.tile, last = Math.min(first + data.tile, data.queries) - 1;
   const who = data.tile > 1 ? `Queries ${first}–${last}` : `Query ${cell.query}`;
-  find(spread, "p").textContent = `${who}${most}`;
+  find(spread, "p").textContent = `${cell.head < data.certain ? who : "Preview"}${most}`;
 }
 
 /**

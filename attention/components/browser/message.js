@@ -44,7 +44,8 @@
  */
 
 /**
- * @typedef {Weights & Shape & { tokens: string[], names: string[], address?: [string, string] | null }} GridHeader
+ * @typedef {Weights & Shape & { tokens: string[], names: string[], certain: number, address?: [string, string] | null }} GridHeader
+ * `certain`: so many heads, the first ones, are exact, the others a preview from one query of each tile.
  */
 
 /**

@@ -4,7 +4,7 @@
 Streamlit. The kinds are the maps of long sequences (`maps`) and sweeps of timings (`sweeps`, in a `process` of their own);
 `attention/ui/views/background.py` shows any of them.
 
-A new kind is a class with a `run`, and a line for it (or that of another kind):
+A new kind is a class with a `run`:
 
     class Training(Task):
         def run(self) -> None:
@@ -14,9 +14,9 @@ A new kind is a class with a `run`, and a line for it (or that of another kind):
                 ...
                 self.progress((step + 1) / STEPS)
 
-    LINE = Line(1, Lane("training", 2, 1).submit)
-    task = LINE.ask(Training, settings, visitor)  # by every look of a page: whoever no longer asks has left
+    task = HEAVY.ask(Training, settings, visitor)  # by every look of a page: whoever no longer asks has left
 
-A thread of a line may wait for lanes of lower ranks only (attention/machine/lanes.py), and the lanes of passes are not for
-what takes longer than a picture.
+Heavy work of all kinds has one line, `line.HEAVY`: a map and a sweep at the same time would take each other's time, and what
+the sweep measures would be wrong. What a run waits for it hands to a lane of its own (attention/machine/lanes.py), as `maps`
+does; the lanes of passes are not for what takes longer than a picture.
 """

@@ -1,4 +1,4 @@
-"""Tasks that wait in line: so many run at a time, in the order in which they were asked for.
+"""Tasks that wait in line: so many run at a time, whatever their kinds, in the order in which they were asked for.
 
 Whoever pauses keeps the place and lets others by. A page asks for its task again and again; whoever no longer asks has left,
 and a task that everybody has left ends at its next look at the clock, or when its turn comes.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Hashable
 from time import monotonic
 from typing import TypeVar
@@ -34,23 +34,18 @@ def timer(seconds: float, call: Callable[[], None]) -> None:
 
 
 class Line:
-    """Runs `at_once` tasks in threads that `start` makes, as a lane does.
-
-    Of those that have ended the `kept` that were last looked at stay, for `expiry` seconds after that look.
-    """
+    """Runs `at_once` tasks in threads that `start` makes, as a lane does."""
 
     def __init__(
         self,
         at_once: int,
         start: Callable[[Callable[[], None]], object] = thread,
         *,
-        kept: int = 3,
-        expiry: float = 600.0,
         clock: Callable[[], float] = monotonic,
         later: Callable[[float, Callable[[], None]], object] = timer,
     ) -> None:
         self.at_once, self.start, self.later = at_once, start, later
-        self.kept, self.expiry, self.clock = kept, expiry, clock
+        self.clock = clock
         self.lock, self.tasks = threading.RLock(), list[Task]()  # by their places
         self.busy: set[Task] = set()  # in whose run a thread is, be it on its way out
         self.threads, self.armed = 0, False
@@ -101,17 +96,15 @@ class Line:
                 return 0
             return sum(other.settled() in ("waiting", "running") for other in self.tasks[: self.tasks.index(task)])
 
-    @property
-    def waiting(self) -> int:
-        """How many wait for their turn."""
+    def other(self, task: Task) -> str:
+        """What is being done of another kind while this one waits, in words; empty where nothing is."""
         with self.lock:
-            return sum(task.settled() == "waiting" for task in self.tasks)
+            return next((each.doing for each in self.busy if each.kind != task.kind), "")
 
-    @property
-    def claims(self) -> Counter[str]:
-        """Bytes that the tasks hold, by their kinds."""
+    def waiting(self, kind: type[Task]) -> int:
+        """How many of a kind wait for their turn."""
         with self.lock:
-            return sum((Counter({task.kind: task.claim}) for task in self.tasks), Counter())
+            return sum(task.settled() == "waiting" for task in self.tasks if task.kind == kind.kind)
 
     def tidy(self) -> None:
         """Ends what everybody has left, drops what has ended long ago, and sees to it that whatever can run does."""
@@ -158,14 +151,23 @@ class Line:
 
     def _drop(self) -> None:
         """Drops what has ended and nobody has looked at for long, and comes back for the rest though no page may do."""
-        recent = sorted(self.tasks, key=lambda task: task.seen)[-self.kept :]
-        now = self.clock()
-        self.tasks = [task for task in self.tasks if task.open or (task in recent and now - task.seen < self.expiry)]
+        recent, now = self._recent(), self.clock()
+        self.tasks = [task for task in self.tasks if task.open or (task in recent and now - task.seen < task.expiry)]
         if self.tasks and not self.armed:
             self.armed = True
             self.later(ROUND, self._due)
+
+    def _recent(self) -> set[Task]:
+        """Of each kind as many as are kept of it, those that were last looked at."""
+        kinds = defaultdict(list)
+        for task in sorted(self.tasks, key=lambda task: task.seen):
+            kinds[task.kind].append(task)
+        return {task for alike in kinds.values() for task in alike[-alike[0].kept :]}
 
     def _due(self) -> None:
         with self.lock:
             self.armed = False
             self.tidy()
+
+
+HEAVY = Line(1)  # of all that would slow down, or be slowed down by, another task: maps and sweeps

@@ -1,8 +1,9 @@
 """Maps of long sequences for visitors: drawn in the background, head after head, while pages look on.
 
 A page asks for the drawing of a config, gets its preview, and comes back for the heads that are finished. One drawing
-is made at a time, by two threads for its blocks or by a cluster (attention/maps/cluster.py); others wait in line, each
-with its preview. A pause stops it within the head that it draws, which is begun again when it goes on.
+is made at a time, by two threads for its blocks or by a cluster (attention/maps/cluster.py), and none beside a sweep of
+timings; others wait in line, each with its preview. A pause stops it within the head that it draws, which is begun
+again when it goes on.
 """
 
 from __future__ import annotations
@@ -31,8 +32,6 @@ from attention.sources.generated import queries_and_keys
 from attention.ui.background.line import Line
 from attention.ui.background.task import Task
 
-KEPT = 3  # finished drawings, of at most 300 MB each
-EXPIRY = 900.0  # seconds after the last look for which they are kept
 MODEST = 15  # niceness of the threads that compute blocks
 T = TypeVar("T")
 
@@ -53,13 +52,19 @@ class Drawing(Task):
     estimate: Estimate = field(kw_only=True)
     tensors: Work[tuple[Tensor, Tensor]] = field(kw_only=True)
     preview: Work[HeadMaps] = field(kw_only=True)
+    lane: Lane = field(kw_only=True)
     blocks: Callable[[], Executor] = field(kw_only=True)
     heads: list[HeadMaps] = field(default_factory=list, init=False)
 
     kind: ClassVar[str] = "map"
+    kept: ClassVar[int] = 3  # of at most 300 MB each
+    expiry: ClassVar[float] = 900.0
 
     def run(self) -> None:
-        """Draws the heads that are missing."""
+        """Draws the heads that are missing, in a thread of a lane: there it may wait for its blocks and for nothing above."""
+        self.lane.submit(self._draw).result()
+
+    def _draw(self) -> None:
         try:
             query, key = self.tensors.result()
             self.preview.exception()  # the wait for what somebody looks for at this moment: all threads are its own
@@ -77,6 +82,11 @@ class Drawing(Task):
     def guess(self) -> float:
         """Seconds on a machine that does nothing else."""
         return self.estimate.seconds
+
+    @property
+    def doing(self) -> str:
+        """For whoever waits behind it."""
+        return "the map of a long sequence is being drawn"
 
     @property
     def claim(self) -> int:
@@ -104,12 +114,12 @@ class Drawing(Task):
 
 
 class Studio:
-    """Draws what pages ask for."""
+    """Draws what pages ask for, in line with whatever else waits there."""
 
-    def __init__(self) -> None:
+    def __init__(self, line: Line | None = None) -> None:
         self.sketchers, self.own = Lane("sketch", 0, THREADS), Lane("blocks", 0, THREADS, _modest)
-        self.previews = Lane("preview", 1, 1)
-        self.line = Line(1, Lane("maps", 2, 1).submit, kept=KEPT, expiry=EXPIRY)
+        self.previews, self.lane = Lane("preview", 1, 1), Lane("maps", 2, 1)
+        self.line = line or Line(1)
 
     @cached_property
     def blocks(self) -> Executor:
@@ -130,7 +140,13 @@ class Studio:
     def _begun(self, config: Config, side: int, visitor: str) -> Drawing:
         guess = estimate(config.tokens, config.heads, config.d_model, config.rule, config.span, measured_rate())
         tensors, sketch = self.previews.promise(), self.previews.promise()
-        first = {"estimate": guess, "tensors": tensors, "preview": sketch, "blocks": lambda: self.blocks}
+        first = {
+            "estimate": guess,
+            "tensors": tensors,
+            "preview": sketch,
+            "lane": self.lane,
+            "blocks": lambda: self.blocks,
+        }
         found = Drawing(config, side=side, clock=self.line.clock, **first)
         found.look(visitor)  # else the preview is taken for one that nobody waits for
         self.previews.submit(self._sketch, found)

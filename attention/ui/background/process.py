@@ -48,6 +48,8 @@ class Measuring(Task):
     process: subprocess.Popen | None = field(default=None, init=False)
 
     kind: ClassVar[str] = "sweep"
+    kept: ClassVar[int] = 16
+    expiry: ClassVar[float] = 3600.0
     shared: ClassVar[bool] = False  # who presses a button twice would measure twice
     one_each: ClassVar[bool] = False
     pauses: ClassVar[bool] = False
@@ -84,9 +86,9 @@ class Measuring(Task):
         return LATE.format(GRACE) if late else ""
 
     @property
-    def claim(self) -> int:
-        """Bytes of its process, small tensors included."""
-        return NEEDED if self.state == "running" else 0
+    def doing(self) -> str:
+        """For whoever waits behind it."""
+        return "a sweep waits for another program that measures" if self.held else "a sweep is being measured"
 
     @property
     def left(self) -> float | None:

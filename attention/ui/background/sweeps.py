@@ -1,7 +1,8 @@
 """Measuring for visitors: one sweep at a time on this host, in a process of its own.
 
 A process of its own has the threads that it states, memory that nobody else moves, and can be ended in the middle of a
-call; the app's own threads and its other visitors are left alone. Who comes while another one measures waits in line.
+call; the app's own threads and its other visitors are left alone. Who comes while another one measures waits in line,
+and so does a sweep while a map is drawn: the two would take each other's time.
 What was measured stays for a while: a page that is opened again shows it.
 
 A visitor's sweep and its process are in `process.py`, what the owner of a host allows in `attention/ui/limits.py`.
@@ -11,26 +12,24 @@ from __future__ import annotations
 
 from attention.timing import devices
 from attention.timing.sweep import Sweep
-from attention.ui.background.line import Line
+from attention.ui.background.line import HEAVY, Line
 from attention.ui.background.process import NEEDED, Measuring
 from attention.ui.limits import bounded, limits
 
 LINE = 8  # sweeps that may wait
-KEPT = 16  # sweeps that have ended
-EXPIRY = 3600.0  # seconds after the last look for which they are kept
 
 
 class Desk:
-    """Takes sweeps and measures them one after the other."""
+    """Takes sweeps and measures them one after the other, in line with whatever else waits there."""
 
-    def __init__(self) -> None:
-        self.line = Line(1, kept=KEPT, expiry=EXPIRY)
+    def __init__(self, line: Line | None = None) -> None:
+        self.line = line or Line(1)
 
     def submit(self, sweep: Sweep, visitor: str) -> Measuring:
         """Puts a sweep at the end of the line, its budget cut to what the host allows."""
         sweep = bounded(sweep)[0]
         with self.line.lock:
-            refusal = _refusal(self.line.waiting)
+            refusal = _refusal(self.line.waiting(Measuring))
             if not refusal:
                 return self.line.ask(Measuring, sweep, visitor)
         return Measuring(sweep, "failed", said=refusal)
@@ -45,7 +44,7 @@ class Desk:
         return any(isinstance(task, Measuring) and task.held for task in [*self.line.busy])
 
 
-DESK = Desk()
+DESK = Desk(HEAVY)
 
 
 def _refusal(waiting: int) -> str:

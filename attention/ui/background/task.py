@@ -42,7 +42,9 @@ class Task:
     news: float = field(default=0.0, init=False)  # when its share has last grown
     lock: RLock = field(default_factory=RLock, init=False, repr=False)
 
-    kind: ClassVar[str] = "task"  # in the log, and by which claims are summed up
+    kind: ClassVar[str] = "task"
+    kept: ClassVar[int] = 3  # of its kind that have ended, those that were last looked at
+    expiry: ClassVar[float] = 600.0  # seconds after that look for which they are kept
     shared: ClassVar[bool] = True  # by visitors with equal settings
     one_each: ClassVar[bool] = True  # does a visitor's new task turn them away from their last one?
     pauses: ClassVar[bool] = True
@@ -63,9 +65,9 @@ class Task:
         return None
 
     @property
-    def claim(self) -> int:
-        """Bytes that it holds now, at the most."""
-        return 0
+    def doing(self) -> str:
+        """What is being done while it runs, for whoever waits behind it."""
+        return f"a {self.kind} is being made"
 
     @property
     def overdue(self) -> str:

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeVar
 
+from torch import Tensor
+
 from attention.analysis.head_roles import Role
 from attention.analysis.head_roles import roles as what_they_do
 from attention.analysis.kv_groups import Grouping
@@ -54,8 +56,8 @@ def _given(config: Config) -> Work[Given]:
 
 
 def _under(found: Given, config: Config) -> Given:
-    """The same queries and keys under the mask and the scale of a config that has both."""
-    return replace(found, config=config, rule=config.rule)
+    """The same under the mask and the scale of a config that has both; a square of the source's own stays."""
+    return replace(found, config=config, rule=found.rule if isinstance(found.rule, Tensor) else config.rule)
 
 
 def traced(config: Config, call: Callable[[Trace], T], lane: Lane = PASSES) -> Work[T]:

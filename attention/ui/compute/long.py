@@ -23,12 +23,13 @@ from attention.maps.zoom import pooled
 from attention.sources.origins import tokens, unit
 from attention.tables import rows as tables
 from attention.tables.rows import Row
+from attention.ui.background.line import HEAVY
 from attention.ui.background.maps import Drawing, Studio, asked
 from attention.ui.compute.owner import KEPT, PASSES, shared
 from attention.wire.cells import Cells, pixel_cells
 
 T = TypeVar("T")
-STUDIO = Studio()
+STUDIO = Studio(HEAVY)
 
 
 def drawing(config: Config, visitor: str) -> Drawing:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from attention.config import LAST, LONGEST
-from attention.ui.session.page import change, kept, setting
+from attention.ui.session.page import change, kept, setting, widgets
 
 
 def pinned() -> None:
@@ -17,7 +20,7 @@ def joined() -> None:
 
 
 def _pinned(key: str) -> None:
-    pin = (kept(key) or {}).get("pin") or {}
+    pin = _said(key).get("pin") or {}
     if pin.get("query") == setting().tokens - 1:
         pin = pin | {"query": LAST}  # the last one stays the last when the length changes
     change(**{name: pin[name] for name in ("head", "query") if name in pin})
@@ -28,21 +31,22 @@ def layered() -> None:
 
     A browser says what is chosen, and nothing when the same is chosen again, whatever was chosen elsewhere meanwhile.
     """
-    cells = (kept("layers") or {}).get("selection", {}).get("cell", [])
+    cells = _said("layers").get("selection", {}).get("cell", [])
     if cells:
-        change(map_turn=kept("map_turn", 0) + 1, **{name: cells[-1][name] for name in ("layer", "head")})
+        kept().turns += 1
+        change(**{name: cells[-1][name] for name in ("layer", "head")})
 
 
 def framed() -> None:
     """A rectangle was drawn in the large head, whose key is "focus"."""
-    boxes = (kept("focus") or {}).get("selection", {}).get("box", [])
+    boxes = _said("focus").get("selection", {}).get("box", [])
     if boxes:
         change(rows=_range(boxes[-1]["y"]), cols=_range(boxes[-1]["x"]))
 
 
 def looked() -> None:
     """A part was chosen in the large head of a long sequence, whose key is "focus"."""
-    frame, last = (kept("focus") or {}).get("frame") or {}, setting().tokens - 1
+    frame, last = _said("focus").get("frame") or {}, setting().tokens - 1
     change(
         **{name: "" if frame[name] == [0, last] else _range(frame[name]) for name in ("rows", "cols") if name in frame}
     )
@@ -50,20 +54,25 @@ def looked() -> None:
 
 def chosen() -> None:
     """A mask was chosen in the gallery, whose key is "gallery"."""
-    choice = (kept("gallery") or {}).get("choice") or {}
+    choice = _said("gallery").get("choice") or {}
     change(**{name: choice[name] for name in ("mask", "combine", "second") if name in choice})
 
 
 def stepped() -> None:
     """A step was turned to in the matrices, whose key is "matrices"."""
-    turn = (kept("matrices") or {}).get("turn") or {}
+    turn = _said("matrices").get("turn") or {}
     change(**{name: turn[name] for name in ("step", "steps") if name in turn})
 
 
 def picked() -> None:
     """A cell was pinned in the matrices: its head, and its query where its rows are queries."""
-    pin = (kept("matrices") or {}).get("pin") or {}
+    pin = _said("matrices").get("pin") or {}
     change(**{name: pin[name] for name in ("head", "query") if name in pin})
+
+
+def _said(key: str) -> Mapping[str, Any]:
+    """What a component of this key has said last."""
+    return widgets().get(key) or {}
 
 
 def _range(ends: list[float]) -> str:

@@ -43,13 +43,11 @@ class Held(Generic[S]):
         return self.kind.settings.widgets(self.setting)
 
     def keyed(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """The values of knobs among these, as their widgets hold them, by their keys."""
+        """These values of knobs as their widgets hold them, by their keys; raises KeyError for a name that is no knob's."""
         settings = self.kind.settings
-        return {
-            settings.key(name): list(value) if name in settings.axes else value
-            for name, value in values.items()
-            if name in settings.knobs
-        }
+        if strangers := values.keys() - settings.knobs.keys():
+            raise KeyError(f"not knobs of {settings.called}: {', '.join(sorted(strangers))}")
+        return {settings.key(name): list(value) if name in settings.axes else value for name, value in values.items()}
 
     def forget(self, names: Iterable[str]) -> None:
         """What was wished for these knobs is no longer."""

@@ -26,11 +26,11 @@ from attention.ui.controls.kind import Kind
 from attention.ui.controls.picture import PICTURE
 from attention.ui.session.held import Held
 from attention.ui.session.part import Part
-from attention.ui.session.state import Session, heard, kept, put, session, taken_up, widgets
+from attention.ui.session.state import Remembered, Session, heard, put, session, taken_up, widgets
 from attention.ui.session.told import Told
 from attention.ui.words import plain
 
-__all__ = ["Part", "change", "kept", "put", "show"]
+__all__ = ["Part", "change", "put", "show", "widgets"]
 
 # In the page itself: Material icons come from elsewhere, and a browser fetches a file anew whenever the address changes.
 ICON = "data:image/png;base64," + b64encode(Path(__file__).with_name("icon.png").read_bytes()).decode()
@@ -104,6 +104,11 @@ def arrives() -> bool:
 def visitor() -> str:
     """A name for this session, as work that visitors share must know who waits for it."""
     return session().visitor
+
+
+def kept() -> Remembered:
+    """What single pages find again in their next run."""
+    return session().kept
 
 
 def setting() -> Any:

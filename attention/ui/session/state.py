@@ -1,6 +1,7 @@
 """All that a session keeps. Sole owner of st.session_state: one key for what this app knows, beside those of widgets.
 
-What a page wants to find again in its next run, it `put`s there under a name of its own, and finds it `kept`.
+What a page wants to find again in its next run is a field of `Remembered`. The other keys are widgets', of knobs and of what
+a page draws besides (a switch, a fold, the marks of `told`); Streamlit drops one when its widget is no longer drawn.
 """
 
 from __future__ import annotations
@@ -12,11 +13,37 @@ from uuid import uuid4
 
 import streamlit as st
 
+from attention.config import Config
+from attention.timing.recordings import Timing
+from attention.ui.background.process import Measuring
 from attention.ui.session.held import Held
 from attention.ui.session.part import Part
 from attention.ui.session.told import Told, Widgets
 
 KEY = "session"
+
+
+@dataclass
+class Remembered:
+    """What single pages find again in their next run.
+
+    Heads: `code`, was the fold with the program open when it was last there? `large`: should the one with the head in focus be
+    open, whoever has not moved it? `turns`: clicks in the map of layers and heads. `stopped`: the long sequence whose drawing
+    this visitor has cancelled. Predict: `revealed`, the question that was opened. Timing: the `sweep` that this visitor has asked
+    for, and whether it was open when it was last drawn (`going`); the recordings that are `opened`, by their names, what was
+    wrong with the last ones (`problems`), and how many `uploads` there were.
+    """
+
+    code: bool = False
+    large: bool | None = None
+    turns: int = 0
+    stopped: Config | None = None
+    revealed: str | None = None
+    sweep: Measuring | None = None
+    going: bool = False
+    opened: dict[str, list[Timing]] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
+    uploads: int = 0
 
 
 @dataclass
@@ -27,7 +54,8 @@ class Session:
     view, the `looks` that they were drawn with and those that `follow` a change, once the view is drawn. `run`: the fragments
     of the last run that took up what widgets say; `fresh`: a callback has done so for the run that it asked for. `ahead`
     starts what the view waits for. The view has `drawn` these settings, `viewed` then by the clock; it `arrives` when it is
-    the first of the session, and is `hurried` when it follows close upon the one before.
+    the first of the session, and is `hurried` when it follows close upon the one before. `visitor`: a name for this session.
+    `kept`: what single pages find again.
     """
 
     page: str = ""
@@ -45,6 +73,7 @@ class Session:
     arrives: bool = True
     hurried: bool = False
     visitor: str = field(default_factory=lambda: uuid4().hex)
+    kept: Remembered = field(default_factory=Remembered)
 
     @property
     def here(self) -> Held[Any]:
@@ -75,16 +104,10 @@ def widgets() -> Widgets:
 
 
 def put(**values: Any) -> None:
-    """Sets knobs: the next rerun takes them up as if a widget had been moved, and tells their widgets. Keeps what is none."""
+    """Sets knobs: the next rerun takes them up as if a widget had been moved, and tells their widgets."""
     state, here = session(), session().here
     state.told.tell(st.session_state, here.keyed(values))
-    st.session_state.update({name: value for name, value in values.items() if name not in here.kind.settings.knobs})
     here.forget(values)
-
-
-def kept(name: str, otherwise: Any = None) -> Any:
-    """What `put` has put there in this session, and what a widget of this key holds."""
-    return st.session_state.get(name, otherwise)
 
 
 def taken_up() -> Any:

@@ -20,7 +20,7 @@ def going(task: Task, line: Line, said: str, cancel: Callable[[], None], why: st
     """A task that this visitor waits for: `said` of it, the time, and buttons; `why` helps with Cancel."""
     visitor = page.visitor()
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.progress(min(task.share, 1.0), told(task, said, line.before(task), visitor))
+        st.progress(min(task.share, 1.0), told(task, said, line.before(task), visitor, line.other(task)))
         if task.pauses and visitor in task.resting:
             st.button(
                 "Continue", key="continue", icon=":material/play_arrow:", on_click=line.go_on, args=(task, visitor)
@@ -39,10 +39,11 @@ def ended(task: Task, said: str, again: Callable[[], None] | None = None) -> Non
             st.button("Draw again", key="again", on_click=again)
 
 
-def told(task: Task, said: str, before: int, visitor: str) -> str:
-    """What is said of a task, and what there is to wait for: a turn, the others, some seconds."""
+def told(task: Task, said: str, before: int, visitor: str, other: str = "") -> str:
+    """What is said of a task, and what there is to wait for: a turn, the `other` that runs, some seconds."""
     if task.state == "waiting":
-        said, how = f"Waiting: {before} before this one. {said}", "once it begins."
+        why = f", as {other}" if before and other else ""
+        said, how = f"Waiting: {before} before this one{why}. {said}", "once it begins."
     elif task.state == "paused":
         said, how = f"Paused. {said}", "left when it goes on."
     else:

@@ -14,13 +14,13 @@ from attention.ui.session import gestures, page
 from attention.ui.views import heads_parts as parts
 
 WINDOW = ("rows", "cols")  # knobs of what is shown large
-FOLD, MEANT = "large head", "large head meant"  # what is kept: is it open, and should it be, whoever has not moved it?
+FOLD = "large head"  # key of the fold: is it open?
 
 
 def large(config: Config) -> None:
     """The fold, and once it is open the head: a dragged rectangle is drawn anew as finely as there are pixels, and back."""
-    if page.kept(FOLD) is None or page.kept(MEANT) is not _meant(config):
-        page.put(**{FOLD: _meant(config), MEANT: _meant(config)})
+    if page.widgets().get(FOLD) is None or page.kept().large is not _meant(config):
+        page.widgets()[FOLD] = page.kept().large = _meant(config)
     fold = st.expander("The head in focus, large", icon=":material/zoom_in:", key=FOLD, on_change="rerun")
     if fold.open:
         with fold:

@@ -69,7 +69,7 @@ def _map(config: Config, number: Number | OfTokens, cells: Cells) -> None:
         "head": [head for _, head in cells],
         "value": list(cells.values()),
         "focus": [cell == (config.layer, config.head) for cell in cells],
-        "turn": [page.kept("map_turn", 0)] * len(cells),
+        "turn": [page.kept().turns] * len(cells),
     }
     top = max(_top(number.unit, config.tokens), *cells.values())
     st.vega_lite_chart(

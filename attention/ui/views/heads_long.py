@@ -30,7 +30,6 @@ BARS = 512  # of a row at the most
 TOP = 8  # keys of a row that are listed
 # Pixels of columns, for the longest number of each; together they are in sight in a window of 1280.
 WIDTHS = {"key": 64, "token": 84, "weight": 102}
-STOPPED = "stopped"  # key of what this visitor has cancelled
 
 
 def view(config: Config) -> None:
@@ -76,24 +75,26 @@ def _every_head(config: Config, drawing: Drawing) -> None:
 
 def drawn(config: Config) -> Drawing:
     """The drawing of a config, begun if there is none; as it is for a visitor who has cancelled it."""
-    kept = compute.long.STUDIO.find(config.tensors) if page.kept(STOPPED) == config.tensors else None
+    kept = compute.long.STUDIO.find(config.tensors) if page.kept().stopped == config.tensors else None
     return kept or compute.long.drawing(config, page.visitor())
 
 
 def _awaited(drawing: Drawing) -> bool:
     """Is there more to come, and does this visitor wait for it?"""
-    return drawing.open and page.kept(STOPPED) != drawing.settings
+    return drawing.open and page.kept().stopped != drawing.settings
 
 
 def _cancel(drawing: Drawing) -> None:
     drawing.leave(page.visitor())
-    page.change(**{STOPPED: drawing.settings})
+    page.kept().stopped = drawing.settings
+    page.change()
 
 
 def _again(drawing: Drawing) -> None:
     if drawing.state == "failed":
         compute.long.STUDIO.line.forget(drawing)
-    page.change(**{STOPPED: None})
+    page.kept().stopped = None
+    page.change()
 
 
 def _proof(config: Config, drawing: Drawing) -> None:
@@ -141,7 +142,9 @@ def _squares(config: Config, drawing: Drawing) -> None:
         note += f" Heads from {len(heads)} on: preview, one query of each tile."
     roles = compute.long.roles(config.tensors, drawing) if drawing.state == "done" else []
     names = [role.name if role else "" for role in roles]
-    heads_grid(config, cells, on_pin=gestures.pinned, note=note, names=names, address=page.address())
+    heads_grid(
+        config, cells, on_pin=gestures.pinned, note=note, names=names, certain=len(heads), address=page.address()
+    )
 
 
 def _row(config: Config, drawing: Drawing) -> None:

@@ -11,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 from attention.analysis.head_roles import Role
 from attention.config import GENERATED, Config
 from attention.heads import EVERY
-from attention.sources.origins import named
+from attention.sources.origins import idle, named
 from attention.tables import rows as tables
 from attention.ui import provenance
 from attention.ui.controls import knobs
@@ -19,7 +19,7 @@ from attention.ui.session import page
 from attention.ui.views import questions
 from attention.ui.words import plain
 
-CODE = "code"  # what is kept: was the fold with the program open when it was last there?
+OWN = "Which keys it sees is its source's own matter: no mask that is set acts here."
 LOGARITHMIC = ("log", "times even")  # scales
 
 
@@ -41,7 +41,7 @@ def _said(config: Config) -> str:
     return (
         f"**Heads.** {provenance.beside(config)} "
         f"{config.heads} head{'s' * (config.heads > 1)}{recorded} over {config.tokens:,} tokens. A row is a "
-        f"query: how it spreads a weight of one over the keys. {config.rule.help}"
+        f"query: how it spreads a weight of one over the keys. {OWN if idle('mask', config) else config.rule.help}"
     )
 
 
@@ -124,14 +124,14 @@ def numbers(found: dict[str, list[float]]) -> None:
 
 def code(what: str, source: Callable[[], str]) -> None:
     """A fold with the program that does `what`, written once it is open: a browser loads 1.5 MB to colour it."""
-    if page.kept(what) is None:
-        page.put(**{what: code_open(what)})
+    if page.widgets().get(what) is None:
+        page.widgets()[what] = code_open(what)
     fold = st.expander(f"Code: {what}", icon=":material/code:", key=what, on_change="rerun")
-    page.put(**{CODE: fold.open})
+    page.kept().code = bool(fold.open)
     if fold.open:
         fold.code(source(), language="python")
 
 
 def code_open(what: str) -> bool:
     """Is that fold open? Streamlit forgets that of a fold that was not drawn for once, as where a question hides it."""
-    return page.kept(what, page.kept(CODE, False))
+    return page.widgets().get(what, page.kept().code)

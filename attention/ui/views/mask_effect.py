@@ -15,8 +15,8 @@ from attention.charts import heatmap, shares, theme
 from attention.config import Config
 from attention.tables import rows as tables
 from attention.ui import compute, proof
-from attention.ui.controls import focus
 from attention.ui.session import pause
+from attention.ui.views import focus
 from attention.ui.words import plain
 
 

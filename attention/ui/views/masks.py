@@ -9,20 +9,23 @@ import streamlit as st
 from attention.analysis.mask_gallery import BLOCK, Exhibit, flops
 from attention.components.mask_gallery import mask_gallery
 from attention.config import Config
+from attention.sources.origins import idle
 from attention.tables.rows import share
 from attention.ui import compute, predict, proof, provenance
 from attention.ui.controls import knobs
+from attention.ui.lacking import resting
 from attention.ui.session import gestures
 from attention.ui.views import mask_audit, mask_effect, mask_take_away, questions
 from attention.ui.words import plain
 
+ABOUT = {"effect": "What the mask takes from the weights", "empty rows": "What becomes of queries that see nothing"}
 DETAILS = {"effect": mask_effect.section, "empty rows": mask_audit.section, "code": mask_take_away.section}
 
 
 def view(config: Config) -> None:
     """The page of a config; what needs every weight shows the first tokens of a long one, and says so."""
     short = config.traceable
-    if config.predict in questions.ASKS and short is not config:
+    if questions.can_be_asked(config.predict, config) and short is not config:
         st.caption(
             f"The question is about the first {short.tokens:,} of {config.tokens:,} tokens, as if they were all."
         )
@@ -35,7 +38,8 @@ def view(config: Config) -> None:
         knobs.segments("mask_detail", config)
     with right:
         knobs.slider("depth", config)
-    DETAILS[config.mask_detail](config)
+    if config.mask_detail == "code" or not resting(config, ABOUT[config.mask_detail], "mask"):
+        DETAILS[config.mask_detail](config)
     with title:
         _title(config)
 
@@ -51,7 +55,7 @@ def _title(config: Config) -> None:
         if config.traceable is config:  # else it stands with the weights that it is about
             proof.badge(config)
     with ask:
-        predict.offer({"mask": "Predict"})
+        predict.offer({"mask": "Predict"} if questions.can_be_asked("mask", config) else {})
 
 
 def _gallery(config: Config) -> None:
@@ -60,7 +64,8 @@ def _gallery(config: Config) -> None:
     mask_gallery(
         config, [*compute.masks.gallery(config.tokens, config.span, config.depth), *own], on_choice=gestures.chosen
     )
-    st.markdown(f"In use, **{config.rule_name}**: {config.rule.help}")  # below, as its length would move the cards
+    said = "Chosen, but not in use" if idle("mask", config) else "In use"
+    st.markdown(f"{said}, **{config.rule_name}**: {config.rule.help}")  # below, as its length would move the cards
     st.caption(
         f"**{config.rule_name}**{_span(config)} keeps {used.pairs:,} of {config.tokens**2:,} pairs: $q k^\\top$ "
         f"and $w v$ need {_count(config, used.share)} of $4 n^2 d_{{model}}$ = {_count(config)} operations a layer, "

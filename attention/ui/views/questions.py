@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from attention.config import Config
+from attention.sources.origins import idle
 from attention.ui import compute, predict
 from attention.ui.views import mask_question, row_question, softmax_questions
 
@@ -20,6 +21,12 @@ def _row(config: Config) -> bool:
 
 
 ASKS: dict[str, Asks] = {"mask": _mask, "temperature": softmax_questions.temperature_opened, "row": _row}
+ABOUT = {"mask": "mask", "temperature": "temperature"}  # the knob that a question is about
+
+
+def can_be_asked(name: str, config: Config) -> bool:
+    """Is there such a question, about a knob that does something here?"""
+    return name in ASKS and not (name in ABOUT and idle(ABOUT[name], config))
 
 
 def closed(config: Config, **others: Asks) -> bool:
@@ -27,10 +34,9 @@ def closed(config: Config, **others: Asks) -> bool:
 
     `others`: how a page asks a question in its own way, by the question's name.
     """
-    asks = (ASKS | others).get(config.predict)
-    return asks is not None and not asks(config)
+    return can_be_asked(config.predict, config) and not (ASKS | others)[config.predict](config)
 
 
 def hidden(config: Config) -> bool:
     """Is a page that asks in no way of its own closed?"""
-    return config.predict in ASKS and not predict.revealed(config)
+    return can_be_asked(config.predict, config) and not predict.revealed(config)

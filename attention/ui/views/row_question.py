@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from attention.config import GENERATED, Config
-from attention.sources.origins import provenance
+from attention.sources.origins import idle, provenance
 from attention.tables import rows as tables
 from attention.trace import Trace
 from attention.ui.predict import Question
@@ -25,7 +25,7 @@ def question(trace: Trace) -> Question:
     wrong = _thinkable(config, [key for key in seen if not alike[key]])
     guesses = [_named(config, key) for key in sorted([best, *wrong])] + [EVEN] * (len(seen) > 1)
     text = (
-        f"Query {_named(config, config.row)} in head {config.head} sees {len(seen)} keys under **{config.rule_name}**. "
+        f"Query {_named(config, config.row)} in head {config.head} sees {len(seen)} keys{_under(config)}. "
         f"{_made(config)} Which key gets most of its weight?"
     )
     if others and not wrong:
@@ -33,6 +33,11 @@ def question(trace: Trace) -> Question:
     even = tables.share(1 / len(seen))
     why = f"It gets {tables.share(most)}{_shared(config, others)}; an even spread would give {even}."
     return Question(text, tuple(guesses), _named(config, best), why)
+
+
+def _under(config: Config) -> str:
+    """The rule, where it is the one that is set."""
+    return "" if idle("mask", config) else f" under **{config.rule_name}**"
 
 
 def _made(config: Config) -> str:
@@ -51,7 +56,7 @@ def _shared(config: Config, others: list[int]) -> str:
 
 
 def _nothing(config: Config) -> Question:
-    text = f"Query {_named(config, config.row)} sees no key under **{config.rule_name}**. What are its weights?"
+    text = f"Query {_named(config, config.row)} sees no key{_under(config)}. What are its weights?"
     return Question(text, ("zeros", "all equal", "NaN"), "zeros", "Nothing is seen, so nothing is attended to.")
 
 

@@ -8,10 +8,13 @@ import streamlit as st
 
 from attention.config import Config
 from attention.scores import POSITIONS
+from attention.sources.origins import scored
 from attention.ui import compute, predict, proof, provenance
-from attention.ui.controls import focus, knobs
+from attention.ui.controls import knobs
+from attention.ui.lacking import lacking
 from attention.ui.session import page
 from attention.ui.views import (
+    focus,
     questions,
     softmax_all,
     softmax_precision,
@@ -43,13 +46,16 @@ FOCUSED = {
 def view(config: Config) -> None:
     """The page of a config; a question that is asked hides all but itself until it is opened."""
     title = st.container()  # filled after the pictures, which are what one waits for
-    if questions.closed(config, row=softmax_questions.share_opened):
+    own = {"row": softmax_questions.share_opened} if scored(config.source) else {}
+    if questions.closed(config, **own):
         with title:
             _title(config)
         return
     knobs.segments("topic", config, format_func=lambda name: TOPICS[name][0], label_visibility="collapsed")
-    _choices(config)
-    TOPICS[config.topic][1](compute.heads.trace(config))
+    name, topic = TOPICS[config.topic]
+    if config.topic == "all" or not lacking(config, name, "q", "k"):
+        _choices(config)
+        topic(compute.heads.trace(config))
     with title:
         _title(config)
     _ask(config)
@@ -63,6 +69,12 @@ def _logits(config: Config) -> str:
 
 
 def _title(config: Config) -> None:
+    if not scored(config.source):
+        st.markdown(
+            "**Softmax.** What it gave: these weights came as they are, without the scores that it was taken of."
+        )
+        proof.badge(config)
+        return
     st.markdown(
         rf"**Softmax.** {provenance.beside(config)} $\mathrm{{weights}} = \mathrm{{softmax}}({_logits(config)})$, step by step. "
         f"Scale {plain(config.scale)}, temperature T = {config.temperature:g}, d\\_head = {config.d_head}.",
@@ -111,4 +123,6 @@ def _ask(config: Config) -> None:
             st.markdown(
                 "The page hides its answer behind a question until it is opened; the link carries the question."
             )
-            predict.offer(softmax_questions.OFFERS)
+            predict.offer(
+                {name: said for name, said in softmax_questions.OFFERS.items() if questions.can_be_asked(name, config)}
+            )

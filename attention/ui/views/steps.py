@@ -11,10 +11,10 @@ from attention.steps.plan import by_name
 from attention.steps.step import Step, lengths
 from attention.tables.rows import costs, quantity
 from attention.ui import compute, proof, provenance
-from attention.ui.controls import focus, knobs
+from attention.ui.controls import knobs
 from attention.ui.lacking import lacking
 from attention.ui.session import gestures, page, pause
-from attention.ui.views import questions
+from attention.ui.views import focus, questions
 
 KEYS = "Arrow keys turn it, and over the matrices PageUp and PageDown."
 AXES = {  # as the map of the package names them

@@ -62,7 +62,7 @@ def view(sweep: Sweep) -> None:
 
 def _task(sweep: Sweep) -> Measuring | None:
     """What this visitor has measured, or what was measured of this sweep before the page was opened."""
-    found: Measuring | None = page.kept("job") or DESK.measured(sweep)
+    found = page.kept().sweep or DESK.measured(sweep)
     if found is not None:
         found.look(page.visitor())
     return found
@@ -79,7 +79,7 @@ def _start(sweep: Sweep, task: Measuring | None) -> None:
 
 
 def _measure(sweep: Sweep) -> None:
-    page.put(job=DESK.submit(sweep, page.visitor()))
+    page.kept().sweep = DESK.submit(sweep, page.visitor())
 
 
 def _estimate(sweep: Sweep) -> str:
@@ -109,10 +109,9 @@ def _live(sweep: Sweep) -> None:
     task = _task(sweep)
     if task is not None:
         _progress(task)
-        if not task.open and page.kept("job_was_open"):
-            page.put(job_was_open=False)
+        ended, page.kept().going = page.kept().going and not task.open, task.open
+        if ended:
             st.rerun()
-        page.put(job_was_open=task.open)
     found = [*(task.timings.values() if task else ()), *compute.timing.shipped(), *timing_recordings.opened()]
     _gpu_or_how(sweep, found)
     if found:
@@ -126,7 +125,7 @@ def _progress(task: Measuring) -> None:
     if task.open:
         cancel = partial(task.leave, page.visitor())
         background.going(task, DESK.line, said + rest, cancel, f"What was measured stays. {LEAVING}")
-    elif task is not page.kept("job"):
+    elif task is not page.kept().sweep:
         background.ended(task, f"Measured here {ago(task.clock() - (task.ended or 0))}: {_cases(measured)}.{rest}")
     elif task.state == "failed":
         st.error("\n\n".join(filter(None, (said, rest.strip()))), icon=":material/error:")
@@ -139,7 +138,7 @@ def _said(task: Measuring, measured: int) -> str:
     cases, stay = _cases(measured), "was measured and stays" if measured == 1 else "were measured and stay"
     held = f" The first waits{HELD}" if DESK.held else ""
     return {
-        "waiting": f"One sweep at a time is measured on this host.{held}",
+        "waiting": f"One sweep or map at a time is computed on this host.{held}",
         "running": f"Waiting{HELD} The time budget starts after that." if task.held else f"Measuring: {cases} so far.",
         "done": f"Measured {cases}.",
         "left": f"Ended, as nobody looked at this page for {task.gone:g} seconds; {cases} {stay}.",

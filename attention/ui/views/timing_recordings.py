@@ -19,7 +19,7 @@ FILES = 12  # recordings that are open at once, at the most
 
 def opened() -> list[Timing]:
     """The timings of all recordings that this visitor has opened."""
-    return [timing for timings in page.kept("opened", {}).values() for timing in timings]
+    return [timing for timings in page.kept().opened.values() for timing in timings]
 
 
 def command(sweep: Sweep) -> str:
@@ -29,18 +29,18 @@ def command(sweep: Sweep) -> str:
 
 def draw(sweep: Sweep) -> None:
     """How to record this sweep elsewhere, and the recordings that are open."""
-    files: dict[str, list[Timing]] = page.kept("opened", {})
+    files = page.kept().opened
     with st.expander("Recordings: timings from another machine", expanded=bool(files)):
         st.markdown(
             "This records the sweep of this page on every device of another machine; open the file here, and its lines "
             "join the charts."
         )
         st.code(command(sweep), language="bash")
-        key = f"recordings_{page.kept('uploads', 0)}"  # a new one each time: what was taken in is listed below it
+        key = f"recordings_{page.kept().uploads}"  # a new one each time: what was taken in is listed below it
         st.file_uploader(
             "Recordings (.json)", "json", True, key=key, max_upload_size=8, on_change=_take_in, args=(key,)
         )
-        for problem in page.kept("upload_problems", []):
+        for problem in page.kept().problems:
             st.error(plain(problem), icon=":material/error:")
         for name, timings in files.items():
             told, button = st.columns([5, 1], vertical_alignment="center")
@@ -56,8 +56,9 @@ def _about(name: str, timings: list[Timing]) -> str:
 
 def _take_in(key: str) -> None:
     """Opens the files of the uploader beside those that are open; one that can't be is named with what is wrong."""
-    files, problems = dict(page.kept("opened", {})), []
-    for file in page.kept(key) or []:
+    kept = page.kept()
+    files, problems = dict(kept.opened), []
+    for file in page.widgets().get(key) or []:
         source = _source(file.name, [*files, *(timing.source for timing in compute.timing.shipped())])
         try:
             found = compute.timing.recording(file.getvalue(), source)
@@ -66,7 +67,7 @@ def _take_in(key: str) -> None:
             problems.append(f"{file.name}: {error}")
         else:
             files[source] = found
-    page.put(opened=files, upload_problems=problems, uploads=page.kept("uploads", 0) + 1)
+    kept.opened, kept.problems, kept.uploads = files, problems, kept.uploads + 1
 
 
 def _source(file: str, taken: list[str]) -> str:
@@ -94,5 +95,6 @@ def _bare(timing: Timing, name: str) -> Timing:
 
 
 def _remove(name: str) -> None:
-    files = {other: timings for other, timings in page.kept("opened", {}).items() if other != name}
-    page.put(opened=files, upload_problems=[])
+    kept = page.kept()
+    kept.opened = {other: timings for other, timings in kept.opened.items() if other != name}
+    kept.problems = []
