@@ -71,6 +71,7 @@ def header(config: Config, height: int, note: str) -> dict[str, Any]:
         "note": note,
         "colors": config.color_scale,
         "why": config.color_reason,
+        "pool": "max" if config.traceable is config else config.pool,
         "focus": {"head": config.head, "query": config.row},
         "group": config.heads // config.groups,
         "floor": theme.LOG_FLOOR,

@@ -43,7 +43,6 @@ def message(config: Config, cells: Cells, first: tuple[int, int], *, zooms: bool
         "first": first,
         "tokens": config.tokens,
         "names": [rows, cols],
-        "pool": config.pool,
         "zooms": zooms,
     }
     return payload(asked, cells)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from urllib.parse import urlencode
 
 import pytest
 from playwright.sync_api import expect
@@ -69,6 +70,17 @@ def test_the_table_of_top_keys_is_read_without_scrolling_sideways(visit, size):
     )
     for room, wide in zip([*WIDTHS.values()] * 2, long, strict=True):
         assert wide + 16 <= room, "what is longer is cut off"
+
+
+@pytest.mark.parametrize(("pool", "said"), [("max", "greatest of"), ("mean", "mean of")])
+def test_what_is_pointed_at_says_what_its_pixel_is_of_many_weights(visit, pool, said):
+    link = {"tokens": "2000", "heads": "1", "d_model": "8"} | ({"pool": pool} if pool != "max" else {})
+    tab = visit(f"?{urlencode(link)}")
+    tab.painted(**link)
+    square = tab.page.locator(".heads-grid .square")
+    square.hover(position={"x": 40, "y": square.bounding_box()["height"] - 40})
+    expect(tab.page.locator("[data-of=note]")).to_have_text(re.compile(rf"^{said} \d+ × \d+$"))
+    expect(tab.page.locator("[data-of=even]")).to_have_text(re.compile(r"^about [\d.e-]+ × even$"))
 
 
 def test_the_length_is_a_logarithmic_slider(visit):

@@ -32,6 +32,7 @@
  * @property {number} height
  * @property {string} note
  * @property {Scale} colors
+ * @property {"max" | "mean"} pool  what a cell has of its tile
  * @property {string} why  nobody has chosen this scale: why it is in force
  * @property {Focus} focus
  * @property {number} group  heads that share keys and values
@@ -56,7 +57,6 @@
  * @property {[number, number]} first
  * @property {number} tokens
  * @property {[string[], string[]]} names
- * @property {"max" | "mean"} pool
  * @property {boolean} zooms
  * @typedef {Weights & Shape & Part} LargeHeader
  */
