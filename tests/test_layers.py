@@ -17,6 +17,7 @@ from attention.heads import EVERY, Number, profile
 from attention.tables import rows as tables
 from attention.ui import compute
 from attention.ui.session import gestures
+from attention.ui.session.state import Remembered
 from attention.ui.views import heads_layers as view
 from tests.strategies import carried
 from tests.test_pages import ROOT, run
@@ -124,13 +125,18 @@ def test_every_layer_is_computed_once_for_all_heads_in_focus_and_not_kept_as_a_t
 
 
 def test_a_click_opens_a_layer_and_a_head_and_has_a_turn_of_its_own(monkeypatch):
-    held, changed = {"layers": {"selection": {"cell": [{"layer": 18, "head": 6, "turn": 0}]}}}, []
-    monkeypatch.setattr(gestures, "kept", lambda name, otherwise=None: held.get(name, otherwise))
+    held, changed, remembered = (
+        {"layers": {"selection": {"cell": [{"layer": 18, "head": 6, "turn": 0}]}}},
+        [],
+        Remembered(),
+    )
+    monkeypatch.setattr(gestures, "widgets", lambda: held)
+    monkeypatch.setattr(gestures, "kept", lambda: remembered)
     monkeypatch.setattr(gestures, "change", lambda **values: changed.append(values))
     gestures.layered()
-    held |= {"map_turn": 1, "layers": {"selection": {"cell": []}}}
+    held |= {"layers": {"selection": {"cell": []}}}
     gestures.layered()
-    assert changed == [{"map_turn": 1, "layer": 18, "head": 6}]
+    assert changed == [{"layer": 18, "head": 6}] and remembered.turns == 1
 
 
 @pytest.mark.parametrize(("name", "top"), [("previous", 1.0), ("entropy_share", 1.0), ("distance", 37.5)])

@@ -57,7 +57,7 @@ def test_where_a_type_ends(dtype):
 
 
 def test_scaling_may_overflow_where_dot_products_do_not():
-    t = trace(Config(input="sink", heads=1, d_model=2048, scale="none", temperature=0.05))
+    t = trace(Config(input="sink", heads=1, d_model=2048, scale="none", temperature=0.05, projections="tied"))
     found = rounded(t, "float16", "max-subtracted", exact(t))
     assert (found.dots, found.exps, found.sums, found.broken) == (0, 0, 0, 1)
     assert found.logits > 0
@@ -65,7 +65,7 @@ def test_scaling_may_overflow_where_dot_products_do_not():
 
 def test_the_naive_softmax_breaks_where_the_exponential_overflows():
     """float16 ends at exp(11.09), float32 and bfloat16 only at exp(88.7)."""
-    t = trace(Config(tokens=64, scale="none", d_model=512))
+    t = trace(Config(tokens=64, scale="none", d_model=512, projections="tied"))
     head = t.logits[0].double()
     found = {(each.dtype, each.exponent): each for each in compared(t)}
     assert 20 < float(head.max()) < 88
@@ -74,7 +74,10 @@ def test_the_naive_softmax_breaks_where_the_exponential_overflows():
     assert found["float16", "naive"].broken == int((head > 11.1).any(-1).sum())
     assert found["bfloat16", "naive"].exps == found["float32", "naive"].broken == 0
     assert found["float16", "max-subtracted"].error < 2e-3
-    wide = {(each.dtype, each.exponent): each for each in compared(trace(Config(scale="none", d_model=2048)))}
+    wide = {
+        (each.dtype, each.exponent): each
+        for each in compared(trace(Config(scale="none", d_model=2048, projections="tied")))
+    }
     assert wide["float32", "naive"].broken > 0
     assert math.isnan(wide["float32", "naive"].difference[wide["float32", "naive"].worst].max())
 

@@ -249,7 +249,7 @@ def test_a_recording_may_say_which_layers_of_its_model_it_has():
 
 
 def test_a_layer_that_was_not_recorded_is_moved_to_the_nearest():
-    config, notes = from_query({"source": "recorded:smollm2-street", "layer": "15"})
+    config, notes = from_query({"v": "2", "source": "recorded:smollm2-street", "layer": "15"})
     assert config == Config.of("recorded:smollm2-street", layer=16)
     assert notes == ["there is no layer 15 among 1, 11, 13, 16, 17, 18 (counted from 0): layer moved to 16."]
 

@@ -2,32 +2,26 @@
 
 from __future__ import annotations
 
-import io
-
 import numpy as np
-from jaxtyping import Bool, Float
-from PIL import Image
+from jaxtyping import Bool, Float, UInt8
 from torch import Tensor
 from torch.nn import functional as F
 
 from attention.charts.theme import HIDDEN, WEIGHTS
 
-SIDE = 168  # pixels
+SIDE = 168  # pixels at the most
 
 
-def thumbnail(weights: Float[Tensor, "q k"], mask: Bool[Tensor, "q k"]) -> bytes:
-    """A PNG of one head; where it has more cells than pixels, a pixel is the greatest weight under it."""
-    tile = -(-len(weights) // SIDE)
+def thumbnail(weights: Float[Tensor, "q k"], mask: Bool[Tensor, "q k"]) -> UInt8[np.ndarray, "p r 3"]:
+    """The pixels of one head; where it has more cells than pixels, a pixel is the greatest weight under it."""
+    tile, cell = -(-len(weights) // SIDE), max(1, SIDE // len(weights))
     seen = weights.masked_fill(~mask, -1)[None]
     cells = (F.max_pool2d(seen, tile, ceil_mode=True) if tile > 1 else seen)[0].numpy()
     stops = np.array([_rgb(color) for color in WEIGHTS], dtype=np.float32)
     at = cells.clip(0, 1) * (len(stops) - 1)
     pixels = np.stack([np.interp(at, range(len(stops)), channel) for channel in stops.T], -1)
     pixels[cells < 0] = _rgb(HIDDEN)
-    image = Image.fromarray(pixels.round().astype(np.uint8)).resize((SIDE, SIDE), Image.Resampling.NEAREST)
-    memory = io.BytesIO()
-    image.save(memory, "PNG")
-    return memory.getvalue()
+    return pixels.round().astype(np.uint8).repeat(cell, 0).repeat(cell, 1)
 
 
 def _rgb(color: str) -> tuple[int, int, int]:

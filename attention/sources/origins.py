@@ -87,7 +87,8 @@ def unit(config: Config) -> str:
 
 def named(source: str) -> str:
     """The name of a source for the reader."""
-    return TITLES.get(source, source)
+    kind, _, key = source.partition(":")
+    return TITLES.get(source, f"{kind.capitalize()}: {key}")
 
 
 def idle(name: str, config: Config) -> str:

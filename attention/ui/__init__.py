@@ -7,7 +7,8 @@ From the ground up, where each may import what stands before it:
     compute                calls into the core whose results are kept, a file a page
     controls               the sidebars, and the widget of a knob
     session                what a visitor's page begins with and keeps, and how the link follows it
-    proof lacking predict  on several pages: the badge of a picture; what stands where a source lacks something; a question
+    proof lacking predict provenance    on several pages: the badge of a picture; what stands where a source lacks something; a
+                           question; where the weights come from
     views                  what the pages show, a module a page and what it is made of
     warm                   what a server does before its first visitor's script
 

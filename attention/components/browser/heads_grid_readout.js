@@ -45,13 +45,9 @@ export function setReadout(grid, cell) {
  * @param {Cell} cell
  */
 function noteOf(data, cell) {
-<<<<<<< HEAD
   const sampled = cell.head < data.certain ? "" : "preview, one query of each tile: ";
-  const of = `${sampled}greatest of ${cell.tall} × ${cell.broad}`;
-=======
   const several = Math.max(cell.tall, cell.broad) > data.tile, mean = several ? "greatest mean" : "mean";
-  const of = `${data.pool === "mean" ? mean : "greatest"} of ${cell.tall} × ${cell.broad}`;
->>>>>>> d
+  const of = `${sampled}${data.pool === "mean" ? mean : "greatest"} of ${cell.tall} × ${cell.broad}`;
   return data.places || data.tile === 1 ? `${of}, at query ${cell.query}, key ${cell.key}` : of;
 }
 

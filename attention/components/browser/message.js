@@ -45,7 +45,8 @@
  */
 
 /**
- * @typedef {Weights & Shape & { tokens: string[], names: string[], certain: number, address?: [string, string] | null }} GridHeader
+ * @typedef {{ tokens: string[], names: string[], certain: number, address?: [string, string] | null }} Told
+ * @typedef {Weights & Shape & Told} GridHeader
  * `certain`: so many heads, the first ones, are exact, the others a preview from one query of each tile.
  */
 

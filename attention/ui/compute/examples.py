@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from attention.charts.thumbnail import thumbnail
 from attention.examples import EXAMPLES
 from attention.machine.lanes import Work
@@ -10,7 +12,7 @@ from attention.ui.compute.owner import KEPT, LATER
 
 
 @KEPT
-def picture(name: str) -> Work[bytes]:
+def picture(name: str) -> Work[np.ndarray]:
     """The head in focus of an example, of as many of its tokens as are computed weight by weight."""
     config = EXAMPLES[name].config
     return traced(config.traceable.tensors, lambda found: thumbnail(found.weights[config.head], found.mask), LATER)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlencode
+
 import streamlit as st
+from streamlit.errors import StreamlitAPIException
 
 from attention.codec import EDITIONS, to_query
 from attention.examples import EXAMPLES, Example, Tour
@@ -34,9 +37,8 @@ def _card(name: str, example: Example) -> None:
         st.image(compute.examples.picture(name), width=96, caption=None)
         st.markdown(f"**{plain(example.title)}**  \n{plain(example.says)}")
     st.caption(f"Ask: {plain(example.asks)}")
-    st.page_link(
-        f"pages/{example.page}.py",
-        label=f"Open on {example.page.capitalize()}",
-        icon=":material/arrow_forward:",
-        query_params=to_query(example.config) or NEWEST,
-    )
+    label, query = f"Open on {example.page.capitalize()}", to_query(example.config) or NEWEST
+    try:
+        st.page_link(f"pages/{example.page}.py", label=label, icon=":material/arrow_forward:", query_params=query)
+    except StreamlitAPIException:  # the page by itself, without the menu that knows the others
+        st.markdown(f"[{label}](/{example.page}?{urlencode(query)})")
