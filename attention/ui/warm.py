@@ -19,7 +19,20 @@ from streamlit.runtime import app_session
 
 FOLDERS = ("controls", "views")  # of what pages import
 USED = (  # what libraries import when they are first used; a test runs every page and finds what is missing here
+    "PIL.BmpImagePlugin",
+    "PIL.GifImagePlugin",
+    "PIL.GimpGradientFile",
+    "PIL.GimpPaletteFile",
+    "PIL.ImageChops",
+    "PIL.ImageColor",
     "PIL.ImageFile",
+    "PIL.ImagePalette",
+    "PIL.ImageSequence",
+    "PIL.JpegImagePlugin",
+    "PIL.JpegPresets",
+    "PIL.PaletteFile",
+    "PIL.PngImagePlugin",
+    "PIL.PpmImagePlugin",
     "einops._torch_specific",
     "narwhals._interchange.dataframe",
     "orjson",
