@@ -58,12 +58,16 @@ def test_a_visitor_is_neither_counted_nor_shown_tracebacks():
 OPTIONAL = "distributed"  # requirements-dask.txt has it
 
 
+INSTALLED = {"PIL": "pillow"}  # packages by what is imported of them, where that has another name
+
+
 def test_what_is_imported_is_installed_in_one_version():
     lines = (ROOT / "requirements.txt").read_text().splitlines()
     pinned = dict(line.partition(";")[0].split("==") for line in lines if line and not line.startswith("#"))
     assert all(re.fullmatch(r"[0-9.]+", version) for version in pinned.values())
     trees = [ast.parse(path.read_text()) for path in (ROOT / "attention").rglob("*.py")]
     names = {name.partition(".")[0] for tree in trees for node in ast.walk(tree) for name in imported(node)}
+    names = {INSTALLED.get(name, name) for name in names}
     assert names - set(sys.stdlib_module_names) - {"attention", OPTIONAL} <= set(pinned)
 
 

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import io
+
 import numpy as np
 from jaxtyping import Bool, Float, UInt8
+from PIL import Image
 from torch import Tensor
 from torch.nn import functional as F
 
 from attention.charts.theme import HIDDEN, WEIGHTS
 
 SIDE = 168  # pixels at the most
+
+
+def png(pixels: UInt8[np.ndarray, "p r 3"]) -> bytes:
+    """Pixels as a file."""
+    memory = io.BytesIO()
+    Image.fromarray(pixels).save(memory, "PNG")
+    return memory.getvalue()
 
 
 def thumbnail(weights: Float[Tensor, "q k"], mask: Bool[Tensor, "q k"]) -> UInt8[np.ndarray, "p r 3"]:

@@ -24,7 +24,7 @@ SCREENS = {  # links, and how many charts each has
     "?colors=own+maximum&grouping=show": 1,
     f"?{BLIND}": 0,
     "?tokens=2000&heads=2&d_model=16&colors=own+maximum": 1,
-    "?source=recorded:smollm2-repeated&layer=18&head=6": 3,
+    "?source=recorded:smollm2-repeated&layer=18&head=6": 2,
     "?predict=row": 0,
     **{f"softmax?topic={topic}": count for topic, count in zip(KNOBS["topic"].choices, (3, 2, 4, 2), strict=True)},
     "softmax?colors=own+maximum": 3,

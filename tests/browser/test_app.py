@@ -17,9 +17,10 @@ from attention import Config, trace
 from attention.steps.program import source
 from tests.browser.colours import assert_readable, contrast, lightness
 from tests.browser.conftest import EDITION, GRID
+from tests.test_pages import OTHERS
 
 FILES = sorted((Path(__file__).parents[2] / "pages").glob("*.py"))
-PAGES = [path.stem for path in FILES if "sweep.SWEEP" not in path.read_text()]  # those about a config
+PAGES = [path.stem for path in FILES if not any(kind in path.read_text() for kind in OTHERS)]
 KNOBS = {"tokens": "33", "heads": "4", "mask": "window", "span": "7", "temperature": "0.5"}
 LATE = {"tokens": 1500, "heads": 2, "d_model": 16, "mask": "window", "span": 9, "pool": "mean", "seed": 3}
 PARTS = {  # of the Heads page, by a text that each alone has
@@ -30,6 +31,7 @@ PARTS = {  # of the Heads page, by a text that each alone has
     "files": "Every grouping of keys and values",
 }
 WIDEST = {  # what comes last of what could be too wide
+    "examples": "stPageLink",
     "heads": "stDataFrame",
     "implementations": "stCode",
     "masks": "stPlotlyChart",
