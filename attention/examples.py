@@ -72,6 +72,12 @@ EXAMPLES: dict[str, Example] = {
     "long": Example("65,536 tokens", "heads", Config(tokens=65_536, heads=4, d_model=256),
         "The same four roles hold at 65,536 tokens, drawn exactly: every pixel is the greatest of 172 thousand weights.",
         "What does the thin line of the second head look like when you zoom in?"),
+    "documents": Example("Twelve texts in 65,536 tokens", "heads", Config(tokens=65_536, heads=4, d_model=256, input="topics"),
+        "The first head looks for the same word and finds the same subject: its square falls into blocks, one a text.",
+        "Where does the longest text begin?"),
+    "refrain": Example("A refrain of 8,192 tokens, eight times", "heads", Config(tokens=65_536, heads=4, d_model=256, input="refrain"),
+        "The first head finds every earlier time that a token was sung: seven lines, 8,192 tokens apart.",
+        "Why are there no lines in the second head?"),
 }  # fmt: skip
 
 
