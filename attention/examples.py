@@ -27,15 +27,15 @@ class Example:
 
 
 EXAMPLES: dict[str, Example] = {
-    "roles": Example("Eight heads, eight jobs", "heads", Config(),
-        "Each of these heads was built for a job: one finds the same word again, one looks one word back, one rests on the first word.",
+    "roles": Example("Eight heads on one sentence", "heads", Config(),
+        "Each head was built for a job: one finds the same word again, one looks one word back, one rests on the first word; only the last is random.",
         "Which head finds both times that “bank” is there?"),
     "induction": Example("A head that continues what it has read", "heads", Config(input=BEFORE, head=7, query=9),
         "After “the”, this head looks at the words that followed “the” before: it could guess what comes next.",
         "What would the head look at if “the” stood there for the first time?"),
     "real": Example("The same head in a real language model", "heads", Config.of("recorded:smollm2-repeated", layer=18, head=6),
         "SmolLM2 reads random words three times over: on its layer 18, head 6 looks at the word that came next the last time.",
-        "Which other head of the map below does the same?"),
+        "Which other heads on its map of layers do the same?"),
     "sink": Example("Where weight goes that has nowhere to go", "heads", Config(head=2, input="noise", tokens=40),
         "A row must spend a weight of one, so a head with nothing to say rests on the first token: a sink.",
         "Why not simply let a row sum to less than one? Try the softmax “plus one” under Advanced."),
@@ -52,7 +52,7 @@ EXAMPLES: dict[str, Example] = {
         "The best score of this head is 25. Its exponential is over what float16 can hold, so without subtracting the greatest score first whole rows turn into no numbers.",
         "Why does subtracting the same number from every score change nothing else?"),
     "blind": Example("A row that sees nothing", "masks", Config(mask="causal", combine="without", second="window", span=4, mask_detail="empty rows"),
-        "Whoever sees only what is older than four tokens sees nothing at first: there the formula divides zero by zero, and code differs in what it makes of it.",
+        "Whoever sees only what is four or more tokens back sees nothing at first: there the formula divides zero by zero, and code differs in what it makes of it.",
         "What should a query do that may look at nothing?"),
     "window": Example("A short window, many layers", "masks", Config(mask="window", span=3, tokens=64, depth=8),
         "Each query sees three tokens only, yet through eight layers news travels 16 tokens.",

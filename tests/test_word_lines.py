@@ -66,4 +66,4 @@ def test_the_output_travels_as_it_is_with_weights_and_values():
 def test_keys_that_are_together_are_counted():
     config = Config(tokens=1200, heads=1, d_model=4, mask="full")
     found = compute.heads.weighted_values(config.traceable.tensors, 0, 3)
-    assert header(row_output.message(config.traceable, found))["names"][-1] == "1,016 others"
+    assert header(row_output.message(config.traceable, found))["names"][-1] == "other 1,016"

@@ -146,7 +146,7 @@ def _words(seen: Seen, tokens: Sequence[str], unit: str) -> list[Kind]:
     return [
         Kind(
             f"same {unit}",
-            f"looks at the same {unit}, wherever it stands",
+            f"looks at the same {unit}, itself included",
             torch.where(copies - itself > EACH / 2, whole, 0),
         ),
         Kind("induction", f"looks at what followed this {unit} before (induction)", followed),

@@ -30,7 +30,7 @@ def message(config: Config, found: WeightedValues) -> bytes:
         "painted": link(config),
         "head": found.head,
         "query": named(found.query),
-        "names": [*map(named, found.keys), *([f"{found.rest:,} others"] if found.rest else [])],
+        "names": [*map(named, found.keys), *([f"other {found.rest:,}"] if found.rest else [])],
         "rest": found.rest,
         "channels": len(found.output),
         "accents": {"query": theme.QUERY, "less": theme.LESS, "more": theme.MORE},

@@ -29,7 +29,7 @@ STRETCH = 2**12  # tokens whose places are told at once, in numbers of double pr
 SHARES = 2  # of the tokens, each the work of a thread where there are several
 LATER = ("mask", "combine", "second", "span", "scale", "temperature", "softcap", "softmax")  # knobs of what follows
 MADE = {  # who made the heads, by the projections
-    "constructed": "Heads constructed by hand, a role each: nothing learned, nothing random but in the heads called random.",
+    "constructed": "Heads constructed by hand, a role each: nothing learned. The last of each eight is random, for comparison.",
     "independent": "Random heads, untrained: queries and keys by maps drawn at random.",
     "tied": "Random heads, untrained: queries and keys by one map drawn at random.",
     "identity": "No maps and nothing learned: every head compares some channels of the tokens as they are.",

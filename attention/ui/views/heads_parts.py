@@ -38,10 +38,11 @@ def look(config: Config) -> object:
 
 def _said(config: Config) -> str:
     recorded = f" of layer {config.layer} of “{plain(named(config.source))}”" if config.source != GENERATED else ""
+    rule = OWN if idle("mask", config) else config.rule.help
     return (
         f"**Heads.** {provenance.beside(config)} "
-        f"{config.heads} head{'s' * (config.heads > 1)}{recorded} over {config.tokens:,} tokens. A row is a "
-        f"query: how it spreads a weight of one over the keys. {OWN if idle('mask', config) else config.rule.help}"
+        f"{config.heads} head{'s' * (config.heads > 1)}{recorded} over {config.tokens:,} tokens. A query (a row) takes what "
+        f"it needs from other tokens, by weights that sum to 1. {rule}"
     )
 
 
