@@ -42,6 +42,26 @@ export function planted(element, kind, markup) {
 }
 
 /**
+ * What became of a drawing: laid out anew whenever its width changes, until it is destroyed.
+ * @param {{ root: HTMLElement, width: number }} part  with the width for which it is laid out
+ * @param {() => void} layOut
+ * @param {(next: Uint8Array) => void} update
+ * @param {() => void} [end]
+ */
+export function alive(part, layOut, update, end = () => {}) {
+  const observer = new ResizeObserver(() => void (part.root.clientWidth !== part.width && layOut()));
+  observer.observe(part.root);
+  return {
+    update,
+    destroy: () => {
+      observer.disconnect();
+      end();
+      part.root.remove();
+    },
+  };
+}
+
+/**
  * What an event happened to, or the nearest around it, that a selector finds.
  * @param {Event} event
  * @param {string} selector

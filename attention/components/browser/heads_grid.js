@@ -2,7 +2,7 @@
 // header and cells. The page needs heads_grid.css beside it, and nothing else.
 
 import { cellAt, greatestCell, number, paint, unpacked, weightsOf } from "./cells.js";
-import { find, planted } from "./elements.js";
+import { alive, find, planted } from "./elements.js";
 import { listen } from "./heads_grid_acts.js";
 import { arranged, setFigures, setLayout } from "./heads_grid_layout.js";
 import { setScale } from "./heads_grid_readout.js";
@@ -63,18 +63,9 @@ const MARKUP = `
  */
 export function draw(element, bytes, ways = {}) {
   const grid = created(planted(element, "heads-grid", MARKUP), unpacked(bytes), ways);
-  const observer = new ResizeObserver(() => void (grid.root.clientWidth !== grid.width && laidOut(grid)));
   listen(grid);
   update(grid, grid.data);
-  observer.observe(grid.root);
-  return {
-    update: (/** @type {Uint8Array} */ next) => update(grid, unpacked(next)),
-    destroy: () => {
-      observer.disconnect();
-      clearTimeout(grid.timer);
-      grid.root.remove();
-    },
-  };
+  return alive(grid, () => laidOut(grid), (next) => update(grid, unpacked(next)), () => clearTimeout(grid.timer));
 }
 
 /**

@@ -3,7 +3,7 @@
 // made, what is there is stretched.
 
 import { unpacked } from "./cells.js";
-import { find, planted } from "./elements.js";
+import { alive, find, planted } from "./elements.js";
 import { listen, PATIENCE } from "./large_head_acts.js";
 import { laidOut, placed } from "./large_head_picture.js";
 import { point } from "./large_head_pointing.js";
@@ -41,19 +41,10 @@ const MARKUP = `
  */
 export function draw(element, bytes, ways = {}) {
   const lab = created(planted(element, "large-head", MARKUP), unpacked(bytes), ways);
-  const observer = new ResizeObserver(() => void (lab.root.clientWidth !== lab.width && laidOut(lab)));
   lab.renew = () => update(lab, lab.data);
   listen(lab);
   lab.renew();
-  observer.observe(lab.root);
-  return {
-    update: (/** @type {Uint8Array} */ next) => update(lab, unpacked(next)),
-    destroy: () => {
-      observer.disconnect();
-      clearTimeout(lab.timer);
-      lab.root.remove();
-    },
-  };
+  return alive(lab, () => laidOut(lab), (next) => update(lab, unpacked(next)), () => clearTimeout(lab.timer));
 }
 
 /**

@@ -1,7 +1,7 @@
 // Matrices of a pass side by side: `draw` puts them into an element of any page, with what
 // `attention.components.matrices.message` made. It says to which step one turned, and what was pinned.
 
-import { find, planted } from "./elements.js";
+import { alive, find, planted } from "./elements.js";
 import { listen } from "./matrices_acts.js";
 import { cellAt, greatestIn, received } from "./matrices_cells.js";
 import { laidOut } from "./matrices_layout.js";
@@ -35,17 +35,9 @@ const MARKUP = `
  */
 export function draw(element, bytes, ways = {}) {
   const lab = created(planted(element, "matrices", MARKUP), received(bytes), ways);
-  const observer = new ResizeObserver(() => void (lab.root.clientWidth !== lab.width && drawn(lab)));
   listen(lab);
   drawn(lab);
-  observer.observe(lab.root);
-  return {
-    update: (/** @type {Uint8Array} */ next) => update(lab, received(next)),
-    destroy: () => {
-      observer.disconnect();
-      lab.root.remove();
-    },
-  };
+  return alive(lab, () => drawn(lab), (next) => update(lab, received(next)));
 }
 
 /**

@@ -1,7 +1,7 @@
 // What a head does with the weights of a row: `draw` puts it into an element of any page, with what
 // `attention.components.row_output.message` made. A line a key; the channel that is pointed at is said in numbers.
 
-import { find, made, planted } from "./elements.js";
+import { alive, find, made, planted } from "./elements.js";
 import { channelUnder, figure, most, paint, received } from "./row_output_strips.js";
 import { themed } from "./theme.js";
 
@@ -43,20 +43,12 @@ export function draw(element, bytes) {
   const root = planted(element, "row-output", MARKUP), slider = find(root, "input", HTMLInputElement);
   /** @type {Sum} */
   const sum = { root, slider, data: received(bytes), strips: [], channel: -1, width: 0 };
-  const observer = new ResizeObserver(() => void (root.clientWidth !== sum.width && painted(sum)));
   slider.addEventListener("input", () => {
     sum.channel = slider.valueAsNumber;
     say(sum, sum.channel);
   });
   update(sum, sum.data);
-  observer.observe(root);
-  return {
-    update: (/** @type {Uint8Array} */ next) => update(sum, received(next)),
-    destroy: () => {
-      observer.disconnect();
-      root.remove();
-    },
-  };
+  return alive(sum, () => painted(sum), (next) => update(sum, received(next)));
 }
 
 /**

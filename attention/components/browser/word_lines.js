@@ -2,7 +2,7 @@
 // `attention.components.word_lines.message` made. Queries stand on the left, keys on the right.
 
 import { unpacked } from "./cells.js";
-import { find, planted } from "./elements.js";
+import { alive, find, planted } from "./elements.js";
 import { themed } from "./theme.js";
 import { intoView, listen } from "./word_lines_acts.js";
 import { laidOut } from "./word_lines_picture.js";
@@ -39,17 +39,9 @@ const MARKUP = `
  */
 export function draw(element, bytes, ways = {}) {
   const web = created(planted(element, "word-lines", MARKUP), unpacked(bytes), ways);
-  const observer = new ResizeObserver(() => void (web.root.clientWidth !== web.width && laidOut(web)));
   listen(web);
   update(web, web.data);
-  observer.observe(web.root);
-  return {
-    update: (/** @type {Uint8Array} */ next) => update(web, unpacked(next)),
-    destroy: () => {
-      observer.disconnect();
-      web.root.remove();
-    },
-  };
+  return alive(web, () => laidOut(web), (next) => update(web, unpacked(next)));
 }
 
 /**
