@@ -59,6 +59,11 @@ class Trace:
         return self.given.provenance
 
     @property
+    def texts(self) -> tuple[str, ...]:
+        """The texts of queries that are also the keys; () of others, and of such without texts."""
+        return self.queries.texts if self.queries == self.keys else ()
+
+    @property
     def has(self) -> frozenset[str]:
         """The names of the parts that the source has."""
         return self.given.has

@@ -179,8 +179,7 @@ def holding(weights: Float[Tensor, "k"], share: float = 0.9) -> int:
 
 def numbers(trace: Trace) -> dict[str, list[Any]]:
     """The profile of every head as columns, `head` first; a column is named as in `heads.Profile`."""
-    texts = trace.queries.texts if trace.queries == trace.keys else ()
-    return columns(profile(trace.weights, trace.mask, texts or None), bool(trace.mask.any()))
+    return columns(profile(trace.weights, trace.mask, trace.texts or None), bool(trace.mask.any()))
 
 
 def columns(found: Profile, seeing: bool) -> dict[str, list[Any]]:

@@ -119,8 +119,7 @@ def roles(config: Config) -> Work[list[Role | None]]:
 
 
 def _roles(found: Trace) -> list[Role | None]:
-    texts = found.queries.texts if found.queries == found.keys else ()
-    return what_they_do(found.weights, found.mask, texts, unit(found.config))
+    return what_they_do(found.weights, found.mask, found.texts, unit(found.config))
 
 
 @KEPT

@@ -40,7 +40,7 @@ def view(config: Config) -> None:
         config,
         compute.heads.cells(config.tensors),
         on_pin=gestures.pinned,
-        names=[role.name if role else "" for role in roles],
+        names=parts.names(roles),
         address=page.address(),
     )
     pause.paint()

@@ -141,7 +141,7 @@ def _squares(config: Config, drawing: Drawing) -> None:
     if len(heads) < config.heads:
         note += f" Heads from {len(heads)} on: preview, one query of each tile."
     roles = compute.long.roles(config.tensors, drawing) if drawing.state == "done" else []
-    names = [role.name if role else "" for role in roles]
+    names = parts.names(roles)
     heads_grid(
         config, cells, on_pin=gestures.pinned, note=note, names=names, certain=len(heads), address=page.address()
     )

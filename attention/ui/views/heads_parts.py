@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import pyarrow as pa
 import streamlit as st
@@ -44,6 +44,11 @@ def _said(config: Config) -> str:
         f"{config.heads} head{'s' * (config.heads > 1)}{recorded} over {config.tokens:,} tokens. A query (a row) takes what "
         f"it needs from other tokens, by weights that sum to 1. {rule}"
     )
+
+
+def names(roles: Sequence[Role | None]) -> list[str]:
+    """What stands beside the numbers of the heads: a short name, "" where no role stands out."""
+    return [role.name if role else "" for role in roles]
 
 
 def does(head: int, role: Role | None) -> None:
