@@ -1,16 +1,16 @@
 """Do two sweeps agree within the uncertainty that they state? `python -m benchmarks.timing_repeat`
 
-Two sweeps of the same cases in one process, one after the other. What settled in both states an uncertainty: there the
-bands between the quartiles overlap, or the medians are within 10 % of each other. What did not settle says of itself
-that it is not to be trusted, and is counted apart; so is what was measured under a load that stays for a whole sweep,
-as both have one yardstick. Where too little settled, nothing can be said, and both are measured again. Ends with 0
-where the sweeps agree, 1 where they don't, 2 where the machine was never quiet.
+Two sweeps of the same cases in one process, one after the other. A case that settled states that its quickest came again
+within 10 %: so must it in the other sweep. What did not settle says of itself that it is not to be trusted, and is counted
+apart; so is what was measured under a load that stays for a whole sweep, as both have one yardstick. Where too little
+settled, nothing can be said, and both are measured again. Ends with 0 where the sweeps agree, 1 where they don't, 2 where
+the machine was never quiet.
 """
 
 from __future__ import annotations
 
 from attention.timing import Sweep, Timing, measure
-from attention.timing.__main__ import seconds
+from attention.timing.units import seconds
 
 SWEEP = Sweep(
     lengths=(64, 256, 1024),
@@ -19,16 +19,14 @@ SWEEP = Sweep(
     seconds=25.0,
 )
 BOUND = 0.1
-SHARE = 0.8  # of the settled cases that must agree; a band between quartiles misses now and then by its nature
+SHARE = 0.8  # of the settled cases that must agree
 SETTLED = 0.5  # of the cases that must settle in both
 TRIES = 3
 
 
 def agree(a: Timing, b: Timing) -> bool:
-    """Do the bands overlap, or are the medians near each other?"""
-    one, other = a.spread, b.spread
-    overlap = one.lower <= other.upper and other.lower <= one.upper
-    return overlap or abs(one.median - other.median) <= BOUND * min(one.median, other.median)
+    """Are the quickest near each other?"""
+    return abs(a.seconds - b.seconds) <= BOUND * min(a.seconds, b.seconds)
 
 
 def compared(first: list[Timing], second: list[Timing]) -> tuple[int, str]:
@@ -41,8 +39,8 @@ def compared(first: list[Timing], second: list[Timing]) -> tuple[int, str]:
         settled = a.settled and b.settled
         agreed += [agree(a, b)] * settled
         print(
-            f"{a.implementation:24}{a.length:6,}  {seconds(a.spread.median):>9} and {seconds(b.spread.median):>9}"
-            f"  {b.spread.median / a.spread.median:5.2f} times  {'agree' if agree(a, b) else 'disagree'}"
+            f"{a.implementation:24}{a.length:6,}  {seconds(a.seconds):>9} and {seconds(b.seconds):>9}"
+            f"  {b.seconds / a.seconds:5.2f} times  {'agree' if agree(a, b) else 'disagree'}"
             f"{'' if settled else ' (not settled)'}"
         )
     if len(agreed) < SETTLED * len(first):

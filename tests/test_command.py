@@ -13,10 +13,11 @@ import pytest
 from attention.timing import __main__ as command
 from attention.timing import history, recordings, roofline
 from attention.timing import rounds as timing
-from attention.timing.__main__ import main, seconds, size
+from attention.timing.__main__ import main
 from attention.timing.roofline import Peaks
 from attention.timing.sweep import SWEEPS
-from tests.timings import GPU, failed, line, made
+from attention.timing.units import seconds, size
+from tests.timings import GPU, failed, line, lowest, made
 
 ROOT = Path(__file__).parents[1]
 SMALL = ["--lengths", "8,16", "--heads", "2", "--d-heads", "4"]
@@ -156,17 +157,24 @@ def test_an_interrupt_keeps_what_was_measured(monkeypatch, tmp_path):
 
 def test_the_report_says_what_the_lines_say_about_each_other():
     far = recordings.read(recordings.written(line([64, 256], [0.02, 0.02], to_device=0.02, **GPU)), "gpu.json")
-    text = command.report([*line([64, 256], [0.01, 0.16], settled=False), *far, failed(512)])
-    assert "grows with length to the power 2.00" in text
+    here = [lowest(n, seconds, load=2.0) for n, seconds in ((64, 0.01), (128, 0.04), (256, 0.16))]
+    text = command.report([*here, lowest(512, 0.5, 2.0, settled=False), *far, failed(1024)])
+    assert "  twice the length takes 4 times as long (length to the power 2.00 ± 0.00, 64 to 256 tokens)" in text
+    assert "  no growth: a power needs 3 lengths that have a time; choose more lengths" in text, "of the GPU"
     gpu, cpu = "SDPA · Test GPU, recorded 2026-01-31 (gpu.json)", "Test CPU, 2 cores, 2 threads"
-    assert f"{gpu} against {cpu}: faster from about 91 tokens on (91 to 91); of its points, 2 did not settle" in text
+    assert f"{gpu} against {cpu}: faster from about 91 tokens on (91 to 91); with the transfer" in text
     assert "with the transfer, faster from about 128 tokens on (128 to 128)" in text
-    assert "~    10 ms" in text
-    assert "\n~ did not settle: its quartiles are over 10 % of the median apart" in text
-    assert "~" not in command.report(line([64, 256], [0.01, 0.16]))
-    assert "512 out of memory: 9 GiB" in text
+    assert "     64      10 ms     20 ms         10 ms to 20 ms" in text
+    assert "    512 ~   500 ms" in text
+    assert "\n~ did not settle: no three visits agree" in text
+    assert f"{cpu}: this machine was busy. Others used it during 67% of the visits" in text
+    assert "1024 out of memory: 9 GiB".replace("1024", "1,024") in text
+    calm = command.report(line([64, 256], [0.01, 0.16]))
+    assert "~" not in calm
+    assert "busy" not in calm
+    assert " unknown     10 ms         10 ms to 10 ms" in calm, "a recording of before has no quickest"
 
 
 def test_seconds_and_bytes_have_units_that_suit_them():
-    assert [seconds(value) for value in (12.0, 0.0123, 4.56e-5, 7e-9)] == ["12 s", "12.3 ms", "45.6 us", "7 ns"]
+    assert [seconds(value) for value in (12.0, 0.0123, 4.56e-5, 7e-9)] == ["12 s", "12.3 ms", "45.6 µs", "7 ns"]
     assert [size(value) for value in (None, 100, 3 * 2**20, 5 * 2**30)] == ["unknown", "< 1 MiB", "3 MiB", "5 GiB"]

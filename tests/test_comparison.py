@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attention.timing import comparison
-from attention.timing.comparison import Crossover, SpeedUp, crossover, growth, slowdowns, speed_ups
-from tests.timings import GPU, failed, line, made
+from attention.timing.comparison import CPU, Crossover, SpeedUp, bases, crossover, pairs, slowdowns, speed_ups
+from attention.timing.recordings import lines
+from tests.timings import GPU, failed, line, lowest, made
 
 LENGTHS = [64, 128, 256, 512, 1024]
 
@@ -67,28 +68,6 @@ def test_the_sentence_names_the_range_that_the_uncertainty_leaves():
     )
 
 
-@settings(deadline=None)
-@given(st.floats(-1, 3), st.floats(1e-6, 1e3))
-def test_growth_finds_the_power_of_a_power_law(power, factor):
-    found = growth(line(LENGTHS, [factor * n**power for n in LENGTHS]))
-    assert found.exponent == pytest.approx(power, abs=1e-6)
-    assert found.error == pytest.approx(0, abs=1e-5)
-    assert found.lengths == (128, 1024)
-
-
-def test_growth_counts_the_last_points_and_their_scatter():
-    assert growth(line([16, 64, 128, 256, 512], [100, 1, 2, 4, 8])).exponent == pytest.approx(1)
-    # by hand: log2 of time 0, 1, 1 at 0, 1, 2: slope 1/2, residuals -1/6, 1/3, -1/6, error sqrt(1/6 / 1 / 2)
-    scattered = growth(line([1, 2, 4], [1, 2, 2]))
-    assert (scattered.exponent, scattered.error) == (pytest.approx(0.5), pytest.approx(math.sqrt(1 / 12)))
-
-
-def test_growth_of_too_little_is_none():
-    assert growth([made(64)]) is None
-    assert growth([made(64), failed(128)]) is None
-    assert growth(line([64, 128], [1, 4])).error is None
-
-
 def test_slowdown_is_against_the_best_of_the_same_case_and_device():
     best, other = made(64, 1.0), made(64, 3.0, implementation="SDPA math")
     longer, gpu = made(128, 5.0), made(64, 0.5, **GPU)
@@ -121,25 +100,62 @@ def test_devices_are_compared_on_the_same_work():
     assert comparison.across_devices(lines, lambda timing: timing.device == "cpu") == [("a", "b")]
 
 
-def test_an_answer_from_times_that_did_not_settle_says_so():
-    slow = [made(64, 1.0, settled=False), made(128, 4.0)]
-    fast = [made(64, 2.0, **GPU), made(128, 2.0, **GPU)]
-    assert crossover(speed_ups(slow, fast)).sentence.endswith("; of its points, 1 did not settle")
-    assert "settle" not in crossover(speed_ups(fast, [slow[1]])).sentence
-    assert comparison.growth(slow).loose == 1
+def test_what_did_not_settle_is_left_out_of_an_answer_and_that_is_said():
+    slow = [made(64, 9.0, settled=False), made(128, 1.0), made(256, 4.0)]
+    fast = line([64, 128, 256], [2.0, 2.0, 2.0], **GPU)
+    found = crossover(speed_ups(slow, fast))
+    assert found.sentence == "faster from about 181 tokens on (181 to 181); 1 length that did not settle left out"
+    assert "settle" not in crossover(speed_ups(slow[1:], fast)).sentence
+    assert crossover(speed_ups(slow[:1], fast)) is None
+    (said,) = comparison.crossovers([*slow[:1], *fast])
+    assert said.endswith("this can't be told, as no length settled on both")
 
 
-def test_what_was_timed_once_has_no_band_and_narrows_no_crossover():
+def test_what_was_timed_once_has_no_band():
     once = made(64, 8.0, repeats=1, settled=False)
     assert speed_ups([once], [made(64, 2.0, **GPU)]) == [SpeedUp(64, 4.0, None, None, settled=False)]
     columns = comparison.columns([once])
-    assert (columns["ms"], columns["lower quartile, ms"], columns["upper quartile, ms"]) == ([8e3], [None], [None])
-    points = [SpeedUp(64, 0.5, 0.4, 0.6), SpeedUp(128, 0.8, 0.7, 0.9), SpeedUp(256, 3.2, None, None)]
-    found = crossover(points)
-    assert 128 < found.length < 256
-    assert (found.low, found.high) == (None, None), "the last point that has a band is below one"
-    none = crossover([SpeedUp(n, ratio, None, None) for n, ratio in ((64, 0.5), (128, 2.0))])
-    assert none.sentence == "faster from about 91 tokens on (timed too few times for a range)"
+    assert columns["median, ms"] == [8e3]
+    assert columns["quickest, ms"] == columns["lower quartile, ms"] == columns["upper quartile, ms"] == [None]
+
+
+def test_the_quickest_is_compared_and_lies_between_itself_and_what_it_was_repeated_to():
+    cpu, gpu = lowest(64, 8.0, 1.05, load=3.0), lowest(64, 2.0, 1.08, load=5.0, **GPU)
+    (found,) = speed_ups([cpu], [gpu])
+    assert (found.ratio, found.settled) == (4.0, True)
+    assert (found.low, found.high) == (pytest.approx(4 / 1.08), pytest.approx(4 * 1.05))
+    assert slowdowns([cpu, lowest(64, 2.0, load=9.0, implementation="SDPA math")])[cpu] == 4.0
+    assert comparison.rate(cpu) == cpu.operations / 8.0
+    columns = comparison.columns([cpu])
+    assert (columns["quickest, ms"], columns["median, ms"]) == ([8e3], [24e3])
+    assert (columns["visits"], columns["left alone"]) == ([6], [2])
+
+
+MIX = {
+    "SDPA": {},
+    "loop over heads": {},
+    "nn.MultiheadAttention": {},
+    "MultiHeadAttention of the core": {},
+    "core with weights": {"mask": "causal"},
+}
+
+
+def test_implementations_are_compared_where_they_do_the_same_work():
+    found = [made(implementation=name, **more) for name, more in MIX.items()]
+    assert bases(found) == ["loop over heads", "SDPA", "nn.MultiheadAttention", "MultiHeadAttention of the core"]
+    assert pairs(lines(found), "SDPA") == [("SDPA · full", "loop over heads · full")]
+    assert pairs(lines(found), "nn.MultiheadAttention") == [
+        ("nn.MultiheadAttention · full", "MultiHeadAttention of the core · full")
+    ]
+    assert pairs(lines(found), "core with weights") == []
+
+
+def test_nothing_is_offered_to_compare_with_where_nothing_can_be_compared():
+    assert bases([]) == bases([made(), failed(implementation="SDPA math"), made(128, implementation="SDPA math")]) == []
+    assert bases([made(), made(**GPU)]) == [CPU]
+    assert bases([made(), made(128, **GPU)]) == []
+    for base in bases([made(), made(**GPU), made(implementation="SDPA math")]):
+        assert pairs(lines([made(), made(**GPU), made(implementation="SDPA math")]), base)
 
 
 def test_a_peak_that_a_case_is_above_is_said_to_be_too_low():
@@ -151,6 +167,6 @@ def test_a_peak_that_a_case_is_above_is_said_to_be_too_low():
 
 def test_why_a_case_has_no_time_stands_early_where_any_has_none():
     columns = comparison.columns([made(64), failed(128)])
-    assert list(columns)[:4] == ["line", "tokens", "error", "ms"]
+    assert list(columns)[:4] == ["line", "tokens", "error", "quickest, ms"]
     assert columns["error"] == ["", "out of memory: 9 GiB"]
     assert "error" not in comparison.columns([made(64)])

@@ -4,23 +4,29 @@ from __future__ import annotations
 
 import pytest
 
-from attention.timing.history import ENOUGH, Course, Place, Visit
+from attention.timing.history import ENOUGH, MOMENT, Course, Visit
 from attention.timing.sweep import Case
-from attention.timing.yardstick import CALLS, Yardstick, yardstick
+from attention.timing.yardstick import STRETCH, Reading, Yardstick, yardstick
+from tests.busy_machine import PLACE
 from tests.timings import CASE
-
-PLACE = Place("Test CPU", "Linux", "2.13.0", "highest", 2, "2026-01-31T12:00:00+00:00", 1e12, 1e11)
 
 
 def course(visits: list[tuple[float, float]], scouted: float = 9.0) -> Course:
     """A case with visits of five blocks each: (seconds a call, seconds of the yardstick)."""
-    yard = Yardstick(iter([seconds for _, seconds in visits for _ in range(CALLS)]).__next__)
-    found = [Visit([seconds] * 5, yard.take()) for seconds, _ in visits]
+    yard = Yardstick(iter([seconds for _, seconds in visits]).__next__)
+    readings = [yard.take() for _ in visits]
+    found = [Visit.between([seconds] * 5, at, at) for (seconds, _), at in zip(visits, readings, strict=True)]
     return Course(Case(**CASE), PLACE, yard, visits=found, scouted=[scouted])
 
 
-def test_a_yardstick_takes_the_median_of_its_calls():
-    assert Yardstick(iter([1.0, 9.0, 2.0, 9.0, 3.0]).__next__).take() == 3.0
+def test_a_reading_is_the_mean_of_a_stretch_of_calls_and_the_least():
+    calls = [STRETCH * share for share in (0.1, 0.2, 0.6, 0.1, 0.9)]
+    found = Yardstick(iter(calls).__next__).take()
+    assert found == Reading(mean=pytest.approx(STRETCH / 4), least=0.1 * STRETCH)
+
+
+def test_a_visit_has_the_slower_reading_and_the_quickest_moment_of_those_around_it():
+    assert Visit.between([2.0, 1.0], Reading(3.0, 1.5), Reading(5.0, 2.5)) == Visit([2.0, 1.0], 5.0, 1.5)
 
 
 def test_visits_on_a_busy_machine_are_left_out_where_there_are_enough_others():
@@ -34,16 +40,34 @@ def test_too_few_quiet_visits_all_count_and_are_not_settled():
     """Even where they agree: who is disturbed alike three times would seem sure."""
     found = course([(1.0, 1.0), (1.0, 2.0), (1.0, 2.0)])
     assert len(found.times) == 15
-    assert found.spread.settled
+    assert found.spread.lower == found.spread.upper == 1.0
     assert not found.settled
     assert not found.done
     assert course([(1.0, 1.0)] + [(1.0, 2.0)] * (ENOUGH - 1)).done
 
 
-def test_a_slow_visit_of_the_case_itself_is_never_left_out():
+def test_a_slow_visit_of_the_case_itself_is_never_left_out_of_its_quartiles():
     found = course([(1.0, 1.0), (2.0, 1.0), (1.0, 1.0), (2.0, 1.0)])
     assert sorted(set(found.times)) == [1.0, 2.0]
-    assert not found.settled
+    assert not found.settled, "two came to the same, three are asked for"
+    assert course([(1.0, 1.0), (2.0, 1.0), (1.0, 1.0), (1.05, 1.0)]).settled
+
+
+def test_the_quickest_counts_from_any_visit_and_is_believed_when_three_came_near():
+    found = course([(1.0, 1.0), (1.2, 1.0), (1.2, 1.0), (0.9, 9.0)])
+    assert (found.quickest, found.repeated, found.settled) == (0.9, 1.2, False)
+    timing = found.timing()
+    assert (timing.quickest, timing.repeated, timing.visits, timing.quiet) == (0.9, 1.2, 4, 3)
+
+
+@pytest.mark.parametrize(("seconds", "counts"), [(MOMENT, True), (1.01 * MOMENT, False)])
+def test_a_short_call_needs_a_moment_alone_and_a_long_one_a_visit_alone(seconds, counts):
+    yard = Yardstick(iter([1.0]).__next__)
+    usual = yard.take().mean
+    visits = [Visit([seconds] * 5, yard=2.0 * usual, moment=usual)] * 3
+    assert Course(Case(**CASE), PLACE, yard, visits=visits).settled is counts
+    nowhere = [Visit([seconds] * 5, yard=2.0 * usual, moment=1.2 * usual)] * 3
+    assert not Course(Case(**CASE), PLACE, yard, visits=nowhere).settled
 
 
 def test_a_load_that_stays_is_no_reason_to_leave_anything_out():
@@ -52,9 +76,9 @@ def test_a_load_that_stays_is_no_reason_to_leave_anything_out():
 
 def test_a_load_that_stays_for_one_sweep_shows_where_another_had_none():
     found = course([(1.0, 1.0)] * 3)
-    later = Course(found.case, found.place, found.yardstick, visits=[Visit([2.0] * 5, 2.0)] * 3, scouted=[9.0])
+    later = Course(found.case, found.place, found.yardstick, visits=[Visit([2.0] * 5, 2.0, 2.0)] * 3, scouted=[9.0])
     assert found.settled
-    assert later.spread.settled
+    assert later.spread.lower == later.spread.upper
     assert not later.settled
 
 

@@ -13,13 +13,15 @@ from hypothesis import given, settings
 from attention.charts import timing_look
 from attention.charts import timings as charts
 from attention.timing import comparison
+from attention.timing.growth import growth
 from attention.timing.implementations import IMPLEMENTATIONS
 from attention.timing.recordings import lines, read, written
-from tests.timings import GPU, failed, line, made
+from attention.timing.settling import disturbed
+from tests.timings import GPU, failed, line, lowest, made
 
 LENGTHS = [64, 128, 256, 512]
-CPU = line(LENGTHS, [0.001, 0.004, 0.016, 0.064], 0.1, peak_bytes=2**24)
-CARD = line(LENGTHS, [0.005, 0.005, 0.005, 0.005], 0.1, to_device=0.001, from_device=0.002, peak_bytes=2**22, **GPU)
+CPU = line(LENGTHS, [0.001, 0.004, 0.016, 0.064], 0.04, peak_bytes=2**24)
+CARD = line(LENGTHS, [0.005, 0.005, 0.005, 0.005], 0.04, to_device=0.001, from_device=0.002, peak_bytes=2**22, **GPU)
 FAR = read(written(CARD), "gpu.json")
 RECORDED = "SDPA · Test GPU, recorded 2026-01-31 (gpu.json)"
 
@@ -58,6 +60,7 @@ ENDS = {  # of what else a recording may say
     "median": [1e-12, 1e9], "to_device": [0.0, 1e30], "from_device": [0.0, 1e30], "peak_bytes": [0, 2**53, None],
     "operations": [0.0, 1e30], "traffic": [0.0, 1e30], "peak_operations": [1.0, 1e30, None],
     "peak_traffic": [1.0, 1e30, None], "first": [0.0, 1e30], "repeats": [1, 2**53], "threads": [1, 2**53],
+    "quickest": [None, 1e-12], "repeated": [None], "visits": [2**53], "quiet": [0, 2**53],
 }  # fmt: skip
 POINTS = list(itertools.product(("cpu", "cuda:0"), (1, 2**20)))
 
@@ -76,10 +79,10 @@ def test_a_recording_at_the_ends_of_what_is_allowed_is_drawn_and_described(alike
     found = read(written(cases), "gpu.json")
     for chart in charts.CHARTS.values():
         chart(found).to_json()
-    for describe in (comparison.crossovers, comparison.columns, comparison.busy, comparison.slowdowns):
+    for describe in (comparison.crossovers, comparison.columns, comparison.busy, comparison.slowdowns, disturbed):
         describe(found)
     for line_ in lines(found).values():
-        comparison.growth(line_)
+        growth(line_)
 
 
 @pytest.mark.parametrize("name", charts.CHARTS)
@@ -93,13 +96,21 @@ def test_every_chart_is_a_figure_also_of_little_or_nothing(name, timings):
     assert json.loads(charts.CHARTS[name](timings).to_json())["layout"]["height"] >= charts.HEIGHT
 
 
-def test_time_is_the_median_in_the_band_of_its_quartiles():
+def test_time_is_the_quickest_in_a_band_up_to_the_upper_quartile():
+    band, middle = traces(charts.seconds([lowest(64, 1.0, load=3.0), lowest(128, 2.0, load=9.0)]))
+    assert (middle["x"], middle["y"]) == ([64, 128], [1.0, 2.0])
+    assert (band["x"], band["y"]) == ([64, 128, 128, 64], [3.0, 18.0, 2.0, 1.0])
+    assert band["name"] == middle["name"]
+    assert "1 s at its quickest 3 s in the median (1 s to 3 s)" in middle["customdata"][0][1].replace("<br>", " ")
+
+
+def test_of_a_recording_of_before_it_is_the_median_in_the_band_of_its_quartiles():
     band, middle = traces(charts.seconds(CPU))
     assert middle["y"] == [0.001, 0.004, 0.016, 0.064]
     assert middle["x"] == LENGTHS
     assert band["x"] == [*LENGTHS, *reversed(LENGTHS)]
     assert numbers(band["y"]) == numbers([timing.upper for timing in CPU] + [timing.lower for timing in reversed(CPU)])
-    assert band["name"] == middle["name"]
+    assert "quickest" not in middle["customdata"][0][1]
 
 
 def test_axes_are_fixed_by_the_lengths_that_are_still_to_come():
@@ -109,12 +120,57 @@ def test_axes_are_fixed_by_the_lengths_that_are_still_to_come():
     assert layout["yaxis"]["type"] == "log"
 
 
-def test_a_point_that_did_not_settle_has_an_open_mark_and_says_so():
-    (_, trace) = traces(charts.seconds([made(64), made(128, settled=False), made(256, spread=0.1, settled=False)]))
-    assert trace["marker"]["symbol"] == ["circle", "circle-open", "circle-open"]
-    said = [text.replace("<br>", " ") for _, text in trace["customdata"]]
-    assert said[1].endswith("the quartiles are 0% of the median apart, yet of too few visits to a machine left alone")
-    assert said[2].endswith("not settled: the quartiles are 20% of the median apart")
+LOOSE = [lowest(n, n / 64, 1.5, settled=False, to_device=0.1, peak_bytes=2**24, **GPU) for n in LENGTHS]
+
+
+def loosened(drawn: list[dict]) -> tuple[list[dict], list[dict], list[dict]]:
+    """The traces that are joined, those that are open, and what the legend says of these."""
+    joined = [trace for trace in drawn if "lines" in trace.get("mode", "") and "customdata" in trace]
+    loose = [trace for trace in drawn if trace.get("mode") == "markers" and "customdata" in trace]
+    return joined, loose, [trace for trace in drawn if trace["name"] == charts.marks.LOOSE]
+
+
+@pytest.mark.parametrize("name", ["time", "speed-up", "roofline"])
+def test_what_did_not_settle_is_open_and_faint_and_no_line_joins_it(name):
+    cpu = [lowest(n, n / 64) for n in LENGTHS]
+    card = [LOOSE[0], *(lowest(n, n / 64, to_device=0.1, **GPU) for n in LENGTHS[1:3]), LOOSE[3]]
+    joined, loose, said = loosened(traces(charts.CHARTS[name]([*cpu, *card])))
+    assert [len(trace["x"]) for trace in joined] == ([2] if name == "speed-up" else [4, 2])
+    (points,) = loose
+    assert len(points["x"]) == 2
+    assert points["marker"]["symbol"].endswith("-open")
+    assert points["opacity"] < 1
+    assert points["legendgroup"] == joined[-1]["legendgroup"]
+    assert not points["showlegend"], "one entry of the legend a line"
+    assert all(trace["opacity"] == 1 and not trace["marker"]["symbol"].endswith("-open") for trace in joined)
+    assert len(said) == 1
+    assert all("did not settle" in text.replace("<br>", " ") for _, text in points["customdata"])
+
+
+@pytest.mark.parametrize("name", ["time", "speed-up", "roofline"])
+def test_a_line_of_which_nothing_settled_is_points_alone_that_the_legend_names(name):
+    joined, (points,), (_,) = loosened(traces(charts.CHARTS[name]([lowest(n) for n in LENGTHS] + LOOSE))[-4:])
+    assert not [trace for trace in joined if trace["legendgroup"] == points["legendgroup"]]
+    assert points["showlegend"]
+    bands = [trace for trace in traces(charts.CHARTS[name](LOOSE)) if trace.get("fill") == "toself"]
+    assert not bands, "no band around what is not known"
+
+
+@pytest.mark.parametrize("name", charts.CHARTS)
+def test_where_all_settled_the_legend_has_no_word_of_what_did_not(name):
+    assert "did not settle" not in charts.CHARTS[name]([*CPU, *CARD]).to_json()
+
+
+def test_bytes_are_counted_and_stand_firm_where_a_time_did_not_settle():
+    joined, loose, _ = loosened(traces(charts.memory(LOOSE)))
+    assert (len(joined), loose) == (1, [])
+
+
+def test_a_bar_of_what_did_not_settle_is_pale_and_says_why():
+    compute, *_ = traces(charts.transfer([*LOOSE[:1], *CARD[1:]]))
+    assert compute["marker"]["opacity"] == [0.5, 1, 1, 1]
+    assert "quickest visits are 50% apart" in compute["customdata"][0].replace("<br>", " ")
+    assert compute["customdata"][1] == "5 ms (62%)"
 
 
 def test_what_ran_out_of_memory_is_named_at_its_length():
@@ -130,11 +186,24 @@ def test_speed_up_is_drawn_with_its_crossover():
     band, middle, star = traces(figure)
     assert numbers(middle["y"]) == [0.2, 0.8, 3.2, 12.8]
     assert middle["name"] == "SDPA · Test GPU against Test CPU, 2 cores, 2 threads"
-    assert min(band["y"]) == pytest.approx(0.2 * 0.9 / 1.1)
+    assert min(band["y"]) == pytest.approx(0.2 * 0.96 / 1.04)
     assert star["marker"]["symbol"] == "star"
     assert star["x"][0] == pytest.approx(128 * 2 ** (log10(1.25) / log10(4)))
+    assert middle["customdata"][0][1].replace("<br>", " ") == ("0.2 times as fast as the CPU (0.185 to 0.217)")
     later = traces(charts.speed_up([*CPU, *CARD], transfer=True))[-1]
     assert later["x"][0] == pytest.approx(128 * 2 ** (log10(2) / log10(4)))
+
+
+def test_implementations_are_drawn_against_one_of_them():
+    slow = line(LENGTHS, [1.0] * 4, implementation="matmul softmax matmul")
+    figure = charts.speed_up([*slow, *line(LENGTHS, [2.0, 0.5, 0.25, 0.1])], against="matmul softmax matmul")
+    _, middle, star = traces(figure)
+    assert (middle["name"], numbers(middle["y"])) == ("SDPA", [0.5, 2, 4, 10])
+    assert star["x"][0] == pytest.approx(64 * 2**0.5)
+    assert figure.layout.yaxis.title.text == "times faster than matmul softmax matmul"
+    assert (
+        middle["customdata"][1][1].replace("<br>", " ").startswith("2 times as fast as matmul softmax matmul (2 to 2)")
+    )
 
 
 def test_a_recorded_cpu_as_base_says_so_too():
@@ -189,14 +258,16 @@ def test_a_point_that_was_timed_once_has_no_band_and_says_so():
         made(256, repeats=1, settled=False),
         made(512, spread=0.1),
     ]
-    band, trace = traces(charts.seconds(points))
+    band, _, trace, _ = traces(charts.seconds(points))
     assert band["x"] == [64, 128, 128, 64, None, 512, 512]
     assert numbers([y for y in band["y"] if y]) == [1.1, 2.2, 1.8, 0.9, 1.1, 0.9]
-    assert "s, timed too few times for quartiles" in trace["customdata"][2][1].replace("<br>", " ")
-    assert trace["marker"]["symbol"][2] == "circle-open"
+    said = trace["customdata"][0][1].replace("<br>", " ")
+    assert said.startswith("1 s in the median, timed too few times for quartiles")
     once = [made(n, 0.5, repeats=1, settled=False, **GPU) for n in LENGTHS]
-    (middle,) = [trace for trace in traces(charts.speed_up([*CPU, *once])) if trace["mode"] == "lines+markers"]
-    assert middle["customdata"][0][1] == "0.002 times, timed too few times to say more"
+    _, (points,), _ = loosened(traces(charts.speed_up([*CPU, *once])))
+    assert points["customdata"][0][1].replace("<br>", " ") == (
+        "0.002 times as fast as the CPU a time of the two did not settle"
+    )
 
 
 def test_every_implementation_has_a_colour_of_its_own():
@@ -223,9 +294,10 @@ def test_lines_that_differ_in_any_axis_look_different(chart, axis, value):
     ]
     far = read(written(here), "x.json")
     drawn = [trace for trace in traces(chart([*here, *far])) if "customdata" in trace]
-    looks = {(trace["marker"]["color"], trace["marker"]["symbol"][0].removesuffix("-open")) for trace in drawn}
+    looks = {(trace["marker"]["color"], trace["marker"]["symbol"].removesuffix("-open")) for trace in drawn}
     assert len(looks) == len(drawn) == 4
-    assert [trace["line"]["dash"] for trace in drawn].count("dash") == 2
+    lined = [trace for trace in drawn if "lines" in trace["mode"]]
+    assert [trace["line"]["dash"] for trace in lined].count("dash") == len(lined) / 2
 
 
 def test_as_many_lines_as_are_drawn_at_once_have_a_symbol_each():
@@ -238,7 +310,7 @@ def test_each_roof_looks_like_the_lines_under_it_and_says_whose_it_is():
     timings = [*line([64], [1.0]), *line([64], [1.0], **half), *line([64], [1.0], **half, **GPU)]
     drawn = traces(charts.roofline(timings))
     roofs = {trace["name"].removeprefix("roof: "): trace for trace in drawn if trace["name"].startswith("roof")}
-    under = {trace["name"].split(" · ", 1)[1]: trace["marker"]["symbol"][0] for trace in drawn if "customdata" in trace}
+    under = {trace["name"].split(" · ", 1)[1]: trace["marker"]["symbol"] for trace in drawn if "customdata" in trace}
     assert {name: trace["marker"]["symbol"] for name, trace in roofs.items()} == under
     assert len(set(under.values())) == 3
     said = roofs["Test GPU · bfloat16"]["hovertemplate"].replace("<br>", " ")
@@ -247,7 +319,7 @@ def test_each_roof_looks_like_the_lines_under_it_and_says_whose_it_is():
 
 @pytest.mark.parametrize("name", charts.CHARTS)
 def test_no_line_beside_the_pointer_is_wider_than_a_phone(name):
-    card = [*line(LENGTHS, [0.005] * 4, 0.1, to_device=0.001, settled=False, **GPU)]
+    card = [*line(LENGTHS, [0.005] * 4, 0.1, to_device=0.001, settled=False, heads=2, **GPU), *LOOSE]
     far = read(written(card), "a-file-with-a-long-name-from-a-machine-far-away.json")
     for trace in traces(charts.CHARTS[name]([*CPU, *far])):
         said = [

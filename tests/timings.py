@@ -24,6 +24,22 @@ def made(length: int = 64, median: float = 1.0, spread: float = 0.0, **more: Any
     return Timing(**{**CASE, **PLACE, "length": length, **times, "settled": True, "first": 2.0 * median, **more})
 
 
+def lowest(
+    length: int = 64, quickest: float = 1.0, repeated: float | None = 1.0, load: float = 1.0, **more: Any
+) -> Timing:
+    """A timing of now, whose quickest came again `repeated` times as long; a busy machine made its median `load` times that."""
+    again = None if repeated is None else quickest * repeated
+    times = {
+        "quickest": quickest,
+        "repeated": again,
+        "lower": quickest,
+        "upper": quickest * load,
+        "visits": 6,
+        "quiet": 2,
+    }
+    return made(length, quickest * load, **{**times, **more})
+
+
 def failed(length: int = 64, error: str = "out of memory: 9 GiB", **more: Any) -> Timing:
     """A timing that came to nothing."""
     return Timing(**{**CASE, **PLACE, "length": length, "error": error, **more})

@@ -1,8 +1,8 @@
 """How a line of timings looks: what its colour, its symbol and its dashes say.
 
 A colour is an implementation. A symbol is a device, and where dtype, mask, pass or sizes differ as well, one of these on
-a device: shapes, unlike shades, are told apart by every eye and on paper. A dashed line was recorded, an open mark did
-not settle.
+a device: shapes, unlike shades, are told apart by every eye and on paper. A dashed line was recorded. An open, faint mark that
+no line joins did not settle.
 """
 
 from __future__ import annotations
@@ -62,9 +62,6 @@ class Look:
 
     def shape(self, timing: Timing) -> str:
         return SYMBOLS[self.kinds.index(kind(timing)) % len(SYMBOLS)]
-
-    def symbol(self, timing: Timing) -> str:
-        return self.shape(timing) + ("" if timing.settled else "-open")
 
     def dash(self, timing: Timing) -> str:
         return "dash" if timing.source else "solid"

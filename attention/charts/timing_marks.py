@@ -15,9 +15,10 @@ from typing import Any
 import plotly.graph_objects as go
 
 from attention.charts.timing_look import Look
-from attention.timing import comparison
+from attention.timing import comparison, settling
 from attention.timing.comparison import SpeedUp
 from attention.timing.recordings import Timing, lines
+from attention.timing.units import seconds
 
 HEIGHT = 460
 WIDTH = 50  # characters of a line in a legend: what a phone has room for
@@ -26,7 +27,9 @@ NARROW = 34  # the same of the box beside the pointer
 FONT = "Arial, Helvetica, sans-serif"  # which a picture of the chart has as well, so that its legend fits
 ROW = 17  # pixels that a line of a legend adds, or a phone, where none stand side by side, had no room for the chart
 FAINT = 0.16  # opacity of a band
-AFTER = ", yet of too few visits to a machine left alone"
+PALE = 0.5  # opacity of a mark that did not settle
+LOOSE = "open and faint: did not settle, so no line joins it"
+LAST = 2000  # of a legend, whose entries have 1000
 ERRORS = 12  # lengths at which something ran out of memory that are named in a chart, at the most
 
 
@@ -55,7 +58,8 @@ def figure(timings: Sequence[Timing], y: str, lengths: Iterable[int]) -> tuple[g
             "range": [log10(at[0]) - 0.1, log10(at[-1]) + 0.1],
         }
     margin = {"t": 20, "b": 10, "l": 10, "r": 10}
-    written = [*(line for label in lines(timings) for line in wrap(label, WIDTH)), *_headed(timings)]
+    loose = [LOOSE] * any(timing.error is None and not timing.settled for timing in timings)
+    written = [*(line for label in lines(timings) for line in wrap(label, WIDTH)), *_headed(timings), *loose]
     height = HEIGHT + ROW * len(written)
     layout = {
         "font": {"family": FONT},
@@ -109,24 +113,51 @@ def line(
     figure: go.Figure,
     label: str,
     points: Sequence[Timing],
-    ys: list,
-    hover: list[str],
+    ys: Sequence[float],
+    hover: Sequence[str],
     look: Look,
-    xs: list | None = None,
+    xs: Sequence[float] | None = None,
+    settled: Sequence[bool] | None = None,
 ) -> None:
-    if not points:
+    """A line through the points that settled; the others are open and faint, and no line joins them.
+
+    `settled`: where that is not whether the times of the points did.
+    """
+    firm = [point.settled for point in points] if settled is None else settled
+    marks = list(zip(points, [point.length for point in points] if xs is None else xs, ys, hover, firm, strict=True))
+    for of, some in groupby(sorted(marks, key=lambda mark: not mark[-1]), key=lambda mark: mark[-1]):
+        here, x, y, texts, _ = zip(*some, strict=True)
+        color, shape = look.color(here[0]), look.shape(here[0])
+        joined = {"mode": "lines+markers", "line": {"color": color, "width": 2, "dash": look.dash(here[0])}}
+        figure.add_scatter(
+            x=x,
+            y=y,
+            name=named(label),
+            legendgroup=label,
+            showlegend=of or not any(firm),
+            marker={"symbol": shape if of else f"{shape}-open", "size": 8, "color": color},
+            opacity=1 if of else PALE,
+            customdata=[[f"{point.length:,}", text] for point, text in zip(here, texts, strict=True)],
+            hovertemplate=f"{hovered(label)}<br>%{{customdata[0]}} tokens<br>%{{customdata[1]}}<extra></extra>",
+            **(joined if of else {"mode": "markers"}),
+        )
+    if not all(firm):
+        loose(figure)
+
+
+def loose(figure: go.Figure) -> None:
+    """Says in the legend, once, what an open mark is."""
+    if any(figure.select_traces({"name": named(LOOSE)})):
         return
-    color = look.color(points[0])
     figure.add_scatter(
-        x=xs if xs is not None else [point.length for point in points],
-        y=ys,
-        name=named(label),
-        legendgroup=label,
-        mode="lines+markers",
-        line={"color": color, "width": 2, "dash": look.dash(points[0])},
-        marker={"symbol": [look.symbol(point) for point in points], "size": 8, "color": color},
-        customdata=[[f"{point.length:,}", text] for point, text in zip(points, hover, strict=True)],
-        hovertemplate=f"{hovered(label)}<br>%{{customdata[0]}} tokens<br>%{{customdata[1]}}<extra></extra>",
+        x=[None],
+        y=[None],
+        name=named(LOOSE),
+        mode="markers",
+        marker={"symbol": "circle-open", "size": 8, "color": "gray"},
+        opacity=PALE,
+        legendrank=LAST,
+        hoverinfo="skip",
     )
 
 
@@ -162,7 +193,7 @@ def star(figure: go.Figure, label: str, points: list[SpeedUp], color: str) -> No
     found = comparison.crossover(points)
     if found is None or found.length is None or found.length <= found.shortest:
         return
-    low, high = (found.low or found.shortest, found.high or found.longest) if found.known else [found.length] * 2
+    low, high = found.low or found.shortest, found.high or found.longest
     figure.add_scatter(
         x=[found.length],
         y=[1],
@@ -204,16 +235,16 @@ def roof(figure: go.Figure, name: str, timings: list[Timing], look: Look) -> Non
 
 
 def told(timing: Timing) -> str:
-    """What is said about a point: median, quartiles, rate and share, and whether it settled."""
+    """What is said about a point: how quick, median and quartiles, rate and share, and why it did not settle."""
     found = timing.spread
-    between = f" ({found.lower:.3e} to {found.upper:.3e}) over {found.repeats} blocks"
-    parts = [f"{found.median:.3e} s{between if found.banded else ', timed too few times for quartiles'}"]
+    parts = [f"{seconds(found.quickest)} at its quickest"] if found.quickest is not None else []
+    between = f" ({seconds(found.lower)} to {seconds(found.upper)}) over {found.repeats:,} blocks"
+    parts.append(
+        f"{seconds(found.median)} in the median{between if found.banded else ', timed too few times for quartiles'}"
+    )
     if (share := comparison.share(timing)) is not None:
         parts.append(f"{comparison.rate(timing) / 1e9:,.1f} GFLOP/s, {share:.0%} of the measured matrix product")
-    if not timing.settled and found.banded:
-        apart = (found.upper - found.lower) / found.median
-        parts.append(f"not settled: the quartiles are {apart:.0%} of the median apart" + AFTER * found.settled)
-    return "<br>".join(map(hovered, parts))
+    return "<br>".join(map(hovered, [*parts, *filter(None, [settling.why_not(timing)])]))
 
 
 def errors(figure: go.Figure, timings: Sequence[Timing]) -> None:

@@ -14,53 +14,61 @@ from plotly.subplots import make_subplots
 from attention.charts import theme
 from attention.charts import timing_marks as marks
 from attention.charts.timing_marks import HEIGHT
-from attention.timing import comparison, footprint
+from attention.timing import comparison, footprint, settling
+from attention.timing.comparison import SpeedUp
 from attention.timing.recordings import Timing, lines
+from attention.timing.units import seconds as told_seconds
 
 GUIDES = ("dot", "dashdot", "longdashdot")  # how the matrices are drawn that memory stands beside
-PARTS = {"compute": "median", "to the device": "to_device", "results back": "from_device"}
+PARTS = {"compute": "seconds", "to the device": "to_device", "results back": "from_device"}
 
 
 def seconds(timings: Sequence[Timing], lengths: Iterable[int] = ()) -> go.Figure:
-    """Median time against length with the band between the quartiles, both axes logarithmic.
+    """Time at its quickest against length, with the band up to the upper quartile, both axes logarithmic.
 
     `lengths` fixes the axis while points are still to come. What ran out of memory is named at its length.
     """
     figure, look = marks.figure(timings, "seconds a call", lengths)
     for label, line in lines(timings).items():
         points = comparison.measured(line)
-        quartiles = [(p.spread.lower, p.spread.upper) if p.spread.banded else None for p in points]
-        marks.band(figure, label, points, quartiles, look)
-        hover = [marks.told(point) for point in points]
-        marks.line(figure, label, points, [point.spread.median for point in points], hover, look)
+        marks.band(figure, label, points, [p.spread.band if p.settled else None for p in points], look)
+        marks.line(figure, label, points, [p.seconds for p in points], [marks.told(p) for p in points], look)
     marks.errors(figure, timings)
     figure.update_yaxes(tickformat="~s", ticksuffix="s")
     return figure
 
 
-def speed_up(timings: Sequence[Timing], transfer: bool = False) -> go.Figure:
-    """How many times faster than the CPU each other device is, with its uncertainty; the crossover is a mark at one.
+def speed_up(timings: Sequence[Timing], transfer: bool = False, against: str = comparison.CPU) -> go.Figure:
+    """How many times faster than the CPU each other device is, or than one implementation the others of the same work.
 
-    With `transfer`, the way to the device and back counts.
+    With its uncertainty; the crossover is a mark at one. With `transfer`, the way to the device and back counts.
     """
-    figure, look = marks.figure(timings, "times faster than the CPU", ())
+    figure, look = marks.figure(timings, f"times faster than {against}", ())
     found = lines(timings)
-    for base, other in comparison.across_devices(found, lambda timing: timing.device == "cpu"):
+    for base, other in comparison.pairs(found, against):
         points = comparison.speed_ups(found[base], found[other], transfer)
-        if points:
-            label = f"{other} against {found[base][0].origin}"
-            like = [timing for timing in found[other] if timing.length in {point.length for point in points}]
-            ends = [(p.low, p.high) if p.low is not None and p.high is not None else None for p in points]
-            marks.band(figure, label, like, ends, look)
-            between = [
-                f" ({end[0]:.3g} to {end[1]:.3g})" if end else ", timed too few times to say more" for end in ends
-            ]
-            hover = [f"{p.ratio:.3g} times{known}" for p, known in zip(points, between, strict=True)]
-            marks.line(figure, label, like, [p.ratio for p in points], hover, look)
-            marks.star(figure, label, points, look.color(like[0]))
+        label = f"{other} against {found[base][0].origin}" if against == comparison.CPU else other
+        like = [timing for timing in found[other] if timing.length in {point.length for point in points}]
+        marks.band(figure, label, like, [_ends(point) for point in points], look)
+        hover = [_ratio(point, against) for point in points]
+        marks.line(figure, label, like, [p.ratio for p in points], hover, look, settled=[p.settled for p in points])
+        marks.star(figure, label, points, look.color(like[0]))
     figure.add_hline(y=1, line={"width": 1, "dash": "dot", "color": "gray"})
     figure.update_yaxes(tickformat=",~g")
     return figure
+
+
+def _ends(point: SpeedUp) -> tuple[float, float] | None:
+    """Between what a ratio lies, where both of its times settled."""
+    return (point.low, point.high) if point.settled and point.low is not None and point.high is not None else None
+
+
+def _ratio(point: SpeedUp, against: str) -> str:
+    """A ratio in words, and whether it stands on times that settled."""
+    end = _ends(point)
+    said = [f"{point.ratio:.3g} times as fast as {against}" + (f" ({end[0]:.3g} to {end[1]:.3g})" if end else "")]
+    said += [] if point.settled else ["a time of the two did not settle"]
+    return "<br>".join(map(marks.hovered, said))
 
 
 def roofline(timings: Sequence[Timing]) -> go.Figure:
@@ -87,13 +95,15 @@ def roofline(timings: Sequence[Timing]) -> go.Figure:
 def memory(timings: Sequence[Timing], lengths: Iterable[int] = ()) -> go.Figure:
     """Bytes held at the peak beyond the inputs, beside what one matrix of n x n a head takes.
 
-    On a CPU, what is under the resolution of a process's resident size (1 MiB) is left out.
+    On a CPU, what is under the resolution of a process's resident size (1 MiB) is left out. Bytes are counted, not timed: a
+    point stands firm also where its time did not settle.
     """
     figure, look = marks.figure(timings, "peak bytes beyond the inputs", lengths)
     for label, line in lines(timings).items():
         points = [timing for timing in comparison.measured(line) if (timing.peak_bytes or 0) >= _least(timing)]
         peaks = [timing.peak_bytes or 0 for timing in points]
-        marks.line(figure, label, points, peaks, [f"{peak / 2**20:,.1f} MiB" for peak in peaks], look)
+        hover = [f"{peak / 2**20:,.1f} MiB" for peak in peaks]
+        marks.line(figure, label, points, peaks, hover, look, settled=[True] * len(points))
     _guides(figure, timings)
     figure.update_yaxes(tickformat="~s", ticksuffix="B")
     return figure
@@ -131,16 +141,16 @@ def transfer(timings: Sequence[Timing]) -> go.Figure:
     figure = make_subplots(max(1, len(found)), 1, subplot_titles=titles, **gap)  # pyright: ignore[reportArgumentType]  one option, a gap
     for at, (label, line) in enumerate(found.items(), start=1):
         for color, (part, name) in zip(theme.HEADS, PARTS.items(), strict=False):
-            values = [timing.spread.median if name == "median" else getattr(timing, name) for timing in line]
-            hover = f"{marks.hovered(label)}<br>%{{x}} tokens<br>{part}: %{{customdata}} (%{{y:.0f}} %)<extra></extra>"
+            values = [getattr(timing, name) for timing in line]
+            hover = f"{marks.hovered(label)}<br>%{{x}} tokens<br>{part}: %{{customdata}}<extra></extra>"
             figure.add_bar(
                 x=[f"{timing.length:,}" for timing in line],
                 y=values,
-                customdata=[f"{value:.3e} s" for value in values],
+                customdata=[_share(value, timing) for value, timing in zip(values, line, strict=True)],
                 name=part,
                 legendgroup=part,
                 showlegend=at == 1,
-                marker_color=color,
+                marker={"color": color, "opacity": [1 if timing.settled else marks.PALE for timing in line]},
                 hovertemplate=hover,
                 row=at,
                 col=1,
@@ -152,6 +162,13 @@ def transfer(timings: Sequence[Timing]) -> go.Figure:
     figure.update_xaxes(type="category")
     figure.update_yaxes(ticksuffix=" %", nticks=3)
     return figure
+
+
+def _share(value: float, timing: Timing) -> str:
+    """A part of a call with its transfer, in words."""
+    whole = timing.seconds + timing.to_device + timing.from_device
+    said = [f"{told_seconds(value)} ({value / whole:.0%})", settling.why_not(timing)]
+    return "<br>".join(map(marks.hovered, filter(None, said)))
 
 
 def _least(timing: Timing) -> int:

@@ -14,22 +14,24 @@ from pathlib import Path
 import torch
 
 from attention.config import ConfigError
-from attention.timing import comparison, devices, recordings
+from attention.timing import comparison, devices, growth, recordings, settling
 from attention.timing.implementations import IMPLEMENTATIONS
 from attention.timing.one_at_a_time import ITS_TURN, WAITING
 from attention.timing.recordings import Timing
 from attention.timing.rounds import Progress, measure
 from attention.timing.sweep import SWEEPS, Sweep
+from attention.timing.units import seconds, size
 
 ABOUT = """\
 Times attention on every device of this machine.
 
-Each case is visited several times, in shuffled rounds, until the quartiles of its time are within 10 % of the median
-over at least three visits during which the machine was left alone, or until twelve visits or the budget are spent;
-~ marks where that was not reached. A call's own memory is part of its time, its inputs are not; moving these to a
-device and the results back is timed apart. Operations are those of the products that are computed: 4 b h n^2 d forward
-(half of it where a causal mask is skipped), with the backward pass 3.5 times that where a fused kernel computes the
-scores again and 3 times where the weights were kept. They are compared with what a matrix product reaches here.
+Each case is visited several times, in shuffled rounds, until three visits agree to within 10 % about how quick it is, or
+until twelve visits or the budget are spent; ~ marks where that was not reached. A busy machine only ever adds time, so
+that the quickest holds where the median does not (Chen and Revels 2016, arXiv:1608.04295). A call's own memory is part
+of its time, its inputs are not; moving these to a device and the results back is timed apart. Operations are those of
+the products that are computed: 4 b h n^2 d forward (half of it where a causal mask is skipped), with the backward pass
+3.5 times that where a fused kernel computes the scores again and 3 times where the weights were kept. They are compared
+with what a matrix product reaches here.
 """
 MORE = """\
 examples:
@@ -144,7 +146,7 @@ def _json_line(timing: Timing, progress: Progress) -> None:
 
 
 def _progress_line(timing: Timing, progress: Progress) -> None:
-    found = timing.error or seconds(timing.spread.median)
+    found = timing.error or seconds(timing.seconds)
     what = f"{timing.implementation}, {timing.length:,} tokens on {timing.device}: {found}"
     line = f"{progress.seconds:5.0f} s  {progress.done:3} of {progress.cases} cases  {what}"[:118]
     terminal = sys.stderr.isatty()
@@ -158,16 +160,24 @@ def report(timings: Iterable[Timing]) -> str:
     parts = [f"torch {torch.__version__}, {devices.system()}", recordings.place(timings)]
     for label, line in found.items():
         parts += ["", label, HEAD, *(_row(timing, slow) for timing in line)]
-        if rise := comparison.growth(line):
-            error = f" +- {rise.error:.2f}" if rise.error is not None else ""
-            over = f"{rise.lengths[0]:,} to {rise.lengths[1]:,}"
-            parts.append(f"  grows with length to the power {rise.exponent:.2f}{error} over {over}")
+        rise = growth.growth(line)
+        parts.append(f"  {rise.sentence}" if rise else f"  no growth: {growth.why_not(line)}")
     loose = [LOOSE] if any(timing.error is None and not timing.settled for timing in timings) else []
-    return "\n".join([*parts, "", *loose, *comparison.crossovers(timings), *comparison.busy(timings)])
+    said = [*comparison.crossovers(timings), *settling.disturbed(timings), *comparison.busy(timings)]
+    return "\n".join([*parts, "", *loose, *said])
 
 
-HEAD = f"  {'tokens':>9} {'median':>10} {'quartiles':>23} {'GFLOP/s':>9} {'of peak':>8} {'x best':>7} {'memory':>10}"
-LOOSE = "~ did not settle: its quartiles are over 10 % of the median apart, or of too few visits to a quiet machine"
+TITLES = (
+    ("tokens", 9),
+    ("quickest", 10),
+    ("median", 9),
+    ("quartiles", 22),
+    ("GFLOP/s", 9),
+    ("of peak", 8),
+    ("x best", 7),
+)
+HEAD = "  " + " ".join(f"{name:>{width}}" for name, width in (*TITLES, ("memory", 10)))
+LOOSE = "~ did not settle: no three visits agree to within 10 % about how quick it is; left alone it takes that at most"
 
 
 def _row(timing: Timing, slow: dict[Timing, float]) -> str:
@@ -175,33 +185,16 @@ def _row(timing: Timing, slow: dict[Timing, float]) -> str:
         return f"  {timing.length:>9,} {timing.error}"
     share, found = comparison.share(timing), timing.spread
     band = f"{seconds(found.lower)} to {seconds(found.upper)}" if found.banded else "too few calls"
+    quickest = seconds(found.quickest) if found.quickest is not None else "unknown"
     mark, peak = " " if timing.settled else "~", size(timing.peak_bytes)
     rate = comparison.rate(timing) / 1e9
     percent = f"{share:.0%}" if share is not None else "-"
     moved = timing.to_device + timing.from_device
     transfer = f"  transfer {seconds(moved)}" if moved else ""
     return (
-        f"  {timing.length:>9,} {mark}{seconds(timing.spread.median):>9} {band:>23} {rate:>9,.1f} {percent:>8} "
+        f"  {timing.length:>9,} {mark}{quickest:>9} {seconds(found.median):>9} {band:>22} {rate:>9,.1f} {percent:>8} "
         f"{slow[timing]:>7.2f} {peak:>10}{transfer}"
     )
-
-
-def seconds(value: float) -> str:
-    """Seconds with three digits and a unit that suits them."""
-    for unit, factor in (("s", 1.0), ("ms", 1e3), ("us", 1e6)):
-        if value * factor >= 0.9995:
-            return f"{value * factor:.3g} {unit}"
-    return f"{value * 1e9:.3g} ns"
-
-
-def size(value: int | None) -> str:
-    """Bytes with three digits and a unit that suits them; unknown where it is."""
-    if value is None:
-        return "unknown"
-    for unit, power in (("GiB", 30), ("MiB", 20)):
-        if value >= 2**power:
-            return f"{value / 2**power:.3g} {unit}"
-    return "< 1 MiB"
 
 
 if __name__ == "__main__":

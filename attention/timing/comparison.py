@@ -1,6 +1,7 @@
-"""What timings say about each other: speed-up, crossover, growth, slowdown, shares of the roofline.
+"""What timings say about each other: speed-up, crossover, slowdown, shares of the roofline.
 
-Every number comes with its uncertainty, from the quartiles of the timings that it is made of.
+All of it is of the one time of a call that is drawn, `Timing.seconds`. A ratio comes with its uncertainty, from how well the
+times repeat that it is made of; a crossover is told from ratios that settled alone.
 """
 
 from __future__ import annotations
@@ -13,12 +14,12 @@ from attention.timing.implementations import IMPLEMENTATIONS
 from attention.timing.recordings import Timing, lines
 from attention.timing.sweep import Case
 
-LAST = 4  # points over which growth is fitted
+CPU = "the CPU"  # what other devices are compared with, where no implementation is
 
 
 @dataclass(frozen=True)
 class SpeedUp:
-    """How many times faster at one length; between `low` and `high` by the quartiles of both, None without these.
+    """How many times faster at one length; between `low` and `high` by how both times repeat, None where that is not known.
 
     `settled`: did both times?
     """
@@ -32,11 +33,10 @@ class SpeedUp:
 
 @dataclass(frozen=True)
 class Crossover:
-    """From which length on the other device is faster (None: at none of them), and between which lengths that may lie.
+    """From which length on the other is faster (None: at none of them), and between which lengths that may lie.
 
     `low`: no length measured was too short for it to pay. `high` None: by its uncertainty it may lie beyond them all.
-    `known` False: there is no uncertainty to tell from, as calls were timed once. `loose`: points of which a time did not
-    settle.
+    `loose`: lengths that are left out, as a time of theirs did not settle.
     """
 
     length: float | None
@@ -44,13 +44,13 @@ class Crossover:
     high: float | None
     shortest: int
     longest: int
-    known: bool = True
     loose: int = 0
 
     @property
     def sentence(self) -> str:
-        """The answer in words, and whether it stands on times that did not settle."""
-        return f"{self._answer}; of its points, {self.loose} did not settle" if self.loose else self._answer
+        """The answer in words, and what it leaves out."""
+        lengths = f"{self.loose} length{'s' * (self.loose != 1)} that did not settle"
+        return f"{self._answer}; {lengths} left out" if self.loose else self._answer
 
     @property
     def _answer(self) -> str:
@@ -58,24 +58,9 @@ class Crossover:
             return f"none in range: slower up to {self.longest:,} tokens"
         if self.length <= self.shortest:
             return f"faster from the shortest length on ({self.shortest:,} tokens)"
-        if not self.known:
-            return f"faster from about {self.length:,.0f} tokens on (timed too few times for a range)"
         low = f"{self.low:,.0f}" if self.low and self.low > self.shortest else f"at most {self.shortest:,}"
         high = f"{self.high:,.0f}" if self.high else f"beyond {self.longest:,}"
         return f"faster from about {self.length:,.0f} tokens on ({low} to {high})"
-
-
-@dataclass(frozen=True)
-class Growth:
-    """Time grows with length to this power; `error`: the standard error of the fit, None with fewer than 3 points.
-
-    `loose`: of its points, those that did not settle.
-    """
-
-    exponent: float
-    error: float | None
-    lengths: tuple[int, int]
-    loose: int = 0
 
 
 def measured(timings: Iterable[Timing]) -> list[Timing]:
@@ -91,27 +76,26 @@ def speed_ups(slow: Iterable[Timing], fast: Iterable[Timing], transfer: bool = F
 
 
 def _speed_up(slow: Timing, fast: Timing, transfer: bool) -> SpeedUp:
-    a, b = slow.spread, fast.spread
     more, most = (timing.to_device + timing.from_device if transfer else 0.0 for timing in (slow, fast))
-    ratio, settled = (a.median + more) / (b.median + most), slow.settled and fast.settled
-    if not (a.banded and b.banded):
+    ratio, settled = (slow.seconds + more) / (fast.seconds + most), slow.settled and fast.settled
+    a, b = slow.spread.ends, fast.spread.ends
+    if a is None or b is None:
         return SpeedUp(slow.length, ratio, None, None, settled)
-    ends = (a.lower + more) / (b.upper + most), (a.upper + more) / (b.lower + most)
-    return SpeedUp(slow.length, ratio, *ends, settled)
+    return SpeedUp(slow.length, ratio, (a[0] + more) / (b[1] + most), (a[1] + more) / (b[0] + most), settled)
 
 
 def crossover(speed_ups: list[SpeedUp]) -> Crossover | None:
-    """From which length on the ratio stays above one, by straight lines between points in log-log; None without points.
+    """From which length on the ratio stays above one, by straight lines between points in log-log.
 
-    The least and the greatest that it may be come from the upper and the lower ends of the ratios that have them.
+    The least and the greatest that it may be come from the upper and the lower ends of the ratios. None where none settled.
     """
-    if not speed_ups:
+    used = [point for point in speed_ups if point.settled]
+    if not used:
         return None
-    ends = [(point.length, point.low, point.high) for point in speed_ups]
+    ends = [(point.length, point.low, point.high) for point in used]
     low, high = ({length: end[at] for length, *end in ends if end[at] is not None} for at in (0, 1))
-    middle, soonest, latest = map(_crossing, ({point.length: point.ratio for point in speed_ups}, high, low))  # pyright: ignore[reportArgumentType]  None is a bound that is not known
-    loose = sum(not point.settled for point in speed_ups)
-    return Crossover(middle, soonest, latest, speed_ups[0].length, speed_ups[-1].length, bool(low), loose)
+    middle, soonest, latest = map(_crossing, ({point.length: point.ratio for point in used}, high, low))  # pyright: ignore[reportArgumentType]  None is a bound that is not known
+    return Crossover(middle, soonest, latest, used[0].length, used[-1].length, len(speed_ups) - len(used))
 
 
 def _crossing(found: dict[int, float]) -> float | None:
@@ -129,21 +113,6 @@ def _crossing(found: dict[int, float]) -> float | None:
     return math.exp(x0 - y0 * (x1 - x0) / (y1 - y0))
 
 
-def growth(line: Iterable[Timing], last: int = LAST) -> Growth | None:
-    """The slope of time over length in log-log, by least squares over the last points; None with fewer than two."""
-    used = sorted(measured(line), key=lambda timing: (timing.length, timing.spread.median))[-last:]
-    points = [(timing.length, timing.spread.median) for timing in used]
-    if len({length for length, _ in points}) < 2:
-        return None
-    xs, ys = ([math.log(value) for value in values] for values in zip(*points, strict=True))
-    x, y = sum(xs) / len(xs), sum(ys) / len(ys)
-    width = sum((a - x) ** 2 for a in xs)
-    slope = sum((a - x) * (b - y) for a, b in zip(xs, ys, strict=True)) / width
-    rest = sum((b - y - slope * (a - x)) ** 2 for a, b in zip(xs, ys, strict=True))
-    error = math.sqrt(rest / (len(xs) - 2) / width) if len(xs) > 2 else None
-    return Growth(slope, error, (points[0][0], points[-1][0]), sum(not timing.settled for timing in used))
-
-
 def slowdowns(timings: Iterable[Timing]) -> dict[Timing, float]:
     """How many times slower each is than the best implementation of the same case on the same device.
 
@@ -152,20 +121,24 @@ def slowdowns(timings: Iterable[Timing]) -> dict[Timing, float]:
     found = measured(timings)
     best: dict[tuple, float] = {}
     for timing in found:
-        best[_rivals(timing)] = min(best.get(_rivals(timing), math.inf), timing.spread.median)
-    return {timing: timing.spread.median / best[_rivals(timing)] for timing in found}
+        best[_rivals(timing)] = min(best.get(_rivals(timing), math.inf), timing.seconds)
+    return {timing: timing.seconds / best[_rivals(timing)] for timing in found}
 
 
 def _rivals(timing: Timing) -> tuple:
+    """What timings have in common that do the same work at the same place."""
     same = [entry.name for entry in fields(Case) if entry.name != "implementation"]
+    return (timing.origin, *_work(timing), *(getattr(timing, name) for name in same))
+
+
+def _work(timing: Timing) -> tuple:
     how = IMPLEMENTATIONS.get(timing.implementation)
-    work = (how.maps, how.used(timing.heads)) if how else None
-    return (timing.origin, work, *(getattr(timing, name) for name in same))
+    return (how.maps, how.used(timing.heads)) if how else (None, None)
 
 
 def rate(timing: Timing) -> float:
     """Floating-point operations a second, as counted by `roofline`; of a timing that has a time."""
-    return timing.operations / timing.spread.median
+    return timing.operations / timing.seconds
 
 
 def share(timing: Timing) -> float | None:
@@ -175,7 +148,7 @@ def share(timing: Timing) -> float | None:
 
 def traffic_share(timing: Timing) -> float | None:
     """Of the device's measured copying speed, counting only what must move; over 1 where caches hold it."""
-    return timing.traffic / timing.spread.median / timing.peak_traffic if timing.peak_traffic else None
+    return timing.traffic / timing.seconds / timing.peak_traffic if timing.peak_traffic else None
 
 
 def intensity(timing: Timing) -> float:
@@ -219,11 +192,14 @@ def _told(timing: Timing, slower: float | None, failed: bool) -> dict[str, objec
     return {
         "tokens": timing.length,
         **({"error": timing.error or ""} if failed else {}),
-        "ms": timing.spread.median * 1e3 if known else None,
+        "quickest, ms": timing.quickest * 1e3 if timing.quickest is not None else None,
+        "median, ms": timing.spread.median * 1e3 if known else None,
         "lower quartile, ms": timing.spread.lower * 1e3 if banded else None,
         "upper quartile, ms": timing.spread.upper * 1e3 if banded else None,
-        "blocks": timing.repeats if known else None,
         "settled": timing.settled if known else None,
+        "blocks": timing.repeats if known else None,
+        "visits": timing.visits or None,
+        "left alone": timing.quiet if timing.visits else None,
         "GFLOP/s": rate(timing) / 1e9 if known else None,
         "of matmul peak": share(timing) if known else None,
         "of copy speed": traffic_share(timing) if known else None,
@@ -243,16 +219,20 @@ def crossovers(timings: Iterable[Timing]) -> list[str]:
     """From which length on each other device is faster than the CPU, without and with transfer, in words."""
     found, said = lines(timings), []
     for base, other in across_devices(found, lambda timing: timing.device == "cpu"):
-        alone, moved = (crossover(speed_ups(found[base], found[other], transfer)) for transfer in (False, True))
-        if alone and moved:
-            against = f"{other} against {found[base][0].origin}"
-            said.append(f"{against}: {alone.sentence}; with the transfer, {moved.sentence}")
+        points = [speed_ups(found[base], found[other], transfer) for transfer in (False, True)]
+        if not points[0]:
+            continue
+        alone, moved = map(crossover, points)
+        against = f"{other} against {found[base][0].origin}"
+        told = f"{alone.sentence}; with the transfer, {moved.sentence}" if alone and moved else UNTOLD
+        said.append(f"{against}: {told}")
     return said
 
 
 Line = list[Timing]
 SETTING = ("dtype", "mask", "passes", "batch", "heads", "d_head")  # of a case, but for implementation and length
 ALIKE = ("implementation", *SETTING)
+UNTOLD = "this can't be told, as no length settled on both"
 
 
 def kind(timing: Timing) -> tuple:
@@ -262,9 +242,50 @@ def kind(timing: Timing) -> tuple:
 
 def across_devices(found: dict[str, Line], base: Callable[[Timing], bool]) -> list[tuple[str, str]]:
     """Pairs of labels of the same implementation and sizes, on the device that is the base and on another one."""
+    return _pairs(found, base, kind)
+
+
+def across_implementations(found: dict[str, Line], base: str) -> list[tuple[str, str]]:
+    """Pairs of labels of the same work at the same sizes and place, by the implementation that is the base and another."""
+    return _pairs(found, lambda timing: timing.implementation == base, _place)
+
+
+def _place(timing: Timing) -> tuple:
+    return (timing.origin, *_work(timing), *(getattr(timing, name) for name in SETTING))
+
+
+def _pairs(
+    found: dict[str, Line], base: Callable[[Timing], bool], like: Callable[[Timing], tuple]
+) -> list[tuple[str, str]]:
     others: dict[tuple, list[str]] = {}
     for label, line in found.items():
         if not base(line[0]):
-            others.setdefault(kind(line[0]), []).append(label)
+            others.setdefault(like(line[0]), []).append(label)
     bases = [label for label, line in found.items() if base(line[0])]
-    return [(label, other) for label in bases for other in others.get(kind(found[label][0]), [])]
+    return [(label, other) for label in bases for other in others.get(like(found[label][0]), [])]
+
+
+def pairs(found: dict[str, Line], against: str) -> list[tuple[str, str]]:
+    """Pairs of labels that have lengths in common: a line of what is compared with, `CPU` or an implementation, and another."""
+    if against == CPU:
+        both = across_devices(found, lambda timing: timing.device == "cpu")
+    else:
+        both = across_implementations(found, against)
+    return [(base, other) for base, other in both if speed_ups(found[base], found[other])]
+
+
+def bases(timings: Iterable[Timing]) -> list[str]:
+    """What something can be compared with: `CPU`, where another device did the same, and implementations that have a rival."""
+    devices: dict[tuple, set[bool]] = {}
+    rivals: dict[tuple, set[str]] = {}
+    for timing in measured(timings):
+        devices.setdefault((timing.length, *kind(timing)), set()).add(timing.device == "cpu")
+        rivals.setdefault((timing.length, *_place(timing)), set()).add(timing.implementation)
+    rivaled = {name for names in rivals.values() if len(names) > 1 for name in names}
+    return [CPU] * any(len(kinds) > 1 for kinds in devices.values()) + sorted(rivaled, key=_rank)
+
+
+def _rank(implementation: str) -> tuple[int, str]:
+    """In the order of the table, others behind."""
+    names = list(IMPLEMENTATIONS)
+    return (names.index(implementation) if implementation in names else len(names), implementation)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 
 import torch
 
@@ -12,10 +13,11 @@ from attention.timing.prepared import ready
 from attention.timing.recordings import Timing
 from attention.timing.stopwatch import Spread
 from attention.timing.sweep import Case
-from attention.timing.yardstick import Yardstick
+from attention.timing.yardstick import Reading, Yardstick
 
-VISITS = 3  # of a case at the least, on a machine that was left alone, before its spread is believed
-ENOUGH = 12  # visits after which a spread that did not settle is left as it is, marked
+VISITS = 3  # of a case at the least that count and agree, before it is believed
+ENOUGH = 12  # visits after which a case that did not settle is left as it is, marked
+MOMENT = 2e-3  # seconds: a call up to here fits into a moment that others leave, half of what a scheduler gives at once
 SCOUTED = 3  # calls of a first look, where one takes less than `LONG`
 LONG = 0.5  # seconds
 
@@ -36,10 +38,24 @@ class Place:
 
 @dataclass(frozen=True)
 class Visit:
-    """Seconds a call, block by block, and the slower yardstick of those before and after."""
+    """Seconds a call, block by block, and what the yardstick took around it.
+
+    `yard`: the slower of its readings before and after; `moment`: the quickest of its calls.
+    """
 
     times: list[float]
     yard: float
+    moment: float
+
+    @classmethod
+    def between(cls, times: list[float], before: Reading, after: Reading) -> Visit:
+        """A visit between two readings."""
+        return cls(times, max(before.mean, after.mean), min(before.least, after.least))
+
+    @cached_property
+    def quickest(self) -> float:
+        """Its least."""
+        return min(self.times)
 
 
 @dataclass
@@ -77,13 +93,31 @@ class Course:
         return [seconds for visit in kept for seconds in visit.times] or self.scouted
 
     @property
+    def quickest(self) -> float | None:
+        """The least of any visit, in seconds; None before the first."""
+        return min((visit.quickest for visit in self.visits), default=None)
+
+    @property
+    def repeated(self) -> float | None:
+        """What three visits that count came down to, in seconds; None where so many are not there.
+
+        A short call needs a moment of the machine alone, a long one a machine that was left alone before and after.
+        """
+        short = (self.quickest or 0.0) <= MOMENT
+        counted = [visit for visit in self.visits if self.yardstick.paused(visit.moment)] if short else self.quiet
+        found = sorted(visit.quickest for visit in counted)
+        return found[VISITS - 1] if len(found) >= VISITS else None
+
+    @property
     def spread(self) -> Spread:
-        return stopwatch.spread(self.times)
+        """Median and quartiles of the times that count for them; the quickest of all, and what it was repeated to."""
+        found = stopwatch.spread(self.times)
+        return replace(found, quickest=self.quickest or found.quickest, repeated=self.repeated)
 
     @property
     def settled(self) -> bool:
-        """Are the quartiles of enough quiet visits near each other?"""
-        return self.error is None and len(self.quiet) >= VISITS and self.spread.settled
+        """Did three visits that count come to the same?"""
+        return self.error is None and stopwatch.agree(self.quickest, self.repeated)
 
     @property
     def done(self) -> bool:
@@ -115,6 +149,8 @@ class Course:
             **asdict(self.place),
             **found,
             settled=self.settled,
+            visits=len(self.visits),
+            quiet=len(self.quiet),
             first=self.first,
             to_device=self.moved[0],
             from_device=self.moved[1],

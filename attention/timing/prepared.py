@@ -49,12 +49,12 @@ def _tensors(result: Tensor | Attention) -> tuple[Tensor, ...]:
 
 
 def moved(case: Case, results: tuple[Tensor, ...], clock: stopwatch.Clock) -> tuple[float, float]:
-    """Seconds to move q, k and v to the device, and the results back, from and to ordinary memory."""
+    """Seconds to move q, k and v to the device, and the results back, from and to ordinary memory, at the quickest."""
     shape = 3, case.batch, case.heads, case.length, case.d_head
     host = torch.randn(shape).to(devices.DTYPES[case.dtype])
     there = [stopwatch.once(lambda: host.to(case.device), clock) for _ in range(MOVES)]
     back = [stopwatch.once(lambda: [result.cpu() for result in results], clock) for _ in range(MOVES)]
-    return stopwatch.spread(there).median, stopwatch.spread(back).median
+    return min(there), min(back)
 
 
 def attempt(step: Callable[[], None]) -> str | None:

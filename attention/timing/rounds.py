@@ -1,9 +1,9 @@
 """A sweep, measured in rounds: each case is visited several times, spread over the whole run.
 
 The order of the visits is shuffled anew each round, so that whatever else the machine does meanwhile meets all cases alike
-and shows in their quartiles. A yardstick between visits tells when the machine was not left alone: a case is visited until
-three visits were quiet, and these count. Each visit draws fresh normal data and warms up. What is timed is a function's whole
-call, with the memory that it asks for; inputs, masks and layers are made before.
+and shows in their quartiles. A yardstick between visits tells when the machine was not left alone. A case is visited until
+three visits that count agree about how quick it is. Each visit draws fresh normal data and warms up. What is timed is a
+function's whole call, with the memory that it asks for; inputs, masks and layers are made before.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from attention.timing.one_at_a_time import turn
 from attention.timing.prepared import attempt, ready
 from attention.timing.recordings import Timing
 from attention.timing.sweep import Case, Sweep
-from attention.timing.yardstick import yardstick
+from attention.timing.yardstick import Reading, Yardstick, yardstick
 
 VISIT = (0.02, 0.5)  # seconds of a visit, at the least and at the most
 TRIAL = 16  # tokens on which is tried whether a device has an implementation
@@ -87,6 +87,7 @@ class _Run:
         self.places: dict[tuple[str, str], Place] = {}
         self.real: dict[str, list[str]] = {}
         self.told: dict[Case, Timing] = {}
+        self.readings: dict[Yardstick, Reading] = {}  # the last ones, which the next visits begin with
         self.share = 0.0
 
     @property
@@ -165,11 +166,13 @@ class _Run:
                     self._tell(course)
 
     def _visit(self, course: Course, seconds: float) -> None:
-        case, before = course.case, course.yardstick.take()
+        case = course.case
+        before = self.readings.pop(course.yardstick, None) or course.yardstick.take()
         with ready(case, self.sweep.seed + 1 + len(course.visits)) as call:
             clock = stopwatch.clock(case.device)
             times = stopwatch.samples(call, seconds, course.place.threads, clock, self.stopped)
-        course.visits.append(Visit(times, max(before, course.yardstick.take())))
+        after = self.readings[course.yardstick] = course.yardstick.take()
+        course.visits.append(Visit.between(times, before, after))
 
     def _unaffordable(self, course: Course) -> str | None:
         """Why a case can't be run: more memory by count than there is, or more time than is left, told from shorter."""
@@ -199,7 +202,7 @@ def _real(device: str, dtypes: tuple[str, ...]) -> list[str]:
 
 def _above(courses: list[Course], place: Place) -> bool:
     """Does any case compute faster than the device's peak?"""
-    rates = [roofline.operations(each.case, each.how) / each.spread.median for each in courses if each.settled]
+    rates = [roofline.operations(each.case, each.how) / each.spread.seconds for each in courses if each.settled]
     return max(rates, default=0.0) > (place.peak_operations or 0.0)
 
 

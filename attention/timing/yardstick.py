@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Callable
+from typing import NamedTuple
 
 import torch
 
@@ -16,25 +17,39 @@ from attention.machine.made_once import made_once
 from attention.timing import stopwatch
 
 SIDE = 256  # of the matrices: some tenths of a millisecond on two cores
-CALLS = 5  # of which the median counts
+STRETCH = 8e-3  # seconds of a reading: a scheduler gives some milliseconds to each of two programs in turn
 NEAR = 1.15  # times the least that it has ever taken in this process, up to which the machine counts as left alone
 
 
+class Reading(NamedTuple):
+    """What the product took over a stretch of calls: in the mean, and at the least, in seconds."""
+
+    mean: float
+    least: float
+
+
 class Yardstick:
-    """The product on one device, and the least that it has taken."""
+    """The product on one device, and the least that each part of a reading has been."""
 
     def __init__(self, once: Callable[[], float]) -> None:
-        self.once, self.least = once, math.inf
+        self.once, self.best = once, Reading(math.inf, math.inf)
 
-    def take(self) -> float:
+    def take(self) -> Reading:
         """Seconds that it takes now."""
-        taken = statistics.median(self.once() for _ in range(CALLS))
-        self.least = min(self.least, taken)
-        return taken
+        taken: list[float] = []
+        while sum(taken) < STRETCH:
+            taken.append(self.once())
+        found = Reading(statistics.fmean(taken), min(taken))
+        self.best = Reading(min(self.best.mean, found.mean), min(self.best.least, found.least))
+        return found
 
     def quiet(self, seconds: float) -> bool:
-        """Is this near the least? What is usual won't do: a neighbour may stay for a whole run and be gone in the next."""
-        return seconds <= NEAR * self.least
+        """Is this mean near the least? What is usual won't do: a neighbour may stay for a whole run and be gone in the next."""
+        return seconds <= NEAR * self.best.mean
+
+    def paused(self, seconds: float) -> bool:
+        """Is the quickest call of a reading near the quickest of all, as it is in any moment that others leave?"""
+        return seconds <= NEAR * self.best.least
 
 
 @made_once(None)

@@ -15,6 +15,7 @@ TRAVELS = fields(Timing)
 KINDS = {entry.name: str(entry.type) for entry in TRAVELS}  # like "float | None"
 POSITIVE = ("batch", "heads", "d_head", "length", "threads", "peak_operations", "peak_traffic")
 TIMES = ("lower", "median", "upper")
+LATER = ("quickest", "repeated", "visits", "quiet")  # fields that recordings of before lack
 AXES = {"batch": "batches", "heads": "heads", "d_head": "d_heads", "length": "lengths"}  # of a sweep, which bound sizes
 CHOICES = {
     name: SWEEPS.knobs[axis].choices for name, axis in (("dtype", "dtypes"), ("mask", "masks"), ("passes", "passes"))
@@ -32,20 +33,21 @@ class RecordingError(ValueError):
 def from_row(row: Any, where: str = "timing") -> Timing:
     """One timing from its JSON object; raises RecordingError.
 
-    That it settled is not believed: its quartiles must say so too.
+    That it settled is not believed: its times must say so too.
     """
     if not isinstance(row, dict):
         raise RecordingError(f"{where}={short(row)} is not an object with the fields of a timing.")
     names = [entry.name for entry in TRAVELS]
     for name in names:
-        if name not in row:
+        if name not in row and name not in LATER:
             raise RecordingError(f"{where}.{name} is missing.")
     for name in row:
         if name not in names:
             raise RecordingError(f"{where}.{short(name)} is not a field of a timing. These are: {', '.join(names)}.")
-    for entry in TRAVELS:
-        _check(f"{where}.{entry.name}", entry.name, row[entry.name])
-    found = Timing(**{entry.name: _exact(entry.name, row[entry.name]) for entry in TRAVELS})
+    given = [name for name in names if name in row]
+    for name in given:
+        _check(f"{where}.{name}", name, row[name])
+    found = Timing(**{name: _exact(name, row[name]) for name in given})
     _check_whole(where, found)
     return replace(found, settled=found.settled and found.error is None and found.spread.settled)
 
@@ -83,7 +85,7 @@ def _exact(name: str, value: Any) -> Any:
 
 def _ends(name: str, kind: str) -> tuple[float, float]:
     """The least and the greatest that a number may be: the sizes as in a sweep."""
-    if name in TIMES:
+    if name in (*TIMES, "quickest", "repeated"):
         return SHORTEST, LATEST
     most = SWEEPS.knobs[AXES[name]].high if name in AXES else None
     return 1 if name in POSITIVE else 0, most or GREATEST[kind]
@@ -112,10 +114,10 @@ def _check_text(where: str, name: str, value: str) -> None:
 
 
 def _check_whole(where: str, found: Timing) -> None:
-    """Raises RecordingError unless there are three times in order, or an error."""
+    """Raises RecordingError unless there are three times in order and none that is quicker than the quickest, or an error."""
     times = (found.lower, found.median, found.upper)
     if found.error is not None:
-        if any(value is not None for value in times):
+        if any(value is not None for value in (*times, found.quickest, found.repeated)):
             raise RecordingError(f"{where} has an error and times. Where there is an error, the times are null.")
         return
     lower, median, upper = times
@@ -126,3 +128,17 @@ def _check_whole(where: str, found: Timing) -> None:
         raise RecordingError(f"{where} has {said}; they are above 0 and rise.")
     if found.repeats < 1:
         raise RecordingError(f"{where}.repeats={found.repeats}; a time was measured at least once.")
+    _check_quickest(where, found, lower)
+
+
+def _check_quickest(where: str, found: Timing, lower: float) -> None:
+    quickest, repeated = found.quickest, found.repeated
+    if quickest is None:
+        if repeated is not None:
+            raise RecordingError(f"{where}.repeated={repeated} has no quickest that it repeats.")
+    elif quickest > min(lower, repeated or lower):
+        raise RecordingError(
+            f"{where}.quickest={quickest} is above lower={lower} or repeated={repeated}; nothing is quicker than the quickest."
+        )
+    if found.quiet > found.visits:
+        raise RecordingError(f"{where}.quiet={found.quiet} is more than its {found.visits} visits.")

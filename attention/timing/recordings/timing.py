@@ -16,10 +16,12 @@ SHORT = 100  # characters of a name
 class Timing(Case):
     """How long a case took, where and when. All times are in seconds, all sizes in bytes.
 
-    `median`, `lower` and `upper` (quartiles) over `repeats` blocks of calls; `settled` where the interquartile range
-    came to at most 10 % of the median. `first`: the very first call, compiling included. `to_device`, `from_device`:
-    moving the inputs there and the results back. `peak_bytes`: held at the peak, beyond the inputs; None: not known.
-    `operations`, `traffic`: counted (see `roofline`). `peak_operations`, `peak_traffic`: what the device reached in a
+    `median`, `lower` and `upper` (quartiles) over `repeats` blocks of calls. `quickest`: the least of them, `repeated`: what
+    three visits came down to; `settled` where these are within 10 %. `visits`: how many there were, of which `quiet` on a
+    machine that was left alone. Recordings of before have none of these four (None, None, 0, 0), and settled where their
+    interquartile range came to at most 10 % of the median. `first`: the very first call, compiling included. `to_device`,
+    `from_device`: moving the inputs there and the results back. `peak_bytes`: held at the peak, beyond the inputs; None: not
+    known. `operations`, `traffic`: counted (see `roofline`). `peak_operations`, `peak_traffic`: what the device reached in a
     second, measured in the same run. `error`: why there is no time (None where there is one); running out of memory is
     one. `source`: the file that it was read from, and where that one had it from; empty where it was measured here.
     """
@@ -35,6 +37,10 @@ class Timing(Case):
     upper: float | None = None
     repeats: int = 0
     settled: bool = False
+    quickest: float | None = None
+    repeated: float | None = None
+    visits: int = 0
+    quiet: int = 0
     first: float | None = None
     to_device: float = 0.0
     from_device: float = 0.0
@@ -65,10 +71,15 @@ class Timing(Case):
 
     @property
     def spread(self) -> Spread:
-        """Median and quartiles; raises ValueError where there is an error instead."""
+        """Median, quartiles and the quickest; raises ValueError where there is an error instead."""
         if self.median is None or self.lower is None or self.upper is None:
             raise ValueError(f"{self.implementation} at {self.length:,} tokens has no time: {self.error}")
-        return Spread(self.median, self.lower, self.upper, self.repeats)
+        return Spread(self.median, self.lower, self.upper, self.repeats, self.quickest, self.repeated)
+
+    @property
+    def seconds(self) -> float:
+        """The one time of a call that is drawn and compared; raises ValueError where there is an error instead."""
+        return self.spread.seconds
 
 
 def name(text: str, otherwise: str, most: int = SHORT) -> str:

@@ -26,13 +26,20 @@ METHOD = """
 - **What is timed** is a whole call, with the memory that it asks for. Inputs, masks and layers are made before, and what
   compiles has been compiled (*first call* has that). Data are normal and drawn anew for each visit; a GPU is waited for
   before the clock is read.
-- **Order.** Each case is visited in rounds that are shuffled anew, until the quartiles of its time are within 10 % of the
-  median over at least three visits, or until twelve visits or the budget are spent; a case that ends so is marked as not
-  settled, and one that was called less than three times has no quartiles. The timer is `torch.utils.benchmark`, with the
-  threads that are stated.
+- **The quickest.** What is drawn and compared is the least that any block of calls took. A machine that does something else
+  only ever adds time, so that the quickest comes down to what a call takes on a machine left alone, where median and quartiles
+  move with the load (Chen and Revels 2016, *Robust benchmarking in noisy environments*, arXiv:1608.04295). Blocks are short, a
+  quarter of a millisecond where a call is, to fall between two disturbances. Median and quartiles stand beside it in tables,
+  files and under the pointer. Recordings from before have no quickest: their median is drawn, settled where the quartiles are
+  within 10 % of it.
+- **Order.** Each case is visited in rounds that are shuffled anew, until three visits that count came within 10 % of the
+  quickest, or until twelve visits or the budget are spent; a case that ends so is marked as not settled. The threads are those
+  that are stated.
 - **A quiet machine.** Before and after each visit a small product is timed, always the same. Visits during which it took
-  over 15 % longer than in the quickest moment of the run are left out, as others then used the machine. A load that stays
-  for the whole run is not seen by this: it makes everything slower alike.
+  over 15 % longer than in the quickest moment of the run are left out of median and quartiles where there are three others,
+  as others then used the machine. For the quickest of a short call (up to 2 ms) a visit counts if any moment of the product
+  was quick; a longer call needs the whole visit quiet. A load that stays for the whole run is not seen by this: it makes
+  everything slower alike.
 - **Operations** are those of the products that are computed: 4 b h n² d for a forward pass (the softmax is not counted),
   and half of it under a causal mask where the implementation skips the future. With the backward pass it is 3.5 times that
   where a fused kernel computes the scores again, as FlashAttention-2 (Dao 2023, section 4.1) counts it, and 3 times where

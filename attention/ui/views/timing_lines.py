@@ -50,11 +50,10 @@ def first(timings: list[Timing], most: int) -> list[Timing]:
     return [timing for timing in timings if id(timing) in drawn]
 
 
-def compared(timings: list[Timing]) -> list[Timing]:
-    """Those of the lines that a CPU and another device have at the same lengths."""
+def compared(timings: list[Timing], against: str) -> list[Timing]:
+    """Those of the lines that have something to be compared with: the CPU or an implementation, at the same lengths."""
     found = recordings.lines(timings)
-    pairs = comparison.across_devices(found, lambda timing: timing.device == "cpu")
-    both = {label for pair in pairs if comparison.speed_ups(*(found[label] for label in pair)) for label in pair}  # pyright: ignore[reportArgumentType]  a pair
+    both = {label for pair in comparison.pairs(found, against) for label in pair}
     kept = {id(timing) for label in both for timing in found[label]}
     return [timing for timing in timings if id(timing) in kept]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,34 +10,35 @@ import pandas as pd
 import streamlit as st
 
 from attention.charts import timings as charts
-from attention.timing import comparison, recordings
+from attention.timing import comparison, growth, recordings, settling
 from attention.timing.recordings import Timing
+from attention.ui.session import page
 from attention.ui.views import timing_lines
 from attention.ui.words import plain
 
+LOOSE = "An open, faint mark that no line joins did not settle; beside the pointer stands why. "
 CHARTS = {
-    "time": "Time against length, both axes logarithmic: the median in a band between the quartiles. An open mark did "
-    "not settle: its quartiles are over 10 % of the median apart, or were taken too few times. A dashed line was recorded "
-    "elsewhere. Colours are implementations, shapes devices and whatever else differs.",
-    "speed-up": "How many times faster than the CPU, with what the quartiles leave open. The star: where it pays.",
+    "time": "Time of a call against length, both axes logarithmic: the line is the quickest, as a busy machine only ever adds "
+    f"time; the band reaches up to the slowest quarter. {LOOSE}A dashed line was recorded elsewhere. Colours are "
+    "implementations, shapes devices and whatever else differs.",
+    "speed-up": "How many times faster, each at its quickest, in a band of how well both repeat. What does the same work is "
+    f"compared: attention alone with attention alone, layers with layers. The star: where it begins to pay. {LOOSE}",
     "roofline": "Operations a second against operations a byte, under what each device reached at best: its copying "
     "speed (the slope) and its matrix product (the ceiling), measured in the same run. A roof is grey and has the "
-    "shape of what stands under it.",
+    f"shape of what stands under it. {LOOSE}",
     "memory": "The most that a call held beyond its inputs: torch's allocator on an accelerator, the greatest resident "
-    "size of the process on a CPU (exact to about 1 MiB).",
+    "size of the process on a CPU (exact to about 1 MiB). Bytes are counted, so a busy machine doesn't change them.",
     "transfer": "Of a call with its transfer: the share that is computing, that moves q, k and v to the device, and that "
-    "moves the results back.",
+    "moves the results back. A pale bar did not settle.",
 }
-
-NOTHING = {
-    "speed-up": "A speed-up needs the same implementation on a CPU and on another device. Add a recording below.",
-    "transfer": "Nothing was moved: the timings so far are of a CPU.",
-}
+TEXTBOOK = "matmul softmax matmul"  # what implementations are compared with, until another one is chosen
+NOTHING = "No line has all of what was chosen."
 SENTENCES = 24  # on where a device pays, at the most
 FORMATS = {
     name: st.column_config.NumberColumn(name, format="%.4g")
     for name in (
-        "ms",
+        "quickest, ms",
+        "median, ms",
         "lower quartile, ms",
         "upper quartile, ms",
         "GFLOP/s",
@@ -55,58 +57,79 @@ def draw(found: list[Timing], lengths: Sequence[int]) -> None:
     `lengths` fixes the axes while points are still to come.
     """
     chosen = _chart(found, lengths)
-    _said(timing_lines.first(chosen, timing_lines.MOST))
+    _said(found, timing_lines.first(chosen, timing_lines.MOST))
     _table(found, chosen)
 
 
 def _chart(found: list[Timing], lengths: Sequence[int]) -> list[Timing]:
     """Draws the chart of the timings that were chosen, and gives these."""
+    offered, bases = _offered(found), comparison.bases(found)
+    if page.widgets().get("timing_chart") not in offered:  # a recording that had more to show was taken away
+        page.widgets()["timing_chart"] = "time"
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        which = st.segmented_control(
-            "Chart", list(CHARTS), key="timing_chart", default="time", required=True, label_visibility="collapsed"
-        )
+        how: Any = {"key": "timing_chart", "required": True, "label_visibility": "collapsed"}
+        which = st.segmented_control("Chart", offered, **how) or "time"
         chosen = timing_lines.chosen(found)
-    how: dict[str, Any] = {}
+    more: dict[str, Any] = {}
     if which in ("time", "memory"):
-        how["lengths"] = lengths
+        more["lengths"] = lengths
     if which == "speed-up":
-        how["transfer"] = st.toggle("Count the transfer", key="timing_transfer")
+        more = _against(bases)
     st.caption(CHARTS[which])
     most = timing_lines.BARS if which == "transfer" else timing_lines.MOST
-    shown = timing_lines.first(_of_use(which, chosen), most)
+    shown = timing_lines.first(_of_use(which, chosen, more), most)
     if not shown:
-        st.info(NOTHING.get(which, "No line has all of what was chosen."))
+        st.info(NOTHING)
         return chosen
-    if some := timing_lines.told(shown, _of_use(which, found)):
+    if some := timing_lines.told(shown, _of_use(which, found, more)):
         st.caption(some)
     picture = {"format": "png", "filename": f"attention-{which}", "scale": 2}
     config = {"displaylogo": False, "displayModeBar": True, "toImageButtonOptions": picture}
     st.plotly_chart(
-        charts.CHARTS[which](shown, **how), key=f"timing_{which}", width="stretch", config=config, alt=CHARTS[which]
+        charts.CHARTS[which](shown, **more), key=f"timing_{which}", width="stretch", config=config, alt=CHARTS[which]
     )
     return chosen
 
 
-def _of_use(which: str, timings: list[Timing]) -> list[Timing]:
+def _offered(found: list[Timing]) -> list[str]:
+    """The charts that these timings have something to show in."""
+    lacks = {"speed-up": not comparison.bases(found), "transfer": not any(timing.to_device for timing in found)}
+    return [name for name in CHARTS if not lacks.get(name)]
+
+
+def _against(bases: list[str]) -> dict[str, Any]:
+    """With what is compared: the CPU, where another device did the same, or one implementation; and if transfer counts."""
+    first = next((name for name in (comparison.CPU, TEXTBOOK) if name in bases), bases[0])
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        against = st.selectbox("How many times faster than", bases, bases.index(first), key="timing_against")
+        transfer = against == comparison.CPU and st.toggle("Count the transfer", key="timing_transfer")
+    return {"against": against, "transfer": transfer}
+
+
+def _of_use(which: str, timings: list[Timing], how: dict[str, Any]) -> list[Timing]:
     """Those that a chart has something to say about."""
     if which == "speed-up":
-        return timing_lines.compared(timings)
+        return timing_lines.compared(timings, how["against"])
     return [timing for timing in timings if timing.to_device or which != "transfer"]
 
 
-def _said(found: list[Timing]) -> None:
-    """What is to be known before shares are believed."""
-    for sentence in comparison.busy(found):
+def _said(found: list[Timing], drawn: list[Timing]) -> None:
+    """How busy a machine was, and what is to be known before shares are believed."""
+    for sentence in settling.disturbed(found):
+        st.caption(plain(sentence))
+    for sentence in comparison.busy(drawn):
         st.caption(plain(sentence))
 
 
 def _table(found: list[Timing], chosen: list[Timing]) -> None:
-    pays, growth, all_of_them = st.tabs(["Where a device pays", "Growth", "Every case"])
-    with pays:
-        _pays(timing_lines.first(timing_lines.compared(chosen), timing_lines.MOST))
-    with growth:
-        st.dataframe(_growth(found), hide_index=True, key="timing_growth")
-    with all_of_them:
+    pays = comparison.CPU in comparison.bases(found)
+    named = dict(zip(names := ["Where a device pays"] * pays + ["Growth", "Every case"], st.tabs(names), strict=True))
+    if pays:
+        with named["Where a device pays"]:
+            _pays(timing_lines.first(timing_lines.compared(chosen, comparison.CPU), timing_lines.MOST))
+    with named["Growth"]:
+        _growth(found)
+    with named["Every case"]:
         frame = pd.DataFrame(comparison.columns(found))
         st.dataframe(frame, hide_index=True, key="timing_table", column_config=FORMATS)
     with st.container(horizontal=True):
@@ -118,19 +141,28 @@ def _table(found: list[Timing], chosen: list[Timing]) -> None:
 
 def _pays(drawn: list[Timing]) -> None:
     """A sentence for each pair of a CPU and another device among the lines that are drawn."""
-    said = comparison.crossovers(drawn) or ["This needs the same implementation on a CPU and on another device."]
+    said = comparison.crossovers(drawn) or ["None of the lines that are drawn has a CPU and another device."]
     st.markdown("\n".join(f"- {plain(sentence)}" for sentence in said[:SENTENCES]))
     if len(said) > SENTENCES:
         st.caption(f"{len(said) - SENTENCES:,} more pairs are left out. *Lines*, above the chart, chooses.")
 
 
-def _growth(found: list[Timing]) -> pd.DataFrame:
-    rows = []
+def _growth(found: list[Timing]) -> None:
+    """How many times as long each line takes for twice the length; of those that can't tell, why."""
+    rows, reasons = [], Counter()
     for label, line in recordings.lines(found).items():
-        if rise := comparison.growth(line):
-            error = f" ± {rise.error:.2f}" if rise.error is not None else ""
-            over = f"{rise.lengths[0]:,} to {rise.lengths[1]:,}"
-            power = f"{rise.exponent:.2f}{error}"
-            loose = f"{rise.loose} of its points" if rise.loose else ""
-            rows.append({"line": label, "time grows as length to the power": power, "over": over, "not settled": loose})
-    return pd.DataFrame(rows)
+        if rise := growth.growth(line):
+            rows.append(
+                {
+                    "line": label,
+                    "twice the length takes": f"{rise.doubling:.3g} times as long",
+                    "time grows as length to the power": rise.power,
+                    "over": rise.over,
+                }
+            )
+        else:
+            reasons[growth.why_not(line)] += 1
+    if rows:
+        st.dataframe(pd.DataFrame(rows), hide_index=True, key="timing_growth")
+    for reason, count in reasons.most_common():
+        st.caption(plain(f"No growth for {count:,} line{'s' * (count != 1)}: {reason}."))

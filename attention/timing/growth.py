@@ -1,0 +1,78 @@
+"""How time grows with length: a power, where there is enough that settled to tell one, else why there is none."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from attention.timing.recordings import Timing
+
+LAST = 4  # points over which growth is fitted, the longest
+LEAST = 3  # points: through two goes a line whatever they are
+WIDEST = 0.25  # of the standard error: within twice that, growth with length is told from growth with its square
+QUIETER = "a longer time budget or a quieter machine may give it"
+
+
+@dataclass(frozen=True)
+class Growth:
+    """Time grows with length to this power, between these lengths; `error`: the standard error of the fit."""
+
+    exponent: float
+    error: float
+    lengths: tuple[int, int]
+
+    @property
+    def doubling(self) -> float:
+        """How many times as long it takes for twice the length."""
+        return 2**self.exponent
+
+    @property
+    def power(self) -> str:
+        """The exponent with its error."""
+        return f"{self.exponent:.2f} ± {self.error:.2f}"
+
+    @property
+    def over(self) -> str:
+        """The lengths that it was found on."""
+        return f"{self.lengths[0]:,} to {self.lengths[1]:,} tokens"
+
+    @property
+    def sentence(self) -> str:
+        """The same in words."""
+        return (
+            f"twice the length takes {self.doubling:.3g} times as long (length to the power {self.power}, {self.over})"
+        )
+
+
+def growth(line: Iterable[Timing]) -> Growth | None:
+    """The slope of time over length in log-log, by least squares over the longest that settled.
+
+    None with fewer than three of these, and where the standard error is over 0.25.
+    """
+    found = _fit(line)
+    return found if found and found.error <= WIDEST else None
+
+
+def why_not(line: Iterable[Timing]) -> str:
+    """Why a line has no growth, and what may give it one; empty where it has."""
+    line = list(line)
+    found, lengths = _fit(line), len({timing.length for timing in line if timing.error is None})
+    if lengths < LEAST:
+        return f"a power needs {LEAST} lengths that have a time; choose more lengths"
+    if found is None:
+        return f"fewer than {LEAST} lengths settled; {QUIETER}"
+    return f"the times follow no one power (± {found.error:.2f}); {QUIETER}" if found.error > WIDEST else ""
+
+
+def _fit(line: Iterable[Timing]) -> Growth | None:
+    used = {timing.length: timing.seconds for timing in line if timing.error is None and timing.settled}
+    points = sorted(used.items())[-LAST:]
+    if len(points) < LEAST:
+        return None
+    xs, ys = ([math.log(value) for value in values] for values in zip(*points, strict=True))
+    x, y = sum(xs) / len(xs), sum(ys) / len(ys)
+    width = sum((a - x) ** 2 for a in xs)
+    slope = sum((a - x) * (b - y) for a, b in zip(xs, ys, strict=True)) / width
+    rest = sum((b - y - slope * (a - x)) ** 2 for a, b in zip(xs, ys, strict=True))
+    return Growth(slope, math.sqrt(rest / (len(xs) - 2) / width), (points[0][0], points[-1][0]))

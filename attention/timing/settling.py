@@ -1,0 +1,59 @@
+"""Whether times are to be believed: why one did not settle, and how busy its machine was; in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from attention.timing.history import VISITS
+from attention.timing.recordings import Timing
+from attention.timing.units import seconds
+
+BUSY = 0.1  # share of visits that were disturbed, from which on a machine is said to have been busy
+WAY_OUT = "Measure again at a quieter time, with a longer time budget or fewer cases."
+
+
+def why_not(timing: Timing) -> str:
+    """Why a timing that has a time did not settle, and what is known all the same; empty where it did."""
+    if timing.settled:
+        return ""
+    if timing.quickest is None:
+        return f"did not settle: {_apart(timing)}"
+    return f"did not settle: {_missing(timing)}. On a machine left alone it takes {seconds(timing.quickest)} at most"
+
+
+def _missing(timing: Timing) -> str:
+    if timing.visits < VISITS:
+        return f"{timing.visits or 'no'} visit{'s' * (timing.visits != 1)} of {VISITS}, as the time was up"
+    if timing.repeated is None:
+        return f"in {timing.visits - timing.quiet} of {timing.visits} visits others used the machine"
+    return f"its three quickest visits are {timing.repeated / timing.seconds - 1:.0%} apart"
+
+
+def _apart(timing: Timing) -> str:
+    """The same of a recording of before, which knows quartiles alone."""
+    found = timing.spread
+    if not found.banded:
+        return "it was timed too few times for quartiles"
+    apart = f"its quartiles are {(found.upper - found.lower) / found.median:.0%} of the median apart"
+    return f"{apart}, yet of too few visits to a machine left alone" if found.settled else apart
+
+
+def disturbed(timings: Iterable[Timing]) -> list[str]:
+    """A sentence on each device that others used meanwhile, with what that means and a way out."""
+    found: dict[str, list[Timing]] = {}
+    for timing in timings:
+        if timing.error is None and timing.visits:
+            found.setdefault(timing.origin, []).append(timing)
+    return [said for origin, there in found.items() if (said := _disturbed(origin, there))]
+
+
+def _disturbed(origin: str, timings: list[Timing]) -> str:
+    visits, quiet = (sum(getattr(timing, name) for timing in timings) for name in ("visits", "quiet"))
+    loose = sum(not timing.settled for timing in timings)
+    if visits - quiet < BUSY * visits:
+        return ""
+    rest = f"{loose} of {len(timings)} cases did not settle and say at most how long it takes. {WAY_OUT}"
+    return (
+        f"{origin}: this machine was busy. Others used it during {1 - quiet / visits:.0%} of the visits, which medians leave "
+        f"out where they can; the quickest needs but a moment alone. {rest if loose else 'All cases settled all the same.'}"
+    )

@@ -1,0 +1,21 @@
+"""Seconds and bytes with three digits and a unit that suits them."""
+
+from __future__ import annotations
+
+
+def seconds(value: float) -> str:
+    """A time, from nanoseconds to seconds."""
+    for unit, factor in (("s", 1.0), ("ms", 1e3), ("µs", 1e6)):
+        if value * factor >= 0.9995:
+            return f"{value * factor:.3g} {unit}"
+    return f"{value * 1e9:.3g} ns"
+
+
+def size(value: int | None) -> str:
+    """Bytes, from a MiB on; unknown where they are."""
+    if value is None:
+        return "unknown"
+    for unit, power in (("GiB", 30), ("MiB", 20)):
+        if value >= 2**power:
+            return f"{value / 2**power:.3g} {unit}"
+    return "< 1 MiB"

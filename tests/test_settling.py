@@ -1,0 +1,57 @@
+"""Why a time did not settle, and how busy its machine was, in words."""
+
+from __future__ import annotations
+
+import pytest
+
+from attention.timing.settling import disturbed, why_not
+from tests.timings import GPU, failed, lowest, made
+
+
+@pytest.mark.parametrize(
+    ("timing", "words"),
+    [
+        (made(), ""),
+        (lowest(), ""),
+        (
+            lowest(repeated=None, visits=2, settled=False),
+            "did not settle: 2 visits of 3, as the time was up. On a machine left alone it takes 1 s at most",
+        ),
+        (
+            lowest(repeated=None, visits=0, quiet=0, settled=False),
+            "did not settle: no visits of 3, as the time was up. On a machine left alone it takes 1 s at most",
+        ),
+        (
+            lowest(repeated=None, visits=12, quiet=1, settled=False),
+            "did not settle: in 11 of 12 visits others used the machine. On a machine left alone it takes 1 s at most",
+        ),
+        (
+            lowest(64, 2e-3, 1.25, settled=False),
+            "did not settle: its three quickest visits are 25% apart. On a machine left alone it takes 2 ms at most",
+        ),
+        (made(spread=0.1, settled=False), "did not settle: its quartiles are 20% of the median apart"),
+        (
+            made(settled=False),
+            "did not settle: its quartiles are 0% of the median apart, yet of too few visits to a machine left alone",
+        ),
+        (made(settled=False, repeats=1), "did not settle: it was timed too few times for quartiles"),
+    ],
+)
+def test_a_time_that_did_not_settle_says_why(timing, words):
+    assert why_not(timing) == words
+
+
+def test_a_machine_that_was_busy_is_named_with_what_that_means_and_a_way_out():
+    here = [lowest(64, quiet=1), lowest(128, quiet=2), lowest(256, repeated=None, quiet=0, settled=False)]
+    (said,) = disturbed([*here, lowest(64, visits=6, quiet=6, **GPU), made(), failed()])
+    assert said.startswith(
+        "Test CPU, 2 cores, 2 threads: this machine was busy. Others used it during 83% of the visits"
+    )
+    assert "1 of 3 cases did not settle and say at most how long it takes. Measure again at a quieter time" in said
+    (fine,) = disturbed(here[:2])
+    assert fine.endswith("All cases settled all the same.")
+
+
+@pytest.mark.parametrize("quiet", [19, 20])
+def test_a_visit_in_ten_that_was_disturbed_is_not_worth_a_word(quiet):
+    assert disturbed([lowest(visits=20, quiet=quiet)]) == []
