@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from attention.timing.settling import disturbed, why_not
@@ -50,6 +52,19 @@ def test_a_machine_that_was_busy_is_named_with_what_that_means_and_a_way_out():
     assert "1 of 3 cases did not settle and say at most how long it takes. Measure again at a quieter time" in said
     (fine,) = disturbed(here[:2])
     assert fine.endswith("All cases settled all the same.")
+
+
+def test_cases_that_were_never_visited_count_as_not_settled_and_say_nothing_of_the_machine():
+    unseen = lowest(512, repeated=None, visits=0, quiet=0, settled=False)
+    assert disturbed([unseen]) == []
+    assert "1 of 2 cases did not settle" in disturbed([lowest(64), unseen])[0]
+
+
+def test_one_thread_is_a_way_out_where_there_were_more():
+    loose = lowest(512, repeated=None, quiet=0, settled=False)
+    assert "fewer cases, or with one CPU thread, which never waits" in disturbed([loose])[0]
+    assert disturbed([replace(loose, threads=1)])[0].endswith("a longer time budget or fewer cases.")
+    assert "thread" not in disturbed([replace(loose, **GPU)])[0].removeprefix("Test CPU, 2 cores, 2 threads")
 
 
 @pytest.mark.parametrize("quiet", [19, 20])

@@ -7,7 +7,7 @@ import threading
 import pytest
 import torch
 
-from attention.timing import IMPLEMENTATIONS, Sweep, devices, history, measure, one_at_a_time, roofline
+from attention.timing import IMPLEMENTATIONS, Sweep, devices, history, measure, one_at_a_time, roofline, stopwatch
 from attention.timing import rounds as timing
 from attention.timing.implementations import Implementation
 from attention.timing.roofline import Peaks
@@ -54,6 +54,42 @@ def test_every_case_is_visited_at_least_three_times_and_in_shuffled_rounds():
     assert all(set(each) == set(rounds[0]) for each in rounds)
     assert rounds[0] == sorted(rounds[0], key=lambda case: case.length), "shortest first, to know what will fit"
     assert len({tuple(each) for each in rounds}) >= 3
+
+
+def test_first_calls_leave_time_for_visits_and_those_that_must_wait_are_called_later(monkeypatch):
+    """On a busy machine first calls alone would take the budget; the clock here moves by a second a first call."""
+    heard, now = [], [0.0]
+    monkeypatch.setattr(timing, "perf_counter", lambda: now[0])
+    scout = history.Course.scout
+
+    def slow(course: history.Course, seed: int) -> None:
+        now[0] += 1.0
+        scout(course, seed)
+
+    monkeypatch.setattr(history.Course, "scout", slow)
+    sweep = Sweep(**SMALL | {"lengths": tuple(range(8, 16)), "seconds": 10.0}, implementations=("SDPA",))
+    found = measure(sweep, on_timing=lambda found, _: heard.append((found.length, found.visits)))
+    assert [length for length, visits in heard[:5]] == [8, 9, 10, 11, 12], "until 40 % of ten seconds are gone"
+    assert heard[5][1] == 1, "then visits, before the other lengths"
+    assert [timing.length for timing in found] == list(range(8, 16)), "which are called once there is time again"
+
+
+def test_where_time_is_short_the_shortest_are_visited_until_they_are_known(monkeypatch):
+    """Each visit takes two seconds more than it was given, of ten: there is time for one case of three."""
+    now = [0.0]
+    monkeypatch.setattr(timing, "perf_counter", lambda: now[0])
+    visit = stopwatch.samples
+
+    def slow(*given) -> list[float]:
+        now[0] += 2.0
+        return visit(*given)
+
+    monkeypatch.setattr(stopwatch, "samples", slow)
+    sweep = Sweep(**SMALL | {"lengths": (8, 12, 16), "seconds": 18.0}, implementations=("SDPA",))
+    visits = [found.visits for found in measure(sweep)]
+    assert visits[0] >= history.VISITS, "enough of the shortest, not one of each"
+    assert sum(visits) > visits[0]
+    assert visits == sorted(visits, reverse=True)
 
 
 def test_progress_only_grows_and_ends_at_one():

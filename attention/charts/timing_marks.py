@@ -28,7 +28,7 @@ FONT = "Arial, Helvetica, sans-serif"  # which a picture of the chart has as wel
 ROW = 17  # pixels that a line of a legend adds, or a phone, where none stand side by side, had no room for the chart
 FAINT = 0.16  # opacity of a band
 PALE = 0.5  # opacity of a mark that did not settle
-LOOSE = "open and faint: did not settle, so no line joins it"
+LOOSE = "open and faint: did not settle, no line joins it"
 LAST = 2000  # of a legend, whose entries have 1000
 ERRORS = 12  # lengths at which something ran out of memory that are named in a chart, at the most
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 
@@ -19,7 +20,7 @@ VISITS = 3  # of a case at the least that count and agree, before it is believed
 ENOUGH = 12  # visits after which a case that did not settle is left as it is, marked
 MOMENT = 2e-3  # seconds: a call up to here fits into a moment that others leave, half of what a scheduler gives at once
 SCOUTED = 3  # calls of a first look, where one takes less than `LONG`
-LONG = 0.5  # seconds
+LONG = 0.02  # seconds
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,7 @@ class Course:
     yardstick: Yardstick
     visits: list[Visit] = field(default_factory=list)
     scouted: list[float] = field(default_factory=list)
+    beyond: list[float] = field(default_factory=list)  # seconds that each visit took beyond those that it was given
     first: float | None = None
     moved: tuple[float, float] = (0.0, 0.0)
     peak_bytes: int | None = None
@@ -99,14 +101,15 @@ class Course:
 
     @property
     def repeated(self) -> float | None:
-        """What three visits that count came down to, in seconds; None where so many are not there.
+        """What the three quickest visits came down to, in seconds; None where too few count.
 
-        A short call needs a moment of the machine alone, a long one a machine that was left alone before and after.
+        A long call needs visits to a machine that was left alone before and after. A short one fits into a moment alone, so
+        that it is enough if three agree and one of them had such a moment: else all might be slow alike.
         """
         short = (self.quickest or 0.0) <= MOMENT
-        counted = [visit for visit in self.visits if self.yardstick.paused(visit.moment)] if short else self.quiet
-        found = sorted(visit.quickest for visit in counted)
-        return found[VISITS - 1] if len(found) >= VISITS else None
+        found = sorted(self.visits if short else self.quiet, key=lambda visit: visit.quickest)[:VISITS]
+        alone = not short or any(self.yardstick.paused(visit.moment) for visit in found)
+        return found[-1].quickest if alone and len(found) == VISITS else None
 
     @property
     def spread(self) -> Spread:
@@ -123,6 +126,12 @@ class Course:
     def done(self) -> bool:
         """Is there nothing more to learn?"""
         return self.error is not None or len(self.visits) >= ENOUGH or self.settled
+
+    @property
+    def needs(self) -> float:
+        """Seconds at the least until it has the visits that it needs, or one more."""
+        beyond = statistics.fmean(self.beyond) if self.beyond else 3 * self.call
+        return max(1, VISITS - len(self.visits)) * beyond
 
     @property
     def share(self) -> float:

@@ -28,6 +28,7 @@ from attention.timing.recordings import Timing
 from attention.timing.sweep import Case, Sweep
 from attention.timing.yardstick import Reading, Yardstick, yardstick
 
+SCOUTING = 0.4  # share of the time left that first calls may take: on a busy machine they would take all of it
 VISIT = (0.02, 0.5)  # seconds of a visit, at the least and at the most
 TRIAL = 16  # tokens on which is tried whether a device has an implementation
 LOOKS = 4  # at the peaks of a device, at the most: two, and more while a case is above them
@@ -69,8 +70,8 @@ def measure(
     with turn(on_wait, on_turn), _threads(threads):
         run = _Run(sweep, on_timing, should_stop)
         run.prepare(names, threads)
-        run.scout()
-        run.visit_all()
+        while run.scout():
+            run.visit_all()
         run.look_again()
         return [course.timing() for course in run.courses if course.case in run.told]
 
@@ -123,29 +124,42 @@ class _Run:
                 self.places[where] = here if emulated else looked(here, case, self.patience)
             self.courses.append(Course(case, self.places[where], yardstick(case.device, threads), error=emulated))
 
-    def scout(self) -> None:
-        """Calls every case a first time, shortest first, so that what won't fit is known before it is tried."""
-        for course in self.courses:
-            if self.stopped():
-                return
+    def scout(self) -> bool:
+        """Calls cases a first time, shortest first, so that what won't fit is known before it is tried; was there one?
+
+        On a busy machine some must wait until those before them are settled.
+        """
+        until, new = (1 - SCOUTING) * self.left, [course for course in self.courses if course.case not in self.told]
+        for course in new:
+            if self.stopped() or (self.left < until and course is not new[0]):
+                break
             course.error = course.error or self._unaffordable(course) or attempt(partial(course.scout, self.sweep.seed))
             self._tell(course)
+        return bool(new) and not self.stopped()
 
     def visit_all(self) -> None:
         """Visits the cases in rounds, in an order that is shuffled anew, until all are settled or the time is up."""
-        while todo := [
-            course
-            for course in self.courses
-            if course.times and not course.done and 3 * course.call < self.left_for_visits
-        ]:
+        while todo := self._within_reach():
+            spare = self.left_for_visits - sum(course.needs for course in todo)
+            share = min(max(spare / (VISITS * len(todo)), VISIT[0]), VISIT[1])
             self.order.shuffle(todo)
-            share = min(max(self.left_for_visits / (VISITS * len(todo)), VISIT[0]), VISIT[1])
             for course in todo:
                 if self.stopped() or self.left_for_visits <= 0:
                     return
                 if 3 * course.call < self.left_for_visits:
                     course.error = attempt(partial(self._visit, course, share))
                     self._tell(course)
+
+    def _within_reach(self) -> list[Course]:
+        """The cases that are not done, shortest first, as many as can have the visits that they need in the time left."""
+        left, found = self.left_for_visits, []
+        for course in self.courses:
+            if course.times and not course.done and 3 * course.call < self.left_for_visits:
+                left -= course.needs + VISITS * VISIT[0]
+                if left < 0 and found:
+                    break
+                found.append(course)
+        return found
 
     def look_again(self) -> None:
         """Measures the peaks again and keeps the best, since a busy moment would make them too low.
@@ -166,13 +180,14 @@ class _Run:
                     self._tell(course)
 
     def _visit(self, course: Course, seconds: float) -> None:
-        case = course.case
+        case, start = course.case, perf_counter()
         before = self.readings.pop(course.yardstick, None) or course.yardstick.take()
         with ready(case, self.sweep.seed + 1 + len(course.visits)) as call:
             clock = stopwatch.clock(case.device)
             times = stopwatch.samples(call, seconds, course.place.threads, clock, self.stopped)
         after = self.readings[course.yardstick] = course.yardstick.take()
         course.visits.append(Visit.between(times, before, after))
+        course.beyond.append(max(0.0, perf_counter() - start - seconds))
 
     def _unaffordable(self, course: Course) -> str | None:
         """Why a case can't be run: more memory by count than there is, or more time than is left, told from shorter."""

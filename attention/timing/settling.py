@@ -9,7 +9,8 @@ from attention.timing.recordings import Timing
 from attention.timing.units import seconds
 
 BUSY = 0.1  # share of visits that were disturbed, from which on a machine is said to have been busy
-WAY_OUT = "Measure again at a quieter time, with a longer time budget or fewer cases."
+WAY_OUT = "Measure again at a quieter time, with a longer time budget or fewer cases{}."
+ALONE = ", or with one CPU thread, which never waits for another one to have its turn"
 
 
 def why_not(timing: Timing) -> str:
@@ -42,7 +43,7 @@ def disturbed(timings: Iterable[Timing]) -> list[str]:
     """A sentence on each device that others used meanwhile, with what that means and a way out."""
     found: dict[str, list[Timing]] = {}
     for timing in timings:
-        if timing.error is None and timing.visits:
+        if timing.error is None and timing.quickest is not None:
             found.setdefault(timing.origin, []).append(timing)
     return [said for origin, there in found.items() if (said := _disturbed(origin, there))]
 
@@ -50,9 +51,10 @@ def disturbed(timings: Iterable[Timing]) -> list[str]:
 def _disturbed(origin: str, timings: list[Timing]) -> str:
     visits, quiet = (sum(getattr(timing, name) for timing in timings) for name in ("visits", "quiet"))
     loose = sum(not timing.settled for timing in timings)
-    if visits - quiet < BUSY * visits:
+    if not visits or visits - quiet < BUSY * visits:
         return ""
-    rest = f"{loose} of {len(timings)} cases did not settle and say at most how long it takes. {WAY_OUT}"
+    alone = ALONE * any(timing.device == "cpu" and timing.threads > 1 for timing in timings)
+    rest = f"{loose} of {len(timings)} cases did not settle and say at most how long it takes. {WAY_OUT.format(alone)}"
     return (
         f"{origin}: this machine was busy. Others used it during {1 - quiet / visits:.0%} of the visits, which medians leave "
         f"out where they can; the quickest needs but a moment alone. {rest if loose else 'All cases settled all the same.'}"

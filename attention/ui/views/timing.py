@@ -37,9 +37,9 @@ METHOD = """
   that are stated.
 - **A quiet machine.** Before and after each visit a small product is timed, always the same. Visits during which it took
   over 15 % longer than in the quickest moment of the run are left out of median and quartiles where there are three others,
-  as others then used the machine. For the quickest of a short call (up to 2 ms) a visit counts if any moment of the product
-  was quick; a longer call needs the whole visit quiet. A load that stays for the whole run is not seen by this: it makes
-  everything slower alike.
+  as others then used the machine. The three quickest visits to a short call (up to 2 ms) count if the product had a quick
+  moment around one of them; a longer call needs three that were quiet. A load that stays for the whole run is not seen by
+  this: it makes everything slower alike.
 - **Operations** are those of the products that are computed: 4 b h n² d for a forward pass (the softmax is not counted),
   and half of it under a causal mask where the implementation skips the future. With the backward pass it is 3.5 times that
   where a fused kernel computes the scores again, as FlashAttention-2 (Dao 2023, section 4.1) counts it, and 3 times where
