@@ -99,9 +99,9 @@ def _estimate(sweep: Sweep) -> str:
         name for key, name in compute.timing.devices().items() if not sweep.devices or key in sweep.devices
     )
     count = sweep.combinations * (1 if sweep.devices else len(compute.timing.devices()))
-    threads = sweep.threads or devices.cores()
+    threads, seconds = sweep.threads or devices.cores(), min(sweep.seconds, limits().seconds)
     return plain(
-        f"Up to {count:,} case{'s' * (count != 1)} in at most {min(sweep.seconds, limits().seconds):g} seconds, on {names}, with "
+        f"Up to {count:,} case{'s' * (count != 1)} in at most {seconds:g} seconds, the shortest first, on {names}, with "
         f"{threads} CPU thread{'s' * (threads != 1)}, in a process of its own."
     )
 
