@@ -18,7 +18,7 @@ from attention.ui.background.process import Measuring
 from attention.ui.background.sweeps import DESK
 from attention.ui.session.state import KEY, Remembered, Session
 from attention.ui.views import timing_recordings
-from tests.timings import GPU, failed, line, lowest, made
+from tests.timings import GPU, failed, line, made
 
 PAGE = Path(__file__).parents[1] / "pages" / "timing.py"
 LENGTHS = [64, 256, 1024]
@@ -126,68 +126,6 @@ def test_what_was_measured_is_drawn_with_where_and_when():
     assert list(growth.value.iloc[0]) == ["SDPA", "4 times as long", "2.00 ± 0.00", "64 to 1,024 tokens"]
     assert list(table.value["tokens"]) == LENGTHS
     assert "this machine was busy" not in said(test)
-
-
-def tabs(test: AppTest) -> list[str]:
-    return [tab.label for tab in test.tabs]
-
-
-def charts(test: AppTest) -> list[str]:
-    (chart,) = [group for group in test.segmented_control if group.key == "timing_chart"]
-    return list(chart.options)
-
-
-def sweep(*timings: Timing) -> Measuring:
-    """A sweep of these that has ended."""
-    return Measuring(Sweep(), "done", 1.0, timings={timing.case: timing for timing in timings})
-
-
-def test_nothing_is_offered_that_has_nothing_to_show():
-    alone = run(sweep=done())
-    assert (tabs(alone), charts(alone)) == (["Growth", "Every case"], ["time", "roofline", "memory"])
-    both = run(sweep=sweep(*line(LENGTHS, [1, 2, 3]), *line(LENGTHS, [2, 4, 6], implementation="SDPA math")))
-    assert (tabs(both), charts(both)) == (["Growth", "Every case"], ["time", "speed-up", "roofline", "memory"])
-    far = read(written(line(LENGTHS, [0.004] * 3, to_device=0.001, **GPU)), "gpu.json")
-    device = run(sweep=done(), opened={"gpu.json": far})
-    assert tabs(device) == ["Where a device pays", "Growth", "Every case"]
-    assert charts(device) == ["time", "speed-up", "roofline", "memory", "transfer"]
-
-
-def test_a_chart_that_has_nothing_to_show_any_more_makes_way():
-    far = read(written(line(LENGTHS, [0.004] * 3, to_device=0.001, **GPU)), "gpu.json")
-    test = run(sweep=done(), opened={"gpu.json": far}, timing_chart="transfer")
-    assert test.session_state["timing_chart"] == "transfer"
-    test.button(key="remove_gpu.json").click().run()
-    assert not test.exception
-    assert test.session_state["timing_chart"] == "time"
-    assert "seconds a call" in drawn(test)
-
-
-def test_without_a_gpu_implementations_are_compared_with_one_that_is_chosen():
-    slow = line(LENGTHS, [0.01, 0.02, 0.03], implementation="matmul softmax matmul")
-    other = line(LENGTHS, [0.02, 0.02, 0.02], implementation="loop over heads")
-    test = run(sweep=sweep(*line(LENGTHS, [0.001] * 3), *slow, *other), timing_chart="speed-up")
-    assert not test.exception
-    assert test.selectbox(key="timing_against").options == ["matmul softmax matmul", "loop over heads", "SDPA"]
-    assert "times faster than matmul softmax matmul" in drawn(test)
-    assert not test.toggle, "nothing was moved"
-    test.selectbox(key="timing_against").set_value("SDPA").run()
-    assert "times faster than SDPA" in drawn(test)
-    far = read(written(line(LENGTHS, [0.004] * 3, to_device=0.001, **GPU)), "gpu.json")
-    device = run(sweep=sweep(*line(LENGTHS, [0.001] * 3), *slow), opened={"g.json": far}, timing_chart="speed-up")
-    assert device.selectbox(key="timing_against").options[0] == "the CPU"
-    assert device.toggle(key="timing_transfer").label == "Count the transfer"
-
-
-def test_a_busy_host_is_said_with_a_way_out_and_growth_that_says_nothing_is_not_shown():
-    loose = [lowest(n, n / 64, None, load=9.0, quiet=1, settled=False) for n in LENGTHS]
-    test = run(sweep=sweep(*loose))
-    assert "this machine was busy. Others used it during 83% of the visits" in said(test)
-    assert "3 of 3 cases did not settle and say at most how long it takes. Measure again at a quieter time" in said(
-        test
-    )
-    assert "No growth for 1 line: fewer than 3 lengths settled; a longer time budget or a quieter machine" in said(test)
-    assert [len(each.value) for each in test.dataframe] == [3], "the table of every case alone"
 
 
 @pytest.mark.parametrize("chart", ["time", "speed-up", "roofline", "memory", "transfer"])

@@ -1,0 +1,62 @@
+"""What did not settle looks so in every chart of timings, and nothing else does."""
+
+from __future__ import annotations
+
+import pytest
+
+from attention.charts import timing_marks as marks
+from attention.charts import timings as charts
+from tests.test_timing_charts import CARD, CPU, LENGTHS, traces
+from tests.timings import GPU, lowest
+
+LOOSE = [lowest(n, n / 64, 1.5, settled=False, to_device=0.1, peak_bytes=2**24, **GPU) for n in LENGTHS]
+
+
+def loosened(drawn: list[dict]) -> tuple[list[dict], list[dict], list[dict]]:
+    """The traces that are joined, those that are open, and what the legend says of these."""
+    joined = [trace for trace in drawn if "lines" in trace.get("mode", "") and "customdata" in trace]
+    loose = [trace for trace in drawn if trace.get("mode") == "markers" and "customdata" in trace]
+    return joined, loose, [trace for trace in drawn if trace["name"] == marks.LOOSE]
+
+
+@pytest.mark.parametrize("name", ["time", "speed-up", "roofline"])
+def test_what_did_not_settle_is_open_and_faint_and_no_line_joins_it(name):
+    cpu = [lowest(n, n / 64) for n in LENGTHS]
+    card = [LOOSE[0], *(lowest(n, n / 64, to_device=0.1, **GPU) for n in LENGTHS[1:3]), LOOSE[3]]
+    joined, loose, said = loosened(traces(charts.CHARTS[name]([*cpu, *card])))
+    assert [len(trace["x"]) for trace in joined] == ([2] if name == "speed-up" else [4, 2])
+    (points,) = loose
+    assert len(points["x"]) == 2
+    assert points["marker"]["symbol"].endswith("-open")
+    assert points["opacity"] < 1
+    assert points["legendgroup"] == joined[-1]["legendgroup"]
+    assert not points["showlegend"], "one entry of the legend a line"
+    assert all(trace["opacity"] == 1 and not trace["marker"]["symbol"].endswith("-open") for trace in joined)
+    assert len(said) == 1
+    assert all("did not settle" in text.replace("<br>", " ") for _, text in points["customdata"])
+
+
+@pytest.mark.parametrize("name", ["time", "speed-up", "roofline"])
+def test_a_line_of_which_nothing_settled_is_points_alone_that_the_legend_names(name):
+    joined, (points,), (_,) = loosened(traces(charts.CHARTS[name]([lowest(n) for n in LENGTHS] + LOOSE))[-4:])
+    assert not [trace for trace in joined if trace["legendgroup"] == points["legendgroup"]]
+    assert points["showlegend"]
+    bands = [trace for trace in traces(charts.CHARTS[name](LOOSE)) if trace.get("fill") == "toself"]
+    assert not bands, "no band around what is not known"
+
+
+@pytest.mark.parametrize("name", charts.CHARTS)
+def test_where_all_settled_the_legend_has_no_word_of_what_did_not(name):
+    assert "did not settle" not in charts.CHARTS[name]([*CPU, *CARD]).to_json()
+
+
+def test_bytes_are_counted_and_stand_firm_where_a_time_did_not_settle():
+    joined, loose, _ = loosened(traces(charts.memory(LOOSE)))
+    assert (len(joined), loose) == (1, [])
+
+
+def test_a_bar_of_what_did_not_settle_is_pale_and_says_why():
+    compute, *_ = traces(charts.transfer([*LOOSE[:1], *CARD[1:]]))
+    assert compute["marker"]["opacity"] == [marks.PALE, 1, 1, 1]
+    assert "quickest visits are 50% apart" in compute["customdata"][0].replace("<br>", " ")
+    assert compute["customdata"][1] == "5 ms (62%)"
