@@ -19,7 +19,7 @@ from attention.timing import devices, stopwatch
 from attention.timing.implementations import Implementation
 from attention.timing.sweep import Case
 
-SIDES = (1024, 2048, 4096, 8192)  # of square matrices to multiply
+SIDES = (256, 512, 1024, 2048, 4096, 8192)  # of square matrices to multiply; the small ones fit into a moment alone
 COPIED = 2**27  # bytes on a CPU, beyond its caches; eight times that on an accelerator
 PATIENCE = 1.0  # seconds for both peaks of a device, about
 
@@ -70,7 +70,7 @@ def peaks(device: str, dtype: str, threads: int, patience: float = PATIENCE) -> 
     """The device's peaks in this dtype, measured here and now: the best block of the best size, not a data sheet's."""
 
     def best(run: Callable[[], object]) -> float:
-        return min(stopwatch.samples(run, patience / 4, threads, stopwatch.clock(device)))
+        return min(stopwatch.samples(run, patience / 6, threads, stopwatch.clock(device)))
 
     return Peaks(_matmul(device, devices.DTYPES[dtype], best, patience / 20), _copy(device, best))
 
