@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attention.timing import recordings
-from attention.timing.recordings import RecordingError, Timing, files, labels, lines, place, read, written
+from attention.timing.recordings import RecordingError, Timing, files, labels, lines, place, read, schema, written
 from tests.timings import GPU, failed, made
 
 SECONDS = st.floats(1e-9, 1e6)
@@ -41,7 +41,7 @@ def test_a_file_comes_back_to_the_last_digit(numbers):
     assert {timing.source for timing in back} == {"mine.json"}
 
 
-@pytest.mark.parametrize("name", [entry.name for entry in recordings.TRAVELS])
+@pytest.mark.parametrize("name", [entry.name for entry in recordings.TRAVELS if entry.name not in schema.LATER])
 def test_every_field_is_missed_and_refused_by_name(name):
     found = json.loads(written([made()]))
     del found["timings"][0][name]
@@ -49,6 +49,23 @@ def test_every_field_is_missed_and_refused_by_name(name):
         read(json.dumps(found), "x")
     with pytest.raises(RecordingError, match=rf"^timings\[0\]\.{name}=\{{'a': 1\}} is not "):
         read(rows(made(), **{name: {"a": 1}}), "x")
+
+
+@pytest.mark.parametrize("name", sorted(schema.LATER))
+def test_a_recording_of_before_is_read_without_the_fields_that_came_later(name):
+    found = json.loads(written([made()]))
+    del found["timings"][0][name]
+    assert read(json.dumps(found), "x") == read(written([made()]), "x")
+    with pytest.raises(RecordingError, match=rf"^timings\[0\]\.{name}=\{{'a': 1\}} is not "):
+        read(rows(made(), **{name: {"a": 1}}), "x")
+
+
+def test_a_line_whose_batch_follows_its_length_is_one():
+    along = [made(n, batch=64 // n, tokens=64) for n in (8, 16, 32)]
+    assert {label: len(line) for label, line in lines([*along, made(8, batch=2)]).items()} == {
+        "SDPA · 64 tokens in all": 3,
+        "SDPA · batch 2": 1,
+    }
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,14 @@ TRAVELS = fields(Timing)
 KINDS = {entry.name: str(entry.type) for entry in TRAVELS}  # like "float | None"
 POSITIVE = ("batch", "heads", "d_head", "length", "threads", "peak_operations", "peak_traffic")
 TIMES = ("lower", "median", "upper")
-AXES = {"batch": "batches", "heads": "heads", "d_head": "d_heads", "length": "lengths"}  # of a sweep, which bound sizes
+LATER = frozenset({"tokens"})  # fields that recordings of before have not; without them a timing has their defaults
+AXES = {
+    "batch": "batches",
+    "heads": "heads",
+    "d_head": "d_heads",
+    "length": "lengths",
+    "tokens": "tokens",
+}  # of a sweep, which bound sizes
 CHOICES = {
     name: SWEEPS.knobs[axis].choices for name, axis in (("dtype", "dtypes"), ("mask", "masks"), ("passes", "passes"))
 }
@@ -38,14 +45,15 @@ def from_row(row: Any, where: str = "timing") -> Timing:
         raise RecordingError(f"{where}={short(row)} is not an object with the fields of a timing.")
     names = [entry.name for entry in TRAVELS]
     for name in names:
-        if name not in row:
+        if name not in row and name not in LATER:
             raise RecordingError(f"{where}.{name} is missing.")
     for name in row:
         if name not in names:
             raise RecordingError(f"{where}.{short(name)} is not a field of a timing. These are: {', '.join(names)}.")
-    for entry in TRAVELS:
-        _check(f"{where}.{entry.name}", entry.name, row[entry.name])
-    found = Timing(**{entry.name: _exact(entry.name, row[entry.name]) for entry in TRAVELS})
+    given = [entry.name for entry in TRAVELS if entry.name in row]
+    for name in given:
+        _check(f"{where}.{name}", name, row[name])
+    found = Timing(**{name: _exact(name, row[name]) for name in given})
     _check_whole(where, found)
     return replace(found, settled=found.settled and found.error is None and found.spread.settled)
 
