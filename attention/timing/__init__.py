@@ -7,7 +7,8 @@ or `python -m attention.timing --help` (`__main__`). `sweep` lists the cases, `i
 its table adds one), `devices` where. `rounds` visits the cases one at a time (`one_at_a_time`), each made ready by `prepared`
 and timed by `stopwatch`, while a `yardstick` tells whether the machine was left alone; `history` is what is known about a
 case so far. `roofline` and `footprint` count operations and bytes. `recordings` is how timings are kept and travel,
-`comparison` what they say about each other.
+`comparison` what they say about each other. CPU against GPU: `published` has what others have printed of GPUs, `versus` the
+knobs of the picture, `rivals` its lines and `verdict` what they come to.
 """
 
 from attention.timing.implementations import IMPLEMENTATIONS

@@ -10,12 +10,13 @@ import streamlit as st
 from attention.timing import devices
 from attention.timing.recordings import Timing
 from attention.timing.sweep import Sweep
+from attention.timing.versus import Timed
 from attention.ui import compute
 from attention.ui.background.process import Measuring
 from attention.ui.background.sweeps import DESK
 from attention.ui.limits import limits
 from attention.ui.session import page
-from attention.ui.views import background, timing_recordings, timing_results
+from attention.ui.views import background, timing_recordings, timing_results, timing_versus
 from attention.ui.words import plain
 
 EVERY = 1.5  # seconds between two looks at what is being measured
@@ -49,10 +50,14 @@ METHOD = """
 """
 
 
-def view(sweep: Sweep) -> None:
-    """The page of a sweep."""
+def view(timed: Timed) -> None:
+    """The page of a sweep, and of a CPU against GPUs, which is what one sees first."""
+    sweep = timed.sweep
     st.markdown("**Timing.** How long does this attention take, and from which length on does a GPU pay?")
     task = _task(sweep)
+    measured = task.timings.values() if task else ()
+    timing_versus.draw(timed, [*measured, *timing_recordings.opened(), *compute.timing.shipped()])
+    st.markdown("**Measured line by line**, here and in recordings: any implementation, any size.")
     _start(sweep, task)
     st.fragment(_live, run_every=EVERY if task and task.open else None)(sweep)
     timing_recordings.draw(sweep)
@@ -112,7 +117,7 @@ def _live(sweep: Sweep) -> None:
         ended, page.kept().going = page.kept().going and not task.open, task.open
         if ended:
             st.rerun()
-    found = [*(task.timings.values() if task else ()), *compute.timing.shipped(), *timing_recordings.opened()]
+    found = [*(task.timings.values() if task else ()), *compute.timing.recorded(sweep), *timing_recordings.opened()]
     _gpu_or_how(sweep, found)
     if found:
         timing_results.draw(found, task.settings.lengths if task else ())
