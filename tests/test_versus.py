@@ -76,6 +76,7 @@ def test_every_ratio_names_the_numbers_of_both(mask, d_head, work, dtype):
         assert (ratio is None) == (numbers == "")
         assert not numbers or re.fullmatch(rf"(fp16|{dtype}) against {dtype}", numbers)
     for trace in traces(versus, timings):
+        assert re.search(rf"(fp16|{dtype}), .*, against {dtype} on the CPU", trace["name"])
         assert all(
             re.search(rf"(fp16|bf16|{dtype}) against {dtype}", text.replace("<br>", " "))
             for _, text in trace["customdata"]

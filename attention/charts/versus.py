@@ -2,7 +2,7 @@
 
 What was measured, recorded and published never looks alike. Measured here: a solid line with filled marks. Recorded elsewhere:
 dashed, filled marks. Published: dotted, marks of thin strokes, and colours that nothing timed has. With the way there and
-back a line is dashed and dotted, and fainter. A limit is thinner, without marks, and bears its name.
+back a line is dashed and dotted, and fainter. A limit is thinner, without marks.
 """
 
 from __future__ import annotations
@@ -60,21 +60,20 @@ def _time(found: go.Figure, versus: Versus, cpu: Rival | None, gpus: Sequence[Ri
                 gpu,
                 gpus,
                 [(p, y, f"{y * 1e3:.3g} ms, {p.moved * 1e3:.3g} of them on the way") for p, y in whole],
-                WITH,
+                carried=True,
             )
 
 
 def _times_faster(found: go.Figure, versus: Versus, cpu: Rival | None, gpus: Sequence[Rival]) -> None:
-    for gpu in gpus if cpu else ():
-        every = verdict.ratios(cpu, gpu) if cpu else []
-        against = f"{gpu.dtype} against {cpu.dtype if cpu else ''}"
-        for name, more in (("alone", ""), ("moved", WITH)):
-            if name in LEFT_OUT[versus.transfer]:
-                continue
-            marks = [
-                (_of(gpu, each), getattr(each, name), f"{getattr(each, name):.3g} times, {against}") for each in every
-            ]
-            _line(found, gpu, gpus, marks, more)
+    if cpu is None:
+        return
+    for gpu in gpus:
+        every = verdict.ratios(cpu, gpu)
+        for name in ("alone", "moved"):
+            if name not in LEFT_OUT[versus.transfer]:
+                said = f"{{:.3g}} times, {gpu.dtype} against {cpu.dtype}"
+                marks = [(_of(gpu, each), value := getattr(each, name), said.format(value)) for each in every]
+                _line(found, gpu, gpus, marks, name == "moved", f", against {cpu.dtype} on the CPU")
     found.add_hline(y=1, line={"width": 1, "dash": "dot", "color": "gray"})
 
 
@@ -98,34 +97,24 @@ def _limits(found: go.Figure, versus: Versus, cpu: Rival | None, gpus: Sequence[
         sheet = DATA_SHEETS[name]
         note = f", {sheet.note}" if sheet.note else ""
         label = f"{sheet.name}, limit by its data sheet (fp16, dense{note})"
-        _roof(found, label, (sheet.operations, sheet.traffic), ends, SHEETS[name], "dashdot", name)
+        _roof(found, label, (sheet.operations, sheet.traffic), ends, SHEETS[name], "dashdot")
     if cpu and cpu.peaks:
         label = f"{cpu.device}, limit as {cpu.whence} ({cpu.dtype})"
-        _roof(found, label, cpu.peaks, ends, look(cpu, ())["color"], DASHES[cpu.kind], "CPU")
+        _roof(found, label, cpu.peaks, ends, look(cpu, ())["color"], DASHES[cpu.kind])
     for rival in every:
         xs = [rivals.intensity(point.length, versus) for point in rival.points]
         _line(found, rival, gpus, [(point, point.rate, _said(point)) for point in rival.points], xs=xs)
 
 
-def _roof(
-    found: go.Figure,
-    label: str,
-    limit: tuple[float, float],
-    ends: list[float],
-    color: str,
-    dash: str,
-    name: str,
-) -> None:
-    """A limit: on the slope by its bytes a second, on the ceiling, which bears its name, by its operations."""
+def _roof(found: go.Figure, label: str, limit: tuple[float, float], ends: list[float], color: str, dash: str) -> None:
+    """A limit: on the slope by its bytes a second, on the ceiling by its operations."""
     ceiling, slope = limit
     xs = sorted({min(ends) / 4, ceiling / slope, max(ends) * 2})
     found.add_scatter(
         x=xs,
         y=[min(ceiling, slope * x) for x in xs],
-        text=[*[""] * (len(xs) - 1), name],
-        textposition="bottom left",
         name=named(label),
-        mode="lines+text",
+        mode="lines",
         line={"color": color, "width": 1.5, "dash": dash},
         hovertemplate=f"{hovered(label)}<br>{ceiling / 1e12:,.4g} TFLOP/s, {slope / 1e9:,.4g} GB/s<extra></extra>",
     )
@@ -157,13 +146,14 @@ def _line(
     rival: Rival,
     gpus: Sequence[Rival],
     marks: Sequence[tuple[Point, float | None, str]],
+    carried: bool = False,
     more: str = "",
     xs: Sequence[float] = (),
 ) -> None:
     """A line through what is firm, and its marks: open ones where a time did not settle, faint where no line goes."""
     if not marks:
         return
-    looks, label = look(rival, gpus, bool(more)), rival.label + more
+    looks, label = look(rival, gpus, carried), rival.label + more + WITH * carried
     at = list(xs) or [point.length for point, _, _ in marks]
     color, published = looks["color"], rival.kind == PUBLISHED
     for firm in (True, False):
@@ -178,7 +168,7 @@ def _line(
             legendgroup=label,
             showlegend=firm or all(not point.firm for point, _, _ in marks),
             mode="lines+markers" if firm else "markers",
-            opacity=(0.75 if more else 1.0) if firm else FAINTER,
+            opacity=(0.75 if carried else 1.0) if firm else FAINTER,
             line={"color": color, "width": 2, "dash": looks["dash"]},
             marker={
                 "symbol": symbols,
