@@ -102,7 +102,7 @@ def _row(rival: Rival, at: Point | int, cpu: Rival | None) -> dict[str, object]:
         "tokens": length,
         "ms": point.seconds * 1e3 if point and point.seconds is not None else None,
         "TFLOP/s": point.rate / 1e12 if point else None,
-        "way there and back, ms": point.moved * 1e3 if ratio and point else None,
+        "way there and back, ms": point.moved * 1e3 if point and point.moved else None,
         "times as fast as the CPU": ratio.alone if ratio else None,
         "with the way": ratio.moved if ratio else None,
         "numbers of that": against,

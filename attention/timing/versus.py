@@ -41,7 +41,7 @@ class Versus:
     cpu_dtype: str = choice("float32", ("float32", "bfloat16"), "CPU's numbers", "What the vectors are made of on the CPU. Those that were published of GPUs are fp16 or bf16.")
     gpus: tuple[str, ...] = axis((), "GPUs", "None chosen: all of which attention was published. Of the others there is a data sheet alone, for Limits.", choices=tuple(DATA_SHEETS))
     transfer: str = choice("without and with", ("without and with", "without", "with"), "The way there and back", "Moving queries, keys and values from the CPU's memory to the GPU, and the results back. Who keeps them there needs none.")
-    bus: str = choice("PCIe 4.0 x16", BUSES, "Its road", "What carries them, at a speed that is assumed: 12.5, 25 and 50 GB/s, about four fifths of what it could carry.")
+    bus: str = choice("PCIe 4.0 x16", BUSES, "Over which bus", "What carries them, at a speed that is assumed: 12.5, 25 and 50 GB/s, about four fifths of what it could carry.")
 # fmt: on
 
     def __post_init__(self) -> None:
