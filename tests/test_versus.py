@@ -149,7 +149,28 @@ def test_a_crossing_comes_from_timings_alone():
     flat = {"device": "cuda:0", "device_name": "Test GPU", "median": 2.0, "lower": 1.9, "upper": 2.1}
     cpu, gpu = timed(), [replace(timing, **flat) for timing in timed()]
     said = verdict.crossing(Versus(), [*cpu, *gpu])
-    assert "faster from about 1,024 tokens on" in said and "published" not in said
+    assert "faster from about 1,024 tokens on" in said and "published" not in said and "Of other sizes" not in said
+    small = [replace(timing, batch=1, heads=8, tokens=0) for timing in [*cpu, *gpu]]
+    said = verdict.crossing(Versus(), small)
+    assert said.startswith("Of other sizes (batch 1, 8 heads, d_head 64): SDPA · Test GPU against Test CPU")
+    assert "faster from about 1,024 tokens on" in said
+    assert verdict.crossing(Versus(mask="full"), small) == verdict.NOT_KNOWN
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("H100", "an H100"),
+        ("T4", "a T4"),
+        ("NVIDIA A100", "an NVIDIA"),
+        ("Apple M4", "an Apple"),
+        ("Radeon 9", "a Radeon"),
+        ("RTX 4090", "an RTX"),
+    ],
+)
+def test_a_gpu_has_its_article(name, said):
+    gpu = [replace(timing, device_name=name) for timing in CARD]
+    assert f", {said}" in answered(Versus(), [*CPU, *gpu])
 
 
 def test_without_a_cpu_the_page_says_what_to_do():

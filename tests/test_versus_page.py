@@ -6,9 +6,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attention.timing import recordings
+from attention.timing.sweep import Sweep
 from attention.ui import compute
+from attention.ui.background.process import Measuring
 from tests.test_timing_page import figures, run, said
-from tests.test_versus import CARD, CPU, recorded
+from tests.test_versus import CARD, CPU, recorded, timed
 
 
 @pytest.fixture(autouse=True)
@@ -84,6 +86,16 @@ def test_where_there_is_nothing_to_divide_the_page_says_so():
     test = run({"picture": "times faster", "d_head": "128"})
     assert not test.exception and not figures(test, versus=True)
     assert "There is nothing to divide" in said(test)
+
+
+def test_what_was_measured_here_takes_the_place_of_what_was_recorded():
+    mine = {timing.case: timing for timing in timed(2.0)}
+    test = run(sweep=Measuring(Sweep(), "done", 1.0, timings=mine))
+    assert (
+        "is **24,000 times** as fast as this CPU (Test CPU, 2 cores, 2 threads; float32, SDPA, measured here"
+        in said(test)
+    )
+    assert "measured here" in spec(test) and "far.json" not in spec(test)
 
 
 def test_a_gpu_recording_comes_first(monkeypatch):

@@ -6,15 +6,20 @@ are spoken of that were published. Where the GPU begins to pay is said of timing
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from attention.timing import comparison, rivals
 from attention.timing.recordings import Timing
-from attention.timing.rivals import MEASURED, NEAR, PUBLISHED, Point, Rival
+from attention.timing.rivals import FUSED, MEASURED, NEAR, PUBLISHED, Point, Rival
 from attention.timing.versus import Versus
 
+SPELT = r"[AEFHILMNORSX](?![a-z])|[AEIO]"  # how a name begins before which one says "an"
 MASKS = {"causal": "causal", "full": "no mask"}
+NOT_KNOWN = (
+    "Where a GPU begins to pay lies at less work than was published. A recording of a GPU tells: “Recordings”, below."
+)
 WORKS = {"forward": "a forward pass", "forward + backward": "a forward and a backward pass"}
 
 
@@ -73,12 +78,25 @@ def pays(every: list[Ratio]) -> str:
 
 
 def crossing(versus: Versus, timings: Iterable[Timing]) -> str:
-    """Where a GPU begins to pay by what was timed of both at one implementation and dtype; else where that could come from."""
-    found = rivals.alike(versus, timings)
-    said = comparison.crossovers(found)
-    if said:
+    """Where a GPU begins to pay, by what was timed of both under this mask and in this pass; else where that could come from.
+
+    At the sizes of the picture, or else at those at which both were timed, which are said then.
+    """
+    fused = [
+        timing
+        for timing in timings
+        if timing.implementation.startswith(FUSED) and (timing.mask, timing.passes) == (versus.mask, versus.work)
+    ]
+    if said := comparison.crossovers(rivals.alike(versus, fused)):
         return said[0]
-    return "Where a GPU begins to pay lies at less work than was published. A recording of a GPU tells: “Recordings”, below."
+    for sizes in dict.fromkeys(map(_sizes, fused)):
+        if said := comparison.crossovers(timing for timing in fused if _sizes(timing) == sizes):
+            return f"Of other sizes ({', '.join(sizes)}): {said[0]}"
+    return NOT_KNOWN
+
+
+def _sizes(timing: Timing) -> tuple[str, ...]:
+    return timing.batching, f"{timing.heads} heads", f"d_head {timing.d_head}"
 
 
 def columns(cpu: Rival | None, gpus: list[Rival]) -> dict[str, list]:
@@ -144,7 +162,7 @@ def _cpu(cpu: Rival) -> str:
 
 
 def _article(name: str) -> str:
-    return f"{'an' if name[0] in 'AHLR' else 'a'} {name}"
+    return f"{'an' if re.match(SPELT, name) else 'a'} {name}"
 
 
 def _named(lengths: list[int]) -> str:
