@@ -40,7 +40,9 @@ METHOD = """
   the weights were kept. A layer adds 2 b n (h d)² for each of its maps. *Of matmul peak* and *of copy speed* compare with
   the best product and the best copy on the same device, in the same run; the least traffic counts, so that caches can take
   it over 100 %.
-- **Transfer** is from and to ordinary memory: q, k and v there, all results back, the weights included where they are.
+- **Transfer** is from and to ordinary memory: q, k and v there, all results back, the weights included where they are. Of a
+  published GPU it is assumed, not measured: q, k and v there, the output back (with the backward pass three gradients in its
+  place), two bytes a number, at the speed that is said.
 - **Running out of memory** is a result. What would not fit by count, or outlast the budget, is not tried and says so; so
   does a dtype that the device emulates, whose product takes over four times as long as float32's.
 - **Memory** that a call asks for is fresh, and on a CPU touching it for the first time is a good part of a large attention.

@@ -31,7 +31,7 @@ ABOUT = {
 }
 KEY = (
     "Solid, filled: measured here. Dashed, filled: recorded on another machine. Dotted, thin strokes: published by others. An "
-    "open mark did not settle."
+    "open mark did not settle; through a faint one, timed too few times or too far apart, goes no line."
 )
 RATIO = re.compile(r"((?:[\d,]|\\\.)+ times)")
 MINE = (512, 1024, 2048, 4096)  # lengths that a CPU gets through within a minute or two
