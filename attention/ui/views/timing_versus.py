@@ -72,7 +72,7 @@ def _choices(timed: Timed) -> None:
 def _picture(versus: Versus, cpu: rivals.Rival | None, gpus: list[rivals.Rival]) -> None:
     camera = {"format": "png", "filename": "attention-cpu-against-gpu", "scale": 2}
     config = {"displaylogo": False, "displayModeBar": "hover", "toImageButtonOptions": camera}
-    alt = f"{ABOUT[versus.picture]} {verdict.answer(cpu, gpus, versus)}"
+    alt = f"Lines: {ABOUT[versus.picture]} {verdict.answer(cpu, gpus, versus)}"
     figure = charts.figure(versus, cpu, gpus)
     if not figure.data:
         st.info("There is nothing to divide: it takes a time of a CPU and one of a GPU.", icon=":material/info:")
