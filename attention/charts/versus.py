@@ -8,6 +8,7 @@ back a line is dashed and dotted, and fainter. A limit is thinner, without marks
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from math import log10
 from textwrap import wrap
 from typing import Any
@@ -19,8 +20,9 @@ from attention.charts.timing_look import COLORS
 from attention.charts.timing_marks import FAINT, FONT, LEGEND, ROW, WIDTH, hovered, named
 from attention.timing import rivals, verdict
 from attention.timing.implementations import IMPLEMENTATIONS
-from attention.timing.published import DATA_SHEETS
+from attention.timing.published import DATA_SHEETS, LENGTHS
 from attention.timing.rivals import MEASURED, PUBLISHED, RECORDED, Point, Rival
+from attention.timing.verdict import Ratio
 from attention.timing.versus import METHODS, Versus
 
 HEIGHT = 360  # pixels, without its legend
@@ -37,6 +39,16 @@ LEFT_OUT = {"without": ("moved",), "with": ("alone",), "without and with": ()}
 WITH = ", with the way there and back"
 
 
+@dataclass(frozen=True)
+class Mark:
+    """Where a point stands in a picture, and what is said beside the pointer."""
+
+    point: Point
+    x: float
+    y: float | None
+    said: str
+
+
 def figure(versus: Versus, cpu: Rival | None, gpus: Sequence[Rival]) -> go.Figure:
     """The picture that was chosen."""
     found = go.Figure()
@@ -48,45 +60,44 @@ def figure(versus: Versus, cpu: Rival | None, gpus: Sequence[Rival]) -> go.Figur
 def _time(found: go.Figure, versus: Versus, cpu: Rival | None, gpus: Sequence[Rival]) -> None:
     if cpu:
         _band(found, cpu)
-        _line(found, cpu, gpus, [(point, point.seconds, _said(point)) for point in cpu.points])
+        _line(found, cpu, gpus, [Mark(point, point.length, point.seconds, _said(point)) for point in cpu.points])
     for gpu in gpus:
         timed = [point for point in gpu.points if point.seconds is not None]
         if versus.transfer != "with":
-            _line(found, gpu, gpus, [(point, point.seconds, _said(point)) for point in timed])
+            _line(found, gpu, gpus, [Mark(point, point.length, point.seconds, _said(point)) for point in timed])
         if versus.transfer != "without":
-            whole = [(point, (point.seconds or 0.0) + point.moved) for point in timed]
-            _line(
-                found,
-                gpu,
-                gpus,
-                [(p, y, f"{y * 1e3:.3g} ms, {p.moved * 1e3:.3g} of them on the way") for p, y in whole],
-                carried=True,
-            )
+            _line(found, gpu, gpus, [_whole(point) for point in timed], carried=True)
+
+
+def _whole(point: Point) -> Mark:
+    """A time with that of the way there and back."""
+    seconds = (point.seconds or 0.0) + point.moved
+    return Mark(point, point.length, seconds, f"{seconds * 1e3:.3g} ms, {point.moved * 1e3:.3g} of them on the way")
 
 
 def _times_faster(found: go.Figure, versus: Versus, cpu: Rival | None, gpus: Sequence[Rival]) -> None:
     if cpu is None:
         return
     for gpu in gpus:
-        every = verdict.ratios(cpu, gpu)
+        against = f"{gpu.dtype} against {cpu.dtype}"
         for name in ("alone", "moved"):
             if name not in LEFT_OUT[versus.transfer]:
-                said = f"{{:.3g}} times, {gpu.dtype} against {cpu.dtype}"
-                marks = [(_of(gpu, each), value := getattr(each, name), said.format(value)) for each in every]
+                marks = [_ratio(gpu, each, getattr(each, name), against) for each in verdict.ratios(cpu, gpu)]
                 _line(found, gpu, gpus, marks, name == "moved", f", against {cpu.dtype} on the CPU")
     found.add_hline(y=1, line={"width": 1, "dash": "dot", "color": "gray"})
 
 
-def _of(gpu: Rival, ratio: verdict.Ratio) -> Point:
-    """The GPU's point of a ratio, as sure as both of its times are."""
+def _ratio(gpu: Rival, ratio: Ratio, times: float, against: str) -> Mark:
+    """The mark of a ratio, as sure as both of its times are."""
     at = gpu.at(ratio.length)
     unsure = at.unsure if at else False
-    return Point(ratio.length, None, 0.0, unsure=unsure, settled=ratio.settled, firm=ratio.firm)
+    point = Point(ratio.length, None, 0.0, unsure=unsure, settled=ratio.settled, firm=ratio.firm)
+    return Mark(point, ratio.length, times, f"{times:.3g} times, {against}")
 
 
 def _rate(found: go.Figure, versus: Versus, cpu: Rival | None, gpus: Sequence[Rival]) -> None:
     for rival in [*([cpu] if cpu else []), *gpus]:
-        _line(found, rival, gpus, [(point, point.rate, _said(point)) for point in rival.points])
+        _line(found, rival, gpus, [Mark(point, point.length, point.rate, _said(point)) for point in rival.points])
 
 
 def _limits(found: go.Figure, versus: Versus, cpu: Rival | None, gpus: Sequence[Rival]) -> None:
@@ -102,8 +113,9 @@ def _limits(found: go.Figure, versus: Versus, cpu: Rival | None, gpus: Sequence[
         label = f"{cpu.device}, limit as {cpu.whence} ({cpu.dtype})"
         _roof(found, label, cpu.peaks, ends, look(cpu, ())["color"], DASHES[cpu.kind])
     for rival in every:
-        xs = [rivals.intensity(point.length, versus) for point in rival.points]
-        _line(found, rival, gpus, [(point, point.rate, _said(point)) for point in rival.points], xs=xs)
+        at = [rivals.intensity(point.length, versus) for point in rival.points]
+        marks = [Mark(point, x, point.rate, _said(point)) for x, point in zip(at, rival.points, strict=True)]
+        _line(found, rival, gpus, marks)
 
 
 def _roof(found: go.Figure, label: str, limit: tuple[float, float], ends: list[float], color: str, dash: str) -> None:
@@ -145,47 +157,42 @@ def _line(
     found: go.Figure,
     rival: Rival,
     gpus: Sequence[Rival],
-    marks: Sequence[tuple[Point, float | None, str]],
+    marks: Sequence[Mark],
     carried: bool = False,
     more: str = "",
-    xs: Sequence[float] = (),
 ) -> None:
-    """A line through what is firm, and its marks: open ones where a time did not settle, faint where no line goes."""
-    if not marks:
-        return
+    """A line through what is firm, and its marks; faint ones by themselves where no line goes."""
     looks, label = look(rival, gpus, carried), rival.label + more + WITH * carried
-    at = list(xs) or [point.length for point, _, _ in marks]
+    firm, loose = ([mark for mark in marks if mark.point.firm is kind] for kind in (True, False))
+    if firm:
+        opacity = 0.75 if carried else 1.0
+        found.add_scatter(**_drawn(rival, firm, looks, label), mode="lines+markers", opacity=opacity)
+    if loose:
+        found.add_scatter(**_drawn(rival, loose, looks, label), mode="markers", opacity=FAINTER, showlegend=not firm)
+
+
+def _drawn(rival: Rival, marks: Sequence[Mark], looks: dict[str, Any], label: str) -> dict[str, Any]:
+    """Where marks stand, how they look (open where a time did not settle) and what is said beside the pointer."""
     color, published = looks["color"], rival.kind == PUBLISHED
-    for firm in (True, False):
-        some = [i for i, (point, _, _) in enumerate(marks) if point.firm == firm]
-        if not some:
-            continue
-        symbols = [looks["symbol"] + ("" if marks[i][0].settled or published else "-open") for i in some]
-        found.add_scatter(
-            x=[at[i] for i in some],
-            y=[marks[i][1] for i in some],
-            name=named(label),
-            legendgroup=label,
-            showlegend=firm or all(not point.firm for point, _, _ in marks),
-            mode="lines+markers" if firm else "markers",
-            opacity=(0.75 if carried else 1.0) if firm else FAINTER,
-            line={"color": color, "width": 2, "dash": looks["dash"]},
-            marker={
-                "symbol": symbols,
-                "size": 9,
-                "color": color,
-                "line": {"width": 2 if published else 0, "color": color},
-            },
-            customdata=[[f"{marks[i][0].length:,}", "<br>".join(map(hovered, _told(rival, marks[i])))] for i in some],
-            hovertemplate=f"{hovered(label)}<br>%{{customdata[0]}} tokens<br>%{{customdata[1]}}<extra></extra>",
-        )
+    symbols = [looks["symbol"] + ("" if mark.point.settled or published else "-open") for mark in marks]
+    edge = {"width": 2 if published else 0, "color": color}
+    return {
+        "x": [mark.x for mark in marks],
+        "y": [mark.y for mark in marks],
+        "name": named(label),
+        "legendgroup": label,
+        "line": {"color": color, "width": 2, "dash": looks["dash"]},
+        "marker": {"symbol": symbols, "size": 9, "color": color, "line": edge},
+        "customdata": [[f"{mark.point.length:,}", "<br>".join(map(hovered, _told(rival, mark)))] for mark in marks],
+        "hovertemplate": f"{hovered(label)}<br>%{{customdata[0]}} tokens<br>%{{customdata[1]}}<extra></extra>",
+    }
 
 
-def _told(rival: Rival, mark: tuple[Point, float | None, str]) -> list[str]:
-    point, _, said = mark
+def _told(rival: Rival, mark: Mark) -> list[str]:
+    point = mark.point
     notes = ["its label was read through a legend *"] if point.unsure else []
     notes += [] if point.settled else ["did not settle: too few calls, or too far apart"]
-    return [said, *notes, rival.place, *([f"of other sizes: {rival.setting}"] if rival.setting else [])]
+    return [mark.said, *notes, rival.place, *([f"of other sizes: {rival.setting}"] if rival.setting else [])]
 
 
 def _said(point: Point) -> str:
@@ -223,19 +230,22 @@ def _laid_out(found: go.Figure, versus: Versus, every: Sequence[Rival]) -> None:
         legend=LEGEND,
         hovermode="closest",
     )
-    shown = rivals.lengths(every if versus.picture == "rate" else ())
-    if versus.picture == "limits":
-        ends = [rivals.intensity(n, versus) for n in rivals.LENGTHS]
-        reach = [log10(ends[0] / 4), log10(ends[-1] * 2)]
-        found.update_xaxes(type="log", title="operations a byte", dtick=1, tickformat=",", range=reach)
-    else:
-        ticks = {"tickvals": shown, "ticktext": [f"{n:,}" for n in shown]}
-        ends = [log10(shown[0]) - 0.08, log10(shown[-1]) + 0.08]
-        found.update_xaxes(type="log", title="length (tokens)", range=ends, **ticks)
+    found.update_xaxes(type="log", **_across(versus, every))
     unit = {"time": {"ticksuffix": "s"}, "times faster": {}}.get(versus.picture, {"ticksuffix": "FLOP/s"})
     form = ",~g" if versus.picture == "times faster" else "~s"
     title = Y.get(versus.picture, Y["rate"])
     found.update_yaxes(type="log", title=title, dtick=1, tickformat=form, range=_ends(found, versus.picture), **unit)
+
+
+def _across(versus: Versus, every: Sequence[Rival]) -> dict[str, Any]:
+    """The axis of lengths, or of operations a byte."""
+    if versus.picture == "limits":
+        least, most = (rivals.intensity(n, versus) for n in (LENGTHS[0], LENGTHS[-1]))
+        reach = [log10(least / 4), log10(most * 2)]
+        return {"title": "operations a byte", "dtick": 1, "tickformat": ",", "range": reach}
+    shown = rivals.lengths(every if versus.picture == "rate" else ())
+    ticks = {"tickvals": shown, "ticktext": [f"{n:,}" for n in shown]}
+    return {"title": "length (tokens)", "range": [log10(shown[0]) - 0.08, log10(shown[-1]) + 0.08], **ticks}
 
 
 def _ends(found: go.Figure, picture: str) -> list[float]:

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from attention.timing import comparison, rivals
+from attention.timing.published import BUSES
 from attention.timing.recordings import Timing
 from attention.timing.rivals import FUSED, MEASURED, NEAR, PUBLISHED, Point, Rival
 from attention.timing.versus import Versus
@@ -153,7 +154,7 @@ def _missing(cpu: Rival | None, gpus: list[Rival], versus: Versus) -> str:
 def _road(gpu: Rival, versus: Versus) -> str:
     if gpu.kind != PUBLISHED:
         return "(as it was measured)"
-    gigabytes = rivals.BUSES[versus.bus] / 1e9
+    gigabytes = BUSES[versus.bus] / 1e9
     return f"({versus.bus}, assumed: {gigabytes:g} GB/s)"
 
 
