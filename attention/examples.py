@@ -8,9 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from attention.codec import EDITIONS, to_query
 from attention.config import Config
 from attention.inputs import BEFORE
-from attention.settings import Settings, choice
+from attention.settings import EDITION, Settings, choice
+from attention.timing.versus import VERSUS, Versus
 
 RANDOM: dict[str, Any] = {"projections": "independent", "input": "noise"}
 
@@ -21,9 +23,16 @@ class Example:
 
     title: str
     page: str
-    config: Config
+    config: Config | Versus
     says: str
     asks: str
+
+    @property
+    def query(self) -> dict[str, str]:
+        """What its link carries: never nothing, as that would leave a page at what it has shown before."""
+        if isinstance(self.config, Versus):
+            return VERSUS.to_query(self.config) or {EDITION: str(len(VERSUS.editions))}
+        return to_query(self.config) or {EDITION: str(len(EDITIONS))}
 
 
 EXAMPLES: dict[str, Example] = {
@@ -78,6 +87,9 @@ EXAMPLES: dict[str, Example] = {
     "refrain": Example("A refrain of 8,192 tokens, eight times", "heads", Config(tokens=65_536, heads=4, d_model=256, input="refrain"),
         "The first head finds every earlier time that a token was sung: seven lines, 8,192 tokens apart.",
         "Why are there no lines in the second head?"),
+    "gpu": Example("CPU against GPU", "timing", Versus(),
+        "At 4,096 tokens an H100, in fp16 and as published, is over a thousand times as fast as two cores of a CPU in float32; where the data must travel there and back, over a hundred times.",
+        "Which takes the GPU longer at 16,384 tokens: to compute, or the way there and back?"),
 }  # fmt: skip
 
 
@@ -87,7 +99,7 @@ class Tour:
 
     about: str = choice(
         "all",
-        ("all", "heads", "softmax", "masks", "implementations"),
+        ("all", "heads", "softmax", "masks", "implementations", "timing"),
         "Show",
         "Examples of one page, or all.",
         about="view",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 from urllib.parse import parse_qsl
 
 import pytest
@@ -13,7 +14,7 @@ from attention import Config, trace
 from attention.analysis.head_roles import roles
 from attention.analysis.mask_reach import reach
 from attention.analysis.number_types import compared
-from attention.charts.thumbnail import SIDE, thumbnail
+from attention.charts.thumbnail import EDGE, SIDE, lines, thumbnail
 from attention.codec import from_query, to_query
 from attention.examples import EXAMPLES
 from attention.inputs import DOCUMENTS, seeded
@@ -22,6 +23,9 @@ from attention.published import ROWS
 from attention.published.case import case
 from attention.published.compare import judged, leak
 from attention.sources.generated import queries_and_keys
+from attention.timing import recordings, rivals
+from attention.timing.verdict import ratios
+from attention.timing.versus import VERSUS, Versus
 from tests.test_pages import ROOT, SECONDS, run
 
 
@@ -86,7 +90,14 @@ def finds_its_copies(config: Config) -> bool:
     return sorted(heaviest.indices.tolist()) == copies.tolist() and float(heaviest.values[-1]) * config.tokens > 30
 
 
-HOLDS: dict[str, Callable[[Config], bool]] = {
+def outrun(versus: Versus) -> bool:
+    cpu, gpu = rivals.cpu(versus, recordings.shipped()), rivals.gpus(versus, [])[0]
+    (at,) = (ratio for ratio in ratios(cpu, gpu) if ratio.length == 4096)
+    named = (gpu.device, gpu.dtype, gpu.kind, cpu.dtype) == ("H100", "fp16", "published", "float32")
+    return named and "2 cores" in cpu.device and at.alone > 1000 > at.moved > 100
+
+
+HOLDS: dict[str, Callable[[Any], bool]] = {
     "roles": lambda config: names(config)[:3] == ["same word", "one back", "first word"],
     "induction": continues,
     "real": lambda config: names(config)[config.head] == "induction",
@@ -106,6 +117,7 @@ HOLDS: dict[str, Callable[[Config], bool]] = {
     "long": holds_at_any_length,
     "documents": finds_its_subject,
     "refrain": finds_its_copies,
+    "gpu": outrun,
 }
 
 
@@ -133,7 +145,10 @@ def test_every_example_has_its_claim_and_there_are_enough():
         assert example.says.endswith(".") and example.asks.endswith(("?", "."))
 
 
-@pytest.mark.parametrize("name", [name for name in EXAMPLES if EXAMPLES[name].config.tokens < 2000])
+SHORT = [name for name, each in EXAMPLES.items() if isinstance(each.config, Config) and each.config.tokens < 2000]
+
+
+@pytest.mark.parametrize("name", SHORT)
 def test_the_page_of_an_example_shows_it(name):
     example = EXAMPLES[name]
     test = run(ROOT / "pages" / f"{example.page}.py", to_query(example.config))
@@ -152,7 +167,8 @@ def test_the_cards_lead_where_they_say():
     assert len(links) == len(EXAMPLES)
     for name, card in zip(EXAMPLES, links, strict=True):
         query = dict(parse_qsl(card.proto.query_string, keep_blank_values=True))
-        assert query and from_query(query) == (EXAMPLES[name].config, [])
+        opened = VERSUS.from_query if EXAMPLES[name].page == "timing" else from_query
+        assert query and opened(query) == (EXAMPLES[name].config, [])
         assert any(EXAMPLES[name].title in text.value for text in test.markdown)
 
 
@@ -164,3 +180,18 @@ def test_a_thumbnail_has_the_colours_of_its_weights():
     assert bright.sum() > 500 > 100 > dark.sum() and 100 < hidden.sum() < 500
     large = torch.rand(1000, 1000)
     assert max(thumbnail(large, large >= 0).shape) <= SIDE
+
+
+def test_the_example_of_timing_opens_its_picture():
+    test = run(ROOT / "pages" / "timing.py", VERSUS.to_query(EXAMPLES["gpu"].config))
+    assert not test.exception and not test.warning
+    assert any(
+        "an H100 (fp16, FlashAttention-3, published) is" in text.value.replace("\\", "") for text in test.markdown
+    )
+
+
+def test_lines_fall_and_rise_in_a_thumbnail():
+    image = lines([[(1, 100.0), (100, 10_000.0)], [(1, 1.0), (100, 1.0)]]).astype(int)
+    assert image.shape == (SIDE, SIDE, 3)
+    ground, bright, low = image[0, 0], image[EDGE, SIDE - EDGE], image[SIDE - EDGE, SIDE // 2]
+    assert bright.sum() > low.sum() > ground.sum()

@@ -16,6 +16,7 @@ from attention import codec
 from attention.codec import EDITIONS, from_query, link, to_query
 from attention.config import DEFAULTS, Config
 from attention.timing.sweep import SWEEPS, Sweep
+from attention.timing.versus import TIMED, Timed
 from tests.strategies import unversioned
 
 SHARED = json.loads(Path(__file__).with_name("links.json").read_text("utf-8"))
@@ -46,6 +47,22 @@ def test_a_shared_sweep_opens_what_it_opened(shared):
         for name, value in usual.items()
     }
     assert len(notes) == shared["notes"]
+
+
+@pytest.mark.parametrize("shared", SHARED["timings"], ids=lambda shared: f"timing?{shared['link']}")
+def test_a_shared_picture_of_timings_opens_what_it_opened(shared):
+    found, notes = TIMED.from_query(query(shared["link"]))
+    usual = vars(Timed())
+    differs = {name: value for name, value in vars(found).items() if value != usual[name]}
+    assert {name: list(value) if isinstance(value, tuple) else value for name, value in differs.items()} == shared[
+        "differs"
+    ]
+    assert len(notes) == shared["notes"]
+
+
+@pytest.mark.parametrize("shared", SHARED["sweeps"], ids=lambda shared: f"timing?{shared['link']}")
+def test_a_sweep_that_was_shared_before_the_picture_is_still_that_sweep(shared):
+    assert TIMED.from_query(query(shared["link"]))[0].sweep == SWEEPS.from_query(query(shared["link"]))[0]
 
 
 @pytest.fixture

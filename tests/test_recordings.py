@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attention.timing import recordings
-from attention.timing.recordings import RecordingError, Timing, files, labels, lines, place, read, written
+from attention.timing.recordings import RecordingError, Timing, files, labels, lines, place, read, schema, written
 from tests.timings import GPU, failed, made
 
 SECONDS = st.floats(1e-9, 1e6)
@@ -41,14 +41,11 @@ def test_a_file_comes_back_to_the_last_digit(numbers):
     assert {timing.source for timing in back} == {"mine.json"}
 
 
-LATER = ("quickest", "repeated", "visits", "quiet")
-
-
 @pytest.mark.parametrize("name", [entry.name for entry in recordings.TRAVELS])
 def test_every_field_is_missed_and_refused_by_name(name):
     found = json.loads(written([made()]))
     del found["timings"][0][name]
-    if name not in LATER:
+    if name not in schema.LATER:
         with pytest.raises(RecordingError, match=rf"^timings\[0\]\.{name} is missing\.$"):
             read(json.dumps(found), "x")
     with pytest.raises(RecordingError, match=rf"^timings\[0\]\.{name}=\{{'a': 1\}} is not "):
@@ -58,12 +55,20 @@ def test_every_field_is_missed_and_refused_by_name(name):
 def test_a_recording_of_before_opens_and_is_what_it_was():
     found = json.loads(written([made(), failed(128)]))
     for row in found["timings"]:
-        for name in LATER:
+        for name in schema.LATER:
             del row[name]
     first, second = read(json.dumps(found), "old.json")
     assert (replace(first, source=""), replace(second, source="")) == (made(), failed(128))
     assert first.settled
     assert first.seconds == first.median
+
+
+def test_a_line_whose_batch_follows_its_length_is_one():
+    along = [made(n, batch=64 // n, tokens=64) for n in (8, 16, 32)]
+    assert {label: len(line) for label, line in lines([*along, made(8, batch=2)]).items()} == {
+        "SDPA · 64 tokens in all": 3,
+        "SDPA · batch 2": 1,
+    }
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from attention.codec import CONFIGS
 from attention.config import Config
 from attention.settings import ConfigError, Settings
 from attention.timing.sweep import SWEEPS
+from attention.timing.versus import TIMED
 from attention.ui.controls import knobs, reasons
 from attention.ui.controls.picture import PICTURE
 from attention.ui.controls.sweep import SWEEP
@@ -22,7 +23,7 @@ from tests.trainings import TRAINING, TRAININGS, Training
 
 KINDS = {"configs": PICTURE, "sweeps": SWEEP, "trainings": TRAINING}
 every_kind = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS.keys())
-every_settings = pytest.mark.parametrize("found", [CONFIGS, SWEEPS, TRAININGS], ids=KINDS.keys())
+every_settings = pytest.mark.parametrize("found", [CONFIGS, SWEEPS, TRAININGS, TIMED], ids=[*KINDS, "timings"])
 wild = st.text(max_size=12) | st.integers() | st.none() | st.lists(st.text(max_size=5) | st.integers(), max_size=2)
 odd = wild | st.floats() | st.sampled_from(["8", "8,16", "1e9", "copy", "full", "0-5", "cpu,cpu", " 9 "])
 

@@ -92,6 +92,15 @@ def test_cases_are_all_combinations_shortest_first():
     assert [(case.length, case.heads) for case in cases[::4]] == [(16, 1), (16, 2), (64, 1), (64, 2)]
 
 
+def test_a_batch_follows_the_length_where_the_tokens_in_all_are_given():
+    sweep = Sweep(lengths=(512, 3000, 16_384, 32_768), tokens=16_384, batches=(2, 4), heads=(1, 2))
+    cases = sweep.cases(["cpu"], ["SDPA"])
+    assert [(case.length, case.batch) for case in cases[::2]] == [(512, 32), (3000, 5), (16_384, 1), (32_768, 1)]
+    assert len(cases) == 8 and sweep.combinations == 8 * sum(not how.asked for how in IMPLEMENTATIONS.values())
+    assert {case.tokens for case in cases} == {16_384}
+    assert {case.batch for case in Sweep(lengths=(2,), tokens=10**6).cases(["cpu"], ["SDPA"])} == {1024}
+
+
 def test_every_knob_explains_itself():
     for name, knob in SWEEPS.knobs.items():
         assert knob.label, name

@@ -14,6 +14,7 @@ from streamlit.testing.v1 import AppTest
 
 from attention.timing.recordings import Timing, read, written
 from attention.timing.sweep import Sweep
+from attention.ui import compute
 from attention.ui.background.process import Measuring
 from attention.ui.background.sweeps import DESK
 from attention.ui.session.state import KEY, Remembered, Session
@@ -47,9 +48,19 @@ def said(test: AppTest) -> str:
     return "\n".join(part.value for part in parts).replace("\\", "")
 
 
+@pytest.fixture(autouse=True)
+def _nothing_ships(monkeypatch):
+    monkeypatch.setattr(compute.timing, "shipped", list)
+
+
+def figures(test: AppTest, versus: bool = False) -> list:
+    """The figures of timings line by line, or that of CPU against GPU."""
+    return [each for each in test.get("plotly_chart") if ("versus_chart" in each.proto.id) is versus]
+
+
 def drawn(test: AppTest) -> str:
-    """The one figure of the page, as text."""
-    (figure,) = test.get("plotly_chart")
+    """The one figure of timings, as text."""
+    (figure,) = figures(test)
     return json.dumps(json.loads(figure.proto.spec), ensure_ascii=False)
 
 
@@ -59,7 +70,7 @@ def test_the_empty_page_says_that_there_is_no_gpu_and_what_to_run():
     assert "No GPU here, and no recording of one" in said(test)
     assert "python -m attention.timing --out gpu.json" in said(test)
     assert "Up to 72 cases in at most 60 seconds" in said(test)
-    assert not test.get("plotly_chart")
+    assert not figures(test)
 
 
 def test_the_page_says_one_command_for_its_sweep_wherever_it_says_one():
@@ -94,7 +105,7 @@ def test_what_a_link_cannot_mean_is_said_and_shown_as_text():
     test = run({"masks": "casual", "speed": "![x](http://host/p.png)", "lengths": "64"})
     assert not test.exception
     assert "masks='casual' is not one of: full, causal. Did you mean 'causal'?" in said(test)
-    assert "'speed' is not a setting of a sweep" in said(test)
+    assert "'speed' is not a setting of the timings" in said(test)
     assert dict(test.query_params) == {"lengths": "64"}
 
 
@@ -119,10 +130,10 @@ def test_reset_takes_every_knob_back():
 def test_what_was_measured_is_drawn_with_where_and_when():
     test = run(sweep=done())
     assert not test.exception
-    assert len(test.get("plotly_chart")) == 1
+    assert len(figures(test)) == 1
     told = "Test CPU, 2 cores, 2 threads: torch 2.13.0 on Linux 1 x86_64, 2 CPU threads, float32 precision highest, 2026-01-31"
     assert told in drawn(test).replace("<br>", " ")
-    growth, table = test.dataframe
+    _, growth, table = test.dataframe
     assert list(growth.value.iloc[0]) == ["SDPA", "4 times as long", "2.00 ± 0.00", "64 to 1,024 tokens"]
     assert list(table.value["tokens"]) == LENGTHS
     assert "this machine was busy" not in said(test)
@@ -148,7 +159,7 @@ def test_opened_recordings_stay_until_they_are_taken_away_one_by_one():
     assert "(a.json)" not in drawn(test)
     assert "(b.json)" in drawn(test)
     test.button(key="remove_b.json").click().run()
-    assert not test.get("plotly_chart")
+    assert not figures(test)
     assert "No GPU here" in said(test)
 
 
@@ -172,20 +183,20 @@ def test_of_many_lines_some_are_drawn_and_that_is_said(chart):
     assert not test.exception
     some = 8 if chart == "transfer" else 24
     assert f"{some} of 80 lines are drawn. *Lines* chooses; tables and downloads have all." in said(test)
-    assert json.loads(test.get("plotly_chart")[0].proto.spec)["layout"]["height"] < 2500
+    assert json.loads(figures(test)[0].proto.spec)["layout"]["height"] < 2500
     assert said(test).count("against Far CPU") == 12
-    assert [len(each.value) for each in test.dataframe] == [160]
+    assert [len(each.value) for each in test.dataframe[1:]] == [160]
     assert "No growth for 80 lines: a power needs 3 lengths that have a time" in said(test)
 
 
 def test_the_lines_that_are_drawn_are_chosen_by_what_they_differ_in():
     test = run(opened=many())
     test.multiselect(key="timing_lines_dtype").set_value(["bfloat16"]).run()
-    test.multiselect(key="timing_lines_Batch").set_value([3]).run()
+    test.multiselect(key="timing_lines_Batch").set_value(["batch 3"]).run()
     assert "4 of 80 lines are drawn" in said(test)
     names = {trace["name"].replace("<br>", " ") for trace in json.loads(drawn(test))["data"]}
     assert len(names) == 4
-    assert [len(each.value) for each in test.dataframe] == [160]
+    assert [len(each.value) for each in test.dataframe[1:]] == [160]
     assert "No growth for 80 lines: a power needs 3 lengths that have a time" in said(test)
     test.multiselect(key="timing_lines_Batch").set_value([]).run()
     assert "24 of 80 lines are drawn" in said(test)

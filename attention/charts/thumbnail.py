@@ -1,18 +1,20 @@
-"""A head as a small picture by itself: the colours of the weights on a linear scale, masked cells grey."""
+"""A head as a small picture by itself: the colours of the weights on a linear scale, masked cells grey. Lines in the same."""
 
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 
 import numpy as np
 from jaxtyping import Bool, Float, UInt8
-from PIL import Image
+from PIL import Image, ImageDraw
 from torch import Tensor
 from torch.nn import functional as F
 
 from attention.charts.theme import HIDDEN, WEIGHTS
 
 SIDE = 168  # pixels at the most
+EDGE = 16  # pixels around lines
 
 
 def png(pixels: UInt8[np.ndarray, "p r 3"]) -> bytes:
@@ -32,6 +34,22 @@ def thumbnail(weights: Float[Tensor, "q k"], mask: Bool[Tensor, "q k"]) -> UInt8
     pixels = np.stack([np.interp(at, range(len(stops)), channel) for channel in stops.T], -1)
     pixels[cells < 0] = _rgb(HIDDEN)
     return pixels.round().astype(np.uint8).repeat(cell, 0).repeat(cell, 1)
+
+
+def lines(points: Sequence[Sequence[tuple[float, float]]]) -> UInt8[np.ndarray, "p r 3"]:
+    """The pixels of lines through points, both axes logarithmic; the first is the brightest."""
+    logs = [np.log10(np.array(line, dtype=float)) for line in points if line]
+    low, high = (pick(np.concatenate(logs), axis=0) for pick in (np.min, np.max))
+    image = Image.new("RGB", (SIDE, SIDE), _rgb(WEIGHTS[1]))
+    pen = ImageDraw.Draw(image)
+    for at, line in enumerate(logs):
+        across = (line - low) / np.maximum(high - low, 1e-9) * (SIDE - 2 * EDGE)
+        spots = [(EDGE + float(x), SIDE - EDGE - float(y)) for x, y in across]
+        color = _rgb(WEIGHTS[max(5, len(WEIGHTS) - 2 - 4 * at)])
+        pen.line(spots, color, 6, "curve")
+        for x, y in spots:
+            pen.ellipse((x - 6, y - 6, x + 6, y + 6), color)
+    return np.asarray(image)
 
 
 def _rgb(color: str) -> tuple[int, int, int]:

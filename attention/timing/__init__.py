@@ -8,7 +8,8 @@ its table adds one), `devices` where. `rounds` visits the cases one at a time (`
 and timed by `stopwatch`, while a `yardstick` tells whether the machine was left alone; `history` is what is known about a
 case so far. `roofline` and `footprint` count operations and bytes. `recordings` is how timings are kept and travel,
 `comparison` what they say about each other, `growth` how a line grows with length, `settling` whether to believe them,
-`units` how seconds and bytes are written.
+`units` how seconds and bytes are written. CPU against GPU: `published` has what others have printed of GPUs, `versus` the
+knobs of the picture, `rivals` its lines and `verdict` what they come to.
 """
 
 from attention.timing.implementations import IMPLEMENTATIONS

@@ -38,6 +38,7 @@ examples:
   python -m attention.timing
   python -m attention.timing --lengths 256,1024,4096 --masks causal --dtypes float32,bfloat16 --out mine.json
   python -m attention.timing --implementations "SDPA,core with weights" --passes "forward + backward" --seconds 30
+  python -m attention.timing --tokens 16384 --heads 32 --implementations SDPA --lengths 512,1024,2048,4096 --seconds 600
 
 A file that --out wrote can be uploaded on the app's Timing page, or put into attention/timing/recordings/ to ship with it.
 """

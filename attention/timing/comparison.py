@@ -230,7 +230,7 @@ def crossovers(timings: Iterable[Timing]) -> list[str]:
 
 
 Line = list[Timing]
-SETTING = ("dtype", "mask", "passes", "batch", "heads", "d_head")  # of a case, but for implementation and length
+SETTING = ("dtype", "mask", "passes", "batching", "heads", "d_head")  # of a case, but for implementation and length
 ALIKE = ("implementation", *SETTING)
 UNTOLD = "this can't be told, as no length settled on both"
 

@@ -222,8 +222,9 @@ def _above(courses: list[Course], place: Place) -> bool:
 
 
 def _kin(a: Case, b: Case) -> bool:
-    """Are these the same but for the length, and the first one not longer?"""
-    return {**asdict(a), "length": 0} == {**asdict(b), "length": 0} and a.length <= b.length
+    """Are these the same but for the length, and a batch that follows it, and the first one not longer?"""
+    of, other = ({**asdict(case), "length": 0} | ({"batch": 0} if case.tokens else {}) for case in (a, b))
+    return of == other and a.length <= b.length
 
 
 def _refusal(case: Case) -> str | None:

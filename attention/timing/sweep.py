@@ -20,7 +20,10 @@ DEVICE = r"[a-z]{2,12}(:[0-9]{1,2})?"
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """What is timed: one implementation on one device, at one size."""
+    """What is timed: one implementation on one device, at one size.
+
+    `tokens`: what batch times length is held at along the lengths; 0 where the batch stays as it is.
+    """
 
     implementation: str
     device: str
@@ -31,6 +34,12 @@ class Case:
     heads: int
     d_head: int
     length: int
+    tokens: int = 0
+
+    @property
+    def batching(self) -> str:
+        """What all lengths of its line have in common: a batch, or so many tokens in all."""
+        return f"{self.tokens:,} tokens in all" if self.tokens else f"batch {self.batch}"
 
 
 # fmt: off
@@ -42,6 +51,7 @@ class Sweep:
     heads: tuple[int, ...] = axis((8,), "Heads", "Heads of each sequence.", 1, 128)
     d_heads: tuple[int, ...] = axis((64,), "Channels of a head (d_head)", "The width of each query, key and value.", 1, 512)
     batches: tuple[int, ...] = axis((1,), "Batch (sequences)", "Sequences that are computed together.", 1, 1024)
+    tokens: int = whole(0, 0, 1_048_576, "Tokens in all", "Each length gets the batch that makes it so many tokens, as published figures have it. 0: the batches as they are chosen.")
     masks: tuple[str, ...] = axis(("full",), "Mask", "Full: every key. Causal: no key after the query; some implementations then skip half of the work.", choices=("full", "causal"))
     dtypes: tuple[str, ...] = axis(("float32",), "Numbers (dtype)", "What the vectors are made of.", choices=DTYPES)
     passes: tuple[str, ...] = axis(("forward",), "Pass", "Forward alone, or forward and the gradients of all inputs.", choices=("forward", "forward + backward"))
@@ -62,14 +72,33 @@ class Sweep:
     def combinations(self) -> int:
         """How many cases there are, on one device where none is named."""
         sizes = {name: len(getattr(self, name)) for name in SWEEPS.axes}
+        if self.tokens:
+            sizes["batches"] = 1
         return math.prod(size or _unnamed(name) for name, size in sizes.items())
+
+    def batched(self, length: int) -> tuple[int, ...]:
+        """The batches in which a length is timed."""
+        return (min(max(1, self.tokens // length), int(SWEEPS.knobs["batches"].high or 1)),) if self.tokens else self.batches
 
     def cases(self, devices: Sequence[str], implementations: Sequence[str]) -> list[Case]:
         """Every combination on these devices, shortest first."""
-        sizes = itertools.product(self.lengths, self.batches, self.heads, self.d_heads)
+        sizes = [
+            (n, *size) for n in self.lengths for size in itertools.product(self.batched(n), self.heads, self.d_heads)
+        ]
         kinds = list(itertools.product(self.masks, self.passes, self.dtypes, devices, implementations))
         return [
-            Case(length=n, batch=b, heads=h, d_head=d, mask=m, passes=p, dtype=t, device=where, implementation=what)
+            Case(
+                length=n,
+                batch=b,
+                heads=h,
+                d_head=d,
+                tokens=self.tokens,
+                mask=m,
+                passes=p,
+                dtype=t,
+                device=where,
+                implementation=what,
+            )
             for n, b, h, d in sorted(sizes, key=lambda size: (size[0], math.prod(size)))
             for m, p, t, where, what in kinds
         ]
@@ -80,11 +109,14 @@ def _unnamed(name: str) -> int:
     return sum(not how.asked for how in IMPLEMENTATIONS.values()) if name == "implementations" else 1
 
 
-def _said(value: float) -> str:
+def said(value: float | str) -> str:
+    """A value of a sweep as a link has it."""
+    if isinstance(value, str):
+        return value
     return str(int(value)) if value == int(value) else str(value)
 
 
-SWEEPS = Settings(Sweep, "a sweep", prefix="sweep_", said=_said, rising=frozenset({"lengths"}))
+SWEEPS = Settings(Sweep, "a sweep", prefix="sweep_", said=said, rising=frozenset({"lengths"}))
 
 
 def flags(sweep: Sweep) -> list[str]:

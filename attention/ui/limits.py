@@ -13,10 +13,12 @@ import logging
 import os
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import TypeVar
 
 from attention.config import short
 from attention.timing.sweep import SWEEPS, Sweep
 
+S = TypeVar("S", bound=Sweep)
 ON = ("", "on", "1", "yes", "true", "enabled")
 OFF = ("off", "0", "no", "false", "disabled", "none", "never")
 LONGEST = 120.0  # seconds that a sweep may take, unless the owner says otherwise
@@ -54,7 +56,7 @@ def limits() -> Limits:
     return Limits(seconds=longest)
 
 
-def bounded(sweep: Sweep) -> tuple[Sweep, list[str]]:
+def bounded(sweep: S) -> tuple[S, list[str]]:
     """The sweep with a time budget that this host allows, and a sentence where that is another one."""
     longest = limits().seconds
     if sweep.seconds <= longest:

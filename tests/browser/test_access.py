@@ -38,7 +38,9 @@ SCREENS = {  # links, and how many charts each has
     "steps?steps=all&keys=9": 0,
     **{f"{ROW}={LESSON}&row_detail={detail}": 5 for detail in KNOBS["row_detail"].choices},
     f"{ROW}=position-weights&version=as+printed": 4,
-    "timing": 0,
+    "timing": 2,
+    "timing?picture=limits&d_head=128": 2,
+    "timing?work=forward+%2B+backward&lengths=96&heads=2": 1,
     "examples": 0,
 }
 # WCAG 2.2 asks for contrast of what can be used (1.4.3), and axe takes no label for that of a slider which can't be moved.

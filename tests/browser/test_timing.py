@@ -15,7 +15,24 @@ PATIENCE = 60_000  # milliseconds: a process starts, imports torch and measures,
 
 
 def drawn(tab):
-    return tab.page.locator(".js-plotly-plot")
+    return tab.page.locator(".st-key-timing_time .js-plotly-plot")
+
+
+def test_cpu_against_gpu_is_the_first_picture_and_its_words_have_numbers(visit):
+    tab = visit("timing")
+    first = tab.page.locator(".js-plotly-plot").first
+    expect(first.locator(".legendtext").filter(has_text="published").first).to_be_visible()
+    expect(first.locator(".legendtext").filter(has_text="recorded")).to_have_count(1)
+    expect(
+        tab.page.get_by_text(re.compile(r"an H100 \(fp16, FlashAttention-3, published\) is [\d,]+ times as fast"))
+    ).to_be_visible()
+    assert first.locator(".scatterlayer .trace").count() >= 3
+    plot = first.locator(".cartesianlayer").bounding_box()
+    assert plot and plot["y"] > 0 and plot["y"] + plot["height"] <= 800
+    assert tab.link == {}
+    tab.page.locator(".st-key-sweep_picture").get_by_role("radio", name="Times faster").click()
+    expect(tab.page.locator(".js-plotly-plot").first.get_by_text("times as fast as the CPU")).to_be_visible()
+    assert tab.link == {"picture": "times faster"}
 
 
 def test_a_sweep_is_measured_drawn_and_joined_by_a_recording(visit):

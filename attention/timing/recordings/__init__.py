@@ -10,7 +10,7 @@ the app, and one can be opened on the Timing page. A file is text from a strange
 nothing in it is executed, and its timings are marked as recorded wherever they are shown.
 """
 
-from attention.timing.recordings.files import FORMAT, read, shipped, table, written
+from attention.timing.recordings.files import FORMAT, read, sheet, shipped, table, written
 from attention.timing.recordings.labels import labels, lines, place
 from attention.timing.recordings.schema import TRAVELS, RecordingError, from_row, row
 from attention.timing.recordings.timing import Timing, name
@@ -27,6 +27,7 @@ __all__ = [
     "place",
     "read",
     "row",
+    "sheet",
     "shipped",
     "table",
     "written",

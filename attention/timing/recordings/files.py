@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -31,12 +31,16 @@ def written(timings: Iterable[Timing]) -> str:
 
 def table(timings: Iterable[Timing]) -> str:
     """The timings as CSV, with their labels; a cell that a spreadsheet would take for a formula is quoted."""
+    found = [{"label": label, **row(timing)} for timing, label in labels(timings).items()]
+    return sheet({name: [each[name] for each in found] for name in ("label", *(entry.name for entry in TRAVELS))})
+
+
+def sheet(columns: Mapping[str, Sequence[Any]]) -> str:
+    """Columns of the same length as CSV; a cell that a spreadsheet would take for a formula is quoted."""
     out = io.StringIO()
-    timings = list(timings)
-    sheet = csv.DictWriter(out, ["label", *(entry.name for entry in TRAVELS)])
-    sheet.writeheader()
-    for timing, label in labels(timings).items():
-        sheet.writerow({name: _cell(value) for name, value in {"label": label, **row(timing)}.items()})
+    lines = csv.writer(out)
+    lines.writerow(columns)
+    lines.writerows([_cell(value) for value in line] for line in zip(*columns.values(), strict=True))
     return out.getvalue()
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from attention.timing.recordings.timing import Timing
 
-AXES = {"dtype": "", "mask": "", "passes": "", "batch": "batch ", "heads": "heads ", "d_head": "d_head "}
+AXES = {"dtype": "", "mask": "", "passes": "", "batching": "", "heads": "heads ", "d_head": "d_head "}
 
 
 def labels(timings: Iterable[Timing]) -> dict[Timing, str]:

@@ -15,8 +15,15 @@ TRAVELS = fields(Timing)
 KINDS = {entry.name: str(entry.type) for entry in TRAVELS}  # like "float | None"
 POSITIVE = ("batch", "heads", "d_head", "length", "threads", "peak_operations", "peak_traffic")
 TIMES = ("lower", "median", "upper")
-LATER = ("quickest", "repeated", "visits", "quiet")  # fields that recordings of before lack
-AXES = {"batch": "batches", "heads": "heads", "d_head": "d_heads", "length": "lengths"}  # of a sweep, which bound sizes
+# fields that recordings of before have not; without them a timing has their defaults
+LATER = ("quickest", "repeated", "visits", "quiet", "tokens")
+AXES = {  # of a sweep, which bound sizes
+    "batch": "batches",
+    "heads": "heads",
+    "d_head": "d_heads",
+    "length": "lengths",
+    "tokens": "tokens",
+}
 CHOICES = {
     name: SWEEPS.knobs[axis].choices for name, axis in (("dtype", "dtypes"), ("mask", "masks"), ("passes", "passes"))
 }

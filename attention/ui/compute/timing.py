@@ -7,6 +7,7 @@ from functools import cache
 from attention.timing import devices as timed
 from attention.timing import recordings
 from attention.timing.recordings import Timing
+from attention.timing.sweep import Sweep
 
 
 @cache
@@ -19,6 +20,20 @@ def devices() -> dict[str, str]:
 def shipped() -> list[Timing]:
     """The recordings that ship with the app."""
     return recordings.shipped()
+
+
+def recorded(sweep: Sweep) -> list[Timing]:
+    """Those of them that were made with what a sweep measures, whatever its lengths and implementations."""
+    return [
+        timing
+        for timing in shipped()
+        if (timing.tokens, timing.tokens or timing.batch) in {(sweep.tokens, sweep.tokens or n) for n in sweep.batches}
+        and timing.heads in sweep.heads
+        and timing.d_head in sweep.d_heads
+        and timing.mask in sweep.masks
+        and timing.passes in sweep.passes
+        and timing.dtype in sweep.dtypes
+    ]
 
 
 def recording(data: bytes, name: str) -> list[Timing]:

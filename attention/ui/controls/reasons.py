@@ -7,13 +7,18 @@ from typing import Any
 
 from attention.config import Config
 from attention.sources.origins import idle
+from attention.timing.versus import Timed
 
 
 def _span(config: Config) -> str:
     return "" if config.rule.span else f"The mask {config.rule_name} has none."
 
 
-REASONS: dict[tuple[type, str], Callable[[Any], str]] = {(Config, "span"): _span}
+def _batches(timed: Timed) -> str:
+    return "Each length has the batch that *Tokens in all* makes of it." if timed.tokens else ""
+
+
+REASONS: dict[tuple[type, str], Callable[[Any], str]] = {(Config, "span"): _span, (Timed, "batches"): _batches}
 
 
 def why(name: str, setting: Any) -> str:

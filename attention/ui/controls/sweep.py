@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 
 from attention.timing.sweep import SWEEPS, Sweep
+from attention.timing.versus import TIMED, Timed
 from attention.ui import compute
 from attention.ui.controls import knobs
 from attention.ui.controls.kind import Change, Kind, Stops
@@ -24,7 +25,7 @@ FEW = ("masks", "dtypes", "passes")
 FIRST = ("lengths", "implementations", "masks", "dtypes", "passes", "seconds")
 
 
-def draw(sweep: Sweep, stops: Stops, change: Change) -> None:
+def draw(sweep: Timed, stops: Stops, change: Change) -> None:
     """Every control, with what it calls when somebody has moved it; those that matter most stand first."""
     for name in FIRST:
         _widget(name, sweep, change)
@@ -34,9 +35,9 @@ def draw(sweep: Sweep, stops: Stops, change: Change) -> None:
                 _widget(name, sweep, change)
 
 
-def look(sweep: Sweep) -> tuple[Any, ...]:
+def look(sweep: Timed) -> tuple[Any, ...]:
     """Whatever of a sweep the controls show beside the values that people set in them."""
-    return _longest(sweep), *(tuple(_offered(name, sweep)) for name in (*OFFERED, "devices"))
+    return _longest(sweep), bool(sweep.tokens), *(tuple(_offered(name, sweep)) for name in (*OFFERED, "devices"))
 
 
 def _widget(name: str, sweep: Sweep, change: Change) -> None:
@@ -68,10 +69,10 @@ def _longest(sweep: Sweep) -> float:
     return max(limits().seconds, sweep.seconds)
 
 
-def _allowed(sweep: Sweep, query: Mapping[str, Any]) -> tuple[Sweep, list[str]]:
+def _allowed(sweep: Timed, query: Mapping[str, Any]) -> tuple[Timed, list[str]]:
     """With a time budget that this host allows; said where a link asks for more."""
     found, notes = bounded(sweep)
     return found, notes if "seconds" in query else []
 
 
-SWEEP = Kind(SWEEPS, draw, look, frozenset(SWEEPS.knobs), opened=_allowed)
+SWEEP = Kind(TIMED, draw, look, frozenset(SWEEPS.knobs), opened=_allowed)

@@ -10,12 +10,13 @@ import streamlit as st
 from attention.timing import devices
 from attention.timing.recordings import Timing
 from attention.timing.sweep import Sweep
+from attention.timing.versus import Timed
 from attention.ui import compute
 from attention.ui.background.process import Measuring
 from attention.ui.background.sweeps import DESK
 from attention.ui.limits import limits
 from attention.ui.session import page
-from attention.ui.views import background, timing_recordings, timing_results
+from attention.ui.views import background, timing_recordings, timing_results, timing_versus
 from attention.ui.words import plain
 
 EVERY = 1.5  # seconds between two looks at what is being measured
@@ -46,7 +47,9 @@ METHOD = """
   the weights were kept. A layer adds 2 b n (h d)² for each of its maps. *Of matmul peak* and *of copy speed* compare with
   the best product and the best copy on the same device, in the same run; the least traffic counts, so that caches can take
   it over 100 %.
-- **Transfer** is from and to ordinary memory: q, k and v there, all results back, the weights included where they are.
+- **Transfer** is from and to ordinary memory: q, k and v there, all results back, the weights included where they are. Of a
+  published GPU it is assumed, not measured: q, k and v there, the output back (with the backward pass three gradients in its
+  place), two bytes a number, at the speed that is said.
 - **Running out of memory** is a result. What would not fit by count, or outlast the budget, is not tried and says so; so
   does a dtype that the device emulates, whose product takes over four times as long as float32's.
 - **Memory** that a call asks for is fresh, and on a CPU touching it for the first time is a good part of a large attention.
@@ -56,10 +59,14 @@ METHOD = """
 """
 
 
-def view(sweep: Sweep) -> None:
-    """The page of a sweep."""
+def view(timed: Timed) -> None:
+    """The page of a sweep, and of a CPU against GPUs, which is what one sees first."""
+    sweep = timed.sweep
     st.markdown("**Timing.** How long does this attention take, and from which length on does a GPU pay?")
     task = _task(sweep)
+    measured = task.timings.values() if task else ()
+    timing_versus.draw(timed, [*measured, *timing_recordings.opened(), *compute.timing.shipped()])
+    st.markdown("**Measured line by line**, here and in recordings: any implementation, any size.")
     _start(sweep, task)
     st.fragment(_live, run_every=EVERY if task and task.open else None)(sweep)
     timing_recordings.draw(sweep)
@@ -119,7 +126,7 @@ def _live(sweep: Sweep) -> None:
         ended, page.kept().going = page.kept().going and not task.open, task.open
         if ended:
             st.rerun()
-    found = [*(task.timings.values() if task else ()), *compute.timing.shipped(), *timing_recordings.opened()]
+    found = [*(task.timings.values() if task else ()), *compute.timing.recorded(sweep), *timing_recordings.opened()]
     _gpu_or_how(sweep, found)
     if found:
         timing_results.draw(found, task.settings.lengths if task else ())

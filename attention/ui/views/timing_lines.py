@@ -21,7 +21,7 @@ AXES: dict[str, Callable[[Timing], object]] = {
     "dtype": lambda timing: timing.dtype,
     "Mask": lambda timing: timing.mask,
     "Pass": lambda timing: timing.passes,
-    "Batch": lambda timing: timing.batch,
+    "Batch": lambda timing: timing.batching,
     "Heads": lambda timing: timing.heads,
     "d_head": lambda timing: timing.d_head,
 }

@@ -85,9 +85,8 @@ def _chart(found: list[Timing], lengths: Sequence[int]) -> list[Timing]:
         st.caption(some)
     picture = {"format": "png", "filename": f"attention-{which}", "scale": 2}
     config = {"displaylogo": False, "displayModeBar": True, "toImageButtonOptions": picture}
-    st.plotly_chart(
-        charts.CHARTS[which](shown, **more), key=f"timing_{which}", width="stretch", config=config, alt=CHARTS[which]
-    )
+    alt = f"{'Bars' if which == 'transfer' else 'Lines'}: {CHARTS[which]}"
+    st.plotly_chart(charts.CHARTS[which](shown, **more), key=f"timing_{which}", width="stretch", config=config, alt=alt)
     return chosen
 
 

@@ -1,0 +1,259 @@
+"""CPU against GPU (Plotly): time, how many times faster, rate and limits, each against the length or the operations a byte.
+
+What was measured, recorded and published never looks alike. Measured here: a solid line with filled marks. Recorded elsewhere:
+dashed, filled marks. Published: dotted, marks of thin strokes, and colours that nothing timed has. With the way there and
+back a line is dashed and dotted, and fainter. A limit is thinner, without marks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import log10
+from textwrap import wrap
+from typing import Any
+
+import plotly.graph_objects as go
+
+from attention.charts.theme import HIDDEN
+from attention.charts.timing_look import COLORS
+from attention.charts.timing_marks import FAINT, FONT, LEGEND, ROW, WIDTH, hovered, named
+from attention.timing import rivals, verdict
+from attention.timing.implementations import IMPLEMENTATIONS
+from attention.timing.published import DATA_SHEETS, LENGTHS
+from attention.timing.rivals import MEASURED, PUBLISHED, RECORDED, Point, Rival
+from attention.timing.verdict import Ratio
+from attention.timing.versus import METHODS, Versus
+
+HEIGHT = 360  # pixels, without its legend
+DASHES = {MEASURED: "solid", RECORDED: "dash", PUBLISHED: "dot"}
+CARRIED = "longdashdot"
+FAINTER = 0.7  # marks that no line goes through
+PAPERS = {"H100": "#b34d9a", "A100": "#808000", "H200": "#6f7ad6"}  # apart from COLORS, and seen on both grounds
+THIN = ("asterisk", "cross-thin", "x-thin", "y-up", "y-down", "hash", "line-ns", "y-left", "y-right")
+SHEETS = PAPERS | {"T4": "#767b86", "L4": "#7d6f64", "RTX 4090": "#2a9d8f"}
+FILLED = ("diamond", "square", "triangle-up", "pentagon")  # of GPUs that were timed; a CPU's is a circle
+Y = {"time": "seconds a call", "times faster": "times as fast as the CPU", "rate": "operations a second"}
+ENDS = {"time": (5e-5, 30.0), "times faster": (0.7, 2e4), "rate": (2e10, 1.2e15), "limits": (2e10, 1.2e15)}
+LEFT_OUT = {"without": ("moved",), "with": ("alone",), "without and with": ()}
+WITH = ", with the way there and back"
+
+
+@dataclass(frozen=True)
+class Mark:
+    """Where a point stands in a picture, and what is said beside the pointer."""
+
+    point: Point
+    x: float
+    y: float | None
+    said: str
+
+
+def figure(versus: Versus, cpu: Rival | None, gpus: Sequence[Rival]) -> go.Figure:
+    """The picture that was chosen."""
+    found = go.Figure()
+    PICTURES[versus.picture](found, versus, cpu, gpus)
+    _laid_out(found, versus, [*([cpu] if cpu else []), *gpus])
+    return found
+
+
+def _time(found: go.Figure, versus: Versus, cpu: Rival | None, gpus: Sequence[Rival]) -> None:
+    if cpu:
+        _band(found, cpu)
+        _line(found, cpu, gpus, [Mark(point, point.length, point.seconds, _said(point)) for point in cpu.points])
+    for gpu in gpus:
+        timed = [point for point in gpu.points if point.seconds is not None]
+        if versus.transfer != "with":
+            _line(found, gpu, gpus, [Mark(point, point.length, point.seconds, _said(point)) for point in timed])
+        if versus.transfer != "without":
+            _line(found, gpu, gpus, [_whole(point) for point in timed], carried=True)
+
+
+def _whole(point: Point) -> Mark:
+    """A time with that of the way there and back."""
+    seconds = (point.seconds or 0.0) + point.moved
+    return Mark(point, point.length, seconds, f"{seconds * 1e3:.3g} ms, {point.moved * 1e3:.3g} of them on the way")
+
+
+def _times_faster(found: go.Figure, versus: Versus, cpu: Rival | None, gpus: Sequence[Rival]) -> None:
+    if cpu is None:
+        return
+    for gpu in gpus:
+        against = f"{gpu.dtype} against {cpu.dtype}"
+        for name in ("alone", "moved"):
+            if name not in LEFT_OUT[versus.transfer]:
+                marks = [_ratio(gpu, each, getattr(each, name), against) for each in verdict.ratios(cpu, gpu)]
+                _line(found, gpu, gpus, marks, name == "moved", f", against {cpu.dtype} on the CPU")
+    found.add_hline(y=1, line={"width": 1, "dash": "dot", "color": "gray"})
+
+
+def _ratio(gpu: Rival, ratio: Ratio, times: float, against: str) -> Mark:
+    """The mark of a ratio, as sure as both of its times are."""
+    at = gpu.at(ratio.length)
+    unsure = at.unsure if at else False
+    point = Point(ratio.length, None, 0.0, unsure=unsure, settled=ratio.settled, firm=ratio.firm)
+    return Mark(point, ratio.length, times, f"{times:.3g} times, {against}")
+
+
+def _rate(found: go.Figure, versus: Versus, cpu: Rival | None, gpus: Sequence[Rival]) -> None:
+    for rival in [*([cpu] if cpu else []), *gpus]:
+        _line(found, rival, gpus, [Mark(point, point.length, point.rate, _said(point)) for point in rival.points])
+
+
+def _limits(found: go.Figure, versus: Versus, cpu: Rival | None, gpus: Sequence[Rival]) -> None:
+    every = [rival for rival in [*([cpu] if cpu else []), *gpus] if not rival.setting]
+    ends = [rivals.intensity(n, versus) for n in rivals.lengths(every)]
+    names = versus.gpus or tuple(dict.fromkeys(rival.device for rival in every if rival.device in DATA_SHEETS))
+    for name in names:
+        sheet = DATA_SHEETS[name]
+        note = f", {sheet.note}" if sheet.note else ""
+        label = f"{sheet.name}, limit by its data sheet (fp16, dense{note})"
+        _roof(found, label, (sheet.operations, sheet.traffic), ends, SHEETS[name], "dashdot")
+    if cpu and cpu.peaks:
+        label = f"{cpu.device}, limit as {cpu.whence} ({cpu.dtype})"
+        _roof(found, label, cpu.peaks, ends, look(cpu, ())["color"], DASHES[cpu.kind])
+    for rival in every:
+        at = [rivals.intensity(point.length, versus) for point in rival.points]
+        marks = [Mark(point, x, point.rate, _said(point)) for x, point in zip(at, rival.points, strict=True)]
+        _line(found, rival, gpus, marks)
+
+
+def _roof(found: go.Figure, label: str, limit: tuple[float, float], ends: list[float], color: str, dash: str) -> None:
+    """A limit: on the slope by its bytes a second, on the ceiling by its operations."""
+    ceiling, slope = limit
+    xs = sorted({min(ends) / 4, ceiling / slope, max(ends) * 2})
+    found.add_scatter(
+        x=xs,
+        y=[min(ceiling, slope * x) for x in xs],
+        name=named(label),
+        mode="lines",
+        line={"color": color, "width": 1.5, "dash": dash},
+        hovertemplate=f"{hovered(label)}<br>{ceiling / 1e12:,.4g} TFLOP/s, {slope / 1e9:,.4g} GB/s<extra></extra>",
+    )
+
+
+PICTURES: dict[str, Callable[[go.Figure, Versus, Rival | None, Sequence[Rival]], None]] = {
+    "time": _time,
+    "times faster": _times_faster,
+    "rate": _rate,
+    "limits": _limits,
+}
+
+
+def look(rival: Rival, gpus: Sequence[Rival], carried: bool = False) -> dict[str, Any]:
+    """Colour, dash and mark of a line, by what it is and whence it is known."""
+    dash = CARRIED if carried else DASHES[rival.kind]
+    if rival.kind == PUBLISHED:
+        symbol = f"{THIN[METHODS.index(rival.method)]}-open"
+        return {"color": PAPERS.get(rival.device, HIDDEN), "dash": dash, "symbol": symbol}
+    names = list(IMPLEMENTATIONS)
+    at = names.index(rival.method) if rival.method in names else len(names)
+    timed = [gpu for gpu in gpus if gpu.kind != PUBLISHED]
+    symbol = FILLED[timed.index(rival) % len(FILLED)] if rival in timed else "circle"
+    return {"color": COLORS[at % len(COLORS)], "dash": dash, "symbol": symbol}
+
+
+def _line(
+    found: go.Figure,
+    rival: Rival,
+    gpus: Sequence[Rival],
+    marks: Sequence[Mark],
+    carried: bool = False,
+    more: str = "",
+) -> None:
+    """A line through what is firm, and its marks; faint ones by themselves where no line goes."""
+    looks, label = look(rival, gpus, carried), rival.label + more + WITH * carried
+    firm, loose = ([mark for mark in marks if mark.point.firm is kind] for kind in (True, False))
+    if firm:
+        opacity = 0.75 if carried else 1.0
+        found.add_scatter(**_drawn(rival, firm, looks, label), mode="lines+markers", opacity=opacity)
+    if loose:
+        found.add_scatter(**_drawn(rival, loose, looks, label), mode="markers", opacity=FAINTER, showlegend=not firm)
+
+
+def _drawn(rival: Rival, marks: Sequence[Mark], looks: dict[str, Any], label: str) -> dict[str, Any]:
+    """Where marks stand, how they look (open where a time did not settle) and what is said beside the pointer."""
+    color, published = looks["color"], rival.kind == PUBLISHED
+    symbols = [looks["symbol"] + ("" if mark.point.settled or published else "-open") for mark in marks]
+    edge = {"width": 2 if published else 0, "color": color}
+    return {
+        "x": [mark.x for mark in marks],
+        "y": [mark.y for mark in marks],
+        "name": named(label),
+        "legendgroup": label,
+        "line": {"color": color, "width": 2, "dash": looks["dash"]},
+        "marker": {"symbol": symbols, "size": 9, "color": color, "line": edge},
+        "customdata": [[f"{mark.point.length:,}", "<br>".join(map(hovered, _told(rival, mark)))] for mark in marks],
+        "hovertemplate": f"{hovered(label)}<br>%{{customdata[0]}} tokens<br>%{{customdata[1]}}<extra></extra>",
+    }
+
+
+def _told(rival: Rival, mark: Mark) -> list[str]:
+    point = mark.point
+    notes = ["its label was read through a legend *"] if point.unsure else []
+    notes += [] if point.settled else ["did not settle: too few calls, or too far apart"]
+    return [mark.said, *notes, rival.place, *([f"of other sizes: {rival.setting}"] if rival.setting else [])]
+
+
+def _said(point: Point) -> str:
+    rate = f"{point.rate / 1e12:,.4g} TFLOP/s"
+    return f"{point.seconds * 1e3:,.3g} ms, {rate}" if point.seconds is not None else rate
+
+
+def _band(found: go.Figure, cpu: Rival) -> None:
+    """The area between the quartiles of what was timed."""
+    firm = [(point.length, point.quartiles) for point in cpu.points if point.quartiles and point.firm]
+    if not firm:
+        return
+    xs = [length for length, _ in firm]
+    found.add_scatter(
+        x=[*xs, *reversed(xs)],
+        y=[*(ends[1] for _, ends in firm), *(ends[0] for _, ends in reversed(firm))],
+        showlegend=False,
+        fill="toself",
+        fillcolor=look(cpu, ())["color"],
+        opacity=FAINT,
+        line={"width": 0},
+        mode="lines",
+        hoverinfo="skip",
+    )
+
+
+def _laid_out(found: go.Figure, versus: Versus, every: Sequence[Rival]) -> None:
+    """Axes that stay where they are whatever is chosen, unless a point lies beyond."""
+    names = dict.fromkeys(trace.name for trace in _traces(found) if trace.showlegend is not False and trace.name)
+    rows = sum(len(wrap(name.replace("<br>", " "), WIDTH)) for name in names)
+    found.update_layout(
+        font={"family": FONT},
+        height=HEIGHT + ROW * rows,
+        margin={"t": 10, "b": 10, "l": 10, "r": 10},
+        legend=LEGEND,
+        hovermode="closest",
+    )
+    found.update_xaxes(type="log", **_across(versus, every))
+    unit = {"time": {"ticksuffix": "s"}, "times faster": {}}.get(versus.picture, {"ticksuffix": "FLOP/s"})
+    form = ",~g" if versus.picture == "times faster" else "~s"
+    title = Y.get(versus.picture, Y["rate"])
+    found.update_yaxes(type="log", title=title, dtick=1, tickformat=form, range=_ends(found, versus.picture), **unit)
+
+
+def _across(versus: Versus, every: Sequence[Rival]) -> dict[str, Any]:
+    """The axis of lengths, or of operations a byte."""
+    if versus.picture == "limits":
+        least, most = (rivals.intensity(n, versus) for n in (LENGTHS[0], LENGTHS[-1]))
+        reach = [log10(least / 4), log10(most * 2)]
+        return {"title": "operations a byte", "dtick": 1, "tickformat": ",", "range": reach}
+    shown = rivals.lengths(every if versus.picture == "rate" else ())
+    ticks = {"tickvals": shown, "ticktext": [f"{n:,}" for n in shown]}
+    return {"title": "length (tokens)", "range": [log10(shown[0]) - 0.08, log10(shown[-1]) + 0.08], **ticks}
+
+
+def _ends(found: go.Figure, picture: str) -> list[float]:
+    """Logarithms of the least and the greatest of the axis."""
+    ys = [y for trace in _traces(found) for y in (trace.y if trace.y is not None else ()) if y]
+    low, high = ENDS[picture]
+    return [log10(min([low, *ys])), log10(max([high, *(y * 1.3 for y in ys)]))]
+
+
+def _traces(found: go.Figure) -> list[Any]:
+    return list(found.data)

@@ -1,0 +1,237 @@
+"""The lines of CPU against GPU: what was measured here, recorded elsewhere and published, at one setting.
+
+That setting is the one of the papers: 16,384 tokens in all, 2,048 channels in all heads. Operations are counted for every line by
+their convention, so that rates compare. Of what was timed with other sizes rates are shown, and no times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import groupby
+
+from attention.timing.published import (
+    BUSES,
+    LENGTHS,
+    TOKENS,
+    WIDTH,
+    Series,
+    operations,
+    series,
+    together,
+)
+from attention.timing.recordings import Timing
+from attention.timing.versus import FASTEST, Versus
+
+MEASURED, RECORDED, PUBLISHED = "measured here", "recorded", "published"
+NEAR = 4096  # tokens at which methods are compared, and of which the answer speaks
+FUSED = ("SDPA", "flex_attention")  # how the implementations begin that no weights come from, as the papers' don't
+NEARBY = 0.1  # of the median, between quartiles through which a line goes
+BYTES = 2  # of a number on a GPU: fp16 and bf16
+ADDED = "forward and backward timed apart, and added"
+
+
+@dataclass(frozen=True)
+class Point:
+    """One length: seconds a call (None: of other sizes than the others'), operations a second, and where between these lie.
+
+    `moved`: seconds on the way to the GPU and back. `unsure`: its label was read through a legend. `settled`: see `Timing`;
+    `firm`: its quartiles are near each other, be they of few calls, so that a line may go through it.
+    """
+
+    length: int
+    seconds: float | None
+    rate: float
+    moved: float = 0.0
+    quartiles: tuple[float, float] | None = None
+    unsure: bool = False
+    settled: bool = True
+    firm: bool = True
+
+
+@dataclass(frozen=True)
+class Rival:
+    """A line: on which device, computed how, of which numbers, whence it is known (`kind`) and where that stands (`place`).
+
+    `peaks`: operations and bytes a second that were measured at best. `failed`: lengths at which it ran out of memory.
+    """
+
+    kind: str
+    device: str
+    method: str
+    dtype: str
+    place: str
+    points: tuple[Point, ...]
+    address: str = ""
+    setting: str = ""
+    peaks: tuple[float, float] | None = None
+    failed: tuple[int, ...] = ()
+
+    @property
+    def brackets(self) -> str:
+        """What a number of it needs beside it: numbers, method, and whence it is known."""
+        return f"{self.dtype}, {self.method}, {self.whence.partition(' (')[0]}"
+
+    @property
+    def whence(self) -> str:
+        """Measured, recorded with its day, or published."""
+        return self.kind if self.kind == PUBLISHED else self.place
+
+    @property
+    def label(self) -> str:
+        """What it is called in charts and tables."""
+        return f"{self.device}: {self.method}, {self.dtype}, {self.whence}"
+
+    def at(self, length: int) -> Point | None:
+        """Its point of a length, where it has one with a time."""
+        return next((point for point in self.points if point.length == length and point.seconds is not None), None)
+
+
+def cpu(versus: Versus, timings: Iterable[Timing]) -> Rival | None:
+    """The CPU's line: what was measured here goes before what was recorded, in the order in which it comes."""
+    found = [each for each in alike(versus, timings) if each.device == "cpu"]
+    found = [each for each in found if each.implementation == "SDPA" and each.dtype == versus.cpu_dtype]
+    return next(iter(sorted(_lines(found), key=lambda rival: rival.kind != MEASURED)), None)
+
+
+def gpus(versus: Versus, timings: Iterable[Timing]) -> list[Rival]:
+    """The GPUs' lines: those that were measured or recorded, then those that were published."""
+    found = [each for each in alike(versus, timings) if each.device != "cpu"]
+    timed = [each for each in found if each.implementation.startswith(FUSED)]
+    return [*_best(sorted(_lines(timed), key=lambda rival: rival.kind != MEASURED)), *_published(versus)]
+
+
+def alike(versus: Versus, timings: Iterable[Timing]) -> list[Timing]:
+    """The timings that came to a time at the sizes, the mask and the pass of the picture."""
+    return [
+        timing
+        for timing in timings
+        if timing.error is None
+        and timing.batch * timing.length == TOKENS
+        and timing.heads * timing.d_head == WIDTH
+        and (str(timing.d_head), timing.mask, timing.passes) == (versus.d_head, versus.mask, versus.work)
+    ]
+
+
+def _lines(timings: list[Timing]) -> list[Rival]:
+    def kind(timing: Timing) -> tuple[str, ...]:
+        return timing.origin, timing.implementation, timing.dtype
+
+    order = {kind(timing): at for at, timing in reversed(list(enumerate(timings)))}
+    by_line = sorted(timings, key=lambda timing: (order[kind(timing)], timing.length))
+    return [_line(list(line)) for _, line in groupby(by_line, kind)]
+
+
+def _line(timings: list[Timing]) -> Rival:
+    first = timings[0]
+    threads = f", {first.threads} thread{'s' * (first.threads != 1)}" if first.device == "cpu" else ""
+    peaks = [
+        (each.peak_operations, each.peak_traffic) for each in timings if each.peak_operations and each.peak_traffic
+    ]
+    place = f"{RECORDED} {first.day} ({first.source})" if first.source else f"{MEASURED} {first.day}"
+    return Rival(
+        RECORDED if first.source else MEASURED,
+        first.device_name + threads,
+        first.implementation,
+        first.dtype,
+        place,
+        tuple(_point(timing) for timing in timings),
+        peaks=(max(each[0] for each in peaks), max(each[1] for each in peaks)) if peaks else None,
+    )
+
+
+def _point(timing: Timing) -> Point:
+    spread = timing.spread
+    count = operations(timing.length, timing.batch, WIDTH, timing.mask == "causal", timing.passes != "forward")
+    return Point(
+        timing.length,
+        timing.seconds,
+        count / timing.seconds,
+        timing.to_device + timing.from_device,
+        (spread.lower, spread.upper) if spread.banded else None,
+        settled=timing.settled,
+        firm=timing.settled or (spread.banded and spread.upper - spread.lower <= NEARBY * spread.median),
+    )
+
+
+def _best(found: list[Rival]) -> list[Rival]:
+    """Of each device and kind the line that was fastest."""
+    kept: dict[tuple[str, str], Rival] = {}
+    for rival in found:
+        key = rival.device, rival.place
+        kept[key] = max(kept.get(key, rival), rival, key=_fast)
+    return list(kept.values())
+
+
+def _fast(rival: Rival) -> float:
+    """Operations a second at the length at which lines are compared, or at the longest that it has."""
+    return next((each.rate for each in rival.points if each.length == NEAR), rival.points[-1].rate)
+
+
+def _published(versus: Versus) -> list[Rival]:
+    found = [_printed(each, versus) for each in series() if _asked(each, versus)]
+    if versus.method == FASTEST:
+        names = dict.fromkeys((rival.device, rival.setting) for rival in found)
+        found = [max((each for each in found if (each.device, each.setting) == name), key=_fast) for name in names]
+    return sorted(found, key=_fast, reverse=True)
+
+
+def _asked(each: Series, versus: Versus) -> bool:
+    """Is it of the mask, the pass, the method and the GPUs of the picture? What was timed apart counts as its forward."""
+    right = each.printed.passes == versus.work or (each.printed.setting and each.printed.passes == "forward")
+    method = versus.method in (FASTEST, each.method)
+    gpu = not versus.gpus or each.printed.gpu in versus.gpus
+    return bool(right and method and gpu and (each.mask, str(each.d_head)) == (versus.mask, versus.d_head))
+
+
+def _printed(each: Series, versus: Versus) -> Rival:
+    printed, rates, place = each.printed, each.rates, each.printed.place
+    if printed.passes != versus.work:
+        rates, place = together(each, _backward(each)), f"{place}, {ADDED}"
+    points = [_figure(each, n, rate, versus) for n, rate in rates.items() if rate is not None]
+    failed = tuple(n for n, rate in rates.items() if rate is None)
+    return Rival(
+        PUBLISHED,
+        printed.gpu,
+        each.method,
+        printed.dtype,
+        place,
+        tuple(points),
+        printed.address,
+        printed.setting,
+        failed=failed,
+    )
+
+
+def _backward(forward: Series) -> Series:
+    """What was timed of the backward pass beside this forward pass."""
+    return next(
+        each
+        for each in series()
+        if each.printed.passes == "backward"
+        and (each.printed.gpu, each.mask, each.d_head, each.method)
+        == (forward.printed.gpu, forward.mask, forward.d_head, forward.method)
+    )
+
+
+def _figure(each: Series, length: int, rate: float, versus: Versus) -> Point:
+    apart = bool(each.printed.setting)
+    moved = 0.0 if apart else carried(versus.work) / BUSES[versus.bus]
+    return Point(length, None if apart else each.seconds(length), rate * 1e12, moved, unsure=length in each.unsure)
+
+
+def carried(work: str) -> float:
+    """Bytes to the GPU and back: queries, keys and values there; the output back, or three gradients in its place."""
+    return float((3 + (1 if work == "forward" else 3)) * TOKENS * WIDTH * BYTES)
+
+
+def intensity(length: int, versus: Versus) -> float:
+    """Operations for each byte that must move in the GPU's own memory: every input and every result once, of two bytes."""
+    learns = versus.work != "forward"
+    least = (12 if learns else 4) * length * WIDTH * BYTES
+    return operations(length, 1, WIDTH, versus.mask == "causal", learns) / least
+
+
+def lengths(rivals: Iterable[Rival]) -> list[int]:
+    """Every length that a line has, and those of the papers."""
+    return sorted({*LENGTHS, *(point.length for rival in rivals for point in rival.points)})

@@ -1,0 +1,184 @@
+"""What CPU against GPU comes to: how many times faster, in one sentence, and every number in a table with its place.
+
+A ratio is said with the numbers (dtypes) of both. What was published enters no fit and no crossover: of it only those lengths
+are spoken of that were published. Where the GPU begins to pay is said of timings alone (`comparison.crossover`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from attention.timing import comparison, rivals
+from attention.timing.published import BUSES
+from attention.timing.recordings import Timing
+from attention.timing.rivals import FUSED, MEASURED, NEAR, PUBLISHED, Point, Rival
+from attention.timing.versus import Versus
+
+SPELT = r"[AEFHILMNORSX](?![a-z])|[AEIO]"  # how a name begins before which one says "an"
+MASKS = {"causal": "causal", "full": "no mask"}
+NOT_KNOWN = (
+    "Where a GPU begins to pay lies at less work than was published. A recording of a GPU tells: “Recordings”, below."
+)
+WORKS = {"forward": "a forward pass", "forward + backward": "a forward and a backward pass"}
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """How many times as fast as the CPU the GPU is at one length, without and with the way there and back.
+
+    `settled`, `firm`: are both times?
+    """
+
+    length: int
+    alone: float
+    moved: float
+    settled: bool = True
+    firm: bool = True
+
+
+def ratios(cpu: Rival, gpu: Rival) -> list[Ratio]:
+    """At each length of which both have a time."""
+    found: list[Ratio] = []
+    for point in gpu.points:
+        base = cpu.at(point.length)
+        if point.seconds is not None and base is not None and base.seconds is not None:
+            whole = point.seconds + point.moved
+            both = point.settled and base.settled, point.firm and base.firm
+            found.append(Ratio(point.length, base.seconds / point.seconds, base.seconds / whole, *both))
+    return found
+
+
+def answer(cpu: Rival | None, gpus: list[Rival], versus: Versus) -> str:
+    """The page's headline, answered in a sentence or two; what is missing where it can't be."""
+    found = next(((gpu, said) for gpu in gpus if cpu and (said := ratios(cpu, gpu))), None)
+    if cpu is None or found is None:
+        return _missing(cpu, gpus, versus)
+    gpu, every = found
+    at = next((each for each in every if each.length == NEAR), every[-1])
+    here, there = cpu.at(at.length), gpu.at(at.length)
+    seconds = f"{_time(there.seconds)} against {_time(here.seconds)}" if here and there else ""
+    seconds += "" if at.firm else " (timed too few times to be sure)"
+    return (
+        f"At {at.length:,} tokens, {MASKS[versus.mask]}, d_head {versus.d_head}, {_article(gpu.device)} ({gpu.brackets}) "
+        f"is {times(at.alone)} times as fast as {_cpu(cpu)}: {seconds} for {WORKS[versus.work]}. "
+        f"Where data must travel there and back {_road(gpu, versus)}, {times(at.moved)} times are left. {pays(every)}"
+    )
+
+
+def pays(every: list[Ratio]) -> str:
+    """At which of the lengths that both have the GPU is faster, and of no others."""
+    over = f"{every[0].length:,} to {every[-1].length:,} tokens" if len(every) > 1 else f"{every[0].length:,} tokens"
+    slow, late = ([each.length for each in every if getattr(each, name) < 1] for name in ("alone", "moved"))
+    if not late:
+        return f"The GPU pays at every length that both have: {over}."
+    if not slow:
+        return f"The GPU pays at every length that both have ({over}), but with the travel not at {_named(late)}."
+    return f"Of {over}, the GPU is slower at {_named(slow)}, and with the travel at {_named(late)}."
+
+
+def crossing(versus: Versus, timings: Iterable[Timing]) -> str:
+    """Where a GPU begins to pay, by what was timed of both under this mask and in this pass; else where that could come from.
+
+    At the sizes of the picture, or else at those at which both were timed, which are said then.
+    """
+    fused = [
+        timing
+        for timing in timings
+        if timing.implementation.startswith(FUSED) and (timing.mask, timing.passes) == (versus.mask, versus.work)
+    ]
+    if said := comparison.crossovers(rivals.alike(versus, fused)):
+        return said[0]
+    for sizes in dict.fromkeys(map(_sizes, fused)):
+        if said := comparison.crossovers(timing for timing in fused if _sizes(timing) == sizes):
+            return f"Of other sizes ({', '.join(sizes)}): {said[0]}"
+    return NOT_KNOWN
+
+
+def _sizes(timing: Timing) -> tuple[str, ...]:
+    return timing.batching, f"{timing.heads} heads", f"d_head {timing.d_head}"
+
+
+def columns(cpu: Rival | None, gpus: list[Rival]) -> dict[str, list]:
+    """Every number of the picture, a list for each column of a table, with its place."""
+    rows = [_row(rival, point, cpu) for rival in ([cpu] if cpu else []) + gpus for point in rival.points]
+    rows += [_row(rival, n, cpu) for rival in gpus for n in rival.failed]
+    return {name: [row[name] for row in rows] for name in rows[0]} if rows else {}
+
+
+def _row(rival: Rival, at: Point | int, cpu: Rival | None) -> dict[str, object]:
+    point = None if isinstance(at, int) else at
+    length = at if isinstance(at, int) else at.length
+    known = {each.length: each for each in ratios(cpu, rival)} if cpu and rival is not cpu else {}
+    ratio = known.get(length)
+    against = f"{rival.dtype} against {cpu.dtype}" if cpu and ratio else ""
+    return {
+        "device": rival.device,
+        "method": rival.method,
+        "numbers": rival.dtype,
+        "known": rival.kind,
+        "tokens": length,
+        "ms": point.seconds * 1e3 if point and point.seconds is not None else None,
+        "TFLOP/s": point.rate / 1e12 if point else None,
+        "way there and back, ms": point.moved * 1e3 if point and point.moved else None,
+        "times as fast as the CPU": ratio.alone if ratio else None,
+        "with the way": ratio.moved if ratio else None,
+        "numbers of that": against,
+        "note": "; ".join(filter(None, (_note(rival, point), rival.setting))),
+        "place": rival.place,
+        "address": rival.address,
+    }
+
+
+def _note(rival: Rival, point: Point | None) -> str:
+    if point is None:
+        return "ran out of memory"
+    if point.unsure:
+        return "read through a legend"
+    return "" if point.settled else "did not settle"
+
+
+def _missing(cpu: Rival | None, gpus: list[Rival], versus: Versus) -> str:
+    """Why there is no ratio, and what to do."""
+    if cpu is None:
+        return (
+            f"No CPU was timed yet at this setting ({versus.cpu_dtype}, {versus.work}, {MASKS[versus.mask]}, d_head "
+            f"{versus.d_head}). “Set the sweep to this”, and then “Measure here”, below."
+        )
+    if not any(gpu.points for gpu in gpus):
+        return "Nobody has published this of these GPUs. Choose another method, or other GPUs."
+    return "What is known of these GPUs was timed with other sizes: it has rates alone. Look at Rate."
+
+
+def _road(gpu: Rival, versus: Versus) -> str:
+    if gpu.kind != PUBLISHED:
+        return "(as it was measured)"
+    gigabytes = BUSES[versus.bus] / 1e9
+    return f"({versus.bus}, assumed: {gigabytes:g} GB/s)"
+
+
+def _cpu(cpu: Rival) -> str:
+    return f"{'this' if cpu.kind == MEASURED else 'a'} CPU ({cpu.device}; {cpu.brackets})"
+
+
+def _article(name: str) -> str:
+    return f"{'an' if re.match(SPELT, name) else 'a'} {name}"
+
+
+def _named(lengths: list[int]) -> str:
+    *others, last = [f"{n:,}" for n in lengths]
+    return f"{', '.join(others)}{' and ' * bool(others)}{last} tokens"
+
+
+def times(ratio: float) -> str:
+    """A ratio with two digits, or three from a thousand on."""
+    if ratio >= 1000:
+        return f"{round(ratio, 2 - len(str(int(ratio)))):,.0f}"
+    return f"{ratio:.0f}" if ratio >= 10 else f"{ratio:.2g}"
+
+
+def _time(seconds: float | None) -> str:
+    if seconds is None:
+        return "unknown"
+    return f"{seconds:.2g} s" if seconds >= 1 else f"{seconds * 1e3:.2g} ms"

@@ -1,0 +1,108 @@
+"""CPU against GPU: the answer in a sentence, its picture, what is chosen about it, and its numbers with their places."""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from attention.charts import versus as charts
+from attention.timing import recordings, rivals, verdict
+from attention.timing.published import TOKENS, WIDTH
+from attention.timing.recordings import Timing
+from attention.timing.rivals import PUBLISHED
+from attention.timing.versus import METHODS, Timed, Versus, published
+from attention.ui.controls import knobs
+from attention.ui.session import page
+from attention.ui.words import plain
+
+NAMES = {"time": "Time", "times faster": "Times faster", "rate": "Rate", "limits": "Limits"}
+SETTING = "16,384 tokens in all (the longer, the fewer sequences), 2,048 channels in all heads"
+ABOUT = {
+    "time": "Seconds a call against the length, both axes logarithmic: the lower, the faster.",
+    "times faster": "The CPU's time over the GPU's, at each length of which both have one. Above one the GPU pays.",
+    "rate": "Operations a second against the length, for every line by the papers' count: 4 b h n² d forward, half of it "
+    "under a causal mask, 3.5 times that with the backward pass.",
+    "limits": "Operations a second against operations for each byte that must move (of two bytes a number), under what "
+    "each can do at best: memory's speed on the slope, products on the ceiling. A GPU's limits are by its data sheet.",
+}
+KEY = (
+    "Solid, filled: measured here. Dashed, filled: recorded on another machine. Dotted, thin strokes: published by others. An "
+    "open mark did not settle; through a faint one, timed too few times or too far apart, goes no line."
+)
+RATIO = re.compile(r"((?:[\d,]|\\\.)+ times)")
+MINE = (512, 1024, 2048, 4096)  # lengths that a CPU gets through within a minute or two
+FORMATS = {
+    name: st.column_config.NumberColumn(name, format="%.4g")
+    for name in ("ms", "TFLOP/s", "way there and back, ms", "times as fast as the CPU", "with the way")
+}
+
+
+def draw(timed: Timed, timings: list[Timing]) -> None:
+    """The whole of it, of the timings that there are."""
+    versus = timed.versus
+    cpu, gpus = rivals.cpu(versus, timings), rivals.gpus(versus, timings)
+    st.markdown(RATIO.sub(r"**\1**", plain(verdict.answer(cpu, gpus, versus))))
+    if cpu is None:
+        said = "Sets the controls at the side to the CPU of this picture; *Measure here* then measures."
+        st.button("Set the sweep to this", key="versus_sweep", on_click=page.change, kwargs=_like(versus), help=said)
+    _choices(timed)
+    _picture(versus, cpu, gpus)
+    _below(versus, cpu, gpus, timings)
+
+
+def _choices(timed: Timed) -> None:
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        knobs.segments("picture", timed, format_func=NAMES.__getitem__, width="content")
+        knobs.segments("mask", timed, width="content")
+        knobs.segments("d_head", timed, width="content")
+        knobs.segments("work", timed, width="content")
+        with st.popover("More"):
+            offered = [name for name in METHODS if published(name, timed.work)]
+            knobs.menu("method", timed, offered)
+            knobs.segments("cpu_dtype", timed)
+            knobs.pills("gpus", timed)
+            knobs.segments("transfer", timed)
+            knobs.menu("bus", timed)
+
+
+def _picture(versus: Versus, cpu: rivals.Rival | None, gpus: list[rivals.Rival]) -> None:
+    camera = {"format": "png", "filename": "attention-cpu-against-gpu", "scale": 2}
+    config = {"displaylogo": False, "displayModeBar": "hover", "toImageButtonOptions": camera}
+    alt = f"Lines: {ABOUT[versus.picture]} {verdict.answer(cpu, gpus, versus)}"
+    figure = charts.figure(versus, cpu, gpus)
+    if not figure.data:
+        st.info("There is nothing to divide: it takes a time of a CPU and one of a GPU.", icon=":material/info:")
+        return
+    st.plotly_chart(figure, key="versus_chart", width="stretch", config=config, alt=alt)
+
+
+def _below(versus: Versus, cpu: rivals.Rival | None, gpus: list[rivals.Rival], timings: list[Timing]) -> None:
+    """What the picture shows, where the crossing is, and the numbers."""
+    apart = [gpu for gpu in gpus if gpu.setting]
+    other = f" {apart[0].device}: {apart[0].setting}, so it has rates alone." if apart else ""
+    st.caption(f"{ABOUT[versus.picture]} {KEY} At one setting: {SETTING}.{other}")
+    st.caption(plain(verdict.crossing(versus, timings)))
+    with st.expander("The numbers, and where each stands"):
+        table: dict[str, Any] = verdict.columns(cpu, gpus)
+        st.dataframe(
+            pd.DataFrame(table),
+            hide_index=True,
+            key="versus_table",
+            column_config=FORMATS | {"address": st.column_config.LinkColumn("address")},
+        )
+        if any(gpu.kind == PUBLISHED for gpu in gpus):
+            st.caption("Published figures are given as they were printed, and were not measured by this app.")
+        csv = partial(recordings.sheet, table)
+        st.download_button("CSV", csv, "cpu-against-gpu.csv", "text/csv", key="versus_csv", on_click="ignore")
+
+
+def _like(versus: Versus) -> dict[str, Any]:
+    """A sweep of this picture's CPU."""
+    heads = WIDTH // int(versus.d_head)
+    kinds = {"masks": (versus.mask,), "passes": (versus.work,), "dtypes": (versus.cpu_dtype,)}
+    sizes = {"lengths": MINE, "heads": (heads,), "d_heads": (int(versus.d_head),), "tokens": TOKENS}
+    return {**kinds, **sizes, "implementations": ("SDPA",)}
