@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from urllib.parse import urlencode
 
 import streamlit as st
-from streamlit.errors import StreamlitAPIException
 
-from attention.codec import EDITIONS, to_query
+from attention.codec import NEWEST, to_query
 from attention.examples import EXAMPLES, Example, Tour
-from attention.settings import EDITION
-from attention.ui import compute
+from attention.ui import compute, onward
 from attention.ui.words import plain
 
 IN_A_ROW = 3
 # What it shows is said beside it, so nobody needs to hear of it; `st.image` has no word for that.
 PICTURE = '<img alt="" width="96" height="96" style="display: block" src="data:image/png;base64,{}">'
-NEWEST = {EDITION: str(len(EDITIONS))}  # the defaults, whatever the page of this link has shown before
 
 
 def view(tour: Tour) -> None:
@@ -40,8 +36,5 @@ def _card(name: str, example: Example) -> None:
         st.html(PICTURE.format(b64encode(compute.examples.picture(name)).decode()), width="content")
         st.markdown(f"**{plain(example.title)}**  \n{plain(example.says)}")
     st.caption(f"Ask: {plain(example.asks)}")
-    label, query = f"Open on {example.page.capitalize()}", to_query(example.config) or NEWEST
-    try:
-        st.page_link(f"pages/{example.page}.py", label=label, icon=":material/arrow_forward:", query_params=query)
-    except StreamlitAPIException:  # the page by itself, without the menu that knows the others
-        st.markdown(f"[{label}](/{example.page}?{urlencode(query)})")
+    query = to_query(example.config) or NEWEST
+    onward.way(example.page, f"Open on {example.page.capitalize()}", query, ":material/arrow_forward:")
