@@ -24,10 +24,16 @@ OF_CONFIGS = [page for page in FILES if page not in OTHERS]
 NEEDS = {"steps": {"x", "projections"}, "implementations": {"x", "projections"}}
 
 
+def step_of(page: str, setting: object) -> Step:
+    step = next_step(page, setting)
+    assert step, page
+    return step
+
+
 def test_every_page_has_a_next_step_to_a_page_that_there_is():
     assert ONWARD.keys() == {*FILES}
     for page in FILES:
-        step = next_step(page, OTHERS.get(page, Config()))
+        step = step_of(page, OTHERS.get(page, Config()))
         assert (
             step.page in {*FILES} - {page}
             and step.label.startswith("Next: ")
@@ -39,7 +45,7 @@ def test_the_steps_lead_through_every_page():
     """Whoever follows them from the first page sees all."""
     seen, at, config = ["heads"], "heads", Config()
     for _ in range(10):
-        step = next_step(at, OTHERS.get(at, config))
+        step = step_of(at, OTHERS.get(at, config))
         at, config = step.page, from_query(step.query)[0] if step.query else config
         seen.append(at)
     assert {*seen} == {*FILES}
@@ -49,7 +55,7 @@ def test_the_steps_lead_through_every_page():
 @given(config=configs())
 def test_a_step_keeps_every_setting_but_the_one_that_it_is_about(config):
     for page in OF_CONFIGS:
-        step = next_step(page, config)
+        step = step_of(page, config)
         if step.page in OTHERS:
             assert step.query == {}, "other settings: an empty link keeps what is set"
             continue
@@ -60,21 +66,21 @@ def test_a_step_keeps_every_setting_but_the_one_that_it_is_about(config):
 
 
 def test_a_step_that_sets_something_back_to_its_default_says_so_in_its_link():
-    step = next_step("heads", Config(topic="scaling"))
+    step = step_of("heads", Config(topic="scaling"))
     assert step.query and from_query(step.query) == (Config(), [])
 
 
 @pytest.mark.parametrize("source", SOURCES)
 @pytest.mark.parametrize("page", OF_CONFIGS)
 def test_a_step_leads_nowhere_where_the_source_has_nothing_to_show(page, source):
-    step = next_step(page, Config.of(source))
+    step = step_of(page, Config.of(source))
     assert has(source) >= NEEDS.get(step.page, set())
 
 
 def test_a_step_is_about_what_is_set():
-    assert "square root" in next_step("heads", Config(scale="none")).says
-    assert "head 3" in next_step("heads", Config(head=3)).says
-    assert "over 65,536 tokens" in next_step("heads", Config(tokens=65_536, heads=4, d_model=256)).says
+    assert "square root" in step_of("heads", Config(scale="none")).says
+    assert "head 3" in step_of("heads", Config(head=3)).says
+    assert "over 65,536 tokens" in step_of("heads", Config(tokens=65_536, heads=4, d_model=256)).says
 
 
 @pytest.mark.parametrize("page", FILES)
@@ -86,7 +92,7 @@ def test_every_page_ends_with_its_step(page):
     assert not test.exception
     last = test.get("page_link")[-1].proto
     assert last.label.replace("\\", "").startswith("Next: ")
-    step = next_step(page, OTHERS.get(page, Config(tokens=9, mask="window")))
+    step = step_of(page, OTHERS.get(page, Config(tokens=9, mask="window")))
     assert dict(parse_qsl(last.query_string)) == step.query and last.page.strip("/") in (step.page, "root", "")
 
 

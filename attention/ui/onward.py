@@ -45,15 +45,15 @@ def way(page: str, label: str, query: Mapping[str, str], icon: str | None = None
         st.link_button(label, f"/{path}?{urlencode(query)}" if query else f"/{path}", type="tertiary")
 
 
-def next_step(page: str, setting: Any) -> Step:
-    """The step from a page under its settings."""
-    return ONWARD[page](setting)
+def next_step(page: str, setting: Any) -> Step | None:
+    """The step from a page under its settings; None from a page that has none, as one of a test."""
+    return ONWARD[page](setting) if page in ONWARD else None
 
 
 def draw(page: str, setting: Any) -> None:
     """The step from a page, as a line with a link."""
-    step = next_step(page, setting)
-    way(step.page, plain(step.label), step.query)
+    if step := next_step(page, setting):
+        way(step.page, plain(step.label), step.query)
 
 
 def _to(page: str, says: str, config: Config, **changed: Any) -> Step:

@@ -77,12 +77,13 @@ def test_on_a_phone_other_pages_are_in_sight_and_the_settings_a_tap_away(visit):
     assert all(tab.page.evaluate(UNDER, [x, 300]) for x in (3, 20, 200, 387)), "nothing lies over the page"
     pages.filter(has_text="Softmax").click()
     tab.page.wait_for_url(f"**/softmax?{EDITION}&temperature=2.0")
+    expect(tab.page.get_by_role("link", name="Next: ")).to_contain_text("→ Masks")
     tab.still()
     tab.page.get_by_test_id("stExpandSidebarButton").click()
-    expect(tab.slider("tokens")).to_be_in_viewport()
+    expect(tab.widget("tokens")).to_be_in_viewport()
     expect(pages.filter(has_text="Timing")).to_be_in_viewport()
     tab.page.get_by_test_id("stSidebarCollapseButton").get_by_role("button").click()
-    expect(tab.slider("tokens")).not_to_be_in_viewport()
+    expect(tab.widget("tokens")).not_to_be_in_viewport()
 
 
 def test_on_a_phone_the_page_that_one_is_on_is_in_sight_in_the_menu(visit):

@@ -23,8 +23,8 @@ def implied(before: Mapping[str, Any], now: Mapping[str, Any]) -> tuple[dict[str
     The text is what they want to see: where the tokens come from elsewhere, they come from its words now. What was moved
     in the same moment stays as it was moved.
     """
-    if now["text"] == before["text"]:
-        return {}, []
+    if now["text"] == before["text"] or not all(isinstance(now[name], str) for name in ("text", "input")):
+        return {}, []  # or no text at all, which is refused where values are checked
     text, notes = kept(now["text"])
     found: dict[str, Any] = {"text": text}
     if now["source"] == before["source"]:
@@ -32,7 +32,7 @@ def implied(before: Mapping[str, Any], now: Mapping[str, Any]) -> tuple[dict[str
     if now["input"] == before["input"]:
         found["input"] = _split(before["input"])
     if now["tokens"] == before["tokens"] and follows(before):
-        found["tokens"] = fitting(text, found.get("input", now["input"]))
+        found["tokens"] = fitting(text, found.get("input") or now["input"])
     return found, notes
 
 
@@ -63,7 +63,8 @@ def fitting(text: str, input: str) -> int:
 def said(config: Config) -> str:
     """A sentence where a text is cut, repeated or not in use; empty where every word of it is shown once."""
     if not _used(config):
-        return f"Not in use: {'these words are recorded' if config.source != GENERATED else f'the input is “{config.input}”'}."
+        instead = "the words below are recorded" if config.source != GENERATED else f"the input is “{config.input}”"
+        return f"Not in use: {instead}."
     many, what = len(SPLIT[config.input](config.text)), unit(config)
     words = f"Its {many:,} {what}s are" if many != 1 else f"Its one {what} is"
     if not many:
