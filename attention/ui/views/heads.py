@@ -44,8 +44,9 @@ def view(config: Config) -> None:
         address=page.address(),
     )
     pause.paint()
-    parts.does(config.head, roles[config.head])
-    proof.badge(config)
+    with st.container(gap=None):
+        parts.does(config.head, roles[config.head])
+        proof.badge(config)
     heads_row.row(trace)
 
 
