@@ -9,10 +9,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from attention.config import Config, brought, decided, fitted, misfit
-from attention.settings import Settings, short
+from attention.settings import EDITION, Settings, short
 
 # What the defaults were, from the first edition on, where they have changed since.
 EDITIONS: tuple[dict[str, Any], ...] = ({"projections": "tied", "colors": "linear"}, {})
+NEWEST = {EDITION: str(len(EDITIONS))}  # a link that sets everything back, where an empty one keeps what is set
 RENAMED = {"layers": "depth"}  # knobs by the names that links may still have
 
 

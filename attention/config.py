@@ -84,7 +84,7 @@ class Config:
     scale: str = _choice("1/sqrt(d_head)", SCALES, "Scale", "What the dot products are multiplied by before the softmax.")
     temperature: float = _real(1.0, 0.05, 20.0, "Temperature", "Divides the scaled scores: below 1 sharpens the softmax, above 1 flattens it.")
     input: str = _choice("words", INPUTS, "Input", "Where the tokens come from.")
-    text: str = _text(SENTENCE, 2000, "Text", "Cut or repeated to the sequence length. Equal tokens get equal vectors.")
+    text: str = _text(SENTENCE, 2000, "Your own text", "Its words are the tokens; equal words get equal vectors. Enter applies it. The sequence length follows it until you move that slider; then the text is cut, or repeated. Typing here takes the place of another input or source.")
     projections: str = _choice("constructed", ("constructed", "independent", "tied", "identity"), "Projections", "W_q, W_k, W_v, W_o. Constructed: by hand, a role for each head, on tokens of which half the channels say where they stand. Independent: random (Xavier), as in nn.MultiheadAttention. Tied: random with W_q = W_k, so that likeness shows. Identity: x itself.")
     source: str = _choice(GENERATED, SOURCES, "Source", "Who made the queries, keys and values: the settings, or another whose recording is shown. A recording has tokens, heads and widths of its own; its mask and its scale are set as they were there until you change them.")
     layer: int = _whole(0, 0, 127, "Layer", "The layer of the source, where it has several; as its model counts them, from 0.")

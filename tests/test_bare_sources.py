@@ -146,7 +146,7 @@ def test_every_page_shows_it_or_says_what_would_have_more(page, more, kind, requ
 @pytest.mark.parametrize(
     ("page", "more", "words"),
     [
-        ("heads", {}, "rows sum to one: off by"),
+        ("heads", {}, "Checked: every row of weights sums to 1 (off by"),
         ("softmax", {}, "This needs queries and keys. The source “Bare: weights” has weights."),
         ("softmax", {"topic": "precision"}, "**Number types**"),
         ("softmax", {"topic": "all"}, "**Weights by size**"),

@@ -63,7 +63,11 @@ def test_settings_at_their_ends_show_something(detail, knobs):
 def test_cards_of_a_long_sequence_are_counted_at_its_length():
     app = opened(tokens=65_536, mask="window", span=512)
     window, used = cards(app)[list(MASKS).index("window")], "keeps 33,423,616 of 4,294,967,296 pairs"
-    assert window["lines"][:3] == ["0.8 % of pairs", "saves 99.2 %, in blocks 99.0 %", "reach 2,044 back"]
+    assert window["lines"][:3] == [
+        "keeps 0.8 % of all pairs",
+        "saves 99.2 % on paper, 99.0 % in blocks",
+        "reaches 2,044 back",
+    ]
     assert used in prose(app) and "A pixel is 683 x 683 pairs" in prose(app)
 
 
@@ -71,7 +75,7 @@ def test_what_needs_every_weight_says_that_it_is_about_the_first_tokens():
     long = {"tokens": 1500, "mask": "causal", "combine": "without", "second": "window"}
     app = opened(**long)
     assert "it is about the first 1,024 of 1,500 tokens" in prose(app)
-    assert "equals SDPA" in prose(app)
+    assert "Checked: the same as PyTorch's own attention" in prose(app)
     app = opened(**long, span=1100, mask_detail="empty rows")
     assert "**1,100 of 1,500 queries see no key** under causal without window: 0 to 1099." in prose(app)
     assert "on head 0 of the first 1,024 of 1,500 tokens" in prose(app)
@@ -119,9 +123,9 @@ def test_another_head_moves_the_words_and_the_squares():
 def test_more_layers_reach_farther():
     app = opened(mask="window", span=3)
     reach = {card["name"]: card["lines"][2] for card in cards(app)}
-    assert reach["window"] == "reach 8 back"
+    assert reach["window"] == "reaches 8 back"
     app.slider(key="depth").set_value(7).run()
-    assert {card["name"]: card["lines"][2] for card in cards(app)}["window"] == "reach 14 back"
+    assert {card["name"]: card["lines"][2] for card in cards(app)}["window"] == "reaches 14 back"
 
 
 def test_blocks_and_spans_that_make_no_difference_are_said():
@@ -129,12 +133,14 @@ def test_blocks_and_spans_that_make_no_difference_are_said():
     assert "span 40 (more than the 18 tokens, so it acts as 18)" in prose(app)
     assert "Longer than the sequence: acts as 18." in prose(app)
     ends = {card["name"]: card["lines"][1].rpartition(", ")[2] for card in cards(app)}
-    assert ends["causal"] == "but is one block"
-    assert set(ends.values()) <= {"but is one block", "all of its one block"}
+    assert ends["causal"] == "0 % in blocks"
+    assert set(ends.values()) <= {"0 % in blocks", "100 % in blocks"}  # up to 128 tokens are one block
     assert "up to 128 tokens are one block" in prose(app)
     app = opened(mask="window", span=40, tokens=200)
     assert "span 40, keeps" in prose(app) and "Longer than" not in prose(app)
-    assert {card["name"]: card["lines"][1] for card in cards(app)}["window"] == "saves 82.0 %, in blocks 25.0 %"
+    assert {card["name"]: card["lines"][1] for card in cards(app)}[
+        "window"
+    ] == "saves 82.0 % on paper, 25.0 % in blocks"
 
 
 def test_a_question_hides_the_picture_until_it_is_opened():

@@ -35,7 +35,7 @@ def test_every_page_shows_a_recording_or_says_what_would_have_it(page, query):
 
 
 def knob(test: AppTest, name: str):
-    kinds = (test.select_slider, test.slider, test.selectbox, test.number_input, test.text_area)
+    kinds = (test.select_slider, test.slider, test.selectbox, test.number_input, test.text_input)
     return next(widget for kind in kinds for widget in kind if widget.key == name)
 
 

@@ -44,7 +44,7 @@ def test_buttons_and_slider_move_the_step_and_the_link():
     assert test.button(key="step_back").disabled and not test.button(key="step_on").disabled
     test.select_slider(key="step").set_value("output").run()
     assert test.button(key="step_on").disabled
-    assert "`b q c` = 1 × 18 × 512 · 36.9 kB · 9.44 MFLOP" in words(test)
+    assert "1 × 18 × 512 numbers (`b q c`) · 36.9 kB of memory · 9.44 MFLOP to compute" in words(test)
     test.segmented_control(key="steps").set_value("all").run()
     assert carried(test.query_params) == {"step": "output", "steps": "all"}
     assert test.select_slider(key="step").disabled
@@ -57,8 +57,8 @@ def test_another_sequence_and_another_width():
     test.number_input(key="d_v").set_value(16).run()
     assert not test.exception
     assert carried(test.query_params) == {"step": "weights", "keys": "7", "d_v": "16"}
-    assert "Cross-attention" in words(test) and "`b h q k` = 1 × 8 × 18 × 7" in words(test)
-    assert "equals scaled_dot_product_attention" in words(test)
+    assert "Cross-attention" in words(test) and "1 × 8 × 18 × 7 numbers (`b h q k`)" in words(test)
+    assert "the same as PyTorch's own attention" in words(test)
 
 
 def test_a_step_that_the_settings_do_not_have():
@@ -141,7 +141,8 @@ def test_all_at_once_has_every_formula_and_every_letter_its_meaning(query):
     config = Config(**{name: int(value) if value.isdigit() else value for name, value in query.items()})
     table = next(each.value for each in test.markdown if each.value.startswith("| Step"))
     for step in by_name(config).values():
-        assert f"| ${step.formula}$ | `{step.axes}` = " in table
+        sizes = " × ".join(f"{size:,}" for size in step.sizes)
+        assert f"| ${step.formula}$ | {sizes} numbers (`{step.axes}`)" in table
         assert "|" not in step.formula, "a bar would end the cell of the table"
     sizes = lengths(config)
     assert {letter for step in by_name(config).values() for letter in step.axes if letter.isalpha()} <= set(sizes)

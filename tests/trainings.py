@@ -37,7 +37,7 @@ def draw(training: Training, stops: Stops, change: Change) -> None:
     knobs.number("steps", training, on_change=change)
     knobs.slider("rate", training, on_change=change)
     knobs.menu("task", training, on_change=change)
-    knobs.text("note", training, on_change=change)
+    knobs.line("note", training, on_change=change)
     knobs.several("widths", training, [8, 16, 32, 64], on_change=change)
 
 

@@ -17,7 +17,7 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from attention.analysis.mask_gallery import BLOCK, Exhibit
+from attention.analysis.mask_gallery import Exhibit
 from attention.codec import link
 from attention.config import Config
 from attention.heads import Profile, profile, row_entropy
@@ -99,7 +99,7 @@ def mask_card(config: Config, exhibit: Exhibit) -> dict[str, Any]:
         "used": used,
         "mark": mark if used else joined or ("first" if single and exhibit.name == config.mask else ""),
         "lines": [
-            f"{share(exhibit.share)} of pairs",
+            f"keeps {share(exhibit.share)} of all pairs",
             _saved(exhibit),
             _reaches(exhibit),
             rule.users or "two masks, joined",
@@ -118,20 +118,18 @@ def share(part: float) -> str:
 
 
 def _saved(exhibit: Exhibit) -> str:
-    one = "but is one block" if exhibit.blocks else "all of its one block"
-    blocks = f"in blocks {share(1 - exhibit.blocks)}" if exhibit.tokens > BLOCK else one
-    return f"saves {share(1 - exhibit.share)}, {blocks}"
+    return f"saves {share(1 - exhibit.share)} on paper, {share(1 - exhibit.blocks)} in blocks"
 
 
 def _reaches(exhibit: Exhibit) -> str:
-    blind = f", {exhibit.blind:,} see nothing" if exhibit.blind else ""
+    blind = f"; {exhibit.blind:,} see{'s' * (exhibit.blind == 1)} nothing" if exhibit.blind else ""
     both = exhibit.back == exhibit.ahead
     far = (
         f"{exhibit.back:,} both ways"
         if both
         else f"{exhibit.back:,} back" + (f", {exhibit.ahead:,} ahead" if exhibit.ahead else "")
     )
-    return f"reach {far}{blind}"
+    return f"reaches {far}{blind}"
 
 
 def ranges(positions: list[int], most: int | None = None) -> str:
@@ -175,6 +173,14 @@ def holding(weights: Float[Tensor, "k"], share: float = 0.9) -> int:
     """The least number of keys that together hold this share of a row's weight."""
     mass = weights.sort(descending=True).values.double().cumsum(0)
     return int((mass < share * mass[-1]).sum()) + 1 if mass[-1] > 0 else 0
+
+
+def mostly(found: Row, what: str) -> str:
+    """How many of the keys in sight hold 90 % of a row, in words; `what` is what one token is to the reader."""
+    if found.seeing == 1:
+        return f"the only {what} that it sees"
+    many = f"{found.holding:,} of the {found.seeing:,} {what}s that it sees"
+    return f"{many}: {'they hold' if found.holding > 1 else 'it holds'} 90 % of its weight"
 
 
 def numbers(trace: Trace) -> dict[str, list[Any]]:

@@ -3,6 +3,7 @@
 From the ground up, where each may import what stands before it:
 
     words limits           a stranger's text as text; what the owner of a host lets visitors measure
+    onward                 from each page a next step, and links between pages
     background             tasks that take longer than a picture: maps of long sequences, sweeps of timings
     compute                calls into the core whose results are kept, a file a page
     controls               the sidebars, and the widget of a knob
@@ -15,6 +16,6 @@ From the ground up, where each may import what stands before it:
 `limits` is read from environment variables. `warm` imports all of it.
 
 To add a page: write `views/NAME.py` with a `view(config)` that computes and draws, `pages/NAME.py` that calls
-`page.show(NAME.view)`, and a line for it in `app.py`. A page about settings of another kind gives `show` that kind
-(`controls/kind.py`); what stands beside the view and seldom changes is a `Part` above or below it.
+`page.show(NAME.view)`, a line for it in `app.py`, and its next step in `onward`. A page about settings of another
+kind gives `show` that kind (`controls/kind.py`); what stands beside the view and seldom changes is a `Part` above or below it.
 """

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import streamlit as st
 
 from attention.analysis.parity import Parity
@@ -12,7 +14,7 @@ LARGE = " Scores as large as here are rounded by up to {:.0e}, and a weight by a
 
 
 def badge(config: Config) -> None:
-    """Greatest differences to scaled_dot_product_attention, error of row sums, rows that see nothing."""
+    """Whether the picture is what PyTorch computes, the greatest difference to it, and queries that see nothing."""
     shown(compute.heads.parity(config.tensors), config)
 
 
@@ -24,25 +26,42 @@ def shown(found: Parity, config: Config) -> None:
     icon, color = (":material/verified:", "green") if found.agrees else (":material/error:", "red")
     if found.agrees and found.blind:
         icon, color = ":material/visibility_off:", "orange"
-    verdict = "equals SDPA" if found.close else "equals SDPA but for rounding" if found.agrees else "differs from SDPA"
-    output = [] if found.output is None else [f"output {found.output:.0e}"]
-    parts = [f"{verdict}: weights {found.weights:.0e}", *output, f"row sums {found.row_sum:.0e}"]
-    parts += ["1 row sees nothing" if found.blind == 1 else f"{found.blind:,} rows see nothing"]
-    parts += [] if found.rows == config.tokens else [f"{found.rows:,} of {config.tokens:,} rows compared"]
-    st.badge(" · ".join(parts), icon=icon, color=color, help=_explained(found, config))
+    said = verdict(max(found.weights, found.output or 0.0), found.agrees, rounded=found.agrees and not found.close)
+    blind = f" · {_counted(found.blind)} no key, so {'its' if found.blind == 1 else 'their'} weights are zero"
+    some = f" · {found.rows:,} of {config.tokens:,} queries compared"
+    said += blind * bool(found.blind) + some * (found.rows != config.tokens)
+    st.badge(said, icon=icon, color=color, help=_explained(found, config))
+
+
+def verdict(far: float, agrees: bool, rounded: bool = False) -> str:
+    """What a comparison says whose greatest difference is so large, in a sentence."""
+    if not agrees:
+        return f"Not the same as PyTorch's own attention: off by up to {figure(far)}"
+    same = "the same as PyTorch's own attention" + ", but for rounding" * rounded
+    return f"Checked: {same} (largest difference {figure(far)})" if far else f"Checked: exactly {same}"
+
+
+def figure(number: float) -> str:
+    """A small number as people write it, with one digit that counts: 0.0000002."""
+    return f"{Decimal(f'{number:.0e}'):f}" if number < 1 else f"{number:.3g}"
+
+
+def _counted(blind: int) -> str:
+    return "1 query sees" if blind == 1 else f"{blind:,} queries see"
 
 
 def _sums(found: Parity) -> None:
     """The badge of weights that came alone."""
-    blind = "1 row has no weight" if found.blind == 1 else f"{found.blind:,} rows have no weight"
-    verdict = "rows sum to one" if found.agrees else "rows don't sum to one"
+    verdict = "Checked: every row of weights sums to 1" if found.agrees else "Rows of weights don't sum to 1"
+    blind = f" · {_counted(found.blind)} nothing, so its sum is 0" if found.blind == 1 else ""
+    blind = f" · {_counted(found.blind)} nothing, so their sums are 0" if found.blind > 1 else blind
     st.badge(
-        f"{verdict}: off by {found.row_sum:.0e} at most · {blind} · not compared with SDPA: no queries and keys",
+        f"{verdict} (off by {figure(found.row_sum)} at most){blind} · no queries and keys came with them to compute them anew",
         icon=":material/functions:" if found.agrees else ":material/error:",
         color="blue" if found.agrees else "red",
-        help="These weights came as they are, without queries and keys, so no other way can compute them again. What can be "
-        f"checked is that each row sums to one, within what 16 bits round: {found.rounding:.0e}. Greatest difference "
-        f"{found.row_sum:.2e}.",
+        help="These weights came as they are, without queries and keys, so no other way can compute them again, PyTorch's "
+        "neither. What can be checked is that each row sums to one, within what 16 bits round: "
+        f"{found.rounding:.0e}. Greatest difference {found.row_sum:.2e}.",
     )
 
 

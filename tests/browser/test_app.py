@@ -419,7 +419,9 @@ def test_a_browser_that_draws_the_controls_late_holds_the_link(visit):
             re.compile(r"/(Slider|Selectbox|NumberInput|ButtonGroup)\."), lambda route: held.append(route)
         ),
     )
-    expect(tab.page.get_by_text(re.compile("equals SDPA")).first).to_be_visible()  # all of the page was sent twice
+    expect(
+        tab.page.get_by_text(re.compile("the same as PyTorch")).first
+    ).to_be_visible()  # all of the page was sent twice
     assert held
     for route in held:
         route.continue_()

@@ -27,7 +27,7 @@ def opened(visit):
     def opened(theme: str = "light", **more: str):
         tab = visit(link(**more), theme=theme)
         tab.painted(**SMALL, **more)
-        expect(tab.page.get_by_text(re.compile("equals SDPA")).first).to_be_visible()
+        expect(tab.page.get_by_text(re.compile("the same as PyTorch")).first).to_be_visible()
         tab.quiet()
         head = tab.page.get_by_test_id("large-head")
         shows(tab, head, **more)
@@ -89,7 +89,7 @@ def settled(shown) -> bytes:
 
 def test_a_call_that_comes_late_while_a_script_loads_leaves_the_newest_data(visit):
     tab = visit(link(heads="4", rows="500-899"), before=turned)
-    expect(tab.page.get_by_text(re.compile("equals SDPA")).first).to_be_visible()
+    expect(tab.page.get_by_text(re.compile("the same as PyTorch")).first).to_be_visible()
     tab.choose("colors", "log")
     tab.painted(**SMALL | {"heads": "4", "rows": "500-899", "colors": "log"})
     large, heads = tab.page.get_by_test_id("large-head"), tab.page.locator(".heads-grid")

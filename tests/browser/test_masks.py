@@ -143,7 +143,7 @@ def test_layers_are_moved_by_keys(visit):
     shown(tab, mask="window")
     tab.slider("depth").focus()
     tab.page.keyboard.press("ArrowRight")
-    assert "reach 15 back" in shown(tab, mask="window", depth=5).inner_text()
+    assert "reaches 15 back" in shown(tab, mask="window", depth=5).inner_text()
 
 
 def test_a_narrow_window_shows_two_masks_a_row_and_scrolls_down_only(visit):

@@ -31,6 +31,7 @@ const MARKUP = `
     <p class="why"></p>
   </div>
   <dl class="readout">
+    <dd class="said" data-of="said"></dd>
     <dt>head</dt><dd data-of="head"></dd>
     <dt class="of-query">query</dt><dd data-of="query"></dd>
     <dt class="of-key">key</dt><dd data-of="key"></dd>
@@ -82,7 +83,7 @@ function created(root, data, ways) {
     details: find(root, "details", HTMLDetailsElement),
     of: {
       head: named("head"), query: named("query"), key: named("key"), weight: named("weight"), even: named("even"),
-      note: named("note"),
+      note: named("note"), said: named("said"),
     },
     figures: [], plan: arranged(data, root.clientWidth), neutrals: themed(root, data.neutrals, data.accents), width: 0,
     cursor: start, home: start, told: { head: -1, query: -1 }, hover: null, pointer: null, keyed: false,

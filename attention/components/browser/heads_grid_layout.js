@@ -5,7 +5,7 @@ import { made, signs } from "./elements.js";
 /**
  * @typedef {Omit<import("./message.js").GridHeader, "places"> & import("./cells.js").Bytes} GridData
  * @typedef {import("./cells.js").Cell & { shown?: import("./cells.js").Cell }} Spot  a place of the cursor
- * @typedef {Record<"head" | "query" | "key" | "weight" | "even" | "note", HTMLElement>} Readout
+ * @typedef {Record<"said" | "head" | "query" | "key" | "weight" | "even" | "note", HTMLElement>} Readout
  */
 
 /**

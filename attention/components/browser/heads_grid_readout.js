@@ -36,8 +36,24 @@ export function setReadout(grid, cell) {
   of.key.textContent = named(data, cell.key, cell.broad);
   of.weight.textContent = number(cell.code, cell.weight);
   of.even.textContent = timesEven(data, cell);
+  of.said.textContent = sentence(data, cell);
   of.note.textContent = blind ? "This query sees no key." : where && cell.code > ZERO ? noteOf(data, cell) : "";
   grid.root.style.setProperty("--head", data.head_colors[cell.head % data.head_colors.length]);
+}
+
+/**
+ * The cell in words, for a narrow window, whose squares have no room for tokens.
+ * @param {GridData} data
+ * @param {Cell} cell
+ */
+function sentence(data, cell) {
+  const word = (/** @type {number} */ i) => (data.tokens[i] === undefined ? "" : `“${data.tokens[i]}” `);
+  const [query, key] = [cell.query, cell.key].map((i) => word(i) && `${word(i)}(${i})`);
+  const who = query || `query ${named(data, cell.query, cell.tall)}`;
+  const whom = key || `key ${named(data, cell.key, cell.broad)}`;
+  const gives = `${who} gives ${whom} ${number(cell.code, cell.weight)} of its weight`;
+  const role = data.names[cell.head] ? `, ${data.names[cell.head]}` : "";
+  return `Head ${cell.head}${role}: ${cell.code === MASKED ? `${who} may not look at ${whom}` : gives}.`;
 }
 
 /**

@@ -69,10 +69,10 @@ def number(name: str, setting: Any, **more: Any) -> None:
     st.number_input(**_told(name, setting, told | more))
 
 
-def text(name: str, setting: Any, **more: Any) -> None:
-    """A field for a text."""
-    told = {"max_chars": int(_knob(name, setting).high or 0), "value": getattr(setting, name)}
-    st.text_area(**_told(name, setting, told | more))
+def line(name: str, setting: Any, **more: Any) -> None:
+    """A field for a line of text, which Enter applies. It can always be typed in: what is too long is cut, and said to be."""
+    told = _told(name, setting, {"value": getattr(setting, name), "autocomplete": "off"} | more)
+    st.text_input(**told | {"disabled": False, "help": _knob(name, setting).help})
 
 
 def _knob(name: str, setting: Any) -> Knob:

@@ -14,12 +14,12 @@ import streamlit as st
 from attention.codec import CONFIGS
 from attention.config import DEFAULTS, GENERATED, KNOBS, Config, ConfigError, check, defaults, layers
 from attention.heads import NUMBERS
-from attention.inputs import INPUTS, SPLIT
+from attention.inputs import INPUTS
 from attention.masks import COMBINATIONS, MASKS
 from attention.published import ROWS
 from attention.scores import POSITIONS, SCALES, SOFTMAXES
 from attention.sources.origins import idle, named, provenance
-from attention.ui.controls import knobs
+from attention.ui.controls import knobs, own_text
 from attention.ui.controls.kind import Change, Kind, Stops
 from attention.ui.controls.lengths import ends
 from attention.ui.controls.reasons import why
@@ -35,7 +35,7 @@ RULES = {
     "softmax": SOFTMAXES,
     "input": INPUTS,
 }
-MADE = ("input", "text", "projections", "seed")
+MADE = ("input", "projections", "seed")
 BEFORE = ("source", "layer", *MADE)  # what is there before mask and scale act on it
 ADVANCED = tuple(name for name, knob in KNOBS.items() if knob.advanced)
 NAMES = frozenset((*FIRST, "second", *MADE, *ADVANCED))  # every knob that has its widget here
@@ -58,7 +58,7 @@ def look(config: Config) -> tuple[Any, ...]:
     """Whatever of a config the controls show beside the values that people set in them."""
     off = tuple(why(name, config) for name in sorted(NAMES))
     source, sizes = (config.source, _as_recorded(config)), (config.heads, config.d_head)
-    return *source, *sizes, _span_help(config), _beyond(config), _joined(config), _typed(config), off
+    return *source, *sizes, _span_help(config), _beyond(config), _joined(config), off
 
 
 def widget(name: str, config: Config, stops: Stops, change: Change) -> None:
@@ -125,15 +125,6 @@ def _joined(config: Config) -> str:
     return "" if config.combine == "none" else f"{config.mask} {config.combine} {config.second}"
 
 
-def _text(config: Config, change: Change) -> None:
-    if _typed(config):
-        knobs.text("text", config, height=90, on_change=change)
-
-
-def _typed(config: Config) -> bool:
-    return config.input in SPLIT
-
-
 def _source(config: Config, change: Change) -> None:
     knobs.menu("source", config, format_func=named, on_change=change)
 
@@ -183,7 +174,6 @@ SPECIAL = {
     "combine": _combine,
     "source": _source,
     "layer": _layer,
-    "text": _text,
     "seed": _seed,
     "kv_heads": _kv_heads,
 }
@@ -210,4 +200,4 @@ def _traceable(config: Config) -> tuple[Config, str]:
     )
 
 
-PICTURE = Kind(CONFIGS, draw, look, NAMES, opened=_known, shown=_traceable, stops=ends)
+PICTURE = Kind(CONFIGS, draw, look, NAMES, opened=_known, shown=_traceable, stops=ends, implied=own_text.implied)

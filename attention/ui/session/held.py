@@ -76,7 +76,8 @@ class Held(Generic[S]):
         """The settings of what the widgets say; what is said about them is noted."""
         settings, before = self.kind.settings, vars(self.setting)
         values = {name: self._value(name, widgets.get(settings.key(name))) for name in before}
-        changed, notes = values != before, []
+        implied, notes = self.kind.implied(before, values)
+        changed, values = values != before, values | implied
         for name, value in values.items():
             if value == before[name]:
                 values[name] = self.wishes.get(name, before[name])  # of the right kind, where 0.0 was said for 0
@@ -86,7 +87,7 @@ class Held(Generic[S]):
             except ConfigError as error:
                 values[name] = before[name]
                 notes.append(str(error))
-        values |= settings.followed(before, values)
+        values |= settings.followed(before, values) | implied
         try:
             setting, moved = settings.fit(values)
         except ConfigError as error:

@@ -22,6 +22,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from attention.components.copy_link import copy_link
 from attention.machine.threads import one_thread
+from attention.ui import onward
 from attention.ui.controls.kind import Kind
 from attention.ui.controls.picture import PICTURE
 from attention.ui.session.held import Held
@@ -54,7 +55,7 @@ def show(
     that is too long for a trace gets the first tokens, and the page says so. The parts get the whole config.
     """
     state = _begin(view.__module__, kind)
-    controls = _controls(kind)
+    controls, below = _controls(kind), [*below, _onward(state.page)]
     state.ahead = ahead
     state.parts, state.looks, state.follow = {part.name: part for part in (controls, *above, *below)}, {}, frozenset()
     state.fresh = False
@@ -266,6 +267,11 @@ def _controls(kind: Kind[Any]) -> Part:
             st.button("Reset", on_click=change, kwargs=usual, key="reset", help=what)
 
     return Part("controls", draw, kind.look, kind.keys)
+
+
+def _onward(page: str) -> Part:
+    """The next step, at the end of every page."""
+    return Part("onward", lambda setting: onward.draw(page, setting), lambda setting: onward.next_step(page, setting))
 
 
 def _tell(notes: list[str]) -> None:

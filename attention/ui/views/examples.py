@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from urllib.parse import urlencode
 
 import streamlit as st
-from streamlit.errors import StreamlitAPIException
 
 from attention.examples import EXAMPLES, Example, Tour
-from attention.ui import compute
+from attention.ui import compute, onward
 from attention.ui.words import plain
 
 IN_A_ROW = 3
@@ -37,8 +35,5 @@ def _card(name: str, example: Example) -> None:
         st.html(PICTURE.format(b64encode(compute.examples.picture(name)).decode()), width="content")
         st.markdown(f"**{plain(example.title)}**  \n{plain(example.says)}")
     st.caption(f"Ask: {plain(example.asks)}")
-    label, query = f"Open on {example.page.capitalize()}", example.query
-    try:
-        st.page_link(f"pages/{example.page}.py", label=label, icon=":material/arrow_forward:", query_params=query)
-    except StreamlitAPIException:  # the page by itself, without the menu that knows the others
-        st.markdown(f"[{label}](/{example.page}?{urlencode(query)})")
+    label = f"Open on {example.page.capitalize()}"
+    onward.way(example.page, label, example.query, ":material/arrow_forward:")

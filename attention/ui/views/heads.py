@@ -11,7 +11,7 @@ from attention.tables import rows as tables
 from attention.ui import compute, predict, proof
 from attention.ui.lacking import lacking
 from attention.ui.session import gestures, page, pause
-from attention.ui.views import grouping, heads_large, heads_long, heads_row, questions
+from attention.ui.views import grouping, heads_large, heads_long, heads_row, own_text, questions
 from attention.ui.views import heads_parts as parts
 
 PROGRAM = "a PyTorch program that computes exactly these weights"
@@ -44,8 +44,9 @@ def view(config: Config) -> None:
         address=page.address(),
     )
     pause.paint()
-    parts.does(config.head, roles[config.head])
-    proof.badge(config)
+    with st.container(gap=None):
+        parts.does(config.head, roles[config.head])
+        proof.badge(config)
     heads_row.row(trace)
 
 
@@ -108,7 +109,7 @@ def _short(config: Config) -> bool:
     return config.traceable is config and not questions.hidden(config)
 
 
-TITLE = page.Part("title", parts.title, parts.look, frozenset({"colors"}))
+TITLE = page.Part("title", parts.title, parts.look, own_text.KNOB | {"colors"}, blocks=2)
 FIELDS = page.Part("fields", _fields, lambda config: _short(config) or None, FOCUS)
 HEAD = page.Part("large", _head, lambda config: config if _short(config) else None)
 CODE = page.Part("program", _code, _look_code)

@@ -14,6 +14,7 @@ from attention.components.large_head import large_head
 from attention.config import SHOWN, Config
 from attention.machine.threads import one_thread
 from attention.maps.exact import split
+from attention.sources.origins import unit
 from attention.steps import program
 from attention.tables import rows as tables
 from attention.ui import compute, proof
@@ -101,7 +102,11 @@ def _proof(config: Config, drawing: Drawing) -> None:
     if drawing.state == "done":
         proof.shown(compute.long.map_parity(config.tensors, drawing), config)
     else:
-        st.badge("compared with SDPA when every head is exact", icon=":material/pending:", color="gray")
+        st.badge(
+            "To be checked against PyTorch's own attention once all heads are exact",
+            icon=":material/pending:",
+            color="gray",
+        )
 
 
 def _growing(config: Config, drawing: Drawing) -> None:
@@ -155,8 +160,8 @@ def _row(config: Config, drawing: Drawing) -> None:
         st.caption(f"Query {found.query:,}{plain(name)} sees no key.")
         return
     text = (
-        f"Query {found.query}{name} in head {found.head}, exactly: entropy {found.entropy:.2f} nats; {found.holding:,} "
-        f"of {found.seeing:,} keys that it sees hold 90 %. A bar is the greatest of {tile:,} keys"
+        f"Query {found.query}{name} in head {found.head} looks mostly at {tables.mostly(found, unit(config))}. Spread "
+        f"(entropy): {found.entropy:.2f} nats, exactly. A bar is the greatest of {tile:,} keys"
     )
     if config.row_as not in ("auto", "bars"):
         text += f". Lines and output are drawn up to {SHOWN:,} tokens"

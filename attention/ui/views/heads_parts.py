@@ -16,7 +16,7 @@ from attention.tables import rows as tables
 from attention.ui import provenance
 from attention.ui.controls import knobs
 from attention.ui.session import page
-from attention.ui.views import questions
+from attention.ui.views import own_text, questions
 from attention.ui.words import plain
 
 OWN = "Which keys it sees is its source's own matter: no mask that is set acts here."
@@ -24,16 +24,20 @@ LOGARITHMIC = ("log", "times even")  # scales
 
 
 def title(config: Config) -> None:
-    """What is shown, and the scale of its colours."""
-    said, scale = st.columns([5, 2], vertical_alignment="bottom")
-    said.markdown(_said(config), help=provenance.told(config))
-    with scale:
-        knobs.menu("colors", config, on_change=page.change)
+    """What is shown, the text whose words are the tokens, and the scale of the colours."""
+    st.markdown(_said(config), help=provenance.told(config))
+    with st.container(key="own-text"):
+        text, note, scale = st.columns([8, 6, 5], gap="small", vertical_alignment="center")
+        own_text.into(config, text, note)
+        with scale:
+            knobs.menu("colors", config, on_change=page.change)
 
 
 def look(config: Config) -> object:
     """What the title shows of a config; None while a question hides it."""
-    return None if questions.hidden(config.traceable) else (_said(config), provenance.told(config))
+    if questions.hidden(config.traceable):
+        return None
+    return _said(config), provenance.told(config), own_text.look(config)
 
 
 def _said(config: Config) -> str:

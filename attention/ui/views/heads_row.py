@@ -12,7 +12,7 @@ from attention.charts.spec import empty
 from attention.components.row_output import row_output
 from attention.components.word_lines import MOST, word_lines
 from attention.config import Config
-from attention.sources.origins import has
+from attention.sources.origins import has, unit
 from attention.tables import rows as tables
 from attention.trace import Trace
 from attention.ui import compute
@@ -40,9 +40,10 @@ def _said(config: Config, found: tables.Row) -> str:
     name = f" {found.label!r}" if found.label else ""
     if not found.seeing:
         return f"Query {found.query}{plain(name)} sees no key."
+    what = unit(config)
     text = (
-        f"Query {found.query}{name} in head {found.head}: entropy {found.entropy:.2f} nats; "
-        f"{found.holding} of {found.seeing} keys that it sees hold 90 %, the heaviest {found.greatest:.3g}"
+        f"Query {found.query}{name} in head {found.head} looks mostly at {tables.mostly(found, what)}, the heaviest with "
+        f"{found.greatest:.3g}. Spread (entropy): {found.entropy:.2f} nats"
     )
     return plain(text)
 

@@ -48,8 +48,8 @@ def _title(config: Config) -> None:
     title, ask = st.columns([7, 1], vertical_alignment="bottom")
     with title:
         st.markdown(
-            f"**Masks.** {provenance.beside(config)} A row is a query, a column a key; where it is hatched, the query "
-            "does not see the key.",
+            f"**Masks.** {provenance.beside(config)} A mask says which tokens a token may look at. A row is a query, a column "
+            "a key; where it is hatched, the query does not see the key.",
             help=provenance.told(config),
         )
         if config.traceable is config:  # else it stands with the weights that it is about
@@ -67,10 +67,11 @@ def _gallery(config: Config) -> None:
     said = "Chosen, but not in use" if idle("mask", config) else "In use"
     st.markdown(f"{said}, **{config.rule_name}**: {config.rule.help}")  # below, as its length would move the cards
     st.caption(
-        f"**{config.rule_name}**{_span(config)} keeps {used.pairs:,} of {config.tokens**2:,} pairs: $q k^\\top$ "
-        f"and $w v$ need {_count(config, used.share)} of $4 n^2 d_{{model}}$ = {_count(config)} operations a layer, "
-        f"{share(1 - used.share)} less. {_blocks(config, used)} Reach: how far, in tokens, an output can depend on its input "
-        f"after {config.depth} layers; exact, with residual connections. {_tiles(used)}Source: {plain(config.rule.source)}."
+        f"**{config.rule_name}**{_span(config)} keeps {used.pairs:,} of {config.tokens**2:,} pairs of a query and a key. Whoever "
+        f"computes only these saves {share(1 - used.share)} of the work: {_count(config, used.share)} operations a layer "
+        f"instead of {_count(config)} ($4 n^2 d_{{model}}$, for $q k^\\top$ and $w v$). {_blocks(config, used)} Reach: how far "
+        f"away, in tokens, an input can be that an output after {config.depth} layers depends on; exact, with residual "
+        f"connections. {_tiles(used)}Source: {plain(config.rule.source)}."
     )
 
 
@@ -89,11 +90,12 @@ def _span(config: Config) -> str:
 
 def _blocks(config: Config, used: Exhibit) -> str:
     """What a kernel saves that works in blocks."""
-    rule = f"a kernel skips only blocks of {BLOCK} x {BLOCK} pairs that are hidden whole"
+    rule = f"A GPU works in blocks of {BLOCK} x {BLOCK} pairs and can skip only those that are hidden whole"
     if config.tokens > BLOCK:
-        return f"In blocks: {rule}."
-    skipped = "of which it skips nothing" if used.blocks else "which is hidden whole"
-    return f"One block: {rule}; up to {BLOCK} tokens are one block, {skipped}."
+        return f"{rule}: {share(1 - used.blocks)} of them here."
+    return (
+        f"{rule}; up to {BLOCK} tokens are one block, {'of which it skips nothing' if used.blocks else 'hidden whole'}."
+    )
 
 
 def _count(config: Config, kept: float = 1.0) -> str:

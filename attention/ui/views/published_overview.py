@@ -19,8 +19,8 @@ from attention.ui.words import plain
 COLORS = {"agrees": "green", "disagrees": "orange", "raises": "red"}
 SHORT = 80  # characters of an error in the overview; it stands in full beside its row
 RELATIVE = (
-    "Relative error: the norm of all differences to the reference, over the norm of the reference; over every sequence. "
-    f"Up to {WITHIN:.0e} counts as equal."
+    "How far off all numbers are together, as a share of the right ones (relative error: the norm of the differences to the "
+    f"reference over its own norm, over every sequence). Up to {WITHIN:.0e} counts as equal."
 )
 PADDED = "Of several sequences, the first hides nothing more, the next its last key, the one after that two: padding."
 MASKS = {
@@ -64,9 +64,10 @@ def question(found: Comparison) -> None:
 def row(config: Config, name: str, printed: bool, found: Comparison) -> None:
     """The row in focus."""
     row = ROWS[name]
-    version = ("as printed" if printed else "as meant") if row.as_printed else "the print is right"
+    version = ("As printed" if printed else "As meant") if row.as_printed else "The print is right"
+    number, _, title = row.document.partition(": ")
     st.markdown(f"#### {row.name} {_badge(found.judgement.verdict)}")
-    st.caption(f"Document {row.document}; {version}. {row.particular} {MASKS[row.mask]}")
+    st.caption(f"From “{title}” (write-up {number}). {version}. {row.particular} {MASKS[row.mask]}")
     st.latex(row.formula)
     if found.judgement.error:
         st.error(f"{plain(found.judgement.error)}  \nin `{found.raised_at}`")

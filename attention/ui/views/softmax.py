@@ -75,9 +75,11 @@ def _title(config: Config) -> None:
         )
         proof.badge(config)
         return
+    total = "1" if config.softmax == "standard" else "less than 1"
     st.markdown(
-        rf"**Softmax.** {provenance.beside(config)} $\mathrm{{weights}} = \mathrm{{softmax}}({_logits(config)})$, step by step. "
-        f"Scale {plain(config.scale)}, temperature T = {config.temperature:g}, d\\_head = {config.d_head}.",
+        f"**Softmax.** {provenance.beside(config)} It turns scores into weights: none below 0, each row sums to {total}. "
+        rf"$\mathrm{{weights}} = \mathrm{{softmax}}({_logits(config)})$, here with "
+        f"scale {plain(config.scale)}, temperature T = {config.temperature:g}, d\\_head = {config.d_head}.",
         help=provenance.told(config),
     )
     scaled, undone = config.scale != "none", "No scaling at all"

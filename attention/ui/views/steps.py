@@ -74,10 +74,11 @@ def _title(config: Config) -> None:
         far = compute.steps.torch_difference(config)
         fits = far <= 1e-5
         st.badge(
-            f"{'equals' if fits else 'differs from'} scaled_dot_product_attention · context {far:.0e}",
+            proof.verdict(far, fits),
             icon=":material/verified:" if fits else ":material/error:",
             color="green" if fits else "red",
-            help="The greatest difference of the context to PyTorch's attention on the same q, k, v and mask.",
+            help="The greatest difference of the context to `torch.nn.functional.scaled_dot_product_attention` on the same "
+            "q, k, v and mask.",
         )
     else:
         proof.badge(config)
@@ -116,9 +117,9 @@ def _step(config: Config, step: Step, at: int) -> None:
 def _size(step: Step) -> str:
     """Axes, shape, memory and operations of a step."""
     shape = " × ".join(f"{size:,}" for size in step.sizes)
-    memory = "a view, no memory of its own" if step.kind == "view" else quantity(step.bytes, "B")
-    flops = f"{quantity(step.flops, 'FLOP')}" if step.flops else "no arithmetic"
-    return f"`{step.axes}` = {shape} · {memory} · {flops}"
+    memory = "a view, no memory of its own" if step.kind == "view" else f"{quantity(step.bytes, 'B')} of memory"
+    flops = f"{quantity(step.flops, 'FLOP')} to compute" if step.flops else "no arithmetic"
+    return f"{shape} numbers (`{step.axes}`) · {memory} · {flops}"
 
 
 def _letters(config: Config) -> str:

@@ -1,0 +1,103 @@
+"""A text of one's own: what typing it means for the other knobs, and what is said where it is not shown word for word.
+
+As long as there are as many tokens as the text has words, their number follows the text; whoever moves it has another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from attention.config import GENERATED, KNOBS, SENTENCE, Config
+from attention.inputs import SPLIT
+from attention.settings import legible
+from attention.sources.origins import unit
+
+LONGEST = int(KNOBS["text"].high or 0)  # characters
+LEAST = int(KNOBS["tokens"].low or 0)
+
+
+def implied(before: Mapping[str, Any], now: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """What else somebody means who has typed another text, and a sentence for whatever of it can't be kept.
+
+    The text is what they want to see: where the tokens come from elsewhere, they come from its words now. What was moved
+    in the same moment stays as it was moved.
+    """
+    if now["text"] == before["text"] or not all(isinstance(now[name], str) for name in ("text", "input")):
+        return {}, []  # or no text at all, which is refused where values are checked
+    text, notes = kept(now["text"])
+    found: dict[str, Any] = {"text": text}
+    if now["source"] == before["source"]:
+        found["source"] = GENERATED
+    if now["input"] == before["input"]:
+        found["input"] = _split(before["input"])
+    if now["tokens"] == before["tokens"] and follows(before):
+        found["tokens"] = fitting(text, found.get("input") or now["input"])
+    return found, notes
+
+
+def kept(text: str) -> tuple[str, list[str]]:
+    """As much of a typed text as a link carries, whole words, and a sentence for each kind of thing that is left out."""
+    first, notes = text[: 2 * LONGEST], []
+    found = legible(first)
+    if found != first:
+        notes.append("Characters that can't be seen were left out of your text: they steer what stands around them.")
+    if len(found) > LONGEST:
+        found = found[:LONGEST] if found[LONGEST].isspace() else _whole(found[:LONGEST])
+        notes.append(
+            f"Your text is {len(text):,} characters long. The link carries it, so the first {len(found):,} are kept."
+        )
+    return found, notes
+
+
+def follows(values: Mapping[str, Any]) -> bool:
+    """Is the number of tokens that of the text, so that it goes with it? That of a recording is nobody's choice."""
+    return values["source"] != GENERATED or values["tokens"] == fitting(values["text"], values["input"])
+
+
+def fitting(text: str, input: str) -> int:
+    """How many tokens show a text word by word, or character by character: two at least, as attention needs two."""
+    return max(LEAST, len(SPLIT[_split(input)](text)))
+
+
+def said(config: Config) -> str:
+    """A sentence where a text is cut, repeated or not in use; empty where every word of it is shown once."""
+    if not _used(config):
+        instead = "the words below are recorded" if config.source != GENERATED else f"the input is “{config.input}”"
+        return f"Not in use: {instead}."
+    many, what = len(SPLIT[config.input](config.text)), unit(config)
+    words = f"Its {many:,} {what}s are" if many != 1 else f"Its one {what} is"
+    if not many:
+        return f"No {what} in it: each token is a dot."
+    if many > config.tokens:
+        return f"{words} cut to the first {config.tokens:,}."
+    if many < config.tokens:
+        return f"{words} repeated {round(config.tokens / many, 1):,g} times."
+    return ""
+
+
+def offered(config: Config) -> tuple[str, dict[str, Any]]:
+    """What would show a text once and whole, as a label and the knobs that do it; an empty label where nothing would."""
+    if not _used(config):
+        return "Use it", {"source": GENERATED, "input": _split(config.input)}
+    fit = fitting(config.text, config.input)
+    if not SPLIT[config.input](config.text):
+        return "Sample text", {"text": SENTENCE, "tokens": fitting(SENTENCE, config.input)}
+    if config.tokens == fit:
+        return "", {}
+    return (f"Show all {fit:,}" if config.tokens < fit else "Show it once"), {"tokens": fit}
+
+
+def _used(config: Config) -> bool:
+    """Do the tokens come from the text?"""
+    return config.source == GENERATED and config.input in SPLIT
+
+
+def _whole(text: str) -> str:
+    """A text that was cut, without the word that was, where there is more than one."""
+    return text.rpartition(" ")[0] or text
+
+
+def _split(input: str) -> str:
+    """The input itself where it is a text's, else its words."""
+    return input if input in SPLIT else "words"

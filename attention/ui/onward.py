@@ -1,0 +1,112 @@
+"""The way on: from each page one next step, in a sentence that is true of what is set, with a link that carries it.
+
+To give a page its step: a function of its settings, and its name in `ONWARD`. `way` draws a link from one page to another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+from urllib.parse import urlencode
+
+import streamlit as st
+from streamlit.errors import StreamlitAPIException
+
+from attention.codec import NEWEST, to_query
+from attention.config import Config
+from attention.sources.origins import has
+from attention.ui.words import plain
+
+FIRST = "heads"  # the page that stands at the root
+WHOLE = {"x", "projections"}  # what a source must have for a pass from x to output
+
+
+@dataclass(frozen=True)
+class Step:
+    """The page to go to next, another one, what one finds there, and the query that opens it; an empty one keeps what is set."""
+
+    page: str
+    says: str
+    query: Mapping[str, str]
+
+    @property
+    def label(self) -> str:
+        """The step as a line of text."""
+        return f"Next: {self.says} → {self.page.capitalize()}"
+
+
+def way(page: str, label: str, query: Mapping[str, str], icon: str | None = None) -> None:
+    """A link to a page, within the session; where a page runs without the menu that knows the others, to its address."""
+    try:
+        st.page_link(f"pages/{page}.py", label=label, icon=icon, query_params=query)
+    except StreamlitAPIException:
+        path = "" if page == FIRST else page
+        st.link_button(label, f"/{path}?{urlencode(query)}" if query else f"/{path}", type="tertiary")
+
+
+def next_step(page: str, setting: Any) -> Step | None:
+    """The step from a page under its settings; None from a page that has none, as one of a test."""
+    return ONWARD[page](setting) if page in ONWARD else None
+
+
+def draw(page: str, setting: Any) -> None:
+    """The step from a page, as a line with a link."""
+    if step := next_step(page, setting):
+        way(step.page, plain(step.label), step.query)
+
+
+def _to(page: str, says: str, config: Config, **changed: Any) -> Step:
+    """To a page of the same settings, but for some knobs."""
+    query = to_query(replace(config, **changed))
+    return Step(page, says, query or (NEWEST if changed else {}))
+
+
+def _examples(tour: Any) -> Step:
+    return Step("heads", "type a sentence of your own and see what each head looks at", {})
+
+
+def _heads(config: Config) -> Step:
+    if config.traceable is not config:
+        return _to("masks", f"what each mask would save over {config.tokens:,} tokens", config)
+    if not has(config.source) >= {"q", "k"}:
+        return _to("masks", "which keys a query may look at, mask by mask", config)
+    if (config.scale, config.temperature) != ("1/sqrt(d_head)", 1.0):
+        return _to("softmax", "why one divides by the square root", config, topic="scaling")
+    return _to("softmax", f"how head {config.head} came to these weights, step by step", config, topic="row")
+
+
+def _softmax(config: Config) -> Step:
+    return _to("masks", "who may look at whom, and what hiding a key does to the others", config)
+
+
+def _masks(config: Config) -> Step:
+    if has(config.source) >= WHOLE:
+        return _to("steps", "the whole pass from x to output, one matrix at a time", config)
+    return _to("heads", f"every head under the mask “{config.rule_name}”", config)
+
+
+def _steps(config: Config) -> Step:
+    if has(config.source) >= WHOLE:
+        says = "the same pass as others have published it, and where their code goes wrong"
+        return _to("implementations", says, config)
+    return _to("heads", "every head of this source at once", config)
+
+
+def _implementations(config: Config) -> Step:
+    return Step("timing", "how long attention takes, and from which length on a GPU pays", {})
+
+
+def _timing(sweep: Any) -> Step:
+    return Step("examples", "pictures worth opening, each with a question", {})
+
+
+ONWARD: dict[str, Callable[[Any], Step]] = {
+    "examples": _examples,
+    "heads": _heads,
+    "softmax": _softmax,
+    "masks": _masks,
+    "steps": _steps,
+    "implementations": _implementations,
+    "timing": _timing,
+}

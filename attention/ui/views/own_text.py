@@ -1,0 +1,41 @@
+"""The text whose words are the tokens: a field on every page that shows them, and beside it what becomes of it."""
+
+from __future__ import annotations
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from attention.config import Config
+from attention.ui.controls import knobs, own_text
+from attention.ui.session import page
+from attention.ui.words import plain
+
+KNOB = frozenset({"text"})
+
+
+def draw(config: Config) -> None:
+    """The field, and where its text is not shown word for word, why, and a button that has it so."""
+    with st.container(key="own-text"):  # labels stand beside their fields there (page.css)
+        field, note = st.columns([5, 4], gap="small", vertical_alignment="center")
+        into(config, field, note)
+
+
+def into(config: Config, field: DeltaGenerator, note: DeltaGenerator) -> None:
+    """The same, where a page has room for it."""
+    with field:
+        knobs.line("text", config, placeholder="Type a sentence", on_change=page.change)
+    sentence, (label, values) = own_text.said(config), own_text.offered(config)
+    with note, st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="small"):
+        st.caption(plain(sentence), width="stretch")
+        if label:
+            st.button(label, on_click=page.change, kwargs=values, key="fit text")
+        else:
+            st.empty()
+
+
+def look(config: Config) -> object:
+    """What it shows of a config beside the text."""
+    return own_text.said(config), own_text.offered(config)
+
+
+FIELD = page.Part("own text", draw, look, KNOB)

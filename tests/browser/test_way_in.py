@@ -1,0 +1,108 @@
+"""What a newcomer meets: the name, a text of one's own, a next step, and on a phone the other pages and words."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import EDITION
+
+PHONE = (390, 844)
+SEVEN = "all that glitters may well be gold"
+UNDER = "([x, y]) => !!document.elementFromPoint(x, y).closest('[data-testid=stMain]')"
+NAMED = """() => [...document.querySelectorAll("[data-testid=stLogoSpacer], .stAppToolbar")]
+    .map((part) => getComputedStyle(part, "::before")).filter((found) => found.content === '"Attention Lab"').length"""
+
+
+def test_a_text_that_is_typed_is_what_the_heads_read(tab):
+    field = tab.widget("text").locator("input")
+    field.fill(SEVEN)
+    field.press("Enter")
+    tab.painted(text=SEVEN, tokens=7)
+    assert tab.page.locator(".heads-grid .label.down").all_inner_texts()[:7] == SEVEN.split()
+    expect(tab.slider("tokens")).to_have_attribute("aria-valuetext", "7")
+    tab.slider("tokens").press("ArrowRight")
+    tab.painted(text=SEVEN, tokens=8)
+    expect(tab.page.get_by_text("Its 7 words are repeated 1.1 times.")).to_be_visible()
+    tab.page.get_by_role("button", name="Show it once").click()
+    tab.painted(text=SEVEN, tokens=7)
+    expect(tab.page.get_by_role("button", name="Show it once")).to_have_count(0)
+
+
+def test_typing_takes_the_place_of_noise(visit):
+    tab = visit("?input=noise")
+    tab.painted(input="noise")
+    expect(tab.page.get_by_text("Not in use: the input is “noise”.")).to_be_visible()
+    field = tab.widget("text").locator("input")
+    field.fill("שלום עולם <b>hi</b> 🙂")
+    field.press("Enter")
+    tab.painted(text="שלום עולם <b>hi</b> 🙂", tokens=11)
+    assert tab.page.locator(".heads-grid b:text-is('hi')").count() == 0
+
+
+def test_a_text_that_is_too_long_is_cut_and_said_to_be(tab):
+    tab.widget("text").locator("input").fill("glitter " * 2000)
+    tab.page.keyboard.press("Enter")
+    expect(tab.page.get_by_text("Your text is 16,000 characters long.")).to_be_visible()
+    kept = ("glitter " * 250)[:-1]
+    expect(tab.widget("text").locator("input")).to_have_value(kept)
+
+
+def test_the_next_steps_keep_what_is_set(visit):
+    tab = visit("?temperature=2.0")
+    tab.painted(temperature=2.0)
+    for page, link in (("Softmax", "&topic=scaling"), ("Masks", "&topic=scaling"), ("Steps", "&topic=scaling")):
+        tab.page.get_by_role("link", name="Next: ").click()
+        expect(tab.page).to_have_title(f"{page} · Attention Lab")
+        tab.page.wait_for_url(f"**?{EDITION}&temperature=2.0{link}")
+        tab.still()
+        expect(tab.slider("temperature")).to_have_value("2")
+
+
+@pytest.mark.parametrize("size", [(1280, 800), PHONE], ids=["desk", "phone"])
+def test_the_name_of_the_app_is_above_everything(visit, size):
+    tab = visit("masks", size=size)
+    tab.still()
+    assert tab.page.evaluate(NAMED) >= 1
+    assert tab.page.title() == "Masks · Attention Lab"
+
+
+def test_on_a_phone_other_pages_are_in_sight_and_the_settings_a_tap_away(visit):
+    tab = visit("?temperature=2.0", size=PHONE)
+    tab.painted(temperature=2.0)
+    pages = tab.page.get_by_test_id("stSidebarNavLink")
+    for name in ("Heads", "Examples", "Softmax"):
+        box = pages.filter(has_text=name).bounding_box()
+        assert box["x"] >= 0 and box["x"] + box["width"] <= 390 and box["y"] + box["height"] <= 60, name
+    assert all(tab.page.evaluate(UNDER, [x, 300]) for x in (3, 20, 200, 387)), "nothing lies over the page"
+    pages.filter(has_text="Softmax").click()
+    tab.page.wait_for_url(f"**/softmax?{EDITION}&temperature=2.0")
+    expect(tab.page.get_by_role("link", name="Next: ")).to_contain_text("→ Masks")
+    tab.still()
+    tab.page.get_by_test_id("stExpandSidebarButton").click()
+    expect(tab.widget("tokens")).to_be_in_viewport()
+    expect(pages.filter(has_text="Timing")).to_be_in_viewport()
+    tab.page.get_by_test_id("stSidebarCollapseButton").get_by_role("button").click()
+    expect(tab.widget("tokens")).not_to_be_in_viewport()
+
+
+def test_on_a_phone_the_page_that_one_is_on_is_in_sight_in_the_menu(visit):
+    tab = visit("timing", size=PHONE)
+    tab.still()
+    expect(tab.page.locator('[data-testid="stSidebarNavLink"][aria-current="page"]')).to_be_in_viewport()
+
+
+def test_on_a_phone_a_tapped_cell_is_said_in_words(visit):
+    tab = visit("", size=PHONE)
+    tab.painted()
+    said, square = tab.page.locator("[data-of=said]"), tab.page.locator('.heads-grid [data-head="1"]')
+    expect(said).to_have_text("Head 0, same word: “boat” (17) gives “boat” (7) 0.430 of its weight.")
+    box = square.bounding_box()
+    at = [box["width"] * 4.5 / 18, box["height"] * 5.5 / 18]
+    square.click(position={"x": at[0], "y": at[1]})
+    expect(said).to_contain_text("Head 1, one back: “so” (5) gives “steep” (4) 0.")
+    square.click(position={"x": at[1], "y": at[0]})
+    expect(said).to_have_text("Head 1, one back: “steep” (4) may not look at “so” (5).")
+    expect(said).to_be_in_viewport()
+    names = [each.inner_text() for each in tab.page.locator(".heads-grid figcaption").all()]
+    assert all("\n" in name or len(name.split()) > 2 for name in names[:7]), names
