@@ -58,7 +58,7 @@ class Knob:
         if self.choices:
             return isinstance(value, str) and value in self.choices
         if self.low is None:
-            fits = isinstance(value, str) and len(value) <= (self.high or math.inf) and _readable(value)
+            fits = isinstance(value, str) and len(value) <= (self.high or math.inf) and readable(value)
             return fits and (not self.form or re.fullmatch(self.form, value, re.ASCII) is not None)
         if isinstance(value, bool) or not isinstance(value, int if self.whole else (int, float)):
             return False
@@ -101,7 +101,7 @@ class Knob:
         return f"a {'whole ' * self.whole}number between {self.low:,} and {self.high:,}"
 
 
-def _readable(text: str) -> bool:
+def readable(text: str) -> bool:
     """No control characters but line breaks and tabs, no halves of characters, nothing that turns its surroundings."""
     return all(sign in "\n\t" or unicodedata.category(sign) not in ("Cc", "Cs") for sign in text) and not (
         TURNING & set(text)
