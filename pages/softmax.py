@@ -2,6 +2,6 @@
 
 from attention.ui import compute
 from attention.ui.session import page
-from attention.ui.views import softmax
+from attention.ui.views import classroom, softmax
 
-page.show(softmax.view, ahead=compute.heads.begin)
+page.show(softmax.view, ahead=compute.heads.begin, aside=[classroom.fold()])
