@@ -149,7 +149,7 @@ def test_our_questions_are_offered_at_one_place(page):
         assert carried(test.query_params) == {"predict": name}
         assert "Predict, then reveal" in words(test)
     there = classroom(page)
-    hunt = [button.label for button in there.button if button.key == "ask Ask to find the bug in a print"]
+    hunt = [button.label for button in there.button if button.key == "ask Ask to find the bug"]
     assert bool(hunt) == (page.stem == "implementations")
 
 

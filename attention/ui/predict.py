@@ -17,15 +17,13 @@ from attention.codec import link
 from attention.config import Config
 from attention.ui.session import page
 
-OURS = "A question is asked: every page keeps the answer to itself until it is revealed."
-
 
 @dataclass(frozen=True)
 class Question:
     """A question, as markdown: its text, some `guesses`, what is right, and why it is.
 
-    `answer`: the right guess, or "" where none is; `also`: others that are as right. `said`: whose question it is, and what
-    becomes of the pictures. `own`: somebody wrote it who is not us.
+    `answer`: the right guess, or "" where none is; `also`: others that are as right. `said`: whose question it is, and `keeps`
+    what is hidden till it is open. `own`: somebody wrote it who is not us.
     """
 
     text: str
@@ -33,7 +31,8 @@ class Question:
     answer: str
     why: str
     also: tuple[str, ...] = ()
-    said: str = OURS
+    said: str = "A question is asked."
+    keeps: str = "Every page keeps the answer to itself until it is revealed."
     own: bool = False
 
 
@@ -43,7 +42,7 @@ def opened(config: Config, question: Question) -> bool:
     switch = f"reveal {this}"
     if page.widgets().get(switch) is None:  # it is new on this page, but may have been opened on another
         page.widgets()[switch] = revealed(config)
-    st.caption(question.said)
+    st.caption(f"{question.said} {question.keeps}" if not page.widgets()[switch] else question.said)
     with st.container(border=True):
         st.markdown(f"**{'A question' if question.own else 'Predict, then reveal'}.** {question.text}")
         guess = _guess(question, this)
@@ -61,11 +60,11 @@ def revealed(config: Config) -> bool:
     return page.kept().revealed == _named(config)
 
 
-def offer(names: dict[str, str], where: str = "") -> None:
+def offer(names: dict[str, str], where: str = "", icon: str | None = ":material/quiz:") -> None:
     """Buttons that ask, each with its label: what stands on the screen hides, and the link carries the question."""
     for name, label in names.items():
         asks, key = NONE | {"predict": name}, f"ask {name} {where}".rstrip()
-        st.button(label, on_click=page.change, kwargs=asks, key=key, icon=":material/quiz:")
+        st.button(label, on_click=page.change, kwargs=asks, key=key, icon=icon)
 
 
 NONE = {"predict": "none", "ask": ""}  # the knobs where nothing is asked

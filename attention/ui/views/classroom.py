@@ -65,9 +65,9 @@ def _look(config: Config) -> object:
 
 def _ours(config: Config, own: Own) -> None:
     st.markdown("**Ready-made questions**", help="Each hides what answers it, on every page, until it is opened.")
-    predict.offer(_offered(config), "class")
+    predict.offer(_offered(config), "class", icon=None)
     for label, asks in own.items():
-        st.button(label, on_click=asks, key=f"ask {label}", icon=":material/bug_report:")
+        st.button(label, on_click=asks, key=f"ask {label}")
 
 
 def _offered(config: Config) -> dict[str, str]:
@@ -87,7 +87,7 @@ def _form() -> None:
         help=f"Up to {QUESTION} characters. {TOLD}",
     )
     st.text_area(
-        "Answers to choose from, one a line",
+        "Answers, one a line",
         draft.options,
         key=_key("options"),
         max_chars=TYPED,
@@ -115,8 +115,9 @@ def _shared(config: Config) -> None:
     """What to do with what is written, and what is wrong with it."""
     code, wrong = _packed(_draft())
     adds, lacking = _entries(config, code), "" if code else "Nothing was copied: see below." if wrong else EMPTY
+    told = "Asks here what the link asks, as the class sees it. It can be ended, and changed, at any time."
+    st.button("Try it here", on_click=_asked, key="ask own", icon=":material/visibility:", help=told)
     copy_link("copy_question", "Copy link with the question", adds, ("predict",), lacking)
-    st.button("Show it here as the class sees it", on_click=_asked, key="ask own", icon=":material/visibility:")
     if wrong:
         st.warning(plain(wrong), icon=":material/edit:")
     elif code and _length(config) > LINK:
@@ -126,7 +127,7 @@ def _shared(config: Config) -> None:
             icon=":material/content_cut:",
         )
     if _loadable(config):
-        st.button("Change the question of this link", on_click=_loaded, key="load own", icon=":material/edit:")
+        st.button("Change this link's question", on_click=_loaded, key="load own", icon=":material/edit:")
 
 
 def _asked() -> None:

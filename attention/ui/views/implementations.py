@@ -94,4 +94,4 @@ def _asks(bug: str) -> None:
 
 
 SWITCHED = {"bug": _switched}
-ASKS = {"Ask to find the bug in a print": lambda: _asks("question")}  # for a class
+ASKS = {"Ask to find the bug": lambda: _asks("question")}  # for a class

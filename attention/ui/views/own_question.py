@@ -27,8 +27,9 @@ def hidden(config: Config) -> bool:
 
 def question(asked: Asked) -> Question:
     """As it is drawn."""
-    said = f"{BY} {KEPT[asked.hides]}"
     answer = plain(asked.right) if asked.right is not None else ""
     none = NOT_MARKED if asked.options else NO_ANSWER
     why = plain(asked.why) or ("" if answer else none)
-    return Question(plain(asked.text), tuple(map(plain, asked.options)), answer, why, said=said, own=True)
+    return Question(
+        plain(asked.text), tuple(map(plain, asked.options)), answer, why, said=BY, keeps=KEPT[asked.hides], own=True
+    )

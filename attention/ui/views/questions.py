@@ -24,7 +24,7 @@ def _row(config: Config) -> bool:
 ASKS: dict[str, Asks] = {"mask": _mask, "temperature": softmax_questions.temperature_opened, "row": _row}
 ABOUT = {"mask": "mask", "temperature": "temperature"}  # the knob that a question is about
 OFFERS = {
-    "row": "Ask about the row in focus",
+    "row": "Ask about the row",
     "temperature": "Ask about the temperature",
     "mask": "Ask about the mask",
 }
