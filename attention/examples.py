@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from attention.codec import EDITIONS, to_query
+from attention.codec import NEWEST, to_query
 from attention.config import Config
 from attention.inputs import BEFORE
 from attention.settings import EDITION, Settings, choice
@@ -32,7 +32,7 @@ class Example:
         """What its link carries: never nothing, as that would leave a page at what it has shown before."""
         if isinstance(self.config, Versus):
             return VERSUS.to_query(self.config) or {EDITION: str(len(VERSUS.editions))}
-        return to_query(self.config) or {EDITION: str(len(EDITIONS))}
+        return to_query(self.config) or NEWEST
 
 
 EXAMPLES: dict[str, Example] = {

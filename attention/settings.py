@@ -58,7 +58,7 @@ class Knob:
         if self.choices:
             return isinstance(value, str) and value in self.choices
         if self.low is None:
-            fits = isinstance(value, str) and len(value) <= (self.high or math.inf) and legible(value) == value
+            fits = isinstance(value, str) and len(value) <= (self.high or math.inf) and readable(value)
             return fits and (not self.form or re.fullmatch(self.form, value, re.ASCII) is not None)
         if isinstance(value, bool) or not isinstance(value, int if self.whole else (int, float)):
             return False
@@ -106,6 +106,11 @@ def legible(text: str) -> str:
     return "".join(
         sign for sign in text if sign in "\n\t" or not (sign in TURNING or unicodedata.category(sign) in ("Cc", "Cs"))
     )
+
+
+def readable(text: str) -> bool:
+    """Is all of a text legible?"""
+    return legible(text) == text
 
 
 def short(value: Any, longest: int = 80) -> str:

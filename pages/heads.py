@@ -1,12 +1,13 @@
 """Heads: what every head attends to, at once."""
 
 from attention.ui.session import page
-from attention.ui.views import heads, heads_layers
+from attention.ui.views import classroom, heads, heads_layers
 
 page.show(
     heads.view,
     ahead=heads.begin,
     any_length=True,
     above=[heads.TITLE],
+    aside=[classroom.fold()],
     below=[heads_layers.MAP, heads.FIELDS, heads.HEAD, heads.CODE, heads.FILES],
 )

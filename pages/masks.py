@@ -2,6 +2,6 @@
 
 from attention.ui import compute
 from attention.ui.session import page
-from attention.ui.views import masks
+from attention.ui.views import classroom, masks
 
-page.show(masks.view, ahead=compute.heads.begin, any_length=True)
+page.show(masks.view, ahead=compute.heads.begin, any_length=True, aside=[classroom.fold()])

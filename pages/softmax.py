@@ -2,6 +2,6 @@
 
 from attention.ui import compute
 from attention.ui.session import page
-from attention.ui.views import own_text, softmax
+from attention.ui.views import classroom, own_text, softmax
 
-page.show(softmax.view, above=[own_text.FIELD], ahead=compute.heads.begin)
+page.show(softmax.view, above=[own_text.FIELD], ahead=compute.heads.begin, aside=[classroom.fold()])

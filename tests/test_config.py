@@ -97,7 +97,7 @@ def test_labels_are_told_apart_and_names_need_no_escapes():
 
 NO_NUMBERS = [None, "8", b"8", True, [8], {}, float("nan"), float("inf"), 10**400, -(10**400), 8j]
 NO_CHOICES = [None, 3, True, b"causal", ["causal"], "", "\0", "casual "]
-NO_TEXTS = [None, 3, b"text", ["a"], "a\x07b", "\ud800", "x" * 2001]
+NO_TEXTS = [None, 3, b"text", ["a"], "a\x07b", "\ud800", "x" * 3001]
 
 
 @pytest.mark.parametrize("name", KNOBS)

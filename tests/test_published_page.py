@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from attention.config import Config
-from attention.published import ROWS
+from attention.published import HUNTS, ROWS, hunted
 from attention.published.compare import compare
 from tests.strategies import carried, newest
 
@@ -134,6 +135,39 @@ def test_the_question_tells_nothing_and_the_answer_all():
     asked.button_group(key="bug").set_value("answer").run()
     assert row.mistake in said(asked) and row.lesson in said(asked)
     assert dict(asked.query_params)["bug"] == "answer"
+    assert "implementation" not in asked.query_params  # it is the default
+
+
+CALLED = {"single-unscaled": "6f03aa", "position-weights": "bfbff3"}  # in links that were shared
+
+
+@pytest.mark.parametrize("name", [name for name, row in ROWS.items() if row.as_printed])
+def test_the_link_of_a_question_does_not_name_what_is_looked_for(name):
+    """Links from when it did go on opening the same row, and so does the one that is shared now."""
+    row = ROWS[name]
+    asked = opened(bug="question", implementation=name, tokens="6", d_model="16")
+    link = dict(asked.query_params)
+    assert link["implementation"] == hunted(name) != name
+    assert not [word for word in re.split(r"\W", f"{name} {row.name}") if len(word) > 2 and word in str(link)]
+    again = opened(**carried(link))
+    assert not again.warning and dict(again.query_params) == link
+    assert again.code[0].value == asked.code[0].value and f"def {row.as_printed.__name__}(" in again.code[0].value
+    again.button_group(key="bug").set_value("answer").run()
+    assert row.lesson in said(again)
+    assert dict(again.query_params).get("implementation", "fused") == name
+
+
+def test_the_name_of_a_row_in_a_question_stays_what_it_is():
+    """Links with it were shared."""
+    assert {name: hunted(name) for name in CALLED} == CALLED
+    assert len(HUNTS) == len(ROWS) and not HUNTS.keys() & ROWS.keys()
+
+
+def test_another_row_is_asked_about_by_its_number():
+    asked = opened(bug="question", tokens="6", d_model="16")
+    asked.button_group(key="implementation").set_value(hunted("two-heads")).run()
+    assert dict(asked.query_params)["implementation"] == hunted("two-heads")
+    assert f"def {ROWS['two-heads'].as_printed.__name__}(" in asked.code[0].value
 
 
 @pytest.mark.parametrize("name", ["functional", "head-matrices"])

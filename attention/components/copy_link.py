@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
+
 from attention.components.mounted import component
 
 
-def copy_link(key: str = "copy_link") -> None:
-    """Draws the button. The link is the address of the page, which `ui.session.page` keeps up to date."""
-    component("copy_link")(key=key, data={})
+def copy_link(
+    key: str = "copy_link",
+    label: str = "Copy link",
+    adds: Mapping[str, str] | None = None,
+    drops: Collection[str] = (),
+    lacking: str = "",
+) -> None:
+    """Draws the button. The link is the address of the page, which `ui.session.page` keeps up to date.
+
+    `adds`: entries that the copied link has besides, and `drops` those that it has not. `lacking`: why there is nothing to
+    copy, said when somebody tries.
+    """
+    data = {"label": label, "adds": dict(adds or {}), "drops": list(drops), "lacking": lacking}
+    component("copy_link")(key=key, data=data)

@@ -7,8 +7,11 @@
     record cost        shapes line by line, FLOPs, bytes and time of a function, observed while it runs
     compare demands    a row against the reference; what it accepts, found by trying
 
-To add a row: write it in the file of its document, and put it into `ROWS`. The name there is what a link calls it.
+To add a row: write it in the file of its document, and put it into `ROWS`. The name there is what a link calls it, but
+where the link asks for the mistake: `hunted` is a name that gives nothing away, and stays what it is.
 """
+
+from hashlib import blake2s
 
 from attention.published import functional, fused_map, head_matrices, separate_maps, unrolled
 from attention.published.row import Evidence, Row, Slip
@@ -25,4 +28,20 @@ ROWS: dict[str, Row] = {
     "two-heads": unrolled.TWO,
 }
 
-__all__ = ["ROWS", "Evidence", "Row", "Slip", "Weights"]
+
+def hunted(name: str) -> str:
+    """What a link calls a row whose mistake is looked for."""
+    return blake2s(name.encode(), digest_size=3, person=b"hunt").hexdigest()
+
+
+HUNTS: dict[str, str] = {hunted(name): name for name in ROWS}
+
+
+def called(name: str, asked: bool) -> str:
+    """What a link calls a row, from either of its names; where its mistake is asked for and it has none, the first that has."""
+    name = HUNTS.get(name, name)
+    wrong = [other for other, row in ROWS.items() if row.as_printed]
+    return hunted(name if name in wrong else wrong[0]) if asked else name
+
+
+__all__ = ["HUNTS", "ROWS", "Evidence", "Row", "Slip", "Weights", "called", "hunted"]

@@ -1,13 +1,15 @@
 """Predict, then reveal: the pages hide an answer behind a question until somebody opens it.
 
-The knob `predict` names the question, so a link carries it; that it was opened is in no link, but holds on every page of
-the session. Any other setting of the tensors or of the focus is another question, and closed again. To ask: make a
-`Question`, and name what draws it in `views/questions.py`, which every page that could give it away asks first.
+The knob `predict` names a question of ours, the knob `ask` holds one of whoever made the link, which goes first; so a link
+carries it. That it was opened is in no link, but holds on every page of the session. To a question of ours any other
+setting of the tensors or of the focus is another question, and closed again. To ask: make a `Question`, and name what draws
+it in `views/questions.py`, which every page that could give it away asks first.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from hashlib import blake2s
 
 import streamlit as st
 
@@ -18,12 +20,20 @@ from attention.ui.session import page
 
 @dataclass(frozen=True)
 class Question:
-    """A question about the settings on the screen: markdown `text`, some `guesses`, the right one, and why it is."""
+    """A question, as markdown: its text, some `guesses`, what is right, and why it is.
+
+    `answer`: the right guess, or "" where none is; `also`: others that are as right. `said`: whose question it is, and `keeps`
+    what is hidden till it is open. `own`: somebody wrote it who is not us.
+    """
 
     text: str
     guesses: tuple[str, ...]
     answer: str
     why: str
+    also: tuple[str, ...] = ()
+    said: str = "A question is asked."
+    keeps: str = "Every page keeps the answer to itself until it is revealed."
+    own: bool = False
 
 
 def opened(config: Config, question: Question) -> bool:
@@ -32,13 +42,13 @@ def opened(config: Config, question: Question) -> bool:
     switch = f"reveal {this}"
     if page.widgets().get(switch) is None:  # it is new on this page, but may have been opened on another
         page.widgets()[switch] = revealed(config)
-    st.caption("A question is asked: every page keeps the answer to itself until it is revealed.")
+    st.caption(f"{question.said} {question.keeps}" if not page.widgets()[switch] else question.said)
     with st.container(border=True):
-        st.markdown(f"**Predict, then reveal.** {question.text}")
-        guess = st.segmented_control("Your guess", question.guesses, key=f"guess {this}")
+        st.markdown(f"**{'A question' if question.own else 'Predict, then reveal'}.** {question.text}")
+        guess = _guess(question, this)
         reveal, end = st.columns([3, 1], vertical_alignment="center")
         found = reveal.toggle("Reveal the answer", bool(page.widgets()[switch]), key=switch)
-        end.button("End the question", on_click=page.change, kwargs={"predict": "none"}, key="end", width="stretch")
+        end.button("End the question", on_click=page.change, kwargs=NONE, key="end", width="stretch")
         if found:
             _answered(question, guess)
     page.kept().revealed = this if found else None
@@ -50,17 +60,38 @@ def revealed(config: Config) -> bool:
     return page.kept().revealed == _named(config)
 
 
-def offer(names: dict[str, str]) -> None:
+def offer(names: dict[str, str], where: str = "", icon: str | None = ":material/quiz:") -> None:
     """Buttons that ask, each with its label: what stands on the screen hides, and the link carries the question."""
     for name, label in names.items():
-        st.button(label, on_click=page.change, kwargs={"predict": name}, key=f"ask {name}", icon=":material/quiz:")
+        asks, key = NONE | {"predict": name}, f"ask {name} {where}".rstrip()
+        st.button(label, on_click=page.change, kwargs=asks, key=key, icon=icon)
+
+
+NONE = {"predict": "none", "ask": ""}  # the knobs where nothing is asked
 
 
 def _named(config: Config) -> str:
+    if config.ask:
+        return blake2s(config.ask.encode(), digest_size=8).hexdigest()
     return link(replace(config.tensors, predict=config.predict, head=config.head, query=config.query))
 
 
+def _guess(question: Question, this: str) -> str | None:
+    if not question.guesses:
+        return None
+    if question.own:  # whose answers may be sentences
+        return st.radio("Your guess", question.guesses, index=None, key=f"guess {this}")
+    return st.segmented_control("Your guess", question.guesses, key=f"guess {this}")
+
+
 def _answered(question: Question, guess: str | None) -> None:
-    verdict = "" if guess is None else "Right. " if guess == question.answer else f"Not quite: you said “{guess}”. "
-    show = st.success if guess == question.answer else st.info
-    show(f"{verdict}**{question.answer}.** {question.why}")
+    right = guess is not None and guess in (question.answer, *question.also)
+    show = st.success if right else st.info
+    answer = f"**{question.answer}.** " if question.answer else ""
+    show(f"{_verdict(question, guess, right)}{answer}{question.why}")
+
+
+def _verdict(question: Question, guess: str | None, right: bool) -> str:
+    if guess is None or not question.answer:
+        return ""
+    return "Right. " if right else f"Not quite: you said “{guess}”. "

@@ -5,7 +5,7 @@ The widgets' keys are the knobs' names; their values are seeded and read by the 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -16,9 +16,10 @@ from attention.config import DEFAULTS, GENERATED, KNOBS, Config, ConfigError, ch
 from attention.heads import NUMBERS
 from attention.inputs import INPUTS
 from attention.masks import COMBINATIONS, MASKS
-from attention.published import ROWS
+from attention.published import HUNTS, ROWS, called
 from attention.scores import POSITIONS, SCALES, SOFTMAXES
 from attention.sources.origins import idle, named, provenance
+from attention.ui.asked import unpacked
 from attention.ui.controls import knobs, own_text
 from attention.ui.controls.kind import Change, Kind, Stops
 from attention.ui.controls.lengths import ends
@@ -180,15 +181,33 @@ SPECIAL = {
 
 
 def _known(config: Config, query: Mapping[str, Any]) -> tuple[Config, list[str]]:
-    """The same with the default where the link names no implementation, or no number of a head: the core below knows neither."""
+    """The same with defaults for what the core below knows nothing of: implementations, numbers of a head, questions."""
     notes = []
-    for name, choices in {"implementation": tuple(ROWS), "layer_map": (DEFAULTS["layer_map"], *NUMBERS)}.items():
+    for name, known in KNOWN.items():
         try:
-            check(name, getattr(config, name), replace(KNOBS[name], choices=choices))
+            known(getattr(config, name))
         except ConfigError as error:
             config = replace(config, **{name: DEFAULTS[name]})
             notes.append(str(error))
-    return config, notes
+    return replace(config, implementation=called(config.implementation, config.bug == "question")), notes
+
+
+def _among(name: str, *choices: str, others: Collection[str] = ()) -> Callable[[str], None]:
+    """Raises ConfigError on what is none of the choices, nor of others that nobody needs to be told of."""
+    knob = replace(KNOBS[name], choices=choices)
+    return lambda value: None if value in others else check(name, value, knob)
+
+
+def _question(value: str) -> None:
+    if value:
+        unpacked(value)
+
+
+KNOWN: dict[str, Callable[[str], None]] = {  # raises ConfigError on what is none
+    "implementation": _among("implementation", *ROWS, others=HUNTS),
+    "layer_map": _among("layer_map", DEFAULTS["layer_map"], *NUMBERS),
+    "ask": _question,
+}
 
 
 def _traceable(config: Config) -> tuple[Config, str]:

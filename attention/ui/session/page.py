@@ -48,8 +48,11 @@ def show(
     any_length: bool = False,
     above: Sequence[Part] = (),
     below: Sequence[Part] = (),
+    aside: Sequence[Part] = (),
 ) -> None:
     """A whole page about settings of one kind: their controls in the sidebar and the view, named as the view's module.
+
+    Parts stand above and below the view, and aside, below the controls.
 
     `ahead` starts what the view waits for, as soon as the settings are known. Unless it draws `any_length`, a view of a config
     that is too long for a trace gets the first tokens, and the page says so. The parts get the whole config.
@@ -57,12 +60,16 @@ def show(
     state = _begin(view.__module__, kind)
     controls, below = _controls(kind), [*below, _onward(state.page)]
     state.ahead = ahead
-    state.parts, state.looks, state.follow = {part.name: part for part in (controls, *above, *below)}, {}, frozenset()
+    state.parts, state.looks, state.follow = (
+        {part.name: part for part in (controls, *aside, *above, *below)},
+        {},
+        frozenset(),
+    )
     state.fresh = False
     heard()
     _started(taken_up())
     with st.sidebar:
-        _beside([controls])
+        _beside([controls, *aside])
     _beside(above)
     _view(view, any_length)
     _beside(below)

@@ -15,6 +15,7 @@ import streamlit as st
 
 from attention.config import Config
 from attention.timing.recordings import Timing
+from attention.ui.asked import Draft
 from attention.ui.background.process import Measuring
 from attention.ui.session.held import Held
 from attention.ui.session.part import Part
@@ -29,7 +30,8 @@ class Remembered:
 
     Heads: `code`, was the fold with the program open when it was last there? `large`: should the one with the head in focus be
     open, whoever has not moved it? `turns`: clicks in the map of layers and heads. `stopped`: the long sequence whose drawing
-    this visitor has cancelled. Predict: `revealed`, the question that was opened. Timing: the `sweep` that this visitor has asked
+    this visitor has cancelled. Predict: `revealed`, the question that was opened. For a class: is that fold open (`classroom`),
+    and the `draft` of a question. Timing: the `sweep` that this visitor has asked
     for, and whether it was open when it was last drawn (`going`); the recordings that are `opened`, by their names, what was
     wrong with the last ones (`problems`), and how many `uploads` there were.
     """
@@ -39,6 +41,8 @@ class Remembered:
     turns: int = 0
     stopped: Config | None = None
     revealed: str | None = None
+    classroom: bool = False
+    draft: Draft = field(default_factory=Draft)
     sweep: Measuring | None = None
     going: bool = False
     opened: dict[str, list[Timing]] = field(default_factory=dict)

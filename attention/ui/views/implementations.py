@@ -7,7 +7,7 @@ from dataclasses import replace
 import streamlit as st
 
 from attention.config import Config
-from attention.published import ROWS, Row
+from attention.published import HUNTS, ROWS, Row, called, hunted
 from attention.published.case import left_out, longest
 from attention.ui import compute, provenance
 from attention.ui.controls import knobs
@@ -25,11 +25,13 @@ def view(config: Config) -> None:
         return
     asked, off = config.bug == "question", config.bug == "off"
     names = [name for name, row in ROWS.items() if row.as_printed or off]
-    name = config.implementation if config.implementation in names else names[0]
+    name = HUNTS.get(config.implementation, config.implementation)
+    name = name if name in names else names[0]
+    name_there = called(name, asked)
     version = "as printed" if asked else config.version  # what was asked is what the answer begins with
-    if (name, version) != (config.implementation, config.version):
-        page.put(implementation=name, version=version)
-        config = replace(config, implementation=name, version=version)
+    if (name_there, version) != (config.implementation, config.version):
+        page.put(implementation=name_there, version=version)
+        config = replace(config, implementation=name_there, version=version)
     row = ROWS[name]
     printed = bool(row.as_printed) and version == "as printed"
     words = st.container()  # filled after the grid, which is what one waits for
@@ -67,14 +69,29 @@ def _intro(config: Config, row: Row) -> None:
 
 def _controls(names: list[str], config: Config, row: Row) -> None:
     asked = config.bug == "question"
-    numbers = {name: f"Number {i}" for i, name in enumerate(names, 1)}
-    called = numbers.get if asked else lambda name: ROWS[name].name
-    knobs.pills("implementation", config, names, format_func=called, label_visibility="collapsed")
+    numbers = {hunted(name): f"Number {i}" for i, name in enumerate(names, 1)}
+    named = numbers.get if asked else lambda name: ROWS[name].name
+    knobs.pills(
+        "implementation", config, list(numbers) if asked else names, format_func=named, label_visibility="collapsed"
+    )
     switches = ("bug",) if asked else ("version", "bug")  # what is asked about is a print
     sizes = ("batch", "keys", "d_v") if row.crosses else ("batch",)
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
         for name in switches:
-            knobs.segments(name, config, width="content")
+            knobs.segments(name, config, width="content", on_change=SWITCHED.get(name))
         knobs.menu("colors", config, width=170)
         for name in sizes:
             knobs.number(name, config, width=200)
+
+
+def _switched() -> None:
+    """Whoever asks for the mistake has it named by nothing from then on, also where the link is copied at once."""
+    _asks(page.widgets()["bug"] or page.setting().bug)
+
+
+def _asks(bug: str) -> None:
+    page.change(bug=bug, implementation=called(page.setting().implementation, bug == "question"))
+
+
+SWITCHED = {"bug": _switched}
+ASKS = {"Ask to find the bug": lambda: _asks("question")}  # for a class

@@ -23,7 +23,8 @@ def question(config: Config) -> Question:
 
 def _near(answer: int, row: int, config: Config) -> set[int]:
     """The answer, and what one gets who forgets the query itself, the past, the future or the span."""
-    wrong = (row + 1, min(config.span, config.tokens), answer + 1, max(0, answer - 1), config.tokens, row)
+    n = config.tokens
+    wrong = (row + 1, min(config.span, n), min(n, answer + 1), max(0, answer - 1), n, row)
     near = [answer, *(guess for guess in dict.fromkeys(wrong) if guess != answer)]
     return set(near[:4])
 

@@ -25,7 +25,7 @@ DETAILS = {"effect": mask_effect.section, "empty rows": mask_audit.section, "cod
 def view(config: Config) -> None:
     """The page of a config; what needs every weight shows the first tokens of a long one, and says so."""
     short = config.traceable
-    if questions.can_be_asked(config.predict, config) and short is not config:
+    if questions.ours(config) and short is not config:
         st.caption(
             f"The question is about the first {short.tokens:,} of {config.tokens:,} tokens, as if they were all."
         )

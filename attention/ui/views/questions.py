@@ -7,7 +7,7 @@ from collections.abc import Callable
 from attention.config import Config
 from attention.sources.origins import idle
 from attention.ui import compute, predict
-from attention.ui.views import mask_question, row_question, softmax_questions
+from attention.ui.views import mask_question, own_question, row_question, softmax_questions
 
 Asks = Callable[[Config], bool]
 
@@ -17,11 +17,17 @@ def _mask(config: Config) -> bool:
 
 
 def _row(config: Config) -> bool:
-    return predict.opened(config, row_question.question(compute.heads.trace(config)))
+    roles = compute.heads.roles(config.tensors)
+    return predict.opened(config, row_question.question(compute.heads.trace(config), roles[config.head]))
 
 
 ASKS: dict[str, Asks] = {"mask": _mask, "temperature": softmax_questions.temperature_opened, "row": _row}
 ABOUT = {"mask": "mask", "temperature": "temperature"}  # the knob that a question is about
+OFFERS = {
+    "row": "Ask about the row",
+    "temperature": "Ask about the temperature",
+    "mask": "Ask about the mask",
+}
 
 
 def can_be_asked(name: str, config: Config) -> bool:
@@ -29,14 +35,24 @@ def can_be_asked(name: str, config: Config) -> bool:
     return name in ASKS and not (name in ABOUT and idle(ABOUT[name], config))
 
 
+def ours(config: Config) -> str:
+    """The question of ours that is asked, "" where there is none."""
+    return config.predict if not config.ask and can_be_asked(config.predict, config) else ""
+
+
 def closed(config: Config, **others: Asks) -> bool:
     """Draws the question that is asked, wherever it was asked; True while this page must not show the answer.
 
-    `others`: how a page asks a question in its own way, by the question's name.
+    `others`: how a page asks a question of ours in its own way, by the question's name.
     """
-    return can_be_asked(config.predict, config) and not (ASKS | others)[config.predict](config)
+    if config.ask:
+        return not own_question.opened(config)
+    name = ours(config)
+    return bool(name) and not (ASKS | others)[name](config)
 
 
 def hidden(config: Config) -> bool:
     """Is a page that asks in no way of its own closed?"""
-    return can_be_asked(config.predict, config) and not predict.revealed(config)
+    if config.ask:
+        return own_question.hidden(config)
+    return bool(ours(config)) and not predict.revealed(config)

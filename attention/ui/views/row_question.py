@@ -1,38 +1,57 @@
-"""The question that hides the Heads page: which key gets the most of a query's weight?"""
+"""The question that hides the Heads page: which key gets the most of a query's weight?
+
+To reason about it one sees the tokens with their positions and what the head is known to do, but no weight.
+"""
 
 from __future__ import annotations
 
+import re
+
+from attention.analysis.head_roles import Role
 from attention.config import GENERATED, Config
-from attention.sources.origins import idle, provenance
+from attention.inputs import INPUTS, SPLIT
+from attention.sources.origins import idle, provenance, unit
 from attention.tables import rows as tables
 from attention.trace import Trace
 from attention.ui.predict import Question
 from attention.ui.words import plain
 
-ALIKE = 1e-3  # of the greatest weight: what differs by less is one number on the screen
-EVEN = "all equal"
+ALIKE = 0.05  # of the greatest weight: what differs by less is no fair question
+ROUNDING = 1e-5  # of it: what differs by less is equal, and the last one is told first, on whatever machine
+EVEN = "all nearly alike"
+PART = ("all of it", "a part of it", "nothing")  # of its weight, that a key gets which is alone in sight
+WHOLE = 5e-4  # so near to it a share is shown as 0 or 100 %
+LISTED, FIRST, AROUND = 60, 8, 12  # tokens that are all told; else the first, and those around each that matters
+NUMBERS = re.compile(r" \(\d\.\d+\)|: \d\.\d+ of its weight")  # in what is said of a head
 
 
-def question(trace: Trace) -> Question:
-    """Which key gets the greatest weight of the row in focus, among keys that one might think of."""
+def question(trace: Trace, role: Role | None = None) -> Question:
+    """Which key gets the greatest weight of the row in focus, among keys that one might think of. `role`: of the head."""
     config, weights = trace.config, trace.weights[trace.config.head, trace.config.row]
     seen = trace.mask[config.row].nonzero().flatten().tolist()
     if not seen:
         return _nothing(config)
     most = float(weights[seen].max())
+    if len(seen) == 1:
+        return _alone(config, seen[0], most)
     alike = (weights >= (1 - ALIKE) * most).tolist()
-    best, *others = [key for key in reversed(seen) if alike[key]]
-    wrong = _thinkable(config, [key for key in seen if not alike[key]])
-    guesses = [_named(config, key) for key in sorted([best, *wrong])] + [EVEN] * (len(seen) > 1)
+    best = max(key for key in seen if weights[key] >= (1 - ROUNDING) * most)
+    equal, wrong = [key for key in seen if alike[key] and key != best], [key for key in seen if not alike[key]]
+    even = not wrong
+    others = _thinkable(config, equal)[: 3 if even else 1] + _thinkable(config, wrong)[:3]
+    keys = sorted([best, *others])
+    guesses = (*(_named(config, key) for key in keys), EVEN)
     text = (
-        f"Query {_named(config, config.row)} in head {config.head} sees {len(seen)} keys{_under(config)}. "
-        f"{_made(config)} Which key gets most of its weight?"
+        f"Query {_named(config, config.row)} in head {config.head} sees {len(seen):,} keys{_under(config)}. Which key "
+        f"gets most of its weight?\n\n{_told(config, keys)}\n\n{_made(config, role)}"
     )
-    if others and not wrong:
-        return Question(text, tuple(guesses), EVEN, f"Each of the {len(seen)} keys gets {tables.share(most)}.")
-    even = tables.share(1 / len(seen))
-    why = f"It gets {tables.share(most)}{_shared(config, others)}; an even spread would give {even}."
-    return Question(text, tuple(guesses), _named(config, best), why)
+    if even:
+        least = float(weights[seen].min())
+        return Question(text, guesses, EVEN, f"Each of the {len(seen):,} keys gets {_between(least, most)}.")
+    spread = tables.share(1 / len(seen))
+    why = f"It gets {tables.share(most)}{_shared(config, equal)}; an even spread would give {spread}."
+    also = tuple(_named(config, key) for key in others if key in equal)
+    return Question(text, guesses, _named(config, best), why, also)
 
 
 def _under(config: Config) -> str:
@@ -40,11 +59,41 @@ def _under(config: Config) -> str:
     return "" if idle("mask", config) else f" under **{config.rule_name}**"
 
 
-def _made(config: Config) -> str:
-    """What one may know of queries and keys."""
+def _told(config: Config, keys: list[int]) -> str:
+    """The tokens with their positions: all of a short sequence, of a long one those about the query and the guesses."""
+    names = [plain(name) for name in tables.labels(config)]
+    if not names:
+        return f"The tokens have no texts, only positions from 0 to {config.tokens - 1:,}."
+    shown, said, last = _places(config, keys), [], -1
+    for at in shown:
+        said += ["…"] * (at > last + 1) + [f"{'**' * (at == config.row)}{at} {names[at]}{'**' * (at == config.row)}"]
+        last = at
+    return " · ".join([*said, *(["…"] if last < config.tokens - 1 else [])])
+
+
+def _places(config: Config, keys: list[int]) -> list[int]:
+    if config.tokens <= LISTED:
+        return list(range(config.tokens))
+    near = {at + by for at in (config.row, *keys) for by in range(-2, 3)} | {config.row - by for by in range(AROUND)}
+    return sorted({at for at in near if 0 <= at < config.tokens} | set(range(FIRST)))
+
+
+def _made(config: Config, role: Role | None) -> str:
+    """What one may know of the head, of queries and of keys."""
+    does = f"Of head {config.head} it is known that it {plain(NUMBERS.sub('', role.says))} " if role else ""
     if config.source != GENERATED:
-        return plain(provenance(config))
-    return f"Projections: {config.projections}; positions: {config.positions}."
+        return f"{does}{plain(provenance(config))}"
+    tied = f"Equal {unit(config)}s have equal vectors. " if config.input in SPLIT else f"Input: {_first(config.input)} "
+    return f"{does}{plain(tied)}Projections: {config.projections}; positions: {config.positions}."
+
+
+def _first(name: str) -> str:
+    return (INPUTS[name].__doc__ or "").splitlines()[0]
+
+
+def _between(least: float, most: float) -> str:
+    low, high = tables.share(least), tables.share(most)
+    return high if low == high else f"between {low} and {high}"
 
 
 def _shared(config: Config, others: list[int]) -> str:
@@ -52,7 +101,7 @@ def _shared(config: Config, others: list[int]) -> str:
     if not others:
         return ""
     some = ", ".join(_named(config, key) for key in others[:3])
-    return f", as much as {some}{f' and {len(others) - 3:,} more' * (len(others) > 3)}"
+    return f", and nearly as much {some}{f' and {len(others) - 3:,} more' * (len(others) > 3)}"
 
 
 def _nothing(config: Config) -> Question:
@@ -60,13 +109,28 @@ def _nothing(config: Config) -> Question:
     return Question(text, ("zeros", "all equal", "NaN"), "zeros", "Nothing is seen, so nothing is attended to.")
 
 
-def _thinkable(config: Config, wrong: list[int]) -> list[int]:
-    """Of the keys that are not the answer, up to three: the query itself, an equal token, the one before, the first ..."""
+def _alone(config: Config, key: int, weight: float) -> Question:
+    """Of a row with a single key: how much is left to say."""
+    answer = PART[0] if weight > 1 - WHOLE else PART[1] if weight > WHOLE else PART[2]
+    text = (
+        f"Query {_named(config, config.row)} in head {config.head} sees one key{_under(config)}, {_named(config, key)}, "
+        f"under the softmax “{config.softmax}”. How much of the weight does it get?"
+    )
+    reason = (
+        "with one more in the denominator it depends on the score"
+        if config.softmax == "plus one"
+        else "with a single key in sight the score does not matter"
+    )
+    return Question(text, PART, answer, f"It gets {tables.share(weight)}: {reason}.")
+
+
+def _thinkable(config: Config, keys: list[int]) -> list[int]:
+    """Of some keys those that one might think of: the query itself, an equal token, the one before, the first, others."""
     row, words = config.row, [token.casefold() for token in tables.labels(config)]
-    equal = [key for key in wrong if words and key != row and words[key] == words[row]]
-    others = [row, *equal[-1:], row - 1, 0, *wrong[:: max(1, len(wrong) // 4)]]
-    allowed = set(wrong)
-    return [key for key in dict.fromkeys(others) if key in allowed][:3]
+    equal = [key for key in keys if words and key != row and words[key] == words[row]]
+    others = [row, *equal[-1:], row - 1, 0, *keys[:: max(1, len(keys) // 4)]]
+    allowed = set(keys)
+    return [key for key in dict.fromkeys(others) if key in allowed]
 
 
 def _named(config: Config, key: int) -> str:

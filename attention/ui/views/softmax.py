@@ -9,7 +9,7 @@ import streamlit as st
 from attention.config import Config
 from attention.scores import POSITIONS
 from attention.sources.origins import scored
-from attention.ui import compute, predict, proof, provenance
+from attention.ui import compute, proof, provenance
 from attention.ui.controls import knobs
 from attention.ui.lacking import lacking
 from attention.ui.session import page
@@ -58,7 +58,6 @@ def view(config: Config) -> None:
         topic(compute.heads.trace(config))
     with title:
         _title(config)
-    _ask(config)
 
 
 def _logits(config: Config) -> str:
@@ -117,14 +116,3 @@ def _colors(config: Config) -> None:
 CHOICES = {"head": focus.head, "query": focus.query, "colors": _colors} | {
     name: _picked(name) for name in ("order", "dtype", "exponent")
 }
-
-
-def _ask(config: Config) -> None:
-    if config.predict == "none":
-        with st.expander("For the classroom: predict, then reveal", icon=":material/school:"):
-            st.markdown(
-                "The page hides its answer behind a question until it is opened; the link carries the question."
-            )
-            predict.offer(
-                {name: said for name, said in softmax_questions.OFFERS.items() if questions.can_be_asked(name, config)}
-            )

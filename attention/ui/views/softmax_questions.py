@@ -6,27 +6,41 @@ from dataclasses import replace
 
 import pyarrow as pa
 import streamlit as st
+import torch
 
 from attention.analysis.row_stages import Stages, stages
 from attention.charts import stages as charts
-from attention.config import DEFAULTS, Config
+from attention.config import KNOBS, Config, defaults
 from attention.tables import rows as tables
 from attention.tables import softmax
 from attention.ui import compute, predict
 from attention.ui.predict import Question
 from attention.ui.words import plain
 
-OFFERS = {"temperature": "Ask what this temperature and scale do", "row": "Ask how this row shares out its weight"}
 SPREAD = ("more evenly", "on fewer keys", "as before")
-GREATEST = ("under 10 %", "10 to 50 %", "50 to 90 %", "over 90 %")
-PLAIN = {"temperature": DEFAULTS["temperature"], "scale": DEFAULTS["scale"]}
-SAME = 1e-6  # nats of entropy that count as no change
+GREATEST = ("at most 10 %", "over 10 to 50 %", "over 50 to 90 %", "over 90 %")
+LIMITS = (0.1, 0.5, 0.9)  # of these shares
+ROUNDING = 1e-6  # of a limit: so far a weight may be off that is meant to be at it
+SET = ("scale", "temperature")
+HOT = 4.0  # times the temperature, in what a row is compared with that has the usual one
+HOTTEST = float(KNOBS["temperature"].high or 0)
+SAME = 5e-4  # nats of entropy that count as no change: three digits are shown
 
 
 def temperature_opened(config: Config) -> bool:
-    """Draws the row at the usual scale and temperature and the question; True once it is open."""
-    given = stages(compute.heads.trace(replace(config, **PLAIN)))
+    """Draws the row at another scale and temperature and the question; True once it is open."""
+    given = stages(compute.heads.trace(before(config)))
     return _opened(config, temperature(given, stages(compute.heads.trace(config))), "weights", given)
+
+
+def before(config: Config) -> Config:
+    """The row to begin with: as it usually is, or where that is what is set, four times as hot, or as cold at the hot end."""
+    own = defaults(config.source)
+    usual = replace(config, **{name: own[name] for name in SET})
+    hot = config.temperature * HOT
+    return (
+        usual if usual != config else replace(config, temperature=hot if hot <= HOTTEST else config.temperature / HOT)
+    )
 
 
 def share_opened(config: Config) -> bool:
@@ -43,19 +57,35 @@ def _opened(config: Config, question: Question, name: str, given: Stages) -> boo
 
 
 def temperature(given: Stages, row: Stages) -> Question:
-    """How a row spreads its weight under its scale and temperature, beside the usual ones."""
-    before, after = (x.entropy for x in (given, row))
-    change = after - before
-    answer = SPREAD[2] if abs(change) < SAME else SPREAD[0] if change > 0 else SPREAD[1]
-    config = row.config
+    """How a row spreads its weight under its scale and temperature, beside how it did under others."""
+    first, then = spread(given), spread(row)
+    answer = SPREAD[2] if abs(then - first) < SAME else SPREAD[0] if then > first else SPREAD[1]
+    goes = f"stays at {then:.3f}" if answer == SPREAD[2] else f"goes from {first:.3f} to {then:.3f}"
+    shares = " of the shares" if row.config.softmax != "standard" else ""  # whose sum is less than one
     return Question(
-        f"{_who(config)} has the weights below with scale 1/sqrt(d\\_head) and temperature 1. Now the scale is "
-        f"{plain(config.scale)} and the temperature {config.temperature:g}. How will the weight be spread?",
+        f"{_who(row.config)} has the weights below with {_set(given.config)}. Now it is {_set(row.config)}. How will the "
+        "weight be spread?",
         SPREAD,
         answer,
-        f"The entropy goes from {before:.3f} to {after:.3f} nats: every logit is {row_ratio(given, row):.3g} times what "
-        "it was before cap and bias.",
+        f"The entropy{shares} {goes} nats: every score is {row_ratio(given, row):.3g} times what it was{_later(row)}.",
     )
+
+
+def spread(row: Stages) -> float:
+    """The entropy of how a row shares out its weight, in nats, whatever that adds up to."""
+    weights = row.weights.double()
+    return float(torch.special.entr(weights / weights.sum()).sum()) if weights.any() else 0.0
+
+
+def _set(config: Config) -> str:
+    return f"scale {plain(config.scale)} and temperature {config.temperature:g}"
+
+
+def _later(row: Stages) -> str:
+    """What is done to the scores after they are scaled."""
+    cap, seen = "the softcap" * bool(row.config.softcap), int(row.visible.sum())
+    more = " and ".join(filter(None, [cap, "the bias" * bool(row.bias.any())]))
+    return (f", before {more}" if more else "") + (", but a single key is seen" if seen == 1 else "")
 
 
 def row_ratio(given: Stages, row: Stages) -> float:
@@ -67,12 +97,12 @@ def row_ratio(given: Stages, row: Stages) -> float:
 def share(row: Stages) -> Question:
     """What share the heaviest key of a row gets."""
     top = float(row.weights.max())
-    answer = GREATEST[sum(top > limit for limit in (0.1, 0.5, 0.9))]
-    seen = int(row.visible.sum())
+    answer = GREATEST[sum(top > limit * (1 + ROUNDING) for limit in LIMITS)]
+    seen, config = int(row.visible.sum()), row.config
     return Question(
-        f"{_who(row.config)} has the dot products below; grey ones the mask hides, {seen} keys are seen. They are scaled "
-        f"({plain(row.config.scale)}, temperature {row.config.temperature:g}) and go through the softmax. What share "
-        "does the heaviest key get?",
+        f"{_who(config)} has the dot products below; grey ones the mask hides, {seen:,} {'key is' if seen == 1 else 'keys are'} "
+        f"seen. They are scaled ({plain(config.scale)}, temperature {config.temperature:g}) and go through the softmax. What "
+        "share does the heaviest key get?",
         GREATEST,
         answer,
         f"Key {row.heaviest} gets {top:.4f}." if seen else "The query sees no key: nobody gets anything.",

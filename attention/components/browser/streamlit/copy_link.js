@@ -1,41 +1,78 @@
-// Copies the address; where the browser refuses, shows it selected, to be copied by hand. The address follows what is
-// asked for: a click waits for what runs, and for what was typed without Enter and sets off now.
+// Copies the address, with what else the link shall say; where the browser refuses, shows it selected, to be copied by
+// hand. The address follows what is asked for: a click waits for what runs, and for what was typed without Enter and
+// sets off now.
 
 // First all that these need: a browser that finds it one by one in what it loads takes longer.
-import "../newest.js";
+import { newest } from "../newest.js";
 import "./carried.js";
 import { find, planted } from "../elements.js";
 import { styled } from "./mounted.js";
 import { settled, typing } from "./typed.js";
 
+/**
+ * What the server says of a button.
+ * @typedef {{ label: string, adds: Record<string, string>, drops: string[], lacking: string }} Wanted
+ */
+
 const SAID = 2500;  // milliseconds
+const LONG = 2000;  // characters that every program takes for a link
 const MARKUP = `
-<button type="button">Copy link</button><span aria-live="polite"></span>
+<button type="button"></button><span aria-live="polite"></span>
 <input type="text" readonly hidden aria-label="Link to what is on the screen">`;
 
 await styled("copy_link.css");
 
-/** @type {WeakSet<Element>} */
-const drawn = new WeakSet();
+/** @type {WeakMap<Element, { wanted: Wanted, button: HTMLElement }>} */
+const drawn = new WeakMap();
 
 /** @param {import("./mounted.js").Call} call */
-export default function ({ parentElement }) {
-  if (drawn.has(parentElement)) return;
-  drawn.add(parentElement);
-  const root = planted(parentElement, "copy-link", MARKUP), said = find(root, "span");
+export default function ({ parentElement, data }) {
+  if (!data) return undefined;
+  return newest(parentElement, data, (/** @type {Wanted} */ wanted) => {
+    const here = drawn.get(parentElement) ?? begun(parentElement, wanted);
+    here.wanted = wanted;
+    if (here.button.textContent !== wanted.label) here.button.textContent = wanted.label;
+  });
+}
+
+/**
+ * @param {HTMLElement} parent
+ * @param {Wanted} wanted
+ */
+function begun(parent, wanted) {
+  const root = planted(parent, "copy-link", MARKUP), said = find(root, "span");
   const button = find(root, "button"), field = find(root, "input", HTMLInputElement);
+  const here = { wanted, button };
+  drawn.set(parent, here);
   let typed = false, timer = 0;
   button.onpointerdown = () => { typed = typing(); };
   button.onclick = async () => {
-    await settled(typed);
+    await settled(typed, () => address(here.wanted));
     typed = false;
-    const copied = (await offered(location.href)) || selected(field, location.href);
-    field.hidden = copied;
-    if (!copied) field.select();
-    said.textContent = copied ? "Copied" : "Select and copy it from here";
+    const link = address(here.wanted), nothing = here.wanted.lacking;
+    const copied = !nothing && ((await offered(link)) || selected(field, link));
+    field.hidden = copied || !!nothing;
+    if (!field.hidden) field.select();
+    said.textContent = nothing || (copied ? told(link) : "Select and copy it from here");
     clearTimeout(timer);
-    timer = setTimeout(() => copied && (said.textContent = ""), SAID);
+    timer = setTimeout(() => copied && link.length <= LONG && (said.textContent = ""), SAID);
   };
+  return here;
+}
+
+/** @param {string} link */
+function told(link) {
+  const long = `Copied, but it has ${link.length.toLocaleString("en")} characters: some programs cut links so long`;
+  return link.length > LONG ? long : "Copied";
+}
+
+/** @param {Wanted} wanted */
+function address({ adds, drops }) {
+  if (!drops.length && !Object.keys(adds).length) return location.href;
+  const link = new URL(location.href);
+  for (const name of drops) link.searchParams.delete(name);
+  for (const [name, value] of Object.entries(adds)) link.searchParams.set(name, value);
+  return link.href;
 }
 
 /** @param {string} text */

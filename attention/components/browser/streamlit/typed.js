@@ -11,13 +11,16 @@ export function typing() {
   return !!document.querySelector(TYPED)?.textContent;
 }
 
-/** @param {boolean} typed */
-export async function settled(typed) {
-  const before = location.href, start = Date.now();
+/**
+ * @param {boolean} typed
+ * @param {() => string} link  what changes once it has come in
+ */
+export async function settled(typed, link = () => location.href) {
+  const before = link(), start = Date.now();
   const app = /** @type {HTMLElement | null} */ (document.querySelector(".stApp"));
   const waits = () => {
     const since = Date.now() - start;
-    const starts = typed && location.href === before && since < START;
+    const starts = typed && link() === before && since < START;
     return starts || (app?.dataset.testScriptState === "running" && since < PATIENCE);
   };
   while (waits()) await new Promise((then) => setTimeout(then, LOOK));

@@ -1,0 +1,35 @@
+"""A question that whoever made the link asks in words of their own; these are shown as they are, and never as markup."""
+
+from __future__ import annotations
+
+from attention.config import Config
+from attention.ui import predict
+from attention.ui.asked import Asked, unpacked
+from attention.ui.predict import Question
+from attention.ui.words import plain
+
+BY = "A question by whoever made this link, not by Attention Lab."
+KEPT = {True: "The pictures are hidden until the answer is opened.", False: "The answer is hidden until it is opened."}
+NO_ANSWER = "It is an open question: whoever asks it gave no answer. Compare what you think with what others think."
+NOT_MARKED = "None of the answers was marked as right: what do you say to each of them?"
+
+
+def opened(config: Config) -> bool:
+    """Draws the question; True where the page may show its pictures."""
+    asked = unpacked(config.ask)
+    return predict.opened(config, question(asked)) or not asked.hides
+
+
+def hidden(config: Config) -> bool:
+    """Does it keep the pictures to itself?"""
+    return unpacked(config.ask).hides and not predict.revealed(config)
+
+
+def question(asked: Asked) -> Question:
+    """As it is drawn."""
+    answer = plain(asked.right) if asked.right is not None else ""
+    none = NOT_MARKED if asked.options else NO_ANSWER
+    why = plain(asked.why) or ("" if answer else none)
+    return Question(
+        plain(asked.text), tuple(map(plain, asked.options)), answer, why, said=BY, keeps=KEPT[asked.hides], own=True
+    )

@@ -1,0 +1,81 @@
+"""For a class, in a real browser: a link with a question is copied, opened by somebody else, guessed at and answered."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Page, expect
+
+from attention.ui.asked import Asked, packed
+from attention.ui.words import JOINT
+from tests.browser.conftest import Tab
+
+HOSTILE = "<b>x</b> [y](http://evil.example) http://evil.example www.evil.example a@evil.example $z$ :smile:"
+
+SCROLLED = "() => new Promise((then) => requestAnimationFrame(() => requestAnimationFrame(then)))"
+
+
+def opened(tab: Tab) -> Page:
+    """The fold of a class."""
+    tab.page.get_by_test_id("stSidebar").get_by_text("For a class").click()
+    tab.page.get_by_label("Question", exact=True).wait_for()
+    tab.quiet()
+    return tab.page
+
+
+def test_a_teacher_copies_a_link_and_a_student_guesses_and_reveals(visit):
+    """The copy is clicked while the last field has yet to come in; sliders are moved before, and lose nothing."""
+    teacher = visit("?tokens=9")
+    teacher.painted(tokens=9)
+    page = opened(teacher)
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.get_by_label("Question", exact=True).fill("Which word does head 1 look at?")
+    page.get_by_role("textbox", name="Answers, one a line").fill("the river\nthe one before")
+    teacher.slider("heads").press("ArrowLeft")
+    teacher.painted(tokens=9, heads=7, d_model=511)
+    right = page.get_by_role("combobox", name="The right one")
+    right.wait_for()
+    teacher.quiet()
+    right.scroll_into_view_if_needed()
+    page.evaluate(SCROLLED)  # else the menu shuts as soon as it is open
+    right.click()
+    page.get_by_role("option", name="the one before").click()
+    page.get_by_role("textbox", name="Why it is so").fill("One back.")
+    page.get_by_role("button", name="Copy link with the question").click()
+    page.get_by_text("Copied", exact=True).wait_for()
+    link = page.evaluate("navigator.clipboard.readText()")
+    assert "ask=" in link and "tokens=9" in link and "river" not in link and len(link) < 300
+    assert "ask" not in teacher.link
+
+    student = visit(f"?{link.partition('/?')[2]}")
+    expect(student.page.get_by_text("A question by whoever made this link, not by Attention Lab.")).to_be_visible()
+    expect(student.page.get_by_text("One back.")).to_have_count(0)
+    assert student.page.get_by_test_id("heads-grid").count() == 0
+    assert not any(b"One back." in frame for frame in student.heard if isinstance(frame, bytes))
+    student.page.get_by_test_id("stRadio").get_by_text("the river").click()
+    student.quiet()
+    student.page.get_by_text("Reveal the answer").click()
+    expect(student.page.get_by_test_id("stAlert")).to_contain_text(
+        "Not quite: you said “the river”. the one before. One back."
+    )
+    student.painted(tokens=9, heads=7, d_model=511, ask=link.partition("ask=")[2].partition("&")[0])
+
+
+def test_words_of_a_stranger_do_nothing(visit):
+    asked = Asked(HOSTILE, (HOSTILE[:80], "other"), "other", HOSTILE)
+    tab = visit(f"?ask={packed(asked)}")
+    tab.page.get_by_text("Reveal the answer").click()
+    answer = tab.page.get_by_test_id("stAlert")
+    expect(answer).to_contain_text("smile")
+    main = tab.page.get_by_test_id("stMain")
+    question = main.get_by_test_id("stMarkdownContainer").filter(has_text="A question.")
+    for where in (answer, question, main.get_by_test_id("stRadio")):
+        assert HOSTILE[:70] in where.inner_text().replace(JOINT, "")
+    assert main.locator("a, .katex, [data-testid=stMarkdownContainer] b").count() == 0
+
+
+def test_what_is_typed_is_there_on_the_next_page(visit):
+    tab = visit("")
+    page = opened(tab)
+    page.get_by_label("Question", exact=True).fill("Why?")
+    page.get_by_test_id("stTopNavLink").get_by_text("Softmax", exact=True).click()
+    page.wait_for_url("**/softmax*")
+    expect(page.get_by_label("Question", exact=True)).to_have_value("Why?")

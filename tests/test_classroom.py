@@ -1,0 +1,211 @@
+"""For a class, driven: a teacher writes a question and shares it, a student opens the link, guesses, and opens the answer."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from attention.config import Config
+from attention.ui.asked import OPTIONS, QUESTION, Asked, packed, unpacked
+from attention.ui.session.state import KEY
+from attention.ui.views import questions
+from attention.ui.views.classroom import TYPED
+from attention.ui.words import plain
+from tests.strategies import carried
+from tests.test_pages import PAGES, SECONDS, run
+from tests.test_predict import components
+from tests.test_softmax_page import tables, words
+
+HEADS = next(page for page in PAGES if page.stem == "heads")
+QUERY = Asked(
+    "Which word does head 1 look at?", ("the river", "the one before", "itself"), "the one before", "One back."
+)
+LINK = {"ask": packed(QUERY)}
+every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+
+
+def classroom(page: Path, **query: str) -> AppTest:
+    """A page with its fold for a class open."""
+    test = run(page, query)
+    test.session_state["class"] = True
+    return test.run()
+
+
+def written(test: AppTest, **fields: str) -> AppTest:
+    for name, text in fields.items():
+        test.text_area(key=f"class {name}").set_value(text)
+    return test.run()
+
+
+def shared(test: AppTest) -> dict[str, str]:
+    """What the link says that the button copies."""
+    (found,) = [each.proto for each in test.get("bidi_component") if "copy_question" in each.proto.id]
+    return json.loads(found.json)
+
+
+def guess(test: AppTest):
+    return next((radio for radio in test.radio if radio.label == "Your guess"), None)
+
+
+def alerts(test: AppTest) -> str:
+    return "\n".join(each.value for each in [*test.success, *test.info]).replace("\\", "")
+
+
+@every_page
+def test_a_teacher_asks_and_a_student_guesses_and_opens(page):
+    teacher = written(classroom(page, tokens="9"), text=QUERY.text, options="\n".join(QUERY.options), why=QUERY.why)
+    assert not teacher.exception and not teacher.warning
+    teacher.selectbox(key="class right").set_value(QUERY.right).run()
+    assert carried(teacher.query_params) == {"tokens": "9"}  # nothing is asked yet
+    said = shared(teacher)
+    assert unpacked(said["adds"]["ask"]) == QUERY and said["adds"]["v"] == "2" and not said["lacking"]
+
+    student = run(page, {"tokens": "9"} | said["adds"])
+    assert not student.exception and not student.warning
+    assert "A question by whoever made this link, not by Attention Lab" in words(student)
+    assert not components(student) and not tables(student) and not student.get("plotly_chart")
+    assert QUERY.why not in words(student) and guess(student).value is None
+    guess(student).set_value("itself").run()
+    assert not alerts(student)
+    student.toggle[0].set_value(True).run()
+    assert "Not quite: you said “itself”. **the one before.** One back." in alerts(student)
+    assert components(student) or tables(student)
+    guess(student).set_value("the one before").run()
+    assert student.success[0].value.startswith("Right. ")
+    student.slider(key="temperature").set_value(3.0).run()  # it is one question, whatever is set
+    assert student.toggle[0].value and student.success
+    student.button(key="end").click().run()
+    assert carried(student.query_params) == {"tokens": "9", "temperature": "3.0"}
+
+
+@every_page
+def test_pictures_may_be_shown_beside_the_question(page):
+    shown = Asked(QUERY.text, QUERY.options, QUERY.right, QUERY.why, hides=False)
+    student, alone = run(page, {"ask": packed(shown)}), run(page, {})
+    assert components(student) == components(alone) and len(tables(student)) == len(tables(alone))
+    assert QUERY.why not in words(student) and "The answer is hidden until it is opened" in words(student)
+    student.toggle[0].set_value(True).run()
+    assert "**the one before.** One back." in alerts(student)
+
+
+@pytest.mark.parametrize(
+    ("asked", "says"),
+    [
+        (Asked("What do you see?"), "It is an open question: whoever asks it gave no answer."),
+        (Asked("What do you see?", why="A diagonal."), "A diagonal."),
+        (Asked("What do you see?", ("a", "b")), "None of the answers was marked as right"),
+        (Asked("What do you see?", ("a", "b"), "a"), "**a.**"),
+    ],
+)
+def test_a_question_may_leave_open_what_it_likes(asked, says):
+    student = run(HEADS, {"ask": packed(asked)})
+    assert (guess(student) is None) == (not asked.options)
+    if asked.options:
+        guess(student).set_value("b").run()
+    student.toggle[0].set_value(True).run()
+    assert says in alerts(student) and bool("Not quite" in alerts(student)) == (asked.right is not None)
+
+
+def test_what_is_written_stays_while_settings_change_and_pages_are_left():
+    teacher = written(classroom(HEADS), text=QUERY.text, options="\n".join(QUERY.options))
+    teacher.selectbox(key="class right").set_value("itself").run()
+    teacher.slider(key="temperature").set_value(2.0).run()
+    assert teacher.text_area(key="class text").value == QUERY.text
+    other = AppTest.from_file(str(next(page for page in PAGES if page.stem == "steps")), default_timeout=SECONDS)
+    other.session_state[KEY] = teacher.session_state[KEY]
+    other.run()
+    assert other.text_area(key="class options").value == "\n".join(QUERY.options)
+    assert other.selectbox(key="class right").value == "itself"
+    written(other, options="the river\nthe one before\nits own place")  # the line is written anew
+    assert other.selectbox(key="class right").value == "its own place"
+    written(other, options="first\nthe river\nthe one before\nits own place")
+    assert other.selectbox(key="class right").value == "its own place"
+    written(other, options="the river\nfirst")
+    assert other.selectbox(key="class right").value == ""
+
+
+def test_a_teacher_sees_it_as_the_class_does_and_may_change_it():
+    teacher = written(classroom(HEADS), text=QUERY.text, options="\n".join(QUERY.options), why=QUERY.why)
+    teacher.button(key="ask own").click().run()
+    assert unpacked(carried(teacher.query_params)["ask"]).text == QUERY.text
+    assert not components(teacher) and "A question by whoever made this link" in words(teacher)
+    other = classroom(HEADS, **LINK)
+    assert other.text_area(key="class text").value == "" and not [b for b in other.button if b.key == "load own"]
+    other.toggle[0].set_value(True).run()
+    other.button(key="load own").click().run()
+    assert other.text_area(key="class text").value == QUERY.text
+    assert other.selectbox(key="class right").value == QUERY.right
+    assert not [button for button in other.button if button.key == "load own"]
+
+
+@every_page
+def test_our_questions_are_offered_at_one_place(page):
+    for name in questions.OFFERS:
+        test = classroom(page)
+        test.button(key=f"ask {name} class").click().run()
+        assert carried(test.query_params) == {"predict": name}
+        assert "Predict, then reveal" in words(test)
+    there = classroom(page)
+    hunt = [button.label for button in there.button if button.key == "ask Ask to find the bug"]
+    assert bool(hunt) == (page.stem == "implementations")
+
+
+def test_a_question_of_ours_takes_the_place_of_ones_own_and_the_other_way_round():
+    test = classroom(HEADS, **LINK)
+    test.button(key="ask row class").click().run()
+    assert carried(test.query_params) == {"predict": "row"}
+    assert questions.ours(Config(predict="row")) == "row" and not questions.ours(Config(predict="row", **LINK))
+    written(test, text="What?").button(key="ask own").click().run()
+    assert carried(test.query_params).keys() == {"ask"}
+    assert shared(test)["drops"] == ["predict"]
+
+
+def test_what_is_no_question_yet_is_not_shared_and_why_is_said():
+    test = classroom(HEADS)
+    assert shared(test)["lacking"] == "Nothing was copied: write a question first." and not test.warning
+    test.button(key="ask own").click().run()
+    assert carried(test.query_params) == {}
+    written(test, text="a" * 10_000)
+    assert f"The question has {TYPED:,} characters; at most {QUESTION} fit" in test.warning[0].value.replace("\\", "")
+    assert shared(test)["adds"] == {} and shared(test)["lacking"] == "Nothing was copied: see below."
+    written(test, text="Why?", options="\n".join("abcdefgh"))
+    assert f"at most {OPTIONS} fit" in test.warning[0].value.replace("\\", "")
+    written(test, text="left \u202e right", options="")
+    assert "turn the direction" in test.warning[0].value
+    written(test, text="Why?")
+    assert not test.warning
+
+
+def test_a_link_over_2000_characters_is_said_to_be_so():
+    words = " ".join(f"{number * 7919:x}" for number in range(400))[:1990]
+    test = written(classroom(HEADS, text=words), text="Which word is it?")
+    assert "The link has over 2,000 characters" in test.warning[0].value
+    test.text_area(key="text").set_value("short").run()
+    assert not test.warning
+
+
+HOSTILE = [
+    "<script>alert(1)</script> <b>bold</b> &amp; <img src=x onerror=alert(1)>",
+    "# **bold** _it_ `code` ~~gone~~ [x](http://evil.example) ![p](http://evil.example/p.png) ^[1]",
+    "$\\frac{1}{2}$ $$\\href{javascript:alert(1)}{x}$$ :material/bolt: :red[x] :smile: -- | a | b |",
+    "1. first - second > third \\ 'quoted' \"twice\" http://evil.example www.evil.example a@evil.example",
+    "שלום عربي 中文 🙂👩‍👩‍👧 e\u0301\u0302\u0303",
+]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_a_strangers_words_are_words(text):
+    asked = Asked(text, tuple(f"{number} {text}"[:80].strip() for number in range(3)), None, text)
+    student = run(HEADS, {"ask": packed(asked)})
+    assert not student.exception
+    assert [each.value for each in student.markdown if plain(text) in each.value] == [f"**A question.** {plain(text)}"]
+    assert guess(student).options == [plain(option) for option in asked.options]
+    student.toggle[0].set_value(True).run()
+    assert student.info[0].value == plain(text)
+    loaded = classroom(HEADS, ask=packed(asked))
+    loaded.toggle[0].set_value(True).run()
+    loaded.button(key="load own").click().run()
+    assert loaded.text_area(key="class text").value == text
