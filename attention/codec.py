@@ -12,7 +12,11 @@ from attention.config import Config, brought, decided, fitted, misfit
 from attention.settings import Settings, short
 
 # What the defaults were, from the first edition on, where they have changed since.
-EDITIONS: tuple[dict[str, Any], ...] = ({"projections": "tied", "colors": "linear"}, {})
+EDITIONS: tuple[dict[str, Any], ...] = (
+    {"projections": "tied", "colors": "linear", "step": "scores"},
+    {"step": "scores"},
+    {},
+)
 RENAMED = {"layers": "depth"}  # knobs by the names that links may still have
 
 
