@@ -1,6 +1,7 @@
-"""Implementations: attention as others have published it, on the same weights, and what goes wrong in print."""
+"""Implementations: a bug to find, and attention as others have published it, on the same weights as the reference."""
 
 from attention.ui.session import page
 from attention.ui.views import implementations
+from attention.ui.views.published_hunt import HUNT
 
-page.show(implementations.view)
+page.show(implementations.view, above=(HUNT,))

@@ -38,9 +38,9 @@ def view(config: Config) -> None:
     pause.paint()
     with words:
         _intro(config, row)
-        _controls(names, config, row)
         if off:
             published_overview.table(config, name)
+        _controls(names, config, row)
         published_overview.question(found) if asked else published_overview.row(config, name, printed, found)
     published_squares.pictures(config, name, printed, found)
     if asked:
