@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from attention.components.matrices import header, message
 from attention.config import STEPS, Config
+from attention.steps.lessons import LESSONS
 from attention.steps.parts import PARTS, parts
 from attention.steps.plan import by_name
 from attention.steps.step import lengths
@@ -68,7 +69,14 @@ def test_every_step_is_in_one_part_and_its_part_leads_to_a_step_that_is_there():
         assert all(part.leads in part.steps for part in found)
     names = {part.place: part.leads for part in parts(Config(positions="alibi", softcap=2.0))}
     assert (names["x"], names["scale"], names["mask"]) == ("x", "biased", "logits")
+    assert parts(Config(keys=5))[0].name == "x, y"
     assert not {"scale", "mask"} & {part.place for part in parts(Config(scale="none", mask="full"))}
+
+
+def test_every_step_has_a_lesson_that_goes_with_it():
+    assert list(LESSONS) == list(STEPS)
+    assert all(text.endswith(".") and len(text) <= 110 for text in LESSONS.values())
+    assert sent(run(step="mask"))["lesson"] == LESSONS["mask"] and sent(run(steps="all"))["lesson"] == ""
 
 
 def test_another_sequence_and_another_width():

@@ -5,7 +5,7 @@ What a diagram shows. To add a step to a part: its name here, beside `config.STE
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from attention.config import Config
 from attention.steps.plan import by_name
@@ -47,9 +47,11 @@ PARTS: tuple[Part, ...] = (
 def parts(config: Config) -> list[Part]:
     """The parts that the pass of these settings has, with the steps that it has of them."""
     plan = by_name(config)
-    found = [(part, tuple(name for name in part.steps if name in plan)) for part in PARTS]
+    both = replace(PARTS[0], name="x, y", title="The tokens of both sequences as vectors, a row each")
+    wanted = (both, *PARTS[1:]) if config.keys else PARTS
+    found = [(part, tuple(name for name in part.steps if name in plan)) for part in wanted]
     return [
-        Part(part.place, part.name, part.title, steps, part.leads if part.leads in steps else steps[-1])
+        replace(part, steps=steps, leads=part.leads if part.leads in steps else steps[-1])
         for part, steps in found
         if steps
     ]

@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 
 from attention.config import Config
 from attention.examples import EXAMPLES
+from attention.steps.lessons import LESSONS
 from attention.steps.parts import parts
 from attention.steps.plan import by_name
 from attention.steps.values import values
@@ -27,7 +28,7 @@ def node(tab, name: str):
 
 
 def where(tab):
-    return tab.page.locator(f"{MATRICES} .where")
+    return tab.page.locator(f"{MATRICES} .where b")
 
 
 def test_it_plays_from_step_to_step_and_ends_with_the_last(visit):
@@ -39,6 +40,7 @@ def test_it_plays_from_step_to_step_and_ends_with_the_last(visit):
     for name in names[-2:]:
         drawn(tab, f"{LINK}&step={name}")
     expect(where(tab)).to_have_text(f"Step {len(names)} of {len(names)}: output")
+    expect(tab.page.locator(f"{MATRICES} .where")).to_contain_text(LESSONS["output"])
     expect(button(tab, "Play again")).to_be_visible()
     expect(button(tab, "Next step")).to_have_attribute("aria-disabled", "true")
     button(tab, "Play again").click()

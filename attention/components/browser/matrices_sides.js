@@ -29,7 +29,7 @@ export function sidesOf({ data, width }) {
   const least = (/** @type {Matrix} */ matrix) => LINE * words(matrix, "columns").length;
   const between = matrices[matrices.length - 1].sources.map(({ sign }) => sign.length * LETTER + 2 * GAP);
   const signs = between.reduce((all, each) => all + each, 0);
-  const top = Math.max(...matrices.map((matrix) => room(words(matrix, "columns"))));  // so that rows are level
+  const above = matrices.map((matrix) => room(words(matrix, "columns"))), highest = Math.max(...above);
   const beside = matrices.reduce((all, matrix) => all + room(words(matrix, "rows")), 0);
   const free = width - 8 - (alone ? left : signs + beside);
   const sum = (/** @type {(matrix: Matrix) => number} */ of) => matrices.reduce((all, matrix) => all + of(matrix), 0);
@@ -42,7 +42,7 @@ export function sidesOf({ data, width }) {
   return (matrix) => {
     const rows = words(matrix, "rows"), columns = words(matrix, "columns"), line = one ? LINE : 0;
     const width = side(matrix.columns, columns.length * line), height = side(matrix.rows, rows.length * line);
-    return { width, height, left: room(rows), top };
+    return { width, height, left: room(rows), top: one ? highest : room(columns) };  // rows side by side are level
   };
 }
 

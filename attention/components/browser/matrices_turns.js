@@ -17,7 +17,7 @@ export const TRANSPORT = `
   <button type="button" class="back" title="Previous step" aria-label="Previous step">${BACK}</button>
   <button type="button" class="play">${PLAY}<span></span></button>
   <button type="button" class="next" title="Next step" aria-label="Next step">${NEXT}</button>
-  <span class="where" role="status"></span>
+  <p class="where" role="status"><b></b> <span></span></p>
 </div>`;
 
 /**
@@ -131,6 +131,8 @@ function said({ root, data, playing }) {
   const ends = { ".back": at <= 0, ".next": at < 0 || at === last };
   for (const [which, end] of Object.entries(ends)) find(root, `.transport ${which}`).ariaDisabled = `${end}`;
   const where = step === null ? `All ${order.length} steps at once` : `Step ${at + 1} of ${order.length}: ${step}`;
-  const told = find(root, ".where");
-  if (told.textContent !== where) told.textContent = where;  // said aloud whenever it changes
+  for (const [part, text] of [["b", where], ["span", data.lesson]]) {
+    const told = find(root, `.where ${part}`);
+    if (told.textContent !== text) told.textContent = text;  // said aloud whenever it changes
+  }
 }

@@ -63,11 +63,12 @@ export function worded(data, matrix, figure) {
  * @param {string[]} stops
  */
 export function numbered(matrix, figure, head, stops) {
-  const { high, broad, tiles } = matrix, { clientWidth, clientHeight } = figure.picture;
-  const fits = clientWidth / broad >= BROAD && clientHeight / high >= HIGH && tiles[0] * tiles[1] === 1;
+  const { high, broad, tiles } = matrix, ratio = window.devicePixelRatio || 1;
+  const wide = figure.values.width / ratio / broad, tall = figure.values.height / ratio / high;
+  const fits = wide >= BROAD && tall >= HIGH && tiles[0] * tiles[1] === 1;
   const colorOf = coloring(matrix, stops);
   figure.numbers.style.gridTemplate = `repeat(${high}, 1fr) / repeat(${broad}, 1fr)`;
-  figure.numbers.classList.toggle("large", clientWidth / broad >= LARGE);
+  figure.numbers.classList.toggle("large", wide >= LARGE);
   figure.numbers.replaceChildren(...(fits ? Array.from({ length: high * broad }, (_, i) => {
     const cell = cellAt(matrix, head, Math.floor(i / broad), i % broad), color = colorOf(cell.code);
     const kind = color === null ? "" : luminance(color) > BRIGHT ? "on-bright" : "on-dark";

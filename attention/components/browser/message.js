@@ -133,9 +133,9 @@
  * @property {string} painted
  * @property {Step[]} matrices
  * @property {string[]} order
- * @property {string[]} titles  in the same order
  * @property {PassPart[]} parts
  * @property {string | null} step  null where all are shown
+ * @property {string} lesson  what that step is for
  * @property {Focus} focus
  * @property {number} heads
  * @property {number} repeats

@@ -13,7 +13,7 @@ from attention.ui import compute, provenance
 from attention.ui.controls import knobs
 from attention.ui.lacking import lacking
 from attention.ui.session import page, pause
-from attention.ui.views import published_details, published_overview, published_squares, questions
+from attention.ui.views import code, published_details, published_overview, published_squares, questions
 from attention.ui.words import plain
 
 
@@ -45,7 +45,7 @@ def view(config: Config) -> None:
     published_squares.pictures(config, name, printed, found)
     if asked:
         with st.expander("The code as it runs"):
-            st.code(found.source, language="python")
+            code.shown(found.source)
     else:
         published_details.draw(config, name, printed, found)
 

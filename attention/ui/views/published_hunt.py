@@ -62,7 +62,7 @@ def _printed(asked: Hunt) -> None:
     printed = ROWS[asked.row].as_printed
     assert printed, asked.row
     st.caption("The code, as published:")
-    code.shown([(" ", line) for line in source(printed)])
+    code.shown("\n".join(source(printed)))
 
 
 def _told(asked: Hunt, guess: str | None) -> None:
@@ -75,7 +75,7 @@ def _told(asked: Hunt, guess: str | None) -> None:
 def changes(name: str) -> None:
     """The wrong lines of a row against the right ones."""
     st.caption("The lines marked − are as printed, those marked + as they are meant:")
-    code.shown([(line.sign, line.code) for line in short(difference(ROWS[name]))])
+    code.compared([(line.sign, line.code) for line in short(difference(ROWS[name]))])
 
 
 HUNT = Part("hunt", _draw, _look)
