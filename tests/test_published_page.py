@@ -14,8 +14,9 @@ from attention.published import ROWS
 from attention.published.case import case
 from attention.published.compare import compare, judged
 from attention.published.hunts import HUNTS, hunt
-from attention.published.slip_lines import difference
+from attention.published.slip_lines import difference, source
 from attention.ui.compute import published
+from attention.ui.views.code import colored
 from tests.strategies import carried, newest
 
 PAGE = str(Path(__file__).parents[1] / "pages" / "implementations.py")
@@ -278,3 +279,13 @@ def test_a_row_names_its_document_and_shows_its_wrong_lines(name):
         shown = unescape(code(test)[1])
         assert all(f"{'−' if line.sign == '-' else '+'} {line.code}\n" in shown for line in lines if line.sign != " ")
         assert shown.count("<del>") == sum(line.sign == "-" for line in lines)
+
+
+def test_colours_change_no_letter_of_the_code():
+    lines = [line for row in ROWS.values() for line in source(row.as_printed or row.as_meant)]
+    for line in lines:
+        assert unescape(re.sub(r"</?span[^>]*>", "", colored(line))) == line
+    assert colored('return x["a < b"], 7  # b') == (
+        '<span class="keyword">return</span> x[<span class="string">&quot;a &lt; b&quot;</span>], '
+        '<span class="number">7</span>  <span class="comment"># b</span>'
+    )

@@ -74,7 +74,7 @@ def pace(config: Config, name: str, printed: bool) -> Work[Pace]:
 @KEPT
 def hunted(hunt: Hunt, printed: bool) -> Work[list[bytes]]:
     """The pictures of a hunt as files: as they should be, or as printed; one a head, or one of influence."""
-    return LATER.submit(_hunted, hunt, printed)
+    return PASSES.submit(_hunted, hunt, printed)
 
 
 def _hunted(hunt: Hunt, printed: bool) -> list[bytes]:
