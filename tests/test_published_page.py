@@ -250,6 +250,7 @@ def test_the_page_opens_with_a_bug_that_is_not_told_till_it_is_revealed(asked):
     test.toggle(key=f"reveal {asked.row}").set_value(True).run()
     assert not test.exception
     assert f"you said “{asked.guesses[0]}”" in said(test) and row.lesson in said(test)
+    assert f"From {row.document.said}." in said(test)
     assert all(text in unescape(code(test)[0]) for text in told[2:])
     test.radio(key=f"guess at {asked.row}").set_value(asked.answer).run()
     assert test.success[0].value.startswith(f"Right. **{asked.answer}.**")

@@ -43,6 +43,7 @@ def _draw(config: Config) -> None:
         if found:
             _told(asked, guess)
             st.markdown(ROWS[asked.row].lesson)
+            st.caption(f"From {plain(ROWS[asked.row].document.said)}.")
         st.divider()
 
 
@@ -61,7 +62,7 @@ def _side(asked: Hunt, printed: bool) -> str:
 def _printed(asked: Hunt) -> None:
     printed = ROWS[asked.row].as_printed
     assert printed, asked.row
-    st.caption("The code, as published:")
+    st.caption("Its code, written anew with its mistake:")
     code.shown("\n".join(source(printed)))
 
 
