@@ -12,7 +12,11 @@ from attention.config import Config, brought, decided, fitted, misfit
 from attention.settings import EDITION, Settings, short
 
 # What the defaults were, from the first edition on, where they have changed since.
-EDITIONS: tuple[dict[str, Any], ...] = ({"projections": "tied", "colors": "linear"}, {})
+EDITIONS: tuple[dict[str, Any], ...] = (
+    {"projections": "tied", "colors": "linear", "step": "scores"},
+    {"step": "scores"},
+    {},
+)
 NEWEST = {EDITION: str(len(EDITIONS))}  # a link that sets everything back, where an empty one keeps what is set
 RENAMED = {"layers": "depth"}  # knobs by the names that links may still have
 

@@ -107,7 +107,7 @@ class Config:
     mask_detail: str = _choice("effect", ("effect", "empty rows", "code"), "About the mask in use", "Effect: what it does to the weights. Empty rows: what becomes of queries that see nothing. Code: the mask to take away.", about="view")
     row_as: str = _choice("auto", ("auto", "lines", "all lines", "output", "bars"), "Row in focus as", "Lines: its word joined to those that it looks at. All lines: of every row of the head. Output: its weights times the values, and their sum. Bars: its weight by key. Auto: lines beside the output up to 40 tokens, bars beyond.", about="view")
     grouping: str = _choice("hide", ("hide", "show"), "Every grouping of keys and values", "The same weights from multi-head over grouped-query to multi-query attention.", about="view")
-    step: str = _choice("scores", STEPS, "Step", "The matrix that the Steps page shows, with those that it is computed from.", about="view")
+    step: str = _choice("x", STEPS, "Step", "The matrix that the Steps page shows, with those that it is computed from.", about="view")
     steps: str = _choice("one", ("one", "all"), "Steps at once", "One step with what it is computed from, or all matrices at once.", about="view")
     keys: int = _whole(0, 0, 1024, "Keys of another sequence", "On the pages Steps and Implementations: keys and values come from another sequence of this many tokens (cross-attention); of a text, from its words backwards. 0: from the same (self-attention).", pages=("Steps", "Implementations"))
     d_v: int = _whole(0, 0, 256, "Width of a value (d_v)", "On the pages Steps and Implementations: channels of a head's values, where they differ from those of queries and keys. 0: d_head.", pages=("Steps", "Implementations"))

@@ -60,6 +60,9 @@ EXAMPLES: dict[str, Example] = {
     "float16": Example("Where float16 runs out of numbers", "softmax", Config(topic="precision", dtype="float16", exponent="naive", head=1),
         "The best score of this head is 25. Its exponential is over what float16 can hold, so without subtracting the greatest score first whole rows turn into no numbers.",
         "Why does subtracting the same number from every score change nothing else?"),
+    "small": Example("A pass to follow with a pencil", "steps", Config(tokens=4, heads=2, d_model=8, head=1),
+        "Four words of eight numbers each, and every number stands in its cell. The second head hands each word the first four numbers of the word before it.",
+        "Where in the output do you find the first numbers of “The” again?"),
     "blind": Example("A row that sees nothing", "masks", Config(mask="causal", combine="without", second="window", span=4, mask_detail="empty rows"),
         "Whoever sees only what is four or more tokens back sees nothing at first: there the formula divides zero by zero, and code differs in what it makes of it.",
         "What should a query do that may look at nothing?"),
@@ -99,7 +102,7 @@ class Tour:
 
     about: str = choice(
         "all",
-        ("all", "heads", "softmax", "masks", "implementations", "timing"),
+        ("all", "heads", "softmax", "steps", "masks", "implementations", "timing"),
         "Show",
         "Examples of one page, or all.",
         about="view",

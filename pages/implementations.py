@@ -1,6 +1,7 @@
-"""Implementations: attention as others have published it, on the same weights, and what goes wrong in print."""
+"""Implementations: a bug to find, and attention as others have published it, on the same weights as the reference."""
 
 from attention.ui.session import page
 from attention.ui.views import classroom, implementations, own_text
+from attention.ui.views.published_hunt import HUNT
 
-page.show(implementations.view, above=[own_text.FIELD], aside=[classroom.fold(implementations.ASKS)])
+page.show(implementations.view, above=[HUNT, own_text.FIELD], aside=[classroom.fold(implementations.ASKS)])

@@ -3,6 +3,7 @@
 The prints are wrong on purpose. A test that fails here because a row agrees means that somebody has mended it.
 """
 
+import inspect
 import math
 import sys
 from dataclasses import replace
@@ -35,6 +36,7 @@ from attention.published.cost import cost
 from attention.published.demands import demands, padded, resized, small
 from attention.published.record import recorded
 from attention.published.row import Slip, drawn
+from attention.published.slip_lines import difference, short
 from attention.steps.values import values
 
 MISTAKEN = [name for name, row in ROWS.items() if row.as_printed]
@@ -378,6 +380,26 @@ def test_a_second_softmax_is_flat():
 def test_every_mistake_shows_at_the_settings_that_the_page_starts_with(name):
     assert compare(ROWS[name], Config(), printed=True).judgement.verdict in ("disagrees", "raises")
     assert compare(ROWS[name], Config()).judgement.verdict == "agrees"
+
+
+# the wrong lines
+
+
+@pytest.mark.parametrize("name", MISTAKEN)
+def test_the_wrong_lines_are_what_differs_between_the_sources_of_both_functions(name):
+    row = ROWS[name]
+    found = difference(row)
+    bare = lambda line: line.partition("  #")[0].rstrip()  # noqa: E731 (short, and used below)
+    for function, sign in ((row.as_printed, "-"), (row.as_meant, "+")):
+        lines = inspect.getsource(inspect.unwrap(function)).rstrip().splitlines()
+        assert [bare(line.code) for line in found if line.sign in (" ", sign)][1:] == [bare(line) for line in lines[1:]]
+    wrong = [line for line in found if line.sign != " "]
+    assert 1 <= len(wrong) <= 8 and {line.code for line in wrong if line.sign == "-"}.isdisjoint(
+        line.code for line in wrong if line.sign == "+"
+    )
+    cut = short(found)
+    assert [line for line in cut if line.sign != " "] == wrong and len(cut) <= len(found)
+    assert difference(ROWS["separate-maps"]) == []
 
 
 # shapes, costs, demands

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import re
+from html import unescape
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from attention.config import Config
-from attention.published import HUNTS, ROWS, hunted
-from attention.published.compare import compare
+from attention.published import HUNTS as LOOKED_FOR
+from attention.published import ROWS, hunted
+from attention.published.case import case
+from attention.published.compare import compare, judged
+from attention.published.hunts import HUNTS, hunt
+from attention.published.slip_lines import difference, source
+from attention.ui.compute import published
+from attention.ui.views.code import colored
 from tests.strategies import carried, newest
 
 PAGE = str(Path(__file__).parents[1] / "pages" / "implementations.py")
@@ -51,7 +58,7 @@ def test_a_link_opens_a_row_with_its_formula_code_and_lesson(name):
     assert row.lesson in said(test)
     assert test.latex[0].value.strip().strip("$").strip() == row.formula
     function = row.as_printed or row.as_meant
-    assert f"def {function.__name__}(" in test.code[0].value
+    assert f"def {function.__name__}(" in unescape(code(test)[-1])
     assert bool(test.error) == (overview(test)[row.name][1] == "raises")
 
 
@@ -61,7 +68,7 @@ def test_choosing_a_row_is_one_run_and_stands_in_the_link():
     assert ROWS["two-heads"].lesson in said(test)
     assert dict(test.query_params)["implementation"] == "two-heads"
     test.button_group(key="version").set_value("as meant").run()
-    assert "def two_heads(" in test.code[0].value
+    assert "def two_heads(" in unescape(code(test)[-1])
     assert dict(test.query_params)["version"] == "as meant"
 
 
@@ -130,7 +137,7 @@ def test_the_question_tells_nothing_and_the_answer_all():
     row = ROWS["fused"]
     asked = opened(bug="question", implementation="fused", tokens="6", d_model="16")
     assert not asked.table
-    for told in (row.name, row.lesson, row.mistake, "disagrees", row.document):
+    for told in (row.name, row.lesson, row.mistake, "disagrees", row.document.title):
         assert told not in said(asked)
     asked.button_group(key="bug").set_value("answer").run()
     assert row.mistake in said(asked) and row.lesson in said(asked)
@@ -160,7 +167,7 @@ def test_the_link_of_a_question_does_not_name_what_is_looked_for(name):
 def test_the_name_of_a_row_in_a_question_stays_what_it_is():
     """Links with it were shared."""
     assert {name: hunted(name) for name in CALLED} == CALLED
-    assert len(HUNTS) == len(ROWS) and not HUNTS.keys() & ROWS.keys()
+    assert len(LOOKED_FOR) == len(ROWS) and not LOOKED_FOR.keys() & ROWS.keys()
 
 
 def test_another_row_is_asked_about_by_its_number():
@@ -255,3 +262,65 @@ def test_a_host_may_forbid_to_measure(monkeypatch):
     test = opened(implementation="separate-maps", tokens="6", d_model="16", row_detail="costs")
     assert test.toggle(key="timed").disabled
     assert "measuring is off on this host" in test.table[2].value.to_string()
+
+
+def code(test: AppTest) -> list[str]:
+    """Every block of lines that is written as text of the page, as HTML without its colours."""
+    blocks = [each.proto.body for each in test.get("html") if 'class="lines"' in each.proto.body]
+    return [re.sub(r"</?span[^>]*>", "", block) for block in blocks]
+
+
+@pytest.mark.parametrize("asked", HUNTS, ids=lambda asked: asked.row)
+def test_the_page_opens_with_a_bug_that_is_not_told_till_it_is_revealed(asked):
+    focus = next(other.row for other in HUNTS if other.row != asked.row)
+    row, test = ROWS[asked.row], opened(implementation=focus, tokens="6", d_model="16")
+    assert hunt(focus) is asked
+    told = [row.mistake, row.lesson, *(line.code for line in difference(row) if line.sign == "+")]
+    before = said(test) + unescape("".join(code(test)[:1]))
+    assert not [text for text in told if text in before]
+    assert all(line.code in before for line in difference(row) if line.sign == "-")
+    test.radio(key=f"guess at {asked.row}").set_value(asked.guesses[0]).run()
+    assert not [text for text in told if text in said(test)]
+    test.toggle(key=f"reveal {asked.row}").set_value(True).run()
+    assert not test.exception
+    assert f"you said “{asked.guesses[0]}”" in said(test) and row.lesson in said(test)
+    assert f"From {row.document.said}." in said(test)
+    assert all(text in unescape(code(test)[0]) for text in told[2:])
+    test.radio(key=f"guess at {asked.row}").set_value(asked.answer).run()
+    assert test.success[0].value.startswith(f"Right. **{asked.answer}.**")
+
+
+@pytest.mark.parametrize("asked", HUNTS, ids=lambda asked: asked.row)
+def test_a_hunt_shows_its_mistake_and_has_one_right_answer(asked):
+    found = judged(ROWS[asked.row], case(asked.config), printed=True)
+    assert found.verdict == "disagrees" and asked.guesses.count(asked.answer) == 1
+    should, does = (published.hunted(asked, printed) for printed in (False, True))
+    assert len(should) == len(does) == (asked.config.heads if asked.shows == "weights" else 1)
+    assert set(should).isdisjoint(does)
+
+
+def test_no_hunt_where_the_page_asks_something_else():
+    for query in ({"bug": "question"}, {"bug": "answer"}, {"predict": "mask"}):
+        assert not [box for box in opened(tokens="6", d_model="16", **query).radio if "What is wrong" in box.label]
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_a_row_names_its_document_and_shows_its_wrong_lines(name):
+    row, test = ROWS[name], opened(implementation=name, tokens="6", d_model="16")
+    assert f"From the {row.document.kind} “{row.document.title}”" in said(test)
+    lines = difference(row)
+    assert bool(lines) == bool(row.as_printed)
+    if lines:
+        shown = unescape(code(test)[1])
+        assert all(f"{'−' if line.sign == '-' else '+'} {line.code}\n" in shown for line in lines if line.sign != " ")
+        assert shown.count("<del>") == sum(line.sign == "-" for line in lines)
+
+
+def test_colours_change_no_letter_of_the_code():
+    lines = [line for row in ROWS.values() for line in source(row.as_printed or row.as_meant)]
+    for line in lines:
+        assert unescape(re.sub(r"</?span[^>]*>", "", colored(line))) == line
+    assert colored('return x["a < b"], 7  # b') == (
+        '<span class="keyword">return</span> x[<span class="string">&quot;a &lt; b&quot;</span>], '
+        '<span class="number">7</span>  <span class="comment"># b</span>'
+    )

@@ -26,7 +26,7 @@ from attention.sources.origins import ORIGINS, has, idle, keys, tokens
 from attention.sources.origins import given as layer_of
 from attention.steps.values import values
 from attention.trace import attended
-from tests.strategies import configs, normal, unversioned
+from tests.strategies import configs, newest, normal, unversioned
 
 TWO = f"recorded:{NAME}"
 RECORDED = [source for source in SOURCES if source != "generated"]
@@ -50,13 +50,13 @@ def test_every_source_has_an_origin_and_knobs_that_fit_it(source):
 @every
 def test_a_link_of_a_source_alone_opens_it_as_it_is(source):
     config = Config.of(source)
-    assert to_query(config) == ({} if source == "generated" else {"v": "2", "source": source})
-    assert from_query({"v": "2", "source": source}) == (config, [])
+    assert to_query(config) == ({} if source == "generated" else newest({"source": source}))
+    assert from_query(newest({"source": source})) == (config, [])
     assert all(getattr(config, name) == value for name, value in defaults(source).items() if name != "source")
 
 
 def test_what_a_source_decides_is_named_and_ignored_in_a_link():
-    config, notes = from_query({"v": "2", "source": TWO, "tokens": "40", "seed": "7", "mask": "full", "layer": "5"})
+    config, notes = from_query(newest({"source": TWO, "tokens": "40", "seed": "7", "mask": "full", "layer": "5"}))
     assert config == Config.of(TWO, mask="full", layer=1)
     assert notes == [
         "tokens=40: the source recorded:two-layers decides that; it was ignored.",
@@ -249,7 +249,7 @@ def test_a_recording_may_say_which_layers_of_its_model_it_has():
 
 
 def test_a_layer_that_was_not_recorded_is_moved_to_the_nearest():
-    config, notes = from_query({"v": "2", "source": "recorded:smollm2-street", "layer": "15"})
+    config, notes = from_query(newest({"source": "recorded:smollm2-street", "layer": "15"}))
     assert config == Config.of("recorded:smollm2-street", layer=16)
     assert notes == ["there is no layer 15 among 1, 11, 13, 16, 17, 18 (counted from 0): layer moved to 16."]
 

@@ -13,12 +13,15 @@ from streamlit.testing.v1 import AppTest
 
 from attention.components.matrices import header, message
 from attention.config import STEPS, Config
+from attention.steps.lessons import LESSONS
+from attention.steps.parts import PARTS, parts
 from attention.steps.plan import by_name
 from attention.steps.step import lengths
 from attention.steps.values import values
 from attention.tables.rows import costs, quantity
 from attention.ui.views.steps import nearest
 from attention.wire.matrix_cells import drawn
+from tests import drawings
 from tests.strategies import carried, newest
 
 PAGE = Path(__file__).parents[1] / "pages" / "steps.py"
@@ -34,21 +37,46 @@ def words(test: AppTest) -> str:
     return "\n".join(each.value for each in [*test.markdown, *test.caption, *test.info])
 
 
-def test_buttons_and_slider_move_the_step_and_the_link():
+def sent(test: AppTest) -> dict:
+    """The header of what the browser gets."""
+    (found,) = (each.proto for each in test.get("bidi_component") if each.proto.component_name == "attention.matrices")
+    return drawings.header(found.bytes)
+
+
+def test_it_begins_with_the_first_step_and_a_link_opens_another():
     test = run()
-    assert test.select_slider(key="step").value == "scores" and "Every query against every key" in words(test)
-    test.button(key="step_on").click().run()
-    assert carried(test.query_params) == {"step": "scaled"}
-    assert r"s \cdot \frac{1}{\sqrt{d}}" in words(test)
-    test.select_slider(key="step").set_value("x").run()
-    assert test.button(key="step_back").disabled and not test.button(key="step_on").disabled
-    test.select_slider(key="step").set_value("output").run()
-    assert test.button(key="step_on").disabled
+    assert sent(test)["step"] == sent(test)["order"][0] == "x" and "**The tokens**" in words(test)
+    test = run(step="output")
     assert "1 × 18 × 512 numbers (`b q c`) · 36.9 kB of memory · 9.44 MFLOP to compute" in words(test)
     test.segmented_control(key="steps").set_value("all").run()
     assert carried(test.query_params) == {"step": "output", "steps": "all"}
-    assert test.select_slider(key="step").disabled
+    assert sent(test)["step"] is None
     assert not test.exception
+
+
+def test_an_example_with_numbers_is_one_click_away():
+    test = run(step="weights", positions="alibi")
+    test.button(key="small").click().run()
+    assert carried(test.query_params) == {"tokens": "4", "heads": "2", "d_model": "8", "head": "1", "step": "weights"}
+    assert test.button(key="small").disabled and not test.exception
+
+
+def test_every_step_is_in_one_part_and_its_part_leads_to_a_step_that_is_there():
+    assert sorted(name for part in PARTS for name in part.steps) == sorted(STEPS)
+    for knobs in ({}, {"positions": "alibi", "softcap": 2.0}, {"scale": "none", "mask": "full"}, {"keys": 5}):
+        plan, found = by_name(Config(**knobs)), parts(Config(**knobs))
+        assert sorted(name for part in found for name in part.steps) == sorted(plan)
+        assert all(part.leads in part.steps for part in found)
+    names = {part.place: part.leads for part in parts(Config(positions="alibi", softcap=2.0))}
+    assert (names["x"], names["scale"], names["mask"]) == ("x", "biased", "logits")
+    assert parts(Config(keys=5))[0].name == "x, y"
+    assert not {"scale", "mask"} & {part.place for part in parts(Config(scale="none", mask="full"))}
+
+
+def test_every_step_has_a_lesson_that_goes_with_it():
+    assert list(LESSONS) == list(STEPS)
+    assert all(text.endswith(".") and len(text) <= 110 for text in LESSONS.values())
+    assert sent(run(step="mask"))["lesson"] == LESSONS["mask"] and sent(run(steps="all"))["lesson"] == ""
 
 
 def test_another_sequence_and_another_width():
@@ -63,10 +91,8 @@ def test_another_sequence_and_another_width():
 
 def test_a_step_that_the_settings_do_not_have():
     test = run(step="capped")
-    assert "no step “capped”; shown is “scaled”" in words(test)
-    test.button(key="step_on").click().run()
-    assert carried(test.query_params) == {"step": "mask"}
-    assert "shown is" not in words(test)
+    assert "no step “capped”; shown is “scaled”" in words(test) and sent(test)["step"] == "scaled"
+    assert "shown is" not in words(run(step="mask"))
     assert nearest("embedded x", ["x", "W_q"]) == "x" and nearest("sines y", ["x", "W_q"]) == "x"
 
 

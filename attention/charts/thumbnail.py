@@ -24,12 +24,17 @@ def png(pixels: UInt8[np.ndarray, "p r 3"]) -> bytes:
     return memory.getvalue()
 
 
-def thumbnail(weights: Float[Tensor, "q k"], mask: Bool[Tensor, "q k"]) -> UInt8[np.ndarray, "p r 3"]:
-    """The pixels of one head; where it has more cells than pixels, a pixel is the greatest weight under it."""
+def thumbnail(
+    weights: Float[Tensor, "q k"], mask: Bool[Tensor, "q k"], colors: Sequence[str] = WEIGHTS
+) -> UInt8[np.ndarray, "p r 3"]:
+    """The pixels of one head; where it has more cells than pixels, a pixel is the greatest weight under it.
+
+    `colors`: a map from 0 to 1, where it is not weights that are drawn.
+    """
     tile, cell = -(-len(weights) // SIDE), max(1, SIDE // len(weights))
     seen = weights.masked_fill(~mask, -1)[None]
     cells = (F.max_pool2d(seen, tile, ceil_mode=True) if tile > 1 else seen)[0].numpy()
-    stops = np.array([_rgb(color) for color in WEIGHTS], dtype=np.float32)
+    stops = np.array([_rgb(color) for color in colors], dtype=np.float32)
     at = cells.clip(0, 1) * (len(stops) - 1)
     pixels = np.stack([np.interp(at, range(len(stops)), channel) for channel in stops.T], -1)
     pixels[cells < 0] = _rgb(HIDDEN)

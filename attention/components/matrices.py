@@ -1,7 +1,8 @@
 """Matrices of a pass side by side: pointing at a cell lights up the cells that it was computed from.
 
-The browser gets the cells as bytes, and the plan of the pass with a rule a source; it finds what to light by itself.
-The server hears of a step that was turned to and of a cell that was pinned.
+Above them a diagram of the pass leads to its parts, and a button plays it step by step. The browser gets the cells as
+bytes, and the plan of the pass with a rule a source; it finds what to light by itself. The server hears of a step that was
+turned to and of a cell that was pinned.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from attention.codec import link
 from attention.components.mounted import component, nothing
 from attention.config import Config
 from attention.sources.origins import keys, tokens
+from attention.steps.lessons import LESSONS
+from attention.steps.parts import parts
 from attention.steps.plan import by_name
 from attention.steps.step import Step, lengths
 from attention.steps.values import pairs
@@ -53,7 +56,9 @@ def header(config: Config, names: Sequence[str]) -> dict[str, Any]:
         "painted": link(config),
         "matrices": [described(plan[name]) for name in names],
         "order": order,
+        "parts": [vars(part) for part in parts(config)],
         "step": names[-1] if config.steps == "one" else None,
+        "lesson": LESSONS[names[-1]] if config.steps == "one" else "",
         "focus": {"head": config.head, "query": config.row},
         "heads": config.heads,
         "repeats": config.heads // config.groups,

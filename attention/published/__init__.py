@@ -6,6 +6,7 @@
                        one file a document: its functions, as meant and as printed, and its rows
     record cost        shapes line by line, FLOPs, bytes and time of a function, observed while it runs
     compare demands    a row against the reference; what it accepts, found by trying
+    slip_lines hunts   the lines in which a print differs from what it means; a bug to find
 
 To add a row: write it in the file of its document, and put it into `ROWS`. The name there is what a link calls it, but
 where the link asks for the mistake: `hunted` is a name that gives nothing away, and stays what it is.

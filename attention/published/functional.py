@@ -11,7 +11,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from attention.attend import Attention
-from attention.published.row import Row, Slip
+from attention.published.row import Document, Row, Slip
 from attention.published.weights import Weights
 from attention.scores import HIDDEN
 
@@ -66,7 +66,7 @@ def never_set() -> object:
 
 FUNCTIONAL = Row(
     name="Functional, boolean mask",
-    document="003: attention, a post",
+    document=Document("Attention", "post"),
     particular="Query, key and value are inputs of their own; where the mask is 0 a key is hidden; the weights are "
     "returned beside the output.",
     formula=r"\operatorname{concat}_h\left[\operatorname{softmax}\left(\tfrac{Q_hK_h^\top}{\sqrt{d}}\;\big|\;"

@@ -10,7 +10,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from attention.attend import Attention
-from attention.published.row import Row
+from attention.published.row import Document, Row
 from attention.published.weights import Weights
 
 
@@ -42,7 +42,7 @@ def each_head(x: Float[Tensor, "b n c"], w: Weights, mask: Tensor | None) -> Att
 
 FUSED = Row(
     name="Fused query, key and value",
-    document="002: multi-head attention explained simply, a notebook",
+    document=Document("Multi-Head Attention Explained Simply", "notebook"),
     particular="One map from d_model to 3 d_model, cut into three inside each head; a mask of floats is added; batch "
     "and length are fixed when the layer is built; it prints its shapes.",
     formula=r"[Q_h\;K_h\;V_h]=xW_h,\quad\operatorname{concat}_h\left[\operatorname{softmax}\left("

@@ -11,11 +11,11 @@ from jaxtyping import Float
 from torch import Tensor
 
 from attention.attend import Attention
-from attention.published.row import Row, Slip
+from attention.published.row import Document, Row, Slip
 from attention.published.weights import Weights
 from attention.scores import unscaled
 
-DOCUMENT = "001: building a multi-head attention layer, a post"
+DOCUMENT = Document("Building a Multi-Head Attention Layer in a Transformer", "post")
 Queries = Float[Tensor, "b q c"]
 Keys = Float[Tensor, "b k c"]
 

@@ -35,6 +35,23 @@ class Evidence:
 
 
 @dataclass(frozen=True)
+class Document:
+    """What was published: its title, or its first heading where it has none, what `kind` of document it is, and where.
+
+    `address` is "" where the document names none.
+    """
+
+    title: str
+    kind: str
+    address: str = ""
+
+    @property
+    def said(self) -> str:
+        """In words: `the notebook “Multi-head attention”`."""
+        return f"the {self.kind} “{self.title}”"
+
+
+@dataclass(frozen=True)
 class Slip:
     """A mistake that keeps the printed code from running at all; `show` raises what it raises."""
 
@@ -64,7 +81,7 @@ class Row:
     """
 
     name: str
-    document: str
+    document: Document
     particular: str
     formula: str
     as_meant: Callable[..., Attention]

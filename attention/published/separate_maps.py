@@ -10,11 +10,11 @@ from jaxtyping import Float
 from torch import Tensor
 
 from attention.attend import Attention
-from attention.published.row import Evidence, Row, drawn, greatest_weight
+from attention.published.row import Document, Evidence, Row, drawn, greatest_weight
 from attention.published.weights import Weights
 from attention.scores import unscaled
 
-DOCUMENT = "000: single-head and multi-head attention, a notebook"
+DOCUMENT = Document("Single Head Attention", "notebook")
 
 
 def single_unscaled(x: Float[Tensor, "b n c"], w: Weights) -> Attention:

@@ -9,11 +9,11 @@ from jaxtyping import Float
 from torch import Tensor
 
 from attention.attend import Attention
-from attention.published.row import Evidence, Row, drawn, greatest_weight
+from attention.published.row import Document, Evidence, Row, drawn, greatest_weight
 from attention.published.weights import Weights
 from attention.scores import HIDDEN
 
-DOCUMENT = "004: multi-head attention in (B, T, C), a notebook"
+DOCUMENT = Document("Multi-head attention", "notebook")
 
 
 def single_causal(x: Float[Tensor, "b n c"], w: Weights) -> Attention:
@@ -50,11 +50,13 @@ def two_heads_as_printed(x: Float[Tensor, "b n c"], w: Weights) -> Attention:
     earlier = single_causal(x, w).weights.squeeze(1)  # b q k
     seen = torch.tril(torch.ones(x.shape[1], x.shape[1], device=x.device))  # q k
 
-    value_1 = x @ w.value[0]  # b n d
+    query_1, key_1, value_1 = x @ w.query[0], x @ w.key[0], x @ w.value[0]  # b n d
+    scores_1 = query_1 @ key_1.transpose(-2, -1) / math.sqrt(query_1.shape[-1])  # b q k
     weights_1 = torch.softmax(earlier.masked_fill(seen == 0, HIDDEN), dim=-1)  # b q k
     context_1 = weights_1 @ value_1  # b n d
 
-    value_2 = x @ w.value[1]  # b n d
+    query_2, key_2, value_2 = x @ w.query[1], x @ w.key[1], x @ w.value[1]  # b n d
+    scores_2 = query_2 @ key_2.transpose(-2, -1) / math.sqrt(query_2.shape[-1])  # b q k
     weights_2 = torch.softmax(earlier.masked_fill(seen == 0, HIDDEN), dim=-1)  # b q k
     context_2 = weights_2 @ value_2  # b n d
 

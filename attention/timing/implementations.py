@@ -192,7 +192,7 @@ def _published(row: Row) -> Implementation:
         output = row.as_meant(*inputs, w=own, **given).output
         return Ready(lambda: row.as_meant(*inputs, w=own, **given), (x, *_reached(output, learned)), output.detach())
 
-    ready.__doc__ = f"{row.name}, as meant in document {row.document.partition(':')[0]}, its linear maps included."
+    ready.__doc__ = f"{row.name}, as meant in {row.document.said}, its linear maps included."
     maps = 4 if row.maps_back else 3
     return Implementation(ready, weights=True, maps=maps, used=functools.partial(_used, row), asked=True, squares=3)
 

@@ -10,6 +10,7 @@ from playwright.sync_api import expect
 from attention.published import ROWS
 
 SMALL = {"tokens": "6", "d_model": "16", "heads": "2"}
+GROUNDS = ("span", "del", "ins")  # of lines that stay, were taken away and put in
 LINK = "implementations?" + "&".join(f"{name}={value}" for name, value in SMALL.items())
 
 
@@ -70,7 +71,7 @@ def test_a_question_keeps_name_and_error_till_it_is_answered(visit):
     expect(tab.page.get_by_test_id("stAlert").first).to_have_text("It raises an error at these settings.")
     expect(choice(tab, "implementation", "Number 4")).to_be_checked()
     main = tab.page.get_by_test_id("stMain")
-    for told in (row.name, row.mistake, "must match", row.document):
+    for told in (row.name, row.mistake, "must match", row.document.said):
         expect(main).not_to_contain_text(told)
     choice(tab, "bug", "answer").click()
     expect(heading(tab)).to_contain_text(f"{row.name} raises")
@@ -99,3 +100,34 @@ def test_a_narrow_window_scrolls_down_only(visit):
     assert tab.page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390
     box = tab.page.get_by_test_id("stPlotlyChart").first.bounding_box()
     assert box["x"] >= 0 and box["x"] + box["width"] <= 390
+
+
+def test_a_bug_is_hunted_and_its_wrong_lines_are_told_by_sign_and_ground(visit, theme):
+    tab = visit(LINK, theme=theme)
+    hunt, main = tab.page.locator(".st-key-hunt"), tab.page.get_by_test_id("stMain")
+    expect(hunt.locator("img")).to_have_count(4)
+    for told in (ROWS["two-heads"].mistake, ROWS["two-heads"].lesson, "scores_1.masked_fill"):
+        expect(main).not_to_contain_text(told)
+    tab.quiet()
+    hunt.get_by_text("The mask hides the past").click()
+    hunt.get_by_text("Reveal the wrong line").click()
+    expect(hunt.get_by_test_id("stAlert")).to_contain_text("Not quite: you said “The mask hides the past”.")
+    expect(hunt).to_contain_text(ROWS["two-heads"].lesson)
+    grounds = {
+        hunt.locator(f".lines {kind}").first.evaluate("it => getComputedStyle(it).background") for kind in GROUNDS
+    }
+    assert len(grounds) == 3
+    expect(hunt.locator(".lines del").first).to_have_text(re.compile("^− .*earlier ="))
+    expect(hunt.locator(".lines ins").first).to_have_text(re.compile("^\\+ .*weights_1 ="))
+    sent = len(tab.sent)
+    tab.widget("temperature").locator("input[type=range]").press("ArrowRight")
+    tab.painted(**SMALL, temperature=1.05)
+    expect(hunt).to_contain_text(ROWS["two-heads"].lesson)
+    assert len(tab.sent) > sent
+    tab.quiet()
+    choice(tab, "implementation", ROWS["two-heads"].name).click()
+    expect(hunt.locator("img")).to_have_count(2)
+    expect(hunt).not_to_contain_text("Not quite")
+    assert tab.page.evaluate(
+        "performance.getEntriesByType('resource').every(({ name }) => !name.includes('SyntaxHighlighter'))"
+    )

@@ -89,8 +89,7 @@ def test_what_is_lit_is_what_the_core_says(visit, more):
 def test_pointing_writes_out_the_arithmetic_and_asks_nobody(visit):
     link = "tokens=4&heads=2&d_model=4&step=scores"
     tab = visit(f"steps?{link}")
-    drawn(tab, link.replace("&step=scores", ""))
-    tab.quiet()
+    drawn(tab, link)
     found, sent = values(Config(tokens=4, heads=2, d_model=4)), len(tab.sent)
     q, k, score = (coded(found[name])[0][at] for name, at in (("q", 3), ("k", 1), ("scores", (3, 1))))
 
@@ -135,8 +134,10 @@ def test_a_name_in_the_overview_opens_its_step(visit):
     drawn(tab, f"{SMALL}&step=joined")
     wide = tab.page.evaluate("document.documentElement.scrollWidth")
     assert wide <= 390
-    tab.page.locator(".st-key-step_on").get_by_role("button").last.click()
+    tab.page.get_by_role("button", name="Next step").click()
     drawn(tab, f"{SMALL}&step=W_o")
+    tab.page.get_by_role("button", name="Previous step").click()
+    drawn(tab, f"{SMALL}&step=joined")
 
 
 def test_a_pooled_matrix_names_the_cell_that_it_shows(visit):

@@ -1,12 +1,14 @@
-// Matrices of a pass side by side: `draw` puts them into an element of any page, with what
+// Matrices of a pass side by side, below a diagram of the pass: `draw` puts them into an element of any page, with what
 // `attention.components.matrices.message` made. It says to which step one turned, and what was pinned.
 
 import { alive, find, planted } from "./elements.js";
 import { listen } from "./matrices_acts.js";
 import { cellAt, greatestIn, received } from "./matrices_cells.js";
 import { laidOut } from "./matrices_layout.js";
+import { PASS, reached, sketched } from "./matrices_pass.js";
 import { axesOf } from "./matrices_said.js";
 import { headOf, show } from "./matrices_shown.js";
+import { arrived, followed, stop, TRANSPORT } from "./matrices_turns.js";
 import { themed } from "./theme.js";
 
 /**
@@ -21,6 +23,7 @@ import { themed } from "./theme.js";
  */
 
 const MARKUP = `
+${PASS}${TRANSPORT}
 <div class="panels" tabindex="0" role="application" aria-roledescription="matrices of a pass of attention"></div>
 <div class="told"><p class="cell"></p><p class="arithmetic"></p><p class="from"></p></div>
 <p class="hint"><kbd>↑</kbd><kbd>↓</kbd><kbd>←</kbd><kbd>→</kbd> cell, <kbd>[</kbd><kbd>]</kbd> head,
@@ -35,9 +38,9 @@ const MARKUP = `
  */
 export function draw(element, bytes, ways = {}) {
   const lab = created(planted(element, "matrices", MARKUP), received(bytes), ways);
-  listen(lab);
-  drawn(lab);
-  return alive(lab, () => drawn(lab), (next) => update(lab, received(next)));
+  for (const follow of [listen, reached, followed]) follow(lab);
+  told(lab, true);
+  return alive(lab, () => drawn(lab), (next) => update(lab, received(next)), () => stop(lab));
 }
 
 /**
@@ -50,7 +53,7 @@ function created(root, data, ways) {
   const start = started(data), neutrals = themed(root, data.neutrals, { accent: data.accent });
   const panels = find(root, ".panels"), figures = new Map();
   const pointed = { hover: null, cursor: start, home: start };
-  return { root, data, ways, panels, figures, neutrals, width: 0, ...pointed, asked: null };
+  return { root, data, ways, panels, figures, neutrals, width: 0, ...pointed, asked: null, playing: 0 };
 }
 
 /**
@@ -67,6 +70,16 @@ function update(lab, data) {
   if (moved || !keeps(lab)) lab.cursor = lab.home = started(data);
   else lab.cursor = again(lab);
   lab.neutrals = themed(lab.root, data.neutrals, { accent: data.accent });
+  told(lab, before.step !== data.step);
+}
+
+/**
+ * @param {Lab} lab
+ * @param {boolean} other  is it another step than before?
+ */
+function told(lab, other) {
+  sketched(lab);
+  arrived(lab, other);
   drawn(lab);
 }
 

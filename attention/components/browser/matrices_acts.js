@@ -4,13 +4,12 @@ import { find } from "./elements.js";
 import { cellAt } from "./matrices_cells.js";
 import { axesOf } from "./matrices_said.js";
 import { pointed, show } from "./matrices_shown.js";
+import { turnBy } from "./matrices_turns.js";
 
 /**
  * @typedef {import("./matrices_layout.js").Lab} Lab
  * @typedef {import("./matrices_cells.js").Cell} Cell
  */
-
-const PATIENCE = 2000;  // milliseconds in which the next turn counts from the step that was asked for, drawn or not
 
 /** @type {Record<string, [number, number, number]>} */
 const MOVES = {
@@ -52,7 +51,7 @@ function pressed(lab, event) {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target !== lab.panels) return;
   const { key } = event;
   if (MOVES[key]) lab.cursor = shifted(lab, MOVES[key]);
-  else if (TURNS[key] && lab.data.step !== null) turn(lab, lab.data.step, TURNS[key]);
+  else if (TURNS[key] && lab.data.step !== null) turnBy(lab, TURNS[key]);
   else if (key === "Enter" || key === " ") pin(lab, lab.cursor);
   else if (key === "Escape") lab.cursor = lab.home;
   else return;
@@ -61,21 +60,6 @@ function pressed(lab, event) {
   lab.hover = null;
   show(lab);
   speak(lab);
-}
-
-/**
- * To the next step of the one that was asked for, or of the one that is shown.
- * @param {Lab} lab
- * @param {string} shown
- * @param {number} by
- */
-function turn(lab, shown, by) {
-  const { order } = lab.data, now = performance.now();
-  const last = lab.asked && now - lab.asked.at < PATIENCE ? lab.asked.step : shown;
-  const step = order[order.indexOf(last) + by];
-  if (!step) return;
-  lab.asked = { step, at: now };
-  lab.ways.onTurn?.({ step });
 }
 
 /**

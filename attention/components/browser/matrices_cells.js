@@ -137,6 +137,23 @@ export function under(cells, pixels, i) {
 }
 
 /**
+ * The colour of a code as the four bytes of a pixel, null of what is hidden.
+ * @param {Matrix} matrix
+ * @param {string[]} stops
+ * @returns {(code: number) => number | null}
+ */
+export function coloring(matrix, stops) {
+  const colors = ramp(stops), scale = 2 ** matrix.exponent;
+  const signed = matrix.scale === "signed", end = signed ? endOf(matrix.most) : 1;
+  return (code) => {
+    const size = magnitude(code);
+    if (size < 0 || (matrix.scale === "mask" && !size)) return null;
+    const value = (halves[code] * scale) / end, at = signed ? (value + 1) / 2 : value;
+    return colors[Math.max(0, Math.min(RAMP - 1, Math.round(at * (RAMP - 1))))];
+  };
+}
+
+/**
  * One head of a matrix into a canvas. A pixel shows the greatest magnitude under it; hidden ones stay clear, and the
  * hatch behind shows.
  * @param {HTMLCanvasElement} canvas
@@ -147,8 +164,7 @@ export function under(cells, pixels, i) {
 export function paint(canvas, matrix, head, stops) {
   const { width, height } = canvas, image = new ImageData(width, height), out = new Uint32Array(image.data.buffer);
   const { codes, high, broad } = matrix, start = (head - matrix.first) * high * broad;
-  const colors = ramp(stops), scale = 2 ** matrix.exponent;
-  const signed = matrix.scale === "signed", end = signed ? endOf(matrix.most) : 1;
+  const color = coloring(matrix, stops);
   const across = Array.from({ length: width }, (_, x) => under(broad, width, x));
   let last = -1;
   for (let y = 0; y < height; y++) {
@@ -166,9 +182,7 @@ export function paint(canvas, matrix, head, stops) {
           if (size > most) [best, most] = [code, size];
         }
       }
-      if (most < 0 || (matrix.scale === "mask" && !most)) continue;
-      const value = (halves[best] * scale) / end, at = signed ? (value + 1) / 2 : value;
-      out[y * width + x] = colors[Math.max(0, Math.min(RAMP - 1, Math.round(at * (RAMP - 1))))];
+      out[y * width + x] = color(best) ?? 0;
     }
   }
   penOf(canvas).putImageData(image, 0, 0);

@@ -2,6 +2,9 @@
 
 import { made } from "./elements.js";
 import { endOf } from "./matrices_cells.js";
+import { NARROW, sidesOf } from "./matrices_sides.js";
+import { turnTo } from "./matrices_turns.js";
+import { worded } from "./matrices_words.js";
 
 /**
  * @typedef {import("./matrices_cells.js").Data} Data
@@ -10,14 +13,18 @@ import { endOf } from "./matrices_cells.js";
  */
 
 /**
- * A matrix on the page: its canvas of values, which shows one head, and the one above it with what is lit.
+ * A matrix on the page: its canvas of values, which shows one head, their numbers, and above both what is lit; `rows`
+ * and `columns` are the tokens on its sides.
  * @typedef {object} Figure
  * @property {HTMLElement} element
  * @property {HTMLElement} caption
  * @property {HTMLElement} axes
  * @property {HTMLElement} picture
  * @property {HTMLCanvasElement} values
+ * @property {HTMLElement} numbers
  * @property {HTMLCanvasElement} lit
+ * @property {HTMLElement} rows
+ * @property {HTMLElement} columns
  * @property {HTMLElement} bar
  * @property {HTMLElement} ends
  * @property {HTMLElement} head
@@ -38,9 +45,8 @@ import { endOf } from "./matrices_cells.js";
  * @property {Cell} cursor
  * @property {Cell} home  where Escape leads
  * @property {{ step: string, at: number } | null} asked  the step that is on its way
+ * @property {number} playing  the timer of the next step while the pass is played, else 0
  */
-
-const SHRINK = 0.35, LARGEST = 330, SMALLEST = 12, IN_ALL = 150, SIGN = 34, GAP = 12, NARROW = 560;
 
 /**
  * The colours of a matrix.
@@ -54,25 +60,6 @@ export function stopsOf({ data, neutrals }, matrix) {
 }
 
 /**
- * A side in CSS pixels: the same length has the same side in every matrix, and long ones are shrunk the most.
- * @param {Lab} lab
- */
-function sides({ data, width }) {
-  const one = data.step !== null, narrow = width < NARROW;
-  const longest = Math.max(...data.matrices.flatMap(({ rows, columns }) => [rows, columns]));
-  const part = (/** @type {number} */ length) => (length / longest) ** SHRINK;
-  const across = data.matrices.reduce((sum, { columns }) => sum + part(columns), 0);
-  const signs = (data.matrices.length - 1) * (SIGN + 2 * GAP);
-  const fits = one ? (narrow ? width - 8 : (width - signs - 8) / across) : Math.min(IN_ALL, width - 8);
-  const most = Math.min(LARGEST, fits), ratio = window.devicePixelRatio || 1;
-  return (/** @type {number} */ length) => {
-    const pixels = Math.max(SMALLEST, Math.floor(most * part(length))) * ratio;
-    const whole = Math.floor(pixels / length) * length;
-    return (whole > 0.8 * pixels ? whole : Math.round(pixels)) / ratio;
-  };
-}
-
-/**
  * Every matrix in its place, empty.
  * @param {Lab} lab
  */
@@ -81,11 +68,11 @@ export function laidOut(lab) {
   root.classList.toggle("narrow", lab.width < NARROW);
   root.classList.toggle("one", one);
   root.classList.toggle("all", !one);
-  const side = sides(lab), signs = data.matrices[data.matrices.length - 1].sources.map(({ sign }) => sign);
+  const sides = sidesOf(lab), signs = data.matrices[data.matrices.length - 1].sources.map(({ sign }) => sign);
   lab.figures = new Map(data.matrices.map(({ name }) => [name, lab.figures.get(name) ?? framed(name)]));
   panels.replaceChildren(...data.matrices.flatMap((matrix, i) => {
     const figure = /** @type {Figure} */ (lab.figures.get(matrix.name));
-    sized(lab, matrix, figure, side);
+    sized(lab, matrix, figure, sides(matrix));
     return [figure.element, ...(one && signs[i] ? [made("span", "sign", signs[i])] : [])];
   }));
   const names = data.matrices.map(({ name }) => name).join(", ");
@@ -101,22 +88,28 @@ function framed(name) {
   const element = made("figure"), caption = made("figcaption"), axes = made("div", "axes");
   const picture = made("div", "picture"), values = made("canvas", "values"), lit = made("canvas", "lit");
   const bar = made("div", "bar"), ends = made("div", "ends"), head = made("span", "head");
-  picture.append(values, lit);
+  const numbers = made("div", "numbers"), rows = made("div", "rows"), columns = made("div", "columns");
+  for (const words of [numbers, rows, columns]) words.ariaHidden = "true";  // said of the cell under the cursor
+  picture.append(values, numbers, lit, rows, columns);
   element.append(caption, axes, picture, bar, ends);
   element.dataset.name = name;
-  return { element, caption, axes, picture, values, lit, bar, ends, head, tile: "", painted: null };
+  const parts = { element, caption, axes, picture, values, numbers, lit, rows, columns, bar, ends, head };
+  return { ...parts, tile: "", painted: null };
 }
 
 /**
  * @param {Lab} lab
  * @param {Matrix} matrix
  * @param {Figure} figure
- * @param {(length: number) => number} side
+ * @param {import("./matrices_sides.js").Sides} sides
  */
-function sized(lab, matrix, figure, side) {
-  const width = side(matrix.columns), height = side(matrix.rows), ratio = window.devicePixelRatio || 1;
+function sized(lab, matrix, figure, { width, height, left, top }) {
+  const ratio = window.devicePixelRatio || 1;
   const pixels = (/** @type {number} */ length) => Math.max(1, Math.round(length * ratio));
   Object.assign(figure.picture.style, { width: `${width}px`, height: `${height}px` });
+  figure.element.style.paddingLeft = `${left}px`;
+  figure.axes.style.marginBottom = `${top}px`;
+  worded(lab.data, matrix, figure);
   const size = { width: pixels(width), height: pixels(height) };
   for (const canvas of [figure.values, figure.lit]) Object.assign(canvas, size);
   figure.painted = null;
@@ -149,6 +142,6 @@ function captioned(lab, matrix, figure) {
  * @param {string} title
  */
 function leading(lab, step, title) {
-  const onclick = () => lab.ways.onTurn?.({ step, steps: "one" });
+  const onclick = () => turnTo(lab, step);
   return Object.assign(made("button", "", step), { type: "button", title: `${title}: show this step`, onclick });
 }

@@ -5,6 +5,7 @@ import { greatestIn, paint, under } from "./matrices_cells.js";
 import { stopsOf } from "./matrices_layout.js";
 import { litBy, runs } from "./matrices_lit.js";
 import { arithmetic, figure as valueOf, located, origins } from "./matrices_said.js";
+import { numbered } from "./matrices_words.js";
 
 /**
  * @typedef {import("./matrices_layout.js").Lab} Lab
@@ -58,6 +59,7 @@ function showOne(lab, matrix, cell, boxes) {
   const heads = [...new Set(boxes.flatMap((box) => box.heads))], head = shownHead(data, matrix, cell, heads);
   if (figure.painted !== head) {
     paint(figure.values, matrix, head, stopsOf(lab, matrix));
+    numbered(matrix, figure, head, stopsOf(lab, matrix));
     figure.painted = head;
   }
   const own = { heads: [head], rows: [cell.row], columns: [cell.column] };

@@ -124,11 +124,18 @@
  */
 
 /**
+ * A part of the pass in the diagram: `place` says where it stands, `leads` to which of its `steps` it leads.
+ * @typedef {{ place: string, name: string, title: string, steps: string[], leads: string }} PassPart
+ */
+
+/**
  * @typedef {object} StepsHeader
  * @property {string} painted
  * @property {Step[]} matrices
  * @property {string[]} order
+ * @property {PassPart[]} parts
  * @property {string | null} step  null where all are shown
+ * @property {string} lesson  what that step is for
  * @property {Focus} focus
  * @property {number} heads
  * @property {number} repeats

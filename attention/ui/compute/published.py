@@ -7,6 +7,7 @@ import math
 from torch import Tensor
 
 from attention.charts import theme
+from attention.charts.thumbnail import png, thumbnail
 from attention.config import Config
 from attention.machine.lanes import Work
 from attention.published import ROWS, Evidence
@@ -15,6 +16,7 @@ from attention.published.case import case
 from attention.published.cost import Cost, Pace
 from attention.published.demands import Demand
 from attention.published.demands import demands as tried
+from attention.published.hunts import Hunt
 from attention.ui.compute.owner import KEPT, LATER, PASSES
 from attention.wire.cells import Cells
 from attention.wire.cells import cells as drawn
@@ -67,6 +69,23 @@ def demands(name: str, printed: bool) -> Work[list[Demand]]:
 def pace(config: Config, name: str, printed: bool) -> Work[Pace]:
     """A published row's time beside the reference's, measured once; give `config.on(PAGE)`."""
     return LATER.submit(rows.timed, ROWS[name], config, printed)
+
+
+@KEPT
+def hunted(hunt: Hunt, printed: bool) -> Work[list[bytes]]:
+    """The pictures of a hunt as files: as they should be, or as printed; one a head, or one of influence."""
+    return PASSES.submit(_hunted, hunt, printed)
+
+
+def _hunted(hunt: Hunt, printed: bool) -> list[bytes]:
+    row, given = ROWS[hunt.row], case(hunt.config, crosses=ROWS[hunt.row].crosses)
+    if hunt.shows == "influence":
+        reach = rows.influence(row, given, printed)
+        assert reach is not None, hunt.row
+        return [png(thumbnail((reach / reach.max()).float(), reach > 0, theme.INFLUENCE))]
+    found = rows.compared(row, given, printed)
+    assert found.weights is not None, hunt.row
+    return [png(thumbnail(head, found.mask)) for head in found.weights]
 
 
 @KEPT

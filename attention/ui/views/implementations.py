@@ -13,7 +13,7 @@ from attention.ui import compute, provenance
 from attention.ui.controls import knobs
 from attention.ui.lacking import lacking
 from attention.ui.session import page, pause
-from attention.ui.views import published_details, published_overview, published_squares, questions
+from attention.ui.views import code, published_details, published_overview, published_squares, questions
 from attention.ui.words import plain
 
 
@@ -40,14 +40,14 @@ def view(config: Config) -> None:
     pause.paint()
     with words:
         _intro(config, row)
-        _controls(names, config, row)
         if off:
             published_overview.table(config, name)
+        _controls(names, config, row)
         published_overview.question(found) if asked else published_overview.row(config, name, printed, found)
     published_squares.pictures(config, name, printed, found)
     if asked:
         with st.expander("The code as it runs"):
-            st.code(found.source, language="python")
+            code.shown(found.source)
     else:
         published_details.draw(config, name, printed, found)
 

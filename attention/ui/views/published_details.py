@@ -15,6 +15,7 @@ from attention.tables.rows import quantity
 from attention.ui import compute
 from attention.ui.controls import knobs
 from attention.ui.limits import limits
+from attention.ui.views import code
 from attention.ui.words import plain
 
 LEAK = (
@@ -35,7 +36,7 @@ def draw(config: Config, name: str, printed: bool, found: Comparison) -> None:
 
 def _code(config: Config, name: str, printed: bool, found: Comparison) -> None:
     st.markdown("**The code as it runs**")
-    st.code(found.source, language="python")
+    code.shown(found.source)
     for slip in ROWS[name].slips:
         st.caption(f"Mended here: {plain(slip.what)} {plain(slip.error)}")
 

@@ -12,8 +12,10 @@ from attention.config import Config
 from attention.published import ROWS
 from attention.published.case import longest
 from attention.published.compare import WITHIN, Comparison, Error, Judgement
+from attention.published.row import Document
 from attention.ui import compute
 from attention.ui.session import page
+from attention.ui.views import published_hunt
 from attention.ui.words import plain
 
 COLORS = {"agrees": "green", "disagrees": "orange", "raises": "red"}
@@ -65,17 +67,24 @@ def row(config: Config, name: str, printed: bool, found: Comparison) -> None:
     """The row in focus."""
     row = ROWS[name]
     version = ("As printed" if printed else "As meant") if row.as_printed else "The print is right"
-    number, _, title = row.document.partition(": ")
     st.markdown(f"#### {row.name} {_badge(found.judgement.verdict)}")
-    st.caption(f"From “{title}” (write-up {number}). {version}. {row.particular} {MASKS[row.mask]}")
+    st.caption(f"From {_titled(row.document)}. {version}. {row.particular} {MASKS[row.mask]}")
     st.latex(row.formula)
     if found.judgement.error:
         st.error(f"{plain(found.judgement.error)}  \nin `{found.raised_at}`")
     _errors(config, name, printed)
     st.markdown(f"**{row.mistake}** {row.lesson}" if row.mistake else row.lesson)
+    if row.as_printed:
+        published_hunt.changes(name)
     with st.container(horizontal=True):
         for label, knobs in row.tries:
             st.button(label, on_click=page.change, kwargs=knobs, key=f"try {label}")
+
+
+def _titled(document: Document) -> str:
+    """A document by its title, which leads to it where it names an address."""
+    title = plain(document.said)
+    return f"[{title}]({document.address})" if document.address else title
 
 
 def _errors(config: Config, name: str, printed: bool) -> None:

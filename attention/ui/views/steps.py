@@ -7,6 +7,7 @@ import streamlit as st
 
 from attention.components.matrices import matrices
 from attention.config import KNOBS, STEPS, Config
+from attention.examples import EXAMPLES
 from attention.steps.plan import by_name
 from attention.steps.step import Step, lengths
 from attention.tables.rows import costs, quantity
@@ -16,7 +17,6 @@ from attention.ui.lacking import lacking
 from attention.ui.session import gestures, page, pause
 from attention.ui.views import focus, questions
 
-KEYS = "Arrow keys turn it, and over the matrices PageUp and PageDown."
 AXES = {  # as the map of the package names them
     "b": "sequences",
     "q": "queries",
@@ -38,10 +38,11 @@ def view(config: Config) -> None:
     plan = by_name(config)
     current = nearest(config.step, list(plan))
     _title(config)
-    _stepper(config, list(plan), current)
+    if config.step not in plan:
+        st.info(f"These settings have no step “{config.step}”; shown is “{current}”.", icon=":material/info:")
     step = plan[current]
     if config.steps == "one":
-        _step(config, step, list(plan).index(current))
+        _step(step)
     names = tuple(plan) if config.steps == "all" else (*(source.name for source in step.sources), current)
     drawn = dict(zip(names, compute.steps.matrices(config, names), strict=True))
     matrices(config, drawn, on_turn=gestures.stepped, on_pin=gestures.picked)
@@ -66,10 +67,16 @@ def _title(config: Config) -> None:
     kind = "Cross-attention" if config.keys else "Self-attention"
     st.markdown(
         f"**Steps.** {provenance.beside(config)} "
-        f"{kind} from x to output, one matrix at a time. Point at a cell: what it was computed from lights "
-        f"up, in every matrix that is drawn.",
+        f"{kind} from x to output, one matrix at a time: play it, or go to a part. Point at a cell, and what it was "
+        f"computed from lights up.",
         help=provenance.told(config),
     )
+    with st.container(horizontal=True, vertical_alignment="center"):
+        _choices(config)
+        _proof(config)
+
+
+def _proof(config: Config) -> None:
     if config.keys or config.d_v:
         far = compute.steps.torch_difference(config)
         fits = far <= 1e-5
@@ -84,29 +91,23 @@ def _title(config: Config) -> None:
         proof.badge(config)
 
 
-def _stepper(config: Config, present: list[str], current: str) -> None:
-    at, every, last = present.index(current), config.steps == "all", len(present) - 1
-    options = [name for name in STEPS if name in present or name == config.step]
-    slider, buttons = st.columns([7, 4], vertical_alignment="bottom", gap="medium")
-    with slider:
-        told = {"label": f"Step {at + 1} of {len(present)}", "help": f"{KNOBS['step'].help} {KEYS}"}
-        knobs.stops("step", config, options, disabled=every, **told)
-    with buttons, st.container(horizontal=True, gap="small"):
-        _turn("Previous step", ":material/arrow_back:", "back", present[max(0, at - 1)], every or at == 0)
-        _turn("Next step", ":material/arrow_forward:", "on", present[min(last, at + 1)], every or at == last)
-        names = {"one": "One step", "all": "All at once"}
-        knobs.segments("steps", config, format_func=names.get, label_visibility="collapsed")
-    if config.step not in present:
-        st.info(f"These settings have no step “{config.step}”; shown is “{current}”.", icon=":material/info:")
-
-
-def _turn(label: str, icon: str, key: str, step: str, disabled: bool) -> None:
+def _choices(config: Config) -> None:
+    """One step or all, and the way to an example whose numbers one can read."""
+    names = {"one": "One step", "all": "All at once"}
+    knobs.segments("steps", config, format_func=names.get, label_visibility="collapsed", width="content")
+    small = vars(EXAMPLES["small"].config)
     st.button(
-        "", icon=icon, key=f"step_{key}", help=label, on_click=page.change, kwargs={"step": step}, disabled=disabled
+        "Example with numbers",
+        icon=":material/pin:",
+        key="small",
+        help="4 words of 8 channels and 2 heads: small enough to follow with a pencil, every number in its cell.",
+        on_click=page.change,
+        kwargs={name: value for name, value in small.items() if KNOBS[name].about == "tensors" or name == "head"},
+        disabled=config.tensors == EXAMPLES["small"].config.tensors,
     )
 
 
-def _step(config: Config, step: Step, at: int) -> None:
+def _step(step: Step) -> None:
     words, numbers = st.columns([3, 2], gap="medium", vertical_alignment="center")
     with words:
         st.markdown(f"**{step.title}** $\\quad {step.formula}$")

@@ -1,0 +1,102 @@
+// The pass in small, above its matrices: the parts in the order of computing, which of them is shown, a way to each.
+
+import { find, made, target } from "./elements.js";
+import { turnBy, turnTo } from "./matrices_turns.js";
+
+/**
+ * @typedef {import("./matrices_layout.js").Lab} Lab
+ * @typedef {import("./matrices_cells.js").Data} Data
+ */
+
+export const PASS = `<div class="pass" role="toolbar" aria-label="The pass, part by part"></div>`;
+
+const BESIDE = ["q", "k", "v"];  // parts that stand one below another
+const LATE = "values";  // the part that the values wait for
+/** @type {Record<string, number>} */
+const MOVES = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, Home: -Infinity, End: Infinity };
+/** @type {Record<string, number>} */
+const TURNS = { PageUp: -1, PageDown: 1 };
+
+/**
+ * Follows pointer and keys on the diagram: arrows go from part to part, Enter and clicks lead to one.
+ * @param {Lab} lab
+ */
+export function reached(lab) {
+  const pass = find(lab.root, ".pass");
+  pass.addEventListener("click", (event) => {
+    const part = target(event, "button"), step = part?.dataset.leads;
+    if (step) turnTo(lab, step);
+  });
+  pass.addEventListener("keydown", (event) => {
+    const { key } = event, nodes = [...pass.querySelectorAll("button")];
+    if (event.ctrlKey || event.metaKey || event.altKey || !(key in MOVES || key in TURNS)) return;
+    event.preventDefault();
+    event.stopPropagation();  // the page has keys of its own
+    if (key in TURNS) return turnBy(lab, TURNS[key]);
+    const at = nodes.findIndex((node) => node === document.activeElement) + MOVES[key];
+    const next = nodes[Math.max(0, Math.min(nodes.length - 1, at))];
+    for (const node of nodes) node.tabIndex = node === next ? 0 : -1;
+    next.focus();
+  });
+}
+
+/**
+ * The parts that these settings have, and how far the pass has come in them.
+ * @param {Lab} lab
+ */
+export function sketched({ root, data }) {
+  const pass = find(root, ".pass"), { parts, order, step } = data, now = step === null ? -1 : order.indexOf(step);
+  const key = JSON.stringify(parts);
+  if (pass.dataset.parts !== key) {
+    pass.dataset.parts = key;
+    pass.replaceChildren(...drawn(data));
+  }
+  pass.style.gridTemplateColumns = columns(parts);
+  const nodes = [...pass.querySelectorAll("button")], focused = nodes.some((node) => node === document.activeElement);
+  const current = parts.findIndex(({ steps }) => step !== null && steps.includes(step));
+  nodes.forEach((node, i) => {
+    const { steps } = parts[i];
+    node.classList.toggle("done", i !== current && order.indexOf(steps[steps.length - 1]) < now);
+    node.ariaCurrent = i === current ? "step" : null;
+    if (!focused) node.tabIndex = i === Math.max(0, current) ? 0 : -1;
+  });
+}
+
+/**
+ * The nodes as broad as their names, the arrows between them as broad as they can be.
+ * @param {Data["parts"]} parts
+ */
+function columns(parts) {
+  const count = parts.filter(({ place }) => !BESIDE.includes(place) || place === BESIDE[0]).length;
+  return `auto repeat(${count - 1}, minmax(12px, 1fr) auto)`;
+}
+
+/**
+ * A node a part, each with an arrow that leads to it in the column before; the values go their own way below the
+ * weights, which they wait for.
+ * @param {Data} data
+ */
+function drawn({ parts }) {
+  let column = -1, late = 0;
+  const nodes = parts.flatMap(({ place, name, title, leads }) => {
+    if (!BESIDE.includes(place) || place === BESIDE[0]) column += 2;
+    if (place === LATE) late = column;
+    const node = placed(made("button", `at-${place}`, name), column);
+    Object.assign(node, { type: "button", title, ariaLabel: `${name}: ${title}` });
+    Object.assign(node.dataset, { place, leads });
+    return column > 1 ? [placed(made("i", `arrow at-${place}`), column - 1), node] : [node];
+  });
+  const way = placed(made("i", "arrow way"), 4);
+  way.style.gridColumnEnd = `${late}`;
+  return [...nodes, way];
+}
+
+/**
+ * @template {HTMLElement} T
+ * @param {T} element
+ * @param {number} column
+ */
+function placed(element, column) {
+  element.style.gridColumnStart = `${column}`;
+  return element;
+}

@@ -1,0 +1,57 @@
+"""The pass in small: a few parts in the order of computing, each with the steps that make it up.
+
+What a diagram shows. To add a step to a part: its name here, beside `config.STEPS`; a test holds every step to one part.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from attention.config import Config
+from attention.steps.plan import by_name
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of the pass: `place` in the diagram, `name` as it stands there, what it is, and its `steps`.
+
+    `leads`: the step that tells most about the part, or the last of its steps where the settings lack it.
+    """
+
+    place: str
+    name: str
+    title: str
+    steps: tuple[str, ...]
+    leads: str
+
+
+PARTS: tuple[Part, ...] = (
+    Part(
+        "x", "x", "The tokens as vectors, a row each", ("embedded x", "sines x", "x", "embedded y", "sines y", "y"), "x"
+    ),
+    Part("q", "Q", "Queries: what each token looks for", ("W_q", "Q", "q", "turned q"), "Q"),
+    Part("k", "K", "Keys: what each token is found by", ("W_k", "K", "k", "turned k"), "K"),
+    Part("v", "V", "Values: what each token hands over", ("W_v", "V", "v"), "V"),
+    Part("scores", "scores", "Every query times every key", ("scores",), "scores"),
+    Part(
+        "scale", "scale", "Scores brought to a size that suits the softmax", ("scaled", "capped", "bias", "biased"), ""
+    ),
+    Part("mask", "mask", "What a query may not see is hidden", ("mask", "logits"), "logits"),
+    Part("softmax", "softmax", "Every row of scores becomes weights that sum to one", ("weights",), "weights"),
+    Part("values", "weights × V", "Values, each by its weight, summed", ("context",), "context"),
+    Part("join", "join heads", "Heads side by side again", ("joined",), "joined"),
+    Part("output", "output", "Mapped back to the width of a token", ("W_o", "output"), "output"),
+)
+
+
+def parts(config: Config) -> list[Part]:
+    """The parts that the pass of these settings has, with the steps that it has of them."""
+    plan = by_name(config)
+    both = replace(PARTS[0], name="x, y", title="The tokens of both sequences as vectors, a row each")
+    wanted = (both, *PARTS[1:]) if config.keys else PARTS
+    found = [(part, tuple(name for name in part.steps if name in plan)) for part in wanted]
+    return [
+        replace(part, steps=steps, leads=part.leads if part.leads in steps else steps[-1])
+        for part, steps in found
+        if steps
+    ]

@@ -1,0 +1,53 @@
+"""Python as text of the page, in colours, with signs and grounds for lines that were taken away and put in.
+
+`st.code` would have a browser load 1.5 MB for its colours.
+"""
+
+from __future__ import annotations
+
+import io
+import keyword
+import tokenize
+from collections.abc import Iterator, Sequence
+from html import escape
+
+import streamlit as st
+
+SIGNS = {"-": ("del", "− "), "+": ("ins", "+ "), " ": ("span", "  "), "": ("span", "")}
+KINDS = {tokenize.COMMENT: "comment", tokenize.STRING: "string", tokenize.NUMBER: "number"}
+
+
+def shown(source: str) -> None:
+    """A whole source."""
+    compared([("", line) for line in source.rstrip().splitlines()])
+
+
+def compared(lines: Sequence[tuple[str, str]]) -> None:
+    """Lines, each with a sign: - taken away, + put in, a space for what stays; none where nothing is compared."""
+    written = "".join(f"<{SIGNS[sign][0]}>{SIGNS[sign][1]}{colored(line)}\n</{SIGNS[sign][0]}>" for sign, line in lines)
+    st.html(f'<pre class="lines" tabindex="0">{written}</pre>')
+
+
+def colored(line: str) -> str:
+    """A line as HTML, its keywords, strings, numbers and comments in spans of their kind."""
+    parts, at = [], 0
+    for kind, start, end in _parts(line):
+        parts += [escape(line[at:start]), f'<span class="{kind}">{escape(line[start:end])}</span>']
+        at = end
+    return "".join([*parts, escape(line[at:])])
+
+
+def _parts(line: str) -> Iterator[tuple[str, int, int]]:
+    """Kind, start and end of what is coloured."""
+    for token in _tokens(line):
+        word = token.type == tokenize.NAME and keyword.iskeyword(token.string)
+        if word or token.type in KINDS:
+            yield "keyword" if word else KINDS[token.type], token.start[1], token.end[1]
+
+
+def _tokens(line: str) -> Iterator[tokenize.TokenInfo]:
+    """The tokens of a line by itself, which may end within a bracket: up to there."""
+    try:
+        yield from tokenize.generate_tokens(io.StringIO(line).readline)
+    except (tokenize.TokenError, SyntaxError):
+        return

@@ -1,0 +1,82 @@
+"""A bug to find, at the head of the page: how it should look, how a print looks, its code, guesses, and the wrong line."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+
+import streamlit as st
+
+from attention.config import Config
+from attention.published import ROWS
+from attention.published.hunts import Hunt, hunt
+from attention.published.slip_lines import difference, short, source
+from attention.ui import compute
+from attention.ui.session.page import Part
+from attention.ui.views import code
+from attention.ui.words import plain
+
+SIDES = {False: "As it should be", True: "As published"}
+PICTURE = '<img alt="{}" title="{}" width="{}" height="{}" src="data:image/png;base64,{}">'
+WIDE = {1: 190, 2: 156}  # pixels of a picture, where there are so many of them side by side
+
+
+def _look(config: Config) -> object:
+    """The hunt that is on; None where the page asks something else."""
+    return hunt(config.implementation).row if (config.bug, config.predict) == ("off", "none") else None
+
+
+def _draw(config: Config) -> None:
+    """Pictures, what one may guess beside the code, and once that is asked for what is wrong."""
+    asked = hunt(config.implementation)
+    with st.container(key="hunt"):
+        st.markdown(
+            f"**Find the bug.** A published way to write attention, on the same weights and words as the one that is right. "
+            f"It raises nothing, and every shape fits. {asked.says}"
+        )
+        st.html("".join(_side(asked, printed) for printed in SIDES))
+        question, lines = st.columns([3, 8], gap="medium")
+        with question:
+            guess = st.radio("What is wrong here?", asked.guesses, index=None, key=f"guess at {asked.row}")
+            found = st.toggle("Reveal the wrong line", key=f"reveal {asked.row}")
+        with lines:
+            changes(asked.row) if found else _printed(asked)
+        if found:
+            _told(asked, guess)
+            st.markdown(ROWS[asked.row].lesson)
+            st.caption(f"From {plain(ROWS[asked.row].document.said)}.")
+        st.divider()
+
+
+def _side(asked: Hunt, printed: bool) -> str:
+    """The pictures of one side below its name, as HTML; what they show is said above them."""
+    files = compute.published.hunted(asked, printed)
+    wide, side = WIDE[len(files)], SIDES[printed]
+    names = [f"weights of head {i}" if asked.shows == "weights" else "influence of words" for i in range(len(files))]
+    images = [
+        PICTURE.format(f"{side}: {name}", name, wide, wide, b64encode(file).decode())
+        for name, file in zip(names, files, strict=True)
+    ]
+    return f'<figure class="side"><figcaption>{side}</figcaption>{"".join(images)}</figure>'
+
+
+def _printed(asked: Hunt) -> None:
+    printed = ROWS[asked.row].as_printed
+    assert printed, asked.row
+    st.caption("Its code, written anew with its mistake:")
+    code.shown("\n".join(source(printed)))
+
+
+def _told(asked: Hunt, guess: str | None) -> None:
+    """What is wrong, and whether that was guessed."""
+    right = guess == asked.answer
+    verdict = "" if guess is None else "Right. " if right else f"Not quite: you said “{plain(guess)}”. "
+    (st.success if right else st.info)(f"{verdict}**{asked.answer}.** {ROWS[asked.row].mistake}")
+
+
+def changes(name: str) -> None:
+    """The wrong lines of a row against the right ones."""
+    st.caption("The lines marked − are as printed, those marked + as they are meant:")
+    code.compared([(line.sign, line.code) for line in short(difference(ROWS[name]))])
+
+
+HUNT = Part("hunt", _draw, _look)
