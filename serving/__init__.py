@@ -8,6 +8,7 @@
     health      whether this server does its work, for an owner's probe
     files       files of the browser's part, compressed once and kept
     door        nobody's script runs before all that scripts need is imported
+    returning   what a browser asks for that comes back after a restart, or at another replica
     stack       all of these, in the order in which a request passes them
 
 Each but the first two is a class that takes the next one, as ASGI has it. A server imports this before it answers anybody, so

@@ -11,6 +11,7 @@ from serving.door import Door, Warmth
 from serving.files import Files
 from serving.headers import SaferHeaders
 from serving.health import Health
+from serving.returning import Returning
 from serving.settings import Settings, SettingsError, settings
 from serving.uploads import Uploads
 from serving.visitors import Visitors
@@ -28,6 +29,7 @@ def middleware() -> list[Middleware]:
         Middleware(Files),
         Middleware(Uploads, said),
         Middleware(Door, WARMTH),
+        Middleware(Returning),
     ]
 
 
