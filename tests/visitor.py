@@ -19,12 +19,16 @@ OVER = (ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCE
 
 @dataclass
 class Visit:
-    """What a visitor was shown: the link that the grid of heads was `painted` for, and errors; the name of their session."""
+    """What a visitor was shown: the link that the grid of heads was `painted` for, errors and alerts.
+
+    And the name of their session, with the connection that it has.
+    """
 
     socket: ClientConnection
     painted: str = ""
     session: str = ""
     errors: list[str] = field(default_factory=list)
+    alerts: list[str] = field(default_factory=list)
 
 
 async def visited(url: str, query: str, page: str = "") -> Visit:
@@ -70,6 +74,8 @@ def _opening(query: str, page: str) -> BackMsg:
 def _look(element, found: Visit) -> None:
     if element.WhichOneof("type") == "exception":
         found.errors.append(f"{element.exception.type}: {element.exception.message}")
+    if element.WhichOneof("type") == "alert":
+        found.alerts.append(element.alert.body)
     body = element.bidi_component.bytes if element.WhichOneof("type") == "bidi_component" else b""
     if len(body) > 4:
         header = json.loads(body[4 : 4 + struct.unpack("<I", body[:4])[0]])
