@@ -14,6 +14,10 @@ from importlib import import_module
 
 from serving.asgi import App, Receive, Scope, Send, path
 
+CONDITIONS = (
+    b"if-none-match",
+    b"if-modified-since",
+)  # a page is always sent: its file is as before, its headers may not be
 log = logging.getLogger(__name__)
 
 
@@ -52,6 +56,8 @@ class Door:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket":
             await self.warmth.reached.wait()
-        elif scope["type"] == "http" and self.warmth.reached.is_set():
-            send = import_module("attention.components.ahead").named(path(scope), send)
+        elif scope["type"] == "http":
+            scope = {**scope, "headers": [given for given in scope["headers"] if given[0] not in CONDITIONS]}
+            if self.warmth.reached.is_set():
+                send = import_module("attention.components.ahead").named(path(scope), send)
         await self.app(scope, receive, send)

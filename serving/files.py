@@ -24,6 +24,7 @@ TEXT = (".css", ".js", ".json", ".svg", ".txt")  # what compressing makes smalle
 FOREVER = "public, immutable, max-age=31536000"
 ASK = "no-cache"  # it may be kept; whoever has it asks whether it still holds
 LEVEL = 9
+NOWHERE: dict[str, File] = {}
 
 
 class File:
@@ -64,7 +65,7 @@ class File:
 
 
 class Files:
-    """Sends what it knows; what is below the folder of Streamlit's files and is not known is nowhere."""
+    """Sends what it knows; what has an address below its folders and is not known is nowhere."""
 
     def __init__(self, app: App, static: Path | None = None, browser: Path = BROWSER) -> None:
         self.app = app
@@ -74,20 +75,21 @@ class Files:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         where = path(scope) if scope["type"] == "http" and scope["method"] in ("GET", "HEAD") else ""
-        found = self.found(where)
-        if found is not None and found.text:
-            await found.sent(scope, send)
-        elif found is None and where.startswith(STATIC):
+        files, name = self.place(where)
+        if name not in files and files is not NOWHERE:
             await answer(scope, send, 404, "There is no such file.")
+        elif name in files and files[name].text:
+            await files[name].sent(scope, send)
         else:
             await self.app(scope, receive, send)
 
-    def found(self, where: str) -> File | None:
-        """The file of a path, None where it is not one of them."""
+    def place(self, where: str) -> tuple[dict[str, File], str]:
+        """The files among which that of a path would be, and its name there."""
         if where.startswith(STATIC):
-            return self.static.get(where.removeprefix(STATIC))
+            return self.static, where.removeprefix(STATIC)
         component, _, name = where.removeprefix(COMPONENTS).partition("/")
-        return self.browser.get(name) if where.startswith(COMPONENTS) and component in self.components else None
+        ours = where.startswith(COMPONENTS) and component in self.components
+        return (self.browser, name) if ours else (NOWHERE, "")
 
 
 def within(folder: Path, keeping: str) -> dict[str, File]:

@@ -51,6 +51,12 @@ def test_every_page_of_a_server_says_what_a_browser_shall_refuse(server, path):
     assert headers["x-content-type-options"] == "nosniff" and not re.search(r"\d", headers["server"])
 
 
+def test_a_page_that_a_browser_has_is_sent_anew_as_its_headers_may_be_others_now(server):
+    mark = asked(server, "/")[1]["etag"]
+    status, headers, _ = asked(server, "/", if_none_match=mark)
+    assert status == 200 and "content-security-policy" in headers
+
+
 @pytest.mark.parametrize("path", ["/static/", "/static/js/", "/app/static/", "/_stcore/bidi-components/"])
 def test_no_folder_is_listed(server, path):
     status, _, body = asked(server, path)

@@ -205,7 +205,7 @@ def test_nobody_is_let_in_before_all_is_imported():
 
         door = Door(within, warmth)
         waiting = asyncio.create_task(door({"type": "websocket"}, None, None))
-        await door({"type": "http"}, None, None)
+        await door(request(), None, None)
         await asyncio.sleep(0)
         entered.append("warm")
         warmth.reached.set()
@@ -241,5 +241,8 @@ def test_a_component_has_the_files_of_the_folder_and_no_others():
     app = Files(inside)
     status, headers, body = answered(app, request("/_stcore/bidi-components/attention.heads_grid/cells.js"))
     assert (status, body) == (200, (BROWSER / "cells.js").read_bytes()) and headers["cache-control"] == "no-cache"
-    for name in ("attention.none/cells.js", "attention.heads_grid/../../config.py", "attention.heads_grid/"):
-        assert answered(app, request(f"/_stcore/bidi-components/{name}"))[0] == "entered"  # Streamlit says what it is
+    for name in ("../../config.py", "", "none.js", "../browser/cells.js"):
+        assert answered(app, request(f"/_stcore/bidi-components/attention.heads_grid/{name}"))[0] == 404
+    assert (
+        answered(app, request("/_stcore/bidi-components/none/cells.js"))[0] == "entered"
+    )  # Streamlit says that it is none
