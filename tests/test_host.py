@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.served import ROOT, Server, served
-from tests.visitor import entered
+from tests.visitor import entered, sent
 
 MB = 2**20
 TAKES = """
@@ -99,20 +99,6 @@ def spelt(headers: dict[str, str]) -> dict[str, str]:
     return {name.replace("_", "-"): value for name, value in headers.items()}
 
 
-def sent(server: Server, session: str, number: int, size: int) -> int:
-    """The answer to a file of a session."""
-    cookie = asked(server, "/_stcore/health")[1]["set-cookie"].partition(";")[0]
-    frame = b"--x\r\nContent-Disposition: form-data; name=f; filename=f\r\n\r\n%b\r\n--x--\r\n" % (b"x" * size)
-    headers = {
-        "cookie": cookie,
-        "X-Xsrftoken": cookie.partition("=")[2],
-        "content-type": "multipart/form-data; boundary=x",
-    }
-    connection = http.client.HTTPConnection(urlsplit(server.url).netloc, timeout=60)
-    connection.request("PUT", f"/_stcore/upload_file/{session}/{number}", frame, headers)
-    return connection.getresponse().status
-
-
 def test_files_are_taken_by_a_page_that_has_a_place_for_them_and_not_for_ever_more(tmp_path):
     """Streamlit takes six files of 60 MB from anybody who knows a session."""
 
@@ -121,7 +107,7 @@ def test_files_are_taken_by_a_page_that_has_a_place_for_them_and_not_for_ever_mo
         for query, count in (("", 1), ("take=1", 4)):
             async with entered(server.url, query) as visit:
                 for number in range(count):
-                    found.append(await asyncio.to_thread(sent, server, visit.session, number, MB))
+                    found.append(await asyncio.to_thread(sent, server.url, visit.session, number, MB))
         return found
 
     (tmp_path / "app.py").write_text(TAKES)

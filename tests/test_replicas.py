@@ -13,9 +13,10 @@ from websockets.exceptions import ConnectionClosed
 from attention.codec import from_query
 from tests import nginx
 from tests.served import Server, served
-from tests.visitor import Visit, entered
+from tests.visitor import Visit, entered, sent
 
 VISITORS = 16  # of two replicas: that one has them all is a matter of less than one in 30,000
+FILES = 8  # visitors who send one
 LINKS = [f"tokens={20 + number}&seed={number}" for number in range(VISITORS)]
 
 
@@ -25,8 +26,19 @@ def shows(visit: Visit, link: str) -> bool:
 
 @pytest.mark.skipif(not nginx.found() and os.environ.get("CI") != "true", reason=nginx.ADVICE)
 def test_the_visitors_of_a_lost_replica_go_on_at_the_other_from_their_links(tmp_path):
-    """Two replicas behind the nginx that ships. One is killed; its visitors, and nobody else, lose their connection."""
+    """Two replicas behind the nginx that ships: files reach the one that a visitor's session is at.
+
+    One is killed; its visitors, and nobody else, lose their connection.
+    """
     assert nginx.found(), nginx.ADVICE
+
+    async def there(url: str) -> list[int]:
+        found = []
+        for number in range(FILES):
+            cookie = f"replica=visitor{number}"
+            async with entered(url, "", "timing", cookie) as visit:
+                found.append(await asyncio.to_thread(sent, url, visit.session, number, 1000, cookie))
+        return found
 
     async def tried(url: str, first: Server) -> tuple[list[Visit], list[bool], list[Visit]]:
         async with AsyncExitStack() as stack:
@@ -45,6 +57,7 @@ def test_the_visitors_of_a_lost_replica_go_on_at_the_other_from_their_links(tmp_
 
     with served() as one, served() as two:
         with nginx.before([urlsplit(each.url).netloc for each in (one, two)], tmp_path) as url:
+            assert asyncio.run(there(url)) == [204] * FILES
             visits, lost, again = asyncio.run(tried(url, one))
         assert "Traceback" not in two.log.read_text()
     assert all(map(shows, visits, LINKS))

@@ -7,6 +7,7 @@ import struct
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from http.client import HTTPConnection
 from urllib.parse import urlsplit
 
 from streamlit.proto.BackMsg_pb2 import BackMsg
@@ -80,3 +81,17 @@ def _look(element, found: Visit) -> None:
     if len(body) > 4:
         header = json.loads(body[4 : 4 + struct.unpack("<I", body[:4])[0]])
         found.painted = header.get("painted", found.painted)
+
+
+def sent(url: str, session: str, number: int, size: int, cookie: str = "") -> int:
+    """The status of the answer to a file of so many bytes, sent as the browser of a session does."""
+    connection = HTTPConnection(urlsplit(url).netloc, timeout=PATIENCE)
+    connection.request("GET", "/_stcore/health")
+    answer = connection.getresponse()
+    given = (answer.headers["set-cookie"] or "").partition(";")[0]
+    answer.read()
+    headers = {"X-Xsrftoken": given.partition("=")[2], "Content-Type": "multipart/form-data; boundary=x"}
+    frame = b"--x\r\nContent-Disposition: form-data; name=f; filename=f\r\n\r\n%b\r\n--x--\r\n" % (b"x" * size)
+    headers["Cookie"] = "; ".join(filter(None, (given, cookie)))
+    connection.request("PUT", f"/_stcore/upload_file/{session}/{number}", frame, headers)
+    return connection.getresponse().status
