@@ -12,6 +12,7 @@ run: .venv/run  ## start the app at http://localhost:8501 (another port: make ru
 # Whatever the shell says, what was compiled is kept: each server that tests start would compile the whole app.
 test: .venv/dev  ## run every test; a part of them: make test ARGS="tests/test_masks.py -x"
 	@$(BIN)/python -m tests.chromium
+	@$(BIN)/python -m tests.nginx
 	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses 2 --dist loadgroup $(ARGS)
 
 shuffle: .venv/dev  ## the same, the tests of a file in an order of their own; it names a seed: make shuffle ARGS=--random-order-seed=SEED

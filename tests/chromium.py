@@ -11,7 +11,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -63,15 +63,15 @@ def launched(*more: str) -> Iterator[Browser]:
         browser.close()
 
 
-def install() -> None:
-    """Installs the first of Debian's packages that there is; nothing where there is no apt-get or no way to become root."""
+def apt_get(packages: Sequence[str], there: Callable[[], object]) -> None:
+    """Installs the first of Debian's packages after which it is `there`; nothing without apt-get or a way to become root."""
     as_root = [] if os.geteuid() == 0 else ["sudo"]
     if not shutil.which("apt-get") or not all(map(shutil.which, as_root)):
         return
     _apt_get(as_root, "update", "-qq")
-    for package in PACKAGES:
+    for package in packages:
         _apt_get(as_root, "install", "-y", "-qq", "--no-install-recommends", package)
-        if found():
+        if there():
             return
 
 
@@ -83,5 +83,5 @@ def _apt_get(as_root: list[str], *words: str) -> None:
 if __name__ == "__main__":
     if not found():
         print("No Chromium here: installing one.", flush=True)
-        install()
+        apt_get(PACKAGES, found)
     sys.exit(None if found() else ADVICE)

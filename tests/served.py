@@ -39,23 +39,26 @@ class Server:
         fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / TICK
 
+    def kill(self) -> None:
+        """Ends the process as a machine does that runs out of memory: it can do nothing any more."""
+        self.process.kill()
+        self.process.wait(timeout=20)
+
 
 @contextmanager
-def served(script: str | Path = "app.py", folder: Path = ROOT) -> Iterator[Server]:
-    """A server of a script, healthy when this returns, ended when the block does.
+def served(script: str | Path = "app.py", folder: Path = ROOT, port: int = 0, **said: str) -> Iterator[Server]:
+    """A server of a script, healthy when this returns, ended when the block does; `said`: what its owner sets.
 
     It starts as on a fresh machine: no settings of the person's own, none from the environment.
     """
-    with tempfile.TemporaryDirectory() as home, socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-        free.close()
+    with tempfile.TemporaryDirectory() as home:
+        port = port or free_port()
         log = Path(home) / "log"
         settings = {"server.port": port, "server.address": "127.0.0.1", "server.headless": "true"}
         options = [f"--{name}={value}" for name, value in settings.items()] + ["--server.fileWatcherType=none"]
         command = [sys.executable, "-m", "streamlit", "run", str(script), *options]
         with log.open("wb") as out:
-            process = subprocess.Popen(command, cwd=folder, env=_clean(home), stdout=out, stderr=out)
+            process = subprocess.Popen(command, cwd=folder, env=_clean(home) | said, stdout=out, stderr=out)
         try:
             yield _healthy(Server(f"http://127.0.0.1:{port}", process, log))
         finally:
@@ -63,8 +66,15 @@ def served(script: str | Path = "app.py", folder: Path = ROOT) -> Iterator[Serve
             process.wait(timeout=20)
 
 
+def free_port() -> int:
+    """One that nobody listens to at this moment."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
+
+
 def _clean(home: str) -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("STREAMLIT_")}
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("STREAMLIT_", "ATTENTION_"))}
     return kept | {"HOME": home, "PYTHONUNBUFFERED": "1"}
 
 

@@ -23,6 +23,7 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "attention"
 FILES = sorted(PACKAGE.rglob("*.py"))
 PAGES = sorted((ROOT / "pages").glob("*.py"))
+SERVING = sorted((ROOT / "serving").glob("*.py"))
 FLOOR = re.compile(r"^ {4}((?:\w+ )+) +\S", re.MULTILINE)
 ORDER = [name for line in FLOOR.findall(attention.__doc__ or "") for name in line.split()]
 UI = PACKAGE / "ui"
@@ -213,6 +214,13 @@ def test_a_wing_says_what_lives_there(file):
 FULL = {"charts", "components", "published", "compute", "views"}  # too many to name: a file a chart, a document, a page
 
 
+def test_a_server_answers_before_what_scripts_need_is_imported():
+    """What stands before Streamlit imports nothing of the package: that takes seconds, in which a probe is answered."""
+    code = "import sys, app; print(sorted({'attention', 'torch', 'numpy', 'pandas'} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert done.stdout.splitlines()[-1:] == ["[]"], done.stderr[-1000:]
+
+
 @every_file
 def test_each_library_has_its_place(file):
     libraries = {name.split(".")[0] for name in imports(file)}
@@ -246,7 +254,9 @@ def test_who_waits_for_whom_is_said_by_lanes(file):
     )
 
 
-@pytest.mark.parametrize("file", [*FILES, *PAGES, ROOT / "app.py"], ids=lambda file: str(file.relative_to(ROOT)))
+@pytest.mark.parametrize(
+    "file", [*FILES, *SERVING, *PAGES, ROOT / "app.py"], ids=lambda file: str(file.relative_to(ROOT))
+)
 def test_nothing_a_visitor_sends_is_executed(file):
     calls = [node for node in ast.walk(parsed(file)) if isinstance(node, ast.Call)]
     names = {node.func.id for node in calls if isinstance(node.func, ast.Name)}
@@ -267,7 +277,7 @@ def test_nothing_happens_at_import(file):
         assert call is None or isinstance(call, ast.Constant), f"{file.name} calls {ast.unparse(node)} when imported"
 
 
-@every_file
+@pytest.mark.parametrize("file", [*FILES, *SERVING], ids=lambda file: str(file.relative_to(ROOT)))
 def test_a_module_says_what_lives_in_it(file):
     first, _, _ = (ast.get_docstring(parsed(file)) or "").partition("\n\n")
     assert first.endswith((".", ":", "?"))

@@ -15,6 +15,7 @@ import torch
 import attention.maps.exact
 from attention import HeadMaps, head_maps
 from attention.maps import cluster
+from attention.ui.background.maps import Studio
 from tests.clustered import Running
 from tests.strategies import normal
 
@@ -39,8 +40,7 @@ def test_a_cluster_draws_the_same_and_survives_its_worker_and_its_scheduler(runn
     monkeypatch.setattr(cluster, "LOOK", 0.002)  # often enough that some look falls into the fetching of results
     query, key = normal(0, 2, 1500, 8), normal(1, 1, 1500, 8)
     wanted, notices = head_maps(query, key), []
-    monkeypatch.setenv(cluster.ADDRESS, running.address)
-    spread = cluster.executor(notice=notices.append)
+    spread = cluster.executor(running.address, notices.append)
     assert spread is not None
     spread.client.wait_for_workers(2, timeout=60)
 
@@ -80,5 +80,11 @@ def test_a_scheduler_that_does_not_answer_leaves_the_work_here(monkeypatch):
 
 
 def test_without_an_address_there_is_no_cluster(monkeypatch):
-    monkeypatch.delenv(cluster.ADDRESS, raising=False)
-    assert cluster.executor() is None
+    """Neither for a notebook, nor for an app whose owner names none; theirs is the one that they name."""
+    assert cluster.executor("") is None
+    asked = []
+    monkeypatch.setattr(cluster, "executor", asked.append)
+    monkeypatch.delenv("ATTENTION_DASK", raising=False)
+    assert Studio().blocks.name == "blocks"
+    monkeypatch.setenv("ATTENTION_DASK", "tcp://there:8786")
+    assert Studio().blocks.name == "blocks" and asked == ["", "tcp://there:8786"]

@@ -14,6 +14,7 @@ import pytest
 
 from attention.charts import theme
 from benchmarks import __main__ as runner
+from tests.test_faults import PARTS
 
 ROOT = Path(__file__).parents[1]
 SETTINGS = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text())
@@ -68,7 +69,7 @@ def test_what_is_imported_is_installed_in_one_version():
     trees = [ast.parse(path.read_text()) for path in (ROOT / "attention").rglob("*.py")]
     names = {name.partition(".")[0] for tree in trees for node in ast.walk(tree) for name in imported(node)}
     names = {INSTALLED.get(name, name) for name in names}
-    assert names - set(sys.stdlib_module_names) - {"attention", OPTIONAL} <= set(pinned)
+    assert names - set(sys.stdlib_module_names) - {"attention", "serving", OPTIONAL} <= set(pinned)
 
 
 def imported(node: ast.AST) -> list[str]:
@@ -82,3 +83,16 @@ def imported(node: ast.AST) -> list[str]:
 def test_every_benchmark_can_be_run(path):
     module = importlib.import_module(f"benchmarks.{path.stem}")
     assert not hasattr(module, "main") or path.stem in runner.NAMES
+
+
+COPIED = re.compile(r"^COPY (?!--from)(.+) \S+$", re.MULTILINE)
+
+
+def test_a_container_gets_all_that_the_app_needs():
+    """What app.py is started with below tests/test_faults.py, what is copied, and what may be copied, are the same."""
+    copied = {name for line in COPIED.findall((ROOT / "Dockerfile").read_text()) for name in line.split()}
+    allowed = {line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")}
+    assert copied == {*PARTS, "requirements.txt"}
+    assert {name.partition("/")[0] for name in allowed} == copied
+    assert all((ROOT / name).exists() for name in copied | allowed)
+    assert "USER lab" in (ROOT / "Dockerfile").read_text()

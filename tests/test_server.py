@@ -10,7 +10,6 @@ from urllib.parse import parse_qsl
 from streamlit.proto.NewSession_pb2 import CustomThemeConfig
 from streamlit.runtime import app_session
 
-import app
 from attention.codec import from_query
 from attention.ui import warm
 from tests.served import ROOT, served
@@ -43,27 +42,6 @@ print("MISSING", sorted(set(sys.modules) - before))
 def test_all_that_a_first_run_needs_is_imported_before():
     found = subprocess.run([sys.executable, "-c", RUN], cwd=ROOT, capture_output=True, text=True, timeout=300)
     assert found.stdout.splitlines()[-1:] == ["MISSING []"], found.stderr[-2000:]
-
-
-def test_nobody_is_let_in_before_all_is_imported():
-    async def tried() -> list[str]:
-        entered, warm = [], asyncio.Event()
-        app.WARM, usual = warm, app.WARM
-
-        async def inside(scope, receive, send) -> None:
-            entered.append(scope["type"])
-
-        door = app.Door(inside)
-        waiting = asyncio.create_task(door({"type": "websocket"}, None, None))
-        await door({"type": "http"}, None, None)
-        await asyncio.sleep(0)
-        entered.append("warm")
-        warm.set()
-        await waiting
-        app.WARM = usual
-        return entered
-
-    assert asyncio.run(tried()) == ["http", "warm", "websocket"]
 
 
 def test_a_class_that_opens_a_cold_server_sees_its_pictures():

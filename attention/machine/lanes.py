@@ -12,15 +12,17 @@ from concurrent.futures import Executor, Future
 from copy import copy
 from heapq import heappop, heappush
 from itertools import count
-from threading import local
-from time import monotonic
+from threading import get_ident, local
+from time import monotonic, perf_counter
 from typing import Any, Generic, TypeVar
+from weakref import WeakSet
 
 from attention.machine.threads import one_thread, pool
 
 S = TypeVar("S")
 T = TypeVar("T")
 _here = local()
+LANES: WeakSet[Lane] = WeakSet()  # all that there are, for whoever watches over them
 
 
 class Standstill(RuntimeError):  # noqa: N818 (it is what it prevents)
@@ -57,6 +59,8 @@ class Lane(Executor):
         self.patience = 0.0
         self.waiting: list[tuple[float, int, Work, Callable[[], Any]]] = []  # by when it is due, then by when it came
         self.numbers = count()
+        self.busy: dict[int, float] = {}  # since when, by its clock, each thread has had what it does
+        LANES.add(self)
 
     def __repr__(self) -> str:
         return f"the lane {self.name!r} of rank {self.rank}"
@@ -115,9 +119,12 @@ class Lane(Executor):
         if not work.set_running_or_notify_cancel():
             return
         _here.lane = self
+        self.busy[get_ident()] = perf_counter()
         try:
             found = call()
         except BaseException as error:
             work.set_exception(error)
         else:
             work.set_result(found)
+        finally:
+            del self.busy[get_ident()]

@@ -12,6 +12,7 @@ import torch
 from torch.utils._python_dispatch import _get_current_dispatch_mode
 
 T = TypeVar("T")
+POOLS: set[str] = set()  # names of all pools: their threads are called so, with a number
 
 
 def one_thread() -> None:
@@ -26,6 +27,7 @@ def one_thread() -> None:
 
 def pool(threads: int, name: str, prepare: Callable[[], object] = one_thread) -> ThreadPoolExecutor:
     """So many threads that stay, in each of which torch computes alone; a `prepare` of one's own has to see to that."""
+    POOLS.add(name)
     return ThreadPoolExecutor(threads, name, prepare)
 
 

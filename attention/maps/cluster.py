@@ -1,6 +1,6 @@
 """More than one machine: an executor for maps on a Dask cluster, where an owner names its scheduler.
 
-`ATTENTION_DASK=tcp://host:8786` sends the blocks of rows there; docs/CLUSTER.md says when that pays. A lost worker's
+An executor at `tcp://host:8786` sends the blocks of rows there; docs/CLUSTER.md says when that pays. A lost worker's
 blocks are done again by the scheduler. A lost scheduler, or one that does not answer, leaves the rest to this machine.
 Dask is optional: requirements-dask.txt.
 """
@@ -8,7 +8,6 @@ Dask is optional: requirements-dask.txt.
 from __future__ import annotations
 
 import logging
-import os
 import time
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecutor
@@ -20,7 +19,6 @@ from torch import Tensor
 
 from attention.maps.pooling import Job, Pooled, pooled
 
-ADDRESS = "ATTENTION_DASK"  # the environment variable with the scheduler's address
 PATIENCE = 5.0  # seconds that a scheduler may take to answer
 RETRIES = 3  # how often a block is done again whose worker was lost
 UNDER_WAY = 32  # jobs that are on the cluster at once
@@ -30,13 +28,12 @@ LOST = (CancelledError, OSError, TimeoutError)  # how a lost scheduler shows
 log = logging.getLogger(__name__)
 
 
-def executor(address: str | None = None, notice: Callable[[str], object] = log.warning) -> Executor | None:
-    """An executor on the cluster at this address, or at that of `ATTENTION_DASK`; None where neither names one.
+def executor(address: str, notice: Callable[[str], object] = log.warning) -> Executor | None:
+    """An executor on the cluster whose scheduler is at this address; None where there is no address.
 
     `notice` is told once, in a sentence, when the cluster could not be reached or was lost and this machine goes on.
     Raises ModuleNotFoundError where an address is given and Dask is not installed.
     """
-    address = address or os.environ.get(ADDRESS)
     return Cluster(address, notice) if address else None
 
 

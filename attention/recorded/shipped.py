@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from attention.machine.made_once import made_once
-from attention.recorded.file import Recording, Shape, read
+from attention.recorded.file import Recording, RecordingError, Shape, read
 
 
 class Shipped(NamedTuple):
@@ -32,8 +32,12 @@ KEPT = 8  # recordings, of 3 MB each in float32 at the most
 
 @made_once(KEPT)
 def recording(name: str) -> Recording:
-    """The recording of this name; raises RecordingError where its file is damaged."""
-    return read(path(name).read_bytes(), SHIPPED[name].file)
+    """The recording of this name; raises RecordingError where its file is damaged or gone."""
+    try:
+        data = path(name).read_bytes()
+    except OSError as error:
+        raise RecordingError(f"{SHIPPED[name].file} can't be opened: {error.strerror}") from error
+    return read(data, SHIPPED[name].file)
 
 
 def path(name: str) -> Path:

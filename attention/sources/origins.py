@@ -10,6 +10,7 @@ from typing import Protocol
 
 from attention.config import GENERATED, Config, shape
 from attention.inputs import BEFORE
+from attention.recorded.file import RecordingError
 from attention.recorded.shipped import SHIPPED
 from attention.sources.generated import LATER, Generated, other_tokens
 from attention.sources.given import PARTS, Given, Source, Tokens
@@ -100,6 +101,15 @@ def idle(name: str, config: Config) -> str:
 def scored(source: str) -> bool:
     """Do its weights come from queries and keys, so that mask, scale and softmax act on them?"""
     return has(source).issuperset("qk")
+
+
+def readable(source: str) -> bool:
+    """Is its file there and whole? One that is damaged shall not take the others with it."""
+    try:
+        shape(source)
+    except RecordingError:
+        return False
+    return True
 
 
 def has(source: str) -> frozenset[str]:

@@ -41,15 +41,24 @@ def turn(on_wait: Callable[[], None], on_turn: Callable[[], None]) -> Iterator[N
 
 @contextlib.contextmanager
 def _machine(on_wait: Callable[[], None]) -> Iterator[None]:
-    try:
-        import fcntl
-    except ImportError:  # not a Unix: other processes are not kept from measuring
-        yield
-        return
-    with open(Path(tempfile.gettempdir()) / f"attention-timing-{os.getuid()}.lock", "w") as file:
+    """Keeps other processes of this user from measuring; where there is nowhere to say so, it goes on without."""
+    with contextlib.ExitStack() as stack:
+        try:
+            import fcntl
+
+            file = stack.enter_context(open(_lock(), closefd=True))
+        except (ImportError, OSError):  # not a Unix; a disk that is full or can't be written to
+            yield
+            return
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             on_wait()
             fcntl.flock(file, fcntl.LOCK_EX)
         yield
+
+
+def _lock() -> int:
+    """An open file that all processes of this user know; never one that somebody else's link of its name leads to."""
+    path = Path(tempfile.gettempdir()) / f"attention-timing-{os.getuid()}.lock"
+    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)

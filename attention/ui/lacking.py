@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from attention.config import SOURCES, Config
-from attention.sources.origins import has, idle, named
+from attention.sources.origins import has, idle, named, readable
 from attention.ui.session import page
 from attention.ui.words import plain
 
@@ -31,7 +31,7 @@ def lacking(config: Config, title: str, *parts: str) -> bool:
             f":material/inventory_2: This needs {plain(_listed(missing))}. The source “{plain(named(config.source))}” has "
             f"{plain(_listed([PARTS[part] for part in PARTS if part in there]))}. What has all of it:"
         )
-        for source in SOURCES:
+        for source in filter(readable, SOURCES):
             if has(source).issuperset(parts):
                 st.button(named(source), on_click=page.change, kwargs={"source": source}, key=f"{source} for {title}")
     return True
@@ -44,7 +44,7 @@ def resting(config: Config, title: str, knob: str) -> bool:
         st.markdown(f"**{title}**")
         with st.container(border=True):
             st.markdown(f":material/lock: {plain(why)} What lets you choose it:")
-            for source in SOURCES:
+            for source in filter(readable, SOURCES):
                 if not idle(knob, Config.of(source)):
                     st.button(
                         named(source), on_click=page.change, kwargs={"source": source}, key=f"{source} for {title}"

@@ -17,6 +17,8 @@ from pathlib import Path
 from streamlit.proto.NewSession_pb2 import CustomThemeConfig
 from streamlit.runtime import app_session
 
+from attention.machine.watch import WATCH
+
 FOLDERS = ("controls", "views")  # of what pages import
 USED = (  # what libraries import when they are first used; a test runs every page and finds what is missing here
     "PIL.BmpImagePlugin",
@@ -77,6 +79,7 @@ def warm() -> None:
     gc.freeze()
     gc.disable()
     threading.Thread(target=_collect, name="garbage", daemon=True).start()
+    WATCH.start()
 
 
 def remember_theme() -> None:

@@ -31,6 +31,7 @@ from attention.maps.zoom import preview
 from attention.sources.generated import queries_and_keys
 from attention.ui.background.line import Line
 from attention.ui.background.task import Task
+from serving.settings import settings
 
 MODEST = 15  # niceness of the threads that compute blocks
 T = TypeVar("T")
@@ -124,7 +125,7 @@ class Studio:
     @cached_property
     def blocks(self) -> Executor:
         """Who computes blocks of rows: a cluster, where an owner names one."""
-        return cluster.executor() or self.own
+        return cluster.executor(settings().dask) or self.own
 
     def ask(self, config: Config, side: int, visitor: str) -> Drawing:
         """The drawing of a config (give its `tensors`) for a visitor, begun if there is none or if it was given up.

@@ -95,15 +95,16 @@ def _choices(config: Config) -> None:
     """One step or all, and the way to an example whose numbers one can read."""
     names = {"one": "One step", "all": "All at once"}
     knobs.segments("steps", config, format_func=names.get, label_visibility="collapsed", width="content")
-    small = vars(EXAMPLES["small"].config)
+    small = EXAMPLES["small"].config
+    assert isinstance(small, Config)
     st.button(
         "Example with numbers",
         icon=":material/pin:",
         key="small",
         help="4 words of 8 channels and 2 heads: small enough to follow with a pencil, every number in its cell.",
         on_click=page.change,
-        kwargs={name: value for name, value in small.items() if KNOBS[name].about == "tensors" or name == "head"},
-        disabled=config.tensors == EXAMPLES["small"].config.tensors,
+        kwargs={name: value for name, value in vars(small).items() if KNOBS[name].about == "tensors" or name == "head"},
+        disabled=config.tensors == small.tensors,
     )
 
 

@@ -1,0 +1,17 @@
+"""What stands between the network and Streamlit: who is let in, what an answer says of itself, and how files are sent.
+
+    settings    what the owner of a host sets, by environment variables
+    asgi        what a request says, and plain answers
+    headers     what every answer tells a browser to refuse
+    visitors    which hosts, origins and paths there are for a visitor
+    uploads     who may send files, and how much of them
+    health      whether this server does its work, for an owner's probe
+    files       files of the browser's part, compressed once and kept
+    door        nobody's script runs before all that scripts need is imported
+    returning   what a browser asks for that comes back after a restart, or at another replica
+    failed      what a visitor sees where a page fails
+    stack       all of these, in the order in which a request passes them
+
+Each but the first two is a class that takes the next one, as ASGI has it. A server imports this before it answers anybody, so
+nothing here imports `attention`, which takes seconds, until the server runs (`door`).
+"""

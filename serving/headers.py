@@ -1,0 +1,87 @@
+"""What every answer tells a browser to refuse: foreign scripts, frames of strangers, guesses at what a file is.
+
+Streamlit sends none of this. Each source that the policy allows is needed by something, and tests/browser/test_policy.py walks
+through every page and fails where a browser refused anything.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from pathlib import Path
+
+from streamlit import file_util
+
+from serving.asgi import App, Message, Receive, Scope, Send
+from serving.settings import Settings
+
+MARKUP = (b"text/html", b"image/svg", b"text/xml", b"application/xml", b"application/xhtml")  # what may hold a script
+SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)  # those that stand in the page itself
+SOURCES = {
+    "default-src": "'none'",
+    "script-src": "'self' 'wasm-unsafe-eval'",  # numbers of 64 bits in messages; and the script in Streamlit's page, by its hash
+    "style-src": "'self' 'unsafe-inline'",  # Streamlit, Plotly and the drawings write styles as they go
+    "img-src": "'self' data: blob:",  # Plotly draws heatmaps into data:, and saves pictures by blob:
+    "font-src": "'self' data:",  # formulas bring small fonts within their style
+    "connect-src": "'self'",
+    "manifest-src": "'self'",
+    "form-action": "'none'",
+    "base-uri": "'none'",
+}
+FORBIDDEN = ("camera", "display-capture", "geolocation", "microphone", "midi", "payment", "serial", "usb")
+
+
+class SaferHeaders:
+    """Adds them to whatever is answered; those about pages to pages and to whatever else may hold a script."""
+
+    def __init__(self, app: App, settings: Settings) -> None:
+        self.app = app
+        self.plain = encoded({"x-content-type-options": "nosniff", "cross-origin-resource-policy": "same-origin"})
+        self.page = encoded(of_pages(settings.frames, inline()))
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+
+        async def sending(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                known = {name.lower(): value for name, value in message["headers"]}
+                more = self.plain + self.page * known.get(b"content-type", b"").startswith(MARKUP)
+                message["headers"] = [
+                    *message["headers"],
+                    *((name, value) for name, value in more if name not in known),
+                ]
+            await send(message)
+
+        await self.app(scope, receive, sending)
+
+
+def of_pages(frames: tuple[str, ...], hashes: tuple[str, ...]) -> dict[str, str]:
+    """Headers of a page that may stand in frames of these sites and has scripts of these hashes in itself."""
+    sites = " ".join("'self'" if site == "self" else site for site in frames) or "'none'"
+    sources = SOURCES | {"script-src": " ".join([SOURCES["script-src"], *hashes]), "frame-ancestors": sites}
+    found = {
+        "content-security-policy": "; ".join(f"{name} {allowed}" for name, allowed in sources.items()),
+        "referrer-policy": "same-origin",  # a link says what its visitor looks at
+        "permissions-policy": ", ".join(f"{name}=()" for name in FORBIDDEN),
+        "cross-origin-opener-policy": "same-origin",
+    }
+    old = {(): "DENY", ("self",): "SAMEORIGIN"}.get(frames)  # for browsers that know no frame-ancestors
+    return found | ({"x-frame-options": old} if old else {})
+
+
+def inline() -> tuple[str, ...]:
+    """The hashes of the scripts in Streamlit's page, whatever its version has there."""
+    text = (Path(file_util.get_static_dir()) / "index.html").read_text("utf-8")
+    return tuple(f"'sha256-{_hash(script)}'" for script in SCRIPT.findall(text))
+
+
+def _hash(script: str) -> str:
+    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+
+
+def encoded(headers: dict[str, str]) -> list[tuple[bytes, bytes]]:
+    """As ASGI has them."""
+    return [(name.encode(), value.encode()) for name, value in headers.items()]

@@ -1,0 +1,126 @@
+"""What the owner of a host sets, by environment variables: all of it, read here and nowhere else.
+
+Each field of `Settings` is a variable of its name, `measure_seconds` is `ATTENTION_MEASURE_SECONDS`; how its text is read says
+`READ`. docs/HOSTING.md has the table for owners. What can't be understood is refused at the start: an owner who sets a bound
+wants one.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from difflib import get_close_matches
+from typing import Any
+
+PREFIX = "ATTENTION_"
+ON = ("on", "1", "yes", "true", "enabled")
+OFF = ("off", "0", "no", "false", "disabled", "none", "never")
+LEAST, LONGEST = 2.0, 7200.0  # seconds of a sweep that an owner may allow: a slider needs a range
+SHOWN = 80  # characters of a wrong value that are repeated
+ORIGIN = re.compile(r"https?://[a-z0-9.-]+(:\d{1,5})?")
+SITES = re.compile(r"https?://(\*\.)?[a-z0-9.-]+(:(\d{1,5}|\*))?")  # as a policy has them: any port, all below a name
+HOST = re.compile(r"(\*\.)?[a-z0-9-]+(\.[a-z0-9-]+)*")
+
+
+class SettingsError(ValueError):
+    """A variable says what it can't; the text names it, its value and what is allowed."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What holds on this host."""
+
+    measure: bool = True  # may visitors measure?
+    measure_seconds: float = 120.0  # that a sweep may take
+    frames: tuple[str, ...] = ("self",)  # which sites may show the app in a frame: "self", and origins
+    hosts: tuple[str, ...] = ()  # names by which it may be asked for; none: any
+    origins: tuple[str, ...] = ()  # of pages that may connect, beside its own
+    originless: bool = True  # may programs connect that name no origin?
+    uploads: float = 64.0  # MB that the files of one visitor may have together
+    metrics: bool = False  # may anybody read Streamlit's counters?
+    dask: str = ""  # the scheduler of a cluster that draws long maps
+
+
+def settings(given: Mapping[str, str] | None = None) -> Settings:
+    """What the environment says; raises SettingsError, which names the variable, where that can't be."""
+    given = os.environ if given is None else given
+    names = {f"{PREFIX}{field.name.upper()}": field.name for field in fields(Settings)}
+    said = {name: text.strip() for name, text in given.items() if name.startswith(PREFIX)}
+    for name in said.keys() - names.keys():
+        near = get_close_matches(name, names, 1)
+        raise SettingsError(f"There is no setting {name}." + f" Did you mean {near[0]}?" * bool(near))
+    return Settings(**{names[name]: _read(name, names[name], text) for name, text in said.items() if text})
+
+
+def _read(name: str, field: str, text: str) -> Any:
+    read, allowed = READ[field]
+    try:
+        return read(text.casefold() if field != "dask" else text)
+    except ValueError as error:
+        raise SettingsError(f"{name}={text[:SHOWN]!r} is not {allowed}.") from error
+
+
+def switch(text: str) -> bool:
+    """On or off."""
+    if text not in (*ON, *OFF):
+        raise ValueError(text)
+    return text in ON
+
+
+def number(low: float, high: float, unit: str) -> Callable[[str], float]:
+    """A number between two, with or without its unit."""
+
+    def read(text: str) -> float:
+        found = float(text.removesuffix(unit))
+        if not low <= found <= high:
+            raise ValueError(text)
+        return found
+
+    return read
+
+
+def megabytes(text: str) -> float:
+    """So many, or none where it is switched off."""
+    return 0.0 if text in OFF else number(0, 10_000, "mb")(text)
+
+
+def names(form: re.Pattern[str], *words: str) -> Callable[[str], tuple[str, ...]]:
+    """Names of a form, or one of these words, between spaces or commas."""
+
+    def read(text: str) -> tuple[str, ...]:
+        found = tuple(text.replace(",", " ").split())
+        if not all(name in words or form.fullmatch(name) for name in found):
+            raise ValueError(text)
+        return found
+
+    return read
+
+
+def frames(text: str) -> tuple[str, ...]:
+    """Origins and "self"; nobody where it says none."""
+    return () if text in OFF else names(SITES, "self")(text)
+
+
+def address(text: str) -> str:
+    """Of a scheduler."""
+    if not re.fullmatch(r"(tcp|tls|ws|wss)://\S+:\d+", text):
+        raise ValueError(text)
+    return text
+
+
+READ: dict[str, tuple[Callable[[str], Any], str]] = {
+    "measure": (switch, "on or off"),
+    "measure_seconds": (
+        number(LEAST, LONGEST, "s"),
+        f"a number of seconds between {LEAST:g} and {LONGEST:,.0f}, like 20",
+    ),
+    "frames": (frames, "self, none or origins, like https://school.example"),
+    "hosts": (names(HOST), "names of hosts, like lab.school.example or *.school.example"),
+    "origins": (names(ORIGIN), "origins, like https://school.example"),
+    "originless": (switch, "on or off"),
+    "uploads": (megabytes, "off or a number of MB up to 10,000, like 64"),
+    "metrics": (switch, "on or off"),
+    "dask": (address, "the address of a scheduler, like tcp://host:8786"),
+}

@@ -1,0 +1,42 @@
+"""What every request passes, in its order."""
+
+from __future__ import annotations
+
+import sys
+
+import streamlit as st
+from starlette.middleware import Middleware
+
+from serving.door import Door, Warmth
+from serving.files import Files
+from serving.headers import SaferHeaders
+from serving.health import Health
+from serving.returning import Returning
+from serving.settings import Settings, SettingsError, settings
+from serving.uploads import Uploads
+from serving.visitors import Visitors
+
+WARMTH = Warmth()
+
+
+def middleware() -> list[Middleware]:
+    """The classes that a request passes; ends the program with a sentence where the owner's settings can't be."""
+    said = owners()
+    return [
+        Middleware(SaferHeaders, said),
+        Middleware(Visitors, said),
+        Middleware(Health, WARMTH.trouble),
+        Middleware(Files),
+        Middleware(Uploads, said),
+        Middleware(Door, WARMTH),
+        Middleware(Returning),
+    ]
+
+
+def owners() -> Settings:
+    """What the owner of this host has set, be it in the secrets of hosted Streamlit, which count as environment."""
+    st.secrets.load_if_toml_exists()
+    try:
+        return settings()
+    except SettingsError as error:
+        sys.exit(f"{error} docs/HOSTING.md has the table of settings.")

@@ -1,0 +1,77 @@
+"""Which hosts, origins and paths there are for a visitor.
+
+A browser says from which page a websocket comes: that of another site would read along with what its visitor sees here. A
+name that leads to this machine may belong to anybody, so an owner can say which ones are meant.
+"""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from streamlit import config
+
+from serving.asgi import App, Receive, Scope, Send, answer, header, path
+from serving.settings import Settings
+
+HEALTH = ("/healthz", "/_stcore/health")  # asked for by an address, not a name
+METRICS = "/_stcore/metrics"
+READS = ("GET", "HEAD", "OPTIONS")
+PORTS = {"http": ":80", "https": ":443"}
+
+
+class Visitors:
+    """Turns away whom the owner does not mean."""
+
+    def __init__(self, app: App, settings: Settings) -> None:
+        self.app, self.settings = app, settings
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self.app(scope, receive, send)
+            return
+        where = path(scope)
+        if where not in HEALTH and (why := self.refusal(scope)):
+            await answer(scope, send, 403, why)
+        elif where == METRICS and not self.settings.metrics:
+            await answer(scope, send, 404, "There are no metrics here.")
+        else:
+            await self.app(scope, receive, send)
+
+    def refusal(self, scope: Scope) -> str:
+        """Why somebody is turned away; empty where they are not."""
+        host = (header(scope, b"host") or "").lower()
+        if self.settings.hosts and not named(host, self.settings.hosts):
+            return "The owner of this server has not given it this name."
+        if scope["type"] == "http" and scope["method"] in READS:
+            return ""
+        origin = header(scope, b"origin")
+        if origin is None:
+            needed = scope["type"] == "websocket" and not self.settings.originless
+            return "This server lets in pages alone, which name their origin." if needed else ""
+        return "" if same(origin, host) or self.known(origin) else "This page belongs to another site."
+
+    def known(self, origin: str) -> bool:
+        """Is it one that the owner has named, here or to Streamlit?"""
+        said = config.get_option("browser.serverAddress") if config.is_manually_set("browser.serverAddress") else None
+        listed = {*self.settings.origins, *map(str.lower, config.get_option("server.corsAllowedOrigins"))}
+        return origin.lower() in listed or (said is not None and urlsplit(origin).hostname == said.lower())
+
+
+def named(host: str, names: tuple[str, ...]) -> bool:
+    """Is a host, with its port or without, one of these? `*.school.example` stands for all below it."""
+    try:
+        name = urlsplit(f"//{host}").hostname or ""
+    except ValueError:
+        return False
+    name = name.rstrip(".")
+    return any(name == known or (known.startswith("*.") and name.endswith(known[1:])) for known in names)
+
+
+def same(origin: str, host: str) -> bool:
+    """Is an origin that of the page which this host has sent? The port of a scheme may be left out."""
+    try:
+        parts = urlsplit(origin.lower())
+    except ValueError:
+        return False
+    usual = PORTS.get(parts.scheme)
+    return usual is not None and parts.netloc.removesuffix(usual) == host.removesuffix(usual) != ""

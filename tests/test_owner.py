@@ -1,0 +1,109 @@
+"""What the owner of a host sets: read in one place, told in one table, and never taken for something else."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from serving.settings import PREFIX, READ, Settings, SettingsError, settings
+
+ROOT = Path(__file__).parents[1]
+ROW = re.compile(r"^\| `(ATTENTION_\w+)` \| (.*?) \|", re.MULTILINE)
+NAMES = {f"{PREFIX}{field.name.upper()}": field for field in fields(Settings)}
+
+
+def said(**named: str) -> Settings:
+    return settings({f"{PREFIX}{name.upper()}": text for name, text in named.items()} | {"HOME": "/", "PATH": ""})
+
+
+def test_nothing_said_is_what_the_table_says():
+    assert said() == said(measure=" ", hosts="") == Settings()
+    assert READ.keys() == {field.name for field in fields(Settings)}
+
+
+def test_the_table_names_every_setting_with_its_default():
+    rows = dict(ROW.findall((ROOT / "docs" / "HOSTING.md").read_text()))
+    assert list(rows) == list(NAMES)
+    for name, text in rows.items():
+        default = NAMES[name].default
+        word = text.strip("`")
+        assert settings({name: "" if word in ("any", "no other", "no cluster") else word}) == Settings(), (
+            name,
+            default,
+        )
+
+
+def test_nothing_else_is_read_from_the_environment():
+    """Names of ours stand in one file; a variable that somebody reads elsewhere is no setting of an owner."""
+    files = [*(ROOT / "attention").rglob("*.py"), *(ROOT / "serving").glob("*.py"), ROOT / "app.py"]
+    readers = {file.name for file in files for node in ast.walk(ast.parse(file.read_text())) if reads(node)}
+    assert readers == {"settings.py"}
+
+
+def reads(node: ast.AST) -> bool:
+    return isinstance(node, ast.Attribute) and node.attr in ("environ", "getenv", "environb")
+
+
+@pytest.mark.parametrize("text", [" on ", "1", "Yes", "TRUE", "enabled"])
+def test_on_is_on(text):
+    assert said(measure=text).measure and said(metrics=text).metrics
+
+
+@pytest.mark.parametrize("text", ["off", "0", "No", "FALSE", "disabled", " never "])
+def test_off_is_off(text):
+    assert not said(measure=text).measure and said(uploads=text).uploads == 0
+
+
+@pytest.mark.parametrize(("text", "seconds"), [("20", 20), (" 7.5 ", 7.5), ("30s", 30), ("30 S", 30)])
+def test_a_bound_is_seconds(text, seconds):
+    assert said(measure_seconds=text).measure_seconds == seconds
+
+
+def test_names_stand_between_spaces_or_commas():
+    sites = said(frames="self, https://*.School.example:8443", origins="http://localhost:3000")
+    assert sites.frames == ("self", "https://*.school.example:8443") and sites.origins == ("http://localhost:3000",)
+    assert said(frames="none").frames == ()
+    assert said(hosts="lab.example *.School.example").hosts == ("lab.example", "*.school.example")
+
+
+WRONG = {
+    "measure": ["perhaps", "²"],
+    "measure_seconds": ["²", "soon", "2 min", "0", "-5", "1", "1e9", "nan", "inf"],
+    "frames": ["school.example", "https://a.example; script-src *", "*", "'self'"],
+    "hosts": ["https://lab.example", "a b/c", "*"],
+    "origins": ["lab.example", "self"],
+    "originless": ["maybe"],
+    "uploads": ["-1", "many", "1e9", "nan"],
+    "metrics": ["public"],
+    "dask": ["host", "file:///etc/passwd"],
+}
+
+
+@pytest.mark.parametrize(("name", "text"), [(name, text) for name, texts in WRONG.items() for text in texts])
+def test_what_can_not_be_is_refused_in_a_sentence(name, text):
+    with pytest.raises(SettingsError) as told:
+        said(**{name: text})
+    assert str(told.value) == f"{PREFIX}{name.upper()}={text!r} is not {READ[name][1]}."
+
+
+def test_a_setting_that_there_is_not_is_named_with_the_one_that_was_meant():
+    with pytest.raises(SettingsError, match=r"no setting ATTENTION_MESURE\. Did you mean ATTENTION_MEASURE\?"):
+        said(mesure="off")
+
+
+def test_a_server_does_not_start_with_what_can_not_be():
+    environment = {"PATH": "", "ATTENTION_HOSTS": "https://lab.example"}
+    done = subprocess.run(
+        [sys.executable, "-c", "import app"], cwd=ROOT, env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 1 and "Traceback" not in done.stderr
+    assert done.stderr.splitlines()[-1] == (
+        "ATTENTION_HOSTS='https://lab.example' is not names of hosts, like lab.school.example or *.school.example. "
+        "docs/HOSTING.md has the table of settings."
+    )

@@ -1,0 +1,248 @@
+"""What stands before Streamlit, piece by piece: who is turned away, what answers say of themselves, how files are sent."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+from types import SimpleNamespace
+
+import pytest
+from starlette.exceptions import HTTPException
+
+from serving import uploads
+from serving.door import Door, Warmth
+from serving.files import BROWSER, Files
+from serving.headers import MARKUP, SaferHeaders, of_pages
+from serving.health import Health
+from serving.settings import Settings
+from serving.uploads import MB, Uploads
+from serving.visitors import Visitors
+
+SESSION = "/_stcore/upload_file/one/file"
+
+
+def request(path: str = "/", method: str = "GET", kind: str = "http", **headers: str) -> dict:
+    """What a server tells of a request; `_` in the name of a header stands for `-`."""
+    told = [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()]
+    return {"type": kind, "path": path, "method": method, "headers": told}
+
+
+def answered(app, scope: dict, chunks: tuple[bytes, ...] = ()) -> tuple[int | str, dict[str, str], bytes]:
+    """What a class answers: status, headers, body; "entered" where it lets somebody through to what is behind it."""
+    sent, waiting = [], list(chunks)
+
+    async def receive() -> dict:
+        return {"type": "http.request", "body": waiting.pop(0), "more_body": bool(waiting)}
+
+    async def send(message: dict) -> None:
+        sent.append(message)
+
+    asyncio.run(app(scope, receive, send))
+    if not sent or sent[0]["type"] == "websocket.close":
+        return "closed" if sent else "entered", {}, b""
+    headers = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
+    return sent[0]["status"], headers, b"".join(message.get("body", b"") for message in sent[1:])
+
+
+async def inside(scope, receive, send) -> None:
+    """What is behind a class: it answers nothing."""
+
+
+def visited(settings: Settings, **given) -> int | str:
+    return answered(Visitors(inside, settings), request(**given))[0]
+
+
+@pytest.mark.parametrize(
+    ("origin", "host", "found"),
+    [
+        ("https://lab.example", "lab.example", "entered"),
+        ("https://lab.example:443", "LAB.example", "entered"),
+        ("http://127.0.0.1:8501", "127.0.0.1:8501", "entered"),
+        ("http://127.0.0.1:9000", "127.0.0.1:8501", "closed"),
+        ("https://evil.example", "lab.example", "closed"),
+        ("https://lab.example.evil.example", "lab.example", "closed"),
+        ("null", "lab.example", "closed"),
+        ("", "", "closed"),
+        ("https://[", "lab.example", "closed"),
+        ("file://lab.example", "lab.example", "closed"),
+        ("https://friend.example", "lab.example", "entered"),
+    ],
+)
+def test_a_websocket_comes_from_a_page_of_this_server_or_of_a_friend(origin, host, found):
+    friend = Settings(origins=("https://friend.example",))
+    assert visited(friend, kind="websocket", path="/_stcore/stream", origin=origin, host=host) == found
+
+
+def test_a_websocket_without_an_origin_is_a_program_and_an_owner_may_turn_it_away():
+    assert visited(Settings(), kind="websocket", host="lab.example") == "entered"
+    assert visited(Settings(originless=False), kind="websocket", host="lab.example") == "closed"
+
+
+def test_what_changes_something_comes_from_a_page_of_this_server_too():
+    assert visited(Settings(), path=SESSION, method="PUT", origin="https://evil.example", host="lab.example") == 403
+    assert visited(Settings(), path="/", origin="https://evil.example", host="lab.example") == "entered"
+
+
+@pytest.mark.parametrize(
+    ("host", "found"),
+    [
+        ("lab.example", "entered"),
+        ("lab.example:8501", "entered"),
+        ("a.school.example", "entered"),
+        ("school.example", 403),
+        ("evil.example", 403),
+        ("lab.example.evil.example", 403),
+        ("", 403),
+        ("[", 403),
+    ],
+)
+def test_a_server_answers_to_the_names_that_its_owner_has_given_it(host, found):
+    named = Settings(hosts=("lab.example", "*.school.example"))
+    assert visited(named, host=host) == found
+    assert visited(Settings(), host=host) == "entered"
+    assert visited(named, host="10.0.0.7:8501", path="/healthz") == "entered"
+
+
+def test_metrics_are_for_those_who_switch_them_on():
+    assert visited(Settings(), path="/_stcore/metrics") == 404
+    assert visited(Settings(metrics=True), path="/_stcore/metrics") == "entered"
+
+
+def test_what_may_hold_a_script_gets_the_policy_and_everything_says_what_it_is():
+    async def typed(scope, receive, send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", kind)]})
+        await send({"type": "http.response.body", "body": b""})
+
+    for kind in (*MARKUP, b"application/json", b"text/javascript"):
+        headers = answered(SaferHeaders(typed, Settings()), request())[1]
+        assert headers["x-content-type-options"] == "nosniff"
+        assert ("content-security-policy" in headers) == (kind in MARKUP)
+
+
+def test_an_owner_says_who_may_show_the_app_in_a_frame():
+    def told(*frames: str) -> tuple[str, str | None]:
+        found = of_pages(frames, ())
+        return found["content-security-policy"].rpartition("frame-ancestors ")[2], found.get("x-frame-options")
+
+    assert told() == ("'none'", "DENY")
+    assert told("self") == ("'self'", "SAMEORIGIN")
+    assert told("self", "https://school.example") == ("'self' https://school.example", None)
+
+
+@pytest.fixture
+def sessions(monkeypatch) -> dict[str, SimpleNamespace]:
+    """Sessions by name, of which `one` has a place for files; what `kept` says lies there."""
+    widgets = SimpleNamespace(
+        widget_metadata={"u": SimpleNamespace(id="u", value_type="file_uploader_state_value")}, states={"u": None}
+    )
+    state = SimpleNamespace(_new_widget_state=widgets, _old_state={})
+    found = {"one": SimpleNamespace(session=SimpleNamespace(session_state=state))}
+    manager = SimpleNamespace(
+        _session_mgr=SimpleNamespace(get_active_session_info=found.get),
+        uploaded_file_mgr=SimpleNamespace(file_storage={"one": {"a": SimpleNamespace(data=b"x" * 2 * MB)}}),
+    )
+    monkeypatch.setattr(uploads, "_manager", lambda: manager)
+    return found
+
+
+async def reading(scope, receive, send) -> None:
+    """Takes a file and says how long it was."""
+    size, more = 0, True
+    while more:
+        message = await receive()
+        size, more = size + len(message["body"]), message["more_body"]
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    await send({"type": "http.response.body", "body": str(size).encode()})
+
+
+def test_a_page_without_a_place_for_files_takes_none(sessions):
+    app = Uploads(inside, Settings())
+    assert answered(app, request(SESSION, "PUT", content_length="9"))[0] == "entered"
+    assert answered(app, request(SESSION.replace("one", "two"), "PUT", content_length="9"))[0] == 403
+    assert answered(Uploads(inside, Settings(uploads=0)), request(SESSION, "PUT"))[0] == 403
+    sessions["one"].session.session_state._new_widget_state.states.clear()  # its page was left
+    for method in ("PUT", "POST"):
+        assert answered(app, request(SESSION, method, content_length="9"))[0] == 403
+    sessions["one"].session.session_state = None  # a Streamlit that keeps it elsewhere
+    assert answered(app, request(SESSION, "PUT"))[0] == 403
+
+
+def test_all_that_a_visitor_sends_together_is_bounded_whatever_its_length_is_said_to_be(sessions):
+    app = Uploads(reading, Settings(uploads=5))
+    assert answered(app, request(SESSION, "PUT"), (b"x" * MB,) * 3)[2] == str(3 * MB).encode()
+    assert answered(app, request(SESSION, "PUT", content_length=str(4 * MB)))[0] == 413
+    for said in ({}, {"content_length": "9"}, {"content_length": "²"}):
+        with pytest.raises(HTTPException) as told:  # which becomes the answer
+            answered(app, request(SESSION, "PUT", **said), (b"x" * MB,) * 99)
+        assert told.value.status_code == 413
+    assert app.coming == {}
+
+
+def test_files_of_two_requests_at_once_count_together(sessions):
+    app = Uploads(reading, Settings(uploads=5))
+    app.coming["one"] = 2 * MB
+    assert answered(app, request(SESSION, "PUT", content_length=str(2 * MB)))[0] == 413
+    assert answered(app, request(SESSION, "PUT", content_length=str(MB)), (b"x" * MB,))[0] == 200
+
+
+def test_a_probe_is_told_why_a_server_is_of_no_use():
+    warmth = Warmth()
+    app = Health(inside, warmth.trouble)
+    assert answered(app, request("/healthz"))[::2] == (503, b"starting")
+    warmth.reached.set()
+    assert answered(app, request("/healthz"))[::2] == (200, b"ok")
+    warmth.failed = "broken"
+    assert answered(app, request("/healthz"))[::2] == (503, b"broken")
+    assert answered(app, request("/health"))[0] == "entered"
+
+
+def test_nobody_is_let_in_before_all_is_imported():
+    async def tried() -> list[str]:
+        entered, warmth = [], Warmth()
+
+        async def within(scope, receive, send) -> None:
+            entered.append(scope["type"])
+
+        door = Door(within, warmth)
+        waiting = asyncio.create_task(door({"type": "websocket"}, None, None))
+        await door(request(), None, None)
+        await asyncio.sleep(0)
+        entered.append("warm")
+        warmth.reached.set()
+        await waiting
+        return entered
+
+    assert asyncio.run(tried()) == ["http", "warm", "websocket"]
+
+
+def test_a_file_is_compressed_once_and_asked_for_again_with_its_hash(tmp_path):
+    (tmp_path / "js").mkdir()
+    (tmp_path / "js" / "a.js").write_text("let a = 1;" * 1000)
+    (tmp_path / "a.woff2").write_bytes(b"\0")
+    app = Files(inside, tmp_path)
+    status, headers, body = answered(app, request("/static/js/a.js", accept_encoding="br, gzip"))
+    assert status == 200 and headers["content-encoding"] == "gzip" and len(body) < 200
+    assert headers["cache-control"] == "public, immutable, max-age=31536000"
+    assert headers["content-type"] == "text/javascript; charset=utf-8" and headers["vary"] == "accept-encoding"
+    (tmp_path / "js" / "a.js").unlink()  # nobody reads it again
+    status, other, plain = answered(app, request("/static/js/a.js"))
+    assert plain == gzip.decompress(body) and "content-encoding" not in other
+    assert answered(app, request("/static/js/a.js", if_none_match=headers["etag"]))[::2] == (304, b"")
+    assert answered(app, request("/static/js/a.js", "HEAD"))[1]["content-length"] == str(len(plain))
+    assert answered(app, request("/static/a.woff2"))[0] == "entered"
+
+
+@pytest.mark.parametrize("name", ["", "js", "js/", "../config.toml", "js/../../x.js", "js/none.js", "/etc/passwd"])
+def test_what_is_not_among_the_files_is_nowhere(name):
+    assert answered(Files(inside), request(f"/static/{name}"))[0] == 404
+
+
+def test_a_component_has_the_files_of_the_folder_and_no_others():
+    app = Files(inside)
+    status, headers, body = answered(app, request("/_stcore/bidi-components/attention.heads_grid/cells.js"))
+    assert (status, body) == (200, (BROWSER / "cells.js").read_bytes()) and headers["cache-control"] == "no-cache"
+    for name in ("../../config.py", "", "none.js", "../browser/cells.js"):
+        assert answered(app, request(f"/_stcore/bidi-components/attention.heads_grid/{name}"))[0] == 404
+    assert (
+        answered(app, request("/_stcore/bidi-components/none/cells.js"))[0] == "entered"
+    )  # Streamlit says that it is none
