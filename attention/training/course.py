@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor
 
@@ -79,9 +80,9 @@ def recorded(recipe: Recipe) -> Course:
 
 
 def written(course: Course, made: str) -> bytes:
-    """The file of a course, with the queries and keys of `FRAMES` of its moments, evenly over the steps."""
+    """The file of a course, with the queries and keys of `FRAMES` of its moments."""
     moments = course.moments
-    kept = [moments[round(i * (len(moments) - 1) / (FRAMES - 1))] for i in range(FRAMES)]
+    kept = [moments[at] for at in film(course)]
     about = {"format": FORMAT, "recipe": RECIPES.to_query(course.recipe), "made": made, "license": LICENSE}
     half: dict[str, Any] = {
         "scores": torch.stack([torch.stack([each.scores[name] for name in NUMBERS]) for each in moments]),
@@ -98,6 +99,16 @@ def written(course: Course, made: str) -> bytes:
         **{name: part.to(torch.float16).numpy() for name, part in half.items()},
     )
     return memory.getvalue()
+
+
+def film(course: Course) -> list[int]:
+    """Which moments make a film of `FRAMES` pictures: from one to the next, about as much changes and as much time passes."""
+    every = torch.stack([weights(course.recipe, each.q, each.k) for each in course.moments if each.q is not None])  # pyright: ignore[reportArgumentType]  both or none
+    change = every.diff(dim=0).abs().mean((1, 2, 3, 4))
+    come = F.pad((change / change.sum() + 1 / len(change)).cumsum(0) / 2, (1, 0))
+    found = {int((come - i / (FRAMES - 1)).abs().argmin()) for i in range(FRAMES)}
+    rest = (at for at in range(len(come)) if at not in found)
+    return sorted([*found, *(next(rest) for _ in range(FRAMES - len(found)))])
 
 
 def read(data: bytes) -> tuple[Course, dict[str, Any]]:

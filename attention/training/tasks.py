@@ -40,8 +40,8 @@ class Task(NamedTuple):
     """A task and what is known of it.
 
     `tokens`: how many the model reads; `texts`: the names of the vocabulary; `layers`, `steps`, `positions`: what suffices for it.
-    `says`: what is to be done; `heads`: the picture that its heads form, and why one layer is or isn't enough; `score`: the name
-    of its own number, the mean weight on the keys that tell the answer, and `told`: which these are.
+    `says`: what is to be done; `heads`: the picture that its heads form, and why one layer is or isn't enough; `told`: which
+    keys tell the answer.
     """
 
     draw: Callable[[int, int, Generator], Drawn]
@@ -52,7 +52,6 @@ class Task(NamedTuple):
     positions: str
     says: str
     heads: str
-    score: str
     told: str
 
 
@@ -143,7 +142,6 @@ TASKS: dict[str, Task] = {
         "A head of the first layer looks one token back, so that every place knows which letter stood before it. In the second "
         "layer an induction head looks for the place that stands behind an earlier copy of its own letter: what stands there "
         "comes next. One layer is not enough: when its head looks, no place says yet what stood before it.",
-        "Induction",
         "what stands behind earlier copies of a letter",
     ),
     "reverse": Task(
@@ -157,7 +155,6 @@ TASKS: dict[str, Task] = {
         "Heads draw a line against the diagonal: the farther the answer has come, the farther back they look. One layer is enough: "
         "where to look follows from the place alone, which is added to the tokens here. Rotary positions tell distances only, and "
         "one layer can't learn this with them: try it.",
-        "Mirror",
         "the letter that stands as far before the mark as the answer behind it",
     ),
     "sort": Task(
@@ -170,7 +167,6 @@ TASKS: dict[str, Task] = {
         "Different numbers, a mark, and the same numbers in their order.",
         "Heads look from each number of the answer to the next greater one among those that were given, wherever it stands. One layer "
         "is enough: what to look for follows from the number that was said last.",
-        "Next greater",
         "the number that comes next in order",
     ),
     "brackets": Task(
@@ -183,7 +179,6 @@ TASKS: dict[str, Task] = {
         "Brackets of four kinds open and close. Where one closes: of which kind is it?",
         "Heads of the first layer look broadly at what has opened and closed, which tells how deep each place is; those of the second "
         "look for the last bracket that is still open at that depth. One layer sees what is open nearby and often errs.",
-        "Partner",
         "the bracket that closes next",
     ),
     "majority": Task(
@@ -196,7 +191,6 @@ TASKS: dict[str, Task] = {
         "Four colours, a mark: which colour stood there most often?",
         "Nothing has to be found here, so no head gets sharp: from the mark, heads look at all tokens nearly alike, and the sum of "
         "their values is a count. One layer is enough, and even one head.",
-        "On the most frequent",
         "the most frequent colour",
     ),
 }

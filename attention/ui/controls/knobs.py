@@ -18,9 +18,10 @@ from attention.config import Config
 from attention.examples import TOURS, Tour
 from attention.settings import Knob, Settings
 from attention.timing.sweep import SWEEPS, Sweep
+from attention.training.recipe import RECIPES, Recipe
 from attention.ui.controls.reasons import why
 
-SETTINGS: dict[type, Settings[Any]] = {Config: CONFIGS, Sweep: SWEEPS, Tour: TOURS}
+SETTINGS: dict[type, Settings[Any]] = {Config: CONFIGS, Sweep: SWEEPS, Tour: TOURS, Recipe: RECIPES}
 
 
 def segments(name: str, setting: Any, **more: Any) -> None:

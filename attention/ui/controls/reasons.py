@@ -7,13 +7,18 @@ from typing import Any
 
 from attention.config import Config
 from attention.sources.origins import idle
+from attention.training.recipe import Recipe
 
 
 def _span(config: Config) -> str:
     return "" if config.rule.span else f"The mask {config.rule_name} has none."
 
 
-REASONS: dict[tuple[type, str], Callable[[Any], str]] = {(Config, "span"): _span}
+def _span_of_recipe(recipe: Recipe) -> str:
+    return "" if recipe.rule.span else f"The mask {recipe.mask} has none."
+
+
+REASONS: dict[tuple[type, str], Callable[[Any], str]] = {(Config, "span"): _span, (Recipe, "span"): _span_of_recipe}
 
 
 def why(name: str, setting: Any) -> str:
