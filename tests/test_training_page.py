@@ -5,13 +5,17 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterator
+from urllib.parse import parse_qsl
 
 import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 
+from attention import Config, trace
+from attention.codec import from_query
 from attention.settings import EDITION
 from attention.training import shipped
+from attention.training.head_scores import weights
 from attention.training.recipe import RECIPES, Recipe
 from attention.training.tasks import TASKS
 from attention.ui import compute
@@ -220,6 +224,34 @@ def test_one_asks_it_about_a_sequence_of_ones_own():
     assert "Two tokens or more are needed." in said(test)
     test.text_input(key=key).set_value("a b " * 90).run()
     assert not test.exception
+
+
+def test_its_heads_can_be_looked_at_on_other_pages():
+    test = run({"head": "6", "at": "200"})
+    leads = [text.value for text in test.markdown if text.value.startswith("[Open on")]
+    assert len(leads) == 4
+    query = dict(parse_qsl(leads[0].partition("?")[2].rstrip(")")))
+    config, notes = from_query(query)
+    step = shipped.course("induction").shown(200).step
+    assert notes == [] and (config.source, config.layer, config.head) == ("trained:induction", 1, 2)
+    assert config.training_step == step
+    heads = AppTest.from_file(str(ROOT / "pages" / "heads.py"), default_timeout=SECONDS)
+    heads.query_params.update(query)
+    heads.run()
+    assert not heads.exception and f"after {step} steps" in said(heads)
+    assert "trained in this app" in said(heads)
+    heads.select_slider(key="training_step").set_value(0).run()
+    assert not heads.exception and "after 0 steps" in said(heads)
+
+
+def test_heads_elsewhere_are_those_of_the_training():
+    course = shipped.course("sort")
+    for step in (0, 1500):
+        config = Config.of("trained:sort", training_step=step)
+        moment = course.shown(step)
+        torch.testing.assert_close(trace(config).weights, weights(course.recipe, moment.q, moment.k)[0])
+    cool = Config.of("trained:sort", temperature=0.5)
+    assert float(trace(cool).weights.amax(-1).mean()) > float(trace(config).weights.amax(-1).mean())
 
 
 def test_what_is_downloaded_is_what_was_trained():

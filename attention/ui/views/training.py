@@ -22,7 +22,7 @@ from attention.ui.words import plain
 
 TICK, LOOK = 0.45, 0.7  # seconds of a picture of the film, and between two looks at a training
 STEP = "moment"  # the key of the slider over the steps
-ROW = 100  # pixels of the row of controls
+ROW = 88  # pixels of the row of controls
 STRONG = 0.5  # of its weight: from there on a head is said to do something
 HELP = (
     "Heads are numbered by layer and head: 1.3 is head 3 of layer 1. Layer 0 reads the tokens, layer 1 what layer 0 has made "
@@ -158,6 +158,9 @@ def _curves(recipe: Recipe, found: Shown, moment: Moment) -> None:
         table = _table([("now", moment.step, 0.0, 0.0, 0), *_progress(found)])
         st.vega_lite_chart(
             table, charts.progress(recipe.steps), key="progress", width="stretch", alt="Loss and accuracy by step"
+        )
+        st.caption(
+            f"Accuracy, and loss as a share of what a guess costs ({GUESS:.2f} nats), on sequences never trained on."
         )
     with right:
         knobs.segments(
