@@ -31,7 +31,9 @@ def progress(steps: int) -> dict[str, Any]:
             x=_steps(steps),
             y=alt.Y("share:Q", title="share", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(tickCount=4)),
             color=color.legend(orient="top"),
-            strokeDash=alt.StrokeDash("series:N", legend=None, scale=alt.Scale(domain=list(SHARES), range=DASHES[:2])),
+            strokeDash=alt.StrokeDash(
+                "series:N", title=None, scale=alt.Scale(domain=list(SHARES), range=DASHES[:2])
+            ).legend(orient="top"),
             tooltip=[alt.Tooltip("series:N"), alt.Tooltip("step:Q"), alt.Tooltip("value:Q", format=".3f")],
         )
     )
