@@ -22,7 +22,7 @@ from attention.ui.words import plain
 
 TICK, LOOK = 0.45, 0.7  # seconds of a picture of the film, and between two looks at a training
 STEP = "moment"  # the key of the slider over the steps
-ROW = 88  # pixels of the row of controls
+ROW = 80  # pixels of the row of controls
 STRONG = 0.5  # of its weight: from there on a head is said to do something
 HELP = (
     "Heads are numbered by layer and head: 1.3 is head 3 of layer 1. Layer 0 reads the tokens, layer 1 what layer 0 has made "

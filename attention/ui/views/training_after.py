@@ -94,17 +94,17 @@ def _read(recipe: Recipe, typed: str) -> tuple[tuple[int, ...], list[str]]:
 
 
 def _places(recipe: Recipe, said: compute.training.Said) -> pa.Table:
-    """A line for each place: its token, the likeliest next one, and whether that came."""
+    """A line for each place, the last one first: its token, the likeliest next one, and whether that came."""
     told = recipe.what.texts
-    came = [told[token] for token in said.ids[1:]] + [""]
-    guessed = [told[token] for token in said.next]
+    came = [*said.ids[1:], None]
+    rows = list(zip(range(len(said.ids)), said.ids, said.next, said.sure, came, strict=True))[::-1]
     return pa.table(
         {
-            "place": list(range(len(said.ids))),
-            "token": [told[token] for token in said.ids],
-            "takes to come next": guessed,
-            "sure": [round(each, 3) for each in said.sure],
-            "came": ["✓" if one == two else "" for one, two in zip(guessed, came, strict=True)],
+            "place": [place for place, *_ in rows],
+            "token": [told[token] for _, token, *_ in rows],
+            "takes to come next": [told[token] for _, _, token, *_ in rows],
+            "sure": [round(sure, 3) for *_, sure, _ in rows],
+            "came": ["✓" if guess == next_ else "" for _, _, guess, _, next_ in rows],
         }
     )
 
