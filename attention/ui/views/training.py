@@ -157,13 +157,17 @@ def _curves(recipe: Recipe, found: Shown, moment: Moment) -> None:
     with left:
         table = _table([("now", moment.step, 0.0, 0.0, 0), *_progress(found)])
         st.vega_lite_chart(
-            table, charts.progress(recipe.steps), key="progress", width="stretch", alt="Loss and accuracy by step"
+            table,
+            charts.progress(recipe.steps),
+            key="progress",
+            width="stretch",
+            alt="Lines of loss and accuracy by step",
         )
         st.caption(
             f"Accuracy, and loss as a share of what a guess costs ({GUESS:.2f} nats), on sequences never trained on."
         )
     with right:
-        knobs.segments(
+        knobs.pills(
             "number",
             recipe,
             format_func=LABELS.get,
@@ -173,7 +177,13 @@ def _curves(recipe: Recipe, found: Shown, moment: Moment) -> None:
         rows = [("now", moment.step, 0.0, 0.0, 0), *_heads(recipe, found)]
         name = LABELS[recipe.number]
         spec = charts.heads(recipe.layers, recipe.heads, recipe.steps, name)
-        st.vega_lite_chart(_table(rows), spec, key="heads", width="stretch", alt=f"{name} of every head by step")
+        st.vega_lite_chart(
+            _table(rows),
+            spec,
+            key="heads",
+            width="stretch",
+            alt=f"Lines of the number {name.lower()} of every head by step",
+        )
         st.caption(plain(f"{name}: {formula(recipe, recipe.number)}."))
 
 
