@@ -16,6 +16,7 @@ from attention import codec
 from attention.codec import EDITIONS, from_query, link, to_query
 from attention.config import DEFAULTS, Config
 from attention.timing.sweep import SWEEPS, Sweep
+from attention.training.recipe import RECIPES, Recipe
 from tests.strategies import unversioned
 
 SHARED = json.loads(Path(__file__).with_name("links.json").read_text("utf-8"))
@@ -45,6 +46,13 @@ def test_a_shared_sweep_opens_what_it_opened(shared):
         name: shared["sweep"].get(name, list(value) if isinstance(value, tuple) else value)
         for name, value in usual.items()
     }
+    assert len(notes) == shared["notes"]
+
+
+@pytest.mark.parametrize("shared", SHARED["trainings"], ids=lambda shared: f"training?{shared['link']}")
+def test_a_shared_training_opens_what_it_opened(shared):
+    found, notes = RECIPES.from_query(query(shared["link"]))
+    assert vars(found) == vars(Recipe()) | shared["recipe"]
     assert len(notes) == shared["notes"]
 
 

@@ -51,6 +51,7 @@ class Learning(Task):
 
     def __post_init__(self) -> None:
         self._loop: Iterator[tuple[Run, Moment | None]] = trained(self.settings)
+        self._course = Course(self.settings, (), None)
 
     def run(self) -> None:
         """Trains on until it is done, or shall stop, in a thread whose modesty no other task inherits."""
@@ -73,8 +74,11 @@ class Learning(Task):
 
     @property
     def course(self) -> Course:
-        """What was seen of it so far."""
-        return Course(self.settings, tuple(self.moments), self.parameters)
+        """What was seen of it so far, the same object until there is more."""
+        last = self._course
+        if len(last.moments) != len(self.moments) or last.parameters is not self.parameters:
+            self._course = Course(self.settings, tuple(self.moments), self.parameters)
+        return self._course
 
     @property
     def rate(self) -> float:

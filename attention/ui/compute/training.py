@@ -14,9 +14,11 @@ from attention.training.head_scores import even, texts, weights
 from attention.training.model import Model
 from attention.training.recipe import TEST, Recipe
 from attention.training.run import HELD_OUT, Moment, Run, drawn, measured, probe
+from attention.ui.compute.owner import shared
 from attention.wire.cells import Cells, cells
 
-SEEN = 128  # moments of which what is drawn is kept: at most 100 kB each
+Off = tuple[tuple[int, int], ...]  # heads that are switched off, as layer and head
+SEEN = 64  # moments of which what is drawn is kept, of at most 0.4 MB each
 FEW = 10  # kinds of tokens
 TRIED = 64  # answers about a model that are kept
 
@@ -39,25 +41,43 @@ class Said(NamedTuple):
     weights: torch.Tensor  # (l h n n)
 
 
-@made_once(SEEN)
 def picture(recipe: Recipe, moment: Moment) -> Picture:
     """What the grid shows of a moment; give the recipe's `alone`."""
+    return shared(_picture, recipe, moment)
+
+
+def untrained(recipe: Recipe) -> Course:
+    """What there is before the first step; give the recipe's `alone`."""
+    return shared(_untrained, recipe)
+
+
+def without(course: Course, off: Off) -> tuple[float, float]:
+    """Loss and accuracy on sequences that it was not trained on, with some heads switched off."""
+    return shared(_without, course, off)
+
+
+def said(course: Course, ids: tuple[int, ...], off: Off) -> Said:
+    """What it says of a sequence."""
+    return shared(_said, course, ids, off)
+
+
+@made_once(SEEN)
+def _picture(recipe: Recipe, moment: Moment) -> Picture:
     assert moment.q is not None and moment.k is not None
-    found, words = weights(recipe, moment.q, moment.k), texts(recipe, probe(recipe))
+    drawn_from, found = probe(recipe), weights(recipe, moment.q, moment.k)
+    words = texts(recipe, drawn_from)
     mask = recipe.rule.square(len(words), len(words), recipe.span)
     several = (
         words if len(set(recipe.what.texts)) > FEW else ()
     )  # of few kinds nearly all are there again: that says nothing
     named = [role.name if role else "" for layer in found for role in roles(layer, mask, several)]
-    drawn_cells = cells(found.flatten(0, 1), mask, theme.side(recipe.layers * recipe.heads))
-    return Picture(drawn_cells, words, tuple(named), even(recipe, probe(recipe)))
+    squares = cells(found.flatten(0, 1), mask, theme.side(recipe.layers * recipe.heads))
+    return Picture(squares, words, tuple(named), even(recipe, drawn_from))
 
 
 @made_once(16)
-def untrained(recipe: Recipe) -> Course:
-    """What there is before the first step; give the recipe's `alone`."""
-    run = Run(recipe)
-    return Course(recipe, (run.moment(),), None)
+def _untrained(recipe: Recipe) -> Course:
+    return Course(recipe, (Run(recipe).moment(),), None)
 
 
 @made_once(4)
@@ -66,14 +86,12 @@ def _model(course: Course) -> Model:
 
 
 @made_once(TRIED)
-def without(course: Course, off: tuple[tuple[int, int], ...]) -> tuple[float, float]:
-    """Loss and accuracy on sequences that it was not trained on, with some heads switched off."""
+def _without(course: Course, off: Off) -> tuple[float, float]:
     return measured(_model(course), drawn(course.recipe, HELD_OUT, TEST), off)
 
 
 @made_once(TRIED)
-def said(course: Course, ids: tuple[int, ...], off: tuple[tuple[int, int], ...]) -> Said:
-    """What it says of a sequence."""
+def _said(course: Course, ids: tuple[int, ...], off: Off) -> Said:
     with torch.inference_mode():
         logits, heads = _model(course).read(torch.tensor([ids]), off)
         sure, best = logits[0].softmax(-1).max(-1)
