@@ -94,6 +94,7 @@ def test_a_film_rests_where_one_stops_it_and_the_link_says_where():
     assert at in shipped.course("induction").frames and f"After **{at}** steps" in shown
     test.select_slider(key=training.STEP).set_value(1000).run()
     assert "After **1,000** steps" in said(test) and not link(test)
+    assert "From “s” at place 39 it looks at “p” at place 20; what comes next is “p”." in said(test)
     test.button(key="play").click().run()
     assert "After **0** steps" in said(test)
 

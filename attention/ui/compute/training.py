@@ -30,6 +30,9 @@ class Picture(NamedTuple):
     tokens: tuple[str, ...]
     names: tuple[str, ...]
     even: float  # the task's own number of a head that looks at all keys alike
+    at: int  # the last place whose answer can be known
+    most: tuple[int, ...]  # of each head, the key that has most of its weight from there
+    next: str  # the token that comes next there
 
 
 class Said(NamedTuple):
@@ -72,7 +75,10 @@ def _picture(recipe: Recipe, moment: Moment) -> Picture:
     )  # of few kinds nearly all are there again: that says nothing
     named = [role.name if role else "" for layer in found for role in roles(layer, mask, several)]
     squares = cells(found.flatten(0, 1), mask, theme.side(recipe.layers * recipe.heads))
-    return Picture(squares, words, tuple(named), even(recipe, drawn_from))
+    at = int(drawn_from.counted[0].nonzero()[-1])
+    most = tuple(found.flatten(0, 1)[:, at].argmax(-1).tolist())
+    comes = recipe.what.texts[int(drawn_from.ids[0, at + 1])]
+    return Picture(squares, words, tuple(named), even(recipe, drawn_from), at, most, comes)
 
 
 @made_once(16)

@@ -14,6 +14,7 @@ from attention.training.recipe import LAST, OWN, Recipe
 from attention.training.run import Moment
 from attention.training.tasks import GUESS
 from attention.ui import compute
+from attention.ui.compute.training import Picture
 from attention.ui.controls import knobs
 from attention.ui.session import gestures, page, pause
 from attention.ui.views import training_course as courses
@@ -63,7 +64,7 @@ def _live(recipe: Recipe, live: bool, playing: bool) -> None:
     courses.ended(recipe, found)
     seen = compute.training.picture(recipe.alone, moment)
     training_grid(recipe, moment.step, seen.cells, seen.tokens, seen.names, on_pin=gestures.placed)
-    st.markdown(_said(recipe, moment, seen.even))
+    st.markdown(_said(recipe, moment, seen))
     st.markdown(f"**What forms here.** {plain(recipe.what.heads)}")
     _curves(recipe, found, moment)
     if playing and _film(recipe) is None:
@@ -131,12 +132,19 @@ def _moved(last: int) -> None:
     page.change(at=LAST if step == last else step)
 
 
-def _said(recipe: Recipe, moment: Moment, even: float) -> str:
-    """Where it stands, in words."""
-    (before, previous), (head, own) = (_best(recipe, moment, name) for name in ("previous", OWN))
-    told = [f"Head {before} has {previous:.2f} of its weight on the previous token."] * (previous >= STRONG)
+def _said(recipe: Recipe, moment: Moment, seen: Picture) -> str:
+    """Where it stands, in words: who looks at what, and what that is good for at one place."""
+    (before, previous), (best, own) = (_best(moment, name) for name in ("previous", OWN))
+    told = [f"Head {_number(recipe, before)} has {previous:.2f} of its weight on the previous token."] * (
+        previous >= STRONG
+    )
     if own >= STRONG:
-        told += [f"Head {head} has {own:.2f} on {recipe.what.told} (one that looks at all alike: {even:.2f})."]
+        head, there = _number(recipe, best), seen.most[best]
+        told += [
+            f"Head {head} has {own:.2f} on {recipe.what.told} (one that looks at all alike: {seen.even:.2f}).",
+            f"From “{seen.tokens[seen.at]}” at place {seen.at} it looks at “{seen.tokens[there]}” at place {there}; what comes "
+            f"next is “{seen.next}”.",
+        ]
     heads = plain(" ".join(told) or "No head stands out yet." * (moment.accuracy < STRONG))
     return (
         f"After **{moment.step:,}** steps: {100 * moment.accuracy:.0f} % right, loss {moment.loss:.2f} nats "
@@ -144,11 +152,16 @@ def _said(recipe: Recipe, moment: Moment, even: float) -> str:
     )
 
 
-def _best(recipe: Recipe, moment: Moment, name: str) -> tuple[str, float]:
-    """The head that has most of a number, as layer and head, and how much."""
-    numbers = moment.scores[name]
+def _best(moment: Moment, name: str) -> tuple[int, float]:
+    """The head that has most of a number, counted through all layers, and how much."""
+    numbers = moment.scores[name].flatten()
     at = int(numbers.argmax())
-    return f"{at // recipe.heads}.{at % recipe.heads}", float(numbers.flatten()[at])
+    return at, float(numbers[at])
+
+
+def _number(recipe: Recipe, head: int) -> str:
+    """A head by its layer and its own number there."""
+    return f"{head // recipe.heads}.{head % recipe.heads}"
 
 
 def _curves(recipe: Recipe, found: Shown, moment: Moment) -> None:
