@@ -89,6 +89,7 @@ class Model(nn.Module):
         self.layers = nn.ModuleList(Layer(recipe) for _ in range(recipe.layers))
         self.norm = nn.LayerNorm(recipe.d_model)
         self.says = nn.Linear(recipe.d_model, VOCABULARY, bias=False)
+        self.to(torch.float32)  # whatever others have made the default
         random = recipe.random(WEIGHTS)
         for name, parameter in self.named_parameters():
             if parameter.ndim == 2:  # norms begin as they are

@@ -63,7 +63,7 @@ def steps(name: str) -> tuple[int, ...]:
     return tuple(course(name).frames)
 
 
-@lru_cache(maxsize=len(TASKS) * 4)
+@made_once(4 * len(TASKS))
 def recording(name: str, step: int) -> Recording:
     """The heads of a task's training after a step, the nearest that there is, as a recording of its probe; -1: the last."""
     found, moment = course(name), course(name).shown(step)

@@ -79,7 +79,7 @@ def reverse(count: int, n: int, random: Generator) -> Drawn:
 def sort(count: int, n: int, random: Generator) -> Drawn:
     """Different tokens, a mark, and the same tokens in their order."""
     m = n // 2
-    given = torch.rand(count, MARK, generator=random).argsort(1)[:, :m]
+    given = torch.rand(count, MARK, generator=random, dtype=torch.float32).argsort(1)[:, :m]
     ordered, places = given.sort(1)
     told = torch.zeros(count, n, n, dtype=torch.bool)
     told[torch.arange(count)[:, None], m + torch.arange(m), places] = True
@@ -88,7 +88,7 @@ def sort(count: int, n: int, random: Generator) -> Drawn:
 
 def brackets(count: int, n: int, random: Generator) -> Drawn:
     """Brackets of four kinds that open and close as they should; where one closes, its kind is asked for."""
-    opens = torch.rand(count, n + 1, generator=random) < 0.5
+    opens = torch.rand(count, n + 1, generator=random, dtype=torch.float32) < 0.5
     kinds = torch.randint(KINDS, (count, n + 1), generator=random)
     ids, rows = torch.empty(count, n + 1, dtype=torch.long), torch.arange(count)
     partner = torch.zeros(count, n + 1, dtype=torch.long)
@@ -109,7 +109,7 @@ def majority(count: int, n: int, random: Generator) -> Drawn:
     """Tokens of four colours and a mark; the colour that stands there most often is asked for."""
     m = n - 1
     most = torch.randint(KINDS, (count, 1), generator=random)
-    shares = torch.rand(count, KINDS, generator=random).scatter(1, most, 1.5)
+    shares = torch.rand(count, KINDS, generator=random, dtype=torch.float32).scatter(1, most, 1.5)
     given = torch.multinomial(shares, m, replacement=True, generator=random)
     counts = torch.stack([(given == kind).sum(1) for kind in range(KINDS)], 1)
     best = counts.argmax(1, keepdim=True)
