@@ -189,9 +189,10 @@ def _differentiable(query, key, value, mask, is_causal, scale, softcap, dropout_
     scores = (query * scale) @ key.mT  # of float16, products may be too large before they are scaled
     if softcap:
         scores = softcap * torch.tanh(scores / softcap)
-    if is_causal:
-        mask = torch.ones(scores.shape[-2:], dtype=torch.bool, device=query.device).tril()
-    if mask is not None:
+    if is_causal:  # every query sees itself
+        hidden = ~torch.ones(scores.shape[-2:], dtype=torch.bool, device=query.device).tril()
+        weights = torch.softmax(scores.masked_fill(hidden, HIDDEN), -1)
+    elif mask is not None:
         scores = scores.masked_fill(~mask, HIDDEN) if mask.dtype == torch.bool else scores + mask
         blind = ~seeing(mask)
         scores = scores.masked_fill(blind, 0)  # a softmax over nothing has no gradient, not even where it is replaced

@@ -22,6 +22,7 @@ from attention.settings import choice as _choice
 from attention.settings import real as _real
 from attention.settings import text as _text
 from attention.settings import whole as _whole
+from attention.training import shipped as trainings
 
 CELLS = 16_000_000  # weights of one trace, heads x tokens x tokens, at the most: 64 MB in float32
 CHANNELS = 2**25  # channels of all tokens together at the most: 128 MB in float32
@@ -38,8 +39,13 @@ STEPS = (
 RANGE = r"(?:\d{1,5}-\d{1,5})?"  # the first and the last of some tokens, or nothing for all
 RANGED = "a first and a last token, as in 100-611, or nothing for all"
 GENERATED = "generated"  # the source whose attention is made from the knobs
-SHAPES: dict[str, Callable[[str], Shape]] = {"recorded": shipped.shape}  # of all other kinds of sources
-SOURCES = (GENERATED, *(f"recorded:{name}" for name in shipped.SHIPPED))
+TRAINED = "trained"  # the kind of sources whose heads are there as they were after some steps
+SHAPES: dict[str, Callable[[str], Shape]] = {"recorded": shipped.shape, TRAINED: trainings.shape}  # of all other kinds
+SOURCES = (
+    GENERATED,
+    *(f"recorded:{name}" for name in shipped.SHIPPED),
+    *(f"{TRAINED}:{name}" for name in trainings.TITLES),
+)
 MAKING: tuple[str, ...] = (
     "input",
     "text",
@@ -65,6 +71,12 @@ def layers(source: str) -> tuple[int, ...]:
     return sizes.numbers if sizes else (0,)
 
 
+def learned(source: str) -> tuple[int, ...]:
+    """After which steps of its training there are the heads of a source."""
+    kind, _, key = source.partition(":")
+    return trainings.steps(key) if kind == TRAINED else (0,)
+
+
 # fmt: off
 @dataclass(frozen=True, kw_only=True)
 class Config:
@@ -88,6 +100,7 @@ class Config:
     projections: str = _choice("constructed", ("constructed", "independent", "tied", "identity"), "Projections", "W_q, W_k, W_v, W_o. Constructed: by hand, a role for each head, on tokens of which half the channels say where they stand. Independent: random (Xavier), as in nn.MultiheadAttention. Tied: random with W_q = W_k, so that likeness shows. Identity: x itself.")
     source: str = _choice(GENERATED, SOURCES, "Source", "Who made the queries, keys and values: the settings, or another whose recording is shown. A recording has tokens, heads and widths of its own; its mask and its scale are set as they were there until you change them.")
     layer: int = _whole(0, 0, 127, "Layer", "The layer of the source, where it has several; as its model counts them, from 0.")
+    training_step: int = _whole(0, 0, 3000, "Steps of training", "How far the model of the source had been trained when its heads were recorded.")
     seed: int = _whole(0, 0, 9999, "Seed", "Another seed draws other vectors and other projections.")
     head: int = _whole(0, 0, 31, "Head in focus", "The head that is drawn large.", about="focus")
     query: int = _whole(LAST, LAST, LONGEST - 1, "Query in focus", "The token whose row of weights is drawn. -1 is the last one.", about="focus")
@@ -212,17 +225,19 @@ def decided(source: str) -> dict[str, Any]:
     """The knobs that a source decides, and how: its sizes, and that nothing is made. None where all is made from knobs."""
     sizes = shape(source)
     if sizes is None:
-        return {"layer": 0}
+        return {"layer": 0, "training_step": 0}
     groups = sizes.kv_heads % sizes.heads
     own = {"tokens": sizes.tokens, "heads": sizes.heads, "d_model": sizes.heads * sizes.d_head, "kv_heads": groups}
-    one = {"layer": sizes.numbers[0]} if sizes.layers == 1 else {}
+    one = {"training_step": 0} if learned(source) == (0,) else {}
+    one |= {"layer": sizes.numbers[0]} if one and sizes.layers == 1 else {}
     return {name: DEFAULTS[name] for name in MAKING} | own | {"positions": sizes.own["positions"]} | one
 
 
 def brought(source: str) -> dict[str, Any]:
     """The defaults that a source brings with it: what it decides, and what else it was recorded with."""
     sizes = shape(source)
-    return (dict(sizes.own) | {"layer": sizes.numbers[0]} if sizes else {}) | decided(source)
+    first = {"layer": sizes.numbers[0], "training_step": learned(source)[-1]} if sizes else {}
+    return (dict(sizes.own) if sizes else {}) | first | decided(source)
 
 
 def defaults(source: str) -> dict[str, Any]:
@@ -250,6 +265,7 @@ def fitted(values: dict[str, Any]) -> dict[str, Any]:
         "head": min(values["head"], heads - 1),
         "query": min(values["query"], tokens - 1),
         "layer": min(layers(values["source"]), key=lambda number: abs(number - values["layer"])),
+        "training_step": min(learned(values["source"]), key=lambda step: abs(step - values["training_step"])),
     }
 
 
@@ -281,6 +297,7 @@ def misfit(values: dict[str, Any], name: str) -> str:
     heads, tokens = values["heads"], values["tokens"]
     return {
         "layer": f"there is no layer {value} among {_listed(layers(source))} (counted from 0)",
+        "training_step": f"the training was recorded after {', '.join(map(str, learned(source)))} steps",
         "tokens": f"{tokens:,} tokens of {values['d_model']:,} channels are over the limit of {CHANNELS:,} channels",
         "d_model": f"{heads} heads don't divide a d_model of {value}",
         "kv_heads": f"{value} kv_heads don't divide {heads} heads",

@@ -106,10 +106,18 @@ def outrun(versus: Versus) -> bool:
     return named and "2 cores" in cpu.device and at.alone > 1000 > at.moved > 100
 
 
+def grew(config: Config) -> bool:
+    """An induction head at the end, and none at first."""
+    first = Config.of(config.source, layer=config.layer, head=config.head, training_step=0)
+    end, begin = (names(each)[each.head] for each in (config, first))
+    return config.training_step == 1000 and end == "induction" != begin
+
+
 HOLDS: dict[str, Callable[[Any], bool]] = {
     "roles": lambda config: names(config)[:3] == ["same word", "one back", "first word"],
     "induction": continues,
     "real": lambda config: names(config)[config.head] == "induction",
+    "grown": grew,
     "sink": lambda config: float(trace(config).weights[config.head, :, 0].mean()) > 0.9,
     "temperature": lambda config: back(Config(), 1) > 0.9 and back(config, 1) < 0.4,
     "unscaled": lambda config: float(trace(config).weights[0, 2:].amax(-1).mean()) > 0.9,

@@ -17,6 +17,7 @@ from attention.codec import EDITIONS, from_query, link, to_query
 from attention.config import DEFAULTS, Config
 from attention.timing.sweep import SWEEPS, Sweep
 from attention.timing.versus import TIMED, Timed
+from attention.training.recipe import RECIPES, Recipe
 from tests.strategies import unversioned
 
 SHARED = json.loads(Path(__file__).with_name("links.json").read_text("utf-8"))
@@ -63,6 +64,13 @@ def test_a_shared_picture_of_timings_opens_what_it_opened(shared):
 @pytest.mark.parametrize("shared", SHARED["sweeps"], ids=lambda shared: f"timing?{shared['link']}")
 def test_a_sweep_that_was_shared_before_the_picture_is_still_that_sweep(shared):
     assert TIMED.from_query(query(shared["link"]))[0].sweep == SWEEPS.from_query(query(shared["link"]))[0]
+
+
+@pytest.mark.parametrize("shared", SHARED["trainings"], ids=lambda shared: f"training?{shared['link']}")
+def test_a_shared_training_opens_what_it_opened(shared):
+    found, notes = RECIPES.from_query(query(shared["link"]))
+    assert vars(found) == vars(Recipe()) | shared["recipe"]
+    assert len(notes) == shared["notes"]
 
 
 @pytest.fixture

@@ -26,10 +26,15 @@ from attention.recorded import shipped
 from attention.scores import POSITIONS
 from attention.sources import generated
 from attention.steps import values
+from attention.training import shipped as trainings
+from attention.training.recipe import Recipe
+from attention.ui.compute import training
 from attention.wire import cells, matrix_cells
 
 SMALL = Config(tokens=6, d_model=8, heads=2, text="a b c")
 CPU = torch.device("cpu")
+RECIPE = Recipe(task="sort", layers=1, d_model=8, heads=2, steps=20)
+COURSE = trainings.course("reverse")
 KEPT: dict[str, tuple[Any, tuple]] = {
     "until": (blocks.until, (5, 7, CPU)),
     "falling": (attend._falling, (5, 7, CPU, torch.float32)),
@@ -43,6 +48,11 @@ KEPT: dict[str, tuple[Any, tuple]] = {
     "projected": (generated._last, (SMALL,)),
     "case": (case._case, (SMALL, 6, 6)),
     "recording": (shipped.recording, ("two-layers",)),
+    "training": (trainings.course, ("majority",)),
+    "trained": (trainings.recording, ("majority", -1)),
+    "untrained": (training._untrained, (RECIPE,)),
+    "picture": (training._picture, (COURSE.recipe, COURSE.shown(-1))),
+    "said": (training._said, (COURSE, (0, 1, 2, 3), ())),
 }
 
 

@@ -14,7 +14,19 @@ from attention.codec import link
 from attention.components.mounted import component, nothing
 from attention.config import Config
 from attention.tables.rows import labels
+from attention.training.recipe import RECIPES, Recipe
 from attention.wire.cells import Cells, payload
+
+LOOK = {  # what every grid of heads is drawn with
+    "floor": theme.LOG_FLOOR,
+    "times": theme.TIMES,
+    "stops": theme.WEIGHTS,
+    "accents": {"query": theme.QUERY, "key": theme.KEY},
+    "head_colors": theme.HEADS,
+    "neutrals": theme.NEUTRALS,
+}
+FORMING = "times even"  # the scale of a training: what begins as even is of one colour
+FORMS = "even share in the middle: what forms stands out from it"
 
 
 def heads_grid(
@@ -65,7 +77,7 @@ def message(
 
 def header(config: Config, height: int, note: str) -> dict[str, Any]:
     """What the browser needs to know beside the cells."""
-    return {
+    return LOOK | {
         "painted": link(config),
         "height": height,
         "note": note,
@@ -74,13 +86,39 @@ def header(config: Config, height: int, note: str) -> dict[str, Any]:
         "pool": "max" if config.traceable is config else config.pool,
         "focus": {"head": config.head, "query": config.row},
         "group": config.heads // config.groups,
-        "floor": theme.LOG_FLOOR,
-        "times": theme.TIMES,
-        "stops": theme.WEIGHTS,
-        "accents": {"query": theme.QUERY, "key": theme.KEY},
-        "head_colors": theme.HEADS,
-        "neutrals": theme.NEUTRALS,
     }
+
+
+def training_grid(
+    recipe: Recipe,
+    step: int,
+    cells: Cells,
+    tokens: Sequence[str],
+    names: Sequence[str],
+    *,
+    key: str = "grid",
+    on_pin: Callable[[], None] | None = None,
+) -> None:
+    """Draws the cells `(layers x heads)` of a recipe after a step; heads are numbered by layer and head, as in 1.3.
+
+    `names`: what each does, "" where there is no word for it. `on_pin` runs before the rerun that a pin causes.
+    """
+    header = LOOK | {
+        "painted": f"{RECIPES.link(recipe)} {step}",
+        "height": theme.GRID_HEIGHT,
+        "note": "",
+        "colors": FORMING,
+        "why": FORMS,
+        "pool": "max",
+        "focus": {"head": recipe.head, "query": recipe.row},
+        "group": 1,
+        "per": recipe.heads,
+        "tokens": list(tokens),
+        "names": list(names),
+        "certain": recipe.layers * recipe.heads,
+        "address": None,
+    }
+    component("heads_grid")(key=key, data=payload(header, cells), on_pin_change=on_pin or nothing)
 
 
 def exact(cells: Cells) -> bool:

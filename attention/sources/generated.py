@@ -55,7 +55,12 @@ class Projected:
 class Generated:
     """The origin whose queries, keys and values are made from the knobs alone."""
 
-    idle: Mapping[str, str] = MappingProxyType({"layer": "Made from the settings is one layer."})
+    idle: Mapping[str, str] = MappingProxyType(
+        {
+            "layer": "Made from the settings is one layer.",
+            "training_step": "Made from the settings, nothing is trained.",
+        }
+    )
 
     def tokens(self, source: Source, config: Config) -> Tokens:
         """The words or characters of a text input; of other inputs only their number."""

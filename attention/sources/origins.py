@@ -8,13 +8,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Protocol
 
-from attention.config import GENERATED, Config, shape
+from attention.config import GENERATED, TRAINED, Config, shape
 from attention.inputs import BEFORE
 from attention.recorded.file import RecordingError
 from attention.recorded.shipped import SHIPPED
 from attention.sources.generated import LATER, Generated, other_tokens
 from attention.sources.given import PARTS, Given, Source, Tokens
 from attention.sources.recorded import Recorded
+from attention.sources.trained import Trained
+from attention.training import shipped as trainings
 
 
 class Origin(Protocol):
@@ -46,8 +48,9 @@ class Origin(Protocol):
 
 
 ALONE = "Does nothing here: of this attention there are the weights, and no queries and keys to compute others from."
-ORIGINS: dict[str, Origin] = {"generated": Generated(), "recorded": Recorded()}
+ORIGINS: dict[str, Origin] = {"generated": Generated(), "recorded": Recorded(), TRAINED: Trained()}
 TITLES = {GENERATED: "Made from the settings"} | {f"recorded:{name}": each.title for name, each in SHIPPED.items()}
+TITLES |= {f"{TRAINED}:{name}": title for name, title in trainings.TITLES.items()}
 
 
 def given(config: Config) -> Given:

@@ -9,6 +9,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from attention.config import MAKING, Config
+from attention.recorded.file import Recording
 from attention.recorded.shipped import SHIPPED, recording
 from attention.sources.given import Given, Source, Tokens
 
@@ -25,16 +26,21 @@ class Recorded:
     idle: Mapping[str, str] = MappingProxyType(
         dict.fromkeys(MAKING, "Does nothing here: this attention was recorded, not made from the settings.")
         | dict.fromkeys(SIZES, "As it was recorded.")
+        | {"training_step": "Its training is over, and nothing of it was recorded."}
     )
+
+    def recording(self, source: Source, config: Config) -> Recording:
+        """The file of a source."""
+        return recording(source.key)
 
     def tokens(self, source: Source, config: Config) -> Tokens:
         """The tokens that were recorded."""
-        texts = recording(source.key).tokens
+        texts = self.recording(source, config).tokens
         return Tokens(len(texts), texts)
 
     def provenance(self, source: Source, config: Config) -> str:
         """What the file says of itself."""
-        found = recording(source.key)
+        found = self.recording(source, config)
         return f"{found.what} Weights: {found.weights} License: {found.license}. Made: {found.made}."
 
     def label(self, source: Source, config: Config) -> str:
@@ -43,7 +49,7 @@ class Recorded:
 
     def given(self, source: Source, config: Config) -> Given:
         """One layer of the recording."""
-        own, found = self.tokens(source, config), recording(source.key)
+        own, found = self.tokens(source, config), self.recording(source, config)
         at = found.shape.numbers.index(source.layer)
         q, k, v = (None if part is None else part[at] for part in (found.q, found.k, found.v))
         parts = {"q": q, "k": _for_each(k, config.heads), "v": _for_each(v, config.heads)}

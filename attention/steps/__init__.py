@@ -1,6 +1,6 @@
 """A pass matrix by matrix: what a `step` is, which there are (`plan`), their numbers (`values`), and the `program` of them.
 
 A step is a line of `plan.steps`, its numbers come from `values`, its line of code from `program`; `STEPS` in config.py has
-its name, as a link carries it. `parts` are the pass in small, for a diagram;
-`lessons` say what each step is for.
+its name, as a link carries it. `parts` are the pass in small, for a diagram; `lessons` say what each step is for.
+`training_program` is the program that trains a small model.
 """

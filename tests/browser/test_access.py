@@ -43,6 +43,8 @@ SCREENS = {  # links, and how many charts each has
     "timing?picture=limits&d_head=128": 2,
     "timing?work=forward+%2B+backward&lengths=96&heads=2": 1,
     "examples": 0,
+    "training?at=1000": 2,
+    "training?task=sort&seed=7": 2,
 }
 # WCAG 2.2 asks for contrast of what can be used (1.4.3), and axe takes no label for that of a slider which can't be moved.
 FADED = '.stSlider:has(input:disabled) [data-testid="stWidgetLabel"]'

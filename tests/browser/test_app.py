@@ -38,6 +38,7 @@ WIDEST = {  # what comes last of what could be too wide
     "softmax": "stVegaLiteChart",
     "steps": "stDataFrame",
     "timing": "stExpander",
+    "training": "stExpander",
 }
 FAR = "http://evil.example/p.png"  # an address that a visitor's browser must never ask
 

@@ -5,7 +5,7 @@ import { cellAt, greatestCell, number, paint, unpacked, weightsOf } from "./cell
 import { alive, find, planted } from "./elements.js";
 import { listen } from "./heads_grid_acts.js";
 import { arranged, setFigures, setLayout } from "./heads_grid_layout.js";
-import { setScale } from "./heads_grid_readout.js";
+import { numbered, setScale } from "./heads_grid_readout.js";
 import { pointed, show, showPinned } from "./heads_grid_shown.js";
 import { themed } from "./theme.js";
 
@@ -220,7 +220,8 @@ function setCaptions({ figures, data, plan }) {
     element.classList.toggle("joined", size > 0 && joined(h));
     const own = data.colors === "own maximum" && plan.width > 100, most = data.most[h];
     const upTo = own ? `to ${number(most, weightsOf(data)[most])}` : "";
-    find(element, "figcaption b").textContent = plan.width < 60 ? `${h}` : `Head ${h}`;
+    const short = numbered(data, h);
+    find(element, "figcaption b").textContent = plan.width < 60 ? short : `Head ${short}`;
     const told = [data.names[h] || "", size ? `kv ${group(h)}` : "", upTo].filter(Boolean).join(" · ");
     Object.assign(find(element, "figcaption span"), { textContent: told, title: told });
   });

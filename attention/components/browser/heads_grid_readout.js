@@ -14,6 +14,15 @@ import { RAMP, ramp } from "./theme.js";
 const TABLE = 50;
 
 /**
+ * A head's number; of several layers in one grid, its layer's before it.
+ * @param {GridData} data
+ * @param {number} head
+ */
+export function numbered({ per }, head) {
+  return per ? `${Math.floor(head / per)}.${head % per}` : `${head}`;
+}
+
+/**
  * @param {GridData} data
  * @param {number} token
  * @param {number} count
@@ -31,7 +40,7 @@ function named(data, token, count) {
 export function setReadout(grid, cell) {
   const { data, of } = grid, where = cell.tall * cell.broad > 1;
   const blind = seesNothing(data, cell);
-  of.head.textContent = `${cell.head}`;
+  of.head.textContent = numbered(data, cell.head);
   of.query.textContent = named(data, cell.query, cell.tall);
   of.key.textContent = named(data, cell.key, cell.broad);
   of.weight.textContent = number(cell.code, cell.weight);
@@ -86,7 +95,7 @@ export function spoken(data, cell) {
   const weight = cell.code === MASKED ? "masked" : said;
   const rest = seesNothing(data, cell) ? ", sees no key" : "";
   const place = `query ${cell.query}${token(cell.query)}, key ${cell.key}${token(cell.key)}`;
-  return `Head ${cell.head}, ${place}: ${weight}${rest}`;
+  return `Head ${numbered(data, cell.head)}, ${place}: ${weight}${rest}`;
 }
 
 /**
@@ -162,7 +171,7 @@ export function setTable(grid, cell) {
   });
   find(details, "tbody").replaceChildren(...lines);
   const rest = seen.length > TABLE ? `, the first ${TABLE} of ${seen.length}` : "";
-  find(details, "summary").textContent = `Row as table: head ${cell.head}, query ${cell.query}${rest}`;
+  find(details, "summary").textContent = `Row as table: head ${numbered(data, cell.head)}, query ${cell.query}${rest}`;
 }
 
 /**

@@ -46,8 +46,9 @@
 
 /**
  * @typedef {{ tokens: string[], names: string[], certain: number, address?: [string, string] | null }} Told
- * @typedef {Weights & Shape & Told} GridHeader
- * `certain`: so many heads, the first ones, are exact, the others a preview from one query of each tile.
+ * @typedef {Weights & Shape & Told & { per?: number }} GridHeader
+ * `certain`: so many heads, the first ones, are exact, the others a preview from one query of each tile. `per`: heads
+ * of a layer, where the grid has layers.
  */
 
 /**

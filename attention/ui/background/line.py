@@ -170,4 +170,4 @@ class Line:
             self.tidy()
 
 
-HEAVY = Line(1)  # of all that would slow down, or be slowed down by, another task: maps and sweeps
+HEAVY = Line(1)  # of all that would slow down, or be slowed down by, another task: maps, sweeps, trainings

@@ -19,9 +19,10 @@ from attention.examples import TOURS, Tour
 from attention.settings import Knob, Settings
 from attention.timing.sweep import SWEEPS, Sweep
 from attention.timing.versus import TIMED, Timed
+from attention.training.recipe import RECIPES, Recipe
 from attention.ui.controls.reasons import why
 
-SETTINGS: dict[type, Settings[Any]] = {Config: CONFIGS, Sweep: SWEEPS, Timed: TIMED, Tour: TOURS}
+SETTINGS: dict[type, Settings[Any]] = {Config: CONFIGS, Sweep: SWEEPS, Timed: TIMED, Tour: TOURS, Recipe: RECIPES}
 
 
 def segments(name: str, setting: Any, **more: Any) -> None:

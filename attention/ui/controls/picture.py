@@ -12,7 +12,7 @@ from typing import Any
 import streamlit as st
 
 from attention.codec import CONFIGS
-from attention.config import DEFAULTS, GENERATED, KNOBS, Config, ConfigError, check, defaults, layers
+from attention.config import DEFAULTS, GENERATED, KNOBS, Config, ConfigError, check, defaults, layers, learned
 from attention.heads import NUMBERS
 from attention.inputs import INPUTS
 from attention.masks import COMBINATIONS, MASKS
@@ -26,7 +26,19 @@ from attention.ui.controls.lengths import ends
 from attention.ui.controls.reasons import why
 from attention.ui.words import plain
 
-FIRST = ("source", "layer", "tokens", "heads", "d_model", "mask", "span", "combine", "scale", "temperature")
+FIRST = (
+    "source",
+    "layer",
+    "training_step",
+    "tokens",
+    "heads",
+    "d_model",
+    "mask",
+    "span",
+    "combine",
+    "scale",
+    "temperature",
+)
 RULES = {
     "mask": MASKS,
     "second": MASKS,
@@ -37,7 +49,7 @@ RULES = {
     "input": INPUTS,
 }
 MADE = ("input", "projections", "seed")
-BEFORE = ("source", "layer", *MADE)  # what is there before mask and scale act on it
+BEFORE = ("source", "layer", "training_step", *MADE)  # what is there before mask and scale act on it
 ADVANCED = tuple(name for name, knob in KNOBS.items() if knob.advanced)
 NAMES = frozenset((*FIRST, "second", *MADE, *ADVANCED))  # every knob that has its widget here
 
@@ -160,6 +172,11 @@ def _layer(config: Config, change: Change) -> None:
         knobs.menu("layer", config, numbers, on_change=change)
 
 
+def _training_step(config: Config, change: Change) -> None:
+    if len(steps := learned(config.source)) > 1:
+        knobs.stops("training_step", config, steps, format_func="{:,}".format, on_change=change)
+
+
 def _seed(config: Config, change: Change) -> None:
     knobs.number("seed", config, on_change=change)
 
@@ -175,6 +192,7 @@ SPECIAL = {
     "combine": _combine,
     "source": _source,
     "layer": _layer,
+    "training_step": _training_step,
     "seed": _seed,
     "kv_heads": _kv_heads,
 }

@@ -8,6 +8,7 @@ from typing import Any
 from attention.config import Config
 from attention.sources.origins import idle
 from attention.timing.versus import Timed
+from attention.training.recipe import Recipe
 
 
 def _span(config: Config) -> str:
@@ -18,7 +19,15 @@ def _batches(timed: Timed) -> str:
     return "Each length has the batch that *Tokens in all* makes of it." if timed.tokens else ""
 
 
-REASONS: dict[tuple[type, str], Callable[[Any], str]] = {(Config, "span"): _span, (Timed, "batches"): _batches}
+def _span_of_recipe(recipe: Recipe) -> str:
+    return "" if recipe.rule.span else f"The mask {recipe.mask} has none."
+
+
+REASONS: dict[tuple[type, str], Callable[[Any], str]] = {
+    (Config, "span"): _span,
+    (Recipe, "span"): _span_of_recipe,
+    (Timed, "batches"): _batches,
+}
 
 
 def why(name: str, setting: Any) -> str:

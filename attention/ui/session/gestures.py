@@ -14,6 +14,14 @@ def pinned() -> None:
     _pinned("grid")
 
 
+def placed() -> None:
+    """A cell was pinned in the grid of all layers of a training, whose key is "grid"."""
+    pin = _said("grid").get("pin") or {}
+    if pin.get("query") == setting().what.tokens - 1:
+        pin = pin | {"query": LAST}
+    change(**{name: pin[name] for name in ("head", "query") if name in pin})
+
+
 def joined() -> None:
     """A query was pinned among the words with lines, whose key is "lines"."""
     _pinned("lines")

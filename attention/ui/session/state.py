@@ -15,8 +15,10 @@ import streamlit as st
 
 from attention.config import Config
 from attention.timing.recordings import Timing
+from attention.training.recipe import Recipe
 from attention.ui.asked import Draft
 from attention.ui.background.process import Measuring
+from attention.ui.background.trainings import Learning
 from attention.ui.session.held import Held
 from attention.ui.session.part import Part
 from attention.ui.session.told import Told, Widgets
@@ -33,7 +35,8 @@ class Remembered:
     this visitor has cancelled. Predict: `revealed`, the question that was opened. For a class: is that fold open (`classroom`),
     and the `draft` of a question. Timing: the `sweep` that this visitor has asked
     for, and whether it was open when it was last drawn (`going`); the recordings that are `opened`, by their names, what was
-    wrong with the last ones (`problems`), and how many `uploads` there were.
+    wrong with the last ones (`problems`), and how many `uploads` there were. Training: the one that this visitor has asked for
+    (`learning`), the film that is played and its next picture (`film`), and which films have begun by themselves (`played`).
     """
 
     code: bool = False
@@ -48,6 +51,9 @@ class Remembered:
     opened: dict[str, list[Timing]] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
     uploads: int = 0
+    learning: Learning | None = None
+    film: tuple[Recipe, int] | None = None
+    played: set[Recipe] = field(default_factory=set)
 
 
 @dataclass

@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from attention.analysis.head_roles import Role
-from attention.config import GENERATED, Config
+from attention.config import GENERATED, Config, learned
 from attention.heads import EVERY
 from attention.sources.origins import idle, named
 from attention.tables import rows as tables
@@ -42,6 +42,7 @@ def look(config: Config) -> object:
 
 def _said(config: Config) -> str:
     recorded = f" of layer {config.layer} of “{plain(named(config.source))}”" if config.source != GENERATED else ""
+    recorded += f", after {config.training_step:,} steps," if len(learned(config.source)) > 1 else ""
     rule = OWN if idle("mask", config) else config.rule.help
     return (
         f"**Heads.** {provenance.beside(config)} "

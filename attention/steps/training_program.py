@@ -1,0 +1,154 @@
+"""A PyTorch program that trains the model of a recipe: the same first weights, sequences and steps, with torch alone.
+
+A test runs it and compares the loss after some steps. What draws the sequences is the task's own source.
+"""
+
+from __future__ import annotations
+
+import inspect
+import textwrap
+
+from attention.config import Config
+from attention.scores import rotary, sinusoidal
+from attention.steps.program import SCALE, condition
+from attention.training import run, tasks
+from attention.training.recipe import BATCH, FRESH, STREAMS, Recipe
+
+TASK_PARTS = "VOCABULARY", "MARK", "LEAST", "KINDS"
+HEAD = """\
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+"""
+DRAWN = """\
+
+
+class Drawn(NamedTuple):
+    ids: Tensor  # (b n+1)
+    counted: Tensor  # (b n): the places whose answer can be known
+    told: Tensor  # (b n n): the keys that tell it
+
+
+"""
+MODEL = """\
+class Layer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.LayerNorm(d_model)
+        self.q_proj, self.k_proj, self.v_proj, self.out_proj = (nn.Linear(d_model, d_model, bias=False) for _ in range(4))
+
+    def forward(self, x):
+        normed = self.norm(x)
+        parts = (part(normed) for part in (self.q_proj, self.k_proj, self.v_proj))
+        q, k, v = (part.unflatten(-1, (heads, d_head)).transpose(1, 2) for part in parts)
+        {turned}
+        {padded}
+        context = F.scaled_dot_product_attention(q, k, v, mask, scale={scale})
+        return x + self.out_proj(context.transpose(1, 2).flatten(2))
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embedding = nn.Embedding(VOCABULARY, d_model)
+        self.layers = nn.ModuleList(Layer() for _ in range(layers))
+        self.norm = nn.LayerNorm(d_model)
+        self.says = nn.Linear(d_model, VOCABULARY, bias=False)
+        random = torch.Generator().manual_seed({streams} * seed)
+        for name, parameter in self.named_parameters():
+            if parameter.ndim == 2:
+                deviation = 1.0 if name.startswith("embedding") else d_model**-0.5
+                nn.init.normal_(parameter, 0.0, deviation, generator=random)
+
+    def forward(self, ids):
+        x = self.embedding(ids)
+        {placed}
+        for layer in self.layers:
+            x = layer(x)
+        return self.says(self.norm(x))
+
+
+"""
+
+
+def source(recipe: Recipe) -> str:
+    """The program of a recipe: it prints the loss now and then, and ends with `model` and its last `loss` as variables."""
+    parts = HEAD, _sizes(recipe), DRAWN, _task(recipe), _positions(recipe), _mask(recipe), _model(recipe)
+    return "".join(parts) + _training(recipe)
+
+
+def _sizes(recipe: Recipe) -> str:
+    constants = "\n".join(f"{name} = {getattr(tasks, name)!r}" for name in TASK_PARTS)
+    sizes = textwrap.dedent(f"""\
+        n, span, seed = {recipe.what.tokens}, {recipe.span}, {recipe.seed}
+        layers, heads, d_model = {recipe.layers}, {recipe.heads}, {recipe.d_model}
+        d_head = d_model // heads
+        steps, rate, batch = {recipe.steps}, {recipe.rate!r}, {BATCH}
+        """)
+    return f"{constants}\n{sizes}"
+
+
+def _task(recipe: Recipe) -> str:
+    """What draws sequences, as it stands in its file."""
+    parts = tasks._marks, tasks._after, recipe.what.draw
+    return "".join(f"{inspect.getsource(part)}\n\n" for part in parts)
+
+
+def _positions(recipe: Recipe) -> str:
+    used = {"rotary": rotary, "sinusoidal": sinusoidal}.get(recipe.positions)
+    return f"{inspect.getsource(used)}\n\n" if used else ""
+
+
+def _mask(recipe: Recipe) -> str:
+    """What is added to the scores."""
+    lines = [
+        "q, k = torch.arange(n)[:, None], torch.arange(n)[None, :]",
+        f"mask = ({condition(Config(mask=recipe.mask))}).expand(n, n)",
+        "mask = torch.zeros(n, n).masked_fill(~mask, -math.inf)",
+    ]
+    if recipe.positions == "alibi":
+        lines += ["slopes = 2.0 ** (-8.0 * (torch.arange(heads)[:, None, None] + 1) / heads)"]
+        lines += ["mask = mask - slopes * (q - k).abs()"]
+    if recipe.softmax == "plus one":
+        lines += ["mask = F.pad(mask, (1, 0))  # one more in the denominator: a key of zeros"]
+    return "\n".join(lines) + "\n\n\n"
+
+
+def _model(recipe: Recipe) -> str:
+    text = MODEL.format(
+        turned="q, k = rotary(q), rotary(k)" if recipe.positions == "rotary" else "",
+        padded="k, v = F.pad(k, (0, 0, 1, 0)), F.pad(v, (0, 0, 1, 0))" if recipe.softmax == "plus one" else "",
+        placed="x = x + sinusoidal(x.shape[1], d_model)" if recipe.positions == "sinusoidal" else "",
+        streams=STREAMS,
+        scale=SCALE[recipe.scale],
+    )
+    lines = text.split("\n")
+    return "\n".join(line for line in lines if line.strip() or not line)
+
+
+def _training(recipe: Recipe) -> str:
+    return textwrap.dedent(f"""\
+        model = Model()
+        optimizer = torch.optim.AdamW(model.parameters(), weight_decay=0.01)
+        random, warm = torch.Generator().manual_seed({STREAMS} * seed + {FRESH}), max(1, round({run.WARM} * steps))
+        for step in range(steps):
+            for group in optimizer.param_groups:
+                rising, falling = (step + 1) / warm, (1 + math.cos(math.pi * (step - warm) / max(1, steps - warm))) / 2
+                group["lr"] = rate * (rising if step < warm else falling)
+            drawn = {recipe.task}(batch, n, random)
+            logits = model(drawn.ids[:, :-1])
+            loss = F.cross_entropy(logits[drawn.counted], drawn.ids[:, 1:][drawn.counted])
+            optimizer.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(model.parameters(), {run.LONGEST})
+            optimizer.step()
+            if step % 100 == 0 or step == steps - 1:
+                hits = (logits.argmax(-1) == drawn.ids[:, 1:])[drawn.counted].float().mean()
+                print(f"{{step + 1:5}} steps: loss {{loss.item():.3f}} nats, accuracy {{hits.item():.3f}}")
+        """)

@@ -1,0 +1,123 @@
+"""A transformer of attention alone, built from this package's `MultiHeadAttention`: small enough to be trained while one watches.
+
+Tokens are embedded; each layer adds to them what its heads make of them, after a layer norm (Xiong et al. 2020, pre-LN); a last
+norm and a linear map say which token follows. No layer between them but attention, as in Elhage et al. 2021 ("attention-only").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from functools import cached_property
+from typing import NamedTuple
+
+import torch
+import torch.nn.functional as F
+from einops import rearrange
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from attention.attend import attend
+from attention.layer import MultiHeadAttention
+from attention.scores import HIDDEN, POSITIONS
+from attention.training.recipe import WEIGHTS, Recipe
+from attention.training.tasks import VOCABULARY
+
+Off = Collection[tuple[int, int]]  # heads that are switched off, as layer and head
+
+
+class Heads(NamedTuple):
+    """What meets in the scores of one layer, positions in it: `q k v (b h n d)`."""
+
+    q: Float[Tensor, "b h n d"]
+    k: Float[Tensor, "b h n d"]
+    v: Float[Tensor, "b h n d"]
+
+
+class Pairs:
+    """How queries and keys of a recipe become weights: its mask, what positions add to scores, its scale and softmax."""
+
+    def __init__(self, recipe: Recipe, n: int | None = None) -> None:
+        n = recipe.what.tokens if n is None else n
+        self.recipe, self.causal = recipe, recipe.mask == "causal" and POSITIONS[recipe.positions].to_scores is None
+        self.seen = recipe.rule.square(n, n, recipe.span)
+        bias = POSITIONS[recipe.positions].to_scores
+        self.mask: Tensor = self.seen
+        if bias is not None:
+            at, heads = torch.arange(n), torch.arange(recipe.heads)[:, None, None]
+            self.mask = bias(at[:, None], at[None], heads, recipe.heads).masked_fill(~self.seen, HIDDEN)
+
+    def attended(self, q: Tensor, k: Tensor, v: Tensor) -> tuple[Float[Tensor, "... n d"], Float[Tensor, "... n n"]]:
+        """Context and weights. One more in the denominator is a key of zeros that has a value of zeros."""
+        if self.recipe.softmax == "standard":
+            mask = None if self.causal else self.mask
+            return attend(q, k, v, mask, self.causal, self.recipe.factor)
+        nothing = F.pad(self.mask, (1, 0), value=bool(self.mask.dtype == torch.bool))
+        k, v = (F.pad(each, (0, 0, 1, 0)) for each in (k, v))
+        context, weights = attend(q, k, v, nothing, scale=self.recipe.factor)
+        return context, weights[..., 1:]
+
+
+class Layer(nn.Module):
+    """One layer: what its heads make of normed tokens, to be added to these."""
+
+    def __init__(self, recipe: Recipe) -> None:
+        super().__init__()
+        self.turned = POSITIONS[recipe.positions].to_heads
+        self.norm = nn.LayerNorm(recipe.d_model)
+        self.attention = MultiHeadAttention(recipe.d_model, recipe.heads, bias=False)
+
+    def heads(self, x: Float[Tensor, "b n c"]) -> Heads:
+        """Queries, keys and values of every head."""
+        normed, by = self.norm(x), self.attention
+        q, k, v = (
+            rearrange(part(normed), "b n (h d) -> b h n d", h=by.heads) for part in (by.q_proj, by.k_proj, by.v_proj)
+        )
+        return Heads(self.turned(q), self.turned(k), v) if self.turned else Heads(q, k, v)
+
+    def joined(self, context: Float[Tensor, "b h n d"]) -> Float[Tensor, "b n c"]:
+        """What all heads together add to the tokens."""
+        return self.attention.out_proj(rearrange(context, "b h n d -> b n (h d)"))
+
+
+class Model(nn.Module):
+    """The model of a recipe, its first weights drawn from its seed."""
+
+    def __init__(self, recipe: Recipe) -> None:
+        super().__init__()
+        self.recipe = recipe
+        self.embedding = nn.Embedding(VOCABULARY, recipe.d_model)
+        self.layers = nn.ModuleList(Layer(recipe) for _ in range(recipe.layers))
+        self.norm = nn.LayerNorm(recipe.d_model)
+        self.says = nn.Linear(recipe.d_model, VOCABULARY, bias=False)
+        self.to(torch.float32)  # whatever others have made the default
+        random = recipe.random(WEIGHTS)
+        for name, parameter in self.named_parameters():
+            if parameter.ndim == 2:  # norms begin as they are
+                deviation = 1.0 if name.startswith("embedding") else recipe.d_model**-0.5
+                nn.init.normal_(parameter, 0.0, deviation, generator=random)
+
+    @cached_property
+    def pairs(self) -> Pairs:
+        """How queries and keys of its task's length become weights."""
+        return Pairs(self.recipe)
+
+    def forward(self, ids: Int[Tensor, "b n"], off: Off = ()) -> Float[Tensor, "b n v"]:
+        """Logits of what follows each token, of the vocabulary."""
+        return self.read(ids, off)[0]
+
+    def read(self, ids: Int[Tensor, "b n"], off: Off = ()) -> tuple[Float[Tensor, "b n v"], list[Heads]]:
+        """The same, and what met in the scores of each layer; heads that are `off` add nothing."""
+        n = ids.shape[1]
+        pairs = self.pairs if n == self.recipe.what.tokens else Pairs(self.recipe, n)
+        x, found = self.embedding(ids), []
+        if to_input := POSITIONS[self.recipe.positions].to_input:
+            x = x + to_input(n, self.recipe.d_model)
+        for number, layer in enumerate(self.layers):
+            heads = layer.heads(x)  # pyright: ignore[reportCallIssue]  a Layer
+            context, _ = pairs.attended(*heads)
+            silent = [head for at, head in off if at == number]
+            if silent:
+                context = context.index_fill(1, torch.tensor(silent), 0)
+            x = x + layer.joined(context)  # pyright: ignore[reportCallIssue]  a Layer
+            found.append(heads)
+        return self.says(self.norm(x)), found

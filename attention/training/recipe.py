@@ -1,0 +1,124 @@
+"""How a small model is trained: the knobs, one line each, and the link that carries them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from torch import Generator
+
+from attention.masks import MASKS, Rule
+from attention.scores import POSITIONS, SCALES, SOFTMAXES
+from attention.settings import ConfigError, Settings, choice, real, whole
+from attention.training.tasks import TASKS, Task
+
+NARROWEST, WIDEST = 8, 256  # channels
+BATCH = 64  # sequences of a step
+LAST = -1  # the step that is shown, where none was chosen
+WEIGHTS, FRESH, TEST, STREAMS = 0, 1, 2, 4  # streams of a seed, and how far seeds are apart
+OWN = "own"  # the task's own number of a head, by whatever name it goes there
+NUMBERS = (OWN, "previous", "induction", "same", "first")
+
+
+# fmt: off
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """What a training is made of: frozen, hashable, valid. Raises `ConfigError` on anything else; `heads` divide `d_model`."""
+
+    task: str = choice("induction", TASKS, "Task", "What the model learns: to say the next token wherever it can be known.")
+    layers: int = whole(2, 1, 3, "Layers", "Attention layers, one above the other; nothing else stands between them.")
+    heads: int = whole(4, 1, 8, "Heads", "Of each layer; each has d_model / heads channels.")
+    d_model: int = whole(64, NARROWEST, WIDEST, "Model width (d_model)", "Channels of a token; heads divide it.")
+    positions: str = choice("rotary", POSITIONS, "Positions", "How attention learns where a token stands.")
+    mask: str = choice("causal", MASKS, "Mask", "Which keys a query may look at. One that sees what follows can copy the answer.")
+    span: int = whole(8, 1, 64, "Span (tokens)", "The reach of masks that have one.")
+    scale: str = choice("1/sqrt(d_head)", SCALES, "Scale", "What dot products are multiplied by before the softmax, in training too. Without, training begins with larger scores.")
+    softmax: str = choice("standard", SOFTMAXES, "Softmax", "Standard, or with one added to the denominator, so that a head can attend to nothing.")
+    steps: int = whole(1000, 20, 3000, "Steps", f"How often the weights are moved, each time after {BATCH} new sequences.")
+    rate: float = real(0.003, 0.0001, 1.0, "Learning rate", "How far a step moves the weights at the most (AdamW, warmed up and let down once). Too large, and nothing is learned.")
+    seed: int = whole(0, 0, 9999, "Seed", "Draws the first weights and all sequences.")
+    at: int = whole(LAST, LAST, 3000, "Step shown", "How far the model had come; -1: to the end.", about="view")
+    number: str = choice(OWN, NUMBERS, "Number of every head", "What the curves of the heads show.", about="view")
+    head: int = whole(0, 0, 23, "Head in focus", "Of all layers, counted from the first one's.", about="focus")
+    query: int = whole(LAST, LAST, 63, "Query in focus", "The token whose row is looked at; -1: the last one.", about="focus")
+# fmt: on
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            RECIPES.check(name, value)
+        for name, value in _fitted(vars(self)).items():
+            if value != getattr(self, name):
+                raise ConfigError(_misfit(vars(self), name, value))
+
+    @property
+    def what(self) -> Task:
+        """The task."""
+        return TASKS[self.task]
+
+    @property
+    def d_head(self) -> int:
+        """Channels of one head."""
+        return self.d_model // self.heads
+
+    @property
+    def factor(self) -> float:
+        """What dot products are multiplied by."""
+        return SCALES[self.scale](self.d_head)
+
+    @property
+    def rule(self) -> Rule:
+        """Which pairs take part."""
+        return MASKS[self.mask]
+
+    @property
+    def row(self) -> int:
+        """The query in focus as a position from 0."""
+        return self.query if self.query != LAST else self.what.tokens - 1
+
+    def random(self, stream: int) -> Generator:
+        """One of the seed's streams of random numbers: of `WEIGHTS`, of `FRESH` sequences, of those for a `TEST`."""
+        return Generator().manual_seed(STREAMS * self.seed + stream)
+
+    @property
+    def alone(self) -> Recipe:
+        """The same with view and focus as by default: what is trained."""
+        return replace(self, **{name: RECIPES.defaults[name] for name, knob in RECIPES.knobs.items() if knob.about != "tensors"})
+
+
+def _brought(values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A task brings the layers, the steps and the positions that suffice for it."""
+    task = TASKS[values["task"]]
+    return {"layers": task.layers, "steps": task.steps, "positions": task.positions}
+
+
+def _fitted(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The same values, each allowed by itself, moved to the nearest that fit together."""
+    heads, layers, n = values["heads"], values["layers"], TASKS[values["task"]].tokens
+    return {
+        **values,
+        "d_model": min(max(-(-NARROWEST // heads), round(values["d_model"] / heads)), WIDEST // heads) * heads,
+        "at": min(values["at"], values["steps"]),
+        "head": min(values["head"], layers * heads - 1),
+        "query": min(values["query"], n - 1),
+    }
+
+
+def _misfit(values: Mapping[str, Any], name: str, nearest: Any) -> str:
+    why = {
+        "d_model": f"it is a multiple of heads={values['heads']}, at most {WIDEST}",
+        "at": f"there are {values['steps']:,} steps",
+        "head": f"there are {values['layers'] * values['heads']} heads, counted from 0",
+        "query": f"there are {TASKS[values['task']].tokens} tokens, counted from 0",
+    }[name]
+    return f"{name}={values[name]}: {why}. The nearest that fits is {nearest}."
+
+
+def nearest(values: Mapping[str, Any]) -> tuple[Recipe, list[str]]:
+    """The nearest valid recipe to values that are each allowed by themselves, and what was moved."""
+    fitting = _fitted(values)
+    notes = [_misfit(values, name, value) for name, value in fitting.items() if value != values[name]]
+    return Recipe(**fitting), notes
+
+
+RECIPES = Settings(Recipe, "a training", prefix="train_", nearest=nearest, brought=_brought)

@@ -1,0 +1,25 @@
+"""Makes the trainings that ship again: `python -m attention.training.record` writes their files; names make some of them."""
+
+from __future__ import annotations
+
+import sys
+
+import torch
+
+from attention.training.course import recorded, written
+from attention.training.shipped import path, recipe
+from attention.training.tasks import TASKS
+
+MADE = "python -m attention.training.record; trained in float32, kept in float16"
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)  # the same sums in the same order, whatever the machine
+    for name in sys.argv[1:] or TASKS:
+        found = recorded(recipe(name))
+        path(name).parent.mkdir(exist_ok=True)
+        path(name).write_bytes(written(found, MADE))
+        last = found.moments[-1]
+        best = {each: f"{float(number.max()):.2f}" for each, number in last.scores.items()}
+        print(
+            f"{name}: {path(name).stat().st_size:,} bytes, loss {last.loss:.3f}, accuracy {last.accuracy:.3f}, {best}"
+        )

@@ -1,0 +1,128 @@
+"""A training as a loop that yields what there is to see: no threads, no Streamlit, nothing but the recipe.
+
+Whoever iterates decides when it goes on, and may leave it for as long as they like. All random numbers come from generators of
+its own, so a recipe is one course on one kind of machine, whatever runs beside it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float
+from torch import Generator, Tensor
+
+from attention.training.adamw import AdamW
+from attention.training.head_scores import scores, weights
+from attention.training.model import Model, Off
+from attention.training.recipe import BATCH, FRESH, TEST, Recipe
+from attention.training.tasks import Drawn
+
+EVERY = 50  # moments of a training at the least
+WARM = 0.1  # of all steps, in which the learning rate rises; then it falls along a cosine
+HELD_OUT = 128  # sequences that loss and accuracy are told from, never trained on
+LONGEST = 1.0  # norm of the gradient at the most
+PROBE = 3  # the seed of the sequence on which heads are shown
+
+
+@dataclass(frozen=True, eq=False)
+class Moment:
+    """How far a model has come after some steps: loss (nats) and accuracy on sequences it was not trained on.
+
+    `scores (l h)`: of each head, by their names; `q k (l h n d)`: queries and keys of the probe as they meet, None where they
+    were not kept.
+    """
+
+    step: int
+    loss: float
+    accuracy: float
+    scores: dict[str, Float[Tensor, "l h"]]
+    q: Float[Tensor, "l h n d"] | None = None
+    k: Float[Tensor, "l h n d"] | None = None
+
+    @property
+    def sound(self) -> bool:
+        """Is its loss a number?"""
+        return math.isfinite(self.loss)
+
+
+def drawn(recipe: Recipe, count: int, stream: int) -> Drawn:
+    """Sequences of a recipe's task from one of its seed's streams."""
+    return recipe.what.draw(count, recipe.what.tokens, recipe.random(stream))
+
+
+def probe(recipe: Recipe) -> Drawn:
+    """The one sequence on which the heads are shown, the same for each seed."""
+    return recipe.what.draw(1, recipe.what.tokens, Generator().manual_seed(PROBE))
+
+
+def rate(recipe: Recipe, step: int) -> float:
+    """The learning rate of a step, from 0: up along a line, down along half a cosine (Smith & Topin 2018, one cycle)."""
+    warm = max(1, round(WARM * recipe.steps))
+    if step < warm:
+        return recipe.rate * (step + 1) / warm
+    return recipe.rate * (1 + math.cos(math.pi * (step - warm) / max(1, recipe.steps - warm))) / 2
+
+
+def moments(recipe: Recipe) -> tuple[int, ...]:
+    """After which steps there is something to see: evenly over the course, from before the first to after the last."""
+    apart = max(1, recipe.steps // EVERY)
+    return (*range(0, recipe.steps, apart), recipe.steps)
+
+
+class Run:
+    """A training that goes on whenever it is asked to: `step` moves the weights once, `moment` tells how far it is."""
+
+    def __init__(self, recipe: Recipe) -> None:
+        self.recipe, self.done = recipe, 0
+        self.model = Model(recipe)
+        self.optimizer = AdamW(self.model)
+        self.random = recipe.random(FRESH)
+        self.test, self.probe = drawn(recipe, HELD_OUT, TEST), probe(recipe)
+
+    def step(self) -> None:
+        """Moves the weights once."""
+        batch = self.recipe.what.draw(BATCH, self.recipe.what.tokens, self.random)
+        self.optimizer.clear()
+        loss(self.model(batch.ids[:, :-1]), batch).backward()
+        self.optimizer.step(rate(self.recipe, self.done), LONGEST)
+        self.done += 1
+
+    def moment(self) -> Moment:
+        """How far it is."""
+        lost, accuracy = measured(self.model, self.test)
+        with torch.inference_mode():
+            _, heads = self.model.read(self.probe.ids[:, :-1])
+        q, k = (torch.stack([getattr(each, part)[0] for each in heads]).clone() for part in "qk")
+        numbers = scores(self.recipe, self.probe, weights(self.recipe, q, k))
+        return Moment(self.done, lost, accuracy, numbers, q, k)
+
+
+def loss(logits: Float[Tensor, "b n v"], of: Drawn) -> Float[Tensor, ""]:
+    """Mean cross entropy in nats over the places that count."""
+    return F.cross_entropy(logits[of.counted], of.ids[:, 1:][of.counted])
+
+
+@torch.inference_mode()
+def measured(model: Model, on: Drawn, off: Off = ()) -> tuple[float, float]:
+    """Loss and accuracy on sequences, with some heads switched off."""
+    logits, right = model(on.ids[:, :-1], off), on.ids[:, 1:]
+    hit = logits.argmax(-1) == right
+    return float(loss(logits, on)), float(hit[on.counted].float().mean())
+
+
+def trained(recipe: Recipe) -> Iterator[tuple[Run, Moment | None]]:
+    """A training step by step: after each the run, and a moment where there is something to see; it ends with the last.
+
+    Where the loss is no number, it ends with the moment that says so.
+    """
+    run, due = Run(recipe), set(moments(recipe))
+    while True:
+        seen = run.moment() if run.done in due else None
+        yield run, seen
+        if run.done == recipe.steps or (seen is not None and not seen.sound):
+            return
+        run.step()

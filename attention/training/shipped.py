@@ -1,0 +1,88 @@
+"""The trainings that ship with the app, one a task: a name as the link says it, and the file beside this one.
+
+`python -m attention.training.record` makes them again. To ship another seed of a task: its line in `SEEDS`.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from attention.machine.made_once import made_once
+from attention.recorded.file import OWN, Recording, Shape
+from attention.scores import POSITIONS
+from attention.training.course import Course, read
+from attention.training.head_scores import texts
+from attention.training.recipe import Recipe
+from attention.training.run import probe
+from attention.training.tasks import TASKS
+
+SEEDS = dict.fromkeys(TASKS, 0)
+HERE = Path(__file__).with_name("runs")
+TITLES = {name: f"Trained here: {name}" for name in TASKS}
+WHAT = "A transformer of {layers}, nothing but attention, that learned “{task}” in {steps:,} steps, as it was after {at:,}."
+
+
+@lru_cache(maxsize=len(TASKS))
+def recipe(name: str) -> Recipe:
+    """What a task is trained with: the defaults, and as many layers and steps as it takes."""
+    task = TASKS[name]
+    return Recipe(task=name, layers=task.layers, steps=task.steps, positions=task.positions, seed=SEEDS[name])
+
+
+def named(of: Recipe) -> str:
+    """The name under which the training of a recipe ships, empty where it does not."""
+    return of.task if of == recipe(of.task) else ""
+
+
+def path(name: str) -> Path:
+    """Where the training of a task is."""
+    return HERE / f"{name}.npz"
+
+
+@made_once(len(TASKS))
+def course(name: str) -> Course:
+    """The training of a task, with its default recipe but for the seed."""
+    return read(path(name).read_bytes())[0]
+
+
+@lru_cache(maxsize=8)
+def about(name: str) -> dict[str, str]:
+    """What the file of a task says of itself."""
+    return read(path(name).read_bytes())[1]
+
+
+def shape(name: str) -> Shape:
+    """What the training of a task has as a source of attention."""
+    return recording(name, -1).shape
+
+
+def steps(name: str) -> tuple[int, ...]:
+    """The steps of a task's training at which its heads can be looked at."""
+    return tuple(course(name).frames)
+
+
+@made_once(4 * len(TASKS))
+def recording(name: str, step: int) -> Recording:
+    """The heads of a task's training after a step, the nearest that there is, as a recording of its probe; -1: the last."""
+    found, moment = course(name), course(name).shown(step)
+    assert moment.q is not None and moment.k is not None
+    said = f"{found.recipe.layers} layer{'s' * (found.recipe.layers > 1)}"
+    return Recording(
+        what=WHAT.format(layers=said, task=name, steps=found.recipe.steps, at=moment.step),
+        weights="this app's own, trained by it.",
+        license=about(name)["license"],
+        made=about(name)["made"],
+        tokens=texts(found.recipe, probe(found.recipe)),
+        q=moment.q,
+        k=moment.k,
+        own=own(found.recipe),
+    )
+
+
+def own(recipe: Recipe) -> dict[str, Any]:
+    """What the knobs of mask and scores say of the heads that a recipe trains."""
+    added = recipe.positions if POSITIONS[recipe.positions].to_scores else "none"
+    told = {"mask": recipe.mask, "span": recipe.span, "scale": recipe.scale, "softmax": recipe.softmax}
+    return OWN | told | {"positions": added}

@@ -1,0 +1,111 @@
+"""A training as a task: a small model learns in the background while pages look on (attention/training).
+
+It goes on where it was after a pause, as the loop of a training may be left for as long as one likes. It runs in a thread that
+makes way for all others, and looks after every step whether it shall stop.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from jaxtyping import Float
+from torch import Tensor
+
+from attention.machine.lanes import Lane
+from attention.machine.threads import one_thread
+from attention.training.course import Course, parameters
+from attention.training.recipe import BATCH, Recipe
+from attention.training.run import Moment, Run, trained
+from attention.training.tasks import VOCABULARY
+from attention.ui.background.task import Task
+
+MODEST = 10  # niceness of the thread that trains
+BROKEN = (
+    "The loss is no number any more, after {:,} steps: the weights were moved too far. A smaller learning rate, or scores "
+    "that are scaled, would keep it finite."
+)
+NUMBER = 4  # bytes
+
+
+@dataclass(eq=False)
+class Learning(Task):
+    """The training of a recipe (give its `alone`); `moments` come as it goes, and stay when it is stopped.
+
+    `parameters`: those of the model, in a row, whenever it rests; None before it has begun.
+    """
+
+    settings: Recipe
+    moments: list[Moment] = field(default_factory=list, init=False)
+    parameters: Float[Tensor, "p"] | None = field(default=None, init=False)
+    steps: int = field(default=0, init=False)
+
+    kind: ClassVar[str] = "training"
+    kept: ClassVar[int] = 12  # of a few MB each
+    expiry: ClassVar[float] = 1800.0
+    gone: ClassVar[float] = 120.0  # the page may be left for others, and a hidden tab asks once a minute
+
+    def __post_init__(self) -> None:
+        self._loop: Iterator[tuple[Run, Moment | None]] = trained(self.settings)
+        self._course = Course(self.settings, (), None)
+
+    def run(self) -> None:
+        """Trains on until it is done, or shall stop, in a thread whose modesty no other task inherits."""
+        LANE.submit(self._train).result()
+
+    def _train(self) -> None:
+        run = None
+        for run, seen in self._loop:
+            self.steps = run.done
+            if seen is not None:
+                self.moments.append(seen)
+            self.progress(run.done / self.settings.steps)
+            if self.stop():
+                break
+        if run is None:
+            return
+        self.parameters = parameters(run.model)
+        if self.moments and not self.moments[-1].sound:
+            self.end("failed", BROKEN.format(self.moments[-1].step))
+
+    @property
+    def course(self) -> Course:
+        """What was seen of it so far, the same object until there is more."""
+        last = self._course
+        if len(last.moments) != len(self.moments) or last.parameters is not self.parameters:
+            self._course = Course(self.settings, tuple(self.moments), self.parameters)
+        return self._course
+
+    @property
+    def rate(self) -> float:
+        """Steps a second, 0 before the first."""
+        return self.steps / self.spent if self.spent else 0.0
+
+    @property
+    def doing(self) -> str:
+        """For whoever waits behind it."""
+        return "a small model is being trained"
+
+    @property
+    def claim(self) -> int:
+        """Bytes at the peak: what a step keeps for its gradient, the weights with what moves them, and the moments."""
+        recipe, n = self.settings, self.settings.what.tokens
+        squares = 4 * recipe.layers * BATCH * recipe.heads * n * n
+        tokens = BATCH * n * (12 * recipe.layers * recipe.d_model + 3 * VOCABULARY)
+        weights = 6 * (4 * recipe.layers * recipe.d_model**2 + 2 * VOCABULARY * recipe.d_model)
+        seen = 60 * 2 * recipe.layers * n * recipe.d_model
+        return NUMBER * ((squares + tokens + weights if self.open else 0) + seen)
+
+
+def _modest() -> None:
+    """Lets every other thread go first: a training may take its time, another visitor's slider may not. Linux only."""
+    one_thread()
+    if sys.platform == "linux":
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), MODEST)
+
+
+LANE = Lane("training", 0, 1, _modest)

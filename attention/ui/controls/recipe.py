@@ -1,0 +1,67 @@
+"""The sidebar of the Training page: one widget a knob of a recipe, made from the knob's own line in `training/recipe.py`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from attention.masks import MASKS
+from attention.scores import POSITIONS, SCALES, SOFTMAXES
+from attention.training.recipe import RECIPES, WIDEST, Recipe
+from attention.training.tasks import TASKS
+from attention.ui.controls import knobs
+from attention.ui.controls.kind import Change, Kind, Stops
+from attention.ui.controls.picture import first_line
+
+OFFERED: dict[str, tuple[Any, ...]] = {
+    "steps": (100, 200, 400, 600, 800, 1000, 1500, 2000, 3000),
+    "rate": (0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0),
+}
+WIDTHS = (1, 2, 4, 8, 16, 24, 32, 64)  # channels of a head
+RULES = {"positions": POSITIONS, "mask": MASKS, "scale": SCALES, "softmax": SOFTMAXES}
+FIRST = ("task", "layers", "heads", "d_model", "positions", "scale", "steps", "rate", "seed")
+MORE = ("mask", "span", "softmax")
+NAMES = frozenset((*FIRST, *MORE))
+
+
+def draw(recipe: Recipe, stops: Stops, change: Change) -> None:
+    """Every control, with what it calls when somebody has moved it; those that matter most stand first."""
+    for name in FIRST:
+        _widget(name, recipe, change)
+    with st.expander("Mask and softmax", icon=":material/tune:"):
+        for name in MORE:
+            _widget(name, recipe, change)
+
+
+def look(recipe: Recipe) -> tuple[Any, ...]:
+    """Whatever of a recipe the controls show beside the values that people set in them."""
+    return *(_offered(name, recipe) for name in ("steps", "rate", "d_model")), bool(recipe.rule.span)
+
+
+def _widget(name: str, recipe: Recipe, change: Change) -> None:
+    if name in ("steps", "rate", "d_model"):
+        knobs.stops(name, recipe, _offered(name, recipe), format_func="{:,}".format, on_change=change)
+    elif name == "task":
+        lines = [RECIPES.knobs[name].help, "", *(f"- **{each}**: {task.says}" for each, task in TASKS.items())]
+        knobs.menu(name, recipe, format_func=str.capitalize, help="\n".join(lines), on_change=change)
+    elif name in RULES:
+        lines = [
+            RECIPES.knobs[name].help,
+            "",
+            *(f"- **{each}**: {first_line(rule)}" for each, rule in RULES[name].items()),
+        ]
+        knobs.menu(name, recipe, help="\n".join(lines), on_change=change)
+    elif name == "seed":
+        knobs.number(name, recipe, on_change=change)
+    else:
+        knobs.slider(name, recipe, on_change=change)
+
+
+def _offered(name: str, recipe: Recipe) -> tuple[Any, ...]:
+    """The stops of a slider, the recipe's own value among them."""
+    usual = OFFERED.get(name) or tuple(width * recipe.heads for width in WIDTHS if 8 <= width * recipe.heads <= WIDEST)
+    return tuple(sorted({*usual, getattr(recipe, name)}))
+
+
+RECIPE = Kind(RECIPES, draw, look, NAMES)

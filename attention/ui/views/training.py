@@ -1,0 +1,222 @@
+"""Training: a small model learns, and its heads form; a film of its steps, live or as it was recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pyarrow as pa
+import streamlit as st
+
+from attention.charts import training as charts
+from attention.components.heads_grid import training_grid
+from attention.training.head_scores import LABELS, formula
+from attention.training.recipe import LAST, OWN, Recipe
+from attention.training.run import Moment
+from attention.training.tasks import GUESS
+from attention.ui import compute
+from attention.ui.compute.training import Picture
+from attention.ui.controls import knobs
+from attention.ui.session import gestures, page, pause
+from attention.ui.views import training_course as courses
+from attention.ui.views.training_course import Shown
+from attention.ui.words import plain
+
+TICK, LOOK = 0.45, 0.7  # seconds of a picture of the film, and between two looks at a training
+STEP = "moment"  # the key of the slider over the steps
+ROW = 80  # pixels of the row of controls
+STRONG = 0.5  # of its weight: from there on a head is said to do something
+HELP = (
+    "Heads are numbered by layer and head: 1.3 is head 3 of layer 1. Layer 0 reads the tokens, layer 1 what layer 0 has made "
+    "of them."
+)
+
+
+def view(recipe: Recipe) -> None:
+    """The page of a recipe."""
+    found = courses.shown(recipe)
+    st.markdown(f"**Training.** {courses.label(found)} {plain(recipe.what.says)}", help=HELP)
+    if found.ships and recipe.at == LAST and recipe.alone not in page.kept().played:
+        page.kept().film = recipe.alone, 0
+    page.kept().played.add(recipe.alone)
+    playing = not found.live and _film(recipe) is not None
+    every = LOOK if found.live else TICK if playing else None
+    st.fragment(_live, run_every=every)(recipe, found.live, playing)
+    pause.paint()
+
+
+def _film(recipe: Recipe) -> int | None:
+    """Which picture of the film of a recipe comes next, None where none is played."""
+    film = page.kept().film
+    return film[1] if film is not None and film[0] == recipe.alone else None
+
+
+def _live(recipe: Recipe, live: bool, playing: bool) -> None:
+    """What changes while a training goes on, or a film is played; once that is over, the page is drawn anew without a clock."""
+    found = courses.shown(recipe)
+    if live and not found.live:
+        st.rerun()
+    moment = _moment(recipe, found)
+    with st.container(height=ROW, border=False):
+        if found.live:
+            courses.going(found)
+        else:
+            _controls(recipe, found, moment)
+    courses.ended(recipe, found)
+    seen = compute.training.picture(recipe.alone, moment)
+    training_grid(recipe, moment.step, seen.cells, seen.tokens, seen.names, on_pin=gestures.placed)
+    st.markdown(_said(recipe, moment, seen))
+    st.markdown(f"**What forms here.** {plain(recipe.what.heads)}")
+    _curves(recipe, found, moment)
+    if playing and _film(recipe) is None:
+        st.rerun()
+
+
+def _moment(recipe: Recipe, found: Shown) -> Moment:
+    """The one that is shown: that of the slider, or the next one of the film, which ends with the last."""
+    frames, at = list(found.course.frames.values()), None if found.live else _film(recipe)
+    if at is None:
+        return found.course.shown(recipe.at)
+    at = min(at, len(frames) - 1)
+    page.kept().film = (recipe.alone, at + 1) if at + 1 < len(frames) else None
+    return frames[at]
+
+
+def _controls(recipe: Recipe, found: Shown, moment: Moment) -> None:
+    """Play, the step that is shown, and the button that trains.
+
+    There is a slider only while nothing moves: a browser would answer for it with what it was told before the last picture.
+    """
+    steps, playing = (
+        list(found.course.frames),
+        page.kept().film is not None or moment.step != found.course.shown(recipe.at).step,
+    )
+    if found.live and found.task and found.task.state != "paused":
+        return
+    with st.container(horizontal=True, vertical_alignment="bottom", height=ROW, border=False):
+        if len(steps) > 1:
+            icon = ":material/pause:" if playing else ":material/play_arrow:"
+            st.button(
+                "Pause" if playing else "Play", key="play", icon=icon, on_click=_play, args=(moment.step, playing)
+            )
+            if playing:
+                st.progress(moment.step / recipe.steps, f"Step {moment.step:,}")
+            else:
+                page.widgets()[STEP] = moment.step
+                st.select_slider(
+                    "Step", steps, key=STEP, format_func="{:,}".format, on_change=_moved, args=(steps[-1],)
+                )
+        if found.task is None or found.task.state != "done":
+            again = found.ships or found.task is not None
+            st.button(
+                "Train again" if again else f"Train: {recipe.steps:,} steps",
+                key="train",
+                icon=":material/model_training:",
+                type="secondary" if again else "primary",
+                on_click=courses.begin,
+                args=(recipe,),
+                help="Here and now, on this server. Whoever has the same settings watches the same training.",
+            )
+
+
+def _play(step: int, playing: bool) -> None:
+    """Begins the film, from its beginning where it is at its end; or lets it rest at a step."""
+    recipe = page.setting()
+    frames = list(courses.shown(recipe).course.frames)
+    page.kept().film = None if playing else (recipe.alone, 0 if step == frames[-1] else frames.index(step))
+    page.change(at=step if playing and step != frames[-1] else LAST)
+
+
+def _moved(last: int) -> None:
+    """The slider was moved; the last step goes on being the last."""
+    step = page.widgets()[STEP]
+    page.change(at=LAST if step == last else step)
+
+
+def _said(recipe: Recipe, moment: Moment, seen: Picture) -> str:
+    """Where it stands, in words: who looks at what, and what that is good for at one place."""
+    (before, previous), (best, own) = (_best(moment, name) for name in ("previous", OWN))
+    told = [f"Head {_number(recipe, before)} has {previous:.2f} of its weight on the previous token."] * (
+        previous >= STRONG
+    )
+    if own >= STRONG:
+        head, there = _number(recipe, best), seen.most[best]
+        told += [
+            f"Head {head} has {own:.2f} on {recipe.what.told} (one that looks at all alike: {seen.even:.2f}).",
+            f"From “{seen.tokens[seen.at]}” at place {seen.at} it looks at “{seen.tokens[there]}” at place {there}; what comes "
+            f"next is “{seen.next}”.",
+        ]
+    heads = plain(" ".join(told) or "No head stands out yet." * (moment.accuracy < STRONG))
+    return (
+        f"After **{moment.step:,}** steps: {100 * moment.accuracy:.0f} % right, loss {moment.loss:.2f} nats "
+        f"(a guess: {GUESS:.2f}). {heads}"
+    )
+
+
+def _best(moment: Moment, name: str) -> tuple[int, float]:
+    """The head that has most of a number, counted through all layers, and how much."""
+    numbers = moment.scores[name].flatten()
+    at = int(numbers.argmax())
+    return at, float(numbers[at])
+
+
+def _number(recipe: Recipe, head: int) -> str:
+    """A head by its layer and its own number there."""
+    return f"{head // recipe.heads}.{head % recipe.heads}"
+
+
+def _curves(recipe: Recipe, found: Shown, moment: Moment) -> None:
+    """Loss and accuracy, and a number of every head, over the steps; a line where one looks."""
+    left, right = st.columns(2)
+    with left:
+        table = _table([("now", moment.step, 0.0, 0.0, 0), *_progress(found)])
+        st.vega_lite_chart(
+            table,
+            charts.progress(recipe.steps),
+            key="progress",
+            width="stretch",
+            alt="Lines of loss and accuracy by step",
+        )
+        st.caption(
+            f"Accuracy, and loss as a share of what a guess costs ({GUESS:.2f} nats), on sequences never trained on."
+        )
+    with right:
+        knobs.pills(
+            "number",
+            recipe,
+            format_func=LABELS.get,
+            on_change=page.change,
+            label_visibility="collapsed",
+        )
+        rows = [("now", moment.step, 0.0, 0.0, 0), *_heads(recipe, found)]
+        name = LABELS[recipe.number]
+        spec = charts.heads(recipe.layers, recipe.heads, recipe.steps, name)
+        st.vega_lite_chart(
+            _table(rows),
+            spec,
+            key="heads",
+            width="stretch",
+            alt=f"Lines of the number {name.lower()} of every head by step",
+        )
+        st.caption(plain(f"{name}: {formula(recipe, recipe.number)}."))
+
+
+Row = tuple[str, int, float, float, int]  # series, step, share, value, layer
+
+
+def _progress(found: Shown) -> Iterator[Row]:
+    for each in found.course.moments:
+        yield "accuracy", each.step, each.accuracy, each.accuracy, 0
+        if each.sound:
+            yield "loss", each.step, each.loss / GUESS, each.loss, 0
+
+
+def _heads(recipe: Recipe, found: Shown) -> Iterator[Row]:
+    for each in found.course.moments:
+        for layer, row in enumerate(each.scores[recipe.number].tolist()):
+            for head, share in enumerate(row):
+                yield f"{layer}.{head}", each.step, share, share, layer
+
+
+def _table(rows: list[Row]) -> pa.Table:
+    names = ("series", "step", "share", "value", "layer")
+    return pa.table({name: [row[i] for row in rows] for i, name in enumerate(names)})

@@ -1,0 +1,215 @@
+"""What one asks a model that was trained: without some of its heads, about a sequence of one's own, and for its files."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from urllib.parse import urlencode
+
+import pyarrow as pa
+import streamlit as st
+from streamlit.errors import StreamlitAPIException
+
+from attention.codec import to_query
+from attention.config import TRAINED, Config
+from attention.steps import training_program
+from attention.training.course import Course
+from attention.training.recipe import NUMBERS, RECIPES, Recipe
+from attention.training.run import probe
+from attention.training.tasks import VOCABULARY
+from attention.training.weights_file import safetensors
+from attention.ui import compute
+from attention.ui.session import page
+from attention.ui.views import training_course as courses
+from attention.ui.words import plain
+
+OFF, TYPED = "heads off", "typed"  # the keys of their widgets
+PAGES = "heads", "softmax", "masks", "steps"  # where the heads of a training that ships can be looked at
+LONGEST = 64  # tokens that are read
+
+
+def _asked(recipe: Recipe) -> None:
+    """What one asks a model that was trained."""
+    course = courses.shown(recipe).course
+    _switches(recipe, course)
+    _words(recipe, course)
+
+
+def _switches(recipe: Recipe, course: Course) -> None:
+    """Switches for all heads, and what becomes of loss and accuracy."""
+    st.markdown("**Switch heads off.** Which of them does the work? A head that is off adds nothing to the tokens.")
+    every = [f"{layer}.{head}" for layer in range(recipe.layers) for head in range(recipe.heads)]
+    st.pills("Heads that are off", every, selection_mode="multi", key=OFF)
+    whole, rest = (compute.training.without(course, off) for off in ((), _off(recipe)))
+    left, right = st.columns(2)
+    left.metric("Accuracy", f"{rest[1]:.1%}", _change(100 * (rest[1] - whole[1]), " points"), border=True)
+    right.metric("Loss (nats)", f"{rest[0]:.3f}", _change(rest[0] - whole[0], ""), delta_color="inverse", border=True)
+
+
+def _change(by: float, unit: str) -> str | None:
+    return f"{by:+.2f}{unit}" if abs(by) >= 0.005 else None
+
+
+def _off(recipe: Recipe) -> tuple[tuple[int, int], ...]:
+    """The heads that are switched off, as layer and head; a model of another size may have fewer."""
+    pairs = (tuple(map(int, name.split("."))) for name in page.widgets().get(OFF) or ())
+    return tuple(sorted((layer, head) for layer, head in pairs if layer < recipe.layers and head < recipe.heads))
+
+
+def _words(recipe: Recipe, course: Course) -> None:
+    """A sequence of one's own: what the model takes to come next, and where each head looks from its end."""
+    st.markdown("**Type a sequence.** What does it take to come next, and where do its heads look?")
+    texts = [text for text in dict.fromkeys(recipe.what.texts) if text != "·"]
+    usual = " ".join(recipe.what.texts[token] for token in probe(recipe).ids[0, :-1].tolist())
+    typed = st.text_input(
+        "Tokens, with spaces between them",
+        usual,
+        max_chars=400,
+        key=f"{TYPED} {recipe.task}",
+        help=f"It knows: {plain(' '.join(texts))}",
+    )
+    ids, strange = _read(recipe, typed)
+    if strange:
+        st.warning(
+            f"It knows no {plain(', '.join(strange))}. It knows: {plain(' '.join(texts))}.", icon=":material/info:"
+        )
+    if len(ids) < 2:
+        st.caption("Two tokens or more are needed.")
+        return
+    said = compute.training.said(course, ids, _off(recipe))
+    told = recipe.what.texts
+    st.markdown(f"Next, after “{plain(told[ids[-1]])}”: **{plain(told[said.next[-1]])}**, {said.sure[-1]:.0%} sure.")
+    left, right = st.columns(2)
+    left.dataframe(_places(recipe, said), hide_index=True, height=260, key="places")
+    right.dataframe(_looks(recipe, said), hide_index=True, height=260, key="looks")
+
+
+def _read(recipe: Recipe, typed: str) -> tuple[tuple[int, ...], list[str]]:
+    """The tokens of a text, and those that the task does not know; `->` is the mark, and what is too long is cut."""
+    known = {text: i for i, text in reversed(list(enumerate(recipe.what.texts))) if text != "·"}
+    words = [("→" if word == "->" else word) for word in typed.split()][:LONGEST]
+    return tuple(known[word] for word in words if word in known), list(
+        dict.fromkeys(w for w in words if w not in known)
+    )
+
+
+def _places(recipe: Recipe, said: compute.training.Said) -> pa.Table:
+    """A line for each place, the last one first: its token, the likeliest next one, and whether that came."""
+    told = recipe.what.texts
+    came = [*said.ids[1:], None]
+    rows = list(zip(range(len(said.ids)), said.ids, said.next, said.sure, came, strict=True))[::-1]
+    return pa.table(
+        {
+            "place": [place for place, *_ in rows],
+            "token": [told[token] for _, token, *_ in rows],
+            "takes to come next": [told[token] for _, _, token, *_ in rows],
+            "sure": [round(sure, 3) for *_, sure, _ in rows],
+            "came": ["✓" if guess == next_ else "" for _, _, guess, _, next_ in rows],
+        }
+    )
+
+
+def _looks(recipe: Recipe, said: compute.training.Said) -> pa.Table:
+    """Where each head looks from the last place: the key that has most of its weight."""
+    told, last = recipe.what.texts, said.weights[:, :, -1]
+    most, key = last.max(-1)
+    rows = [(layer, head) for layer in range(recipe.layers) for head in range(recipe.heads)]
+    return pa.table(
+        {
+            "head": [f"{layer}.{head}" for layer, head in rows],
+            "looks at place": [int(key[at]) for at in rows],
+            "token": [told[said.ids[int(key[at])]] for at in rows],
+            "weight": [round(float(most[at]), 3) for at in rows],
+        }
+    )
+
+
+def _elsewhere(recipe: Recipe) -> None:
+    """Where else the heads of this step can be looked at; of a training of one's own they can't be put into a link."""
+    found = courses.shown(recipe)
+    if not found.ships:
+        st.caption(
+            "The other pages show the heads of the trainings that ship. Those of your own are here as long as this server keeps "
+            "them: a link carries its settings, and trains it again."
+        )
+        return
+    config = Config.of(
+        f"{TRAINED}:{recipe.task}",
+        layer=recipe.head // recipe.heads,
+        training_step=found.course.shown(recipe.at).step,
+        head=recipe.head % recipe.heads,
+    )
+    st.markdown("**These heads elsewhere.** With mask, scale and temperature acting on their queries and keys.")
+    with st.container(horizontal=True):
+        for page_ in PAGES:
+            _lead(page_, to_query(config))
+
+
+def _lead(name: str, query: dict[str, str]) -> None:
+    label = f"Open on {name.capitalize()}"
+    try:
+        st.page_link(f"pages/{name}.py", label=label, icon=":material/arrow_forward:", query_params=query)
+    except StreamlitAPIException:  # the page by itself, without the menu that knows the others
+        st.markdown(f"[{label}](/{name}?{urlencode(query)})")
+
+
+def _files(recipe: Recipe) -> None:
+    """The weights, the run and the program, to take away; made when somebody clicks, outside of a run."""
+    _elsewhere(recipe)
+    found = courses.shown(recipe)
+    with st.expander("Downloads", icon=":material/download:"), st.container(horizontal=True):
+        if found.trained:
+            st.download_button(
+                "Weights (.safetensors)",
+                lambda: _weights(found.course),
+                f"{recipe.task}.safetensors",
+                key="weights",
+                on_click="ignore",
+            )
+        st.download_button(
+            "Run (.json)",
+            lambda: _run(found.course),
+            f"{recipe.task}.json",
+            "application/json",
+            key="run",
+            on_click="ignore",
+        )
+        st.download_button(
+            "Program (.py)",
+            lambda: training_program.source(recipe.alone),
+            f"train_{recipe.task}.py",
+            "text/x-python",
+            key="program",
+            on_click="ignore",
+            help="Plain PyTorch that trains the same model from the same seed.",
+        )
+
+
+def _weights(course: Course) -> bytes:
+    return safetensors(dict(course.model().named_parameters()), RECIPES.to_query(course.recipe))
+
+
+def _run(course: Course) -> str:
+    """The settings and what was seen, moment by moment; numbers of heads as lists by layer and head."""
+    moments: list[dict[str, Any]] = [
+        {"step": each.step, "loss": _finite(each.loss), "accuracy": each.accuracy}
+        | {name: each.scores[name].tolist() for name in NUMBERS if each.sound}
+        for each in course.moments
+    ]
+    return json.dumps({"settings": vars(course.recipe), "vocabulary": VOCABULARY, "moments": moments}, indent=1)
+
+
+def _finite(number: float) -> float | None:
+    return number if abs(number) < float("inf") else None
+
+
+def _look(recipe: Recipe) -> object:
+    """None while there is no model to be asked."""
+    found = courses.shown(recipe)
+    return (recipe.alone, id(found.course.parameters)) if found.trained else None
+
+
+ASKED = page.Part("asked", _asked, _look)
+FILES = page.Part(
+    "files", _files, lambda recipe: (recipe.alone, recipe.at, recipe.head, courses.shown(recipe).trained), blocks=3
+)

@@ -1,0 +1,110 @@
+"""Which training the Training page shows of a recipe: one's own, one that ships, one that somebody else asked for, or none."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import NamedTuple
+
+import streamlit as st
+
+from attention.training import shipped
+from attention.training.course import Course
+from attention.training.recipe import LAST, Recipe
+from attention.ui import compute
+from attention.ui.background.line import HEAVY
+from attention.ui.background.trainings import Learning
+from attention.ui.session import page
+from attention.ui.views import background
+from attention.ui.words import plain
+
+STOP = f"What was seen stays. If nobody looks at this page for {Learning.gone:g} seconds, the training ends."
+
+
+class Shown(NamedTuple):
+    """What there is to see of a recipe, and where from: a `task`, a file that `ships`, or the model before its first step."""
+
+    course: Course
+    task: Learning | None = None
+    ships: bool = False
+
+    @property
+    def live(self) -> bool:
+        """Is there more to come?"""
+        return self.task is not None and self.task.open
+
+    @property
+    def trained(self) -> bool:
+        """Is its model known, so that one can ask it?"""
+        return self.course.parameters is not None and not self.live
+
+
+def shown(recipe: Recipe) -> Shown:
+    """What there is of a recipe; a training that goes on notes that this visitor looks."""
+    alone, mine = recipe.alone, page.kept().learning
+    task = mine if mine is not None and mine.settings == alone else None
+    ships = shipped.named(alone)
+    if task is None and not ships:
+        task = HEAVY.find(Learning, alone, lambda found: bool(found.moments) and not found.given_up)
+    if task is not None:
+        task.look(page.visitor())
+        if task.moments:
+            return Shown(task.course, task)
+    if ships and task is None:
+        return Shown(shipped.course(ships), ships=True)
+    return Shown(compute.training.untrained(alone), task)
+
+
+def label(found: Shown) -> str:
+    """Who trained it, in a word or two in a frame, as markdown."""
+    if found.ships:
+        return ":green-badge[trained before: a recording]"
+    if found.task is None:
+        return ":orange-badge[untrained: random weights]"
+    said = {"done": "trained here", "failed": "training failed"}.get(
+        found.task.state, "training" if found.live else "stopped"
+    )
+    return f":{'green' if found.task.state == 'done' else 'blue'}-badge[{said}]"
+
+
+def begin(recipe: Recipe) -> None:
+    """Has it trained, anew where that has failed or was stopped; the film makes way."""
+    kept = page.kept()
+    if kept.learning is not None and kept.learning.settings == recipe.alone and not kept.learning.open:
+        HEAVY.forget(kept.learning)
+    kept.film, kept.learning = None, HEAVY.ask(Learning, recipe.alone, page.visitor())
+    page.change(at=LAST)
+
+
+def going(found: Shown) -> None:
+    """How far a training is, and its buttons."""
+    if (task := found.task) is not None:
+        background.going(task, HEAVY, _going(task, found.course), partial(task.leave, page.visitor()), STOP)
+
+
+def ended(recipe: Recipe, found: Shown) -> None:
+    """How a training ended, where that was before its last step; and the one that goes on elsewhere."""
+    task, mine = found.task, page.kept().learning
+    if task is not None and task.state == "failed":
+        st.error(plain(task.said), icon=":material/error:")
+    elif task is not None and task.state in ("cancelled", "left"):
+        why = f", as nobody looked for {task.gone:g} seconds" if task.state == "left" else ""
+        st.caption(f"Stopped after {task.steps:,} of {recipe.steps:,} steps{why}; what was seen stays.")
+    if mine is not None and mine.open and mine.settings != recipe.alone:
+        mine.look(page.visitor())
+        _elsewhere(mine)
+
+
+def _going(task: Learning, course: Course) -> str:
+    last = course.moments[-1]
+    speed = f", {task.rate:,.0f} steps a second" if task.steps else ""
+    return (
+        f"{task.steps:,} of {task.settings.steps:,} steps{speed}: loss {last.loss:.2f}, accuracy {last.accuracy:.2f}."
+    )
+
+
+def _elsewhere(mine: Learning) -> None:
+    """A training of this visitor whose settings are not those of the page any more."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(f"Your training of {mine.settings.task} with other settings goes on: {100 * mine.share:.0f} %.")
+        st.button("Back to it", key="back", type="tertiary", on_click=page.change, kwargs=vars(mine.settings))
+        st.button("Stop it", key="stop", type="tertiary", on_click=mine.leave, args=(page.visitor(),))

@@ -1,0 +1,108 @@
+"""What small models learn, seed by seed, and what a step costs: `python -m benchmarks.training`.
+
+Ten seeds of each task with its defaults: how many get as far as the page says. And the time of a step against that of the same
+model on torch's own attention, which gives no weights, in turns in one process.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from statistics import median
+from time import perf_counter
+
+import torch
+import torch.nn.functional as F
+
+from attention.training.model import Pairs
+from attention.training.recipe import Recipe
+from attention.training.run import Moment, Run, trained
+from attention.training.tasks import TASKS
+from benchmarks.interleaved import Ratio, environment, ratio, times, verdict
+
+NEARLY_ALL = 0.9  # of the seeds
+DEAREST = 1.15  # times torch's own attention, of a step
+ROUNDS, LEAST = 15, 0.1  # rounds, and seconds that each has at the least
+RIGHT = {"reverse": 0.97, "sort": 0.97, "brackets": 0.94, "majority": 0.97}
+
+
+def best(moment: Moment, name: str, layer: int) -> float:
+    """The most that a head of a layer has of a number."""
+    return float(moment.scores[name][layer].max())
+
+
+def grown(moment: Moment) -> bool:
+    """Has induction been learned, by the two heads that are known for it?"""
+    return moment.accuracy >= 0.9 and best(moment, "previous", 0) > 0.7 and best(moment, "induction", 1) > 0.6
+
+
+def told(moment: Moment, layers: int) -> str:
+    scores = [f"{name} {'/'.join(f'{best(moment, name, at):.2f}' for at in range(layers))}" for name in moment.scores]
+    return f"accuracy {moment.accuracy:.3f}, by layer: {', '.join(scores)}"
+
+
+CASES: dict[str, tuple[dict, Callable[[Moment], bool], bool]] = {  # settings, what is hoped for, of all or nearly all
+    "induction": ({"task": "induction"}, grown, False),
+    "induction, one layer": ({"task": "induction", "layers": 1}, lambda moment: moment.accuracy <= 0.4, True),
+    **{
+        name: ({"task": name}, lambda moment, least=least: moment.accuracy >= least, False)
+        for name, least in RIGHT.items()
+    },
+}
+
+
+def last(settings: dict, seed: int) -> tuple[Recipe, Moment, float]:
+    """The last moment of a training, and how many seconds it took."""
+    task = TASKS[settings["task"]]
+    own = {"layers": task.layers, "steps": task.steps, "positions": task.positions} | settings
+    recipe, start = Recipe(**own, seed=seed), perf_counter()
+    moments = [seen for _, seen in trained(recipe) if seen]
+    return recipe, moments[-1], perf_counter() - start
+
+
+class Plain(Pairs):
+    """The same on torch's own attention."""
+
+    def attended(self, q, k, v):
+        mask = None if self.causal else self.mask
+        context = F.scaled_dot_product_attention(q, k, v, mask, is_causal=self.causal, scale=self.recipe.factor)
+        return context, q[..., :0]
+
+
+def cost(recipe: Recipe) -> Ratio:
+    """What a step costs, in units of the same on torch's own attention."""
+    ours, theirs = Run(recipe), Run(recipe)
+    theirs.model.pairs = Plain(recipe)
+    return ratio(times({"ours": ours.step, "torch": theirs.step}, ROUNDS, LEAST), "ours", "torch")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--only", nargs="*", default=[*CASES, "cost"], help="cases, or cost")
+    given = parser.parse_args()
+    torch.set_num_threads(1)
+    print(f"What small models learn, and what a step costs; {environment()}")
+    missed = False
+    for name in [name for name in CASES if name in given.only]:
+        settings, holds, every = CASES[name]
+        good, spent = 0, list[float]()
+        for seed in range(given.seeds):
+            recipe, moment, seconds = last(settings, seed)
+            good, spent = good + holds(moment), [*spent, seconds]
+            print(f"      {name}, seed {seed}: {told(moment, recipe.layers)}, {seconds:.1f} s", flush=True)
+        enough = good == given.seeds if every else good >= NEARLY_ALL * given.seeds
+        missed |= not enough
+        print(
+            f"{'ok' if enough else 'MISSED':6}{name}: {good} of {given.seeds}, {median(spent):.1f} s each", flush=True
+        )
+    for name in TASKS if "cost" in given.only else ():
+        found = cost(Recipe(task=name, layers=TASKS[name].layers, positions=TASKS[name].positions))
+        missed |= found.median > DEAREST
+        print(verdict(f"a step of {name} against torch's own attention", found, DEAREST), flush=True)
+    sys.exit(missed)
+
+
+if __name__ == "__main__":
+    main()

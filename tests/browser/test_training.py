@@ -1,0 +1,42 @@
+"""The Training page in a browser: a film that plays by itself, a training that one begins and stops, what one asks the model."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import expect
+
+from tests.browser.conftest import GRID
+
+SMALL = "task=reverse&d_model=16&heads=2&seed=5"
+
+
+def test_the_film_plays_to_its_end_and_the_slider_leads_back(visit):
+    tab = visit("training")
+    grid = tab.page.locator(GRID)
+    expect(grid.locator("figcaption")).to_have_count(8)
+    expect(tab.page.get_by_text("After 1,000 steps: 99 % right")).to_be_visible()
+    expect(grid.locator("figcaption").nth(6)).to_have_text(re.compile(r"Head 1\.2\s*induction"))
+    expect(tab.page.get_by_role("button", name="Play")).to_be_visible()
+    assert tab.link == {}
+    slider = tab.page.locator(".st-key-moment input[type=range]")
+    slider.focus()
+    tab.page.keyboard.press("ArrowLeft")
+    expect(tab.page.get_by_text("After 1,000 steps")).to_have_count(0)
+    expect(tab.page.get_by_text(re.compile("After [0-9]+ steps"))).to_be_visible()
+    assert tab.link.keys() == {"at"}
+
+
+def test_a_training_is_begun_and_stopped_and_its_model_asked(visit):
+    tab = visit(f"training?{SMALL}&steps=3000")
+    tab.page.get_by_role("button", name="Train: 3,000 steps").click()
+    expect(tab.page.get_by_text(re.compile("[0-9]+ of 3,000 steps, [0-9]+ steps a second"))).to_be_visible()
+    tab.page.get_by_role("button", name="Cancel").click()
+    expect(tab.page.get_by_text(re.compile("Stopped after [0-9,]+ of 3,000 steps"))).to_be_visible()
+    expect(tab.page.get_by_text("Switch heads off.")).to_be_visible()
+    tab.page.get_by_role("button", name="0.1", exact=True).click()
+    expect(tab.page.get_by_text("Accuracy", exact=True)).to_be_visible()
+    asked = tab.page.get_by_role("textbox", name="Tokens, with spaces between them")
+    asked.fill("a b c ->")
+    asked.press("Enter")
+    expect(tab.page.get_by_text("Next, after “→”:")).to_be_visible()

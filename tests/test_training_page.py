@@ -1,0 +1,278 @@
+"""The Training page, driven: the film that ships, a training that is begun, paused, stopped, shared, and asked."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from urllib.parse import parse_qsl
+
+import pytest
+import torch
+from streamlit.testing.v1 import AppTest
+
+from attention import Config, trace
+from attention.codec import from_query
+from attention.settings import EDITION
+from attention.training import shipped
+from attention.training.head_scores import weights
+from attention.training.recipe import RECIPES, Recipe
+from attention.training.tasks import TASKS
+from attention.ui import compute
+from attention.ui.background import trainings
+from attention.ui.background.line import HEAVY
+from attention.ui.background.trainings import Learning
+from attention.ui.controls.recipe import RECIPE
+from attention.ui.session.state import KEY
+from attention.ui.views import training, training_after
+from tests.test_line import ME, YOU, a_line
+from tests.test_pages import ROOT, SECONDS
+
+PAGE = ROOT / "pages" / "training.py"
+SMALL = {"task": "reverse", "d_model": "16", "heads": "2", "steps": "40"}
+
+
+@pytest.fixture(autouse=True)
+def _nobody_else() -> Iterator[None]:
+    """No training of one test is seen by another."""
+    yield
+    for task in [task for task in HEAVY.tasks if isinstance(task, Learning)]:
+        for visitor in [*task.looks]:
+            task.leave(visitor)
+        HEAVY.forget(task)
+
+
+def run(query: dict[str, str]) -> AppTest:
+    test = AppTest.from_file(str(PAGE), default_timeout=SECONDS)
+    test.query_params.update(query)
+    return test.run()
+
+
+def said(test: AppTest) -> str:
+    return "\n".join(each.value for each in [*test.markdown, *test.caption, *test.warning, *test.error]).replace(
+        "\\", ""
+    )
+
+
+def link(test: AppTest) -> dict[str, str]:
+    found = dict(test.query_params)
+    return {name: value if isinstance(value, str) else value[-1] for name, value in found.items()}
+
+
+def until(holds: Callable[[], bool]) -> None:
+    """Waits for what goes on in the background."""
+    last = time.monotonic() + SECONDS
+    while not holds() and time.monotonic() < last:
+        time.sleep(0.01)
+    assert holds()
+
+
+def learning(test: AppTest) -> Learning:
+    return test.session_state[KEY].kept.learning
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_what_ships_is_played_from_untrained_to_trained(task):
+    test = run({"task": task} if task != "induction" else {})
+    assert not test.exception and not test.warning
+    assert "trained before: a recording" in said(test) and "After **0** steps" in said(test)
+    for _ in range(20):
+        test.run()
+    last = shipped.course(task).moments[-1]
+    assert f"After **{last.step:,}** steps: {100 * last.accuracy:.0f} % right" in said(test)
+    assert test.button(key="play").label == "Play"
+
+
+def test_a_film_rests_where_one_stops_it_and_the_link_says_where():
+    test = run({})
+    test.run()
+    test.run()
+    shown = next(line for line in said(test).splitlines() if line.startswith("After"))
+    test.button(key="play").click().run()
+    assert shown in said(test)
+    at = int(link(test)["at"])
+    assert at in shipped.course("induction").frames and f"After **{at}** steps" in shown
+    test.select_slider(key=training.STEP).set_value(1000).run()
+    assert "After **1,000** steps" in said(test) and not link(test)
+    assert "From “s” at place 39 it looks at “p” at place 20; what comes next is “p”." in said(test)
+    test.button(key="play").click().run()
+    assert "After **0** steps" in said(test)
+
+
+def test_a_link_with_a_step_shows_it_and_does_not_play():
+    steps = shipped.steps("sort")
+    test = run({"task": "sort", "at": str(steps[4] + 1)})
+    assert f"After **{steps[4]:,}** steps" in said(test)
+    assert test.select_slider(key=training.STEP).value == steps[4]
+
+
+def test_other_settings_are_untrained_until_somebody_trains_them():
+    test = run(SMALL)
+    assert "untrained: random weights" in said(test) and "After **0** steps" in said(test)
+    assert not test.text_input and test.button(key="train").label == "Train: 40 steps"
+    test.button(key="train").click().run()
+    task = learning(test)
+    until(lambda: task.state == "done")
+    test.run()
+    assert "After **40** steps" in said(test) and "trained here" in said(test)
+    assert [moment.step for moment in task.moments] == list(range(41))
+    assert not [each for each in test.button if each.key == "train"], "it would be the same again"
+    again = run(SMALL)
+    assert "After **40** steps" in said(again), "whoever comes later sees it too"
+
+
+def test_a_training_is_paused_goes_on_and_is_stopped(monkeypatch):
+    """The training's own thread is the test's: it takes a step where the test says so."""
+    steps, ask = list[int](), Learning.stop
+
+    def stop(self: Learning) -> bool:
+        if self.steps == 10 and not steps:
+            steps.append(10)
+            self.pause(next(iter(self.looks)))
+        return ask(self)
+
+    monkeypatch.setattr(Learning, "stop", stop)
+    test = run(SMALL | {"seed": "1"})
+    test.button(key="train").click().run()
+    task = learning(test)
+    until(lambda: task not in HEAVY.busy and task.steps == 10)
+    test.run()
+    assert test.get("progress")[0].proto.text.startswith("Paused. 10 of 40 steps")
+    assert task.moments[-1].step == 10 and task.parameters is not None
+    test.button(key="continue").click().run()
+    until(lambda: task.steps == 40)
+    whole = [moment.loss for moment in task.moments]
+    straight = [seen.loss for _, seen in trainings.trained(task.settings) if seen]
+    assert whole == straight, "a pause changes nothing"
+
+
+def test_a_training_that_is_stopped_keeps_what_was_seen():
+    line, _, begun = a_line()
+    task = line.ask(Learning, Recipe(task="reverse", layers=1, steps=40, d_model=16, heads=2), ME)
+    ask = task.stop
+
+    def stop() -> bool:
+        if task.steps == 6:
+            task.leave(ME)
+        return ask()
+
+    task.stop = stop  # type: ignore[method-assign]
+    begun.pop()()
+    assert task.state == "cancelled" and [moment.step for moment in task.moments] == [*range(7)]
+    assert task.parameters is not None
+
+
+def test_visitors_with_equal_settings_share_one_and_each_has_one():
+    line, clock, _ = a_line()
+    first = line.ask(Learning, Recipe(seed=1), ME)
+    assert line.ask(Learning, Recipe(seed=1), YOU) is first
+    other = line.ask(Learning, Recipe(seed=2), ME)
+    assert first.open and set(first.looks) == {YOU} and other.open
+    clock.move(Learning.gone + 1)
+    line.tidy()
+    assert {first.state, other.state} == {"left"}, "all are gone"
+
+
+def test_a_loss_that_is_no_number_is_said_and_the_curve_stays(monkeypatch):
+    line, _, begun = a_line()
+    task = line.ask(Learning, Recipe(task="reverse", layers=1, steps=40, d_model=16, heads=2), ME)
+    seen = trainings.trained
+
+    def broken(recipe):
+        for run, moment in seen(recipe):
+            if run.done == 5:
+                run.optimizer.values.fill_(torch.nan)
+            yield run, moment
+
+    monkeypatch.setattr(trainings, "trained", broken)
+    task.__post_init__()
+    begun.pop()()
+    assert task.state == "failed" and task.said.startswith("The loss is no number any more, after 6 steps")
+    assert [moment.step for moment in task.moments] == [*range(7)]
+
+
+def test_another_setting_says_that_ones_training_goes_on(monkeypatch):
+    monkeypatch.setattr(HEAVY, "take", lambda: None)
+    test = run(SMALL | {"seed": "2"})
+    test.button(key="train").click().run()
+    test.number_input(key="train_seed").set_value(3).run()
+    assert "Your training of reverse with other settings goes on: 0 %." in said(test)
+    test.button(key="back").click().run()
+    assert link(test)["seed"] == "2"
+    test.button(key="cancel").click().run()
+    assert "Stopped after 0 of 40 steps" in said(test)
+    assert test.button(key="train").label == "Train again"
+
+
+def test_a_head_that_is_switched_off_is_missed():
+    test = run({"at": "1000"})
+    whole = test.metric[0].value
+    assert whole == "99.3%"
+    test.pills(key=training_after.OFF).set_value(["0.1"]).run()
+    course = shipped.course("induction")
+    assert test.metric[0].value == f"{compute.training.without(course, ((0, 1),))[1]:.1%}" != whole
+    assert float(test.metric[0].value.rstrip("%")) < 90
+
+
+def test_one_asks_it_about_a_sequence_of_ones_own():
+    test = run({"at": "1000"})
+    key = f"{training_after.TYPED} induction"
+    test.text_input(key=key).set_value("k w u d o t r i z k w u d").run()
+    assert not test.exception and "Next, after “d”: **o**" in said(test)
+    test.text_input(key=key).set_value("k **w** <img> k").run()
+    assert "It knows no **w**, <img>" in said(test) and not test.exception
+    test.text_input(key=key).set_value("a").run()
+    assert "Two tokens or more are needed." in said(test)
+    test.text_input(key=key).set_value("a b " * 90).run()
+    assert not test.exception
+
+
+def test_its_heads_can_be_looked_at_on_other_pages():
+    test = run({"head": "6", "at": "200"})
+    leads = [text.value for text in test.markdown if text.value.startswith("[Open on")]
+    assert len(leads) == 4
+    query = dict(parse_qsl(leads[0].partition("?")[2].rstrip(")")))
+    config, notes = from_query(query)
+    step = shipped.course("induction").shown(200).step
+    assert notes == [] and (config.source, config.layer, config.head) == ("trained:induction", 1, 2)
+    assert config.training_step == step
+    heads = AppTest.from_file(str(ROOT / "pages" / "heads.py"), default_timeout=SECONDS)
+    heads.query_params.update(query)
+    heads.run()
+    assert not heads.exception and f"after {step} steps" in said(heads)
+    assert "trained in this app" in said(heads)
+    heads.select_slider(key="training_step").set_value(0).run()
+    assert not heads.exception and "after 0 steps" in said(heads)
+
+
+def test_heads_elsewhere_are_those_of_the_training():
+    course = shipped.course("sort")
+    for step in (0, 1500):
+        config = Config.of("trained:sort", training_step=step)
+        moment = course.shown(step)
+        torch.testing.assert_close(trace(config).weights, weights(course.recipe, moment.q, moment.k)[0])
+    cool = Config.of("trained:sort", temperature=0.5)
+    assert float(trace(cool).weights.amax(-1).mean()) > float(trace(config).weights.amax(-1).mean())
+
+
+def test_what_is_downloaded_is_what_was_trained():
+    course = shipped.course("brackets")
+    about = json.loads(training_after._run(course))
+    assert about["settings"] == json.loads(json.dumps(vars(course.recipe)))
+    assert about["moments"][-1]["accuracy"] == pytest.approx(course.moments[-1].accuracy)
+    assert len(training_after._weights(course)) > 4 * len(course.parameters)
+
+
+def test_what_a_link_cannot_mean_is_said():
+    test = run({"heads": "5", "task": "sortt", "layers": "9"})
+    assert not test.exception
+    for words in ("Did you mean 'sort'?", "layers=9 is not a whole number between 1 and 3", "multiple of heads=5"):
+        assert words in said(test), words
+    assert EDITION not in test.query_params
+
+
+def test_every_knob_of_what_is_trained_has_its_widget():
+    trained = {name for name, knob in RECIPES.knobs.items() if knob.about == "tensors"}
+    assert trained == RECIPE.names
+    held = run({}).session_state
+    assert all(f"train_{name}" in held for name in trained)
