@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from concurrent.futures import TimeoutError as NotYet
 from dataclasses import dataclass, field
@@ -28,9 +28,9 @@ from attention.maps.estimate import THREADS, Estimate, estimate, measured_rate
 from attention.maps.exact import HeadMaps, each_head, joined
 from attention.maps.jobs import Cancelled
 from attention.maps.zoom import preview
-from attention.sources.generated import queries_and_keys
 from attention.ui.background.line import Line
 from attention.ui.background.task import Task
+from attention.ui.background.vectors import Vectors
 
 MODEST = 15  # niceness of the threads that compute blocks
 T = TypeVar("T")
@@ -50,7 +50,7 @@ class Drawing(Task):
     settings: Config
     side: int = field(kw_only=True)
     estimate: Estimate = field(kw_only=True)
-    tensors: Work[tuple[Tensor, Tensor]] = field(kw_only=True)
+    vectors: Vectors = field(kw_only=True)
     preview: Work[HeadMaps] = field(kw_only=True)
     lane: Lane = field(kw_only=True)
     blocks: Callable[[], Executor] = field(kw_only=True)
@@ -66,17 +66,32 @@ class Drawing(Task):
 
     def _draw(self) -> None:
         try:
-            query, key = self.tensors.result()
             self.preview.exception()  # the wait for what somebody looks for at this moment: all threads are its own
             if self.stop():
                 return
             self.in_earnest()
-            watched = {"executor": self.blocks(), "progress": self.progress, "cancelled": self.stop}
-            options = {"side": self.side, "begun": len(self.heads), **asked(self.settings)}
-            for head in each_head(query, key, **options, **watched):
-                self.heads.append(head)
+            while len(self.heads) < self.settings.heads:
+                self._group(*self.vectors.of(len(self.heads)))
         except Cancelled:
             self.progress(len(self.heads) / self.settings.heads)
+
+    def _group(self, group: range, query: Tensor, key: Tensor) -> None:
+        """Draws what is missing of some heads."""
+        heads = self.settings.heads
+
+        def progress(share: float) -> None:
+            self.progress((group.start + share * len(group)) / heads)
+
+        watched = {"executor": self.blocks(), "progress": progress, "cancelled": self.stop}
+        options = {"side": self.side, "held": group, "of": heads, "begun": len(self.heads) - group.start}
+        for head in each_head(query, key, **options, **watched, **asked(self.settings)):
+            self.heads.append(head)
+
+    def grouped(self) -> Iterator[tuple[HeadMaps, Tensor, Tensor]]:
+        """The finished maps with the queries and keys that they were made of, some heads at a time."""
+        for group in self.vectors.groups:
+            _, query, key = self.vectors.of(group.start)
+            yield joined(self.heads[group.start : group.stop]), query, key
 
     @property
     def guess(self) -> float:
@@ -93,12 +108,11 @@ class Drawing(Task):
         """Bytes at the peak while there is more to come; then those of what is finished, and of queries and keys."""
         if self.open:
             return self.estimate.bytes
-        held = self.tensors.result() if self.tensors.done() and not self.tensors.exception() else ()
         maps = [part for head in self.heads for part in vars(head).values() if isinstance(part, Tensor)]
-        return sum(part.nbytes for part in (*held, *maps))
+        return self.vectors.bytes + sum(part.nbytes for part in maps)
 
     def looked_at(self, work: Work[T], visitor: str) -> T:
-        """What comes first, its tensors or its preview, which a visitor waits for."""
+        """What comes first, which a visitor waits for: its preview."""
         while True:
             try:
                 return work.result(self.gone / 4)
@@ -139,11 +153,10 @@ class Studio:
 
     def _begun(self, config: Config, side: int, visitor: str) -> Drawing:
         guess = estimate(config.tokens, config.heads, config.d_model, config.rule, config.span, measured_rate())
-        tensors, sketch = self.previews.promise(), self.previews.promise()
         first = {
             "estimate": guess,
-            "tensors": tensors,
-            "preview": sketch,
+            "vectors": Vectors(config, self.sketchers),
+            "preview": self.previews.promise(),
             "lane": self.lane,
             "blocks": lambda: self.blocks,
         }
@@ -153,20 +166,19 @@ class Studio:
         return found
 
     def _sketch(self, drawing: Drawing) -> None:
-        for future, make in ((drawing.tensors, self._tensors), (drawing.preview, self._preview)):
-            try:
-                future.set_result(make(drawing))
-            except Exception as error:  # whoever waits for it gets it
-                future.set_exception(error)
-
-    def _tensors(self, drawing: Drawing) -> tuple[Tensor, Tensor]:
-        if drawing.given_up:
-            raise Cancelled("Nobody waits for this picture any more.")
-        return queries_and_keys(drawing.settings, self.sketchers)
+        try:
+            drawing.preview.set_result(self._preview(drawing))
+        except Exception as error:  # whoever waits for it gets it
+            drawing.preview.set_exception(error)
 
     def _preview(self, drawing: Drawing) -> HeadMaps:
-        query, key = drawing.tensors.result()
-        return preview(query, key, executor=self.sketchers, side=drawing.side, **asked(drawing.settings))
+        found, options = [], {"side": drawing.side, "of": drawing.settings.heads, **asked(drawing.settings)}
+        for group in drawing.vectors.groups:
+            if drawing.given_up:
+                raise Cancelled("Nobody waits for this picture any more.")
+            _, query, key = drawing.vectors.of(group.start)
+            found.append(preview(query, key, executor=self.sketchers, held=group, **options))
+        return joined(found)
 
 
 def asked(config: Config) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from attention.components.heads_grid import heads_grid
 from attention.components.large_head import large_head
 from attention.config import SHOWN, Config
 from attention.machine.threads import one_thread
-from attention.maps.exact import split
+from attention.maps.exact import joined, split
 from attention.steps import program
 from attention.tables import rows as tables
 from attention.ui import compute, proof
@@ -198,14 +198,13 @@ def _large(config: Config, drawing: Drawing) -> None:
 def _take_away(config: Config, drawing: Drawing) -> None:
     what = "the call that computes exactly the squares of all heads"
     parts.code(what, lambda: program.long_source(config, drawing.side))
-    found = drawing.maps
-    if found is None:
+    if drawing.state != "done":
         st.empty()  # in the place of another drawing's
         return
     with st.expander("Downloads", icon=":material/download:"):
         st.download_button(
             "Maps of every head and the numbers of every query (.npz)",
-            lambda: tables.maps_npz(config, found),
+            lambda: tables.maps_npz(config, joined(drawing.heads)),
             "maps.npz",
             on_click="ignore",
             key="npz",
