@@ -2,7 +2,7 @@
 
 From the ground up, where each may import what stands before it:
 
-    words limits           a stranger's text as text; what the owner of a host lets visitors measure
+    words limits budget    a stranger's text as text; what the owner of a host lets visitors do; the memory of all of it
     background             tasks that take longer than a picture: maps of long sequences, sweeps of timings
     compute                calls into the core whose results are kept, a file a page
     controls               the sidebars, and the widget of a knob

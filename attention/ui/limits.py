@@ -2,6 +2,7 @@
 
     ATTENTION_MEASURE=off            switches measuring off (on unless set)
     ATTENTION_MEASURE_SECONDS=20     the longest time budget of a sweep (120 unless set)
+    ATTENTION_MEMORY=690             megabytes that the server may use (unless set, what its control group or machine has)
 
 What can't be understood switches measuring off and says so, on the page and in the log of the server: an owner who sets
 a bound wants one.
@@ -15,17 +16,19 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from attention.config import short
+from attention.machine.budget import allowed
 from attention.timing.sweep import SWEEPS, Sweep
 
 ON = ("", "on", "1", "yes", "true", "enabled")
 OFF = ("off", "0", "no", "false", "disabled", "none", "never")
 LONGEST = 120.0  # seconds that a sweep may take, unless the owner says otherwise
+SMALLEST = 600  # megabytes: the libraries take most of them
 LEAST = 2.0  # seconds that an owner may allow: a slider needs a range
 
 
 @dataclass(frozen=True)
 class Limits:
-    """May visitors measure, and for how many seconds at the most; `problem`: what the owner said and can't be."""
+    """May visitors measure, and for how many seconds at the most; `problem`: what the owner said and can't be"""
 
     measure: bool = True
     seconds: float = LONGEST
@@ -52,6 +55,17 @@ def limits() -> Limits:
             "like 20."
         )
     return Limits(seconds=longest)
+
+
+def memory() -> int:
+    """Bytes that the server may use. Raises ValueError for what is no size."""
+    text = os.environ.get("ATTENTION_MEMORY", "").strip()
+    megabytes = _number(text.casefold().removesuffix("mb")) if text else None
+    if text and (megabytes is None or not SMALLEST <= megabytes <= 1e7):
+        raise ValueError(
+            f"ATTENTION_MEMORY={short(text)} is not a number of megabytes of at least {SMALLEST}, like 690."
+        )
+    return min(allowed(), int(megabytes * 10**6)) if megabytes else allowed()
 
 
 def bounded(sweep: Sweep) -> tuple[Sweep, list[str]]:

@@ -20,7 +20,7 @@ from typing import Any, ClassVar, TypeVar
 
 from torch import Tensor
 
-from attention.config import Config
+from attention.config import Config, fitted
 from attention.machine.lanes import Lane, Work
 from attention.machine.threads import one_thread
 from attention.maps import cluster
@@ -31,6 +31,7 @@ from attention.maps.zoom import preview
 from attention.ui.background.line import Line
 from attention.ui.background.task import Task
 from attention.ui.background.vectors import Vectors
+from attention.ui.budget import BUDGET, EXPIRY
 
 MODEST = 15  # niceness of the threads that compute blocks
 T = TypeVar("T")
@@ -57,8 +58,8 @@ class Drawing(Task):
     heads: list[HeadMaps] = field(default_factory=list, init=False)
 
     kind: ClassVar[str] = "map"
-    kept: ClassVar[int] = 3  # of at most 300 MB each
-    expiry: ClassVar[float] = 900.0
+    kept: ClassVar[int] = 3
+    expiry: ClassVar[float] = EXPIRY
 
     def run(self) -> None:
         """Draws the heads that are missing, in a thread of a lane: there it may wait for its blocks and for nothing above."""
@@ -147,12 +148,26 @@ class Studio:
         """
         return self.line.ask(Drawing, config, visitor, lambda: self._begun(config, side, visitor))
 
+    def refusal(self, config: Config) -> tuple[str, Config] | None:
+        """Why there is no room for a picture on this host, and the longest that there is room for; None where it fits."""
+        needed = guessed(config).bytes
+        if needed <= BUDGET.most:
+            return None
+        smaller = config
+        while guessed(smaller).bytes > BUDGET.most and smaller.tokens > 2:
+            smaller = Config(**fitted(vars(smaller) | {"tokens": smaller.tokens // 2}))
+        return (
+            f"This picture needs {needed / 2**20:,.0f} MiB of memory at once; this host has {BUDGET.most / 2**20:,.0f} for all.",
+            smaller,
+        )
+
     def find(self, config: Config) -> Drawing | None:
         """The drawing of a config as it is, for somebody who has turned away from it."""
         return self.line.find(Drawing, config)
 
     def _begun(self, config: Config, side: int, visitor: str) -> Drawing:
-        guess = estimate(config.tokens, config.heads, config.d_model, config.rule, config.span, measured_rate())
+        guess = guessed(config)
+        BUDGET.room(guess.bytes)
         first = {
             "estimate": guess,
             "vectors": Vectors(config, self.sketchers),
@@ -179,6 +194,11 @@ class Studio:
             _, query, key = drawing.vectors.of(group.start)
             found.append(preview(query, key, executor=self.sketchers, held=group, **options))
         return joined(found)
+
+
+def guessed(config: Config) -> Estimate:
+    """What the drawing of a config takes."""
+    return estimate(config.tokens, config.heads, config.d_model, config.rule, config.span, measured_rate())
 
 
 def asked(config: Config) -> dict[str, Any]:

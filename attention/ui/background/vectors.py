@@ -10,12 +10,13 @@ from threading import Lock
 from torch import Tensor
 
 from attention.config import Config
+from attention.maps.estimate import FLOAT, ROOM
 from attention.sources.generated import queries_and_keys
 
-ROOM = 2**26  # bytes of the queries and keys that are held at once; those of a head, where these take more
-FLOAT = 4  # bytes
 Pair = tuple[Tensor, Tensor]
 _turn = Lock()  # the tokens that they are made of are larger still: one at a time
+_holding: list[Vectors] = []  # those that were last asked, in this order
+HOLD = 2  # of these may hold on to what they have: one that is drawn, and one that is looked at
 
 
 @dataclass(eq=False)
@@ -41,7 +42,15 @@ class Vectors:
             if self.last is None or self.last[0] != group:
                 self.last = None  # before the next ones take their room
                 self.last = group, queries_and_keys(self.config, self.executor, group)
+            self._hold()
             return group, *self.last[1]
+
+    def _hold(self) -> None:
+        """Those that were asked longest ago let go, and make theirs again when they are asked."""
+        _holding[:] = [*(other for other in _holding if other is not self), self]
+        for other in _holding[:-HOLD]:
+            other.last = None
+        del _holding[:-HOLD]
 
     @property
     def bytes(self) -> int:

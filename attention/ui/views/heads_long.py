@@ -34,6 +34,9 @@ WIDTHS = {"key": 64, "token": 84, "weight": 102}
 
 def view(config: Config) -> None:
     """The page of a config that is too long for a trace; what one waits for first: the squares, or the zoom."""
+    if refused := compute.long.STUDIO.refusal(config):
+        _too_large(*refused)
+        return
     drawing = drawn(config)
     exact = config.head < len(drawing.heads)
     above, proven = st.container(), st.container()
@@ -60,6 +63,13 @@ def view(config: Config) -> None:
         st.rerun()
 
 
+def _too_large(why: str, smaller: Config) -> None:
+    """In the place of a picture for which this host has no room."""
+    st.warning(f"{why} Fewer tokens, heads or channels need less.", icon=":material/memory:")
+    change = {name: value for name, value in vars(smaller).items() if name in ("tokens", "d_model")}
+    st.button(f"Draw {smaller.tokens:,} tokens", on_click=page.change, kwargs=change, key="smaller", type="primary")
+
+
 def _every_head(config: Config, drawing: Drawing) -> None:
     """Two blocks, one of them empty: beside a timer, a browser keeps what nothing replaces."""
     drawing = drawn(config)  # on a busy machine it may have been given up meanwhile, as if nobody looked
@@ -71,6 +81,12 @@ def _every_head(config: Config, drawing: Drawing) -> None:
         with st.container():
             _ended(drawing)
             _squares(config, drawing)
+
+
+def begin(config: Config) -> None:
+    """Begins the drawing of a config for which there is room."""
+    if not compute.long.STUDIO.refusal(config):
+        drawn(config)
 
 
 def drawn(config: Config) -> Drawing:
