@@ -18,6 +18,7 @@ PREFIX = "ATTENTION_"
 ON = ("on", "1", "yes", "true", "enabled")
 OFF = ("off", "0", "no", "false", "disabled", "none", "never")
 LEAST, LONGEST = 2.0, 7200.0  # seconds of a sweep that an owner may allow: a slider needs a range
+SMALLEST = 600.0  # MB: the libraries take most of them
 SHOWN = 80  # characters of a wrong value that are repeated
 ORIGIN = re.compile(r"https?://[a-z0-9.-]+(:\d{1,5})?")
 SITES = re.compile(r"https?://(\*\.)?[a-z0-9.-]+(:(\d{1,5}|\*))?")  # as a policy has them: any port, all below a name
@@ -39,6 +40,7 @@ class Settings:
     origins: tuple[str, ...] = ()  # of pages that may connect, beside its own
     originless: bool = True  # may programs connect that name no origin?
     uploads: float = 64.0  # MB that the files of one visitor may have together
+    memory: float = 0.0  # MB that the server may use; 0: what its control group or the machine has
     metrics: bool = False  # may anybody read Streamlit's counters?
     dask: str = ""  # the scheduler of a cluster that draws long maps
 
@@ -121,6 +123,7 @@ READ: dict[str, tuple[Callable[[str], Any], str]] = {
     "origins": (names(ORIGIN), "origins, like https://school.example"),
     "originless": (switch, "on or off"),
     "uploads": (megabytes, "off or a number of MB up to 10,000, like 64"),
+    "memory": (number(SMALLEST, 10_000_000, "mb"), f"a number of MB of at least {SMALLEST:g}, like 690"),
     "metrics": (switch, "on or off"),
     "dask": (address, "the address of a scheduler, like tcp://host:8786"),
 }

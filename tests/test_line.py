@@ -319,7 +319,7 @@ def test_kinds_wait_for_each_other_and_each_keeps_its_own_that_have_ended():
 def test_a_map_and_a_sweep_stand_in_one_line():
     assert compute.long.STUDIO.line is DESK.line is HEAVY and HEAVY.at_once == 1
     assert {kind.kind: (kind.kept, kind.expiry) for kind in (Drawing, Measuring)} == {
-        "map": (3, 900.0),
+        "map": (3, 240.0),
         "sweep": (16, 3600.0),
     }
 

@@ -9,6 +9,7 @@ there and zero elsewhere.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -19,7 +20,7 @@ from torch import Tensor
 
 from attention.maps import zoom
 from attention.maps.blocks import choices
-from attention.maps.exact import HeadMaps, key_of, precision, split
+from attention.maps.exact import HeadMaps, precision, split, vectors
 from attention.scores import HIDDEN, POSITIONS, capped, sinusoidal
 from attention.trace import Trace, position_bias
 
@@ -87,6 +88,12 @@ def parity(trace: Trace) -> Parity:
             rows=many,
             rounding=rounding(trace.q[:, rows], trace.k, trace.scale, config.softcap),
         )
+
+
+def worst(found: Sequence[Parity]) -> Parity:
+    """One comparison for several of some heads each, of the same rows: the greatest of each difference."""
+    numbers = zip(*(vars(one).values() for one in found), strict=True)
+    return Parity(*(None if None in each else max(each) for each in numbers))  # pyright: ignore[reportArgumentType]
 
 
 def _sums_alone(trace: Trace) -> Parity:
@@ -179,7 +186,8 @@ def _compared(
     """Greatest differences of weights, outputs and sums of some rows of one head."""
     n, dtype, scoring = maps.tokens, precision(query), maps.scoring
     weights = torch.cat([zoom.row(maps, query, key, at) for at in rows.tolist()])
-    q, k = query[maps.first, rows].to(dtype)[None], key_of(maps.first, query, key).to(dtype)[None]
+    q, k = vectors(maps, maps.first, query, key)
+    q, k = q[rows].to(dtype)[None], k.to(dtype)[None]
     keys = torch.cat([evenly(n, KEYS).to(rows.device), weights.argmax(-1)])
     mask, sines = _mask(maps, rows, q), sinusoidal(n, CHANNELS).to(k)
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cache, partial, update_wrapper
 from threading import RLock
+from time import monotonic
 from typing import Any, Generic, ParamSpec, TypeVar
 
 import numpy as np
@@ -23,10 +24,11 @@ FULL = 7 / 8  # of the bytes that are left when room is made: not for every resu
 
 @dataclass(eq=False)
 class Entry:
-    """Work of a key, when it was last asked for, and, once it is done, the bytes of each piece of memory of its result."""
+    """Work of a key, when it was last asked for, by count and by the clock, and the bytes of each piece of its result."""
 
     work: Work
     asked: int
+    when: float
     pieces: dict[int, int] = field(default_factory=dict)
 
 
@@ -37,8 +39,8 @@ class Kept:
     that several results have in common counts once. A result belongs to everybody: nobody may change it.
     """
 
-    def __init__(self, most: int) -> None:
-        self.most, self.bytes, self.asked, self.lock = most, 0, 0, RLock()
+    def __init__(self, most: int, clock: Callable[[], float] = monotonic) -> None:
+        self.most, self.bytes, self.asked, self.lock, self.clock = most, 0, 0, RLock(), clock
         self.entries: dict[Hashable, Entry] = {}
         self.users: dict[int, int] = {}  # how many results have a piece of memory
 
@@ -48,9 +50,9 @@ class Kept:
             self.asked = asked = self.asked + 1
             found = self.entries.get(key)
             if found is not None:
-                found.asked = asked
+                found.asked, found.when = asked, self.clock()
                 return found.work
-            found = self.entries[key] = Entry(begin(), asked)
+            found = self.entries[key] = Entry(begin(), asked, self.clock())
         told = [found]  # given away: work that held on to its entry would be freed by the next collection only
         found.work.add_done_callback(lambda _: self._done(key, told.pop()))
         return found.work
@@ -65,6 +67,17 @@ class Kept:
             for key in list(self.entries):
                 self._drop(key)
 
+    def forget(self, before: float) -> None:
+        """Drops what nobody has asked for since this time of the clock."""
+        with self.lock:
+            for key in [key for key, entry in self.entries.items() if entry.pieces and entry.when < before]:
+                self._drop(key)
+
+    def give_back(self, size: int) -> None:
+        """Drops about so many bytes, of what was asked for longest ago."""
+        with self.lock:
+            self._make_room(self.bytes - size)
+
     def _done(self, key: Hashable, entry: Entry) -> None:
         failed = entry.work.cancelled() or entry.work.exception() is not None
         found = {} if failed else dict(pieces(entry.work.result()))
@@ -76,7 +89,7 @@ class Kept:
                 return
             self._count(entry, found)
             if self.bytes > self.most:
-                self._make_room()
+                self._make_room(FULL * self.most)
 
     def _count(self, entry: Entry, found: dict[int, int]) -> None:
         entry.pieces = {id(entry): OWN, **found}
@@ -84,10 +97,10 @@ class Kept:
             self.users[piece] = self.users.get(piece, 0) + 1
             self.bytes += size if self.users[piece] == 1 else 0
 
-    def _make_room(self) -> None:
+    def _make_room(self, most: float) -> None:
         done = [key for key, entry in self.entries.items() if entry.pieces]
         for key in sorted(done, key=lambda key: self.entries[key].asked)[:-1]:
-            if self.bytes <= FULL * self.most:
+            if self.bytes <= most:
                 return
             self._drop(key)
 

@@ -35,6 +35,18 @@ def room(shape: tuple[int, ...], like: Tensor) -> Tensor:
         return _tensor(_kept(size), size).view(like.dtype).view(shape)
 
 
+def give_back() -> None:
+    """Lets go of what nobody uses at the moment."""
+    with _lock:
+        _pieces[:] = [_pieces[at] for at in range(len(_pieces)) if _uses(_pieces, at) != UNUSED]
+
+
+def waiting() -> int:
+    """Bytes that nobody uses at the moment."""
+    with _lock:
+        return sum(len(_pieces[at]) for at in range(len(_pieces)) if _uses(_pieces, at) == UNUSED)
+
+
 def _kept(size: int) -> mmap.mmap:
     """A piece that nobody uses any more and that is not twice too large, or a fresh one."""
     waiting = [_pieces[at] for at in range(len(_pieces)) if _uses(_pieces, at) == UNUSED]

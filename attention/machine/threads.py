@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from pathlib import Path
 from threading import Barrier
 from typing import TypeVar
 
@@ -13,6 +15,16 @@ from torch.utils._python_dispatch import _get_current_dispatch_mode
 
 T = TypeVar("T")
 POOLS: set[str] = set()  # names of all pools: their threads are called so, with a number
+QUOTA = Path("/sys/fs/cgroup/cpu.max")  # microseconds of processor time in each period of so many, or "max"
+
+
+def cores() -> int:
+    """Cores that this process may use: by its affinity, and by the quota of its control group."""
+    found = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    quota = QUOTA.read_text().split() if QUOTA.is_file() else []
+    if len(quota) == 2 and quota[0].isdigit():
+        found = min(found, max(1, round(int(quota[0]) / int(quota[1]))))
+    return found
 
 
 def one_thread() -> None:

@@ -8,6 +8,7 @@ from time import perf_counter
 
 import torch
 
+from attention.machine.threads import cores
 from attention.maps.blocks import classed, edges
 from attention.maps.exact import HEIGHT, SIDE, STEP, WIDTH, head_maps
 from attention.masks import Rule
@@ -15,7 +16,9 @@ from attention.masks import Rule
 SAMPLE = 8192, 64, 2048  # tokens, channels and queries of what the rate is measured on: long enough for float32
 PRODUCT = 0.3  # share of a cell's time that its product of q and k takes in a sample
 PIXEL = 4  # cells in whose time a pixel of a row is normalised: most of the work of a narrow window
-THREADS = 2  # that work on blocks at the same time
+THREADS = min(2, cores())  # that work on blocks at the same time
+FLOAT = 4  # bytes of a number
+ROOM = 2**26  # bytes of the queries and keys that are held at once; those of a head, where these take more
 
 
 @dataclass(frozen=True)
@@ -29,9 +32,11 @@ class Estimate:
 def estimate(tokens: int, heads: int, d_model: int, rule: Rule, span: int, rate: float) -> Estimate:
     """What maps of all heads with their statistics take, `rate` in cells a second of as many channels as the sample's.
 
-    Memory: the tokens with queries and keys in float32, five numbers of a query in float64, the blocks of each thread.
+    Memory: the tokens with queries and keys in float32, of as many heads as there is ROOM for, five numbers of a query in
+    float64, the blocks of each thread.
     """
-    held = 3 * 4 * tokens * d_model + 5 * 8 * tokens * heads
+    pairs = 2 * FLOAT * tokens * d_model
+    held = FLOAT * tokens * d_model + max(min(pairs, ROOM), pairs // heads) + 5 * 8 * tokens * heads
     cell = 1 - PRODUCT + PRODUCT * d_model / heads / SAMPLE[1]
     work = cell * cells(rule, tokens, span) + PIXEL * tokens * min(tokens, SIDE)
     return Estimate(heads * work / rate, held + THREADS * 4 * 4 * WIDTH)

@@ -40,7 +40,7 @@ class HeadMaps:
     exp(score - lse); where a query sees nothing it is -inf, or 0 with one added. `entropy` in nats, `greatest` weight
     and mean `distance` in tokens `(h q)` are of float64 as well; maxima and statistics are None where they were not
     asked for. `exact` is False in a preview, where one query stands for its tile. `first` is the number of the first
-    head among `heads`.
+    head among `heads`; `held` that of the first one that the query and key have which they were made of.
     """
 
     mean: Float[Tensor, "h p r"]
@@ -58,6 +58,7 @@ class HeadMaps:
     first: int
     heads: int
     exact: bool = True
+    held: int = 0
 
     @property
     def numbers(self) -> range:
@@ -132,13 +133,14 @@ def each_head(
 ) -> Iterator[HeadMaps]:
     """The maps of `head_maps`, which takes the same, one head after the other, each as soon as it is there.
 
-    The first `begun` heads are left out: those that there are already.
+    The first `begun` heads are left out: those that there are already. Of many heads, query and key may be those `held` at a
+    time, as for `blank`.
     """
     picture, stats = blank(query, key, *asked, **options)
     bands = list(_bands(query, picture))
     jobs = islice(_jobs(query, key, picture, bands, stats), begun * len(bands), None)
     done = watched(results(jobs, executor, cancelled), len(bands) * len(query), progress, begun * len(bands))
-    for head in range(begun, len(query)):
+    for head in picture.numbers[begun:]:
         yield _drawn(picture, head, bands, list(islice(done, len(bands))), stats)
 
 
@@ -158,8 +160,13 @@ def blank(
     softcap: float | None = None,
     softmax: str = "standard",
     stats: bool = True,
+    held: range | None = None,
+    of: int | None = None,
 ) -> tuple[HeadMaps, bool]:
-    """The picture that was asked for, with nothing on it yet, and whether statistics are wanted; checks everything."""
+    """The picture that was asked for, with nothing on it yet, and whether statistics are wanted; checks everything.
+
+    `held`: the numbers of the heads that query and key have, where these are some `of` many, in whole groups of shared keys.
+    """
     check(query, key, mask, span, side, pool, positions, softcap, softmax)
     heads, n, d = query.shape
     window = rows is not None or cols is not None
@@ -171,7 +178,9 @@ def blank(
     pixels = query.new_zeros(heads, ceil(rows[1] - rows[0], tile), ceil(cols[1] - cols[0], tile), dtype=dtype)
     most = torch.zeros_like(pixels) if stats or pool == "max" else None
     lse = query.new_full((heads, rows[1] - rows[0]), -math.inf, dtype=torch.float64)
-    return HeadMaps(pixels, most, lse, None, None, None, n, tile, rows, cols, pool, scoring, 0, heads), stats
+    first = held.start if held else 0
+    found = HeadMaps(pixels, most, lse, None, None, None, n, tile, rows, cols, pool, scoring, first, of or heads)
+    return replace(found, held=first), stats
 
 
 def precision(query: Tensor) -> torch.dtype:
@@ -179,9 +188,10 @@ def precision(query: Tensor) -> torch.dtype:
     return torch.float64 if query.shape[1] <= PRECISE or query.dtype == torch.float64 else torch.float32
 
 
-def key_of(head: int, query: Tensor, key: Tensor) -> Float[Tensor, "n d"]:
-    """The keys of a head of queries; with fewer heads of keys, neighbours share them."""
-    return key[head * len(key) // len(query)]
+def vectors(maps: HeadMaps, head: int, query: Tensor, key: Tensor) -> tuple[Float[Tensor, "n d"], Float[Tensor, "n d"]]:
+    """The queries of a head and its keys; with fewer heads of keys, neighbours share them."""
+    at = head - maps.held
+    return query[at], key[at * len(key) // len(query)]
 
 
 def counts(ends: tuple[int, int], tile: int, like: Tensor) -> Float[Tensor, "p"]:
@@ -244,7 +254,8 @@ def _jobs(query: Tensor, key: Tensor, picture: HeadMaps, bands: list[Blocks], st
     dtype = precision(query)
     cells = WIDTH * _grown(query) ** 2 // _bytes(query) ** 2
     for head in picture.numbers:
-        q, k = query[head].detach(), key_of(head, query, key).detach().to(dtype)
+        q, k = (each.detach() for each in vectors(picture, head, query, key))
+        k = k.to(dtype)
         for blocks in bands:
             part = q[int(blocks.rows[0]) : int(blocks.rows[-1])].to(dtype)
             widest = max(int(blocks.cols.diff().max()), min(len(k), cells // int(blocks.rows.diff().max())))

@@ -26,9 +26,9 @@ from attention.maps.exact import (
     blank,
     counts,
     fitting,
-    key_of,
     precision,
     split,
+    vectors,
 )
 from attention.maps.pooling import Job, add, ceil, lift, sampled
 from attention.maps.scoring import HIDDEN, exponentials, penalty
@@ -164,8 +164,8 @@ def _fill(maps: HeadMaps, query: Tensor, key: Tensor, down: range, span: Span, w
         if not bool((seen := maps.scoring.sees(down, range(left, right), maps.tokens, query)).all())
     ]
     for at, head in enumerate(maps.numbers):
-        q = query[head, down.start : down.stop].to(weights.dtype)
-        k = key_of(head, query, key)[span.start : span.stop].to(weights.dtype)
+        q, k = vectors(maps, head, query, key)
+        q, k = q[down.start : down.stop].to(weights.dtype), k[span.start : span.stop].to(weights.dtype)
         scores = maps.scoring.scores(q, k, down, across, head, maps.heads, weights[at])
         for part, added in hidden:
             scores[:, part].add_(added)
@@ -196,7 +196,7 @@ def _exponentials(scores: Tensor, lse: Tensor) -> Tensor:
 def pairs(maps: HeadMaps, query: Tensor, key: Tensor, at: int, rows: Tensor, cols: Tensor) -> Float[Tensor, "*b r w"]:
     """The weights of pairs: each row of `rows (* r 1)` with each column of `cols (* 1 w)`, or in turn, both (m 1)."""
     head, dtype = maps.numbers[at], precision(query)
-    q, k = query[head].to(dtype), key_of(head, query, key).to(dtype)
+    q, k = (each.to(dtype) for each in vectors(maps, head, query, key))
     one_by_one = rows.shape == cols.shape
     dots = torch.linalg.vecdot(q[rows], k[cols]) if one_by_one else q[rows[..., 0]] @ k[cols[..., 0, :]].mT
     scores = maps.scoring.adjusted(dots.mul_(maps.scoring.scale), rows, cols, head, maps.heads)
@@ -209,11 +209,11 @@ def _sample(maps: HeadMaps, query: Tensor, key: Tensor, some: Tensor, rows: Int[
     rule, span, dtype, step = maps.scoring.rule, maps.scoring.span, precision(query), fitting(REACH, maps.tile)
     down = torch.tensor([int(rows[0]), int(rows[-1]) + 1])
     blocks = classed(rule, maps.tokens, span, down, across(maps, step))
-    queries = query[maps.first : maps.first + len(maps.lse), rows].to(dtype)
-    keys = [key_of(head, query, key).to(dtype) for head in maps.numbers]
+    found = [vectors(maps, head, query, key) for head in maps.numbers]
     rest = maps.scoring, blocks, maps.tile, maps.rows, maps.cols, step, maps.most is not None, False
     jobs = [
-        Job(q, k, int(down[0]), head, maps.heads, *rest) for q, k, head in zip(queries, keys, maps.numbers, strict=True)
+        Job(q[rows].to(dtype), k.to(dtype), int(down[0]), head, maps.heads, *rest)
+        for (q, k), head in zip(found, maps.numbers, strict=True)
     ]
     for at, found in enumerate(sampled(jobs, rows[:, None])):
         maps.lse[at, some] = found.numbers[0]

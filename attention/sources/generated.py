@@ -116,20 +116,24 @@ def _projected(config: Config) -> Projected:
 
 
 def queries_and_keys(
-    config: Config, executor: Executor | None = None
+    config: Config, executor: Executor | None = None, heads: range | None = None
 ) -> tuple[Float[Tensor, "h q d"], Float[Tensor, "g k d"]]:
     """Queries, and keys that are not repeated, of any number of tokens; nothing of them is kept, nor the values made.
 
-    Threads of an `executor` share the tokens, and one gets fresh memory from the system while the tokens are drawn. Where
-    one matrix makes both, they are one tensor.
+    Of all heads, or of neighbouring ones that share their keys with no others. Threads of an `executor` share the tokens, and
+    one gets fresh memory from the system while the tokens are drawn. Where one matrix makes both, they are one tensor.
     """
-    size = config.tokens, config.heads * config.d_head
-    fresh = partial(torch.zeros if executor else torch.empty, size, dtype=torch.float32)
+    heads, of, d = heads or range(config.heads), config.heads // config.groups, config.d_head
+    fresh = partial(torch.zeros if executor else torch.empty, (config.tokens, len(heads) * d), dtype=torch.float32)
     room = executor.submit(fresh).result if executor else fresh
     with torch.inference_mode():
         x, w = embedded(config), maps(config.tensors)
-    q = _part(config, x, w.query, config.heads, executor, room())
-    return q, q if torch.equal(w.query, w.key) else _part(config, x, w.key, config.groups, executor)
+        query, key = (
+            w.query[:, heads.start * d : heads.stop * d],
+            w.key[:, heads.start // of * d : heads.stop // of * d],
+        )
+    q = _part(config, x, query, len(heads), executor, room())
+    return q, q if torch.equal(query, key) else _part(config, x, key, len(heads) // of, executor)
 
 
 @torch.inference_mode()

@@ -6,13 +6,14 @@ is listed by itself; a device that needs more than that is added to `devices`.
 
 from __future__ import annotations
 
-import os
 import platform
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 
 import torch
+
+from attention.machine.threads import cores
 
 DTYPES: dict[str, torch.dtype] = {
     "float32": torch.float32,
@@ -66,11 +67,6 @@ def cpu_name() -> str:
     models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     name = models[0] if models else platform.processor() or platform.machine()
     return f"{name}, {cores()} cores" if cores() > 1 else f"{name}, 1 core"
-
-
-def cores() -> int:
-    """Cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def system() -> str:

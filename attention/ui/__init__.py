@@ -3,6 +3,7 @@
 From the ground up, where each may import what stands before it:
 
     words limits asked     a stranger's text as text; what the owner of a host lets visitors measure; a question of their own
+    budget                 the memory of all that is kept or under way
     onward                 from each page a next step, and links between pages
     background             tasks that take longer than a picture: maps of long sequences, sweeps, trainings
     compute                calls into the core whose results are kept, a file a page

@@ -97,6 +97,10 @@ def _implementations(config: Config) -> Step:
     return Step("timing", "how long attention takes, and from which length on a GPU pays", {})
 
 
+def _training(recipe: Any) -> Step:
+    return Step("examples", "what such heads do in a real model, and more pictures worth opening", {})
+
+
 def _timing(sweep: Any) -> Step:
     return Step("examples", "pictures worth opening, each with a question", {})
 
@@ -108,5 +112,6 @@ ONWARD: dict[str, Callable[[Any], Step]] = {
     "masks": _masks,
     "steps": _steps,
     "implementations": _implementations,
+    "training": _training,
     "timing": _timing,
 }

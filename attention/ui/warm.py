@@ -18,6 +18,7 @@ from streamlit.proto.NewSession_pb2 import CustomThemeConfig
 from streamlit.runtime import app_session
 
 from attention.machine.watch import WATCH
+from attention.ui.budget import tidy
 
 FOLDERS = ("controls", "views")  # of what pages import
 USED = (  # what libraries import when they are first used; a test runs every page and finds what is missing here
@@ -60,6 +61,7 @@ USED = (  # what libraries import when they are first used; a test runs every pa
     "streamlit.material_icon_names",
 )
 CLOCK = 2.0  # seconds between two collections
+TIDY = 15  # every so many of them what nobody has looked at for long is let go of
 ROUND, OLDEST = 5, 2  # every so many of them are of all objects, the others of those that came since
 
 
@@ -107,8 +109,10 @@ def remember_theme() -> None:
 
 def _collect() -> None:
     (usual, _, _), left = gc.get_threshold(), False
-    for turn in count():
+    for turn in count(1):
         time.sleep(CLOCK)
+        if turn % TIDY == 0:
+            tidy()
         new = gc.get_count()[0] > usual  # else nobody was here
         left = left or new
         if left and turn % ROUND == 0:  # also of those who have gone since

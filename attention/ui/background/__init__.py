@@ -1,9 +1,8 @@
 """What goes on in the background while pages look on: one kind of task, with progress, pause, cancel and a place in line.
 
 `task` says what a task is and what becomes of it, `line` who runs when, `pace` how long it will still take; none of these knows
-Streamlit. The kinds are the maps of long sequences (`maps`), sweeps of timings (`sweeps`, in a `process` of their own) and
-`trainings` of small models;
-`attention/ui/views/background.py` shows any of them.
+Streamlit. The kinds are the maps of long sequences (`maps`, made of `vectors`), sweeps of timings (`sweeps`, in a `process`
+of their own) and `trainings` of small models; `attention/ui/views/background.py` shows any of them.
 
 A new kind is a class with a `run`:
 

@@ -14,6 +14,7 @@ from time import monotonic
 from typing import TypeVar
 
 from attention.ui.background.task import Task
+from attention.ui.budget import BUDGET
 
 T = TypeVar("T", bound=Task)
 ROUND = 15.0  # seconds between two looks at what nobody asks for
@@ -88,6 +89,21 @@ class Line:
         """Whoever asks for the same next gets a fresh start, as after a failure."""
         with self.lock:
             self.tasks = [other for other in self.tasks if other is not task]
+
+    @property
+    def held(self) -> int:
+        """Bytes that its tasks claim."""
+        with self.lock:
+            return sum(task.claim for task in self.tasks)
+
+    def give_back(self, size: int) -> None:
+        """Forgets about so many bytes of what has ended, those first that were looked at longest ago."""
+        with self.lock:
+            for task in sorted((task for task in self.tasks if not task.open), key=lambda task: task.seen):
+                if size <= 0:
+                    return
+                size -= task.claim
+                self.forget(task)
 
     def before(self, task: Task) -> int:
         """How many have their turn before this one, those included that have it now."""
@@ -171,3 +187,4 @@ class Line:
 
 
 HEAVY = Line(1)  # of all that would slow down, or be slowed down by, another task: maps, sweeps, trainings
+BUDGET.register("tasks", lambda: HEAVY.held, HEAVY.give_back)

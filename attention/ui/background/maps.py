@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from concurrent.futures import TimeoutError as NotYet
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ from typing import Any, ClassVar, TypeVar
 
 from torch import Tensor
 
-from attention.config import Config
+from attention.config import Config, fitted
 from attention.machine.lanes import Lane, Work
 from attention.machine.threads import one_thread
 from attention.maps import cluster
@@ -28,9 +28,10 @@ from attention.maps.estimate import THREADS, Estimate, estimate, measured_rate
 from attention.maps.exact import HeadMaps, each_head, joined
 from attention.maps.jobs import Cancelled
 from attention.maps.zoom import preview
-from attention.sources.generated import queries_and_keys
 from attention.ui.background.line import Line
 from attention.ui.background.task import Task
+from attention.ui.background.vectors import Vectors
+from attention.ui.budget import BUDGET, EXPIRY
 from serving.settings import settings
 
 MODEST = 15  # niceness of the threads that compute blocks
@@ -51,15 +52,15 @@ class Drawing(Task):
     settings: Config
     side: int = field(kw_only=True)
     estimate: Estimate = field(kw_only=True)
-    tensors: Work[tuple[Tensor, Tensor]] = field(kw_only=True)
+    vectors: Vectors = field(kw_only=True)
     preview: Work[HeadMaps] = field(kw_only=True)
     lane: Lane = field(kw_only=True)
     blocks: Callable[[], Executor] = field(kw_only=True)
     heads: list[HeadMaps] = field(default_factory=list, init=False)
 
     kind: ClassVar[str] = "map"
-    kept: ClassVar[int] = 3  # of at most 300 MB each
-    expiry: ClassVar[float] = 900.0
+    kept: ClassVar[int] = 3
+    expiry: ClassVar[float] = EXPIRY
 
     def run(self) -> None:
         """Draws the heads that are missing, in a thread of a lane: there it may wait for its blocks and for nothing above."""
@@ -67,17 +68,32 @@ class Drawing(Task):
 
     def _draw(self) -> None:
         try:
-            query, key = self.tensors.result()
             self.preview.exception()  # the wait for what somebody looks for at this moment: all threads are its own
             if self.stop():
                 return
             self.in_earnest()
-            watched = {"executor": self.blocks(), "progress": self.progress, "cancelled": self.stop}
-            options = {"side": self.side, "begun": len(self.heads), **asked(self.settings)}
-            for head in each_head(query, key, **options, **watched):
-                self.heads.append(head)
+            while len(self.heads) < self.settings.heads:
+                self._group(*self.vectors.of(len(self.heads)))
         except Cancelled:
             self.progress(len(self.heads) / self.settings.heads)
+
+    def _group(self, group: range, query: Tensor, key: Tensor) -> None:
+        """Draws what is missing of some heads."""
+        heads = self.settings.heads
+
+        def progress(share: float) -> None:
+            self.progress((group.start + share * len(group)) / heads)
+
+        watched = {"executor": self.blocks(), "progress": progress, "cancelled": self.stop}
+        options = {"side": self.side, "held": group, "of": heads, "begun": len(self.heads) - group.start}
+        for head in each_head(query, key, **options, **watched, **asked(self.settings)):
+            self.heads.append(head)
+
+    def grouped(self) -> Iterator[tuple[HeadMaps, Tensor, Tensor]]:
+        """The finished maps with the queries and keys that they were made of, some heads at a time."""
+        for group in self.vectors.groups:
+            _, query, key = self.vectors.of(group.start)
+            yield joined(self.heads[group.start : group.stop]), query, key
 
     @property
     def guess(self) -> float:
@@ -94,12 +110,11 @@ class Drawing(Task):
         """Bytes at the peak while there is more to come; then those of what is finished, and of queries and keys."""
         if self.open:
             return self.estimate.bytes
-        held = self.tensors.result() if self.tensors.done() and not self.tensors.exception() else ()
         maps = [part for head in self.heads for part in vars(head).values() if isinstance(part, Tensor)]
-        return sum(part.nbytes for part in (*held, *maps))
+        return self.vectors.bytes + sum(part.nbytes for part in maps)
 
     def looked_at(self, work: Work[T], visitor: str) -> T:
-        """What comes first, its tensors or its preview, which a visitor waits for."""
+        """What comes first, which a visitor waits for: its preview."""
         while True:
             try:
                 return work.result(self.gone / 4)
@@ -134,17 +149,30 @@ class Studio:
         """
         return self.line.ask(Drawing, config, visitor, lambda: self._begun(config, side, visitor))
 
+    def refusal(self, config: Config) -> tuple[str, Config] | None:
+        """Why there is no room for a picture on this host, and the longest that there is room for; None where it fits."""
+        needed = guessed(config).bytes
+        if needed <= BUDGET.most:
+            return None
+        smaller = config
+        while guessed(smaller).bytes > BUDGET.most and smaller.tokens > 2:
+            smaller = Config(**fitted(vars(smaller) | {"tokens": smaller.tokens // 2}))
+        return (
+            f"This picture needs {needed / 2**20:,.0f} MiB of memory at once; this host has {BUDGET.most / 2**20:,.0f} for all.",
+            smaller,
+        )
+
     def find(self, config: Config) -> Drawing | None:
         """The drawing of a config as it is, for somebody who has turned away from it."""
         return self.line.find(Drawing, config)
 
     def _begun(self, config: Config, side: int, visitor: str) -> Drawing:
-        guess = estimate(config.tokens, config.heads, config.d_model, config.rule, config.span, measured_rate())
-        tensors, sketch = self.previews.promise(), self.previews.promise()
+        guess = guessed(config)
+        BUDGET.room(guess.bytes)
         first = {
             "estimate": guess,
-            "tensors": tensors,
-            "preview": sketch,
+            "vectors": Vectors(config, self.sketchers),
+            "preview": self.previews.promise(),
             "lane": self.lane,
             "blocks": lambda: self.blocks,
         }
@@ -154,20 +182,24 @@ class Studio:
         return found
 
     def _sketch(self, drawing: Drawing) -> None:
-        for future, make in ((drawing.tensors, self._tensors), (drawing.preview, self._preview)):
-            try:
-                future.set_result(make(drawing))
-            except Exception as error:  # whoever waits for it gets it
-                future.set_exception(error)
-
-    def _tensors(self, drawing: Drawing) -> tuple[Tensor, Tensor]:
-        if drawing.given_up:
-            raise Cancelled("Nobody waits for this picture any more.")
-        return queries_and_keys(drawing.settings, self.sketchers)
+        try:
+            drawing.preview.set_result(self._preview(drawing))
+        except Exception as error:  # whoever waits for it gets it
+            drawing.preview.set_exception(error)
 
     def _preview(self, drawing: Drawing) -> HeadMaps:
-        query, key = drawing.tensors.result()
-        return preview(query, key, executor=self.sketchers, side=drawing.side, **asked(drawing.settings))
+        found, options = [], {"side": drawing.side, "of": drawing.settings.heads, **asked(drawing.settings)}
+        for group in drawing.vectors.groups:
+            if drawing.given_up:
+                raise Cancelled("Nobody waits for this picture any more.")
+            _, query, key = drawing.vectors.of(group.start)
+            found.append(preview(query, key, executor=self.sketchers, held=group, **options))
+        return joined(found)
+
+
+def guessed(config: Config) -> Estimate:
+    """What the drawing of a config takes."""
+    return estimate(config.tokens, config.heads, config.d_model, config.rule, config.span, measured_rate())
 
 
 def asked(config: Config) -> dict[str, Any]:

@@ -86,6 +86,11 @@ class Measuring(Task):
         return LATE.format(GRACE) if late else ""
 
     @property
+    def claim(self) -> int:
+        """What its process may take."""
+        return NEEDED if self.open else 0
+
+    @property
     def doing(self) -> str:
         """For whoever waits behind it."""
         return "a sweep waits for another program that measures" if self.held else "a sweep is being measured"

@@ -65,6 +65,11 @@ class Task:
         return None
 
     @property
+    def claim(self) -> int:
+        """Bytes that it holds now, and while there is more to come those that it will hold at its peak."""
+        return 0
+
+    @property
     def doing(self) -> str:
         """What is being done while it runs, for whoever waits behind it."""
         return f"a {self.kind} is being made"

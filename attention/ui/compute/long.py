@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import TypeVar
 
 import torch
@@ -11,13 +10,13 @@ from torch import Tensor
 
 from attention.analysis.head_roles import Role, roles_of_maps
 from attention.analysis.map_numbers import numbers as map_profile
-from attention.analysis.parity import Parity
+from attention.analysis.parity import Parity, worst
 from attention.analysis.parity import map_parity as map_against_torch
 from attention.charts import theme
 from attention.config import Config
 from attention.machine.lanes import Work
 from attention.maps.blocks import choices, visible
-from attention.maps.exact import HeadMaps, head_maps
+from attention.maps.exact import HeadMaps, each_head
 from attention.maps.quadtree import Ends
 from attention.maps.zoom import pooled
 from attention.sources.origins import tokens, unit
@@ -25,6 +24,7 @@ from attention.tables import rows as tables
 from attention.tables.rows import Row
 from attention.ui.background.line import HEAVY
 from attention.ui.background.maps import Drawing, Studio, asked
+from attention.ui.background.vectors import Vectors
 from attention.ui.compute.owner import KEPT, PASSES, shared
 from attention.wire.cells import Cells, pixel_cells
 
@@ -58,35 +58,39 @@ def part(config: Config, drawing: Drawing, maps: HeadMaps, rows: Ends, cols: End
     if rows == cols == everything:
         seen = tiles_seen(config.tensors, maps.tile)
         return pixel_cells(maps.pooled_by(config.pool).pixels, seen, maps.tile, seeing, config.tokens)
-    return shared(_finer, config, drawing.tensors.result(), maps, seeing, rows, cols)
+    return shared(_finer, config, drawing.vectors, maps, seeing, rows, cols)
 
 
-def _finer(
-    config: Config, tensors: tuple[Tensor, Tensor], maps: HeadMaps, seeing: Tensor, rows: Ends, cols: Ends
-) -> Cells:
+def _finer(config: Config, vectors: Vectors, maps: HeadMaps, seeing: Tensor, rows: Ends, cols: Ends) -> Cells:
     high, wide = rows[1] - rows[0], cols[1] - cols[0]
     tile = -(-max(high, wide) // theme.PART)
     seen = visible(config.rule, config.tokens, config.span, tile, rows, cols)
-    cells = pooled(maps, *tensors, rows, cols, tile, config.pool)
+    _, query, key = vectors.of(maps.first)
+    cells = pooled(maps, query, key, rows, cols, tile, config.pool)
     return pixel_cells(cells, seen, tile, seeing[slice(*rows)], wide)
 
 
 def long_row(config: Config, drawing: Drawing) -> Row:
     """The row in focus of a long sequence, exactly."""
     given = config.tensors, config.head, config.row
-    found = KEPT.ask(("row", *given), lambda: PASSES.after(drawing.tensors, partial(_long_row, *given)))
+    found = KEPT.ask(
+        ("row", *given), lambda: PASSES.after(drawing.preview, lambda _: _long_row(*given, drawing.vectors))
+    )
     return tables.described(config, *found.result())
 
 
-def _long_row(config: Config, head: int, at: int, tensors: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
-    maps = head_maps(*tensors, rows=(at, at + 1), tile=1, stats=False, **asked(config))
+def _long_row(config: Config, head: int, at: int, vectors: Vectors) -> tuple[Tensor, Tensor]:
+    group, query, key = vectors.of(head)
+    options = {"held": group, "of": config.heads, "begun": head - group.start, "rows": (at, at + 1), "tile": 1}
+    maps = next(each_head(query, key, stats=False, **options, **asked(config)))
     seen = config.rule(torch.tensor([[at]]), torch.arange(config.tokens)[None], config.tokens, config.span)
-    return maps.mean[head, 0].clone(), seen.expand(1, config.tokens)[0]
+    return maps.mean[0, 0].clone(), seen.expand(1, config.tokens)[0]
 
 
 def map_numbers(config: Config, drawing: Drawing) -> dict[str, list[float]]:
     """The profile of every head of a finished drawing as columns; give `config.tensors`."""
-    return _of_maps("numbers", config, drawing, _map_columns)
+    found = _of_maps("numbers", config, drawing, _map_columns)
+    return {name: [value for some in found for value in some[name]] for name in found[0]}
 
 
 def _map_columns(maps: HeadMaps, query: Tensor, key: Tensor, config: Config) -> dict[str, list[float]]:
@@ -96,7 +100,7 @@ def _map_columns(maps: HeadMaps, query: Tensor, key: Tensor, config: Config) -> 
 
 def roles(config: Config, drawing: Drawing) -> list[Role | None]:
     """What each head of a finished drawing does, in words; give `config.tensors`."""
-    return _of_maps("roles", config, drawing, _map_roles)
+    return [role for some in _of_maps("roles", config, drawing, _map_roles) for role in some]
 
 
 def _map_roles(maps: HeadMaps, query: Tensor, key: Tensor, config: Config) -> list[Role | None]:
@@ -105,12 +109,11 @@ def _map_roles(maps: HeadMaps, query: Tensor, key: Tensor, config: Config) -> li
 
 def map_parity(config: Config, drawing: Drawing) -> Parity:
     """Some rows of a finished drawing against PyTorch's own; give `config.tensors`."""
-    return _of_maps("parity", config, drawing, lambda maps, query, key, _: map_against_torch(maps, query, key))
+    return worst(_of_maps("parity", config, drawing, lambda maps, query, key, _: map_against_torch(maps, query, key)))
 
 
-def _of_maps(name: str, config: Config, drawing: Drawing, call: Callable[..., T]) -> T:
-    """What follows from the maps of a finished drawing; what is kept of it does not hold on to the drawing."""
+def _of_maps(name: str, config: Config, drawing: Drawing, call: Callable[..., T]) -> list[T]:
+    """What follows from the maps of a finished drawing, some heads at a time; what is kept does not hold on to the drawing."""
     return KEPT.ask(
-        (name, config),
-        lambda: PASSES.after(drawing.tensors, lambda tensors: call(drawing.maps, *tensors, config)),
+        (name, config), lambda: PASSES.submit(lambda: [call(*found, config) for found in drawing.grouped()])
     ).result()

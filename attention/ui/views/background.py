@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from attention.machine.threads import cores
 from attention.maps.estimate import THREADS
 from attention.tables.rows import duration
-from attention.timing.devices import cores
 from attention.ui.background import pace
 from attention.ui.background.line import Line
 from attention.ui.background.task import Task

@@ -21,7 +21,7 @@ FOCUS = frozenset({"head", "query"})
 def begin(config: Config) -> None:
     """Starts what the page waits for."""
     if config.traceable is not config:
-        heads_long.drawn(config)
+        heads_long.begin(config)
         return
     compute.heads.cells.begin(config.tensors)
     compute.heads.roles.begin(config.tensors)

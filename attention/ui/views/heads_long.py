@@ -13,7 +13,7 @@ from attention.components.heads_grid import heads_grid
 from attention.components.large_head import large_head
 from attention.config import SHOWN, Config
 from attention.machine.threads import one_thread
-from attention.maps.exact import split
+from attention.maps.exact import joined, split
 from attention.sources.origins import unit
 from attention.steps import program
 from attention.tables import rows as tables
@@ -35,6 +35,9 @@ WIDTHS = {"key": 64, "token": 84, "weight": 102}
 
 def view(config: Config) -> None:
     """The page of a config that is too long for a trace; what one waits for first: the squares, or the zoom."""
+    if refused := compute.long.STUDIO.refusal(config):
+        _too_large(*refused)
+        return
     drawing = drawn(config)
     exact = config.head < len(drawing.heads)
     above, proven = st.container(), st.container()
@@ -61,6 +64,13 @@ def view(config: Config) -> None:
         st.rerun()
 
 
+def _too_large(why: str, smaller: Config) -> None:
+    """In the place of a picture for which this host has no room."""
+    st.warning(f"{why} Fewer tokens, heads or channels need less.", icon=":material/memory:")
+    change = {name: value for name, value in vars(smaller).items() if name in ("tokens", "d_model")}
+    st.button(f"Draw {smaller.tokens:,} tokens", on_click=page.change, kwargs=change, key="smaller", type="primary")
+
+
 def _every_head(config: Config, drawing: Drawing) -> None:
     """Two blocks, one of them empty: beside a timer, a browser keeps what nothing replaces."""
     drawing = drawn(config)  # on a busy machine it may have been given up meanwhile, as if nobody looked
@@ -72,6 +82,12 @@ def _every_head(config: Config, drawing: Drawing) -> None:
         with st.container():
             _ended(drawing)
             _squares(config, drawing)
+
+
+def begin(config: Config) -> None:
+    """Begins the drawing of a config for which there is room."""
+    if not compute.long.STUDIO.refusal(config):
+        drawn(config)
 
 
 def drawn(config: Config) -> Drawing:
@@ -203,14 +219,13 @@ def _large(config: Config, drawing: Drawing) -> None:
 def _take_away(config: Config, drawing: Drawing) -> None:
     what = "the call that computes exactly the squares of all heads"
     parts.code(what, lambda: program.long_source(config, drawing.side))
-    found = drawing.maps
-    if found is None:
+    if drawing.state != "done":
         st.empty()  # in the place of another drawing's
         return
     with st.expander("Downloads", icon=":material/download:"):
         st.download_button(
             "Maps of every head and the numbers of every query (.npz)",
-            lambda: tables.maps_npz(config, found),
+            lambda: tables.maps_npz(config, joined(drawing.heads)),
             "maps.npz",
             on_click="ignore",
             key="npz",

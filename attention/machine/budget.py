@@ -1,0 +1,76 @@
+"""How much memory all that is kept or under way may take together, and who claims how much of it.
+
+Every kind registers what it holds now, and how to give some of it back. Who is about to need much asks for room first, and
+tells whoever asked for it where there is none. What the process takes by itself is set aside.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+ASIDE = 430 * 2**20  # bytes of the libraries, and of visitors beside what they asked for (docs/HOSTING.md)
+LEAST = 64 * 2**20  # bytes that are shared out however little there is
+GROUP = Path("/sys/fs/cgroup")
+LIMITS = ("memory.max", "memory/memory.limit_in_bytes")  # of the second version of control groups, and of the first
+
+
+@dataclass(frozen=True)
+class Claim:
+    """Of one kind: the bytes that it holds now, and what gives back about so many of them, as far as it can."""
+
+    held: Callable[[], int]
+    give_back: Callable[[int], object]
+
+
+class Budget:
+    """Bytes that are shared by all who register a claim, in the order in which they are asked to give some back."""
+
+    def __init__(self, most: int) -> None:
+        self.most = max(most, LEAST)
+        self.claims: dict[str, Claim] = {}
+
+    def register(self, kind: str, held: Callable[[], int], give_back: Callable[[int], object] = lambda _: None) -> None:
+        """Counts what is held of a kind from now on."""
+        self.claims[kind] = Claim(held, give_back)
+
+    @property
+    def left(self) -> int:
+        """Bytes that nobody holds."""
+        return self.most - sum(claim.held() for claim in self.claims.values())
+
+    def room(self, needed: int) -> bool:
+        """Is there room for so many bytes, once others have given back what they can do without?"""
+        for claim in self.claims.values():
+            if (lacking := needed - self.left) <= 0:
+                break
+            claim.give_back(lacking)
+        return needed <= self.left
+
+
+def allowed() -> int:
+    """Bytes that the system lets this process have: its control group's limit, or all of the machine's memory."""
+    found = [*_limits(), *_machine()]
+    return min(found, default=2**33)
+
+
+def _limits() -> list[int]:
+    texts = [path.read_text().strip() for name in LIMITS if (path := GROUP / name).is_file()]
+    return [int(text) for text in texts if text.isdigit()]
+
+
+def _machine() -> list[int]:
+    info = Path("/proc/meminfo")
+    lines = info.read_text().splitlines() if info.is_file() else []
+    return [int(line.split()[1]) * 1024 for line in lines if line.startswith("MemTotal")]
+
+
+def trim() -> None:
+    """Gives memory that was freed back to the system, which the C library else keeps for later; Linux with glibc."""
+    if sys.platform == "linux":
+        with suppress(OSError, AttributeError):
+            ctypes.CDLL("libc.so.6").malloc_trim(0)

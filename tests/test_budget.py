@@ -1,0 +1,141 @@
+"""The memory of all together: who holds how much of it, who gives back, and who is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+from streamlit.testing.v1 import AppTest
+
+from attention import Config
+from attention.machine import budget, threads
+from attention.machine.budget import LEAST, Budget
+from attention.machine.kept import Kept
+from attention.machine.lanes import Lane
+from attention.maps.exact import head_maps
+from attention.sources.generated import queries_and_keys
+from attention.ui import compute
+from attention.ui.background import vectors
+from attention.ui.background.line import Line
+from attention.ui.background.maps import BUDGET, Studio, asked
+from attention.ui.background.task import Task
+from attention.ui.background.vectors import HOLD, Vectors
+from serving.settings import SettingsError, settings
+from tests.test_drawing import until
+
+MIB = 2**20
+LANE = Lane("budget", 0, 1)
+
+
+def test_room_is_made_by_those_who_can_do_without_and_by_no_more_of_them_than_needed():
+    held, asked = {"a": 100 * MIB, "b": 80 * MIB}, []
+    found = Budget(200 * MIB)
+    for kind in held:
+
+        def give_back(size, kind=kind):
+            asked.append(kind)
+            held[kind] -= min(size, 60 * MIB, held[kind])
+
+        found.register(kind, lambda kind=kind: held[kind], give_back)
+    assert found.left == 20 * MIB
+    assert found.room(20 * MIB) and not asked
+    assert found.room(70 * MIB) and asked == ["a"]
+    assert not found.room(190 * MIB) and asked == ["a", "a", "b"]
+    assert Budget(1).most == LEAST
+
+
+@pytest.mark.parametrize(("text", "most"), [("723517440\n", 723517440), ("max\n", None)])
+def test_a_control_group_bounds_what_is_allowed(monkeypatch, tmp_path, text, most):
+    machine = budget.allowed()
+    (tmp_path / "memory.max").write_text(text)
+    monkeypatch.setattr(budget, "GROUP", tmp_path)
+    assert budget.allowed() == (most or min(budget._machine(), default=machine))
+
+
+@pytest.mark.parametrize(("text", "cores"), [("50000 100000", 1), ("100000 100000", 1), ("max 100000", None)])
+def test_a_control_group_bounds_the_cores(monkeypatch, tmp_path, text, cores):
+    usual = threads.cores()
+    (tmp_path / "cpu.max").write_text(text)
+    monkeypatch.setattr(threads, "QUOTA", tmp_path / "cpu.max")
+    assert threads.cores() == (cores or usual)
+
+
+def test_an_owner_says_how_much():
+    for text, want in (("690", 690.0), (" 2000 MB", 2000.0), ("", 0.0)):
+        assert settings({"ATTENTION_MEMORY": text}).memory == want
+    for text in ("much", "10", "nan", "-690", "1e9"):
+        with pytest.raises(SettingsError, match="is not a number of MB of at least 600, like 690"):
+            settings({"ATTENTION_MEMORY": text})
+
+
+def test_results_that_nobody_has_asked_for_are_forgotten():
+    now = [0.0]
+    kept = Kept(10 * MIB, lambda: now[0])
+    for at in range(4):
+        now[0] = float(at)
+        kept.ask(at, lambda: LANE.submit(torch.zeros, MIB // 4)).result(60)
+        LANE.submit(int).result(60)
+    kept.ask(0, lambda: LANE.submit(int))
+    kept.forget(2.5)
+    assert set(kept.entries) == {0, 3}
+    kept.give_back(MIB // 2)
+    assert set(kept.entries) == {0}
+
+
+def test_a_line_counts_what_its_tasks_claim_and_forgets_those_that_have_ended():
+    class Held(Task):
+        claim = 5 * MIB
+
+        def run(self) -> None:
+            return
+
+    line = Line(1, lambda call: call(), later=lambda seconds, call: None)
+    for at in range(3):
+        line.ask(Held, at, f"visitor {at}")
+    assert line.held == 15 * MIB and [task.state for task in line.tasks] == ["done"] * 3
+    line.give_back(6 * MIB)
+    assert line.held == 5 * MIB
+
+
+@pytest.mark.parametrize("kv_heads", [0, 3, 1])
+def test_some_heads_at_a_time_are_the_same_heads(monkeypatch, kv_heads):
+    config = Config(tokens=1100, heads=6, kv_heads=kv_heads, d_model=24, positions="alibi").tensors
+    monkeypatch.setattr(vectors, "ROOM", 2 * 4 * 1100 * 4)  # a head's
+    groups = list(Vectors(config, LANE).groups)
+    assert [len(group) for group in groups] == [6 // (kv_heads or 6)] * (kv_heads or 6)
+    studio = Studio()
+    found = studio.ask(config, 64, "me")
+    until(lambda: not studio.ask(config, 64, "me").open)
+    want = head_maps(*queries_and_keys(config), side=64, **asked(config))
+    for name in ("mean", "most", "lse", "entropy"):
+        torch.testing.assert_close(getattr(found.maps, name), getattr(want, name), rtol=1e-5, atol=1e-7)
+    assert [head.first for head in found.heads] == list(range(6))
+    monkeypatch.setattr(compute.long, "STUDIO", studio)
+    row = compute.long.long_row(Config(**vars(config) | {"head": 4, "query": 900}), found)
+    assert sum(row.keys["weight"]) == pytest.approx(1, abs=1e-4)
+    assert row.entropy == pytest.approx(float(want.entropy[4, 900]), abs=1e-4)
+    numbers = compute.long.map_numbers(config, found)
+    assert len(numbers["entropy"]) == len(compute.long.roles(config, found)) == 6
+    assert compute.long.map_parity(config, found).agrees
+
+
+def test_only_a_few_hold_on_to_their_vectors():
+    made = [Vectors(Config(tokens=1100 + at, heads=2, d_model=4).tensors, LANE) for at in range(HOLD + 2)]
+    for one in made:
+        one.of(0)
+    assert [one.bytes > 0 for one in made] == [False] * 2 + [True] * HOLD
+    assert made[0].of(1)[0] == range(2)
+
+
+def test_who_does_not_fit_is_told_so_and_offered_a_smaller_one(monkeypatch):
+    monkeypatch.setattr(BUDGET, "most", 100 * MIB)
+    test = AppTest.from_file(str(Path(__file__).parents[1] / "pages/heads.py"), default_timeout=60)
+    test.query_params.update({"tokens": "65536", "d_model": "512"})
+    test.run()
+    assert not test.exception
+    assert "needs" in test.warning[0].value and "this host has 100 for all" in test.warning[0].value
+    offered = test.button("smaller")
+    assert offered.label.startswith("Draw ")
+    tokens = int(offered.label.split()[1].replace(",", ""))
+    assert 2 <= tokens < 65_536
