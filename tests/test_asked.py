@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention.codec import from_query, to_query
+from attention.codec import NEWEST, from_query, to_query
 from attention.config import Config, ConfigError
 from attention.ui.asked import (
     BETWEEN,
@@ -102,11 +102,11 @@ def test_whatever_was_not_packed_is_no_question(code):
 
 def test_a_link_with_what_is_no_question_opens_all_else_and_says_so():
     assert unpacked(pressed(GOOD)).options == ("a", "b")  # what the others are like
-    config, notes = PICTURE.open({"ask": "AAAA", "v": "2", "tokens": "7"})
+    config, notes = PICTURE.open({"ask": "AAAA", **NEWEST, "tokens": "7"})
     assert config == Config(tokens=7) and notes == [BROKEN]
-    config, notes = PICTURE.open({"ask": "<b>", "v": "2"})
+    config, notes = PICTURE.open({"ask": "<b>", **NEWEST})
     assert config == Config() and notes[0].startswith("ask='<b>' is not a question as this app packs it")
-    _, notes = PICTURE.open({"ask": pressed(GOOD.replace("Why?", "Why?\u202e")), "v": "2"})
+    _, notes = PICTURE.open({"ask": pressed(GOOD.replace("Why?", "Why?\u202e")), **NEWEST})
     assert "turn the direction of writing" in notes[0]
 
 

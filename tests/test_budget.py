@@ -28,20 +28,31 @@ MIB = 2**20
 LANE = Lane("budget", 0, 1)
 
 
+class Held:
+    """Gives back at most 60 MiB at a time."""
+
+    def __init__(self, held: int) -> None:
+        self.held, self.asked = held, 0
+
+    def give_back(self, size: int) -> None:
+        self.held -= min(size, 60 * MIB, self.held)
+        self.asked += 1
+
+    def expire(self, before: float) -> None:
+        self.held = 0 if before > 5 else self.held
+
+
 def test_room_is_made_by_those_who_can_do_without_and_by_no_more_of_them_than_needed():
-    held, asked = {"a": 100 * MIB, "b": 80 * MIB}, []
     found = Budget(200 * MIB)
-    for kind in held:
-
-        def give_back(size, kind=kind):
-            asked.append(kind)
-            held[kind] -= min(size, 60 * MIB, held[kind])
-
-        found.register(kind, lambda kind=kind: held[kind], give_back)
+    a, b = found.counted(Held(100 * MIB)), found.counted(Held(80 * MIB))
     assert found.left == 20 * MIB
-    assert found.room(20 * MIB) and not asked
-    assert found.room(70 * MIB) and asked == ["a"]
-    assert not found.room(190 * MIB) and asked == ["a", "a", "b"]
+    assert found.room(20 * MIB) and not a.asked
+    assert found.room(70 * MIB) and (a.asked, b.asked) == (1, 0)
+    assert not found.room(190 * MIB) and (a.asked, b.asked) == (2, 1)
+    found.tidy(4)
+    assert found.left == 180 * MIB
+    found.tidy(6)
+    assert found.left == found.most
     assert Budget(1).most == LEAST
 
 
@@ -77,14 +88,14 @@ def test_results_that_nobody_has_asked_for_are_forgotten():
         kept.ask(at, lambda: LANE.submit(torch.zeros, MIB // 4)).result(60)
         LANE.submit(int).result(60)
     kept.ask(0, lambda: LANE.submit(int))
-    kept.forget(2.5)
+    kept.expire(2.5)
     assert set(kept.entries) == {0, 3}
     kept.give_back(MIB // 2)
     assert set(kept.entries) == {0}
 
 
 def test_a_line_counts_what_its_tasks_claim_and_forgets_those_that_have_ended():
-    class Held(Task):
+    class Claims(Task):
         claim = 5 * MIB
 
         def run(self) -> None:
@@ -92,7 +103,7 @@ def test_a_line_counts_what_its_tasks_claim_and_forgets_those_that_have_ended():
 
     line = Line(1, lambda call: call(), later=lambda seconds, call: None)
     for at in range(3):
-        line.ask(Held, at, f"visitor {at}")
+        line.ask(Claims, at, f"visitor {at}")
     assert line.held == 15 * MIB and [task.state for task in line.tasks] == ["done"] * 3
     line.give_back(6 * MIB)
     assert line.held == 5 * MIB

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from attention.codec import NEWEST
 from attention.config import Config
+from attention.settings import EDITION
 from attention.ui.asked import OPTIONS, QUESTION, Asked, packed, unpacked
 from attention.ui.session.state import KEY
 from attention.ui.views import questions
@@ -61,7 +63,7 @@ def test_a_teacher_asks_and_a_student_guesses_and_opens(page):
     teacher.selectbox(key="class right").set_value(QUERY.right).run()
     assert carried(teacher.query_params) == {"tokens": "9"}  # nothing is asked yet
     said = shared(teacher)
-    assert unpacked(said["adds"]["ask"]) == QUERY and said["adds"]["v"] == "2" and not said["lacking"]
+    assert unpacked(said["adds"]["ask"]) == QUERY and said["adds"][EDITION] == NEWEST[EDITION] and not said["lacking"]
 
     student = run(page, {"tokens": "9"} | said["adds"])
     assert not student.exception and not student.warning
@@ -183,7 +185,7 @@ def test_a_link_over_2000_characters_is_said_to_be_so():
     words = " ".join(f"{number * 7919:x}" for number in range(400))[:1990]
     test = written(classroom(HEADS, text=words), text="Which word is it?")
     assert "The link has over 2,000 characters" in test.warning[0].value
-    test.text_area(key="text").set_value("short").run()
+    test.text_input(key="text").set_value("short").run()
     assert not test.warning
 
 

@@ -33,7 +33,9 @@ def test_the_table_names_every_setting_with_its_default():
     for name, text in rows.items():
         default = NAMES[name].default
         word = text.strip("`")
-        assert settings({name: "" if word in ("any", "no other", "no cluster") else word}) == Settings(), (
+        assert (
+            settings({name: "" if word in ("any", "no other", "no cluster", "what there is") else word}) == Settings()
+        ), (
             name,
             default,
         )

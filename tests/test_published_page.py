@@ -158,7 +158,7 @@ def test_the_link_of_a_question_does_not_name_what_is_looked_for(name):
     assert not [word for word in re.split(r"\W", f"{name} {row.name}") if len(word) > 2 and word in str(link)]
     again = opened(**carried(link))
     assert not again.warning and dict(again.query_params) == link
-    assert again.code[0].value == asked.code[0].value and f"def {row.as_printed.__name__}(" in again.code[0].value
+    assert code(again) == code(asked) and f"def {row.as_printed.__name__}(" in unescape(code(again)[-1])
     again.button_group(key="bug").set_value("answer").run()
     assert row.lesson in said(again)
     assert dict(again.query_params).get("implementation", "fused") == name
@@ -174,7 +174,7 @@ def test_another_row_is_asked_about_by_its_number():
     asked = opened(bug="question", tokens="6", d_model="16")
     asked.button_group(key="implementation").set_value(hunted("two-heads")).run()
     assert dict(asked.query_params)["implementation"] == hunted("two-heads")
-    assert f"def {ROWS['two-heads'].as_printed.__name__}(" in asked.code[0].value
+    assert f"def {ROWS['two-heads'].as_printed.__name__}(" in unescape(code(asked)[-1])
 
 
 @pytest.mark.parametrize("name", ["functional", "head-matrices"])

@@ -143,7 +143,7 @@ def test_a_wrong_field_is_refused_by_name(changed, message):
             json.dumps({"format": recordings.FORMAT, "timings": [0] * 10_001}),
             "timings has 10,001 entries; 10,000 are allowed.",
         ),
-        (" " * 8_000_001, "The file has 8,000,001 bytes; 8,000,000 are allowed."),
+        (" " * 9_000_001, "The file has 9,000,001 bytes; 9,000,000 are allowed."),
         ('{"format": 1, "format": 2}', "The file names 'format' twice in one object."),
     ],
 )

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import ctypes
 import sys
-from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol, TypeVar, runtime_checkable
 
 ASIDE = 430 * 2**20  # bytes of the libraries, and of visitors beside what they asked for (docs/HOSTING.md)
 LEAST = 64 * 2**20  # bytes that are shared out however little there is
@@ -19,12 +18,17 @@ GROUP = Path("/sys/fs/cgroup")
 LIMITS = ("memory.max", "memory/memory.limit_in_bytes")  # of the second version of control groups, and of the first
 
 
-@dataclass(frozen=True)
-class Claim:
-    """Of one kind: the bytes that it holds now, and what gives back about so many of them, as far as it can."""
+@runtime_checkable
+class Claim(Protocol):
+    """Whoever holds memory: how many bytes now; gives back about so many, and what is older than a time of the clock."""
 
-    held: Callable[[], int]
-    give_back: Callable[[int], object]
+    @property
+    def held(self) -> int: ...
+    def give_back(self, size: int) -> object: ...
+    def expire(self, before: float) -> object: ...
+
+
+C = TypeVar("C", bound=Claim)
 
 
 class Budget:
@@ -32,20 +36,27 @@ class Budget:
 
     def __init__(self, most: int) -> None:
         self.most = max(most, LEAST)
-        self.claims: dict[str, Claim] = {}
+        self.claims: list[Claim] = []
 
-    def register(self, kind: str, held: Callable[[], int], give_back: Callable[[int], object] = lambda _: None) -> None:
-        """Counts what is held of a kind from now on."""
-        self.claims[kind] = Claim(held, give_back)
+    def counted(self, claim: C) -> C:
+        """The claim, which counts from now on."""
+        self.claims.append(claim)
+        return claim
+
+    def tidy(self, before: float) -> None:
+        """Has everybody let go of what is older than a time of the clock, and gives it back to the system."""
+        for claim in self.claims:
+            claim.expire(before)
+        trim()
 
     @property
     def left(self) -> int:
         """Bytes that nobody holds."""
-        return self.most - sum(claim.held() for claim in self.claims.values())
+        return self.most - sum(claim.held for claim in self.claims)
 
     def room(self, needed: int) -> bool:
         """Is there room for so many bytes, once others have given back what they can do without?"""
-        for claim in self.claims.values():
+        for claim in self.claims:
             if (lacking := needed - self.left) <= 0:
                 break
             claim.give_back(lacking)

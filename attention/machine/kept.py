@@ -61,13 +61,18 @@ class Kept:
         """Makes a function that begins work one that keeps it, by the function and its arguments."""
         return Asked(self, begin)
 
+    @property
+    def held(self) -> int:
+        """Bytes of all results."""
+        return self.bytes
+
     def clear(self) -> None:
         """Forgets everything."""
         with self.lock:
             for key in list(self.entries):
                 self._drop(key)
 
-    def forget(self, before: float) -> None:
+    def expire(self, before: float) -> None:
         """Drops what nobody has asked for since this time of the clock."""
         with self.lock:
             for key in [key for key, entry in self.entries.items() if entry.pieces and entry.when < before]:

@@ -35,16 +35,23 @@ def room(shape: tuple[int, ...], like: Tensor) -> Tensor:
         return _tensor(_kept(size), size).view(like.dtype).view(shape)
 
 
-def give_back() -> None:
-    """Lets go of what nobody uses at the moment."""
-    with _lock:
-        _pieces[:] = [_pieces[at] for at in range(len(_pieces)) if _uses(_pieces, at) != UNUSED]
+class Spare:
+    """What waits for its next use, as a claim on memory."""
 
+    @property
+    def held(self) -> int:
+        """Bytes that nobody uses at the moment."""
+        with _lock:
+            return sum(len(_pieces[at]) for at in range(len(_pieces)) if _uses(_pieces, at) == UNUSED)
 
-def waiting() -> int:
-    """Bytes that nobody uses at the moment."""
-    with _lock:
-        return sum(len(_pieces[at]) for at in range(len(_pieces)) if _uses(_pieces, at) == UNUSED)
+    def give_back(self, size: int) -> None:
+        """Lets go of all that nobody uses at the moment."""
+        with _lock:
+            _pieces[:] = [_pieces[at] for at in range(len(_pieces)) if _uses(_pieces, at) != UNUSED]
+
+    def expire(self, before: float) -> None:
+        """The same: it is quickly there again."""
+        self.give_back(0)
 
 
 def _kept(size: int) -> mmap.mmap:

@@ -102,7 +102,7 @@ def _training(recipe: Any) -> Step:
 
 
 def _timing(sweep: Any) -> Step:
-    return Step("examples", "pictures worth opening, each with a question", {})
+    return Step("training", "heads that form while one watches", {})
 
 
 ONWARD: dict[str, Callable[[Any], Step]] = {

@@ -18,7 +18,7 @@ from streamlit.proto.NewSession_pb2 import CustomThemeConfig
 from streamlit.runtime import app_session
 
 from attention.machine.watch import WATCH
-from attention.ui.budget import tidy
+from attention.ui.budget import BUDGET, EXPIRY
 
 FOLDERS = ("controls", "views")  # of what pages import
 USED = (  # what libraries import when they are first used; a test runs every page and finds what is missing here
@@ -112,7 +112,7 @@ def _collect() -> None:
     for turn in count(1):
         time.sleep(CLOCK)
         if turn % TIDY == 0:
-            tidy()
+            BUDGET.tidy(time.monotonic() - EXPIRY)
         new = gc.get_count()[0] > usual  # else nobody was here
         left = left or new
         if left and turn % ROUND == 0:  # also of those who have gone since

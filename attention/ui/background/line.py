@@ -105,6 +105,10 @@ class Line:
                 size -= task.claim
                 self.forget(task)
 
+    def expire(self, before: float) -> None:
+        """Each task knows how long it is kept."""
+        self.tidy()
+
     def before(self, task: Task) -> int:
         """How many have their turn before this one, those included that have it now."""
         with self.lock:
@@ -186,5 +190,6 @@ class Line:
             self.tidy()
 
 
-HEAVY = Line(1)  # of all that would slow down, or be slowed down by, another task: maps, sweeps, trainings
-BUDGET.register("tasks", lambda: HEAVY.held, HEAVY.give_back)
+HEAVY = BUDGET.counted(
+    Line(1)
+)  # of all that would slow down, or be slowed down by, another task: maps, sweeps, trainings

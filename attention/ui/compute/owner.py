@@ -18,7 +18,7 @@ import streamlit as st
 from attention.machine.kept import Kept
 from attention.machine.lanes import Lane, Work
 from attention.machine.threads import cores
-from attention.ui.budget import BUDGET, chore
+from attention.ui.budget import BUDGET
 
 MOST, SHARE = 2**28, 0.3  # bytes of results that are kept, and what share of a smaller budget they may have
 AT_ONCE = min(2, cores())  # passes that run at the same time, however many visitors there are
@@ -31,9 +31,7 @@ PIECES = Lane(
 )  # of a pass; a lane of their own, as whoever waits for one has a thread of the passes
 PASSES = Lane("pass", 1, AT_ONCE)
 LATER = PASSES.patient(PATIENCE)  # for what stands below a picture: that of anybody else goes before it
-KEPT = Kept(min(MOST, int(SHARE * BUDGET.most)))
-BUDGET.register("results", lambda: KEPT.bytes, KEPT.give_back)
-chore(KEPT.forget)
+KEPT = BUDGET.counted(Kept(min(MOST, int(SHARE * BUDGET.most))))
 
 
 def shared(call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

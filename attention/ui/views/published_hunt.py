@@ -22,7 +22,7 @@ WIDE = {1: 190, 2: 156}  # pixels of a picture, where there are so many of them 
 
 def _look(config: Config) -> object:
     """The hunt that is on; None where the page asks something else."""
-    return hunt(config.implementation).row if (config.bug, config.predict) == ("off", "none") else None
+    return hunt(config.implementation).row if (config.bug, config.predict, config.ask) == ("off", "none", "") else None
 
 
 def _draw(config: Config) -> None:
