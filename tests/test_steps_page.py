@@ -57,7 +57,7 @@ def test_it_begins_with_the_first_step_and_a_link_opens_another():
 def test_an_example_with_numbers_is_one_click_away():
     test = run(step="weights", positions="alibi")
     test.button(key="small").click().run()
-    assert carried(test.query_params) == {"tokens": "4", "heads": "2", "d_model": "8", "head": "1", "step": "weights"}
+    assert carried(test.query_params) == {"tokens": "4", "heads": "2", "d_model": "8", "head": "1"}
     assert test.button(key="small").disabled and not test.exception
 
 

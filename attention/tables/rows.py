@@ -176,11 +176,12 @@ def holding(weights: Float[Tensor, "k"], share: float = 0.9) -> int:
 
 
 def mostly(found: Row, what: str) -> str:
-    """How many of the keys in sight hold 90 % of a row, in words; `what` is what one token is to the reader."""
+    """How many of the keys in sight hold 90 % of a row, and how much they have; `what` is what one token is to the reader."""
     if found.seeing == 1:
         return f"the only {what} that it sees"
     many = f"{found.holding:,} of the {found.seeing:,} {what}s that it sees"
-    return f"{many}: {'they hold' if found.holding > 1 else 'it holds'} 90 % of its weight"
+    held = math.fsum(sorted(found.keys["weight"], reverse=True)[: found.holding])
+    return f"{many}: {'they hold' if found.holding > 1 else 'it holds'} {share(min(held, 1.0))} of its weight"
 
 
 def numbers(trace: Trace) -> dict[str, list[Any]]:

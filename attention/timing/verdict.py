@@ -59,7 +59,9 @@ def answer(cpu: Rival | None, gpus: list[Rival], versus: Versus) -> str:
     at = next((each for each in every if each.length == NEAR), every[-1])
     here, there = cpu.at(at.length), gpu.at(at.length)
     seconds = f"{_time(there.seconds)} against {_time(here.seconds)}" if here and there else ""
-    seconds += "" if at.firm else " (timed too few times to be sure)"
+    seconds += (
+        "" if at.settled else " (of a few calls, not settled)" if at.firm else " (timed too few times to be sure)"
+    )
     return (
         f"At {at.length:,} tokens, {MASKS[versus.mask]}, d_head {versus.d_head}, {_article(gpu.device)} ({gpu.brackets}) "
         f"is {times(at.alone)} times as fast as {_cpu(cpu)}: {seconds} for {WORKS[versus.work]}. "
@@ -181,4 +183,4 @@ def times(ratio: float) -> str:
 def _time(seconds: float | None) -> str:
     if seconds is None:
         return "unknown"
-    return f"{seconds:.2g} s" if seconds >= 1 else f"{seconds * 1e3:.2g} ms"
+    return f"{seconds:.3g} s" if seconds >= 1 else f"{seconds * 1e3:.3g} ms"

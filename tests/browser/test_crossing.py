@@ -170,9 +170,10 @@ def test_another_page_has_what_was_typed_without_enter(tab, field, typed):
     tab.page.get_by_test_id("stTopNavLink").get_by_text("Masks", exact=True).click()
     tab.page.wait_for_url("**/masks?*")
     tab.quiet()
-    assert tab.link == {field: typed}
+    moved = {"tokens": "2"} if field == "text" else {}  # which follow it
+    assert tab.link == moved | {field: typed}
     tab.page.get_by_test_id("stTopNavLink").get_by_text("Heads", exact=True).click()
-    tab.painted(**{field: typed})
+    tab.painted(**moved | {field: typed})
 
 
 def test_a_sweep_reset_is_not_undone_by_what_is_moved_before_it_is_seen(tab, line):

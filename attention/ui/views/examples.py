@@ -20,7 +20,7 @@ def view(tour: Tour) -> None:
     st.markdown(
         "**Examples.** Attention lets every token look at others and take over what it needs; a weight says how much. Each "
         "picture here shows one thing about it. Open it, and move anything. To ask others about it, there is *For a class* below "
-        "the controls of every page: a question, its answer hidden, and a link that carries both."
+        "the controls of pages with heads: a question, its answer hidden, and a link that carries both."
     )
     names = [name for name, example in EXAMPLES.items() if tour.about in ("all", example.page)]
     for name in names:

@@ -33,6 +33,7 @@ def draw(trace: Trace) -> None:
     config = trace.config
     points = compute.softmax.sweep(config.tokens)
     now = compute.softmax.measured(config.tokens, config.d_head, trace.scale)
+    st.markdown(_plainly(points, config.tokens))
     st.markdown(WHY)
     st.caption(
         f"{config.tokens:,} keys, as now, of normal noise, seeded; no mask, no positions, no softcap, standard softmax. A "
@@ -50,6 +51,16 @@ def draw(trace: Trace) -> None:
         column.vega_lite_chart(frame, spec, key=f"curve {name}", width="stretch", alt=CURVES[name])
     pause.paint()
     st.markdown("\n".join(f"- {sentence}" for sentence in said(points, now, config.tokens)))
+
+
+def _plainly(points: list[tuple[Point, Point]], keys: int) -> str:
+    """Why scores are divided, before any formula; numbers of the widest head."""
+    raw, divided = points[-1]
+    return (
+        f"**Why divide by the root of d_head?** The wider a head, the larger its scores, by chance alone. With {raw.d_head:,} "
+        f"channels and nothing divided, the heaviest of {keys:,} keys takes {raw.greatest:.0%} of a row on average: nearly a "
+        f"choice of one key, from which little is learned. Divided, it takes {divided.greatest:.0%}, at any width."
+    )
 
 
 def said(points: list[tuple[Point, Point]], now: Point, keys: int) -> list[str]:

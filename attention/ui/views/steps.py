@@ -103,7 +103,8 @@ def _choices(config: Config) -> None:
         key="small",
         help="4 words of 8 channels and 2 heads: small enough to follow with a pencil, every number in its cell.",
         on_click=page.change,
-        kwargs={name: value for name, value in vars(small).items() if KNOBS[name].about == "tensors" or name == "head"},
+        kwargs={name: value for name, value in vars(small).items() if KNOBS[name].about == "tensors" or name == "head"}
+        | {"step": "x"},
         disabled=config.tensors == small.tensors,
     )
 

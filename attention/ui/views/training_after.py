@@ -37,7 +37,10 @@ def _asked(recipe: Recipe) -> None:
 
 def _switches(recipe: Recipe, course: Course) -> None:
     """Switches for all heads, and what becomes of loss and accuracy."""
-    st.markdown("**Switch heads off.** Which of them does the work? A head that is off adds nothing to the tokens.")
+    st.markdown(
+        "**Switch heads off.** Which of them does the work? A head that is off adds nothing to the tokens. Numbers are of "
+        "the model as it is after its last step, whatever step is shown above."
+    )
     every = [f"{layer}.{head}" for layer in range(recipe.layers) for head in range(recipe.heads)]
     st.pills("Heads that are off", every, selection_mode="multi", key=OFF)
     whole, rest = (compute.training.without(course, off) for off in ((), _off(recipe)))
@@ -58,7 +61,9 @@ def _off(recipe: Recipe) -> tuple[tuple[int, int], ...]:
 
 def _words(recipe: Recipe, course: Course) -> None:
     """A sequence of one's own: what the model takes to come next, and where each head looks from its end."""
-    st.markdown("**Type a sequence.** What does it take to come next, and where do its heads look?")
+    st.markdown(
+        "**Type a sequence.** What does the model take to come next after its last step, and where do its heads look?"
+    )
     texts = [text for text in dict.fromkeys(recipe.what.texts) if text != "·"]
     usual = " ".join(recipe.what.texts[token] for token in probe(recipe).ids[0, :-1].tolist())
     typed = st.text_input(
