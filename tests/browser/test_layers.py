@@ -31,7 +31,9 @@ def test_the_induction_head_of_a_real_model_is_two_clicks_away(visit):
     expect(tab.page.get_by_text("The greatest: layer 18, head 6,")).to_be_visible()
     opens(tab, 18, 6)
     row = tab.page.get_by_text("Query 75 'treatise' in head 6 ")
-    expect(row).to_contain_text("2 of the 76 tokens that it sees: they hold 90 % of its weight, the heaviest with 0.77")
+    expect(row).to_contain_text(
+        "2 of the 76 tokens that it sees: they hold 95.0 % of its weight, the heaviest with 0.77"
+    )
     assert tab.link == {"source": SOURCE, "layer": "18", "head": "6"}
 
 

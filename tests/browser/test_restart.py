@@ -6,7 +6,7 @@ from contextlib import ExitStack
 
 from playwright.sync_api import expect
 
-from tests.browser.conftest import _opened
+from tests.browser.conftest import EDITION, _opened
 from tests.served import free_port, served
 
 LINKS = {"tokens=24&heads=4&d_model=128": "1.05", "tokens=30&mask=window&temperature=1.5": "1.55"}
@@ -19,7 +19,7 @@ def test_everybody_is_back_at_the_own_settings_without_a_reload(chromium):
         with served(port=port) as server:
             tabs = [stack.enter_context(_opened(chromium, [], server)) for _ in LINKS]
             for tab, link in zip(tabs, LINKS, strict=True):
-                tab.page.goto(f"{server.url}/?{link}&v=2")
+                tab.page.goto(f"{server.url}/?{link}&{EDITION}")
                 tab.painted(**dict(part.split("=") for part in link.split("&")))
                 tab.quiet()
                 tab.page.evaluate("window.stayed = 1")

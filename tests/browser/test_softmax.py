@@ -132,4 +132,4 @@ def test_another_page_keeps_the_answer_until_it_is_revealed(visit):
 def test_a_strangers_token_is_a_token(visit):
     tab = visit("softmax?tokens=3&text=**bold**%20%5Bx%5D(http%3A%2F%2Fevil.example)%20%24x%24")
     drawn(tab, CHARTS["row"])
-    assert tab.page.locator('a[href*="evil"], img[src*="evil"]').count() == 0
+    assert tab.page.locator('a[href*="evil"]:not([data-testid=stPageLink-NavLink]), img[src*="evil"]').count() == 0

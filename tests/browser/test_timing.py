@@ -50,6 +50,7 @@ def test_a_sweep_is_measured_drawn_and_joined_by_a_recording(visit):
     expect(drawn(tab).locator(".legendtext").filter(has_text="recorded")).to_have_text(
         "SDPA · Test GPU, recorded 2026-01-31 (gpu.json)"
     )
+    tab.page.get_by_role("tab", name="Where a device pays").click()
     expect(tab.page.get_by_text(re.compile("threads?: faster from the shortest length on"))).to_be_visible()
 
     other = written(line([16, 32], [1e-8, 1e-8], heads=2, d_head=8, **GPU)).encode()
