@@ -19,23 +19,23 @@ DASHES = [[1, 0], [5, 3], [2, 2]]  # of the layers
 SHARES = {"accuracy": theme.DIVIDED, "loss": theme.RAW}
 
 
+def _curves() -> alt.Chart:
+    """Lines of all series but the mark of the step that is looked at."""
+    return alt.Chart().transform_filter(f"datum.series != '{NOW}'").mark_line(strokeWidth=2, clip=True)
+
+
 @lru_cache(maxsize=64)
 def progress(steps: int) -> dict[str, Any]:
     """Accuracy, and loss as a share of what a guess costs, over the columns series, step, share, value of a table."""
     color = alt.Color("series:N", title=None, scale=alt.Scale(domain=list(SHARES), range=list(SHARES.values())))
-    lines = (
-        alt.Chart()
-        .transform_filter(f"datum.series != '{NOW}'")
-        .mark_line(strokeWidth=2, clip=True)
-        .encode(
-            x=_steps(steps),
-            y=alt.Y("share:Q", title="share", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(tickCount=4)),
-            color=color.legend(orient="top"),
-            strokeDash=alt.StrokeDash(
-                "series:N", title=None, scale=alt.Scale(domain=list(SHARES), range=DASHES[:2])
-            ).legend(orient="top"),
-            tooltip=[alt.Tooltip("series:N"), alt.Tooltip("step:Q"), alt.Tooltip("value:Q", format=".3f")],
-        )
+    lines = _curves().encode(
+        x=_steps(steps),
+        y=alt.Y("share:Q", title="share", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(tickCount=4)),
+        color=color.legend(orient="top"),
+        strokeDash=alt.StrokeDash(
+            "series:N", title=None, scale=alt.Scale(domain=list(SHARES), range=DASHES[:2])
+        ).legend(orient="top"),
+        tooltip=[alt.Tooltip("series:N"), alt.Tooltip("step:Q"), alt.Tooltip("value:Q", format=".3f")],
     )
     return _drawn(lines, steps)
 
@@ -46,23 +46,18 @@ def heads(layers: int, per: int, steps: int, label: str) -> dict[str, Any]:
     names = [f"{layer}.{head}" for layer in range(layers) for head in range(per)]
     colors = [theme.HEADS[i % len(theme.HEADS)] for i in range(len(names))]
     color = alt.Color("series:N", title=None, scale=alt.Scale(domain=names, range=colors))
-    lines = (
-        alt.Chart()
-        .transform_filter(f"datum.series != '{NOW}'")
-        .mark_line(strokeWidth=2, clip=True)
-        .encode(
-            x=_steps(steps),
-            y=alt.Y("share:Q", title=label, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(tickCount=4)),
-            color=color.legend(orient="top", columns=min(8, len(names)), symbolType="stroke"),
-            strokeDash=alt.StrokeDash(
-                "layer:O", legend=None, scale=alt.Scale(domain=list(range(layers)), range=DASHES[:layers])
-            ),
-            tooltip=[
-                alt.Tooltip("series:N", title="head"),
-                alt.Tooltip("step:Q"),
-                alt.Tooltip("share:Q", title=label, format=".3f"),
-            ],
-        )
+    lines = _curves().encode(
+        x=_steps(steps),
+        y=alt.Y("share:Q", title=label, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(tickCount=4)),
+        color=color.legend(orient="top", columns=min(8, len(names)), symbolType="stroke"),
+        strokeDash=alt.StrokeDash(
+            "layer:O", legend=None, scale=alt.Scale(domain=list(range(layers)), range=DASHES[:layers])
+        ),
+        tooltip=[
+            alt.Tooltip("series:N", title="head"),
+            alt.Tooltip("step:Q"),
+            alt.Tooltip("share:Q", title=label, format=".3f"),
+        ],
     )
     return _drawn(lines, steps)
 

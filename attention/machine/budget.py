@@ -65,11 +65,12 @@ class Budget:
 
 def allowed() -> int:
     """Bytes that the system lets this process have: its control group's limit, or all of the machine's memory."""
-    found = [*_limits(), *_machine()]
+    found = [*limits(), *_machine()]
     return min(found, default=2**33)
 
 
-def _limits() -> list[int]:
+def limits() -> list[int]:
+    """Bytes that the control group of this process may have; nothing where that has no limit."""
     texts = [path.read_text().strip() for name in LIMITS if (path := GROUP / name).is_file()]
     return [int(text) for text in texts if text.isdigit()]
 

@@ -13,6 +13,7 @@ from time import perf_counter
 
 import torch
 
+from attention.machine import budget
 from attention.machine.threads import cores
 
 DTYPES: dict[str, torch.dtype] = {
@@ -121,7 +122,5 @@ def free_bytes(key: str) -> int | None:
 
 def _left_in_group() -> list[int]:
     """What a container's memory limit leaves, in bytes; nothing where there is no limit."""
-    limit, used = Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory.current")
-    if not limit.exists() or not limit.read_text().strip().isdigit():
-        return []
-    return [max(0, int(limit.read_text()) - int(used.read_text()))]
+    used = budget.GROUP / "memory.current"
+    return [max(0, limit - int(used.read_text())) for limit in budget.limits() if used.is_file()]
