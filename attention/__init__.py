@@ -8,6 +8,7 @@ ground up, where each may import what stands before it:
     blocks attend layer    attention with the weights of every head: its rows in blocks, as a function, as a module
     settings recorded      what a knob is and how it goes into a link; attention that was recorded, and the files that ship
     brought                attention that visitors bring, held for as long as their visit
+    watching               what a model's attention computes, seen while it does
     models                 models of other people's, run here: what they read, and stacks of what they attend to
     heads training         what a head does, in numbers; a small model that is trained, and the trainings that ship
     config codec           the knobs of a picture, and the link that carries them

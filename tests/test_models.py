@@ -9,12 +9,13 @@ import pytest
 import torch
 from torch import Tensor
 
-from attention.models import catalogue, hub, inputs, loading, seen, sizes, summaries
+from attention.models import catalogue, hub, inputs, loading, sizes, summaries
 from attention.models.catalogue import Offer
 from attention.models.loading import Model, load
 from attention.models.packages import ModelError, library, missing
 from attention.models.parts import Part, every
 from attention.models.run import run
+from attention.watching.parts import CROSS
 from tests.tiny_models import KINDS, TEXT, transformers, written
 
 GIGABYTE = 10**9
@@ -48,19 +49,18 @@ def own(folder: Path, model: Model, second: str = "") -> dict[str, tuple[Tensor,
         said = net(**inputs.given(model, TEXT, second, None).tensors, output_attentions=True)
     if model.reads != loading.BOTH:
         return {"": said.attentions}
-    return {"encoder": said.encoder_attentions, "decoder": said.decoder_attentions, "cross": said.cross_attentions}
+    return {"Encoder": said.encoder_attentions, "Decoder": said.decoder_attentions, CROSS: said.cross_attentions}
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_weights_are_those_of_the_model_itself(kind, folders, models):
     found, theirs = read(models[kind]), own(folders[kind], models[kind])
-    assert found.keys() == theirs.keys()
+    assert sum(len(list(every(part.stack))) for part in found.values()) == sum(map(len, theirs.values()))
     for name, part in found.items():
         mine = list(every(part.stack))
-        assert len(mine) == len(theirs[name])
-        for ours, their in zip(mine, theirs[name], strict=True):
+        for number, ours in zip(part.stack.numbers or range(len(mine)), mine, strict=True):
             assert ours.std() > 0.02
-            assert float((ours - their[0]).abs().max()) <= 1e-5, name
+            assert float((ours - theirs[name if part.whole else ""][number][0]).abs().max()) <= 1e-5, name
 
 
 @pytest.mark.parametrize(("kind", "mask"), [("bert", "full"), ("gpt2", "causal"), ("llama", "causal"), ("vit", "full")])
@@ -72,24 +72,35 @@ def test_queries_and_keys_are_there_where_they_say_all(kind, mask, models):
     assert not models[kind].net.training
 
 
-@pytest.mark.parametrize("kind", ["gemma2", "t5", "deberta"])
+def test_layers_with_masks_of_their_own_are_parts_of_their_own(models):
+    """Gemma 2 has windows in every second layer, squeezes its scores, and has a scale that has no name."""
+    found = read(models["gemma2"])
+    assert list(found) == ["layers 0, 2", "layers 1"]
+    window, whole = found["layers 0, 2"].stack, found["layers 1"].stack
+    assert (window.own["mask"], window.own["span"], whole.own["mask"]) == ("window", 3, "causal")
+    assert window.own["softcap"] == 2.0 and window.own["scale"] == "none" and window.numbers == (0, 2)
+    with pytest.raises(ModelError, match="all layers"):
+        summaries.rollout(found["layers 0, 2"])
+
+
+@pytest.mark.parametrize("kind", ["t5", "deberta"])
 def test_weights_alone_are_there_where_queries_and_keys_say_not_all(kind, models):
     for name, part in read(models[kind], second=PAIR).items():
-        assert (part.stack.q is None) == (name != "cross"), name  # T5 adds nothing between its two sides
+        assert (part.stack.q is None) == (name != CROSS), name  # T5 adds nothing between its two sides
 
 
 def test_a_text_and_what_is_written_have_three_parts(folders, models):
     found = read(models["t5"], second=PAIR)
-    assert list(found) == ["encoder", "decoder", "cross"]
-    assert found["cross"].queries == found["decoder"].queries and found["cross"].keys == found["encoder"].keys
+    assert list(found) == ["Encoder", "Decoder", CROSS]
+    assert found[CROSS].queries == found["Decoder"].queries and found[CROSS].keys == found["Encoder"].keys
     theirs = own(folders["t5"], models["t5"], PAIR)
-    assert float((next(iter(every(found["cross"].stack))) - theirs["cross"][0][0]).abs().max()) <= 1e-5
-    assert "was" in found["decoder"].queries.texts and "animal" not in " ".join(found["decoder"].queries.texts)
+    assert float((next(iter(every(found[CROSS].stack))) - theirs[CROSS][0][0]).abs().max()) <= 1e-5
+    assert "was" in found["Decoder"].queries.texts and "animal" not in " ".join(found["Decoder"].queries.texts)
 
 
 def test_what_a_model_writes_by_itself_is_read_as_it_was_written(models):
     found = run(models["t5"], TEXT, "", None, lambda share: None)
-    assert 2 <= len(found.parts["decoder"].queries) <= inputs.WRITTEN + 1
+    assert 2 <= len(found.parts["Decoder"].queries) <= inputs.WRITTEN + 1
     assert found.notes == ("What it writes is its own: word after word, each the likeliest.",)
 
 
@@ -165,7 +176,7 @@ def test_rollout_is_the_product_of_half_the_means_and_half_the_identity(models):
     assert rolled is not None and rolled.shape == (3, 1, n, n)
     torch.testing.assert_close(rolled[-1, 0], torch.tensor(reached))
     with pytest.raises(ModelError, match="same sequence"):
-        summaries.rollout(read(models["t5"], second=PAIR)["cross"])
+        summaries.rollout(read(models["t5"], second=PAIR)[CROSS])
 
 
 def test_words_sum_over_keys_and_average_over_queries(models):
@@ -329,9 +340,3 @@ def test_what_is_missing_is_known_without_an_import(monkeypatch):
     assert missing() == ("transformers",)
     with pytest.raises(ModelError, match=r"pip install -r requirements-models\.txt"):
         library("no_such_library")
-
-
-def test_windows_of_their_own_are_refused():
-    q, k, v, weights = (torch.zeros(4, 2, 3, wide) for wide in (5, 5, 5, 3))
-    with pytest.raises(ModelError, match="windows"):
-        seen._call(q, k, v, weights, None, {})

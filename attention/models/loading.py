@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -13,27 +14,25 @@ import torch
 from attention.models import hub
 from attention.models.catalogue import NET, Offer, place
 from attention.models.packages import ModelError, library
-from attention.models.seen import prepare
 from attention.models.sizes import in_memory, megabytes, weight_files
 
 TEXT, BOTH, PICTURE = "text", "text to text", "picture"  # what a model reads: a text, one and writes another, a picture
-Hear = Callable[[str, float], object]  # told what is being done, and how much of all is
+Hear = Callable[[float], object]  # told how much is done
+Told = Callable[[str, float], object]  # told what is being done, and how much of all is
+LOADS = "Loading its weights"
 FETCHED = 0.5  # share of the work, where a model comes from the hub
+PLAIN = "eager"  # how it attends: with all weights, step by step
 SAFE = {"local_files_only": True, "trust_remote_code": False}
 
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """A model that can be run: the network, what cuts text (`tokenizer`) or pictures (`processor`), and its `bytes`.
-
-    `tells`: its attention tells what it computes (`seen`); else it has weights alone.
-    """
+    """A model that can be run: the network, what cuts text (`tokenizer`) or pictures (`processor`), and its `bytes`."""
 
     offer: Offer
     net: Any
     reads: str
     bytes: int
-    tells: bool
     tokenizer: Any = None
     processor: Any = None
 
@@ -48,7 +47,7 @@ class Model:
         return f"{self.offer.name}, {self.offer.says}, run here in float32."
 
 
-def load(offer: Offer, most: int, room: Callable[[int], bool], hear: Hear) -> Model:
+def load(offer: Offer, most: int, room: Callable[[int], bool], hear: Told) -> Model:
     """The model of an offer, of at most so many bytes; raises ModelError.
 
     `room`: is there place for so many bytes? It is asked before any of them is taken.
@@ -57,6 +56,12 @@ def load(offer: Offer, most: int, room: Callable[[int], bool], hear: Hear) -> Mo
     where, begun = _where(offer, most, hear)
     hear("Looking at its files", begun)
     files = weight_files(where)
+    with _once(files[0]):
+        return _fitting(offer, where, files, most, room, lambda share: hear(LOADS, begun + (1 - begun) * share))
+
+
+def _fitting(offer: Offer, where: Path, files: list[Path], most: int, room: Callable[[int], bool], hear: Hear) -> Model:
+    """The model of these files, where it fits."""
     size = in_memory(files)
     if size > most:
         raise ModelError(
@@ -67,11 +72,11 @@ def load(offer: Offer, most: int, room: Callable[[int], bool], hear: Hear) -> Mo
             f"“{offer.name}” takes {megabytes(size)} of memory, and this host has no room for that now. A smaller one may fit, "
             "or this one later, when others have gone."
         )
-    with _told(offer, where), _heard(lambda share: hear("Loading its weights", begun + (1 - begun) * share)):
+    with _told(offer, where), _heard(hear):
         return _loaded(offer, where, files, size)
 
 
-def _where(offer: Offer, most: int, hear: Hear) -> tuple[Path, float]:
+def _where(offer: Offer, most: int, hear: Told) -> tuple[Path, float]:
     """Its folder or file here, and how much of the work that was."""
     if offer.kind != NET:
         return place(offer), 0.0
@@ -86,14 +91,37 @@ def _loaded(offer: Offer, where: Path, files: list[Path], size: int) -> Model:
         packed = {"gguf_file": files[0].name}
     config = auto.AutoConfig.from_pretrained(folder, **packed, **SAFE)
     reads = _reads(config)
-    kind = auto.AutoModelForSeq2SeqLM if reads == BOTH else auto.AutoModel
-    named = {"dtype": torch.float32, "use_safetensors": True, "attn_implementation": "eager"}
-    net = kind.from_pretrained(folder, config=config, **named, **packed, **SAFE).eval().requires_grad_(False)
+    net = _unpacked(auto, config, reads, files[0]) if packed else _read(auto, config, reads, folder)
+    net = net.eval().requires_grad_(False)
     if reads == PICTURE:
         more = {"processor": auto.AutoImageProcessor.from_pretrained(folder, backend="pil", **SAFE)}
     else:
         more = {"tokenizer": auto.AutoTokenizer.from_pretrained(folder, **packed, **SAFE)}
-    return Model(offer, net, reads, size, prepare(net), **more)
+    return Model(offer, net, reads, size, **more)
+
+
+def _read(auto: Any, config: Any, reads: str, folder: Path) -> Any:
+    """The network of a folder of safetensors; one that only reads is left without what it would write by."""
+    kind = auto.AutoModelForSeq2SeqLM if reads == BOTH else auto.AutoModel
+    named = {"dtype": torch.float32, "use_safetensors": True, "attn_implementation": PLAIN}
+    return kind.from_pretrained(folder, config=config, **named, **SAFE)
+
+
+def _unpacked(auto: Any, config: Any, reads: str, file: Path) -> Any:
+    """The network of a GGUF. The library's own way wants one more library, for nothing that is needed here."""
+    gguf, bare = library("transformers.modeling_gguf_pytorch_utils"), library("transformers.initialization")
+    kind = auto.AutoModelForSeq2SeqLM if reads == BOTH else auto.AutoModelForCausalLM
+    with bare.no_init_weights():
+        net = kind.from_config(config, attn_implementation=PLAIN, dtype=torch.float32)
+    found = gguf.load_gguf_checkpoint(file, return_tensors=True, model_to_load=net)["tensors"]
+    lacks = net.load_state_dict(found, strict=False, assign=True).missing_keys
+    net.tie_weights()
+    tied = {name for name in lacks if name.startswith("lm_head")}
+    if set(lacks) - tied:
+        raise ModelError(
+            f"{file.name} lacks {len(set(lacks) - tied)} of the model's weights, as {min(set(lacks) - tied)}."
+        )
+    return net if reads == BOTH else net.base_model
 
 
 def _reads(config: Any) -> str:
@@ -130,6 +158,24 @@ def _told(offer: Offer, where: Path) -> Iterator[None]:
         said = " ".join(str(error).split()).replace(str(where), "it") or type(error).__name__
         why = "It wants to run code of its own, which isn't done here." if "trust_remote_code" in said else said[:200]
         raise ModelError(f"“{offer.name}” can't be loaded: {why}") from error
+
+
+@contextmanager
+def _once(file: Path) -> Iterator[None]:
+    """While this lasts, a GGUF is gone through once, and not again by each part of the library that wants to know something."""
+    if file.suffix != ".gguf":
+        yield
+        return
+    gguf: Any = library("gguf")
+    names = ("GGUFReader", "get_tensor_name_map")
+    before = {name: getattr(gguf, name) for name in names}
+    try:
+        for name, call in before.items():
+            setattr(gguf, name, lru_cache(1)(call))
+        yield
+    finally:
+        for name, call in before.items():
+            setattr(gguf, name, call)
 
 
 @contextmanager

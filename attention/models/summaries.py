@@ -47,6 +47,10 @@ def rollout(part: Part) -> Part:
     """
     if part.queries != part.keys:
         raise ModelError("A rollout follows tokens through layers, so both sides must be the same sequence.")
+    if not part.whole:
+        raise ModelError(
+            "A rollout follows tokens through all layers; here are some of them, that have a mask in common."
+        )
     steps, reached = [], torch.eye(len(part.queries))
     for each in every(part.stack):
         reached = (0.5 * each.mean(0) + 0.5 * torch.eye(len(reached))) @ reached
