@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from jaxtyping import UInt8
 from PIL import Image
+from torch import Tensor
 
 from attention.models.following import Following, followed
 from attention.models.inputs import Given, given
@@ -100,7 +101,7 @@ def _told(model: Model, found: Given) -> dict[str, Part]:
             f"{megabytes(WEIGHTS)}. A shorter text fits."
         )
     said = model.net(**found.tensors, output_attentions=True, **_plain(model))
-    told = {name: tuple(said.get(key) or ()) for name, key in OUTPUTS.items()}
+    told: dict[str, tuple[Tensor, ...]] = {name: tuple(said.get(key) or ()) for name, key in OUTPUTS.items()}
     if not any(told.values()):
         raise ModelError("This model has no attention, or tells nobody its weights.")
     return {
