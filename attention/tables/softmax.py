@@ -76,13 +76,13 @@ def drawn_labels(columns: dict[str, list[Any]], config: Config) -> tuple[str, ..
 
 
 def differences(found: Rounded, mask: Bool[Tensor, "q k"], side: int) -> tuple[Tensor, Tensor, int]:
-    """A head's differences with at most `side` cells a side `(p p)`, where it is no number `(p p)`, and tokens a cell.
+    """A head's differences with at most `side` cells a side `(p r)`, where it is no number `(p r)`, and tokens a cell.
 
     Where a cell has several pairs, it has the greatest difference of them with its sign; NaN where the mask hides all.
     """
     broken = found.difference.isnan() & mask
     size = found.difference.abs().masked_fill(broken, torch.inf).masked_fill(~mask, -1)
-    tile = -(-len(mask) // side)
+    tile = -(-max(mask.shape) // side)
     top, at = F.max_pool2d(size[None], tile, ceil_mode=True, return_indices=True)
     cells = found.difference.flatten()[at[0]].masked_fill(top[0] < 0, torch.nan)
     return cells, top[0] == torch.inf, tile
