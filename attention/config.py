@@ -115,6 +115,8 @@ class Config:
     rows: str = _text("", 11, "Queries that are drawn large", "The first and the last, as in 100-611; nothing for all.", form=RANGE, formed=RANGED, about="view")
     cols: str = _text("", 11, "Keys that are drawn large", "The first and the last, as in 100-611; nothing for all.", form=RANGE, formed=RANGED, about="view")
     layer_map: str = _text("auto", 20, "Number in the map", "What the map of layers and heads is coloured by. Auto: induction where it is known, else the weight on the previous token.", about="view")
+    across: str = _text("previous", 20, "Number from left to right", "On the page Layers: where a head stands between left and right, when two numbers are compared.", about="view")
+    upwards: str = _text("induction", 20, "Number from below to above", "On the page Layers: how high a head stands, when two numbers are compared.", about="view")
     topic: str = _choice("row", ("row", "all", "scaling", "precision"), "Show", "What the Softmax page shows: one row step by step, all rows of all heads, why scores are divided, or number types.", about="view")
     order: str = _choice("position", ("position", "weight"), "Order of the keys", "By position, or the heaviest first.", about="view")
     dtype: str = _choice("bfloat16", ("float32", "bfloat16", "float16"), "Number type", "The type that the head is computed in, against float64.", about="view")

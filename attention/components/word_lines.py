@@ -11,7 +11,8 @@ from collections.abc import Callable
 from attention.charts import theme
 from attention.components.heads_grid import header
 from attention.components.mounted import component, nothing
-from attention.config import Config
+from attention.config import Config, layers
+from attention.sources.origins import named, provenance
 from attention.tables.rows import key_labels, labels
 from attention.wire.cells import Cells, payload
 
@@ -44,5 +45,13 @@ def message(config: Config, cells: Cells, *, all_rows: bool = False) -> bytes:
         "first": [first for first, _ in window],
         "names": [texts[first:last] for texts, (first, last) in zip(names, window, strict=True)],
         "all": all_rows,
+        "heading": _heading(config),
+        "provenance": provenance(config),
     }
     return payload(asked, cells)
+
+
+def _heading(config: Config) -> str:
+    """Whose words these are, above a file of them."""
+    layer = f"Layer {config.layer}, head" if len(layers(config.source)) > 1 else "Head"
+    return f"{layer} {config.head}: {named(config.source)}"

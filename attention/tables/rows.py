@@ -198,12 +198,14 @@ def numbers(trace: Trace) -> dict[str, list[Any]]:
 
 def columns(found: Profile, seeing: bool) -> dict[str, list[Any]]:
     """The numbers of every head as columns, `head` first; None where no query sees anything."""
-    heads = range(len(found.entropy))
-    return {"head": list(heads)} | {
-        name: number.tolist() if seeing else [None for _ in heads]
-        for name, number in vars(found).items()
-        if number is not None
-    }
+    heads = list(range(len(found.entropy)))
+    known = {name: number for name, number in vars(found).items() if number is not None}
+    return {"head": heads} | {name: values(number, seeing) for name, number in known.items()}
+
+
+def values(number: Float[Tensor, "h"], seeing: bool) -> list[float | None]:
+    """A number of every head, None of each where no query sees anything."""
+    return number.tolist() if seeing else [None for _ in number]
 
 
 def npz(trace: Trace) -> bytes:

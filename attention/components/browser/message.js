@@ -72,6 +72,8 @@
  * @property {[number, number]} first
  * @property {[string[], string[]]} names
  * @property {boolean} all
+ * @property {string} heading  what a file of it says above
+ * @property {string} provenance  and below: whose it is
  * @typedef {Weights & Shape & Joined} LinesHeader
  */
 

@@ -18,15 +18,13 @@ from attention.analysis.weighted_values import WeightedValues
 from attention.analysis.weighted_values import weighted_values as multiplied
 from attention.charts import theme
 from attention.config import Config
-from attention.config import layers as every_layer
 from attention.machine.lanes import Lane, Work
 from attention.sources.generated import early
 from attention.sources.given import Given
 from attention.sources.origins import given, unit
 from attention.tables import rows as tables
 from attention.trace import Trace, attended, check_size
-from attention.trace import trace as passed
-from attention.ui.compute.owner import KEPT, LATER, PASSES, PIECES, told
+from attention.ui.compute.owner import KEPT, LATER, PASSES, PIECES
 from attention.wire.cells import Cells
 from attention.wire.cells import cells as drawn
 
@@ -99,18 +97,6 @@ def weighted_values(config: Config, head: int, query: int) -> Work[WeightedValue
 def numbers(config: Config) -> Work[dict[str, list[float]]]:
     """The profile of every head as columns; give `config.tensors`."""
     return traced(config, tables.numbers, LATER)
-
-
-def layers(config: Config) -> dict[int, dict[str, list[float]]]:
-    """The same of each layer of its source, by the layer's number."""
-    works = {layer: _layer.begin(replace(config.tensors, layer=layer)) for layer in every_layer(config.source)}
-    return {layer: told(work, "Computing the other layers …") for layer, work in works.items()}
-
-
-@KEPT
-def _layer(config: Config) -> Work[dict[str, list[float]]]:
-    """Of one layer that nobody has asked to see: its trace is made here, after what others wait for, and not kept."""
-    return LATER.submit(lambda: tables.numbers(passed(config)))
 
 
 @KEPT

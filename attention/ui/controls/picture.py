@@ -11,9 +11,9 @@ from typing import Any
 
 import streamlit as st
 
+from attention.analysis.head_numbers import EVERY
 from attention.codec import CONFIGS
 from attention.config import DEFAULTS, GENERATED, KNOBS, Config, ConfigError, check, defaults, layers, learned
-from attention.heads import NUMBERS
 from attention.inputs import INPUTS
 from attention.masks import COMBINATIONS, MASKS
 from attention.published import HUNTS, ROWS, called
@@ -225,7 +225,9 @@ def _question(value: str) -> None:
 
 KNOWN: dict[str, Callable[[str], None]] = {  # raises ConfigError on what is none
     "implementation": _among("implementation", *ROWS, others=HUNTS),
-    "layer_map": _among("layer_map", DEFAULTS["layer_map"], *NUMBERS),
+    "layer_map": _among("layer_map", DEFAULTS["layer_map"], *EVERY),
+    "across": _among("across", *EVERY),
+    "upwards": _among("upwards", *EVERY),
     "ask": _question,
 }
 
