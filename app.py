@@ -16,6 +16,7 @@ if __name__ == "__main__":
         [
             HEADS,
             st.Page("pages/examples.py", title="Examples"),
+            st.Page("pages/layers.py", title="Layers"),
             st.Page("pages/softmax.py", title="Softmax"),
             st.Page("pages/masks.py", title="Masks"),
             st.Page("pages/steps.py", title="Steps"),

@@ -7,7 +7,10 @@ ground up, where each may import what stands before it:
     machine                memory, threads, who may wait for whom, what is kept
     blocks attend layer    attention with the weights of every head: its rows in blocks, as a function, as a module
     settings recorded      what a knob is and how it goes into a link; attention that was recorded, and the files that ship
+    brought                attention that visitors bring, held for as long as their visit
     heads training         what a head does, in numbers; a small model that is trained, and the trainings that ship
+    watching               what attention a model computes, seen while it computes it
+    models                 models of other people, run here: what they read, and stacks of what they attend to
     config codec           the knobs of a picture, and the link that carries them
     sources                where queries, keys and values come from
     trace                  every step of one pass
@@ -19,6 +22,7 @@ ground up, where each may import what stands before it:
     examples               pictures worth opening: a link, a sentence, a question
     tables wire            tensors to rows, and to bytes
     charts components      figures, and the parts that run in the browser
+    notebook               attention of one's own, outside the app: in a notebook, in a file
     ui                     how a page begins, and cached calls into the core
 
 Axes have one letter each, in annotations, einops patterns and charts: `b` batch, `h` heads, `g` heads with keys and
@@ -32,6 +36,7 @@ from attention.layer import MultiHeadAttention
 from attention.maps.exact import HeadMaps, head_maps
 from attention.maps.jobs import Cancelled
 from attention.trace import Trace, trace
+from attention.watching.watched import watch
 
 __all__ = [
     "Attention",
@@ -44,4 +49,5 @@ __all__ = [
     "head_maps",
     "scaled_dot_product_attention",
     "trace",
+    "watch",
 ]

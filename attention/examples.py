@@ -45,6 +45,9 @@ EXAMPLES: dict[str, Example] = {
     "real": Example("The same head in a real language model", "heads", Config.of("recorded:smollm2-repeated", layer=18, head=6),
         "SmolLM2 reads random words three times over: on its layer 18, head 6 looks at the word that came next the last time.",
         "Which other heads on its map of layers do the same?"),
+    "division": Example("Five heads of 54 that do one job", "layers", Config.of("recorded:smollm2-repeated", layer=18, head=6),
+        "SmolLM2 reads random words three times over: five heads, all on layers 17 and 18, go on with what came next the last time, and no other head has a tenth of its weight there.",
+        "Which three heads are nearly the same, and what do all of them look at?"),
     "grown": Example("An induction head that grew here", "heads", Config.of("trained:induction", layer=1, head=2),
         "A model of two layers learned, in a thousand steps, to continue letters that repeat: this head looks at what stood behind each letter the last time. Nobody built it; the page Training shows it form.",
         "After how many steps of training is it there?"),
@@ -105,7 +108,7 @@ class Tour:
 
     about: str = choice(
         "all",
-        ("all", "heads", "softmax", "steps", "masks", "implementations", "timing"),
+        ("all", "heads", "layers", "softmax", "steps", "masks", "implementations", "timing"),
         "Show",
         "Examples of one page, or all.",
         about="view",

@@ -24,21 +24,23 @@ CACHED = 2**18  # weights that stay in a processor's cache while they are read f
 
 
 class Number(NamedTuple):
-    """A number about a head: how it is computed, what it is called, its unit, and its formula."""
+    """A number about a head: how it is computed, what it is called, its unit, its formula, and whose that is."""
 
     of: Callable[[Rows], PerHead]
     label: str
     unit: str
     formula: str
+    source: str = ""
 
 
 class OfTokens(NamedTuple):
-    """A number about the weight on some pairs: which, of those of the same token; its name, its unit, and its formula."""
+    """A number about the weight on some pairs: which, of those of the same token; what else is said of it is as above."""
 
     of: Callable[[Tensor, Tensor], Pairs]
     label: str
     unit: str
     formula: str
+    source: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,12 +71,18 @@ def profile(
         raise ValueError(
             f"{len(tokens)} tokens don't fit weights of {tuple(weights.shape[1:])}: they are one for each query and key."
         )
-    found = rows(weights, mask)
-    numbers = {name: number.of(found) for name, number in NUMBERS.items()}
-    if tokens is not None:
-        pairs = same(tokens)
-        numbers |= {name: on_pairs(weights, mask, *number.of(*pairs)) for name, number in OF_TOKENS.items()}
-    return Profile(**numbers)
+    return Profile(**numbers(rows(weights, mask), weights, mask, tokens))
+
+
+def numbers(
+    found: Rows, weights: Weights, mask: Bool[Tensor, "q k"] | None, tokens: Sequence[str] | None
+) -> dict[str, PerHead]:
+    """Those of the rows of these weights by their names; without `tokens`, those that need none."""
+    known = {name: number.of(found) for name, number in NUMBERS.items()}
+    if tokens is None:
+        return known
+    pairs = same(tokens)
+    return known | {name: on_pairs(weights, mask, *number.of(*pairs)) for name, number in OF_TOKENS.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +136,7 @@ def _block(weights: Weights, apart: Float[Tensor, "q k"]) -> tuple[Tensor, Tenso
 
 
 def row_entropy(weights: Float[Tensor, "*q k"]) -> Float[Tensor, "*q"]:
-    """Entropy of each row in nats (Clark et al. 2019, section 3.2, without their smoothing): -sum p ln p."""
+    """Entropy of each row in nats (Clark et al. 2019, section 3.3): -sum p ln p."""
     logs = weights.clamp(min=torch.finfo(weights.dtype).tiny).log2()  # 0 ln 0 is 0; `log` and `entr` are slower
     bits = (weights * logs).sum(-1).clamp(max=0)  # of a weight that was rounded to above one it would be positive
     return 0 - math.log(2) * bits  # and minus zero would be written with its sign
@@ -202,24 +210,43 @@ def _mean(rows: Float[Tensor, "h q"], counted: Bool[Tensor, "h q"]) -> PerHead:
 
 
 NUMBERS: dict[str, Number] = {
-    "entropy": Number(entropy, "Entropy", "nats", "mean over queries of -sum p ln p"),
+    "entropy": Number(entropy, "Entropy", "nats", "mean over queries of -sum p ln p", "Clark et al. 2019, section 3.3"),
     "entropy_share": Number(
-        entropy_share, "Share", "", "mean of entropy / ln(keys that may be seen), over queries that see several"
+        entropy_share,
+        "Share",
+        "",
+        "mean of entropy / ln(keys that may be seen), over queries that see several",
+        "Pielou 1966: evenness",
     ),
-    "greatest": Number(greatest, "Greatest", "", "mean over queries of max p"),
-    "distance": Number(distance, "Distance", "tokens", "mean over queries of sum p |q - k|"),
-    "first": Number(first, "First", "", "mean over queries of p at key 0"),
-    "previous": Number(previous, "Previous", "", "mean of p at key q - 1, over queries that have one"),
+    "greatest": Number(
+        greatest, "Greatest", "", "mean over queries of max p", "Voita et al. 2019, section 3: confidence"
+    ),
+    "distance": Number(
+        distance, "Distance", "tokens", "mean over queries of sum p |q - k|", "Vig & Belinkov 2019, section 4.2"
+    ),
+    "first": Number(first, "First", "", "mean over queries of p at key 0", "Xiao et al. 2023, section 3.1: a sink"),
+    "previous": Number(
+        previous,
+        "Previous",
+        "",
+        "mean of p at key q - 1, over queries that have one",
+        "Olsson et al. 2022: previous-token head",
+    ),
 }
 OF_TOKENS: dict[str, OfTokens] = {  # numbers of those pairs of queries and keys that their tokens make
     "same": OfTokens(
-        lambda *pairs: pairs, "Same", "", "mean of p on keys that are the query's own token, itself included"
+        lambda *pairs: pairs,
+        "Same",
+        "",
+        "mean of p on keys that are the query's own token, itself included",
+        "this app; without the query itself it is the duplicate-token head of Wang et al. 2022",
     ),
     "induction": OfTokens(
         followers,
         "Induction",
         "",
         "mean of p on keys right after an earlier copy of the query's token, over queries that have one",
+        "Olsson et al. 2022: prefix matching",
     ),
 }
 EVERY: dict[str, Number | OfTokens] = NUMBERS | OF_TOKENS  # by their names in a profile

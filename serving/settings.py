@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
+from pathlib import PurePath
 from typing import Any
 
 PREFIX = "ATTENTION_"
@@ -22,6 +23,8 @@ SMALLEST = 600.0  # MB: the libraries take most of them
 SHOWN = 80  # characters of a wrong value that are repeated
 ORIGIN = re.compile(r"https?://[a-z0-9.-]+(:\d{1,5})?")
 SITES = re.compile(r"https?://(\*\.)?[a-z0-9.-]+(:(\d{1,5}|\*))?")  # as a policy has them: any port, all below a name
+HUB = re.compile(r"(?!.*(--|\.\.))\w[\w.-]*(/\w[\w.-]*)?", re.ASCII)  # a model's name on the hub
+AS_IT_IS = ("dask", "models")  # of which capital letters matter
 HOST = re.compile(r"(\*\.)?[a-z0-9-]+(\.[a-z0-9-]+)*")
 
 
@@ -42,6 +45,11 @@ class Settings:
     uploads: float = 64.0  # MB that the files of one visitor may have together
     memory: float = 0.0  # MB that the server may use; 0: what its control group or the machine has
     metrics: bool = False  # may anybody read Streamlit's counters?
+    models: (
+        tuple[tuple[str, str], ...] | None
+    ) = ()  # beside installed ones: a name, and a folder or hub name; None: none
+    models_free: bool | None = None  # may visitors name any model of the hub? None: where only this machine can ask
+    models_size: float = 2000.0  # MB of memory that a model may take
     dask: str = ""  # the scheduler of a cluster that draws long maps
 
 
@@ -59,7 +67,7 @@ def settings(given: Mapping[str, str] | None = None) -> Settings:
 def _read(name: str, field: str, text: str) -> Any:
     read, allowed = READ[field]
     try:
-        return read(text.casefold() if field != "dask" else text)
+        return read(text if field in AS_IT_IS else text.casefold())
     except ValueError as error:
         raise SettingsError(f"{name}={text[:SHOWN]!r} is not {allowed}.") from error
 
@@ -112,6 +120,27 @@ def address(text: str) -> str:
     return text
 
 
+def models(text: str) -> tuple[tuple[str, str], ...] | None:
+    """Names for people and where each model lies, between semicolons or lines; none at all where that is switched off."""
+    if text.casefold() in OFF:
+        return None
+    entries = [] if text.casefold() == "installed" else re.split(r"[;\n]+", text)
+    return tuple(_model(entry) for entry in entries if entry.strip())
+
+
+def _model(entry: str) -> tuple[str, str]:
+    """One of them: `name = where`, or where alone; raises ValueError where that is no folder and no name of the hub."""
+    name, _, where = (part.strip() for part in entry.rpartition("="))
+    if not (PurePath(where).is_absolute() or HUB.fullmatch(where)):
+        raise ValueError(entry)
+    return name or (PurePath(where).name if PurePath(where).is_absolute() else where), where
+
+
+def anywhere(text: str) -> bool | None:
+    """On, off, or None where it depends on who can reach this server."""
+    return None if text == "local" else switch(text)
+
+
 READ: dict[str, tuple[Callable[[str], Any], str]] = {
     "measure": (switch, "on or off"),
     "measure_seconds": (
@@ -125,5 +154,8 @@ READ: dict[str, tuple[Callable[[str], Any], str]] = {
     "uploads": (megabytes, "off or a number of MB up to 10,000, like 64"),
     "memory": (number(SMALLEST, 10_000_000, "mb"), f"a number of MB of at least {SMALLEST:g}, like 690"),
     "metrics": (switch, "on or off"),
+    "models": (models, "off, installed or a list like BERT = google-bert/bert-base-uncased; Ours = /srv/models/ours"),
+    "models_free": (anywhere, "on, off or local"),
+    "models_size": (number(1, 10_000_000, "mb"), "a number of MB up to 10,000,000, like 2000"),
     "dask": (address, "the address of a scheduler, like tcp://host:8786"),
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -11,11 +12,13 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 from attention import Config, trace
+from attention.analysis import head_distances, head_numbers
 from attention.analysis.head_roles import roles
 from attention.analysis.mask_reach import reach
 from attention.analysis.number_types import compared
 from attention.charts.thumbnail import EDGE, SIDE, lines, thumbnail
 from attention.codec import from_query, to_query
+from attention.config import layers
 from attention.examples import EXAMPLES
 from attention.inputs import DOCUMENTS, seeded
 from attention.maps.exact import head_maps
@@ -113,10 +116,33 @@ def grew(config: Config) -> bool:
     return config.training_step == 1000 and end == "induction" != begin
 
 
+def divided(config: Config) -> bool:
+    """Five heads continue, all on two layers; what is asked for is the largest group of like heads, and all of it rests."""
+    found = {layer: trace(replace(config, layer=layer)) for layer in layers(config.source)}
+    numbers = {layer: head_numbers.numbers(t.weights, t.mask, t.texts) for layer, t in found.items()}
+    shares = {
+        (layer, head): share
+        for layer, known in numbers.items()
+        for head, share in enumerate(known["induction"].tolist())
+    }
+    many = {cell for cell, share in shares.items() if share > 0.5}
+    alone = all(share < 0.1 for cell, share in shares.items() if cell not in many)
+    alike = head_distances.distances(
+        torch.cat([head_distances.sampled(t.weights, t.mask, len(shares)) for t in found.values()])
+    ).groups[0]
+    group = [list(shares)[head] for head in alike]
+    rests = all(float(numbers[layer]["first"][head]) > 0.9 for layer, head in group)
+    return (
+        len(shares) == 54 and len(many) == 5 and {layer for layer, _ in many} == {17, 18} and alone
+        and len(group) == 3 and rests and (config.layer, config.head) in many
+    )  # fmt: skip
+
+
 HOLDS: dict[str, Callable[[Any], bool]] = {
     "roles": lambda config: names(config)[:3] == ["same word", "one back", "first word"],
     "induction": continues,
     "real": lambda config: names(config)[config.head] == "induction",
+    "division": divided,
     "grown": grew,
     "sink": lambda config: float(trace(config).weights[config.head, :, 0].mean()) > 0.9,
     "temperature": lambda config: back(Config(), 1) > 0.9 and back(config, 1) < 0.4,

@@ -11,9 +11,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attention import Config, trace
+from attention.analysis.head_numbers import EVERY
 from attention.charts import layers as chart
 from attention.charts import theme
-from attention.heads import EVERY, Number, profile
+from attention.heads import Number, profile
 from attention.tables import rows as tables
 from attention.ui import compute
 from attention.ui.session import gestures
@@ -59,7 +60,7 @@ def test_the_map_shows_the_number_of_every_head_of_every_layer_and_marks_the_one
     test = run(PAGE, {"source": STREET, "layer": "16", "head": "2"})
     found = table(test)
     assert found["layer"] == [layer for layer in LAYERS for _ in range(9)] and found["head"] == [*range(9)] * 6
-    assert found["value"] == pytest.approx(numbers(view._number(Config()), Config.of(STREET)), abs=1e-6)
+    assert found["value"] == pytest.approx(numbers(view.number(Config()), Config.of(STREET)), abs=1e-6)
     assert [(found["layer"][at], found["head"][at]) for at, on in enumerate(found["focus"]) if on] == [(16, 2)]
     said = captions(test)
     assert "Layer 16, head 2, in focus: " in said
@@ -106,21 +107,21 @@ def test_a_number_that_is_none_is_said_to_be_so():
 def test_induction_is_shown_where_it_is_known_and_else_the_token_before(monkeypatch):
     both = {name: Number(lambda rows: rows.first, name, "", "f") for name in ("previous", "induction")}
     monkeypatch.setattr(view, "EVERY", both)
-    assert view._number(Config()) == "induction" and view._called("auto") == "Auto: induction"
-    assert view._number(Config(layer_map="previous")) == "previous"
+    assert view.number(Config()) == "induction" and view._called("auto") == "Auto: induction"
+    assert view.number(Config(layer_map="previous")) == "previous"
     del both["induction"]
-    assert view._number(Config()) == "previous"
+    assert view.number(Config()) == "previous"
 
 
 def test_every_layer_is_computed_once_for_all_heads_in_focus_and_not_kept_as_a_trace(monkeypatch):
     asked = []
-    usual = compute.heads.passed
-    monkeypatch.setattr(compute.heads, "passed", lambda config: asked.append(config.layer) or usual(config))
+    usual = compute.layers.passed
+    monkeypatch.setattr(compute.layers, "passed", lambda config: asked.append(config.layer) or usual(config))
     config = Config.of(STREET, temperature=1.25)
-    first = compute.heads.layers(config)
-    assert compute.heads.layers(replace(config, layer=18, head=3, layer_map="first")) == first
+    first = compute.layers.layers(config)
+    assert compute.layers.layers(replace(config, layer=18, head=3, layer_map="first")) == first
     assert sorted(asked) == [*LAYERS] and tuple(first) == LAYERS
-    compute.heads.layers(replace(config, temperature=1.5))
+    compute.layers.layers(replace(config, temperature=1.5))
     assert len(asked) == 12
 
 
@@ -139,10 +140,13 @@ def test_a_click_opens_a_layer_and_a_head_and_has_a_turn_of_its_own(monkeypatch)
     assert changed == [{"layer": 18, "head": 6}] and remembered.turns == 1
 
 
-@pytest.mark.parametrize(("name", "top"), [("previous", 1.0), ("entropy_share", 1.0), ("distance", 37.5)])
+@pytest.mark.parametrize(
+    ("name", "top"),
+    [("previous", 1.0), ("entropy_share", 1.0), ("distance", 37.5), ("effective_keys", 38.5), ("effective_rank", 76)],
+)
 def test_the_scale_of_a_number_is_fixed_by_what_it_can_be(name, top):
     number = EVERY[name]
-    assert view._top(number.unit, 76) == top
+    assert view.top(number, 76) == top
     spec = chart.numbers(LAYERS, 9, number.label, top, 2)
     scale = spec["layer"][0]["encoding"]["color"]["scale"]
     assert scale["domain"] == [0, top] and scale["range"] == list(theme.NUMBERS)

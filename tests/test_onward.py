@@ -14,12 +14,13 @@ from attention.config import SOURCES, Config
 from attention.examples import Tour
 from attention.sources.origins import has
 from attention.timing.sweep import Sweep
+from attention.training.recipe import Recipe
 from attention.ui.onward import ONWARD, next_step
 from tests.strategies import configs, newest
 from tests.test_pages import ROOT, SECONDS, run
 
 FILES = [path.stem for path in sorted((ROOT / "pages").glob("*.py"))]
-OTHERS = {"examples": Tour(), "timing": Sweep()}
+OTHERS = {"examples": Tour(), "timing": Sweep(), "training": Recipe()}
 OF_CONFIGS = [page for page in FILES if page not in OTHERS]
 NEEDS = {"steps": {"x", "projections"}, "implementations": {"x", "projections"}}
 

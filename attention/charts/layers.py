@@ -14,8 +14,8 @@ from attention.charts import theme
 from attention.charts.spec import dataless
 
 CELL = "cell"  # the selection: the layer and the head of the cell that was clicked, and the `turn` of the table
-ROW = 24  # pixels of a layer
-WIDE = 26  # pixels of a cell from which it carries its number
+ROW, LEAST, HIGH = 24, 9, 440  # pixels of a layer, of one of very many, and of all that are not more than that
+WIDE, TALL = 26, 13  # pixels of a cell from which it carries its number
 BRIGHT = 0.5  # of the scale, from which black words are read better than white ones
 
 
@@ -26,7 +26,9 @@ def numbers(layers: tuple[int, ...], heads: int, label: str, top: float, digits:
     Colours go from 0 to `top`; numbers have so many `digits`. The cell that is in focus has a frame.
     """
     x = alt.X("head:O", title="head →", axis=alt.Axis(labelAngle=0), scale=alt.Scale(domain=list(range(heads))))
-    y = alt.Y("layer:O", title="layer ↓", axis=alt.Axis(labelOverlap=False), scale=alt.Scale(domain=list(layers)))
+    row = height(len(layers)) // len(layers)
+    every = alt.Axis(labelOverlap=row < TALL)
+    y = alt.Y("layer:O", title="layer ↓", axis=every, scale=alt.Scale(domain=list(layers)))
     chosen = alt.selection_point(name=CELL, fields=["layer", "head", "turn"], on="click", clear=False, toggle=False)
     scale = alt.Scale(domain=[0, top], range=list(theme.NUMBERS), clamp=True)
     tips = [
@@ -37,12 +39,14 @@ def numbers(layers: tuple[int, ...], heads: int, label: str, top: float, digits:
     cells = (
         alt.Chart(name="cells")
         .mark_rect(cursor="pointer", stroke="white", strokeOpacity=0.25)
-        .encode(x=x, y=y, color=alt.Color("value:Q", scale=scale, legend=_bar(label, len(layers))), tooltip=tips)
+        .encode(
+            x=x, y=y, color=alt.Color("value:Q", scale=scale, legend=_bar(label, height(len(layers)))), tooltip=tips
+        )
         .add_params(chosen)
     )
     words = (
         alt.Chart()
-        .mark_text(fontSize=alt.ExprRef(f"width / {heads} < {WIDE} ? 0 : 10"), aria=False)
+        .mark_text(fontSize=alt.ExprRef(f"width / {heads} < {WIDE} ? 0 : 10") if row >= TALL else 0, aria=False)
         .encode(
             x=x,
             y=y,
@@ -56,10 +60,15 @@ def numbers(layers: tuple[int, ...], heads: int, label: str, top: float, digits:
         .mark_rect(fill=None, stroke=theme.QUERY, strokeWidth=3, aria=False)
         .encode(x=x, y=y)
     )
-    chart = alt.layer(cells, words, frame).properties(height=ROW * len(layers))
+    chart = alt.layer(cells, words, frame).properties(height=height(len(layers)))
     return dataless(chart) | {"autosize": {"type": "fit-x", "contains": "padding"}}
 
 
-def _bar(label: str, layers: int) -> alt.Legend:
+def height(layers: int) -> int:
+    """Pixels of so many layers."""
+    return layers * max(LEAST, min(ROW, HIGH // layers))
+
+
+def _bar(label: str, high: int) -> alt.Legend:
     """The scale of the colours, beside the cells and as high."""
-    return alt.Legend(title=label, gradientLength=max(60, ROW * layers - 24), gradientThickness=12, tickCount=3)
+    return alt.Legend(title=label, gradientLength=max(60, high - 24), gradientThickness=12, tickCount=3)

@@ -11,8 +11,9 @@ from collections.abc import Callable
 from attention.charts import theme
 from attention.components.heads_grid import header
 from attention.components.mounted import component, nothing
-from attention.config import Config
-from attention.tables.rows import labels
+from attention.config import Config, layers
+from attention.sources.origins import named, provenance
+from attention.tables.rows import key_labels, labels
 from attention.wire.cells import Cells, payload
 
 MOST = 300  # words a side
@@ -36,13 +37,21 @@ def word_lines(
 
 def message(config: Config, cells: Cells, *, all_rows: bool = False) -> bytes:
     """All that the browser gets: `cells (1 q k)`, a cell a pair."""
-    names, window = labels(config), config.window
+    names, window = (labels(config), key_labels(config)), config.window
     asked = header(config, theme.LINES_HEIGHT, "") | {
         "head": config.head,
         "query": config.row,
         "colors": "log" if config.color_scale == "times even" else config.color_scale,
         "first": [first for first, _ in window],
-        "names": [names[first:last] for first, last in window],
+        "names": [texts[first:last] for texts, (first, last) in zip(names, window, strict=True)],
         "all": all_rows,
+        "heading": _heading(config),
+        "provenance": provenance(config),
     }
     return payload(asked, cells)
+
+
+def _heading(config: Config) -> str:
+    """Whose words these are, above a file of them."""
+    layer = f"Layer {config.layer}, head" if len(layers(config.source)) > 1 else "Head"
+    return f"{layer} {config.head}: {named(config.source)}"

@@ -1,14 +1,19 @@
-"""What the owner of a host lets visitors measure (serving/settings.py: ATTENTION_MEASURE, ATTENTION_MEASURE_SECONDS)."""
+"""What the owner of a host lets visitors measure and run (serving/settings.py: ATTENTION_MEASURE… and ATTENTION_MODELS…)."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
+import streamlit as st
+
+from attention.models.catalogue import Offer, offers
 from attention.timing.sweep import Sweep
 from serving.settings import settings
 
 S = TypeVar("S", bound=Sweep)
+HERE = ("localhost", "127.0.0.1", "::1")  # addresses at which nobody but this machine can ask
 
 
 @dataclass(frozen=True)
@@ -38,3 +43,22 @@ def bounded(sweep: S) -> tuple[S, list[str]]:
     return replace(sweep, seconds=longest), [
         f"seconds={sweep.seconds:g} is more than this host allows; here it is {longest:g}."
     ]
+
+
+@dataclass(frozen=True)
+class Models:
+    """Those that visitors may run, by their names; may they name others of the hub (`free`), and how many bytes has one?"""
+
+    offers: Mapping[str, Offer]
+    free: bool
+    most: int
+    off: bool = False
+
+
+def models() -> Models:
+    """What holds on this host."""
+    said = settings()
+    if said.models is None:
+        return Models({}, False, 0, off=True)
+    free = st.get_option("server.address") in HERE if said.models_free is None else said.models_free
+    return Models(offers(said.models), free, int(said.models_size * 1_000_000))

@@ -98,6 +98,10 @@ def _implementations(config: Config) -> Step:
 
 
 def _training(recipe: Any) -> Step:
+    return Step("layers", "the heads of all layers side by side, and which of them are alike", {})
+
+
+def _layers(config: Config) -> Step:
     return Step("examples", "what such heads do in a real model, and more pictures worth opening", {})
 
 
@@ -108,6 +112,7 @@ def _timing(sweep: Any) -> Step:
 ONWARD: dict[str, Callable[[Any], Step]] = {
     "examples": _examples,
     "heads": _heads,
+    "layers": _layers,
     "softmax": _softmax,
     "masks": _masks,
     "steps": _steps,

@@ -86,14 +86,19 @@ export function penOf(canvas) {
  * @param {string} name
  */
 export function saveAs(canvas, name) {
+  canvas.toBlob((blob) => blob && saveBlob(blob, name));
+}
+
+/**
+ * @param {Blob} blob
+ * @param {string} name
+ */
+export function saveBlob(blob, name) {
   const link = document.createElement("a");
-  canvas.toBlob((blob) => {
-    if (!blob) return;
-    link.href = URL.createObjectURL(blob);
-    link.download = name;
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 10000);
-  });
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 }
 
 const SIGNS = new Intl.Segmenter();

@@ -1,6 +1,7 @@
 // Follows pointer and keys over the words, and says which query was pinned.
 
 import { find, target } from "./elements.js";
+import { save } from "./word_lines_file.js";
 import { light } from "./word_lines_picture.js";
 import { say, sentence, SIDES } from "./word_lines_said.js";
 import { countOf, home } from "./word_lines_view.js";
@@ -31,6 +32,10 @@ export function listen(web) {
       if (word) go(web, word, !word.side);
     });
   }
+  find(web.root, ".files").addEventListener("click", (event) => {
+    const kind = target(event, "button")?.dataset.file;
+    if (kind) save(web, kind);
+  });
   web.box.addEventListener("keydown", (event) => pressed(web, event));
 }
 

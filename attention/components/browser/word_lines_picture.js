@@ -1,7 +1,7 @@
 // Lines between words: broader and less transparent, the more weight they have.
 
 import { find, penOf } from "./elements.js";
-import { drawn, every, home, pairsOf } from "./word_lines_view.js";
+import { drawn, every, home, pairsOf, SEEN } from "./word_lines_view.js";
 
 /**
  * @typedef {import("./word_lines_view.js").Web} Web
@@ -11,7 +11,6 @@ import { drawn, every, home, pairsOf } from "./word_lines_view.js";
 const THIN = 0.75, BROAD = 7;  // pixels
 const FAINT = 0.2;  // how much is seen of a line of little weight; of more lines than MANY, less
 const MANY = 1000;
-const SEEN = 1 / 256;  // of the scale: of all rows at once, weights below have no line
 const TALLEST = 8192;  // device pixels of a canvas
 
 /**
@@ -51,6 +50,19 @@ export function light(web) {
 }
 
 /**
+ * How each line is drawn that is, the heaviest last.
+ * @param {Line[]} lines
+ */
+export function strokes(lines) {
+  const all = lines.filter(drawn), faint = FAINT * Math.min(1, MANY / all.length);
+  return all.sort((a, b) => a.share - b.share).map((line) => ({
+    ...line,
+    alpha: (line.share < SEEN ? faint / 2 : faint) + (1 - faint) * Math.sqrt(line.share),
+    width: THIN + (BROAD - THIN) * line.share,
+  }));
+}
+
+/**
  * @param {Web} web
  * @param {HTMLCanvasElement} canvas
  * @param {Line[]} lines
@@ -60,11 +72,10 @@ function paint(web, canvas, lines) {
   const pitch = web.middle.clientHeight / Math.max(web.data.queries, web.data.keys);
   pen.clearRect(0, 0, width, web.middle.clientHeight);
   pen.strokeStyle = head_colors[head % head_colors.length];
-  const all = lines.filter(drawn), faint = FAINT * Math.min(1, MANY / all.length);
-  for (const line of all.sort((a, b) => a.share - b.share)) {
+  for (const line of strokes(lines)) {
     const from = (line.query + 0.5) * pitch, to = (line.key + 0.5) * pitch;
-    pen.globalAlpha = (line.share < SEEN ? faint / 2 : faint) + (1 - faint) * Math.sqrt(line.share);
-    pen.lineWidth = THIN + (BROAD - THIN) * line.share;
+    pen.globalAlpha = line.alpha;
+    pen.lineWidth = line.width;
     pen.beginPath();
     pen.moveTo(0, from);
     pen.bezierCurveTo(0.4 * width, from, 0.6 * width, to, width, to);

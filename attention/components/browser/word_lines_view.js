@@ -28,6 +28,8 @@ import { greatest, MASKED, position, weightsOf, ZERO } from "./cells.js";
  * @property {number} count
  */
 
+export const SEEN = 1 / 256;  // of the scale: of all rows at once, weights below have no line
+
 /**
  * The query in focus, or the nearest to it that is drawn.
  * @param {LinesData} data

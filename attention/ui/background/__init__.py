@@ -2,7 +2,7 @@
 
 `task` says what a task is and what becomes of it, `line` who runs when, `pace` how long it will still take; none of these knows
 Streamlit. The kinds are the maps of long sequences (`maps`, made of `vectors`), sweeps of timings (`sweeps`, in a `process`
-of their own) and `trainings` of small models; `attention/ui/views/background.py` shows any of them.
+of their own), `trainings` of small models and `readings` of other people's; `attention/ui/views/background.py` shows any of them.
 
 A new kind is a class with a `run`:
 

@@ -18,19 +18,18 @@ from attention.analysis.weighted_values import WeightedValues
 from attention.analysis.weighted_values import weighted_values as multiplied
 from attention.charts import theme
 from attention.config import Config
-from attention.config import layers as every_layer
 from attention.machine.lanes import Lane, Work
 from attention.sources.generated import early
 from attention.sources.given import Given
 from attention.sources.origins import given, unit
 from attention.tables import rows as tables
 from attention.trace import Trace, attended, check_size
-from attention.trace import trace as passed
-from attention.ui.compute.owner import KEPT, LATER, PASSES, PIECES, told
+from attention.ui.compute.owner import KEPT, LATER, PASSES, PIECES
 from attention.wire.cells import Cells
 from attention.wire.cells import cells as drawn
 
 T = TypeVar("T")
+ACROSS = Role("", "looks from one sequence at another: roles are told by places in one and the same.")
 Window = tuple[tuple[int, int], tuple[int, int]]  # of queries and of keys: the first, and the one after the last
 
 
@@ -100,18 +99,6 @@ def numbers(config: Config) -> Work[dict[str, list[float]]]:
     return traced(config, tables.numbers, LATER)
 
 
-def layers(config: Config) -> dict[int, dict[str, list[float]]]:
-    """The same of each layer of its source, by the layer's number."""
-    works = {layer: _layer.begin(replace(config.tensors, layer=layer)) for layer in every_layer(config.source)}
-    return {layer: told(work, "Computing the other layers …") for layer, work in works.items()}
-
-
-@KEPT
-def _layer(config: Config) -> Work[dict[str, list[float]]]:
-    """Of one layer that nobody has asked to see: its trace is made here, after what others wait for, and not kept."""
-    return LATER.submit(lambda: tables.numbers(passed(config)))
-
-
 @KEPT
 def roles(config: Config) -> Work[list[Role | None]]:
     """What each head does, in words; None where nothing stands out; give `config.tensors`."""
@@ -119,6 +106,8 @@ def roles(config: Config) -> Work[list[Role | None]]:
 
 
 def _roles(found: Trace) -> list[Role | None]:
+    if found.config.crosses:
+        return [ACROSS] * found.config.heads
     return what_they_do(found.weights, found.mask, found.texts, unit(found.config))
 
 

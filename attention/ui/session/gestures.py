@@ -34,12 +34,12 @@ def _pinned(key: str) -> None:
     change(**{name: pin[name] for name in ("head", "query") if name in pin})
 
 
-def layered() -> None:
-    """A cell was clicked in the map of layers and heads, whose key is "layers". Each click has a turn of its own.
+def layered(key: str = "layers") -> None:
+    """A head was clicked in the map of layers and heads, or in another picture of this key. Each click has a turn of its own.
 
     A browser says what is chosen, and nothing when the same is chosen again, whatever was chosen elsewhere meanwhile.
     """
-    cells = _said("layers").get("selection", {}).get("cell", [])
+    cells = _said(key).get("selection", {}).get("cell", [])
     if cells:
         kept().turns += 1
         change(**{name: cells[-1][name] for name in ("layer", "head")})

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import log
 
 import pyarrow as pa
 import streamlit as st
 
+from attention.analysis.head_numbers import EVERY, Described, OfPairs
 from attention.charts import layers as chart
+from attention.codec import to_query
 from attention.config import DEFAULTS, Config, layers
-from attention.heads import EVERY, Number, OfTokens
-from attention.sources.origins import provenance
-from attention.ui import compute
+from attention.heads import OfTokens
+from attention.sources.origins import provenance, tokens
+from attention.ui import compute, onward
+from attention.ui.compute.layers import Layer
 from attention.ui.controls import knobs
 from attention.ui.session import gestures, page
 from attention.ui.views import heads_parts as parts
@@ -23,91 +27,123 @@ SHOWN = frozenset({"layer_map"})
 Cells = dict[tuple[int, int], float]
 
 
-def _number(config: Config) -> str:
+def number(config: Config) -> str:
     """The number that the map shows."""
-    usual = next(name for name in FIRST if name in EVERY)
-    return config.layer_map if config.layer_map in EVERY else usual
+    usual = next(name for name in FIRST if name in _known(config))
+    return config.layer_map if config.layer_map in _known(config) else usual
 
 
-def _draw(config: Config) -> None:
-    """The map beside what it shows, and whose heads these are."""
-    number = EVERY[_number(config)]
-    cells = _cells(_number(config), compute.heads.layers(config))
-    st.markdown(f"**Layers and heads.** {number.label}: {plain(number.formula)}. Click a cell to open its head.")
-    left, right = parts.beside()
-    with left:
-        if cells:
-            _map(config, number, cells)
-        else:
-            st.caption("No query sees a key under this mask: there is nothing to show.")
-    with right:
-        options = (DEFAULTS["layer_map"], *EVERY)
-        knobs.menu("layer_map", config, options, format_func=_called, on_change=page.change)
-        if cells:
-            st.caption(_said(config, number, cells))
-        st.caption(plain(provenance(config)))
+def _known(config: Config) -> dict[str, Described]:
+    """The numbers that there are of a source: some are of tokens whose texts are known, in a sequence that looks at itself."""
+    if tokens(config).texts and not config.crosses:
+        return EVERY
+    return {name: each for name, each in EVERY.items() if not isinstance(each, OfTokens | OfPairs)}
 
 
-def _called(name: str) -> str:
-    """A choice of the menu for the reader."""
-    return EVERY[name].label if name in EVERY else f"Auto: {EVERY[_number(Config())].label.lower()}"
+def formula(name: str) -> str:
+    """What a number is, and whose, as markdown."""
+    found = EVERY[name]
+    return plain(f"{found.label}: {found.formula} ({found.source}).")
 
 
-def _cells(name: str, found: dict[int, dict[str, list[float]]]) -> Cells:
+def cells(name: str, found: Mapping[int, Layer]) -> Cells:
     """A number by layer and head, of those that have one: none has where no query sees a key."""
     return {
         (layer, head): value
-        for layer, columns in found.items()
-        for head, value in enumerate(columns[name])
+        for layer, each in found.items()
+        for head, value in enumerate(each.numbers.get(name, ()))
         if value is not None
     }
 
 
-def _map(config: Config, number: Number | OfTokens, cells: Cells) -> None:
+def top(described: Described, tokens: int) -> float:
+    """Where the scale of a number ends: the most that it can be; of a distance and of keys, in the mean of a causal mask."""
+    ends = {"nats": log(tokens), "tokens": (tokens - 1) / 2, "keys": (tokens + 1) / 2, "dimensions": tokens}
+    return ends.get(described.unit, 1.0)
+
+
+def digits(described: Described) -> int:
+    """After the point: as many as a cell has room for."""
+    return 1 if described.unit else 2
+
+
+def menu(config: Config) -> None:
+    """The choice of the number."""
+    options = (DEFAULTS["layer_map"], *_known(config))
+    knobs.menu("layer_map", config, options, format_func=_called, on_change=page.change)
+
+
+def drawn(config: Config, found: Mapping[int, Layer]) -> None:
+    """The map, or why there is none."""
+    name = number(config)
+    known = cells(name, found)
+    if not known:
+        st.caption(_none(name, found))
+        return
     table = {
-        "layer": [layer for layer, _ in cells],
-        "head": [head for _, head in cells],
-        "value": list(cells.values()),
-        "focus": [cell == (config.layer, config.head) for cell in cells],
-        "turn": [page.kept().turns] * len(cells),
+        "layer": [layer for layer, _ in known],
+        "head": [head for _, head in known],
+        "value": list(known.values()),
+        "focus": [cell == (config.layer, config.head) for cell in known],
+        "turn": [page.kept().turns] * len(known),
     }
-    top = max(_top(number.unit, config.tokens), *cells.values())
+    described = EVERY[name]
+    end = max(top(described, config.tokens), *known.values())
     st.vega_lite_chart(
         pa.table(table),
-        chart.numbers(layers(config.source), config.heads, number.label, top, _digits(number)),
+        chart.numbers(layers(config.source), config.heads, described.label, end, digits(described)),
         key="layers",
         width="stretch",
         on_select=gestures.layered,
         selection_mode=chart.CELL,
-        alt=f"Heatmap by layer and head: {number.label.lower()} of each head",
+        alt=f"Heatmap by layer and head: {described.label.lower()} of each head",
     )
 
 
-def _top(unit: str, tokens: int) -> float:
-    """Where the scale of a number ends: the most that it can be; of a distance, under a causal mask."""
-    return {"nats": log(tokens), "tokens": (tokens - 1) / 2}.get(unit, 1.0)
-
-
-def _digits(number: Number | OfTokens) -> int:
-    """After the point: as many as a cell has room for."""
-    return 1 if number.unit else 2
-
-
-def _said(config: Config, number: Number | OfTokens, cells: Cells) -> str:
-    """The number of the head in focus, and whose is the greatest."""
-    digits, unit = _digits(number), f" {number.unit}".rstrip()
-    (layer, head), most = max(cells.items(), key=lambda cell: cell[1])
+def said(config: Config, found: Mapping[int, Layer]) -> str:
+    """The number of the head in focus, and whose is the greatest; "" where there is none."""
+    described, known = EVERY[number(config)], cells(number(config), found)
+    if not known:
+        return ""
+    places, unit = digits(described), f" {described.unit}".rstrip()
+    (layer, head), most = max(known.items(), key=lambda cell: cell[1])
     return (
-        f"Layer {config.layer}, head {config.head}, in focus: {cells[config.layer, config.head]:.{digits}f}{unit}. "
-        f"The greatest: layer {layer}, head {head}, with {most:.{digits}f}{unit}."
+        f"Layer {config.layer}, head {config.head}, in focus: {known[config.layer, config.head]:.{places}f}{unit}. "
+        f"The greatest: layer {layer}, head {head}, with {most:.{places}f}{unit}."
     )
+
+
+def _none(name: str, found: Mapping[int, Layer]) -> str:
+    """Why a number has no map."""
+    if any(name in layer.numbers for layer in found.values()):
+        return "No query sees a key under this mask: there is nothing to show."
+    return f"{EVERY[name].label} needs tokens with texts, which this source has not. Choose another number."
+
+
+def _called(name: str) -> str:
+    """A choice of the menu for the reader."""
+    return EVERY[name].label if name in EVERY else f"Auto: {EVERY[number(Config())].label.lower()}"
+
+
+def _draw(config: Config) -> None:
+    """The map beside what it shows, and whose heads these are."""
+    found = compute.layers.layers(config)
+    st.markdown(f"**Layers and heads.** {formula(number(config))} Click a cell to open its head.")
+    left, right = parts.beside()
+    with left:
+        drawn(config, found)
+    with right:
+        menu(config)
+        st.caption(said(config, found))
+        st.caption(plain(provenance(config)))
+        onward.way("layers", "Compare all of these heads → Layers", to_query(config))
 
 
 def _look(config: Config) -> object:
     """None where there is one layer, where the sequence is too long for a trace, or a question hides the heads."""
     if len(layers(config.source)) < 2 or config.traceable is not config or questions.hidden(config):
         return None
-    return config.tensors, config.head, _number(config), config.layer_map
+    return config.tensors, config.head, number(config), config.layer_map
 
 
-MAP = page.Part("layers of heads", _draw, _look, SHOWN, blocks=2)
+MAP = page.Part("layers of heads", _draw, _look, SHOWN, blocks=3)

@@ -1,0 +1,198 @@
+"""Every number of a head, where the heads of all layers are compared: those of `heads.profile`, and further ones.
+
+`numbers` gives them all. Each is a mean over queries but the last, which is of the whole square. To add one: a function and its
+line in `FURTHER`, where it stands on the weights, or in `PAIRS`, where it is the weight on some pairs. Every one says its
+unit, its formula and whose it is; tests compute it again by loops, and of heads whose number one knows.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from attention import heads
+from attention.heads import Pairs, PerHead, Rows, Weights
+
+MOST = 128  # queries of which the rank is computed: its singular values take time by the third power
+MARKS = frozenset(".,;:!?…。、，；：！？")  # that end a sentence, or part of one
+SPECIAL = ("[", "]"), ("<", ">")  # around the name of a token that is no text
+
+
+class Seen(NamedTuple):
+    """The heads that are described: their weights and mask, what their rows say, and how many keys each row may see."""
+
+    weights: Weights
+    mask: Bool[Tensor, "q k"]
+    rows: Rows
+    choices: Float[Tensor, "q"]
+
+
+class OfWeights(NamedTuple):
+    """A number that stands on the weights: how it is computed, its name, its unit, its formula, and whose it is."""
+
+    of: Callable[[Seen], PerHead]
+    label: str
+    unit: str
+    formula: str
+    source: str
+
+
+class OfPairs(NamedTuple):
+    """The mean weight of a query on keys of a kind: the pairs, by the texts of the tokens; what is said of it, as above."""
+
+    of: Callable[[Sequence[str]], Pairs]
+    label: str
+    unit: str
+    formula: str
+    source: str
+
+
+Described = heads.Number | heads.OfTokens | OfWeights | OfPairs
+
+
+def numbers(weights: Weights, mask: Bool[Tensor, "q k"], tokens: Sequence[str] | None = None) -> dict[str, PerHead]:
+    """Every number of the heads `(h q k)`, each `(h)`, in the order of `EVERY`.
+
+    `mask`: which keys a query may see. `tokens`: the n texts of queries that are also the keys; without them, numbers that
+    need them are left out.
+    """
+    rows = heads.rows(weights, mask)
+    seen = Seen(weights, mask, rows, mask.sum(-1).float())
+    found = heads.numbers(rows, weights, mask, tokens)
+    found |= {name: number.of(seen) for name, number in FURTHER.items()}
+    if tokens is not None:
+        found |= {name: heads.on_pairs(weights, mask, *number.of(tokens)) for name, number in PAIRS.items()}
+    return {name: found[name] for name in EVERY if name in found}
+
+
+def effective_keys(seen: Seen) -> PerHead:
+    """Over how many keys an even row of the same entropy is spread, in the mean (Hill 1973, order 1; Jelinek's perplexity)."""
+    return _mean(seen.rows.entropy.exp(), seen.rows.seeing)
+
+
+def even(seen: Seen) -> PerHead:
+    """How much of a row's weight lies as an even row has it, in the mean of rows that see several keys.
+
+    One minus the total variation distance: sum over keys of min(p, 1 / keys in sight).
+    """
+    several = seen.choices > 1
+    shares = (seen.mask / seen.choices.clamp(min=1)[:, None])[several]
+    found = [torch.minimum(head[several], shares).sum(-1) for head in seen.weights]
+    return _mean(torch.stack(found), torch.ones(len(found), len(shares), dtype=torch.bool)) if found else _none(seen)
+
+
+def effective_rank(seen: Seen) -> PerHead:
+    """The rank of the weights as a smooth number (Roy & Vetterli 2007): exp of the entropy of the singular values' shares.
+
+    Of `MOST` queries at most, evenly spread.
+    """
+    at = torch.linspace(0, seen.weights.shape[1] - 1, min(MOST, seen.weights.shape[1])).round().long()
+    found = [_rank(head[at].double()) for head in seen.weights]
+    return torch.stack(found).to(seen.rows.entropy.dtype) if found else _none(seen)
+
+
+def _rank(rows: Float[Tensor, "q k"]) -> Float[Tensor, ""]:
+    """Of one head; its singular values are the roots of the eigenvalues of W Wᵀ, which is smaller than W."""
+    values = torch.linalg.eigvalsh(rows @ rows.T).clamp(min=0).sqrt()
+    shares = values / values.sum().clamp(min=torch.finfo(values.dtype).tiny)
+    return torch.special.entr(shares).sum().exp() if values.any() else values.new_zeros(())
+
+
+def following(tokens: Sequence[str]) -> Pairs:
+    """Each token and the next one."""
+    query = torch.arange(len(tokens) - 1)
+    return query, query + 1
+
+
+def earlier_copies(tokens: Sequence[str]) -> Pairs:
+    """Each token and the earlier ones that are the same, capital letters aside."""
+    query, key = heads.same(tokens)
+    return query[key < query], key[key < query]
+
+
+def separators(tokens: Sequence[str]) -> Pairs:
+    """Each token and all that separate: the sequence's first token is none, as a sink may rest there for being the first."""
+    keys = torch.tensor([at for at, text in enumerate(tokens) if at and separates(text)], dtype=torch.long)
+    query = torch.arange(len(tokens))
+    return query.repeat_interleave(len(keys)), keys.repeat(len(query))
+
+
+def separates(text: str) -> bool:
+    """Is it a special token, as [SEP] or </s>, a line's end, or a mark that ends a sentence or a part of one?"""
+    bare = text.strip()
+    if not bare:
+        return "\n" in text
+    special = any(len(bare) > 2 and bare[0] == first and bare[-1] == last for first, last in SPECIAL)
+    return (special and _named(bare)) or all(sign in MARKS for sign in bare)
+
+
+def _named(text: str) -> bool:
+    """Is there a name between the brackets, and not code or another bracket?"""
+    return any(unicodedata.category(sign)[0] == "L" for sign in text) and not any(sign.isspace() for sign in text)
+
+
+def _mean(rows: Float[Tensor, "h q"], counted: Bool[Tensor, "h q"]) -> PerHead:
+    """Mean over the rows that count; 0 where none does."""
+    return torch.where(counted, rows, 0).sum(-1) / counted.sum(-1).clamp(min=1)
+
+
+def _none(seen: Seen) -> PerHead:
+    return seen.weights.new_zeros(len(seen.weights))
+
+
+FURTHER: dict[str, OfWeights] = {
+    "effective_keys": OfWeights(
+        effective_keys,
+        "Effective keys",
+        "keys",
+        "mean over queries of exp(entropy): over so many keys an even row is as spread",
+        "Hill 1973, order 1 (perplexity)",
+    ),
+    "even": OfWeights(
+        even,
+        "Even",
+        "",
+        "mean of sum min(p, 1 / keys in sight), over queries that see several: the weight that lies as an even head has it",
+        "1 - total variation distance (Levin & Peres 2017, section 4.1)",
+    ),
+    "effective_rank": OfWeights(
+        effective_rank,
+        "Effective rank",
+        "dimensions",
+        f"exp(-sum s ln s), s the shares of the singular values of the weights, of {MOST} queries at most",
+        "Roy & Vetterli 2007",
+    ),
+}
+PAIRS: dict[str, OfPairs] = {
+    "next": OfPairs(
+        following,
+        "Next",
+        "",
+        "mean of p at key q + 1, over queries that see it",
+        "Clark et al. 2019, section 3.1",
+    ),
+    "duplicate": OfPairs(
+        earlier_copies,
+        "Duplicate",
+        "",
+        "mean of p on earlier copies of the query's token, over queries that have one",
+        "Wang et al. 2022: duplicate-token head",
+    ),
+    "separators": OfPairs(
+        separators,
+        "Separators",
+        "",
+        "mean of p on special tokens, line ends and . , ; : ! ? (the first token aside), over queries that see one",
+        "Clark et al. 2019, section 3.2",
+    ),
+}
+ORDER = (
+    "entropy", "entropy_share", "effective_keys", "greatest", "even", "effective_rank", "distance", "first", "previous",
+    "next", "same", "duplicate", "induction", "separators",
+)  # fmt: skip
+EVERY: dict[str, Described] = {name: (heads.EVERY | FURTHER | PAIRS)[name] for name in ORDER}

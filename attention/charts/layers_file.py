@@ -1,0 +1,118 @@
+"""The map of layers and heads as an SVG file, with whose heads they are and the link that opens them. What is written is text."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping, Sequence
+from textwrap import wrap
+
+from attention.charts import theme
+
+EDGE, LEFT, BELOW = 16, 62, 34  # pixels around all, beside the cells for layers, and below them for heads
+CELL, ROW, NARROW = 40, 24, 22  # of a cell's width and height; of one of many, which have no numbers
+WIDE = 640  # pixels at the least
+LETTERS, SMALL, LINE = 12, 10, 1.4  # pixels of a letter, and a line's height in letters
+STEPS = 40  # of the bar of colours
+
+
+def svg(
+    cells: Mapping[tuple[int, int], float],
+    layers: Sequence[int],
+    heads: int,
+    top: float,
+    digits: int,
+    title: str,
+    whose: Sequence[str],
+) -> str:
+    """A cell for each layer and head, coloured from 0 to `top`; below it the paragraphs that say whose they are."""
+    cell = CELL if heads <= 16 else NARROW
+    width = max(WIDE, LEFT + cell * heads + 2 * EDGE)
+    said = [line for text in whose for line in wrap(text, int((width - 2 * EDGE) / (0.55 * SMALL)))]
+    down = EDGE + 2 * LETTERS + EDGE
+    end = down + ROW * len(layers) + BELOW
+    high = end + 3 * EDGE + LINE * SMALL * len(said)
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{high:.0f}" viewBox="0 0 {width} {high:.0f}" '
+        "font-family=\"system-ui, 'Segoe UI', Helvetica, Arial, sans-serif\">",
+        f"<title>{_legal(title)}</title><desc>{_legal(' '.join(whose))}</desc>",
+        f'<rect width="{width}" height="{high:.0f}" fill="#ffffff"/>',
+        _text(title, EDGE, EDGE + LETTERS, LETTERS, weight=600),
+        *_cells(cells, layers, heads, top, digits if cell == CELL else None, (LEFT + EDGE, down), cell),
+        *_scale(top, digits, end),
+        *(_text(line, EDGE, end + 3 * EDGE + LINE * SMALL * at, SMALL, muted=True) for at, line in enumerate(said)),
+        "</svg>",
+    ]
+    return "\n".join(parts)
+
+
+def _cells(
+    cells: Mapping[tuple[int, int], float],
+    layers: Sequence[int],
+    heads: int,
+    top: float,
+    digits: int | None,
+    corner: tuple[int, int],
+    wide: int,
+) -> list[str]:
+    """The cells with their numbers, and the names of layers and heads."""
+    left, down = corner
+    parts = [_text("layer", left - 8, down - 6, SMALL, "end", muted=True)]
+    for at, layer in enumerate(layers):
+        middle = down + ROW * at + ROW / 2 + 4
+        parts.append(_text(str(layer), left - 8, middle, SMALL, "end"))
+        for head in range(heads):
+            value = cells.get((layer, head))
+            if value is None:
+                continue
+            x, y = left + wide * head, down + ROW * at
+            parts.append(f'<rect x="{x}" y="{y}" width="{wide - 1}" height="{ROW - 1}" fill="{color(value / top)}"/>')
+            if digits is not None:
+                ink = "#000000" if value > top / 2 else "#ffffff"
+                parts.append(_text(f"{value:.{digits}f}", x + wide / 2, middle, SMALL, "middle", ink=ink))
+    below = down + ROW * len(layers) + SMALL + 4
+    parts += [_text(str(head), left + wide * (head + 0.5), below, SMALL, "middle") for head in range(heads)]
+    return [*parts, _text("head", left - 8, below, SMALL, "end", muted=True)]
+
+
+def _scale(top: float, digits: int, y: float) -> list[str]:
+    """The bar of colours, with its ends."""
+    wide = 4
+    bar = [
+        f'<rect x="{EDGE + 30 + wide * at}" y="{y}" width="{wide + 0.5}" height="10" fill="{color(at / (STEPS - 1))}"/>'
+        for at in range(STEPS)
+    ]
+    ends = (
+        _text("0", EDGE + 24, y + 9, SMALL, "end"),
+        _text(f"{top:.{digits}f}", EDGE + 36 + wide * STEPS, y + 9, SMALL),
+    )
+    return [*bar, *ends]
+
+
+def color(share: float) -> str:
+    """The colour of a share of the scale, between those of the map of numbers."""
+    stops = [[int(stop[at : at + 2], 16) for at in (1, 3, 5)] for stop in theme.NUMBERS]
+    at = min(1.0, max(0.0, share)) * (len(stops) - 1)
+    low = min(int(at), len(stops) - 2)
+    mixed = (a + (b - a) * (at - low) for a, b in zip(stops[low], stops[low + 1], strict=True))
+    return "#" + "".join(f"{round(channel):02x}" for channel in mixed)
+
+
+def _text(
+    text: str,
+    x: float,
+    y: float,
+    size: int,
+    anchor: str = "start",
+    *,
+    weight: int = 400,
+    ink: str = "",
+    muted: bool = False,
+) -> str:
+    fill = ink or theme.NEUTRALS["light"]["muted" if muted else "text"]
+    place = f'x="{x:g}" y="{y:g}" font-size="{size}" text-anchor="{anchor}" font-weight="{weight}" fill="{fill}"'
+    return f"<text {place}>{_legal(text)}</text>"
+
+
+def _legal(text: str) -> str:
+    """Text that is text in XML; what that can't carry is left out."""
+    return html.escape("".join(sign for sign in text if sign.isprintable()))

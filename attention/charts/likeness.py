@@ -1,0 +1,60 @@
+"""How far any two heads are apart (Plotly): a square in the order of a tree, in which alike heads stand together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from jaxtyping import Float
+from torch import Tensor
+
+from attention.charts import theme
+from attention.charts.heatmap import Ready
+
+HEIGHT = 430
+LABELLED = 60  # heads up to which each has a tick; a browser leaves out what has no room
+
+
+def square(apart: Float[Tensor, "h h"], names: Sequence[str], focus: int | None) -> Ready:
+    """Bits of any two heads, from 0 to 1; both in the order that they are given in. The head in focus has a frame.
+
+    The names are ours, a layer and a head as in 1.3: no text that a visitor could have written.
+    """
+    ticks: dict[str, Any] = {
+        "type": "category",  # else 1.10 is a number, and the same as 1.1
+        "showticklabels": len(names) <= LABELLED,
+        "tickfont": {"size": 9 if len(names) > 24 else 11},
+        "showgrid": False,
+        "zeroline": False,
+        "constrain": "domain",
+        "automargin": False,
+    }
+    data = {
+        "type": "heatmap",
+        "x": list(names),
+        "y": list(names),
+        "z": apart.numpy(),
+        "zmin": 0,
+        "zmax": 1,
+        "colorscale": theme.plotly_scale(theme.NUMBERS),
+        "colorbar": {"title": {"text": "bits"}, "thickness": 12, "outlinewidth": 0},
+        "hovertemplate": "heads %{y} and %{x}<br>%{z:.3f} bits apart<extra></extra>",
+    }
+    ends = [-0.5, len(names) - 0.5]
+    layout = {
+        "template": {},
+        "height": HEIGHT,
+        "margin": {"l": 46, "r": 70, "t": 12, "b": 46, "pad": 0, "autoexpand": False},
+        "xaxis": ticks | {"range": ends, "tickangle": -90 if len(names) > 12 else 0},
+        "yaxis": ticks | {"range": ends[::-1], "scaleanchor": "x"},
+        "uirevision": len(names),
+        "shapes": [] if focus is None else [_frame(focus, ends, "x"), _frame(focus, ends, "y")],
+    }
+    return Ready({"data": [data], "layout": layout})
+
+
+def _frame(at: int, ends: list[float], along: str) -> dict[str, Any]:
+    """A frame around a row, or a column."""
+    one = [at - 0.5, at + 0.5]
+    (x0, x1), (y0, y1) = (one, ends) if along == "x" else (ends, one)
+    return {"type": "rect", "x0": x0, "x1": x1, "y0": y0, "y1": y1, "line": {"color": theme.QUERY, "width": 1.5}}

@@ -1,0 +1,130 @@
+// Pictures as files: an SVG, written here or by the server, and a PNG of the same. What is written in one is text.
+
+import { penOf, saveAs, saveBlob, signs } from "./elements.js";
+
+const SPACE = "http://www.w3.org/2000/svg", FONT = "system-ui, 'Segoe UI', Helvetica, Arial, sans-serif";
+const DENSE = 2, LARGEST = 8192;  // pixels of a PNG for one of the SVG, and those of a side at the most
+const LINE = 1.4;  // of a letter's height
+
+/** @typedef {Record<string, string | number>} Attributes */
+
+/**
+ * An SVG that is being written, on a white ground.
+ * @param {number} width
+ * @param {number} height
+ */
+export function sheet(width, height) {
+  const page = document.implementation.createDocument(SPACE, "svg", null), root = page.documentElement;
+  const size = { width, height, viewBox: `0 0 ${width} ${height}`, "font-family": FONT };
+  for (const [name, value] of Object.entries(size)) root.setAttribute(name, `${value}`);
+  put(root, "rect", { width, height, fill: "#ffffff" });
+  return root;
+}
+
+/**
+ * An element at the end of another, with a text that is nothing but text.
+ * @param {Element} parent
+ * @param {string} name
+ * @param {Attributes} attributes
+ * @param {string} [text]
+ */
+export function put(parent, name, attributes, text) {
+  const made = parent.ownerDocument.createElementNS(SPACE, name);
+  for (const [each, value] of Object.entries(attributes)) made.setAttribute(each, `${value}`);
+  if (text !== undefined) made.textContent = legal(text);
+  parent.append(made);
+  return made;
+}
+
+/**
+ * Text as XML can carry it: what it can't is shown by a sign for that.
+ * @param {string} text
+ */
+export function legal(text) {
+  return text.replace(/[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu, "\uFFFD");
+}
+
+/**
+ * A text in lines that are no wider than so many pixels; what is too long for one is broken within it.
+ * @param {string} text
+ * @param {number} size  of its letters
+ * @param {number} width
+ */
+export function wrapped(text, size, width) {
+  const pen = penOf(document.createElement("canvas")), lines = [""];
+  pen.font = `${size}px ${FONT}`;
+  const fits = (/** @type {string} */ line) => pen.measureText(line).width <= width;
+  for (const word of text.split(/\s+/)) {
+    const longer = `${lines[lines.length - 1]} ${word}`.trim();
+    if (fits(longer)) lines[lines.length - 1] = longer;
+    else for (const sign of [" ", ...signs(word)]) more(lines, sign, fits);
+  }
+  return lines.filter((line) => line.trim()).map((line) => line.trim());
+}
+
+/**
+ * A sign at the end of the last line, or of a new one; a space begins a new one.
+ * @param {string[]} lines
+ * @param {string} sign
+ * @param {(line: string) => boolean} fits
+ */
+function more(lines, sign, fits) {
+  const longer = lines[lines.length - 1] + sign;
+  if (sign !== " " && (fits(longer) || longer === sign)) lines[lines.length - 1] = longer;
+  else lines.push(sign.trim());
+}
+
+/**
+ * A text cut to a width, with a sign for what is left out.
+ * @param {string} text
+ * @param {number} size
+ * @param {number} width
+ */
+export function cut(text, size, width) {
+  const [first, ...rest] = wrapped(text.replace(/\s/g, "\u00a0"), size, width);
+  return rest.length ? `${signs(first).slice(0, -1).join("")}…` : first ?? "";
+}
+
+/**
+ * Lines of text below each other; how far down they reach.
+ * @param {Element} parent
+ * @param {string[]} lines
+ * @param {number} x
+ * @param {number} y  of the upper edge
+ * @param {number} size
+ * @param {Attributes} more
+ */
+export function paragraph(parent, lines, x, y, size, more) {
+  lines.forEach((line, at) => {
+    put(parent, "text", { x, y: y + size + at * LINE * size, "font-size": size, ...more }, line);
+  });
+  return y + lines.length * LINE * size;
+}
+
+/** @param {Element} root */
+export function written(root) {
+  return new XMLSerializer().serializeToString(root);
+}
+
+/**
+ * @param {string} svg
+ * @param {string} name  without what says its kind
+ * @param {string} kind  "svg" or "png"
+ */
+export function saved(svg, name, kind) {
+  if (kind === "png") return void painted(svg).then((canvas) => saveAs(canvas, `${name}.png`));
+  return saveBlob(new Blob([svg], { type: "image/svg+xml" }), `${name}.svg`);
+}
+
+/** @param {string} svg */
+async function painted(svg) {
+  const address = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" })), image = new Image();
+  image.src = address;
+  await image.decode();
+  const { width, height } = image, canvas = document.createElement("canvas");
+  const dense = Math.min(DENSE, LARGEST / Math.max(width, height));
+  Object.assign(canvas, { width: Math.round(width * dense), height: Math.round(height * dense) });
+  penOf(canvas).drawImage(image, 0, 0, canvas.width, canvas.height);
+  URL.revokeObjectURL(address);
+  return canvas;
+}

@@ -1,0 +1,10 @@
+"""Buttons that save a picture: as an SVG that the server has written, or as a PNG that the browser makes of it."""
+
+from __future__ import annotations
+
+from attention.components.mounted import component
+
+
+def picture_file(svg: str, name: str, what: str, *, key: str) -> None:
+    """Draws the buttons; `name` is that of the file, without its kind, and `what` says what is saved."""
+    component("picture_file")(key=key, data={"svg": svg, "name": name, "what": what})

@@ -1,0 +1,216 @@
+"""Loads a model onto this machine: its size is known first, no code of its own is run, and no pickle is opened."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from attention.models import hub
+from attention.models.catalogue import NET, Offer, place
+from attention.models.packages import ModelError, library
+from attention.models.sizes import in_memory, megabytes, weight_files
+
+TEXT, BOTH, PICTURE = "text", "text to text", "picture"  # what a model reads: a text, one and writes another, a picture
+Hear = Callable[[float], object]  # told how much is done
+Told = Callable[[str, float], object]  # told what is being done, and how much of all is
+LOADS = "Loading its weights"
+FETCHED = 0.5  # share of the work, where a model comes from the hub
+PLAIN = "eager"  # how it attends: with all weights, step by step
+SAFE = {"local_files_only": True, "trust_remote_code": False}
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """A model that can be run: the network, what cuts text (`tokenizer`) or pictures (`processor`), and its `bytes`."""
+
+    offer: Offer
+    net: Any
+    reads: str
+    bytes: int
+    tokenizer: Any = None
+    processor: Any = None
+
+    @property
+    def config(self) -> Any:
+        """What its makers say of its sizes."""
+        return self.net.config
+
+    @property
+    def about(self) -> str:
+        """What it is, for the reader."""
+        return f"{self.offer.name}, {self.offer.says}, run here in float32."
+
+
+def load(offer: Offer, most: int, room: Callable[[int], bool], hear: Told) -> Model:
+    """The model of an offer, of at most so many bytes; raises ModelError.
+
+    `room`: is there place for so many bytes? It is asked before any of them is taken.
+    """
+    library("transformers")
+    where, begun = _where(offer, most, hear)
+    hear("Looking at its files", begun)
+    files = weight_files(where)
+    with _once(files[0]):
+        return _fitting(offer, where, files, most, room, lambda share: hear(LOADS, begun + (1 - begun) * share))
+
+
+def _fitting(offer: Offer, where: Path, files: list[Path], most: int, room: Callable[[int], bool], hear: Hear) -> Model:
+    """The model of these files, where it fits."""
+    size = in_memory(files)
+    if size > most:
+        raise ModelError(
+            f"“{offer.name}” takes {megabytes(size)} of memory; the owner of this host allows models of {megabytes(most)}."
+        )
+    if not room(size):
+        raise ModelError(
+            f"“{offer.name}” takes {megabytes(size)} of memory, and this host has no room for that now. A smaller one may fit, "
+            "or this one later, when others have gone."
+        )
+    with _told(offer, where), _heard(hear):
+        return _loaded(offer, where, files, size)
+
+
+def _where(offer: Offer, most: int, hear: Told) -> tuple[Path, float]:
+    """Its folder or file here, and how much of the work that was."""
+    if offer.kind != NET:
+        return place(offer), 0.0
+    hear("Asking the model hub", 0.0)
+    return hub.brought(offer.where, most, lambda share: hear("Fetching it from the hub", FETCHED * share)), FETCHED
+
+
+def _loaded(offer: Offer, where: Path, files: list[Path], size: int) -> Model:
+    auto = library("transformers")
+    folder, packed = (where, {}) if where.is_dir() else (where.parent, {})
+    if files[0].suffix == ".gguf":
+        packed = {"gguf_file": files[0].name}
+    config = auto.AutoConfig.from_pretrained(folder, **packed, **SAFE)
+    reads = _reads(config)
+    net = _unpacked(auto, config, reads, files[0]) if packed else _read(auto, config, reads, folder)
+    net = net.eval().requires_grad_(False)
+    if reads == PICTURE:
+        more = {"processor": auto.AutoImageProcessor.from_pretrained(folder, backend="pil", **SAFE)}
+    else:
+        more = {"tokenizer": auto.AutoTokenizer.from_pretrained(folder, **packed, **SAFE)}
+    return Model(offer, net, reads, size, **more)
+
+
+def _read(auto: Any, config: Any, reads: str, folder: Path) -> Any:
+    """The network of a folder of safetensors; one that only reads is left without what it would write by."""
+    kind = auto.AutoModelForSeq2SeqLM if reads == BOTH else auto.AutoModel
+    named = {"dtype": torch.float32, "use_safetensors": True, "attn_implementation": PLAIN}
+    return kind.from_pretrained(folder, config=config, **named, **SAFE)
+
+
+def _unpacked(auto: Any, config: Any, reads: str, file: Path) -> Any:
+    """The network of a GGUF. The library's own way wants one more library, for nothing that is needed here."""
+    gguf, bare = library("transformers.modeling_gguf_pytorch_utils"), library("transformers.initialization")
+    kind = auto.AutoModelForSeq2SeqLM if reads == BOTH else auto.AutoModelForCausalLM
+    with bare.no_init_weights():
+        net = kind.from_config(config, attn_implementation=PLAIN, dtype=torch.float32)
+    found = gguf.load_gguf_checkpoint(file, return_tensors=True, model_to_load=net)["tensors"]
+    lacks = net.load_state_dict(found, strict=False, assign=True).missing_keys
+    net.tie_weights()
+    tied = {name for name in lacks if name.startswith("lm_head")}
+    if set(lacks) - tied:
+        raise ModelError(
+            f"{file.name} lacks {len(set(lacks) - tied)} of the model's weights, as {min(set(lacks) - tied)}."
+        )
+    return net if reads == BOTH else net.base_model
+
+
+def _reads(config: Any) -> str:
+    """What a model is given, by its sizes; raises ModelError where this app has no field for that."""
+    if getattr(config, "is_encoder_decoder", False) and hasattr(config, "vocab_size"):
+        return BOTH
+    if hasattr(config, "vocab_size"):
+        return TEXT
+    if hasattr(config, "image_size") and hasattr(config, "patch_size"):
+        return PICTURE
+    raise ModelError(
+        f"A model of the kind “{config.model_type}” reads something else than a text or one picture, or several at once; here "
+        "one can give it either of the two."
+    )
+
+
+@contextmanager
+def _told(offer: Offer, where: Path) -> Iterator[None]:
+    """What a library complains of while it loads, as a sentence that does not say where on this host the model lies."""
+    try:
+        yield
+    except ModelError:
+        raise
+    except (
+        OSError,
+        ValueError,
+        KeyError,
+        TypeError,
+        RuntimeError,
+        ImportError,
+        AttributeError,
+        AssertionError,
+    ) as error:
+        said = " ".join(str(error).split()).replace(str(where), "it") or type(error).__name__
+        why = "It wants to run code of its own, which isn't done here." if "trust_remote_code" in said else said[:200]
+        raise ModelError(f"“{offer.name}” can't be loaded: {why}") from error
+
+
+@contextmanager
+def _once(file: Path) -> Iterator[None]:
+    """While this lasts, a GGUF is gone through once, and not again by each part of the library that wants to know something."""
+    if file.suffix != ".gguf":
+        yield
+        return
+    gguf: Any = library("gguf")
+    names = ("GGUFReader", "get_tensor_name_map")
+    before = {name: getattr(gguf, name) for name in names}
+    try:
+        for name, call in before.items():
+            setattr(gguf, name, lru_cache(1)(call))
+        yield
+    finally:
+        for name, call in before.items():
+            setattr(gguf, name, call)
+
+
+@contextmanager
+def _heard(hear: Callable[[float], object]) -> Iterator[None]:
+    """While this lasts, the library's own bars of progress are not drawn but heard."""
+    log: Any = library("transformers.utils.logging")
+    packed: Any = library("transformers.modeling_gguf_pytorch_utils")
+
+    class Bar:
+        def __init__(self, over: Any = None, *_: Any, **named: Any) -> None:
+            self.over, self.done = over, 0
+            self.total = named.get("total") or (len(over) if hasattr(over, "__len__") else 0)
+
+        def __iter__(self) -> Iterator[Any]:
+            for each in self.over:
+                yield each
+                self.update()
+
+        def update(self, n: int = 1) -> None:
+            self.done += n
+            hear(min(1.0, self.done / self.total) if self.total else 0.0)
+
+        def __getattr__(self, name: str) -> Any:
+            return lambda *_, **__: self
+
+        def __enter__(self) -> Any:
+            return self
+
+        def __exit__(self, *_: object) -> None:
+            return None
+
+    before, drawn = log.set_tqdm_hook(lambda _, args, named: Bar(*args, **named)), packed.tqdm
+    packed.tqdm = Bar
+    try:
+        yield
+    finally:
+        log.set_tqdm_hook(before)
+        packed.tqdm = drawn

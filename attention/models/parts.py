@@ -1,0 +1,80 @@
+"""What a pass of a model gave: layers of heads that belong together as one stack, with the tokens of both sides."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from attention.attend import scaled_dot_product_attention
+from attention.brought.stack import Stack
+from attention.masks import MASKS
+from attention.models.following import Following, norms
+from attention.models.labels import Labels
+from attention.models.packages import ModelError
+from attention.recorded.file import OWN
+from attention.scores import SCALES
+from attention.watching.parts import Group, stacked
+
+
+@dataclass(frozen=True)
+class Part:
+    """The layers of one kind of attention: `stack`, the tokens of both sides, and of each value its length after the output map.
+
+    `norms (l h k)`: of v W_O, by head, None where the map to the output was not seen.
+    """
+
+    stack: Stack
+    queries: Labels
+    keys: Labels
+    norms: Float[Tensor, "l h k"] | None = None
+    whole: bool = True  # are all layers of this kind in it?
+
+
+def of_group(
+    found: Following, group: Group, title: str, what: str, queries: Labels, keys: Labels, whole: bool = True
+) -> Part:
+    """A part of some layers that are alike."""
+    names = [name for name, call in found.calls.items() if any(call is one for one in group.calls)]
+    lengths = [norms(found.calls[name], found.outputs[name]) for name in names if name in found.outputs]
+    stack = replace(stacked(group, title, queries.texts, keys.texts), what=what)
+    return Part(stack, queries, keys, torch.stack(lengths) if len(lengths) == len(names) else None, whole)
+
+
+def of_weights(told: Sequence[Tensor], title: str, what: str, queries: Labels, keys: Labels) -> Part:
+    """A part of weights alone, `(1 h q k)` of each layer, as a model itself has told them."""
+    if len({tuple(each.shape) for each in told}) != 1 or any(each.dim() != 4 or len(each) != 1 for each in told):
+        raise ModelError("Its layers differ in their heads or tokens, so that no one map holds them all.")
+    return Part(Stack(title, what, queries.texts, keys.texts, weights=torch.cat(list(told)).float()), queries, keys)
+
+
+def every(stack: Stack) -> Iterable[Float[Tensor, "h q k"]]:
+    """The weights of layer after layer, be they there or to be computed."""
+    return (weights(stack, at) for at in range(layers(stack)))
+
+
+def layers(stack: Stack) -> int:
+    """How many there are."""
+    tensor = stack.q if stack.weights is None else stack.weights
+    return 0 if tensor is None else len(tensor)
+
+
+def weights(stack: Stack, at: int) -> Float[Tensor, "h q k"]:
+    """Those of one layer of a stack."""
+    if stack.weights is not None:
+        return stack.weights[at].float()
+    assert stack.q is not None and stack.k is not None
+    q, k, own = stack.q[at].float(), stack.k[at].float(), OWN | dict(stack.own)
+    named = {"scale": SCALES[own["scale"]](q.shape[-1]), "enable_gqa": True, "softcap": own["softcap"] or None}
+    return scaled_dot_product_attention(q, k, k, square(stack, own), **named).weights  # pyright: ignore[reportArgumentType]  by name
+
+
+def square(stack: Stack, own: Mapping[str, object]) -> Tensor:
+    """Which pairs take part, of a stack with queries and keys."""
+    assert stack.q is not None and stack.k is not None
+    if stack.square is not None:
+        return stack.square
+    return MASKS[str(own["mask"])].square(stack.q.shape[2], stack.k.shape[2], int(str(own["span"])))

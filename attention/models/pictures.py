@@ -1,0 +1,68 @@
+"""Pictures for models that see: the one that ships, drawn here, and those that people bring, checked before they are unpacked."""
+
+from __future__ import annotations
+
+import io
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from jaxtyping import UInt8
+from PIL import Image, ImageDraw, UnidentifiedImageError
+
+from attention.models.packages import ModelError
+
+SIDE = 448  # pixels of the picture that ships
+KINDS = ("PNG", "JPEG", "WEBP")
+PIXELS = 40_000_000  # of a picture that is opened
+LARGEST = 768  # pixels of the longer side that are kept: models look at fewer
+SKY, SEA, SAND = (142, 188, 226), (46, 104, 150), (226, 202, 152)
+SUN, SAIL, HULL, STRIPE, BALL = (250, 214, 90), (246, 244, 238), (120, 62, 44), (196, 60, 52), (58, 140, 88)
+
+
+def shipped() -> Image.Image:
+    """A boat under a sun, a ball on the sand: few things, far apart, so that one sees which patches belong together."""
+    found = Image.new("RGB", (SIDE, SIDE), SKY)
+    draw, at = ImageDraw.Draw(found), SIDE / 448
+    draw.rectangle([0, 250 * at, SIDE, 350 * at], SEA)
+    draw.rectangle([0, 350 * at, SIDE, SIDE], SAND)
+    draw.ellipse([330 * at, 40 * at, 410 * at, 120 * at], SUN)
+    draw.polygon([(x * at, y * at) for x, y in ((120, 290), (300, 290), (270, 325), (150, 325))], HULL)
+    draw.line([(205 * at, 290 * at), (205 * at, 110 * at)], HULL, 6)
+    draw.polygon([(x * at, y * at) for x, y in ((213, 112), (213, 276), (292, 276))], SAIL)
+    draw.polygon([(x * at, y * at) for x, y in ((197, 140), (197, 276), (140, 276))], STRIPE)
+    draw.ellipse([70 * at, 372 * at, 128 * at, 430 * at], BALL)
+    for x in range(0, SIDE, 56):  # waves
+        draw.arc([x, 262 * at, x + 56, 282 * at], 200, 340, SKY, 2)
+    return found
+
+
+def opened(data: bytes) -> Image.Image:
+    """A picture that somebody brought, no larger than models look at; raises ModelError where it is none, or too large.
+
+    Its size is read before any of its pixels are; the kinds that are opened are few, as each is code of its own.
+    """
+    try:
+        with Image.open(io.BytesIO(data), formats=KINDS) as found:
+            if math.prod(found.size) > PIXELS:
+                raise ModelError(f"The picture has {math.prod(found.size):,} pixels; {PIXELS:,} are allowed.")
+            found.draft("RGB", (LARGEST, LARGEST))
+            whole = found.convert("RGB")
+    except (UnidentifiedImageError, OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
+        raise ModelError(f"This is no picture that can be opened here: {', '.join(KINDS)} are.") from error
+    whole.thumbnail((LARGEST, LARGEST))
+    return whole
+
+
+def png(picture: Image.Image) -> bytes:
+    """A picture as a file."""
+    memory = io.BytesIO()
+    picture.save(memory, "PNG")
+    return memory.getvalue()
+
+
+def seen(pixels: np.ndarray, mean: Sequence[float], deviation: Sequence[float]) -> UInt8[np.ndarray, "y x 3"]:
+    """The picture as a model sees it, `pixels (3 y x)`, its shift and its scale taken back."""
+    deviations, means = (np.asarray(each, dtype=np.float64).reshape(-1, 1, 1) for each in (deviation, mean))
+    shown = (pixels.astype(np.float64) * deviations + means).clip(0, 1)
+    return (255 * shown).round().astype(np.uint8).transpose(1, 2, 0)

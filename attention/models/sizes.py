@@ -1,0 +1,79 @@
+"""What a model takes in memory, known from the headers of its files before any of its numbers are read.
+
+Every number is counted with the four bytes that it has here, whatever its file packs it into.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import struct
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from attention.models.packages import ModelError, library
+
+NUMBER = 4  # bytes
+HEADER = 100 * 2**20  # bytes of a header at the most, as the format's own reader has it
+KINDS = (".safetensors", ".gguf")
+ONLY = "Only .safetensors and .gguf are opened: other files of weights could run code."
+
+
+def weight_files(folder: Path) -> list[Path]:
+    """The files of a model's numbers, be it a folder or one file; raises ModelError where none is of a kind that is opened."""
+    if folder.is_file() and folder.suffix in KINDS:
+        return [folder]
+    if not folder.is_dir():
+        raise ModelError(f"{folder.name} is no folder of a model. {ONLY}")
+    index = folder / "model.safetensors.index.json"
+    whole = folder / "model.safetensors"
+    if whole.is_file():
+        return [whole]
+    found = _listed(index) if index.is_file() else sorted(folder.glob("*.gguf"))[:1]
+    if not found or not all(path.is_file() for path in found):
+        there = ", ".join(sorted(path.name for path in folder.glob("*.bin"))[:3])
+        raise ModelError(f"The model has no file of weights that can be opened{f', but {there}' * bool(there)}. {ONLY}")
+    return found
+
+
+def _listed(index: Path) -> list[Path]:
+    """The files that an index names, all beside it."""
+    try:
+        names = json.loads(index.read_text("utf-8"))["weight_map"].values()
+        return sorted({index.parent / Path(name).name for name in names})
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ModelError(f"{index.name} is no list of a model's files.") from error
+
+
+def in_memory(files: Iterable[Path]) -> int:
+    """Bytes that the numbers of these files take once they are loaded."""
+    return NUMBER * sum(_gguf(path) if path.suffix == ".gguf" else _safetensors(path) for path in files)
+
+
+def _safetensors(path: Path) -> int:
+    """How many numbers a file says it has, which its length has to bear out."""
+    try:
+        with path.open("rb") as file:
+            (length,) = struct.unpack("<Q", file.read(8))
+            if length > min(HEADER, path.stat().st_size):
+                raise ValueError("its header is longer than the file")
+            header: dict[str, Any] = json.loads(file.read(length))
+        tensors = [entry for name, entry in header.items() if name != "__metadata__"]
+        if any(entry["data_offsets"][1] > path.stat().st_size - 8 - length for entry in tensors):
+            raise ValueError("it ends before its numbers do")
+        return sum(math.prod(entry["shape"]) for entry in tensors)
+    except (ValueError, KeyError, TypeError, AttributeError, struct.error, RecursionError) as error:
+        raise ModelError(f"{path.name} is no whole .safetensors file: {error}.") from error
+
+
+def _gguf(path: Path) -> int:
+    try:
+        return sum(int(each.n_elements) for each in library("gguf").GGUFReader(path).tensors)
+    except (ValueError, KeyError, IndexError, TypeError) as error:
+        raise ModelError(f"{path.name} is no whole .gguf file: {error}.") from error
+
+
+def megabytes(size: int) -> str:
+    """Bytes as people read them."""
+    return f"{size / 1e9:,.1f} GB" if size >= 1e9 else f"{max(1, round(size / 1e6)):,} MB"

@@ -1,0 +1,162 @@
+"""Other stacks made of one: means over heads or layers, rollout, weights times norms, without marks, words for tokens.
+
+A way to sum up is a function of a part, listed in `WAYS`; its name is the choice on the page, the first line of its docstring
+the help.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from attention.brought.stack import Stack
+from attention.models.labels import Labels, named
+from attention.models.packages import ModelError
+from attention.models.parts import Part, every
+from attention.recorded.models import GOES_ON
+
+TINY = 1e-12
+
+
+def heads(part: Part) -> Part:
+    """Every head of every layer, as the model has them."""
+    return part
+
+
+def mean_of_heads(part: Part) -> Part:
+    """The mean over the heads of each layer."""
+    return _alone(
+        part, torch.stack([each.mean(0, keepdim=True) for each in every(part.stack)]), "the mean of its heads"
+    )
+
+
+def mean_of_layers(part: Part) -> Part:
+    """The mean over all layers of the heads of the same number, which have nothing else in common."""
+    found = list(every(part.stack))
+    return _alone(part, torch.stack(found).mean(0, keepdim=True), f"the mean of its {len(found)} layers")
+
+
+def rollout(part: Part) -> Part:
+    """How much of each token has come to each place, layer by layer: products of 0.5 W + 0.5 I (Abnar & Zuidema 2020).
+
+    W is the mean of a layer's heads.
+    """
+    if part.queries != part.keys:
+        raise ModelError("A rollout follows tokens through layers, so both sides must be the same sequence.")
+    if not part.whole:
+        raise ModelError(
+            "A rollout follows tokens through all layers; here are some of them, that have a mask in common."
+        )
+    steps, reached = [], torch.eye(len(part.queries))
+    for each in every(part.stack):
+        reached = (0.5 * each.mean(0) + 0.5 * torch.eye(len(reached))) @ reached
+        steps.append(reached[None])
+    return _alone(
+        part, torch.stack(steps), "rolled out: what each token has taken in, from the first layer to this one"
+    )
+
+
+def norm_weighted(part: Part) -> Part:
+    """Each weight times the length of its value after the output map, as a share of its row (Kobayashi et al. 2020).
+
+    A weight on a value near zero brings nothing.
+    """
+    if part.norms is None:
+        raise ModelError(
+            "The map from values to the output of this model was not found, so its values can't be weighed."
+        )
+    weighed = torch.stack([each * norms[:, None] for each, norms in zip(every(part.stack), part.norms, strict=True)])
+    shares = weighed / weighed.sum(-1, keepdim=True).clamp(min=TINY)
+    return _alone(part, shares, "weights times the norms of their values, as shares of each row")
+
+
+WAYS: dict[str, Callable[[Part], Part]] = {
+    "heads": heads,
+    "mean of heads": mean_of_heads,
+    "mean of layers": mean_of_layers,
+    "rollout": rollout,
+    "weights times norms": norm_weighted,
+}
+
+
+def _alone(part: Part, weights: Float[Tensor, "l h q k"], what: str) -> Part:
+    """The part with these weights and no queries and keys."""
+    stack = Stack(f"{part.stack.title}, {what}", part.stack.what, part.stack.queries, part.stack.keys, weights=weights)
+    return replace(part, stack=stack, norms=None)
+
+
+def without_marks(part: Part) -> Part:
+    """The part without the model's own marks ([CLS], start and end): rows sum to one again over what is left.
+
+    Where there are queries and keys this is a softmax over the others; else each row is divided by what it has left on them.
+    """
+    rows, cols = (_kept(labels) for labels in (part.queries, part.keys))
+    if len(rows) == len(part.queries) and len(cols) == len(part.keys):
+        return part
+    if len(rows) < 2 or len(cols) < 2:
+        raise ModelError("Without the model's own marks fewer than two tokens are left.")
+    gone = 1 - float(torch.stack([each[:, rows][..., cols].sum(-1).mean() for each in every(part.stack)]).mean())
+    said = f" Its own marks are hidden: they had {100 * gone:.0f} % of the weight."
+    whole = part.stack.square is None and dict(part.stack.own).get("mask") in ("full", "causal")
+    if part.stack.q is None or not whole:  # a mask by distance is another one where tokens are missing
+        stack = _divided(part, rows, cols, said)
+    else:
+        q, k, v = (
+            None if each is None else each[:, :, at]
+            for each, at in ((part.stack.q, rows), (part.stack.k, cols), (part.stack.v, cols))
+        )
+        stack = replace(part.stack, q=q, k=k, v=v, what=part.stack.what + said)
+    queries, keys = named(part.queries, rows), named(part.keys, cols)
+    lengths = None if part.norms is None else part.norms[..., cols]
+    return Part(replace(stack, queries=queries.texts, keys=keys.texts), queries, keys, lengths)
+
+
+def _divided(part: Part, rows: list[int], cols: list[int], said: str) -> Stack:
+    left = torch.stack([each[:, rows][..., cols] for each in every(part.stack)])
+    left = left / left.sum(-1, keepdim=True).clamp(min=TINY)
+    return Stack(part.stack.title, part.stack.what + said, weights=left)
+
+
+def _kept(labels: Labels) -> list[int]:
+    return [at for at, mark in enumerate(labels.special) if not mark]
+
+
+def words(part: Part) -> Part:
+    """The part with words for tokens, as in Clark et al. 2019, section 4.1.
+
+    The weight on a word is that on its tokens together; its row is the mean of theirs.
+    """
+    rows, cols = (_numbers(labels.words) for labels in (part.queries, part.keys))
+    if len(rows) == max(rows) + 1 and len(cols) == max(cols) + 1:
+        return part
+    if max(rows) < 1 or max(cols) < 1:
+        raise ModelError("All of it is a single word; attention needs two.")
+    onto, of = _sums(cols), _sums(rows)
+    of = of / of.sum(0)
+    joined = torch.stack([of.T @ each @ onto for each in every(part.stack)])
+    queries, keys = _joined(part.queries, rows), _joined(part.keys, cols)
+    made = _alone(part, joined, "words for tokens")
+    return replace(made, stack=replace(made.stack, queries=queries.texts, keys=keys.texts), queries=queries, keys=keys)
+
+
+def _numbers(words: Sequence[int]) -> list[int]:
+    """The same words, numbered from 0 without a gap."""
+    order = {word: number for number, word in enumerate(dict.fromkeys(words))}
+    return [order[word] for word in words]
+
+
+def _sums(words: list[int]) -> Float[Tensor, "n w"]:
+    """One where a token is of a word."""
+    return torch.nn.functional.one_hot(torch.tensor(words), max(words) + 1).float()
+
+
+def _joined(labels: Labels, words: list[int]) -> Labels:
+    texts, special = [""] * (max(words) + 1), [False] * (max(words) + 1)
+    for word, text, mark in zip(words, labels.texts, labels.special, strict=True):
+        texts[word] += text.removeprefix(GOES_ON) if texts[word] else text
+        special[word] = mark
+    return Labels(tuple(texts), tuple(special), tuple(range(len(texts))))

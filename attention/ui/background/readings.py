@@ -1,0 +1,121 @@
+"""A model that reads as a task: it is loaded where it is not yet, and run, while pages look on (attention/models).
+
+Loading and running take a thread that makes way for all others. What it takes is asked of the memory's budget first.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+import threading
+from dataclasses import dataclass, field
+from typing import ClassVar, NamedTuple
+
+from PIL import Image
+
+from attention.machine.lanes import Lane
+from attention.machine.threads import one_thread
+from attention.models.catalogue import Offer
+from attention.models.loaded import Loaded
+from attention.models.loading import Model, load
+from attention.models.packages import ModelError
+from attention.models.run import Run, run
+from attention.ui.background.task import Task
+from attention.ui.budget import BUDGET
+
+MODEST = 5  # niceness of the thread
+LOADING = 0.7  # share of the work that loading is
+LOADED = BUDGET.counted(Loaded())
+
+
+class Ask(NamedTuple):
+    """A model, what it shall read, and how many bytes it may take; `picture`: the bytes of a PNG, b"" for the one that ships."""
+
+    offer: Offer
+    text: str
+    second: str
+    picture: bytes
+    most: int
+
+
+class Stopped(Exception):  # noqa: N818 (nothing went wrong)
+    """Nobody waits for it any more."""
+
+
+@dataclass(eq=False)
+class Reading(Task):
+    """A pass of a model over what somebody typed. `found` is what came of it, `now` what is being done."""
+
+    settings: Ask
+    found: Run | None = field(default=None, init=False)
+    now: str = field(default="", init=False)
+    cold: bool = field(default=False, init=False)
+    reserved: int = field(default=0, init=False)
+
+    kind: ClassVar[str] = "model"
+    kept: ClassVar[int] = 4
+    expiry: ClassVar[float] = 600.0
+    pauses: ClassVar[bool] = False
+    gone: ClassVar[float] = 60.0
+
+    def run(self) -> None:
+        """Loads, where need be, and runs."""
+        try:
+            LANE.submit(self._read).result()
+        except Stopped:
+            return
+        except ModelError as error:
+            self.end("failed", str(error))
+        finally:
+            self.reserved = 0
+
+    def _read(self) -> None:
+        offer, text, second, picture, _ = self.settings
+        self.cold = offer not in LOADED
+        image = Image.open(io.BytesIO(picture)) if picture else None
+        with LOADED.using(offer, self._load) as model:
+            self.reserved, self.now = 0, "Running it"
+            self.found = run(model, text, second, image, self._passed)
+
+    def _load(self) -> Model:
+        return load(self.settings.offer, self.settings.most, self._reserve, self._loaded)
+
+    def _reserve(self, size: int) -> bool:
+        """Is there room for so many bytes? Then they are taken."""
+        there = BUDGET.room(size)
+        self.reserved = size if there else 0
+        return there
+
+    def _loaded(self, now: str, share: float) -> None:
+        self.now = now
+        self._heard(LOADING * share)
+
+    def _passed(self, share: float) -> None:
+        begun = LOADING if self.cold else 0.0
+        self._heard(begun + (1 - begun) * share)
+
+    def _heard(self, share: float) -> None:
+        self.progress(share)
+        if self.stop():
+            raise Stopped
+
+    @property
+    def doing(self) -> str:
+        """For whoever waits behind it."""
+        return "a model is being run"
+
+    @property
+    def claim(self) -> int:
+        """Bytes that are reserved while a model is loaded, then those of what came of it."""
+        return self.reserved + (self.found.bytes if self.found else 0)
+
+
+def _modest() -> None:
+    """Lets every other thread go first: a model may take its time, another visitor's slider may not. Linux only."""
+    one_thread()
+    if sys.platform == "linux":
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), MODEST)
+
+
+LANE = Lane("model", 0, 1, _modest)

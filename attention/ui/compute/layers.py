@@ -1,0 +1,130 @@
+"""The heads of all layers of a source, for the map of layers and the page Layers: numbers, what each does, how far apart.
+
+A layer's pass is made where nothing else waits for it, is described, and is not kept. However many layers there are: a few of
+them are under way at a time, and who turns to another setting begins no more of them.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import TimeoutError as NotYet
+from dataclasses import dataclass, replace
+from functools import partial
+
+import streamlit as st
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from attention.analysis import head_distances, head_numbers
+from attention.analysis.head_distances import Distances
+from attention.analysis.head_roles import Role, roles
+from attention.charts.thumbnail import png, thumbnail
+from attention.config import Config
+from attention.config import layers as every_layer
+from attention.machine.lanes import Work
+from attention.sources.origins import unit
+from attention.tables.rows import values
+from attention.trace import Trace
+from attention.trace import trace as passed
+from attention.ui.compute.heads import traced
+from attention.ui.compute.owner import AT_ONCE, KEPT, LATER, SPINNER, told
+
+COMPARED = 384  # heads at the most whose distances are computed, and drawn as a square
+
+
+@dataclass(frozen=True, eq=False)
+class Layer:
+    """What is known of the heads of a layer: each of `head_numbers.EVERY` that there is, None where nobody sees anything,
+    and what each head does, None where nothing stands out.
+    """
+
+    numbers: dict[str, list[float | None]]
+    roles: list[Role | None]
+
+
+def begin(config: Config) -> None:
+    """Starts the first layers."""
+    for each in _each(config.traceable)[:AT_ONCE]:
+        _layer.begin(each)
+
+
+def layers(config: Config) -> dict[int, Layer]:
+    """Each layer of the source of a config by its number, as its model counts them; how far it is is said meanwhile."""
+    slot, found, wanted = st.empty(), {}, _each(config)
+    for at, each in enumerate(wanted):
+        works = [_layer.begin(ahead) for ahead in wanted[at : at + AT_ONCE]]
+        try:
+            found[each.layer] = works[0].result(SPINNER)
+        except NotYet:
+            if works[0].done():
+                raise
+            slot.progress(at / len(wanted), f"Layer {each.layer}: {at + 1} of {len(wanted)} …")
+            found[each.layer] = works[0].result()
+    slot.empty()
+    return found
+
+
+def compared(config: Config) -> tuple[int, ...]:
+    """The layers whose heads are compared: all, or those around the layer in focus that there is room for."""
+    numbers = every_layer(config.source)
+    room = max(1, COMPARED // config.heads)
+    first = max(0, min(numbers.index(config.layer) - room // 2, len(numbers) - room))
+    return numbers[first : first + room]
+
+
+def distances(config: Config) -> Distances:
+    """How far the heads of the layers in `compared` are apart."""
+    numbers = compared(config)
+    return told(_distances.begin(replace(config.tensors, layer=numbers[0]), numbers), "Comparing heads …")
+
+
+@KEPT
+def picture(config: Config, head: int) -> Work[bytes]:
+    """A head of the layer in focus as a small picture; give `config.tensors`."""
+    return traced(config, lambda found: png(thumbnail(found.weights[head], found.mask)))
+
+
+def _each(config: Config) -> list[Config]:
+    """The tensors of every layer."""
+    return [replace(config.tensors, layer=number) for number in every_layer(config.source)]
+
+
+@KEPT
+def _layer(config: Config) -> Work[Layer]:
+    return LATER.submit(lambda: _described(passed(config)))
+
+
+def _described(found: Trace) -> Layer:
+    seeing = bool(found.mask.any())
+    numbers = head_numbers.numbers(found.weights, found.mask, found.texts or None)
+    return Layer(
+        {name: values(number, seeing) for name, number in numbers.items()},
+        _roles(found),
+    )
+
+
+def _roles(found: Trace) -> list[Role | None]:
+    """What each head does; of heads that look at another sequence there are no names for that."""
+    if found.config.crosses:
+        return [None] * len(found.weights)
+    return roles(found.weights, found.mask, found.texts, unit(found.config))
+
+
+@KEPT
+def _distances(config: Config, numbers: tuple[int, ...]) -> Work[Distances]:
+    """A layer at a time, so that others' passes go between; nobody waits in the lane."""
+    heads = len(numbers) * config.heads
+    work = LATER.submit(lambda: [_rows(config, numbers[0], heads)])
+    for number in numbers[1:]:
+        work = LATER.after(work, partial(_with, config, number, heads))
+    return LATER.after(work, lambda rows: head_distances.distances(torch.cat(rows)))
+
+
+def _with(config: Config, number: int, heads: int, before: list[Tensor]) -> list[Tensor]:
+    """The rows of some layers, and those of one more."""
+    return [*before, _rows(config, number, heads)]
+
+
+def _rows(config: Config, number: int, heads: int) -> Float[Tensor, "h r k"]:
+    found = passed(replace(config, layer=number))
+    return head_distances.sampled(found.weights, found.mask, heads)

@@ -1,0 +1,86 @@
+"""Layers: every head of every layer at once, as one number each; and the head in focus."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+
+import streamlit as st
+
+from attention.analysis.head_numbers import EVERY
+from attention.codec import to_query
+from attention.config import GENERATED, Config, layers
+from attention.sources.origins import named, unit
+from attention.ui import compute, onward, provenance
+from attention.ui.compute.layers import Layer
+from attention.ui.controls import knobs
+from attention.ui.session import page, pause
+from attention.ui.views import heads_layers as maps
+from attention.ui.views import heads_parts as parts
+from attention.ui.views import questions
+from attention.ui.words import plain
+
+PICTURE = (
+    '<img alt="{}" width="168" height="168" style="display: block; image-rendering: pixelated" '
+    'src="data:image/png;base64,{}">'
+)
+TOLD = "entropy", "effective_keys", "first", "previous", "induction"  # numbers that are said of the head in focus
+
+
+def begin(config: Config) -> None:
+    """Starts what the page waits for."""
+    compute.heads.begin(config)
+    compute.layers.begin(config)
+
+
+def view(config: Config) -> None:
+    """The map, and what the head in focus does."""
+    if questions.closed(config):
+        return
+    st.markdown(_title(config), help=provenance.told(config))
+    found = compute.layers.layers(config)
+    left, right = parts.beside()
+    with left:
+        maps.menu(config)
+        maps.drawn(config, found)
+        st.caption(f"{maps.formula(maps.number(config))} {maps.said(config, found)}")
+    with right:
+        _focus(config, found[config.layer])
+    pause.paint()
+
+
+def _title(config: Config) -> str:
+    many = len(layers(config.source))
+    all_ = (
+        f"{many * config.heads:,} heads, {config.heads} in each of {many} layers,"
+        if many > 1
+        else f"{config.heads} heads"
+    )
+    of = f" of “{plain(named(config.source))}”" if config.source != GENERATED else ""
+    return (
+        f"**Layers.** {provenance.beside(config)} {all_}{of} over {config.tokens:,} {unit(config)}s. Every head is a cell, "
+        "coloured by one number of what it does. A click puts it in focus, here and on the other pages."
+    )
+
+
+def _focus(config: Config, layer: Layer) -> None:
+    """The head in focus: its picture, what it does, some of its numbers, and the way to all of it."""
+    role = layer.roles[config.head]
+    does = plain(role.says) if role else "has no role that stands out: its weight is spread over keys of many kinds."
+    st.markdown(f"**Layer {config.layer}, head {config.head}** {does}")
+    with st.container(horizontal=True, vertical_alignment="top"):
+        image = b64encode(compute.layers.picture(config.tensors, config.head)).decode()
+        alt = f"Weights of layer {config.layer}, head {config.head}: queries down, keys across"
+        st.html(PICTURE.format(alt, image), width="content")
+        told = [_told(name, layer, config.head) for name in TOLD if name in layer.numbers]
+        st.markdown("\n".join(f"- {each}" for each in told), width="stretch")
+    knobs.number("head", config, width=190, on_change=page.change)
+    onward.way("heads", f"Open layer {config.layer} → Heads", to_query(config))
+
+
+def _told(name: str, layer: Layer, head: int) -> str:
+    """A number of a head in words."""
+    described, value = EVERY[name], layer.numbers[name][head]
+    number = (
+        "none, as it sees nothing" if value is None else f"{value:.{maps.digits(described)}f} {described.unit}".strip()
+    )
+    return plain(f"{described.label}: {number}")

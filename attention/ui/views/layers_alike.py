@@ -1,0 +1,119 @@
+"""Which heads do alike: in a sentence, each against each, and as points that are as far from each other as they are apart."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from attention.analysis.head_distances import ALIKE, Distances
+from attention.charts import head_points as points
+from attention.charts import likeness
+from attention.charts.layers import CELL
+from attention.config import Config, layers
+from attention.ui import compute
+from attention.ui.session import gestures, page
+from attention.ui.views import heads_layers as maps
+from attention.ui.views import layers_compared as compared
+from attention.ui.views.layers_compared import Cell, called
+
+GROUPS, MEMBERS = 6, 8  # of heads that are nearly the same, and of those in one group, that are named
+HELP = (
+    "How far two heads are apart: the Jensen-Shannon divergence of what the same query makes of the same keys, in the mean of "
+    "the queries (Clark et al. 2019, section 6). 0 bits: both do the same. 1 bit: they never look at the same key."
+)
+
+
+def _draw(config: Config) -> None:
+    config = config.traceable
+    numbers = compute.layers.compared(config)
+    cells = [(layer, head) for layer in numbers for head in range(config.heads)]
+    st.markdown(f"**Which heads are alike?** {_which(config, numbers)}", help=HELP)
+    far = compute.layers.distances(config)
+    if not far.queries or len(cells) < 2:
+        st.caption(_nothing(len(cells)))
+        return
+    st.markdown(_said(far, cells))
+    left, right = st.columns(2)
+    with left:
+        _square(config, far, cells)
+    with right:
+        _map(config, far, cells)
+
+
+def _which(config: Config, numbers: tuple[int, ...]) -> str:
+    every = layers(config.source)
+    some = f" Of {len(every)} layers these are {numbers[0]} to {numbers[-1]}, around the one in focus." * (
+        numbers != every
+    )
+    return f"Two heads are near each other where their queries look at the same keys, each as much.{some}"
+
+
+def _nothing(heads: int) -> str:
+    """Why there is nothing to compare."""
+    if heads < 2:
+        return "There is one head, and no other to compare it with."
+    return "No query sees more than one key under this mask, so that all heads do the same."
+
+
+def _said(far: Distances, cells: list[Cell]) -> str:
+    """The heads that are nearly the same, or the two that are nearest."""
+    if not far.groups:
+        one, two, apart = _nearest(far)
+        return f"No two are nearly the same. The nearest: {called(cells[one])} and {called(cells[two])}, {apart:.2f} bits apart."
+    said = "; ".join(_listed([called(cells[head]) for head in group]) for group in far.groups[:GROUPS])
+    more = f"; and {len(far.groups) - GROUPS} more such groups" if len(far.groups) > GROUPS else ""
+    return f"Nearly the same, at most {ALIKE} bits apart in the mean: {said}{more}."
+
+
+def _nearest(far: Distances) -> tuple[int, int, float]:
+    apart = far.apart.clone().fill_diagonal_(2)
+    one, two = divmod(int(apart.argmin()), len(apart))
+    return one, two, float(apart[one, two])
+
+
+def _listed(names: list[str]) -> str:
+    """Some names in words; those of a long list are counted."""
+    if len(names) > MEMBERS:
+        return f"{', '.join(names[:MEMBERS])} and {len(names) - MEMBERS} more"
+    return f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _square(config: Config, far: Distances, cells: list[Cell]) -> None:
+    """Each against each, in the order of the tree."""
+    names = [called(cells[head]) for head in far.order]
+    focus = far.order.index(cells.index((config.layer, config.head)))
+    st.plotly_chart(
+        likeness.square(far.apart[far.order][:, far.order], names, focus),
+        key="likeness",
+        width="stretch",
+        config={"displaylogo": False},
+        alt="Heatmap by two heads: how far they are apart in bits",
+    )
+    st.caption(
+        "Each against each, in the order of a tree that joins the nearest first (average linkage): dark blocks are heads that do "
+        "alike. Blue frames: the head in focus."
+    )
+
+
+def _map(config: Config, far: Distances, cells: list[Cell]) -> None:
+    """Near heads near each other."""
+    found = compute.layers.layers(config)
+    color = compared.axis(config, maps.number(config), found)
+    places = {cell: (x, y) for cell, (x, y) in zip(cells, far.places.tolist(), strict=True)}
+    st.vega_lite_chart(
+        compared.table(config, found, places),
+        points.places(color, len(cells), points.end(float(far.places.abs().max()))),
+        key="map of heads",
+        width="stretch",
+        on_select=partial(gestures.layered, "map of heads"),
+        selection_mode=CELL,
+        alt=f"Points by head on a map of how far they are apart, coloured by {color.title.lower()}",
+    )
+    st.caption(
+        f"The same as a map (classical scaling of the square roots): two dimensions keep {far.kept:.0%} of it, and only "
+        "distances mean something. Click a point to put its head in focus."
+    )
+
+
+LIKENESS = page.Part("alike", _draw, compared.seen, blocks=4)

@@ -1,0 +1,113 @@
+"""Any two numbers of the heads of all layers against each other; and heads as points, wherever they are drawn as such."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from functools import partial
+from typing import Any
+
+import pyarrow as pa
+import streamlit as st
+
+from attention.analysis.head_numbers import EVERY
+from attention.charts import head_points as points
+from attention.charts.head_points import Axis
+from attention.charts.layers import CELL
+from attention.config import Config
+from attention.ui import compute
+from attention.ui.compute.layers import Layer
+from attention.ui.controls import knobs
+from attention.ui.session import gestures, page
+from attention.ui.views import heads_layers as maps
+from attention.ui.views import questions
+
+BOTH = "across", "upwards"  # the knobs
+FEW = 24  # heads up to which all have their names beside their points
+Found = Mapping[int, Layer]
+Cell = tuple[int, int]  # a head by its layer and its own number there
+
+
+def _draw(config: Config) -> None:
+    """Two menus, and a point a head."""
+    config = config.traceable
+    found = compute.layers.layers(config)
+    st.markdown(
+        "**Two numbers compared.** A head is a point, with the colour that it has in the map. Click one to put it in focus."
+    )
+    for name, column in zip(BOTH, st.columns(2), strict=True):
+        with column:
+            knobs.menu(name, config, tuple(EVERY), format_func=lambda name: EVERY[name].label, on_change=page.change)
+    x, y = (maps.cells(getattr(config, name), found) for name in BOTH)
+    if x and y:
+        _points(config, found, x, y)
+    else:
+        st.caption("Nothing to compare: no query sees a key, or the number needs tokens with texts.")
+    st.caption("  \n".join(maps.formula(name) for name in dict.fromkeys((config.across, config.upwards))))
+
+
+def _points(config: Config, found: Found, x: maps.Cells, y: maps.Cells) -> None:
+    across, upwards, color = (
+        axis(config, name, found) for name in (config.across, config.upwards, maps.number(config))
+    )
+    most = {max(one, key=lambda cell: one[cell]) for one in (x, y)}
+    st.vega_lite_chart(
+        table(config, found, {cell: (x[cell], y[cell]) for cell in x}, most),
+        points.numbers(across, upwards, color, len(x)),
+        key="numbers compared",
+        width="stretch",
+        on_select=partial(gestures.layered, "numbers compared"),
+        selection_mode=CELL,
+        alt=f"Points by head: {upwards.title.lower()} against {across.title.lower()}",
+    )
+
+
+def axis(config: Config, name: str, found: Found) -> Axis:
+    """The scale of a number, which ends where it must, or at what is more than that."""
+    described = EVERY[name]
+    end = max([maps.top(described, config.tokens), *maps.cells(name, found).values()])
+    return Axis(described.label, end, maps.digits(described))
+
+
+def table(
+    config: Config, found: Found, places: Mapping[Cell, tuple[float, float]], named: Collection[Cell] = ()
+) -> pa.Table:
+    """The points of heads; those in `named` and the one in focus carry their names, or all where they are few."""
+    focus, colors = (config.layer, config.head), maps.cells(maps.number(config), found)
+    carry = set(places) if len(places) <= FEW else {*named, focus}
+    columns: dict[str, list[Any]] = {
+        "layer": [layer for layer, _ in places],
+        "head": [head for _, head in places],
+        "x": [x for x, _ in places.values()],
+        "y": [y for _, y in places.values()],
+        "value": [colors.get(cell, 0.0) for cell in places],
+        "does": [does(found, cell) for cell in places],
+        "named": [called(cell) if cell in carry else "" for cell in places],
+        "focus": [cell == focus for cell in places],
+        "turn": [page.kept().turns] * len(places),
+    }
+    return pa.table(columns)
+
+
+def called(cell: Cell) -> str:
+    """A head by its layer and its own number there, as in 1.3."""
+    return f"{cell[0]}.{cell[1]}"
+
+
+def does(found: Found, cell: Cell) -> str:
+    """What a head does, in a word or two."""
+    role = found[cell[0]].roles[cell[1]]
+    return role.name if role else "nothing that stands out"
+
+
+def seen(config: Config) -> object:
+    """What every part of the page shows of a config; None while a question hides the heads."""
+    shown = config.traceable
+    return None if questions.hidden(shown) else (shown.tensors, shown.head, maps.number(shown))
+
+
+def _look(config: Config) -> object:
+    looks = seen(config)
+    return looks and (looks, config.across, config.upwards)
+
+
+COMPARED = page.Part("numbers compared", _draw, _look, frozenset(BOTH), blocks=5)

@@ -1,0 +1,109 @@
+"""Every head in a sentence with all its numbers, and the map of layers to take away."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import streamlit as st
+
+from attention.analysis.head_numbers import EVERY
+from attention.charts import layers_file
+from attention.codec import link
+from attention.components.picture_file import picture_file
+from attention.config import Config, layers
+from attention.sources.origins import named, provenance
+from attention.ui import compute
+from attention.ui.session import page
+from attention.ui.views import heads_layers as maps
+from attention.ui.views import layers_compared as compared
+from attention.ui.views.layers_compared import Found
+
+FOLD, FILES = "every head", "layers as files"  # keys of the folds
+
+
+def _table(config: Config) -> None:
+    """A line a head, in a fold: it is made once that is open."""
+    fold = st.expander("Every head in a sentence", icon=":material/table_rows:", key=FOLD, on_change="rerun")
+    if not fold.open:
+        return
+    config = config.traceable
+    found = compute.layers.layers(config)
+    known = [name for name in EVERY if any(name in layer.numbers for layer in found.values())]
+    with fold:
+        st.dataframe(
+            pa.table(columns(found, known)),
+            column_config=_config(known),
+            hide_index=True,
+            height=420,
+            key="table of heads",
+        )
+
+
+def columns(found: Found, known: list[str]) -> dict[str, list[Any]]:
+    """The lines: layer, head, what it does, and these numbers."""
+    heads = [(layer, head) for layer, each in found.items() for head in range(len(each.roles))]
+    told: dict[str, list[Any]] = {"layer": [layer for layer, _ in heads], "head": [head for _, head in heads]}
+    roles = (found[layer].roles[head] for layer, head in heads)
+    told["does"] = [role.says if role else "has no role that stands out." for role in roles]
+    return told | {name: [found[layer].numbers[name][head] for layer, head in heads] for name in known}
+
+
+def _config(known: list[str]) -> dict[str, Any]:
+    named = {"layer": st.column_config.NumberColumn("Layer"), "head": st.column_config.NumberColumn("Head")}
+    named |= {"does": st.column_config.TextColumn("What it does", width="large")}
+    return named | {name: _number(name) for name in known}
+
+
+def _number(name: str) -> Any:
+    described = EVERY[name]
+    title = f"{described.label} ({described.unit})" if described.unit else described.label
+    return st.column_config.NumberColumn(title, help=maps.formula(name), format="%.3f")
+
+
+def _files(config: Config) -> None:
+    """The map as it stands, once the fold is open."""
+    fold = st.expander("Downloads", icon=":material/download:", key=FILES, on_change="rerun")
+    if not fold.open:
+        return
+    config = config.traceable
+    with fold:
+        if svg := picture(config, compute.layers.layers(config)):
+            picture_file(svg, f"attention-layers-{maps.number(config)}", "Save the map of layers", key="map as file")
+        else:
+            st.caption("There is no map to save: no query sees a key.")
+
+
+def picture(config: Config, found: Found) -> str:
+    """The map of layers as an SVG, with whose heads these are; "" where there is none."""
+    described, known = EVERY[maps.number(config)], maps.cells(maps.number(config), found)
+    if not known:
+        return ""
+    unit = f" ({described.unit})" if described.unit else ""
+    return layers_file.svg(
+        known,
+        layers(config.source),
+        config.heads,
+        compared.axis(config, maps.number(config), found).top,
+        maps.digits(described),
+        f"{described.label}{unit} of each head: {named(config.source)}",
+        [
+            f"{described.label}: {described.formula} ({described.source}).",
+            provenance(config),
+            f"Attention Lab: ?{link(config)}",
+        ],
+    )
+
+
+def _look(config: Config) -> object:
+    looks = compared.seen(config)
+    return looks and config.traceable.tensors
+
+
+def _look_files(config: Config) -> object:
+    looks = compared.seen(config)
+    return looks and (config.traceable.tensors, maps.number(config))
+
+
+TABLE = page.Part("table", _table, _look)
+DOWNLOADS = page.Part("files", _files, _look_files)

@@ -1,0 +1,72 @@
+"""What is in a call of attention: of torch's function, and of those that models of transformers choose from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from attention.watching.batched import Batched
+
+FLASH = "flash"  # in the name of an implementation: masks are those of flash attention
+
+
+def of_torch(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> Batched:
+    """The arguments of torch's function, whose causal mask counts from the first query and key."""
+    queries, keys = query.shape[-2], key.shape[-2]
+    if is_causal and queries != keys:
+        attn_mask = torch.ones(queries, keys, dtype=torch.bool, device=query.device).tril()
+    return Batched(query, key, value, attn_mask, is_causal and queries == keys, scale)
+
+
+def of_transformers(
+    implementation: Any,
+    module: nn.Module,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attention_mask: Any = None,
+    *,
+    scaling: float | None = None,
+    is_causal: bool | None = None,
+    softcap: float | None = None,
+    sliding_window: int | None = None,
+    position_bias: Tensor | None = None,
+    s_aux: Tensor | None = None,
+    cache: Any = None,
+    **more: Any,
+) -> Batched:
+    """The arguments of a function of theirs; raises ValueError where these don't say everything."""
+    if cache is not None:
+        raise ValueError("its keys are in a paged cache")
+    flash, queries, keys = FLASH in f"{implementation}", query.shape[-2], key.shape[-2]
+    mask = _dense(attention_mask, queries, keys)
+    if flash and mask is not None and mask.ndim == 2:
+        mask = mask[:, None, None].bool()
+    hides = getattr(module, "is_causal", True) if is_causal is None else is_causal
+    causal = bool(hides) and queries > 1 and implementation != "eager" and (mask is None or flash)
+    mask = None if mask is None else mask[..., -keys:] if flash else mask[..., :keys]
+    window = (sliding_window or 0) if flash else 0
+    return Batched(query, key, value, mask, causal, scaling, softcap or 0.0, s_aux, position_bias, window, module)
+
+
+def _dense(mask: Any, queries: int, keys: int) -> Tensor | None:
+    """A mask with an entry for every pair; flex attention has a rule."""
+    if mask is None or isinstance(mask, Tensor):
+        return mask
+    rule = getattr(mask, "mask_mod", None)
+    if rule is None:
+        raise ValueError(f"its mask is a {type(mask).__name__}")
+    from torch.nn.attention.flex_attention import create_mask  # it takes a second to import
+
+    return create_mask(rule, mask.shape[0], mask.shape[1], queries, keys, mask.kv_indices.device)

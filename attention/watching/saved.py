@@ -1,0 +1,48 @@
+"""A stack as a file: safetensors, which any language reads, and which the app opens under *Your data*.
+
+Tensors are `layers.{i}.q (h n d)`, `layers.{i}.k (g n d)` and, where they are known, `layers.{i}.v (g n e)`, or
+`layers.{i}.weights (h q k)`, i being the layer's number in its model; `mask (q k)`, true where a query looks, where no rule
+says that. The file's metadata are texts: `title` and `what`, `tokens` and `keys` as JSON lists, the rule `mask` with its `span`,
+`scale`, a name of `scores.SCALES`, and `softcap`.
+"""
+
+from __future__ import annotations
+
+import json
+
+from torch import Tensor
+
+from attention.brought.stack import Stack
+from attention.training.weights_file import safetensors
+
+
+def saved(stack: Stack) -> bytes:
+    """The file of a stack."""
+    numbers = stack.numbers or tuple(range(layers(stack)))
+    tensors: dict[str, Tensor] = {}
+    for at, number in enumerate(numbers):
+        for part in ("q", "k", "v", "weights"):
+            if (found := getattr(stack, part)) is not None:
+                tensors[f"layers.{number}.{part}"] = found[at]
+    if stack.square is not None:
+        tensors["mask"] = stack.square
+    return safetensors(tensors, about(stack))
+
+
+def about(stack: Stack) -> dict[str, str]:
+    """What is said of a stack beside its numbers."""
+    said = {"title": stack.title, "what": stack.what}
+    for name, texts in (("tokens", stack.queries), ("keys", stack.keys)):
+        if texts and not (name == "keys" and texts == stack.queries):
+            said[name] = json.dumps(texts, ensure_ascii=False)
+    if stack.q is not None:
+        said |= {name: f"{stack.own[name]}" for name in ("scale", "softcap") if name in stack.own}
+        if stack.square is None:
+            said |= {name: f"{stack.own[name]}" for name in ("mask", "span") if name in stack.own}
+    return said
+
+
+def layers(stack: Stack) -> int:
+    """How many it has."""
+    part = stack.weights if stack.q is None else stack.q
+    return 0 if part is None else len(part)

@@ -1,0 +1,11 @@
+"""Layers: the heads of all layers at once, compared by their numbers and by how far they are apart."""
+
+from attention.ui.session import page
+from attention.ui.views import classroom, layers, layers_alike, layers_compared, layers_table
+
+page.show(
+    layers.view,
+    ahead=layers.begin,
+    aside=[classroom.fold()],
+    below=[layers_compared.COMPARED, layers_alike.LIKENESS, layers_table.TABLE, layers_table.DOWNLOADS],
+)

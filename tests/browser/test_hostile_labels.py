@@ -1,0 +1,114 @@
+"""Words that a stranger wrote are text on every page: markup, scripts, links and formulas in them do nothing, nor in files."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote, quote_plus
+
+import pytest
+from playwright.sync_api import Page
+
+from attention.config import KNOBS
+from tests import hostile
+from tests.browser.conftest import SECONDS
+from tests.browser.test_policy import CHARTS, opened
+from tests.served import Server, served
+
+OURS = f"source={quote(hostile.SOURCE)}"
+TYPED = f"text={quote_plus(' '.join(word.replace(' ', '/') for word in hostile.WORDS))}"
+DETAILS = {"softmax": "topic", "masks": "mask_detail"}
+VIEWS = [
+    "?row_as=lines", "?row_as=bars", "?row_as=output", "?colors=log&predict=row", "layers",
+    *(f"{page}?{knob}={choice}" for page, knob in DETAILS.items() for choice in KNOBS[knob].choices),
+    "steps?steps=all", "implementations", "training", "examples", "timing",
+]  # fmt: skip
+TAKEN = """(mark) => [...document.querySelectorAll("*")].filter((one) => one.textContent.trim() === mark
+    || (one.getAttribute("href") ?? "").match(/^javascript|evil/) || (one.getAttribute("src") ?? "").match(/^x$|evil/))
+    .map((one) => one.outerHTML.slice(0, 200))"""
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.fixture(scope="module")
+def strange(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server of the app with such words, without the policy that would keep a browser from what they want."""
+    with served(hostile.folder(tmp_path_factory.mktemp("hostile"))) as server:
+        yield server
+
+
+def checked(page: Page, link: str) -> None:
+    """Fails where anything took a word for more than text."""
+    assert page.evaluate("window.hacked") is None, f"{link}: a script ran"
+    assert page.evaluate(TAKEN, hostile.MARK) == [], link
+
+
+@pytest.mark.parametrize("how", [OURS, TYPED], ids=["a source", "a text"])
+@pytest.mark.parametrize("view", VIEWS)
+def test_words_are_text_on_every_page(visit, strange, view, how):
+    if how == TYPED and view.startswith(("training", "examples", "timing")):
+        pytest.skip("a text is not shown there")
+    other = view.startswith(("training", "examples", "timing"))
+    link = view if other else f"{view}{'&' if '?' in view else '?'}{how}"
+    tab = visit(link, strange)
+    tab.still()
+    opened(tab)
+    for chart in tab.page.locator(CHARTS).all():
+        chart.scroll_into_view_if_needed()
+        box = chart.bounding_box()
+        for part in (0.3, 0.5, 0.7):
+            tab.page.mouse.move(box["x"] + part * box["width"], box["y"] + part * box["height"])
+        checked(tab.page, link)
+    for drawn in tab.page.locator('[data-testid="heads-grid"] .square, [data-testid="matrices"] canvas').all()[:3]:
+        drawn.hover()
+        checked(tab.page, link)
+    tab.page.wait_for_timeout(300)  # charts are drawn after the run
+    checked(tab.page, link)
+
+
+def test_words_are_seen_as_they_are(visit, strange):
+    """Else the test above would pass where nothing is shown."""
+    tab = visit(f"?row_as=lines&{OURS}", strange)
+    names = tab.page.locator(".word-lines .keys .name")
+    names.first.wait_for()
+    assert names.all_inner_texts()[: len(hostile.WORDS)] == list(hostile.WORDS)
+
+
+@pytest.mark.parametrize("kind", ["svg", "png"])
+def test_words_with_lines_are_saved_with_whose_they_are(visit, strange, tmp_path, kind):
+    tab = visit(f"?row_as=lines&head=2&{OURS}", strange)
+    with tab.page.expect_download(timeout=SECONDS) as waited:
+        tab.page.locator(f".word-lines [data-file={kind}]").click()
+    assert waited.value.suggested_filename == f"attention-words-head-2.{kind}"
+    content = saved(waited.value.path())
+    if kind == "png":
+        assert content[:8] == b"\x89PNG\r\n\x1a\n" and len(content) > 10_000
+        return
+    root = ET.fromstring(content)
+    assert {part.tag.removeprefix(SVG) for part in root.iter()} == {"svg", "rect", "title", "desc", "text", "g", "path"}
+    texts = [part.text for part in root.iter(f"{SVG}text")]
+    assert texts.count(hostile.WORDS[0]) == 2 and "Attention Lab: ?" in " ".join(texts)
+    assert root.find(f"{SVG}desc").text.startswith(" ".join(hostile.WORDS))
+    checked(tab.page, "saving")
+
+
+@pytest.mark.parametrize("kind", ["svg", "png"])
+def test_the_map_of_layers_is_saved_with_whose_it_is(visit, strange, kind):
+    tab = visit(f"layers?layer_map=first&{OURS}", strange)
+    tab.still()
+    tab.page.get_by_text("Downloads", exact=True).click()
+    with tab.page.expect_download(timeout=SECONDS) as waited:
+        tab.page.locator(f".picture-file [data-file={kind}]").click()
+    assert waited.value.suggested_filename == f"attention-layers-first.{kind}"
+    content = saved(waited.value.path())
+    if kind == "png":
+        assert content[:8] == b"\x89PNG\r\n\x1a\n" and len(content) > 10_000
+        return
+    root = ET.fromstring(content)
+    assert {part.tag.removeprefix(SVG) for part in root.iter()} == {"svg", "rect", "title", "desc", "text"}
+    assert len(root.findall(f"{SVG}rect")) == 1 + 72 + 40 and " ".join(hostile.WORDS) in root.find(f"{SVG}desc").text
+
+
+def saved(path: Path | None) -> bytes:
+    assert path is not None
+    return path.read_bytes()

@@ -1,0 +1,147 @@
+"""Tiny models with random weights, as people have them: of transformers, of `torch.nn`, and written by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+from torch.nn.functional import scaled_dot_product_attention as by_another_name
+
+TOKENS, VOCABULARY, WIDTH, HEADS = 9, 50, 32, 4
+NEEDED = "transformers is not installed: requirements-dev.txt has it"
+Case = tuple[nn.Module, dict[str, torch.Tensor], tuple[str, ...]]
+
+
+def ids(count: int = TOKENS) -> torch.Tensor:
+    """Two texts; what stands in them is anything."""
+    return torch.randint(3, VOCABULARY, (2, count), generator=torch.Generator().manual_seed(count))
+
+
+def padded(count: int = TOKENS) -> torch.Tensor:
+    """Their mask: the second is shorter."""
+    mask = torch.ones(2, count, dtype=torch.long)
+    mask[1, count - 3 :] = 0
+    return mask
+
+
+def _sizes(**more: Any) -> dict[str, Any]:
+    usual = {"vocab_size": VOCABULARY, "hidden_size": WIDTH, "num_hidden_layers": 3, "num_attention_heads": HEADS}
+    return usual | {"intermediate_size": 48, "bos_token_id": 1, "eos_token_id": 2, "pad_token_id": 0} | more
+
+
+def bert() -> Case:
+    """An encoder, one of its texts padded."""
+    from transformers import BertConfig, BertModel
+
+    return BertModel(BertConfig(**_sizes())), {"input_ids": ids(), "attention_mask": padded()}, ("attentions",)
+
+
+def gpt2() -> Case:
+    """A decoder."""
+    from transformers import GPT2Config, GPT2LMHeadModel
+
+    config = GPT2Config(vocab_size=VOCABULARY, n_embd=WIDTH, n_layer=2, n_head=HEADS, bos_token_id=1, eos_token_id=2)
+    return GPT2LMHeadModel(config), {"input_ids": ids()}, ("attentions",)
+
+
+def llama() -> Case:
+    """A decoder whose heads share keys and values, with rotary positions."""
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    return LlamaForCausalLM(LlamaConfig(**_sizes(num_key_value_heads=2))), {"input_ids": ids()}, ("attentions",)
+
+
+def gemma2() -> Case:
+    """A decoder with a softcap, a scale of its own, and windows in every other layer."""
+    from transformers import Gemma2Config, Gemma2Model
+
+    more = {"num_key_value_heads": 2, "head_dim": 8, "sliding_window": 4, "query_pre_attn_scalar": 50}
+    model = Gemma2Model(Gemma2Config(**_sizes(**more, attn_logit_softcapping=2.0)))
+    model.set_attn_implementation("eager")  # PyTorch's function has no softcap
+    return model, {"input_ids": ids()}, ("attentions",)
+
+
+def gpt_oss() -> Case:
+    """A decoder with sinks: a row's weights come to less than one."""
+    from transformers import GptOssConfig, GptOssModel
+
+    more = {"num_key_value_heads": 2, "head_dim": 8, "num_local_experts": 2, "num_experts_per_tok": 1}
+    model = GptOssModel(GptOssConfig(**_sizes(**more, sliding_window=4)))
+    model.set_attn_implementation("eager")
+    return model, {"input_ids": ids()}, ("attentions",)
+
+
+def t5() -> Case:
+    """An encoder and a decoder, whose positions are added to the scores."""
+    from transformers import T5Config, T5Model
+
+    config = T5Config(vocab_size=VOCABULARY, d_model=WIDTH, d_kv=8, num_heads=HEADS, d_ff=48, num_layers=2)
+    names = ("encoder_attentions", "decoder_attentions", "cross_attentions")
+    return T5Model(config), {"input_ids": ids(), "attention_mask": padded(), "decoder_input_ids": ids(5)}, names
+
+
+def vit() -> Case:
+    """A model of pictures."""
+    from transformers import ViTConfig, ViTModel
+
+    sizes = {"hidden_size": WIDTH, "num_hidden_layers": 2, "num_attention_heads": HEADS, "intermediate_size": 48}
+    pixels = torch.randn(2, 3, 16, 16, generator=torch.Generator().manual_seed(1))
+    return ViTModel(ViTConfig(**sizes, image_size=16, patch_size=4)), {"pixel_values": pixels}, ("attentions",)
+
+
+MODELS: dict[str, Callable[[], Case]] = {
+    "bert": bert,
+    "gpt2": gpt2,
+    "llama": llama,
+    "gemma2": gemma2,
+    "gpt-oss": gpt_oss,
+    "t5": t5,
+    "vit": vit,
+}
+
+
+def made(name: str) -> Case:
+    """One of them, in eval mode, the same every time; the test is skipped without transformers."""
+    pytest.importorskip("transformers", reason=NEEDED)
+    torch.manual_seed(7)
+    model, inputs, names = MODELS[name]()
+    return model.eval(), inputs, names
+
+
+class ByHand(nn.Module):
+    """Attention as people write it; which way it goes says `how`."""
+
+    def __init__(self, how: str = "torch", causal: bool = False) -> None:
+        super().__init__()
+        self.maps, self.how, self.causal = nn.Linear(WIDTH, 3 * WIDTH), how, causal
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        q, k, v = (part.unflatten(-1, (HEADS, -1)).transpose(1, 2) for part in self.maps(x).chunk(3, -1))
+        if self.how == "torch":
+            out = F.scaled_dot_product_attention(q, k, v, is_causal=self.causal)
+        elif self.how == "another name":
+            out = by_another_name(q, k, v, is_causal=self.causal)
+        else:
+            out = torch.softmax(q @ k.mT / q.shape[-1] ** 0.5, -1) @ v
+        return out.transpose(1, 2).flatten(2)
+
+
+class HandAttention(ByHand):
+    """The same with a name that says what it is."""
+
+
+class Blocks(nn.Module):
+    """Several of them, one after another."""
+
+    def __init__(self, *blocks: nn.Module) -> None:
+        super().__init__()
+        self.blocks = nn.ModuleList(blocks)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        for block in self.blocks:
+            x = x + block(x)
+        return x
