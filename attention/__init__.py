@@ -7,7 +7,7 @@ ground up, where each may import what stands before it:
     machine                memory, threads, who may wait for whom, what is kept
     blocks attend layer    attention with the weights of every head: its rows in blocks, as a function, as a module
     settings recorded      what a knob is and how it goes into a link; attention that was recorded, and the files that ship
-    brought                attention that visitors bring
+    brought                attention that visitors bring, held for as long as their visit
     heads training         what a head does, in numbers; a small model that is trained, and the trainings that ship
     watching               what attention a model computes, seen while it computes it
     config codec           the knobs of a picture, and the link that carries them

@@ -12,6 +12,7 @@ from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from typing import Any
 
+from attention.brought import held
 from attention.inputs import INPUTS
 from attention.masks import COMBINATIONS, MASKS, Rule
 from attention.recorded import shipped
@@ -40,7 +41,11 @@ RANGE = r"(?:\d{1,5}-\d{1,5})?"  # the first and the last of some tokens, or not
 RANGED = "a first and a last token, as in 100-611, or nothing for all"
 GENERATED = "generated"  # the source whose attention is made from the knobs
 TRAINED = "trained"  # the kind of sources whose heads are there as they were after some steps
-SHAPES: dict[str, Callable[[str], Shape]] = {"recorded": shipped.shape, TRAINED: trainings.shape}  # of all other kinds
+SHAPES: dict[str, Callable[[str], Shape]] = {  # of all other kinds
+    "recorded": shipped.shape,
+    TRAINED: trainings.shape,
+    **dict.fromkeys(held.KINDS, held.shape),
+}
 SOURCES = (
     GENERATED,
     *(f"recorded:{name}" for name in shipped.SHIPPED),
@@ -98,11 +103,11 @@ class Config:
     input: str = _choice("words", INPUTS, "Input", "Where the tokens come from.")
     text: str = _text(SENTENCE, 2000, "Your own text", "Its words are the tokens; equal words get equal vectors. Enter applies it. The sequence length follows it until you move that slider; then the text is cut, or repeated. Typing here takes the place of another input or source.")
     projections: str = _choice("constructed", ("constructed", "independent", "tied", "identity"), "Projections", "W_q, W_k, W_v, W_o. Constructed: by hand, a role for each head, on tokens of which half the channels say where they stand. Independent: random (Xavier), as in nn.MultiheadAttention. Tied: random with W_q = W_k, so that likeness shows. Identity: x itself.")
-    source: str = _choice(GENERATED, SOURCES, "Source", "Who made the queries, keys and values: the settings, or another whose recording is shown. A recording has tokens, heads and widths of its own; its mask and its scale are set as they were there until you change them.")
+    source: str = _choice(GENERATED, SOURCES, "Source", "Who made the queries, keys and values: the settings, or another whose recording is shown. A recording has tokens, heads and widths of its own; its mask and its scale are set as they were there until you change them.", beyond=held.lacking)
     layer: int = _whole(0, 0, 127, "Layer", "The layer of the source, where it has several; as its model counts them, from 0.")
     training_step: int = _whole(0, 0, 3000, "Steps of training", "How far the model of the source had been trained when its heads were recorded.")
     seed: int = _whole(0, 0, 9999, "Seed", "Another seed draws other vectors and other projections.")
-    head: int = _whole(0, 0, 31, "Head in focus", "The head that is drawn large.", about="focus")
+    head: int = _whole(0, 0, 127, "Head in focus", "The head that is drawn large.", about="focus")
     query: int = _whole(LAST, LAST, LONGEST - 1, "Query in focus", "The token whose row of weights is drawn. -1 is the last one.", about="focus")
     colors: str = _choice("auto", ("auto", "linear", "log", "times even", "own maximum"), "Colour scale", "Auto: linear up to 32 tokens, times even beyond. Linear: 0 to 1 in every head. Log: 0.0001 to 1. Times even: a weight over its even share, which is 1 / keys in sight; logarithmic, from 1/100 over 1 in the middle to 100. Own maximum: each head from 0 to its greatest weight, queries that see but one key aside.", about="view")
     axis: str = _choice("auto", ("auto", "linear", "log"), "Axis of the row", "Auto: as the colours are. Linear: from 0 to the greatest weight of the row. Log: from a hundredth of the even share.", about="view")
@@ -137,8 +142,11 @@ class Config:
 # fmt: on
 
     def __post_init__(self) -> None:
+        check("source", self.source)
+        known = decided(self.source)
         for name in KNOBS:
-            check(name, getattr(self, name))
+            if name not in known or getattr(self, name) != known[name]:
+                check(name, getattr(self, name))
         for name, value in fitted(vars(self)).items():
             if value != getattr(self, name):
                 raise ConfigError(_misfit(self, name, value))
@@ -192,11 +200,26 @@ class Config:
     @property
     def window(self) -> tuple[tuple[int, int], tuple[int, int]]:
         """The queries and the keys that are drawn large, each as the first and the one after the last."""
-        return ends(self.rows, self.tokens), ends(self.cols, self.tokens)
+        return ends(self.rows, self.tokens), ends(self.cols, self.columns)
+
+    @property
+    def crosses(self) -> bool:
+        """Are the keys of its source those of another sequence?"""
+        sizes = shape(self.source)
+        return bool(sizes and sizes.keys)
+
+    @property
+    def columns(self) -> int:
+        """How many keys the weights are of: the tokens, or those of another sequence that its source has."""
+        sizes = shape(self.source)
+        return (sizes.keys if sizes else 0) or self.tokens
 
     @property
     def traceable(self) -> Config:
         """The config of as many of its tokens as are shown weight by weight: itself, unless it is long."""
+        sizes = shape(self.source)
+        if sizes and not sizes.long:
+            return self
         tokens = min(self.tokens, SHOWN, math.isqrt(CELLS // self.heads))
         return self if tokens == self.tokens else Config(**fitted(vars(self) | {"tokens": tokens}))
 
@@ -227,7 +250,8 @@ def decided(source: str) -> dict[str, Any]:
     if sizes is None:
         return {"layer": 0, "training_step": 0}
     groups = sizes.kv_heads % sizes.heads
-    own = {"tokens": sizes.tokens, "heads": sizes.heads, "d_model": sizes.heads * sizes.d_head, "kv_heads": groups}
+    own = {"heads": sizes.heads, "d_model": sizes.heads * sizes.d_head, "kv_heads": groups}
+    own |= {} if sizes.long else {"tokens": sizes.tokens}
     one = {"training_step": 0} if learned(source) == (0,) else {}
     one |= {"layer": sizes.numbers[0]} if one and sizes.layers == 1 else {}
     return {name: DEFAULTS[name] for name in MAKING} | own | {"positions": sizes.own["positions"]} | one
@@ -236,7 +260,9 @@ def decided(source: str) -> dict[str, Any]:
 def brought(source: str) -> dict[str, Any]:
     """The defaults that a source brings with it: what it decides, and what else it was recorded with."""
     sizes = shape(source)
-    first = {"layer": sizes.numbers[0], "training_step": learned(source)[-1]} if sizes else {}
+    first = (
+        {"layer": sizes.numbers[0], "training_step": learned(source)[-1], "tokens": sizes.tokens} if sizes else {}
+    )
     return (dict(sizes.own) if sizes else {}) | first | decided(source)
 
 
@@ -252,16 +278,19 @@ def check(name: str, value: Any, knob: Knob | None = None) -> None:
 
 def fitted(values: dict[str, Any]) -> dict[str, Any]:
     """The same values, each allowed by itself, moved to the nearest that fit together."""
-    values = values | decided(values["source"])
+    known = decided(values["source"])
+    values, sizes = values | known, shape(values["source"])
     heads = values["heads"]
     d_model = min(max(heads, round(values["d_model"] / heads) * heads), KNOBS["d_model"].high // heads * heads)
-    tokens = min(values["tokens"], CHANNELS // d_model)
+    d_model = known.get("d_model", d_model)
+    tokens = min(values["tokens"], CHANNELS // d_model, sizes.tokens if sizes else LONGEST)
+    columns = (sizes.keys if sizes else 0) or tokens
     return values | {
         "tokens": tokens,
         "d_model": d_model,
         "kv_heads": min((n for n in range(heads + 1) if not n or heads % n == 0), key=lambda n: _gap(values, n)),
         "rows": _inside(values["rows"], tokens),
-        "cols": _inside(values["cols"], tokens),
+        "cols": _inside(values["cols"], columns),
         "head": min(values["head"], heads - 1),
         "query": min(values["query"], tokens - 1),
         "layer": min(layers(values["source"]), key=lambda number: abs(number - values["layer"])),
@@ -291,8 +320,11 @@ def _gap(values: dict[str, Any], groups: int) -> tuple[int, int]:
 def misfit(values: dict[str, Any], name: str) -> str:
     """Why this value does not fit the others."""
     source, value = values["source"], values[name]
+    sizes, called = shape(source), held.named(source) if held.is_brought(source) else source
     if name in decided(source):
-        return f"the source {source} decides that"
+        return f"the source {called} decides that"
+    if name == "tokens" and sizes and value > sizes.tokens:
+        return f"the source {called} has {sizes.tokens:,} tokens"
     values = values | decided(source)
     heads, tokens = values["heads"], values["tokens"]
     return {
@@ -302,7 +334,7 @@ def misfit(values: dict[str, Any], name: str) -> str:
         "d_model": f"{heads} heads don't divide a d_model of {value}",
         "kv_heads": f"{value} kv_heads don't divide {heads} heads",
         "rows": _misplaced(values["rows"], tokens),
-        "cols": _misplaced(values["cols"], tokens),
+        "cols": _misplaced(values["cols"], (sizes.keys if sizes else 0) or tokens),
         "head": f"there is no head {value} among {heads} (counted from 0)",
         "query": f"there is no query {value} among {tokens:,} tokens (counted from 0)",
     }[name]

@@ -39,7 +39,7 @@ class Knob:
     """What a knob allows and how it is called. `about`: what it changes: the tensors, the focus or only the view.
 
     `form`: an expression that a text must match to be allowed, and `formed`: what that is, in words. `pages`: where it acts,
-    if not everywhere.
+    if not everywhere. `beyond`: why a value that is none of the choices can't be had, "" where it can, None of what never can.
     """
 
     label: str
@@ -52,11 +52,12 @@ class Knob:
     about: str = "tensors"
     pages: tuple[str, ...] = ()
     advanced: bool = False
+    beyond: Callable[[Any], str | None] = lambda value: None
 
     def allows(self, value: Any) -> bool:
         """Is this value of the right kind and within the range?"""
         if self.choices:
-            return isinstance(value, str) and value in self.choices
+            return (isinstance(value, str) and value in self.choices) or self.beyond(value) == ""
         if self.low is None:
             fits = isinstance(value, str) and len(value) <= (self.high or math.inf) and readable(value)
             return fits and (not self.form or re.fullmatch(self.form, value, re.ASCII) is not None)
@@ -68,6 +69,8 @@ class Knob:
         """Raises ConfigError unless this value is allowed to the knob of this name."""
         if self.allows(value):
             return
+        if why := self.beyond(value):
+            raise ConfigError(why)
         near = difflib.get_close_matches(short(value).strip("'"), self.choices, 1)
         hint = f"Did you mean {near[0]!r}?" if near else f"The default is {default!r}."
         raise ConfigError(f"{name}={short(value)} is not {self.allowed}. {hint}")

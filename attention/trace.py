@@ -141,10 +141,10 @@ def trace(config: Config, executor: Executor | None = None) -> Trace:
 
 def check_size(config: Config) -> None:
     """Raises ConfigError for more weights than a trace has."""
-    n, h = config.tokens, config.heads
-    if h * n * n > CELLS:
+    n, m, h = config.tokens, config.columns, config.heads
+    if h * n * m > CELLS:
         most = math.isqrt(CELLS // h)
-        limit = f"{h} heads of {n:,} x {n:,} weights are over the limit of {CELLS:,} cells"
+        limit = f"{h} heads of {n:,} x {m:,} weights are over the limit of {CELLS:,} cells"
         raise ConfigError(f"tokens={n}: {limit} of a trace. The most that fits is {most}; head_maps draws any length.")
 
 
@@ -199,5 +199,5 @@ def position_bias(config: Config, queries: int | None = None, keys: int | None =
     to_scores = POSITIONS[config.positions].to_scores
     if to_scores is None:
         return None
-    rows, columns = (torch.arange(count or config.tokens) for count in (queries, keys))
+    rows, columns = torch.arange(queries or config.tokens), torch.arange(keys or config.columns)
     return to_scores(rows[:, None], columns[None], torch.arange(config.heads)[:, None, None], config.heads)

@@ -263,7 +263,12 @@ def test_nothing_a_visitor_sends_is_executed(file):
     attributes = {ast.unparse(node.func) for node in calls if isinstance(node.func, ast.Attribute)}
     keywords = {keyword.arg for node in calls for keyword in node.keywords}
     assert not names & {"eval", "exec", "compile", "__import__"}
-    assert not attributes & {"torch.load", "pickle.load", "pickle.loads", "os.system", "os.popen"}
+    loads = [node for node in calls if ast.unparse(node.func) == "torch.load"]
+    alone = file.name == "torch_child.py"  # a process of its own, which reads tensors and ends
+    assert alone or not loads
+    assert all("weights_only=True" in ast.unparse(node) for node in loads)
+    assert not any(name.endswith("torch_child") for name in imports(file))
+    assert not attributes & {"pickle.load", "pickle.loads", "os.system", "os.popen"}
     assert "unsafe_allow_html" not in keywords
     assert not {name.split(".")[0] for name in imports(file)} & {"pickle", "shelve", "marshal"}
 

@@ -62,12 +62,14 @@ def masks(square: Bool[Tensor, "q k"]) -> dict[str, Tensor]:
 def audit(trace: Trace) -> list[Finding]:
     """Every path on the queries, keys and values of the head in focus (its first 64 channels) under the trace's mask.
 
-    nn.MultiheadAttention gets the keys as its tokens, with one head and the identity for its projections.
+    nn.MultiheadAttention gets the keys as its tokens, with one head and the identity for its projections; not where the
+    queries are of another sequence.
     """
     head = trace.config.head
     q, k, v = (x[head, :, :WIDTH].detach().clone() for x in (trace.q, trace.k, trace.v))
     with ALONE, torch.inference_mode(False), torch.enable_grad():
-        return [*_functions(q, k, v, trace.mask), *_modules(k, trace.mask)]
+        modules = _modules(k, trace.mask) if len(q) == len(k) else ()
+        return [*_functions(q, k, v, trace.mask), *modules]
 
 
 def _functions(q: Tensor, k: Tensor, v: Tensor, square: Bool[Tensor, "q k"]) -> Iterator[Finding]:

@@ -68,11 +68,11 @@ def parity(trace: Trace) -> Parity:
     """The pass against scaled_dot_product_attention on the same q, k, v, mask, bias, scale and softmax."""
     if not trace.has.issuperset("qk"):
         return _sums_alone(trace)
-    h, n, _ = trace.weights.shape
-    many = min(n, BUDGET // (h * n * n) or 1)
+    h, n, m = trace.weights.shape
+    many = min(n, BUDGET // (h * m * m) or 1)
     rows = evenly(n, many) if many < n else slice(None)
     config, bias = trace.config, position_bias(trace.config)
-    values, one_hot = trace.given.v, torch.eye(n).expand(h, -1, -1)
+    values, one_hot = trace.given.v, torch.eye(m).expand(h, -1, -1)
     with torch.inference_mode():
         mask = torch.where(trace.mask[rows], 0.0 if bias is None else bias[:, rows], HIDDEN)
         context, weights = (

@@ -1,5 +1,9 @@
 """Attention that a visitor brings: from a file, from a model that runs here, from a line of Python.
 
 Whoever reads or runs something gives a `Stack` (`stack`): some layers of heads, as queries and keys or as weights alone, with
-their tokens. Everything behind it is the same for all of them.
+their tokens. Everything behind it is the same for all of them: `fitting` says what can be shown, and `held` holds it for as long
+as its visitor's session does, under the name that a config knows it by.
+
+Files are a stranger's. `safe_file`, `numpy_file` and `torch_file` say what is in one, as named `arrays`, without taking memory
+before they know how much, and without running anything; a .pt is read by `torch_child`, a process of its own.
 """

@@ -72,9 +72,13 @@ def selectable(
     query: int,
     first: tuple[int, int],
     seeing: Float[Tensor, "q k"] | None = None,
+    keys: list[str] | None = None,
 ) -> Ready:
-    """The same of a part that begins at the query and the key `first`; dragging in it selects a rectangle."""
-    spec = _spec(cells, tile, colors, labels, query, theme.FOCUS_HEIGHT, first, seeing)
+    """The same of a part that begins at the query and the key `first`; dragging in it selects a rectangle.
+
+    `keys`: the labels of keys that are not the queries.
+    """
+    spec = _spec(cells, tile, colors, labels, query, theme.FOCUS_HEIGHT, first, seeing, keys)
     spec["layout"]["dragmode"] = "select"
     return Ready(spec)
 
@@ -111,11 +115,12 @@ def _spec(
     height: int,
     first: tuple[int, int] = (0, 0),
     seeing: Float[Tensor, "q k"] | None = None,
+    keys: list[str] | None = None,
 ) -> dict[str, Any]:
     """The figure as Plotly's JSON has it, with arrays."""
     rows, columns = cells.shape
     top, left, high, wide = *first, rows * tile, columns * tile  # cells are centred on their tokens
-    below, beside = _ticks(labels, left, wide), _ticks(labels, top, high)
+    below, beside = _ticks(labels if keys is None else keys, left, wide), _ticks(labels, top, high)
     across = {"title": {"text": "key →"}, "range": [left - 0.5, left + wide - 0.5], **below}
     down = {"title": {"text": "query ↓"}, "range": [top + high - 0.5, top - 0.5], **beside}
     layout = {

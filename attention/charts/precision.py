@@ -16,13 +16,13 @@ from attention.charts.heatmap import AXIS, MASKED, margin
 from attention.charts.stages import bare
 
 
-def differences(cells: Float[Tensor, "p p"], broken: Bool[Tensor, "p p"], tile: int, end: float) -> go.Figure:
+def differences(cells: Float[Tensor, "p r"], broken: Bool[Tensor, "p r"], tile: int, end: float) -> go.Figure:
     """Weights less the exact ones, queries down and keys across, on a scale from -end to end; NaN where hidden.
 
     Cells that are no number (`broken`) have a colour of their own; `tile` tokens a cell.
     """
-    at = [tile * i for i in range(len(cells))]
-    place = {"type": "heatmap", "x": at, "y": at, "hoverongaps": False}
+    down, across = ([tile * i for i in range(size)] for size in cells.shape)
+    place = {"type": "heatmap", "x": across, "y": down, "hoverongaps": False}
     what = "difference" if tile == 1 else f"greatest difference of {tile} x {tile}"
     bar = {"title": {"text": "difference"}, "thickness": 12, "outlinewidth": 0, "exponentformat": "e", "nticks": 5}
     shown = {
@@ -45,7 +45,7 @@ def differences(cells: Float[Tensor, "p p"], broken: Bool[Tensor, "p p"], tile: 
     return go.Figure({"data": [place | each for each in [shown, *flat]], "layout": layout}, _validate=False)
 
 
-def _flat(where: Bool[Tensor, "p p"], color: str, said: str) -> dict[str, Any]:
+def _flat(where: Bool[Tensor, "p r"], color: str, said: str) -> dict[str, Any]:
     """Cells in one colour, wherever they are."""
     ones = torch.ones(where.shape).masked_fill(~where, torch.nan).numpy()
     words = f"query %{{y}}<br>key %{{x}}<br>{said}<extra></extra>"

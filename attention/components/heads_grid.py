@@ -13,7 +13,7 @@ from attention.charts import theme
 from attention.codec import link
 from attention.components.mounted import component, nothing
 from attention.config import Config
-from attention.tables.rows import labels
+from attention.tables.rows import key_labels, labels
 from attention.training.recipe import RECIPES, Recipe
 from attention.wire.cells import Cells, payload
 
@@ -57,9 +57,10 @@ def message(
     address: tuple[str, str] | None = None,
 ) -> bytes:
     """All that the browser gets."""
-    named = exact(cells) and cells.queries == cells.keys  # one list of names serves both sides
+    named = exact(cells)
     told = {
         "tokens": labels(config) if named else [],
+        "key_tokens": key_labels(config) if named and config.crosses else None,
         "names": list(names),
         "certain": config.heads if certain is None else certain,
         "address": address,

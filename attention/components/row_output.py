@@ -10,7 +10,7 @@ from attention.charts import theme
 from attention.codec import link
 from attention.components.mounted import component
 from attention.config import Config
-from attention.tables.rows import labels
+from attention.tables.rows import key_labels, labels
 from attention.wire.message import framed
 
 
@@ -21,16 +21,16 @@ def row_output(config: Config, found: WeightedValues, *, key: str = "output") ->
 
 def message(config: Config, found: WeightedValues) -> bytes:
     """One message: a header, then weights (r), values (r e) and output (e) in float32."""
-    words = labels(config)
+    keys = key_labels(config)
 
-    def named(at: int) -> str:
+    def named(at: int, words: list[str]) -> str:
         return f"{at} {words[at]}" if words else f"{at}"
 
     header = {
         "painted": link(config),
         "head": found.head,
-        "query": named(found.query),
-        "names": [*map(named, found.keys), *([f"other {found.rest:,}"] if found.rest else [])],
+        "query": named(found.query, labels(config)),
+        "names": [*(named(at, keys) for at in found.keys), *([f"other {found.rest:,}"] if found.rest else [])],
         "rest": found.rest,
         "channels": len(found.output),
         "accents": {"query": theme.QUERY, "less": theme.LESS, "more": theme.MORE},

@@ -12,7 +12,7 @@ from attention.charts import theme
 from attention.components.heads_grid import header
 from attention.components.mounted import component, nothing
 from attention.config import Config
-from attention.tables.rows import labels
+from attention.tables.rows import key_labels, labels
 from attention.wire.cells import Cells, payload
 
 MOST = 300  # words a side
@@ -36,13 +36,13 @@ def word_lines(
 
 def message(config: Config, cells: Cells, *, all_rows: bool = False) -> bytes:
     """All that the browser gets: `cells (1 q k)`, a cell a pair."""
-    names, window = labels(config), config.window
+    names, window = (labels(config), key_labels(config)), config.window
     asked = header(config, theme.LINES_HEIGHT, "") | {
         "head": config.head,
         "query": config.row,
         "colors": "log" if config.color_scale == "times even" else config.color_scale,
         "first": [first for first, _ in window],
-        "names": [names[first:last] for first, last in window],
+        "names": [texts[first:last] for texts, (first, last) in zip(names, window, strict=True)],
         "all": all_rows,
     }
     return payload(asked, cells)

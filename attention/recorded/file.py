@@ -60,7 +60,8 @@ class Shape:
     """What a source has: layers, heads, those with keys and values of their own, tokens, channels of a head, and parts.
 
     `own`: what the knobs of its mask and of its scores say unless somebody sets them otherwise. `chosen`: which layers of
-    its model they are, where these are not all from 0 on.
+    its model they are, where these are not all from 0 on. `keys`: those of another sequence, 0 where one looks at itself;
+    `square`: does it say for each pair whether that takes part, so that no mask acts?
     """
 
     layers: int
@@ -71,6 +72,13 @@ class Shape:
     has: frozenset[str]
     own: Mapping[str, Any]
     chosen: tuple[int, ...] = ()
+    keys: int = 0
+    square: bool = False
+
+    @property
+    def long(self) -> bool:
+        """Is a layer more than is shown weight by weight?"""
+        return max(self.tokens, self.keys) > TOKENS or self.heads * self.tokens * (self.keys or self.tokens) > CELLS
 
     @property
     def numbers(self) -> tuple[int, ...]:

@@ -6,13 +6,19 @@ To add one: a file of this wing with an `Origin`, and a line in `ORIGINS`.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from concurrent.futures import Executor
 from typing import Protocol
 
-from attention.config import GENERATED, TRAINED, Config, shape
+from jaxtyping import Float
+from torch import Tensor
+
+from attention.brought import held
+from attention.config import GENERATED, TRAINED, Config, decided, shape
 from attention.inputs import BEFORE
 from attention.recorded.file import RecordingError
 from attention.recorded.shipped import SHIPPED
-from attention.sources.generated import LATER, Generated, other_tokens
+from attention.sources.brought import Brought
+from attention.sources.generated import LATER, Generated, other_tokens, queries_and_keys
 from attention.sources.given import PARTS, Given, Source, Tokens
 from attention.sources.recorded import Recorded
 from attention.sources.trained import Trained
@@ -48,7 +54,11 @@ class Origin(Protocol):
 
 
 ALONE = "Does nothing here: of this attention there are the weights, and no queries and keys to compute others from."
+OWN_SQUARE = "Does nothing here: which pairs take part came with this attention."
+OF_MASK = ("mask", "combine", "second", "span")
+BROUGHT = Brought()
 ORIGINS: dict[str, Origin] = {"generated": Generated(), "recorded": Recorded(), TRAINED: Trained()}
+ORIGINS |= dict.fromkeys(held.KINDS, BROUGHT)
 TITLES = {GENERATED: "Made from the settings"} | {f"recorded:{name}": each.title for name, each in SHIPPED.items()}
 TITLES |= {f"{TRAINED}:{name}": title for name, title in trainings.TITLES.items()}
 
@@ -66,8 +76,19 @@ def tokens(config: Config) -> Tokens:
 
 
 def keys(config: Config) -> Tokens:
-    """The tokens that these look at: themselves, or the other sequence of a config that has one."""
+    """The tokens that these look at: themselves, or the other sequence of a config or of a source that has one."""
+    if held.is_brought(config.source):
+        return BROUGHT.keys(Source.of(config), config)
     return other_tokens(config) if config.keys else tokens(config)
+
+
+def long_vectors(
+    config: Config, executor: Executor, heads: range
+) -> tuple[Float[Tensor, "h n d"], Float[Tensor, "g n d"]]:
+    """Queries of neighbouring heads, and their keys, not repeated, of any number of tokens; threads share what is made."""
+    if held.is_brought(config.source):
+        return BROUGHT.queries_and_keys(Source.of(config), config, heads)
+    return queries_and_keys(config, executor, heads)
 
 
 def provenance(config: Config) -> str:
@@ -92,12 +113,18 @@ def unit(config: Config) -> str:
 def named(source: str) -> str:
     """The name of a source for the reader."""
     kind, _, key = source.partition(":")
+    if held.is_brought(source):
+        return held.named(source)
     return TITLES.get(source, f"{kind.capitalize()}: {key}")
 
 
 def idle(name: str, config: Config) -> str:
     """Why a knob does nothing under the source of a config; empty where it does something."""
-    own = ORIGINS[Source.of(config).kind].idle.get(name, "")
+    own, sizes = ORIGINS[Source.of(config).kind].idle.get(name, ""), shape(config.source)
+    if sizes and name == "tokens" and "tokens" not in decided(config.source):
+        return ""
+    if sizes and sizes.square and name in OF_MASK:
+        return OWN_SQUARE
     return own or (ALONE if name in LATER and not scored(config.source) else "")
 
 

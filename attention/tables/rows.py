@@ -24,6 +24,7 @@ from attention.heads import Profile, profile, row_entropy
 from attention.maps.exact import HeadMaps
 from attention.masks import COMBINATIONS, MASKS
 from attention.sources.origins import idle, tokens
+from attention.sources.origins import keys as looked_at
 from attention.steps.plan import steps
 from attention.trace import Trace
 
@@ -52,6 +53,11 @@ def labels(config: Config) -> list[str]:
     return list(tokens(config).labels)
 
 
+def key_labels(config: Config) -> list[str]:
+    """The same of the tokens that are looked at, where a source has another sequence."""
+    return list(looked_at(config.tensors).labels)
+
+
 def row(trace: Trace) -> Row:
     """The row in focus."""
     config = trace.config
@@ -60,8 +66,9 @@ def row(trace: Trace) -> Row:
 
 def described(config: Config, weights: Float[Tensor, "k"], visible: Bool[Tensor, "k"]) -> Row:
     """The row in focus of a config, from its weights."""
-    names, at = labels(config), list(range(config.tokens))
-    keys = {"key": at, "token": names or [str(i) for i in at], "weight": weights.tolist(), "visible": visible.tolist()}
+    names, at = labels(config), list(range(config.columns))
+    tokens = key_labels(config) or [str(i) for i in at]
+    keys = {"key": at, "token": tokens, "weight": weights.tolist(), "visible": visible.tolist()}
     label = names[config.row] if names else ""
     entropy, greatest, seeing = float(row_entropy(weights)), float(weights.max()), int(visible.sum())
     return Row(config.head, config.row, label, keys, entropy, greatest, holding(weights), seeing)
@@ -225,7 +232,9 @@ def csv_heads(trace: Trace) -> range:
 
 def weights_csv(trace: Trace) -> bytes:
     """Every visible pair of the heads in `csv_heads` as a line: head, query, key, their tokens, weight to nine digits."""
-    names = [_cell(name) for name in labels(trace.config)] or [""] * trace.config.tokens
+    config = trace.config
+    names = [_cell(name) for name in labels(config)] or [""] * config.tokens
+    others = [_cell(name) for name in key_labels(config)] or [""] * config.columns
     pairs = trace.mask.nonzero().tolist()
     memory = io.StringIO(newline="")
     write = csv.writer(memory)
@@ -233,7 +242,7 @@ def weights_csv(trace: Trace) -> bytes:
     for head in csv_heads(trace):
         found = trace.weights[head][trace.mask].tolist()
         write.writerows(
-            [head, q, k, names[q], names[k], f"{weight:.9g}"] for (q, k), weight in zip(pairs, found, strict=True)
+            [head, q, k, names[q], others[k], f"{weight:.9g}"] for (q, k), weight in zip(pairs, found, strict=True)
         )
     return memory.getvalue().encode()
 

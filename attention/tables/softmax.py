@@ -18,7 +18,7 @@ from attention.analysis.row_stages import Stages, ranks, smallest, variants
 from attention.analysis.row_stages import mass as held_share
 from attention.analysis.scaling import Point
 from attention.config import Config
-from attention.tables.rows import labels
+from attention.tables.rows import key_labels
 
 POINTS = 2048  # of the entropies of all heads at the most
 LEAST_TALL = 0.04  # of a row's height: what a bar has at the least, so that one pair among a million is seen
@@ -31,8 +31,8 @@ def stages(found: Stages, order: str) -> dict[str, list[Any]]:
     keys the key is in. A logit that the mask hides is None.
     """
     config, rank = found.config, ranks(found.weights)
-    names = labels(config) or [str(i) for i in range(config.tokens)]
-    place = rank if order == "weight" else torch.arange(config.tokens)
+    names = key_labels(config) or [str(i) for i in range(config.columns)]
+    place = rank if order == "weight" else torch.arange(config.columns)
     sets = smallest(found.weights)
     in_set = [next((f"{share:.0%}" for share, size in sets.items() if at < size), "rest") for at in rank.tolist()]
     logits = [
@@ -40,7 +40,7 @@ def stages(found: Stages, order: str) -> dict[str, list[Any]]:
     ]
     return {
         "place": place.tolist(),
-        "key": list(range(config.tokens)),
+        "key": list(range(config.columns)),
         "token": names,
         "visible": found.visible.tolist(),
         "set": in_set,
@@ -72,17 +72,17 @@ def variant_rows(found: Stages) -> tuple[tuple[str, ...], dict[str, list[Any]]]:
 def drawn_labels(columns: dict[str, list[Any]], config: Config) -> tuple[str, ...]:
     """The tokens in the order in which `stages` draws them; () where the input is no text."""
     placed = sorted(zip(columns["place"], columns["token"], strict=True))
-    return tuple(token for _, token in placed) if labels(config) else ()
+    return tuple(token for _, token in placed) if key_labels(config) else ()
 
 
 def differences(found: Rounded, mask: Bool[Tensor, "q k"], side: int) -> tuple[Tensor, Tensor, int]:
-    """A head's differences with at most `side` cells a side `(p p)`, where it is no number `(p p)`, and tokens a cell.
+    """A head's differences with at most `side` cells a side `(p r)`, where it is no number `(p r)`, and tokens a cell.
 
     Where a cell has several pairs, it has the greatest difference of them with its sign; NaN where the mask hides all.
     """
     broken = found.difference.isnan() & mask
     size = found.difference.abs().masked_fill(broken, torch.inf).masked_fill(~mask, -1)
-    tile = -(-len(mask) // side)
+    tile = -(-max(mask.shape) // side)
     top, at = F.max_pool2d(size[None], tile, ceil_mode=True, return_indices=True)
     cells = found.difference.flatten()[at[0]].masked_fill(top[0] < 0, torch.nan)
     return cells, top[0] == torch.inf, tile

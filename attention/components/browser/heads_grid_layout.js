@@ -70,9 +70,18 @@ export function arranged(data, width) {
   const longest = Math.max(data.rows, data.columns), plain = fitted(data, width, MARGIN, 20);
   const unnamed = !data.tokens.length || longest > LABELLED || data.tile > 1;
   if (unnamed || plain.side / longest < LEAST_LABEL + 1) return snapped(plain, data);
-  const room = Math.round(Math.min(58, 12 + 5.6 * Math.max(...data.tokens.map((token) => signs(token).length))));
+  const longestName = Math.max(...[...data.tokens, ...keyTokens(data)].map((token) => signs(token).length));
+  const room = Math.round(Math.min(58, 12 + 5.6 * longestName));
   const labelled = fitted(data, width, Math.max(40, room), room + 4);
   return snapped(labelled.side / longest >= LEAST_LABEL ? { ...labelled, labels: room } : plain, data);
+}
+
+/**
+ * The names of the keys: those of the queries, unless a source has another sequence.
+ * @param {GridData} data
+ */
+export function keyTokens({ tokens, key_tokens }) {
+  return key_tokens ?? tokens;
 }
 
 /**
@@ -165,7 +174,7 @@ function setLabels({ heads, figures, data, plan }) {
   figures.forEach(({ square }, h) => {
     if (!labels) return;
     if (h % columns === 0) data.tokens.forEach((token, i) => square.append(down(token, i, plan, labels)));
-    if (h + columns >= figures.length) data.tokens.forEach((token, i) => square.append(across(token, i, plan, labels)));
+    if (h + columns >= figures.length) keyTokens(data).forEach((token, i) => square.append(across(token, i, plan, labels)));
   });
   const query = made("span", labels ? "axis" : "axis upright", labels ? "query ↓" : "query →");
   Object.assign(query.style, labels ? { right: `${plan.width + 4}px`, top: 0 } : { left: "-14px", top: `${TITLE}px` });

@@ -3,6 +3,7 @@
 import { cellAt, greatest, height as heightOf, MASKED, number, ZERO } from "./cells.js";
 import { find, made, penOf } from "./elements.js";
 import { evenMarks, timesEven } from "./even.js";
+import { keyTokens } from "./heads_grid_layout.js";
 import { RAMP, ramp } from "./theme.js";
 
 /**
@@ -26,9 +27,10 @@ export function numbered({ per }, head) {
  * @param {GridData} data
  * @param {number} token
  * @param {number} count
+ * @param {string[]} [tokens]
  */
-function named(data, token, count) {
-  const name = data.tokens[token];
+function named(data, token, count, tokens = data.tokens) {
+  const name = tokens[token];
   if (count > 1 && data.tile > 1 && !data.places) return `${token} to ${token + count - 1}`;
   return name === undefined ? `${token}` : `${token}  ${name}`;
 }
@@ -42,7 +44,7 @@ export function setReadout(grid, cell) {
   const blind = seesNothing(data, cell);
   of.head.textContent = numbered(data, cell.head);
   of.query.textContent = named(data, cell.query, cell.tall);
-  of.key.textContent = named(data, cell.key, cell.broad);
+  of.key.textContent = named(data, cell.key, cell.broad, keyTokens(data));
   of.weight.textContent = number(cell.code, cell.weight);
   of.even.textContent = timesEven(data, cell);
   of.said.textContent = sentence(data, cell);
@@ -56,10 +58,11 @@ export function setReadout(grid, cell) {
  * @param {Cell} cell
  */
 function sentence(data, cell) {
-  const word = (/** @type {number} */ i) => (data.tokens[i] === undefined ? "" : `“${data.tokens[i]}” `);
-  const [query, key] = [cell.query, cell.key].map((i) => word(i) && `${word(i)}(${i})`);
+  const word = (/** @type {string[]} */ tokens, /** @type {number} */ i) =>
+    tokens[i] === undefined ? "" : `“${tokens[i]}” (${i})`;
+  const query = word(data.tokens, cell.query), key = word(keyTokens(data), cell.key);
   const who = query || `query ${named(data, cell.query, cell.tall)}`;
-  const whom = key || `key ${named(data, cell.key, cell.broad)}`;
+  const whom = key || `key ${named(data, cell.key, cell.broad, keyTokens(data))}`;
   const gives = `${who} gives ${whom} ${number(cell.code, cell.weight)} of its weight`;
   const role = data.names[cell.head] ? `, ${data.names[cell.head]}` : "";
   return `Head ${cell.head}${role}: ${cell.code === MASKED ? `${who} may not look at ${whom}` : gives}.`;
@@ -90,11 +93,12 @@ function seesNothing(data, { head, row }) {
  * @param {Cell} cell
  */
 export function spoken(data, cell) {
-  const token = (/** @type {number} */ i) => (data.tokens[i] === undefined ? "" : ` ${data.tokens[i]}`);
+  const token = (/** @type {string[]} */ tokens, /** @type {number} */ i) =>
+    tokens[i] === undefined ? "" : ` ${tokens[i]}`;
   const even = timesEven(data, cell), said = `weight ${number(cell.code, cell.weight)}${even && `, ${even}`}`;
   const weight = cell.code === MASKED ? "masked" : said;
   const rest = seesNothing(data, cell) ? ", sees no key" : "";
-  const place = `query ${cell.query}${token(cell.query)}, key ${cell.key}${token(cell.key)}`;
+  const place = `query ${cell.query}${token(data.tokens, cell.query)}, key ${cell.key}${token(keyTokens(data), cell.key)}`;
   return `Head ${numbered(data, cell.head)}, ${place}: ${weight}${rest}`;
 }
 
@@ -135,7 +139,7 @@ export function setSpread(grid, cell) {
     pen.fillStyle = grid.neutrals.muted;
     pen.fillRect(0, Math.round(height / 2), width, Math.max(1, Math.round(ratio)));
   }
-  const at = named({ ...data, tokens: [] }, top.key, top.broad);
+  const at = named(data, top.key, top.broad, []);
   const most = top.code > ZERO ? `: most ${number(top.code, top.weight)} at key ${at}` : "";
   const first = cell.row * data.tile, last = Math.min(first + data.tile, data.queries) - 1;
   const who = data.tile > 1 ? `Queries ${first}–${last}` : `Query ${cell.query}`;
@@ -165,7 +169,7 @@ export function setTable(grid, cell) {
   const seen = rowCells(data, cell).filter((other) => other.code !== MASKED);
   seen.sort((a, b) => b.code - a.code || a.key - b.key);
   const lines = seen.slice(0, TABLE).map((other) => {
-    const line = made("tr"), texts = [`${other.key}`, data.tokens[other.key] ?? "", number(other.code, other.weight)];
+    const line = made("tr"), texts = [`${other.key}`, keyTokens(data)[other.key] ?? "", number(other.code, other.weight)];
     line.append(...texts.map((text) => made("td", "", text)));
     return line;
   });

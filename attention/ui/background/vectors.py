@@ -11,7 +11,7 @@ from torch import Tensor
 
 from attention.config import Config
 from attention.maps.estimate import FLOAT, ROOM
-from attention.sources.generated import queries_and_keys
+from attention.sources.origins import long_vectors
 
 Pair = tuple[Tensor, Tensor]
 _turn = Lock()  # the tokens that they are made of are larger still: one at a time
@@ -41,7 +41,7 @@ class Vectors:
         with _turn:
             if self.last is None or self.last[0] != group:
                 self.last = None  # before the next ones take their room
-                self.last = group, queries_and_keys(self.config, self.executor, group)
+                self.last = group, long_vectors(self.config, self.executor, group)
             self._hold()
             return group, *self.last[1]
 

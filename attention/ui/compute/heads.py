@@ -31,6 +31,7 @@ from attention.wire.cells import Cells
 from attention.wire.cells import cells as drawn
 
 T = TypeVar("T")
+ACROSS = Role("", "looks from one sequence at another: roles are told by places in one and the same.")
 Window = tuple[tuple[int, int], tuple[int, int]]  # of queries and of keys: the first, and the one after the last
 
 
@@ -119,6 +120,8 @@ def roles(config: Config) -> Work[list[Role | None]]:
 
 
 def _roles(found: Trace) -> list[Role | None]:
+    if found.config.crosses:
+        return [ACROSS] * found.config.heads
     return what_they_do(found.weights, found.mask, found.texts, unit(found.config))
 
 

@@ -34,8 +34,8 @@ def exhibit(config: Config, layers: int) -> Work[Exhibit]:
 @KEPT
 def hidden(config: Config) -> Work[Tensor]:
     """The weight that each query of each head loses to the mask; give `config.tensors`."""
-    n, span = config.tokens, config.span
-    return traced(unmasked(config), lambda before: taken(before, config.rule.square(n, n, span)))
+    square = config.rule.square(config.tokens, config.columns, config.span)
+    return traced(unmasked(config), lambda before: taken(before, square))
 
 
 @KEPT

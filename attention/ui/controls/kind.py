@@ -10,7 +10,7 @@ from attention.settings import Settings
 
 S = TypeVar("S")
 Change = Callable[..., None]
-Stops = dict[str, tuple[int, ...]]  # of each slider whose stops change
+Stops = dict[str, tuple[Any, ...]]  # of each slider whose stops change; and the sources that this visit has brought
 
 
 def _as_it_is(setting: Any, query: Mapping[str, Any]) -> tuple[Any, list[str]]:

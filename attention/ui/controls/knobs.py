@@ -59,6 +59,7 @@ def slider(name: str, setting: Any, ends: tuple[Any, ...] = (), **more: Any) -> 
     """A slider over the range, or over another: `ends` are its least and greatest value and its step."""
     knob, kind = _knob(name, setting), int if _knob(name, setting).whole else float
     least, most, step = ends or (kind(knob.low or 0), kind(knob.high or 0), 0.05 if kind is float else 1)
+    most = max(most, getattr(setting, name))  # what a source decides may be beyond
     told = {"min_value": least, "max_value": most, "value": getattr(setting, name), "step": step}
     st.slider(**_told(name, setting, told | more))
 

@@ -18,7 +18,7 @@ from attention.inputs import INPUTS
 from attention.masks import COMBINATIONS, MASKS
 from attention.published import HUNTS, ROWS, called
 from attention.scores import POSITIONS, SCALES, SOFTMAXES
-from attention.sources.origins import idle, named, provenance
+from attention.sources.origins import idle, named, provenance, scored
 from attention.ui.asked import unpacked
 from attention.ui.controls import knobs, own_text
 from attention.ui.controls.kind import Change, Kind, Stops
@@ -77,7 +77,7 @@ def look(config: Config) -> tuple[Any, ...]:
 def widget(name: str, config: Config, stops: Stops, change: Change) -> None:
     """The control of one knob."""
     if name in SLIDERS:
-        SLIDERS[name](config, stops[name], change)
+        SLIDERS[name](config, stops.get(name, ()), change)
     elif name in SPECIAL:
         SPECIAL[name](config, change)
     elif KNOBS[name].choices:
@@ -104,6 +104,8 @@ def _tokens(config: Config, stops: tuple[int, ...], change: Change) -> None:
 
 
 def _d_model(config: Config, stops: tuple[int, ...], change: Change) -> None:
+    if not scored(config.source):  # nobody knows it of weights alone
+        return
     knobs.slider("d_model", config, stops, on_change=change)
     st.caption(f"d_head = d_model / heads = {config.d_head}")
 
@@ -138,8 +140,9 @@ def _joined(config: Config) -> str:
     return "" if config.combine == "none" else f"{config.mask} {config.combine} {config.second}"
 
 
-def _source(config: Config, change: Change) -> None:
-    knobs.menu("source", config, format_func=named, on_change=change)
+def _source(config: Config, brought: tuple[str, ...], change: Change) -> None:
+    offered = (*brought, *KNOBS["source"].choices)
+    knobs.menu("source", config, offered, format_func=named, on_change=change)
 
 
 def _recorded(config: Config, change: Change) -> None:
@@ -153,7 +156,7 @@ def _recorded(config: Config, change: Change) -> None:
         disabled=_as_recorded(config),
         on_click=change,
         kwargs=_own(config),
-        help="Mask, scale and all else as they were when it was recorded.",
+        help="Mask, scale and all else as they came with it.",
     )
 
 
@@ -187,10 +190,9 @@ def _kv_heads(config: Config, change: Change) -> None:
     knobs.menu("kv_heads", config, sizes, format_func=lambda n: names.get(n, str(n)), on_change=change)
 
 
-SLIDERS = {"tokens": _tokens, "d_model": _d_model, "span": _span}  # those whose stops change
+SLIDERS = {"source": _source, "tokens": _tokens, "d_model": _d_model, "span": _span}  # those whose stops change
 SPECIAL = {
     "combine": _combine,
-    "source": _source,
     "layer": _layer,
     "training_step": _training_step,
     "seed": _seed,

@@ -25,6 +25,7 @@ from attention.machine.threads import one_thread
 from attention.ui import onward
 from attention.ui.controls.kind import Kind
 from attention.ui.controls.picture import PICTURE
+from attention.ui.session import brought
 from attention.ui.session.held import Held
 from attention.ui.session.part import Part
 from attention.ui.session.state import Remembered, Session, heard, put, session, taken_up, widgets
@@ -175,8 +176,11 @@ def _through_menu(name: str) -> None:
 def _arrive(state: Session, kind: Kind[Any], from_elsewhere: bool) -> None:
     """Takes up the link, at the start of a session and when another one was opened since."""
     here, query = state.held.get(state.about), st.query_params.to_dict()
+    if from_elsewhere:
+        brought.passed_by()
     if here is None or _opened(query, here.link):
-        here = state.held[state.about] = Held.of(kind, query, here.labels if here else {})
+        own = brought.allowed(kind, query)
+        here = state.held[state.about] = Held.of(kind, own, here.labels if here else {})
         state.told.tell_others(widgets(), here.meant)
     elif from_elsewhere:
         widgets().update(here.meant)
@@ -224,6 +228,7 @@ def _view(view: View, any_length: bool) -> None:
     state.viewed = now
     state.drawn, cut = (setting, "") if any_length else state.here.kind.shown(setting)
     with st.container():  # always there: where one comes or goes, a browser draws all that follows anew
+        brought.tell()
         _tell(state.here.notes)
         if cut:
             st.caption(cut)
@@ -267,13 +272,13 @@ def _controls(kind: Kind[Any]) -> Part:
     """The sidebar of settings, which ends with what every sidebar ends with."""
 
     def draw(setting: Any) -> None:
-        kind.draw(setting, session().here.stops, change)
+        kind.draw(setting, {**session().here.stops, "source": brought.sources()}, change)
         with st.container(horizontal=True, vertical_alignment="center"):
             copy_link()
             usual, what = vars(kind.open({})[0]), "Every setting back to its default."
             st.button("Reset", on_click=change, kwargs=usual, key="reset", help=what)
 
-    return Part("controls", draw, kind.look, kind.keys)
+    return Part("controls", draw, lambda setting: (kind.look(setting), brought.sources()), kind.keys)
 
 
 def _onward(page: str) -> Part:

@@ -13,6 +13,7 @@ from uuid import uuid4
 
 import streamlit as st
 
+from attention.brought.held import Holding, is_brought
 from attention.config import Config
 from attention.timing.recordings import Timing
 from attention.training.recipe import Recipe
@@ -37,6 +38,8 @@ class Remembered:
     for, and whether it was open when it was last drawn (`going`); the recordings that are `opened`, by their names, what was
     wrong with the last ones (`problems`), and how many `uploads` there were. Training: the one that this visitor has asked for
     (`learning`), the film that is played and its next picture (`film`), and which films have begun by themselves (`played`).
+    Whatever was `brought` in this visit, by its source: it is there as long as it stands here; `absent`: the name of what the
+    last link was about and this visit does not have, and the rest of that link (`wanted`).
     """
 
     code: bool = False
@@ -54,6 +57,9 @@ class Remembered:
     learning: Learning | None = None
     film: tuple[Recipe, int] | None = None
     played: set[Recipe] = field(default_factory=set)
+    brought: dict[str, Holding] = field(default_factory=dict)
+    absent: str = ""
+    wanted: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass
@@ -123,7 +129,18 @@ def put(**values: Any) -> None:
 def taken_up() -> Any:
     """The settings of what the widgets say now."""
     state = session()
-    return state.here.take_up(st.session_state, state.told)
+    here, before = state.here, state.here.setting
+    here.take_up(st.session_state, state.told)
+    if not owned(here.setting):  # a browser that was told of no such source says its name
+        here.setting = before
+        state.told.tell(st.session_state, here.meant)
+    return here.setting
+
+
+def owned(setting: Any) -> bool:
+    """May this visit see what settings name? What somebody else has brought it may not."""
+    source = getattr(setting, "source", "")
+    return not is_brought(source) or source in session().kept.brought
 
 
 def heard() -> None:

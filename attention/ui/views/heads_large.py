@@ -29,13 +29,14 @@ def large(config: Config) -> None:
 
 def _meant(config: Config) -> bool:
     """Does it show what the grid does not?"""
-    return bool(config.rows or config.cols) or config.tokens > theme.side(config.heads)
+    return bool(config.rows or config.cols) or max(config.tokens, config.columns) > theme.side(config.heads)
 
 
 def _drawn(config: Config) -> None:
     parts.extent(*config.window, tables.focus_tile(config, heatmap.PIXELS), "Drag a rectangle to see it more finely.")
     if config.rows or config.cols:
-        wider = {name: _wider(ends, config.tokens) for name, ends in zip(WINDOW, config.window, strict=True)}
+        sides = zip(WINDOW, config.window, (config.tokens, config.columns), strict=True)
+        wider = {name: _wider(ends, most) for name, ends, most in sides}
         with st.container(horizontal=True):
             st.button("Zoom out", on_click=page.change, kwargs=wider, key="zoom out")
             st.button("Whole head", on_click=page.change, kwargs=dict.fromkeys(WINDOW, ""), key="whole")
@@ -43,7 +44,14 @@ def _drawn(config: Config) -> None:
     rows, cols = config.window
     st.plotly_chart(
         heatmap.selectable(
-            cells, tile, config.color_scale, tables.labels(config), config.row, (rows[0], cols[0]), seeing
+            cells,
+            tile,
+            config.color_scale,
+            tables.labels(config),
+            config.row,
+            (rows[0], cols[0]),
+            seeing,
+            tables.key_labels(config),
         ),
         key="focus",
         width="stretch",

@@ -9,8 +9,8 @@ import streamlit as st
 
 from attention.charts import layers as chart
 from attention.config import DEFAULTS, Config, layers
-from attention.heads import EVERY, Number, OfTokens
-from attention.sources.origins import provenance
+from attention.heads import EVERY, NUMBERS, Number, OfTokens
+from attention.sources.origins import provenance, tokens
 from attention.ui import compute
 from attention.ui.controls import knobs
 from attention.ui.session import gestures, page
@@ -25,8 +25,13 @@ Cells = dict[tuple[int, int], float]
 
 def _number(config: Config) -> str:
     """The number that the map shows."""
-    usual = next(name for name in FIRST if name in EVERY)
-    return config.layer_map if config.layer_map in EVERY else usual
+    usual = next(name for name in FIRST if name in _known(config))
+    return config.layer_map if config.layer_map in _known(config) else usual
+
+
+def _known(config: Config) -> dict[str, Number | OfTokens]:
+    """The numbers that there are of a source: some are of tokens whose texts are known, in a sequence that looks at itself."""
+    return EVERY if tokens(config).texts and not config.crosses else {**NUMBERS}
 
 
 def _draw(config: Config) -> None:
@@ -41,7 +46,7 @@ def _draw(config: Config) -> None:
         else:
             st.caption("No query sees a key under this mask: there is nothing to show.")
     with right:
-        options = (DEFAULTS["layer_map"], *EVERY)
+        options = (DEFAULTS["layer_map"], *_known(config))
         knobs.menu("layer_map", config, options, format_func=_called, on_change=page.change)
         if cells:
             st.caption(_said(config, number, cells))

@@ -44,9 +44,10 @@ def _said(config: Config) -> str:
     recorded = f" of layer {config.layer} of “{plain(named(config.source))}”" if config.source != GENERATED else ""
     recorded += f", after {config.training_step:,} steps," if len(learned(config.source)) > 1 else ""
     rule = OWN if idle("mask", config) else config.rule.help
+    over = f"{config.tokens:,} tokens" + f" and {config.columns:,} of another sequence" * config.crosses
     return (
         f"**Heads.** {provenance.beside(config)} "
-        f"{config.heads} head{'s' * (config.heads > 1)}{recorded} over {config.tokens:,} tokens. A query (a row) takes what "
+        f"{config.heads} head{'s' * (config.heads > 1)}{recorded} over {over}. A query (a row) takes what "
         f"it needs from other tokens, by weights that sum to 1. {rule}"
     )
 

@@ -49,7 +49,7 @@ def _said(config: Config, found: tables.Row) -> str:
 
 
 def _auto(config: Config, found: tables.Row) -> None:
-    if config.tokens > FEW:
+    if max(config.tokens, config.columns) > FEW:
         _bars(config, found)
     elif "v" not in has(config.source):
         _lines(config, found)
@@ -62,9 +62,9 @@ def _auto(config: Config, found: tables.Row) -> None:
 
 
 def _bars(config: Config, found: tables.Row) -> None:
-    names = tuple(tables.labels(config)) if config.tokens <= bars.LABELLED else ()
+    names = tuple(tables.key_labels(config)) if config.columns <= bars.LABELLED else ()
     scale, seeing = parts.bars(config, found)
-    spec = bars.weights(names, config.tokens, scale, seeing)
+    spec = bars.weights(names, config.columns, scale, seeing)
     with st.container(horizontal=True, horizontal_alignment="right"):
         parts.other_scale(config, scale)
     st.vega_lite_chart(

@@ -65,9 +65,9 @@ def _words(config: Config, hidden: Tensor) -> None:
 
 def _told(config: Config, taken: Float[Tensor, "q"]) -> str:
     """What the mask takes from the query and the head in focus, in words."""
-    names, n = tables.labels(config), config.tokens
+    names = tables.labels(config)
     query = f"query {config.row}" + (plain(f" {names[config.row]!r}") if names else "")
-    square = config.rule.square(n, n, config.span)
+    square = config.rule.square(config.tokens, config.columns, config.span)
     if square.all():
         return f"**{config.rule_name}** hides no key, so nothing moves."
     if float(taken.max()) == 0:

@@ -107,7 +107,7 @@ def _chosen(chosen: Rounded, trace: Trace) -> None:
         frame = pa.table(softmax.worst_row(chosen))
         st.vega_lite_chart(
             frame,
-            charts.row(trace.config.tokens, end),
+            charts.row(trace.config.columns, end),
             key="worst",
             width="stretch",
             alt="Bars by key: differences of the worst row to float64",

@@ -118,8 +118,8 @@ def _who(config: Config) -> str:
 def _given(name: str, row: Stages) -> None:
     """The one step that is given, as a panel of its own."""
     columns = softmax.stages(row, "position")
-    labels = softmax.drawn_labels(columns, row.config) if row.config.tokens <= charts.LABELLED else ()
-    spec = charts.given(name, labels, row.config.tokens, charts.reach(float(row.dots.abs().max())))
+    labels = softmax.drawn_labels(columns, row.config) if row.config.columns <= charts.LABELLED else ()
+    spec = charts.given(name, labels, row.config.columns, charts.reach(float(row.dots.abs().max())))
     shown = ("place", "key", "token", "visible", name) + (("set",) if name == "weights" else ())  # no more goes out
     st.vega_lite_chart(
         pa.table({part: columns[part] for part in shown}),

@@ -46,7 +46,7 @@ def _panels(found: Stages) -> None:
     config = found.config
     columns = softmax.stages(found, config.order)
     ends = (_end(found.dots), max(_end(found.scaled), _end(found.logits[found.visible])))
-    spec = charts.panels(_labels(found, columns), config.tokens, *ends, *_axis(found))
+    spec = charts.panels(_labels(found, columns), config.columns, *ends, *_axis(found))
     st.vega_lite_chart(
         pa.table(columns),
         spec if found.visible.any() else empty(spec),
@@ -67,7 +67,7 @@ def _end(values: Tensor) -> float:
 
 
 def _labels(found: Stages, columns: dict) -> tuple[str, ...]:
-    return softmax.drawn_labels(columns, found.config) if found.config.tokens <= charts.LABELLED else ()
+    return softmax.drawn_labels(columns, found.config) if found.config.columns <= charts.LABELLED else ()
 
 
 def _formulas(found: Stages) -> None:
@@ -107,7 +107,7 @@ def _mass(found: Stages) -> None:
     frame = pa.table(softmax.mass(found))
     st.vega_lite_chart(
         frame,
-        charts.mass(found.config.tokens),
+        charts.mass(found.config.columns),
         key="mass",
         width="stretch",
         alt="Line: the share of the weight that the heaviest keys hold together, by their number",
@@ -121,7 +121,7 @@ def _variants(found: Stages) -> None:
     said = "; ".join(f"{name}: greatest {float(w.max()):.3f}, sum {float(w.sum()):.3f}" for name, w in each.items())
     note = "" if found.config.softcap else " No softcap is set: shown at 50, as in Gemma 2."
     st.caption(f"{said}.{note}")
-    spec = charts.variants(names, _labels(found, columns), found.config.tokens, *_axis(found))
+    spec = charts.variants(names, _labels(found, columns), found.config.columns, *_axis(found))
     st.vega_lite_chart(
         pa.table(columns),
         spec if found.visible.any() else empty(spec),

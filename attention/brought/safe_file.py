@@ -1,0 +1,100 @@
+"""Files of the kind .safetensors: a header in JSON, and numbers behind it (huggingface/safetensors, README, “Format”).
+
+8 bytes    how long the header is, the least significant first
+header     {"name": {"dtype": "F16", "shape": [2, 3], "data_offsets": [from, to]}, …, "__metadata__": {"word": "text"}}
+numbers    without a gap, each array from its offset behind the header to the next
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from typing import Any
+
+from attention.brought.arrays import Array, Arrays, bearable, bytes_of, short
+from attention.brought.fitting import BroughtError
+
+LENGTH = 8  # bytes that say how long the header is
+HEADER = 2**20  # bytes of it at the most
+WORDS = "__metadata__"
+FIELDS = {"dtype", "shape", "data_offsets"}
+
+
+def read(data: memoryview, called: str, most: int) -> Arrays:
+    """What a file has; raises BroughtError. Nothing is taken but the header."""
+    header, rest = _header(data)
+    said = _said(header.pop(WORDS, {}))
+    sizes = {name: _size(name, entry) for name, entry in header.items()}
+    bearable(sizes, most)
+    _without_gap({name: tuple(entry["data_offsets"]) for name, entry in header.items()}, sizes, len(rest))
+    arrays = {
+        name: Array(entry["dtype"], tuple(entry["shape"]), rest[slice(*entry["data_offsets"])])
+        for name, entry in header.items()
+    }
+    return Arrays(called, arrays, said=said)
+
+
+def _header(data: memoryview) -> tuple[dict[str, Any], memoryview]:
+    """The header, and the numbers behind it."""
+    if len(data) < LENGTH:
+        raise BroughtError(f"It has {len(data)} bytes: that is no whole .safetensors file.")
+    (length,) = struct.unpack("<Q", data[:LENGTH])
+    if length > HEADER:
+        raise BroughtError(f"Its header is said to have {length:,} bytes; {HEADER:,} are read at the most.")
+    if length > len(data) - LENGTH:
+        raise BroughtError(f"Its header is said to have {length:,} bytes; the file ends after {len(data) - LENGTH:,}.")
+    try:
+        found = json.loads(bytes(data[LENGTH : LENGTH + length]), object_pairs_hook=_once)
+    except (ValueError, RecursionError) as error:
+        if isinstance(error, BroughtError):
+            raise
+        raise BroughtError("Its header is no JSON: this is no .safetensors file, or a damaged one.") from None
+    if not isinstance(found, dict):
+        raise BroughtError("Its header is no JSON object: this is no .safetensors file, or a damaged one.")
+    return found, data[LENGTH + length :]
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object that names nothing twice."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise BroughtError(f"Its header names {short(next(name for name in names if names.count(name) > 1))} twice.")
+    return found
+
+
+def _said(words: Any) -> dict[str, str]:
+    if not isinstance(words, dict) or not all(isinstance(text, str) for text in words.values()):
+        raise BroughtError("What its header says in words is no JSON object of texts.")
+    return words
+
+
+def _size(name: str, entry: Any) -> int:
+    """The bytes that the sizes of an array come to."""
+    if not isinstance(entry, dict) or entry.keys() != FIELDS:
+        raise BroughtError(f"{short(name)} has no dtype, shape and data_offsets in the header, or more than these.")
+    if not isinstance(entry["dtype"], str) or not all(
+        isinstance(entry[part], list) for part in ("shape", "data_offsets")
+    ):
+        raise BroughtError(f"{short(name)} has a dtype, a shape or data_offsets in the header that are none.")
+    return bytes_of(name, entry["dtype"], tuple(entry["shape"]))
+
+
+def _without_gap(places: dict[str, tuple[Any, ...]], sizes: dict[str, int], length: int) -> None:
+    """Raises BroughtError unless the arrays fill all that is behind the header, one after another."""
+    for name, ends in places.items():
+        if len(ends) != 2 or any(type(end) is not int for end in ends):
+            raise BroughtError(f"{short(name)} has data_offsets that are no two whole numbers.")
+        if ends[1] - ends[0] != sizes[name]:
+            raise BroughtError(
+                f"{short(name)} has {sizes[name]:,} bytes by its shape, and {ends[1] - ends[0]:,} by its place."
+            )
+    end = 0
+    for name in sorted(places, key=lambda name: places[name]):
+        first, last = places[name]
+        if first != end:
+            what = "overlaps with the array before it" if first < end else "begins behind a gap"
+            raise BroughtError(f"{short(name)} {what}: it begins at {first:,}, the one before ends at {end:,}.")
+        end = last
+    if end != length:
+        raise BroughtError(f"Its arrays are said to have {end:,} bytes; there are {length:,} behind the header.")

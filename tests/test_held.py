@@ -1,0 +1,216 @@
+"""What a visitor has brought is a source as others are, as long as somebody holds it and no longer."""
+
+from __future__ import annotations
+
+import gc
+from dataclasses import replace
+
+import pytest
+import torch
+import torch.nn.functional as F
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from attention import Config, ConfigError, trace
+from attention import config as knobs
+from attention.analysis.parity import parity
+from attention.brought import fitting, held
+from attention.brought.fitting import BroughtError
+from attention.brought.held import GoneError, hold, is_brought, lacking
+from attention.brought.stack import Stack
+from attention.codec import from_query, to_query
+from attention.config import layers
+from attention.sources.given import Source, Tokens
+from attention.sources.origins import BROUGHT, has, idle, keys, named, provenance, tokens
+from tests import brought
+from tests.strategies import newest, normal, unversioned
+
+every = pytest.mark.parametrize("name", brought.STACKS)
+
+
+@every
+def test_it_is_a_source_whose_link_opens_it_as_it_is(name):
+    found = brought.holding(name)
+    config = Config.of(found.source)
+    assert to_query(config) == newest({"source": found.source})
+    assert from_query(newest({"source": found.source})) == (config, [])
+    t = trace(config)
+    assert t.weights.shape == (config.heads, config.tokens, config.columns)
+    assert (t.queries, t.keys) == (tokens(config), keys(config)) and t.has == has(found.source)
+    assert parity(t).agrees
+    assert provenance(config) == "Made for a test. Only this visit of yours has it."
+    assert named(found.source) == found.stack.title
+
+
+@every
+def test_every_layer_is_what_was_brought(name):
+    found = brought.holding(name)
+    for at, layer in enumerate(layers(found.source)):
+        config = Config.of(found.source, layer=layer)
+        stack, t = found.stack, trace(config)
+        if stack.weights is not None:
+            assert torch.equal(t.weights, stack.weights[at])
+            continue
+        assert stack.q is not None and stack.k is not None
+        shared = config.heads // stack.k.shape[1]
+        q, k = stack.q[at].float(), stack.k[at].float().repeat_interleave(shared, 0)
+        mask = (
+            stack.square if stack.square is not None else config.rule.square(config.tokens, config.columns, config.span)
+        )
+        value = torch.eye(config.columns).expand(config.heads, -1, -1)
+        wanted = F.scaled_dot_product_attention(q, k, value, mask, scale=config.factor).nan_to_num(0)
+        torch.testing.assert_close(t.weights, wanted, rtol=1e-5, atol=1e-6)
+
+
+def test_a_sequence_that_looks_at_another_has_its_tokens_on_either_side():
+    found = brought.holding("crossing")
+    config = Config.of(found.source)
+    assert (config.tokens, config.columns, config.crosses) == (6, 8, True)
+    assert tokens(config) == Tokens(6, brought.WORDS) and keys(config) == Tokens(8, brought.OTHERS)
+    assert replace(config, cols="3-7").window == ((0, 6), (3, 8))
+    with pytest.raises(ConfigError, match="reaches beyond 8 tokens"):
+        replace(config, cols="3-8")
+    assert not Config().crosses and Config(keys=9).columns == 18
+
+
+def test_models_larger_than_the_sliders_are_shown():
+    found = brought.holding("wide")
+    config = Config.of(found.source, layer=79, head=63)
+    assert (config.heads, config.d_model, config.kv_heads, config.d_head) == (64, 8192, 8, 128)
+    assert trace(config).weights.shape == (64, 5, 5)
+    with pytest.raises(ConfigError, match="heads=64 is not a whole number between 1 and 32"):
+        Config(heads=64, d_model=64)
+
+
+def test_of_a_long_one_any_number_of_its_first_tokens_is_shown():
+    found = hold(brought.long())
+    config = Config.of(found.source)
+    assert config.tokens == 2000 and config.traceable.tokens == 1024 and not idle("tokens", config)
+    assert from_query(to_query(config.traceable)) == (config.traceable, [])
+    moved, notes = from_query(newest({"source": found.source, "tokens": "3000"}))
+    assert moved == config and notes == ["the source long.npz has 2,000 tokens: tokens moved to 2000."]
+    assert trace(config.traceable).q.shape == (2, 1024, 8)
+    query, key = BROUGHT.queries_and_keys(Source.of(config), config, range(2))
+    assert found.stack.q is not None and found.stack.k is not None
+    assert torch.equal(query, found.stack.q[0]) and torch.equal(key, found.stack.k[0])
+
+
+def test_a_mask_that_came_along_stays_and_its_knobs_say_so():
+    found = brought.holding("squared")
+    config = Config.of(found.source, mask="window", span=1)
+    assert found.stack.square is not None and torch.equal(trace(config).mask, found.stack.square)
+    assert all("came with this attention" in idle(name, config) for name in ("mask", "span", "combine", "second"))
+    assert not idle("temperature", config)
+
+
+def test_it_is_gone_with_whoever_held_it():
+    gc.collect()
+    found = brought.holding("named")
+    source, size, before = found.source, found.stack.bytes, held.HOLDINGS.held
+    assert size > 0 and lacking(source) == ""
+    config = Config.of(source)
+    del found
+    gc.collect()
+    assert held.HOLDINGS.held == before - size
+    with pytest.raises(
+        ConfigError, match=r"“model\.safetensors” is a file that somebody has opened\. It is not open here\."
+    ):
+        replace(config, head=1)
+    assert from_query(newest({"source": source})) == (
+        Config(),
+        ["“model.safetensors” is a file that somebody has opened. It is not open here."],
+    )
+    assert from_query({"source": source})[0] == unversioned()
+    with pytest.raises(GoneError, match="no longer open here"):
+        held.shape(source.partition(":")[2])
+
+
+def test_another_name_for_a_key_that_is_there_is_no_name():
+    found = brought.holding("weights")
+    kind, key, _ = found.source.split(":")
+    assert lacking(f"{kind}:{key}:other.npz") and lacking(f"model:{key}:weights.npz")
+    assert "not open here" in from_query(newest({"source": f"file:{key}:<script>"}))[1][0]
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.text(max_size=80))
+def test_any_name_makes_a_source_that_a_link_carries(name):
+    found = hold(brought.weights(), name=name)
+    assert is_brought(found.source) and found.source.split(":", 2)[2].strip()
+    assert from_query(newest({"source": found.source})) == (Config.of(found.source), [])
+
+
+def test_what_steers_the_text_around_it_is_left_out_of_tokens_and_words():
+    words = ("a\u202eb", "\x00", "\u2066", "plain", "x" * 3000, "é")
+    stack = replace(brought.named(), queries=words, keys=words, what="Bad\u202e words\x07")
+    with pytest.raises(BroughtError, match=r"A token has 3,000 characters; 2,000 are allowed\."):
+        hold(stack)
+    words = (*words[:4], "x", "é")
+    found = hold(replace(stack, queries=words, keys=words)).stack
+    assert found.queries == found.keys == ("ab", "U+0000", "U+2066", "plain", "x", "é") and found.what == "Bad words"
+
+
+LARGE = torch.ones(3000, 3000, dtype=torch.bool)
+Q, K, W = normal(0, 1, 4, 6, 8), normal(1, 1, 2, 6, 8), torch.softmax(normal(2, 1, 4, 6, 6), -1)
+
+
+def stack(**parts: object) -> Stack:
+    """A stack of these parts, whether they fit each other or not: nobody has asked when it is made outside of tests."""
+    found = Stack("", "")
+    for name, part in parts.items():
+        object.__setattr__(found, name, part)
+    return found
+
+
+MISFITS = {
+    "q alone": (stack(q=Q), "There is q without k. Queries and keys belong together."),
+    "nothing": (stack(), "There are neither weights nor queries and keys"),
+    "three axes": (stack(weights=W[0]), "weights is of shape (4, 6, 6) and float32; l h q k are four axes"),
+    "whole numbers": (stack(q=Q, k=K.long()), "k is of shape (1, 2, 6, 8) and int64"),
+    "heads": (stack(q=Q, k=normal(1, 1, 3, 6, 8)), "3 heads of keys and values don't divide 4 heads"),
+    "channels": (stack(q=Q, k=K[..., :7]), "k is of shape (1, 2, 6, 7) and float32; with the others it would be"),
+    "mask": (stack(q=Q, k=K, square=torch.ones(6, 5, dtype=torch.bool)), "The mask is of shape (6, 5) and bool"),
+    "texts": (stack(queries=("a",), q=Q, k=K), "1 texts of tokens don't fit 6 queries."),
+    "numbers": (stack(q=Q, k=K, numbers=(200,)), "The 1 layers are numbered (200,): each from 0 to 127, rising."),
+    "knob": (stack(q=Q, k=K, own={"tokens": 3}), "'tokens' is nothing that a source sets."),
+    "rule": (stack(q=Q, k=K, own={"mask": "casual"}), "mask='casual' is not one of: full, causal"),
+    "span": (stack(q=Q, k=K, own={"span": 0}), "span=0 is not between 1 and 65,536."),
+    "one query": (stack(weights=W[:, :, :1]), "There are 1 queries; 2 to 65,536 can be shown."),
+    "many heads": (stack(weights=W[:, :1].expand(1, 200, 6, 6)), "There are 200 heads; 1 to 128 can be shown."),
+    "many layers": (stack(weights=W.expand(200, 4, 6, 6)), "There are 200 layers; 1 to 128 can be shown."),
+    "many weights": (
+        stack(weights=W[:, :1, :1, :1].expand(1, 64, 900, 900)),
+        "64 heads of 900 x 900 weights are more than pages show weight by weight: at most 500 tokens with so many heads.",
+    ),
+    "long and square": (
+        stack(q=Q[:, :, :1].expand(1, 4, 3000, 8), k=K[:, :, :1].expand(1, 2, 3000, 8), square=LARGE),
+        "longer ones can't have a mask that is no rule of this app: at most 1,024 tokens here.",
+    ),
+    "long and crossing": (
+        stack(q=Q[:, :, :1].expand(1, 4, 3000, 8), k=K[:, :, :1].expand(1, 2, 2000, 8)),
+        "longer ones can't have another sequence",
+    ),
+    "too large": (
+        stack(q=Q[:, :, :1, :1].expand(1, 4, 60_000, 256), k=K[:, :, :1, :1].expand(1, 2, 60_000, 256)),
+        "60,000 tokens of 1,024 channels are over the limit of 33,554,432 channels in a layer.",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MISFITS)
+def test_what_does_not_fit_is_refused_with_a_sentence(name):
+    stack, words = MISFITS[name]
+    with pytest.raises(BroughtError) as refused:
+        hold(stack)
+    assert words in str(refused.value)
+
+
+def test_the_bounds_are_those_of_configs():
+    assert (fitting.LONGEST, fitting.CHANNELS, fitting.CELLS) == (knobs.LONGEST, knobs.CHANNELS, knobs.CELLS)
+    assert fitting.TOKENS == knobs.SHOWN
+
+
+def test_weights_that_come_with_queries_and_keys_are_computed_anew():
+    stack = replace(brought.named(), weights=brought.weights().weights)
+    found = hold(stack)
+    assert found.stack.weights is None and has(found.source) == {"q", "k", "v"}
