@@ -225,7 +225,8 @@ def _worded(stack: Stack, texts: Mapping[str, tuple[str, ...]], out: Read) -> St
     """With the texts of tokens that fit."""
     many = (stack.q if stack.q is not None else stack.weights, stack.k if stack.q is not None else stack.weights)
     queries, keys = many[0].shape[2], many[1].shape[2 if stack.q is not None else 3]  # pyright: ignore[reportOptionalMemberAccess]  either is there
-    tokens = texts.get("tokens", ())
+    tokens, words = texts.get("tokens", ()), texts.get("words", ())
+    tokens = words if len(words) == queries != len(tokens) else tokens
     others = texts.get("keys", tokens if queries == keys else ())
     fits = {"queries": len(tokens) == queries, "keys": len(others) == keys}
     for what, given, count in (("tokens", tokens, queries), ("keys", texts.get("keys", ()), keys)):
