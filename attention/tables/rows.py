@@ -17,7 +17,7 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from attention.analysis.mask_gallery import Exhibit
+from attention.analysis.mask_gallery import BLOCK, Exhibit
 from attention.codec import link
 from attention.config import Config
 from attention.heads import Profile, profile, row_entropy
@@ -118,7 +118,10 @@ def share(part: float) -> str:
 
 
 def _saved(exhibit: Exhibit) -> str:
-    return f"saves {share(1 - exhibit.share)} on paper, {share(1 - exhibit.blocks)} in blocks"
+    in_blocks = (
+        f", {share(1 - exhibit.blocks)} in blocks" if exhibit.tokens > BLOCK else ""
+    )  # else one block is all there is
+    return f"saves {share(1 - exhibit.share)} on paper{in_blocks}"
 
 
 def _reaches(exhibit: Exhibit) -> str:

@@ -62,7 +62,7 @@ function sentence(data, cell) {
   const whom = key || `key ${named(data, cell.key, cell.broad)}`;
   const gives = `${who} gives ${whom} ${number(cell.code, cell.weight)} of its weight`;
   const role = data.names[cell.head] ? `, ${data.names[cell.head]}` : "";
-  return `Head ${cell.head}${role}: ${cell.code === MASKED ? `${who} may not look at ${whom}` : gives}.`;
+  return `Head ${numbered(data, cell.head)}${role}: ${cell.code === MASKED ? `${who} may not look at ${whom}` : gives}.`;
 }
 
 /**

@@ -130,6 +130,11 @@ def shown() -> Callable[[], Any]:
     return lambda: state.drawn
 
 
+def opened() -> frozenset[str]:
+    """What the link has named that these settings began with."""
+    return session().here.opened
+
+
 def address() -> tuple[str, str]:
     """The query string that the address bar has, as far as we know, and the one of what is shown."""
     here = session().here

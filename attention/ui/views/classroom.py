@@ -65,7 +65,7 @@ def _look(config: Config) -> object:
 
 def _ours(config: Config, own: Own) -> None:
     st.markdown("**Ready-made questions**", help="Each hides what answers it, on every page, until it is opened.")
-    predict.offer(_offered(config), "class", icon=None)
+    questions.offer(_offered(config), "class", icon=None)
     for label, asks in own.items():
         st.button(label, on_click=asks, key=f"ask {label}")
 

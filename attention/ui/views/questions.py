@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
 
 from attention.config import Config
 from attention.sources.origins import idle
 from attention.ui import compute, predict
+from attention.ui.session import page
 from attention.ui.views import mask_question, own_question, row_question, softmax_questions
 
 Asks = Callable[[Config], bool]
@@ -28,6 +32,20 @@ OFFERS = {
     "temperature": "Ask about the temperature",
     "mask": "Ask about the mask",
 }
+
+
+def offer(names: dict[str, str], where: str = "", icon: str | None = ":material/quiz:") -> None:
+    """Buttons that ask, each with its label: what stands on the screen hides, and the link carries the question."""
+    for name, label in names.items():
+        st.button(label, on_click=_asked, args=(name,), key=f"ask {name} {where}".rstrip(), icon=icon)
+
+
+def _asked(name: str) -> None:
+    """Asks; about the row in focus only where a single key answers that, else about another of its head."""
+    asks: dict[str, Any] = predict.NONE | {"predict": name}
+    if name == "row":
+        asks["query"] = row_question.fair(compute.heads.trace(page.setting().traceable))
+    page.change(**asks)
 
 
 def can_be_asked(name: str, config: Config) -> bool:
