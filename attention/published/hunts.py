@@ -5,7 +5,6 @@ To add one: a line in `HUNTS`. Its mistake must show at its settings without rai
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from attention.config import Config
@@ -15,7 +14,7 @@ from attention.config import Config
 class Hunt:
     """A question about a row of `ROWS`: `shows` says which of its pictures, `says` what one sees there.
 
-    `shows`: "weights", of each head by query and key, or "influence", of each token on each output. `guesses`: what may be wrong,
+    `shows`: "weights", of each head by query and key, or "influence", of each token on each output. `offered`: what may be wrong,
     each with what speaks against it in the pictures or in the code; nothing does against the right one.
     """
 
@@ -23,12 +22,21 @@ class Hunt:
     config: Config
     shows: str
     says: str
-    guesses: Mapping[str, str]
+    offered: tuple[tuple[str, str], ...]
+
+    @property
+    def guesses(self) -> tuple[str, ...]:
+        """What one may guess."""
+        return tuple(guess for guess, _ in self.offered)
 
     @property
     def answer(self) -> str:
         """The right guess."""
-        return next(guess for guess, against in self.guesses.items() if not against)
+        return next(guess for guess, against in self.offered if not against)
+
+    def against(self, guess: str) -> str:
+        """What speaks against a guess, nothing where it is right."""
+        return dict(self.offered)[guess]
 
 
 HUNTS: tuple[Hunt, ...] = (
@@ -38,13 +46,19 @@ HUNTS: tuple[Hunt, ...] = (
         shows="weights",
         says="Two heads read twelve words: a picture a head, a row a word, and the brighter a cell, the more that word takes "
         "from the other.",
-        guesses={
-            "The root of d is missing": "Both heads divide by it, in the lines of `scores_1` and `scores_2`. Without it rows "
-            "would be sharper than they should be, and these are flatter.",
-            "The mask hides the past": "It hides what comes after a word, on both sides: nothing is bright above the diagonal.",
-            "Both heads use another head’s weights": "",
-            "The heads are joined wrongly": "The pictures show weights, which are there before anything is joined.",
-        },
+        offered=(
+            (
+                "The root of d is missing",
+                "Both heads divide by it, in the lines of `scores_1` and `scores_2`. Without it rows "
+                "would be sharper than they should be, and these are flatter.",
+            ),
+            (
+                "The mask hides the past",
+                "It hides what comes after a word, on both sides: nothing is bright above the diagonal.",
+            ),
+            ("Both heads use another head’s weights", ""),
+            ("The heads are joined wrongly", "The pictures show weights, which are there before anything is joined."),
+        ),
     ),
     Hunt(
         row="fused",
@@ -52,12 +66,12 @@ HUNTS: tuple[Hunt, ...] = (
         shows="influence",
         says="A causal mask lets each word see itself and those before it. The brighter a cell, the more the output of its row "
         "changes when the word of its column becomes another.",
-        guesses={
-            "The mask comes too late": "It is added to the scores, before the softmax, as it should be.",
-            "The softmax runs over queries": "It runs over the last axis, `dim=-1`, and that is the keys.",
-            "The axis of heads stays in front": "",
-            "Queries and keys are swapped": "Each score is a query times a key, and rows of the scores are queries.",
-        },
+        offered=(
+            ("The mask comes too late", "It is added to the scores, before the softmax, as it should be."),
+            ("The softmax runs over queries", "It runs over the last axis, `dim=-1`, and that is the keys."),
+            ("The axis of heads stays in front", ""),
+            ("Queries and keys are swapped", "Each score is a query times a key, and rows of the scores are queries."),
+        ),
     ),
 )
 

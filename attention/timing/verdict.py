@@ -67,8 +67,8 @@ def headline(cpu: Rival | None, gpus: list[Rival], versus: Versus) -> str:
     pays = f"not at {_named(late)}" if late else f"at every length from {first:,} to {last:,} tokens"
     mine = f"{'this' if cpu.kind == MEASURED else 'a'} CPU ({cpu.dtype}, {cpu.kind})"
     return (
-        f"A GPU pays {pays}: with {at.length:,} tokens {_article(gpu.device)} ({gpu.dtype}, {gpu.kind}) is {times(at.alone)} "
-        f"times as fast as {mine}, and {times(at.moved)} times where the data must travel there and back."
+        f"A GPU pays {pays}: at {at.length:,} {_article(gpu.device)} ({gpu.dtype}, {gpu.kind}) is {times(at.alone)} "
+        f"times as fast as {mine}, or {times(at.moved)} times with the way there and back."
     )
 
 

@@ -232,6 +232,7 @@ def _view(view: View, any_length: bool) -> None:
         _tell(state.here.notes)
         if cut:
             st.caption(cut)
+    state.kept.closed = False
     try:
         view(state.drawn)
     finally:
@@ -282,8 +283,12 @@ def _controls(kind: Kind[Any]) -> Part:
 
 
 def _onward(page: str) -> Part:
-    """The next step, at the end of every page."""
-    return Part("onward", lambda setting: onward.draw(page, setting), lambda setting: onward.next_step(page, setting))
+    """The next step, at the end of every page that no question hides."""
+
+    def look(setting: Any) -> object:
+        return None if session().kept.closed else onward.next_step(page, setting)
+
+    return Part("onward", lambda setting: onward.draw(page, setting), look)
 
 
 def _tell(notes: list[str]) -> None:

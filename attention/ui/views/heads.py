@@ -40,12 +40,12 @@ def view(config: Config) -> None:
         config,
         compute.heads.cells(config.tensors),
         on_pin=gestures.pinned,
-        names=parts.names(roles),
+        names=parts.names(config, roles),
         address=page.address(),
     )
     pause.paint()
     with st.container(gap=None):
-        parts.does(config.head, roles[config.head])
+        parts.does(config, roles[config.head])
         proof.badge(config)
     heads_row.row(trace)
 

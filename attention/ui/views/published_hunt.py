@@ -39,11 +39,11 @@ def _draw(config: Config) -> None:
         st.html("".join(_side(asked, printed) for printed in SIDES))
         question, lines = st.columns([3, 8], gap="medium")
         with question:
-            guess = st.radio("What is wrong here?", list(asked.guesses), index=None, key=f"guess at {asked.row}")
+            guess = st.radio("What is wrong here?", asked.guesses, index=None, key=f"guess at {asked.row}")
             told = st.container()
             found = guess == asked.answer or st.toggle("Reveal the wrong line", key=f"reveal {asked.row}")
             if guess and not found:
-                told.info(f"**Not that.** {asked.guesses[guess]} Guess again.")
+                told.info(f"**Not that.** {asked.against(guess)} Guess again.")
         with lines:
             changes(asked.row) if found else _printed(asked)
         if found:
@@ -75,7 +75,7 @@ def _printed(asked: Hunt) -> None:
 def _told(asked: Hunt, guess: str | None) -> None:
     """What is wrong, and whether that was guessed."""
     right = guess == asked.answer
-    verdict = "" if guess is None else "Right. " if right else f"Not quite: you said “{guess}”. {asked.guesses[guess]} "
+    verdict = "" if guess is None else "Right. " if right else f"Not quite: you said “{guess}”. {asked.against(guess)} "
     (st.success if right else st.info)(f"{verdict}**{asked.answer}.** {ROWS[asked.row].mistake}")
 
 

@@ -63,10 +63,10 @@ def closed(config: Config, **others: Asks) -> bool:
 
     `others`: how a page asks a question of ours in its own way, by the question's name.
     """
-    if config.ask:
-        return not own_question.opened(config)
     name = ours(config)
-    return bool(name) and not (ASKS | others)[name](config)
+    open_ = own_question.opened(config) if config.ask else not name or (ASKS | others)[name](config)
+    page.kept().closed = not open_
+    return not open_
 
 
 def hidden(config: Config) -> bool:

@@ -98,7 +98,7 @@ def _choices(config: Config) -> None:
     assert isinstance(small, Config)
     chosen = config.tensors == small.tensors
     st.button(
-        "Begin with 4 words, in numbers",
+        "Begin with 4 words",
         icon=":material/pin:",
         key="small",
         help="4 words of 8 channels and 2 heads: small enough to follow with a pencil, every number in its cell.",

@@ -72,7 +72,7 @@ def _choices(timed: Timed) -> None:
         knobs.segments("mask", timed, width="content")
         knobs.segments("d_head", timed, width="content")
         knobs.segments("work", timed, width="content")
-        with st.popover("More lines, GPUs, bus"):
+        with st.popover("More"):
             knobs.segments("lines", timed)
             knobs.pills("gpus", timed)
             offered = [name for name in METHODS if published(name, timed.work)]
