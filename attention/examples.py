@@ -84,7 +84,7 @@ EXAMPLES: dict[str, Example] = {
     "grouped": Example("Four heads, one set of keys", "heads", Config(kv_heads=2, grouping="show", projections="tied"),
         "With two sets of keys and values for eight heads the cache is a quarter as large, and the weights are no longer the same.",
         "Which head has changed most?"),
-    "leak": Example("A reshape that lets the future in", "implementations", Config(implementation="fused", version="as printed"),
+    "leak": Example("A reshape that lets the future in", "implementations", Config(implementation="fused", bug="answer"),
         "The weights are right and every shape fits, yet joining the heads in the wrong order mixes tokens: early rows see later ones.",
         "Which single line is missing?"),
     "long": Example("65,536 tokens", "heads", Config(tokens=65_536, heads=4, d_model=256),

@@ -153,15 +153,17 @@ def axis(
 class Settings(Generic[S]):
     """One kind of settings: a frozen dataclass `make` of knobs, and how it goes into a link and into widgets and back.
 
-    `called`: whose settings they are, in words. `prefix` stands before a knob's name in the keys of widgets. `nearest` moves
-    values that are allowed by themselves to those that fit together and says what it moved; where there is none, `make`
-    raises. `said`: a value of a knob as text. `brought`: defaults that follow from other values, as a source brings its own, and
-    `refused`: a sentence for each value that was named in vain, given all values and those that were named.
+    `called`: whose settings they are, in words. `prefix` stands before a knob's name in the keys of widgets, `linked` in links,
+    where a name without it is taken, too, as from links that are older than the prefix. `nearest` moves values that are allowed
+    by themselves to those that fit together and says what it moved; where there is none, `make` raises. `said`: a value of a
+    knob as text. `brought`: defaults that follow from other values, as a source brings its own, and `refused`: a sentence for
+    each value that was named in vain, given all values and those that were named.
     """
 
     make: type[S]
     called: str
     prefix: str = ""
+    linked: str = ""
     nearest: Callable[[Mapping[str, Any]], tuple[S, list[str]]] | None = None
     said: Callable[[Any], str] = str
     editions: tuple[Mapping[str, Any], ...] = ({},)  # of the defaults: what they were where they have changed since
@@ -210,7 +212,7 @@ class Settings(Generic[S]):
         usual = self.defaults | dict(self.brought(vars(setting)))
         differing = {name: value for name, value in vars(setting).items() if value != usual[name]}
         newest = {EDITION: str(len(self.editions))} if differing and len(self.editions) > 1 else {}
-        return newest | {name: self._text(value) for name, value in differing.items()}
+        return newest | {self.linked + name: self._text(value) for name, value in differing.items()}
 
     def followed(self, before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
         """The knobs that nobody has set whose defaults are others now, as where another source brings its own."""
@@ -232,6 +234,7 @@ class Settings(Generic[S]):
         for name, given in mapping.items():
             try:
                 if name != EDITION:
+                    name = name.removeprefix(self.linked)
                     name = self.renamed.get(name, name)
                     named[name] = self._value(name, _last(given))
             except ConfigError as error:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from attention.components.word_lines import MOST
-from attention.config import KNOBS
-from attention.ui.views import heads_row
+from attention.config import KNOBS, Config
+from attention.tables import rows as tables
+from attention.trace import trace
+from attention.ui import compute
+from attention.ui.views import heads_parts, heads_row
+from attention.ui.views.row_question import EVEN, fair, question
 from tests.strategies import carried
 from tests.test_pages import ROOT, run
 
@@ -109,3 +115,30 @@ def test_zooming_out_leads_back_to_the_whole_head():
     assert test.query_params["rows"] == "21-44"
     test.button(key="whole").click().run()
     assert carried(test.query_params).keys() == {"tokens"}
+
+
+def test_a_head_without_a_role_is_called_random_where_it_was_made_so():
+    roles = compute.heads.roles(Config())
+    assert heads_parts.names(Config(), roles)[6:] == ["even", "random"]
+    assert heads_parts.names(Config(projections="independent"), [None] * 8) == [""] * 8
+    assert "**Head 7** is random: it was given nothing to look for" in "\n".join(
+        text.value for text in run(HEADS, {"head": "7"}).markdown
+    )
+
+
+def test_a_row_that_looks_everywhere_is_said_to_look_at_nothing_in_particular():
+    found = tables.row(trace(Config(head=6)))
+    assert tables.mostly(found, "word").startswith("nothing in particular: 17 of the 18 words that it sees hold 94")
+    assert tables.mostly(tables.row(trace(Config())), "word").startswith("4 of the 18 words that it sees: they hold 9")
+
+
+def test_the_question_about_a_row_has_one_answer():
+    """At the last row of the first head two words share the weight; a row is asked about that has one."""
+    test = run(HEADS, {})
+    test.button(key="ask row").click().run()
+    assert carried(test.query_params) == {"predict": "row", "query": "15"} and not test.exception
+    for head in range(8):
+        found = trace(Config(head=head))
+        asked = question(replace(found, config=Config(head=head, query=fair(found))))
+        assert not asked.also and (asked.answer == EVEN) == (head == 6)
+    assert fair(trace(Config(head=1, query=4))) == 4, "one that is fair is kept"

@@ -15,8 +15,10 @@ import pytest
 from attention import codec
 from attention.codec import EDITIONS, from_query, link, to_query
 from attention.config import DEFAULTS, Config
+from attention.timing import versus
 from attention.timing.sweep import SWEEPS, Sweep
 from attention.timing.versus import TIMED, Timed
+from attention.training import recipe as recipes
 from attention.training.recipe import RECIPES, Recipe
 from tests.strategies import unversioned
 
@@ -53,7 +55,7 @@ def test_a_shared_sweep_opens_what_it_opened(shared):
 @pytest.mark.parametrize("shared", SHARED["timings"], ids=lambda shared: f"timing?{shared['link']}")
 def test_a_shared_picture_of_timings_opens_what_it_opened(shared):
     found, notes = TIMED.from_query(query(shared["link"]))
-    usual = vars(Timed())
+    usual = vars(Timed()) | versus.EDITIONS[0]
     differs = {name: value for name, value in vars(found).items() if value != usual[name]}
     assert {name: list(value) if isinstance(value, tuple) else value for name, value in differs.items()} == shared[
         "differs"
@@ -69,7 +71,8 @@ def test_a_sweep_that_was_shared_before_the_picture_is_still_that_sweep(shared):
 @pytest.mark.parametrize("shared", SHARED["trainings"], ids=lambda shared: f"training?{shared['link']}")
 def test_a_shared_training_opens_what_it_opened(shared):
     found, notes = RECIPES.from_query(query(shared["link"]))
-    assert vars(found) == vars(Recipe()) | shared["recipe"]
+    edition = recipes.EDITIONS[int(query(shared["link"]).get("v", 1)) - 1]
+    assert vars(found) == vars(Recipe()) | edition | shared["recipe"]
     assert len(notes) == shared["notes"]
 
 

@@ -98,6 +98,13 @@ def test_every_page_ends_with_its_step(page):
     assert dict(parse_qsl(last.query_string)) == step.query and last.page.strip("/") in (step.page, "root", "")
 
 
+def test_no_step_leads_away_from_a_question_that_hides_the_page():
+    test = run(ROOT / "pages/masks.py", {"predict": "mask"})
+    assert not [each for each in test.get("link_button") if each.proto.label.startswith("Next")]
+    test.toggle[0].set_value(True).run()
+    assert [each for each in test.get("link_button") if each.proto.label.startswith("Next")]
+
+
 def test_a_step_follows_what_is_moved():
     test = run(ROOT / "pages/heads.py", {})
     assert to_query(Config()) == {}

@@ -10,6 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attention.config import Config
+from attention.examples import EXAMPLES
 from attention.published import HUNTS as LOOKED_FOR
 from attention.published import ROWS, hunted
 from attention.published.case import case
@@ -270,10 +271,16 @@ def code(test: AppTest) -> list[str]:
     return [re.sub(r"</?span[^>]*>", "", block) for block in blocks]
 
 
+def hunted_at(focus: str) -> AppTest:
+    """The page with a row in focus that was chosen there: a link that names one is about that."""
+    test = opened(tokens="6", d_model="16")
+    return test.button_group(key="implementation").set_value(focus).run()
+
+
 @pytest.mark.parametrize("asked", HUNTS, ids=lambda asked: asked.row)
 def test_the_page_opens_with_a_bug_that_is_not_told_till_it_is_revealed(asked):
     focus = next(other.row for other in HUNTS if other.row != asked.row)
-    row, test = ROWS[asked.row], opened(implementation=focus, tokens="6", d_model="16")
+    row, test = ROWS[asked.row], hunted_at(focus)
     assert hunt(focus) is asked
     told = [row.mistake, row.lesson, *(line.code for line in difference(row) if line.sign == "+")]
     before = said(test) + unescape("".join(code(test)[:1]))
@@ -281,13 +288,18 @@ def test_the_page_opens_with_a_bug_that_is_not_told_till_it_is_revealed(asked):
     assert all(line.code in before for line in difference(row) if line.sign == "-")
     test.radio(key=f"guess at {asked.row}").set_value(asked.guesses[0]).run()
     assert not [text for text in told if text in said(test)]
+    assert test.info[0].value == f"**Not that.** {asked.against(asked.guesses[0])} Guess again."
     test.toggle(key=f"reveal {asked.row}").set_value(True).run()
     assert not test.exception
     assert f"you said “{asked.guesses[0]}”" in said(test) and row.lesson in said(test)
     assert f"From {row.document.said}." in said(test)
     assert all(text in unescape(code(test)[0]) for text in told[2:])
-    test.radio(key=f"guess at {asked.row}").set_value(asked.answer).run()
-    assert test.success[0].value.startswith(f"Right. **{asked.answer}.**")
+    right = hunted_at(focus)
+    right.radio(key=f"guess at {asked.row}").set_value(asked.answer).run()
+    assert right.success[0].value.startswith(f"Right. **{asked.answer}.** {row.mistake}"), (
+        "at once, nothing is revealed"
+    )
+    assert row.lesson in said(right) and not [switch for switch in right.toggle if switch.key.startswith("reveal")]
 
 
 @pytest.mark.parametrize("asked", HUNTS, ids=lambda asked: asked.row)
@@ -299,8 +311,9 @@ def test_a_hunt_shows_its_mistake_and_has_one_right_answer(asked):
     assert set(should).isdisjoint(does)
 
 
-def test_no_hunt_where_the_page_asks_something_else():
-    for query in ({"bug": "question"}, {"bug": "answer"}, {"predict": "mask"}):
+def test_no_hunt_where_the_page_asks_something_else_or_was_opened_about_something():
+    links = {"implementation": "fused"}, {"version": "as meant"}, {"row_detail": "shapes"}, EXAMPLES["leak"].query
+    for query in ({"bug": "question"}, {"bug": "answer"}, {"predict": "mask"}, *links):
         assert not [box for box in opened(tokens="6", d_model="16", **query).radio if "What is wrong" in box.label]
 
 
@@ -311,7 +324,7 @@ def test_a_row_names_its_document_and_shows_its_wrong_lines(name):
     lines = difference(row)
     assert bool(lines) == bool(row.as_printed)
     if lines:
-        shown = unescape(code(test)[1])
+        shown = unescape(code(test)[0])
         assert all(f"{'−' if line.sign == '-' else '+'} {line.code}\n" in shown for line in lines if line.sign != " ")
         assert shown.count("<del>") == sum(line.sign == "-" for line in lines)
 

@@ -13,11 +13,11 @@ from streamlit.testing.v1 import AppTest
 
 from attention.components.matrices import header, message
 from attention.config import STEPS, Config
-from attention.steps.lessons import LESSONS
+from attention.steps.lessons import LESSONS, NOT_MIXED
 from attention.steps.parts import PARTS, parts
 from attention.steps.plan import by_name
 from attention.steps.step import lengths
-from attention.steps.values import values
+from attention.steps.values import matrices, values
 from attention.tables.rows import costs, quantity
 from attention.ui.views.steps import nearest
 from attention.wire.matrix_cells import drawn
@@ -77,6 +77,20 @@ def test_every_step_has_a_lesson_that_goes_with_it():
     assert list(LESSONS) == list(STEPS)
     assert all(text.endswith(".") and len(text) <= 110 for text in LESSONS.values())
     assert sent(run(step="mask"))["lesson"] == LESSONS["mask"] and sent(run(steps="all"))["lesson"] == ""
+
+
+def test_a_map_that_mixes_nothing_is_not_said_to_mix():
+    for knobs, mixes in (({}, False), ({"projections": "identity"}, False), ({"projections": "tied"}, True)):
+        told, output = sent(run(step="W_o", **knobs))["lesson"], matrices(Config(**knobs))["W_o"]
+        assert told == (LESSONS["W_o"] if mixes else NOT_MIXED)
+        assert torch.equal(output, torch.eye(len(output))) is not mixes
+
+
+def test_a_head_has_colours_of_its_own_size():
+    """Scores of the first head are a fourth of those of the next ones, and those of the even one a thousandth."""
+    scores = values(Config())["scores"].abs().amax((1, 2))
+    found = next(each for each in sent(run(step="scaled"))["matrices"] if each["name"] == "scores")
+    assert found["most"] == pytest.approx(scores.tolist(), rel=1e-3) and max(found["most"]) > 1000 * min(found["most"])
 
 
 def test_another_sequence_and_another_width():

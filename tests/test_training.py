@@ -14,13 +14,13 @@ from torch import nn
 
 from attention.heads import profile
 from attention.masks import MASKS
-from attention.scores import POSITIONS, SCALES, SOFTMAXES, alibi, rotary, sinusoidal
+from attention.scores import SCALES, SOFTMAXES, alibi, rotary, sinusoidal
 from attention.steps import training_program
 from attention.training import course as courses
 from attention.training.adamw import AdamW
 from attention.training.head_scores import scores, texts, weights
 from attention.training.model import Model
-from attention.training.recipe import NUMBERS, Recipe
+from attention.training.recipe import LEARNED, NUMBERS, PLACES, Recipe
 from attention.training.run import Run, measured, moments, probe, rate, trained
 from attention.training.tasks import TASKS
 from attention.training.weights_file import safetensors
@@ -37,6 +37,7 @@ def by_torch(model: Model, ids: torch.Tensor) -> torch.Tensor:
         mask = mask + alibi(at[:, None], at[None], torch.arange(recipe.heads)[:, None, None], recipe.heads)
     x = model.embedding(ids)
     x = x + sinusoidal(n, recipe.d_model) if recipe.positions == "sinusoidal" else x
+    x = x + model.places(at) if recipe.positions == LEARNED else x
     for layer in model.layers:
         normed, by = layer.norm(x), layer.attention
         parts = (
@@ -58,7 +59,7 @@ recipes = st.builds(
     lambda task, layers, **knobs: Recipe(task=task, layers=layers, **SMALL, **knobs),
     st.sampled_from(list(TASKS)),
     st.integers(1, 3),
-    positions=st.sampled_from(list(POSITIONS)),
+    positions=st.sampled_from(list(PLACES)),
     mask=st.sampled_from([name for name in MASKS if name != "padding"]),
     span=st.integers(1, 20),
     scale=st.sampled_from(list(SCALES)),
@@ -197,6 +198,7 @@ def test_the_weights_are_a_file_of_safetensors():
         {"task": "brackets", "positions": "alibi", "mask": "window", "softmax": "plus one"},
         {"task": "majority", "layers": 1, "positions": "none", "scale": "1/d_head", "seed": 3},
         {"task": "reverse", "layers": 1, "mask": "sinks", "span": 3},
+        {"task": "reverse", "layers": 1, "positions": "learned"},
     ],
     ids=lambda knobs: " ".join(map(str, knobs.values())) or "defaults",
 )

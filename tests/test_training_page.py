@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import struct
+import threading
 import time
 from collections.abc import Callable, Iterator
 from urllib.parse import parse_qsl
@@ -13,7 +15,6 @@ from streamlit.testing.v1 import AppTest
 
 from attention import Config, trace
 from attention.codec import from_query
-from attention.settings import EDITION
 from attention.training import shipped
 from attention.training.head_scores import weights
 from attention.training.recipe import RECIPES, Recipe
@@ -90,7 +91,7 @@ def test_a_film_rests_where_one_stops_it_and_the_link_says_where():
     shown = next(line for line in said(test).splitlines() if line.startswith("After"))
     test.button(key="play").click().run()
     assert shown in said(test)
-    at = int(link(test)["at"])
+    at = int(link(test)["train_at"])
     assert at in shipped.course("induction").frames and f"After **{at}** steps" in shown
     test.select_slider(key=training.STEP).set_value(1000).run()
     assert "After **1,000** steps" in said(test) and not link(test)
@@ -198,7 +199,7 @@ def test_another_setting_says_that_ones_training_goes_on(monkeypatch):
     test.number_input(key="train_seed").set_value(3).run()
     assert "Your training of reverse with other settings goes on: 0 %." in said(test)
     test.button(key="back").click().run()
-    assert link(test)["seed"] == "2"
+    assert link(test)["train_seed"] == "2"
     test.button(key="cancel").click().run()
     assert "Stopped after 0 of 40 steps" in said(test)
     assert test.button(key="train").label == "Train again"
@@ -245,6 +246,64 @@ def test_its_heads_can_be_looked_at_on_other_pages():
     assert not heads.exception and "after 0 steps" in said(heads)
 
 
+def test_while_a_training_goes_on_one_looks_back_at_what_was_seen(monkeypatch):
+    """It goes on meanwhile, and its slider, which only its visitor moves, leads back to the newest step."""
+    held, ask = threading.Event(), Learning.stop
+
+    def stop(self: Learning) -> bool:
+        if self.steps == 10:
+            assert held.wait(SECONDS)
+        return ask(self)
+
+    monkeypatch.setattr(Learning, "stop", stop)
+    test = run(SMALL | {"seed": "4"})
+    test.button(key="train").click().run()
+    task = learning(test)
+    until(lambda: task.steps == 10)
+    test.run()
+    assert "After **10** steps" in said(test) and not test.select_slider(key="train_steps").disabled
+    test.button(key="back_to").click().run()
+    slider = test.select_slider(key=training.STEP)
+    assert list(slider.options) == [str(step) for step in range(11)] and slider.value == 10
+    slider.set_value(3).run()
+    assert "After **3** steps" in said(test) and link(test)["train_at"] == "3" and task.open
+    test.run()
+    assert "After **3** steps" in said(test), "what comes meanwhile moves nothing"
+    test.button(key="newest").click().run()
+    assert "After **10** steps" in said(test) and "train_at" not in link(test)
+    held.set()
+    until(lambda: task.state == "done")
+
+
+def test_the_head_in_focus_is_the_one_that_does_most():
+    test = run({})
+    assert sent(test)["focus"] == {"head": 6, "query": 39} and sent(test)["painted"].endswith(" 0")
+    assert "train_head" not in link(test)
+    assert sent(run({"at": "1000"}))["focus"]["head"] == 0, "a link from before goes on opening the first one"
+    untrained = run({"v": "2", **{f"train_{name}": value for name, value in SMALL.items()}})
+    assert sent(untrained)["focus"]["head"] in (0, 1) and not untrained.exception
+
+
+def sent(test: AppTest) -> dict:
+    """What the grid was told beside its cells."""
+    (grid,) = [each.proto for each in test.get("bidi_component") if each.proto.component_name.endswith("heads_grid")]
+    (length,) = struct.unpack("<I", grid.bytes[:4])
+    return json.loads(grid.bytes[4 : 4 + length])
+
+
+def test_places_that_were_learned_end_where_the_task_does():
+    query = {"v": "2"} | {
+        f"train_{name}": value for name, value in (SMALL | {"positions": "learned", "steps": "20"}).items()
+    }
+    test = run(query)
+    test.button(key="train").click().run()
+    task = learning(test)
+    until(lambda: task.state == "done")
+    test.run()
+    test.text_input(key=f"{training_after.TYPED} reverse").set_value("a b " * 20).run()
+    assert not test.exception and "The first 24 tokens are read: it has learned no more places." in said(test)
+
+
 def test_heads_elsewhere_are_those_of_the_training():
     course = shipped.course("sort")
     for step in (0, 1500):
@@ -268,7 +327,7 @@ def test_what_a_link_cannot_mean_is_said():
     assert not test.exception
     for words in ("Did you mean 'sort'?", "layers=9 is not a whole number between 1 and 3", "multiple of heads=5"):
         assert words in said(test), words
-    assert EDITION not in test.query_params
+    assert link(test) == {"v": "2", "train_heads": "5", "train_d_model": "65", "train_head": "0"}
 
 
 def test_every_knob_of_what_is_trained_has_its_widget():

@@ -101,9 +101,9 @@ def test_any_link_gives_a_recipe_and_says_what_it_ignored(query):
 
 
 def test_a_task_brings_what_suffices_for_it():
-    assert RECIPES.from_query({"task": "sort"})[0] == Recipe(task="sort", layers=1, steps=1500)
+    assert RECIPES.from_query({"v": "2", "task": "sort"})[0] == Recipe(task="sort", layers=1, steps=1500)
     assert RECIPES.from_query({"task": "sort", "layers": "2"})[0].layers == 2
-    assert RECIPES.to_query(Recipe(task="sort", layers=1, steps=1500)) == {"task": "sort"}
+    assert RECIPES.to_query(Recipe(task="sort", layers=1, steps=1500)) == {"v": "2", "train_task": "sort"}
 
 
 def test_what_does_not_fit_is_named():

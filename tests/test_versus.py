@@ -124,7 +124,7 @@ def test_rates_of_every_line_are_by_the_papers_count():
 
 
 def test_what_was_timed_with_other_sizes_has_rates_and_no_ratio():
-    versus = Versus(d_head="128", picture="rate")
+    versus = Versus(d_head="128", picture="rate", lines="all")
     sizes = {"heads": 16, "d_head": 128}
     cpu, gpus = rivals.cpu(versus, timed(**sizes)), rivals.gpus(versus, timed(**sizes))
     (apart,) = (gpu for gpu in gpus if gpu.device == "H200")
@@ -197,7 +197,7 @@ def test_measured_recorded_and_published_never_look_alike(picture):
         symbols = [{each for trace in some for each in trace["marker"]["symbol"]} for some in (published, others)]
         assert not symbols[0] & symbols[1] and not symbols[0] & set(timing_look.SYMBOLS)
         carried = [trace for trace in lines if "way there" in trace["name"]]
-        assert {trace["line"]["dash"] for trace in carried} <= {"longdashdot"}
+        assert {trace["line"]["dash"] for trace in carried} <= {charts.CARRIED}
 
 
 def test_colours_of_what_was_published_are_seen_on_both_grounds():

@@ -22,12 +22,13 @@ from attention.timing import rivals, verdict
 from attention.timing.implementations import IMPLEMENTATIONS
 from attention.timing.published import DATA_SHEETS, LENGTHS
 from attention.timing.rivals import MEASURED, PUBLISHED, RECORDED, Point, Rival
+from attention.timing.units import seconds as spelt
 from attention.timing.verdict import Ratio
 from attention.timing.versus import METHODS, Versus
 
 HEIGHT = 360  # pixels, without its legend
 DASHES = {MEASURED: "solid", RECORDED: "dash", PUBLISHED: "dot"}
-CARRIED = "longdashdot"
+CARRIED = "7px,3px,1px,3px"  # twice within the sample of a legend, beside its mark
 FAINTER = 0.7  # marks that no line goes through
 PAPERS = {"H100": "#b34d9a", "A100": "#808000", "H200": "#6f7ad6"}  # apart from COLORS, and seen on both grounds
 THIN = ("asterisk", "cross-thin", "x-thin", "y-up", "y-down", "hash", "line-ns", "y-left", "y-right")
@@ -36,7 +37,8 @@ FILLED = ("diamond", "square", "triangle-up", "pentagon")  # of GPUs that were t
 Y = {"time": "seconds a call", "times faster": "times as fast as the CPU", "rate": "operations a second"}
 ENDS = {"time": (5e-5, 30.0), "times faster": (0.7, 2e4), "rate": (2e10, 1.2e15), "limits": (2e10, 1.2e15)}
 LEFT_OUT = {"without": ("moved",), "with": ("alone",), "without and with": ()}
-WITH = ", with the way there and back"
+WITH = "with the way there and back"
+SAMPLE = 46  # pixels of a line in the legend
 
 
 @dataclass(frozen=True)
@@ -67,12 +69,32 @@ def _time(found: go.Figure, versus: Versus, cpu: Rival | None, gpus: Sequence[Ri
             _line(found, gpu, gpus, [Mark(point, point.length, point.seconds, _said(point)) for point in timed])
         if versus.transfer != "without":
             _line(found, gpu, gpus, [_whole(point) for point in timed], carried=True)
+    _apart(found, versus, cpu, gpus)
+
+
+def _apart(found: go.Figure, versus: Versus, cpu: Rival | None, gpus: Sequence[Rival]) -> None:
+    """How far the lines that the answer speaks of are apart, at its length."""
+    told = verdict.against(cpu, list(gpus))
+    if cpu is None or told is None:
+        return
+    gpu, _, ratio = told
+    there, here = gpu.at(ratio.length), cpu.at(ratio.length)
+    if there is None or here is None or not there.seconds or not here.seconds:
+        return
+    moved = versus.transfer == "with"
+    low, times = there.seconds + there.moved * moved, ratio.moved if moved else ratio.alone
+    x, line = ratio.length, {"width": 1, "dash": "dot", "color": "gray"}
+    found.add_shape(type="line", x0=x, x1=x, y0=low, y1=here.seconds, line=line, layer="below")
+    middle = (log10(low) + 2 * log10(here.seconds)) / 3
+    found.add_annotation(
+        x=log10(x), y=middle, text=f"{verdict.times(times)} times", showarrow=False, xanchor="right", xshift=-4
+    )
 
 
 def _whole(point: Point) -> Mark:
     """A time with that of the way there and back."""
     seconds = (point.seconds or 0.0) + point.moved
-    return Mark(point, point.length, seconds, f"{seconds * 1e3:.3g} ms, {point.moved * 1e3:.3g} of them on the way")
+    return Mark(point, point.length, seconds, f"{spelt(seconds)}, of which {spelt(point.moved)} on the way")
 
 
 def _times_faster(found: go.Figure, versus: Versus, cpu: Rival | None, gpus: Sequence[Rival]) -> None:
@@ -162,16 +184,26 @@ def _line(
     more: str = "",
 ) -> None:
     """A line through what is firm, and its marks; faint ones by themselves where no line goes."""
-    looks, label = look(rival, gpus, carried), rival.label + more + WITH * carried
+    looks, label = look(rival, gpus, carried), f"{rival.label}{more}{f', {WITH}' * carried}"
+    name = _short(rival, gpus, carried) + more
     firm, loose = ([mark for mark in marks if mark.point.firm is kind] for kind in (True, False))
     if firm:
         opacity = 0.75 if carried else 1.0
-        found.add_scatter(**_drawn(rival, firm, looks, label), mode="lines+markers", opacity=opacity)
+        found.add_scatter(**_drawn(rival, firm, looks, label, name), mode="lines+markers", opacity=opacity)
     if loose:
-        found.add_scatter(**_drawn(rival, loose, looks, label), mode="markers", opacity=FAINTER, showlegend=not firm)
+        found.add_scatter(
+            **_drawn(rival, loose, looks, label, name), mode="markers", opacity=FAINTER, showlegend=not firm
+        )
 
 
-def _drawn(rival: Rival, marks: Sequence[Mark], looks: dict[str, Any], label: str) -> dict[str, Any]:
+def _short(rival: Rival, gpus: Sequence[Rival], carried: bool) -> str:
+    """What the legend calls a line: no longer than it takes to tell it from the others."""
+    if [gpu.short for gpu in gpus].count(rival.short) > 1:
+        return f"{rival.label}{f', {WITH}' * carried}"
+    return f"{rival.device}, {rival.dtype}, {WITH}" if carried else rival.short
+
+
+def _drawn(rival: Rival, marks: Sequence[Mark], looks: dict[str, Any], label: str, name: str) -> dict[str, Any]:
     """Where marks stand, how they look (open where a time did not settle) and what is said beside the pointer."""
     color, published = looks["color"], rival.kind == PUBLISHED
     symbols = [looks["symbol"] + ("" if mark.point.settled or published else "-open") for mark in marks]
@@ -179,7 +211,7 @@ def _drawn(rival: Rival, marks: Sequence[Mark], looks: dict[str, Any], label: st
     return {
         "x": [mark.x for mark in marks],
         "y": [mark.y for mark in marks],
-        "name": named(label),
+        "name": named(name),
         "legendgroup": label,
         "line": {"color": color, "width": 2, "dash": looks["dash"]},
         "marker": {"symbol": symbols, "size": 9, "color": color, "line": edge},
@@ -197,7 +229,7 @@ def _told(rival: Rival, mark: Mark) -> list[str]:
 
 def _said(point: Point) -> str:
     rate = f"{point.rate / 1e12:,.4g} TFLOP/s"
-    return f"{point.seconds * 1e3:,.3g} ms, {rate}" if point.seconds is not None else rate
+    return f"{spelt(point.seconds)}, {rate}" if point.seconds is not None else rate
 
 
 def _band(found: go.Figure, cpu: Rival) -> None:
@@ -227,7 +259,7 @@ def _laid_out(found: go.Figure, versus: Versus, every: Sequence[Rival]) -> None:
         font={"family": FONT},
         height=HEIGHT + ROW * rows,
         margin={"t": 10, "b": 10, "l": 10, "r": 10},
-        legend=LEGEND,
+        legend=LEGEND | {"itemwidth": SAMPLE},
         hovermode="closest",
     )
     found.update_xaxes(type="log", **_across(versus, every))

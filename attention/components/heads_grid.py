@@ -85,6 +85,7 @@ def header(config: Config, height: int, note: str) -> dict[str, Any]:
 def training_grid(
     recipe: Recipe,
     step: int,
+    focus: int,
     cells: Cells,
     tokens: Sequence[str],
     names: Sequence[str],
@@ -94,7 +95,8 @@ def training_grid(
 ) -> None:
     """Draws the cells `(layers x heads)` of a recipe after a step; heads are numbered by layer and head, as in 1.3.
 
-    `names`: what each does, "" where there is no word for it. `on_pin` runs before the rerun that a pin causes.
+    `focus`: the head in focus. `names`: what each does, "" where there is no word for it. `on_pin` runs before the rerun that a
+    pin causes.
     """
     header = theme.LOOK | {
         "painted": f"{RECIPES.link(recipe)} {step}",
@@ -103,7 +105,7 @@ def training_grid(
         "colors": FORMING,
         "why": FORMS,
         "pool": "max",
-        "focus": {"head": recipe.head, "query": recipe.row},
+        "focus": {"head": focus, "query": recipe.row},
         "group": 1,
         "per": recipe.heads,
         "tokens": list(tokens),

@@ -15,7 +15,7 @@ from attention.codec import link
 from attention.components.mounted import component, nothing
 from attention.config import Config
 from attention.sources.origins import keys, tokens
-from attention.steps.lessons import LESSONS
+from attention.steps.lessons import lesson
 from attention.steps.parts import parts
 from attention.steps.plan import by_name
 from attention.steps.step import Step, lengths
@@ -58,7 +58,7 @@ def header(config: Config, names: Sequence[str]) -> dict[str, Any]:
         "order": order,
         "parts": [vars(part) for part in parts(config)],
         "step": names[-1] if config.steps == "one" else None,
-        "lesson": LESSONS[names[-1]] if config.steps == "one" else "",
+        "lesson": lesson(config, names[-1]) if config.steps == "one" else "",
         "focus": {"head": config.head, "query": config.row},
         "heads": config.heads,
         "repeats": config.heads // config.groups,

@@ -102,6 +102,11 @@ def queries_to_keys(c: int, heads: int, seed: int, own: int) -> tuple[Float[Tens
     return to_q.transpose(0, 1).flatten(1), to_k.transpose(0, 1).flatten(1)
 
 
+def random(head: int) -> bool:
+    """Is it a head without a role, of which chance decides where it looks?"""
+    return head % 8 == 7
+
+
 def values_to_output(c: int, heads: int, width: int, own: int) -> tuple[Float[Tensor, "c h_e"], Float[Tensor, "h_e c"]]:
     """The maps to values and to the output: each head carries some channels of the token itself, and lays them side by side."""
     channels = torch.arange(heads * width)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from attention.config import Config
+
 LESSONS: dict[str, str] = {
     "embedded x": "Every token has a row of numbers: what it is, not yet where it stands.",
     "sines x": "A pattern of waves for each position, the same in every text.",
@@ -33,3 +35,14 @@ LESSONS: dict[str, str] = {
     "W_o": "A last table: it mixes what the heads have found.",
     "output": "Again a row of numbers for every token, now with something of the others in it.",
 }
+
+NOT_MIXED = (
+    "A last table could mix what the heads have found; this one has ones on its diagonal and leaves it as it is."
+)
+
+
+def lesson(config: Config, step: str) -> str:
+    """What a step is for under some settings: heads that are made by hand, or looked at as they are, are not mixed."""
+    if step == "W_o" and config.projections in ("constructed", "identity") and not config.d_v:
+        return NOT_MIXED
+    return LESSONS[step]

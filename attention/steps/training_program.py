@@ -12,8 +12,12 @@ from attention.config import Config
 from attention.scores import rotary, sinusoidal
 from attention.steps.program import SCALE, condition
 from attention.training import run, tasks
-from attention.training.recipe import BATCH, FRESH, STREAMS, Recipe
+from attention.training.recipe import BATCH, FRESH, LEARNED, STREAMS, Recipe
 
+PLACED = {
+    "sinusoidal": "x = x + sinusoidal(x.shape[1], d_model)",
+    LEARNED: "x = x + self.places.weight[: x.shape[1]]",
+}
 TASK_PARTS = "VOCABULARY", "MARK", "LEAST", "KINDS"
 HEAD = """\
 from __future__ import annotations
@@ -57,6 +61,7 @@ class Model(nn.Module):
     def __init__(self):
         super().__init__()
         self.embedding = nn.Embedding(VOCABULARY, d_model)
+        {places}
         self.layers = nn.ModuleList(Layer() for _ in range(layers))
         self.norm = nn.LayerNorm(d_model)
         self.says = nn.Linear(d_model, VOCABULARY, bias=False)
@@ -124,7 +129,8 @@ def _model(recipe: Recipe) -> str:
     text = MODEL.format(
         turned="q, k = rotary(q), rotary(k)" if recipe.positions == "rotary" else "",
         padded="k, v = F.pad(k, (0, 0, 1, 0)), F.pad(v, (0, 0, 1, 0))" if recipe.softmax == "plus one" else "",
-        placed="x = x + sinusoidal(x.shape[1], d_model)" if recipe.positions == "sinusoidal" else "",
+        placed=PLACED.get(recipe.positions, ""),
+        places="self.places = nn.Embedding(n, d_model)" if recipe.positions == LEARNED else "",
         streams=STREAMS,
         scale=SCALE[recipe.scale],
     )

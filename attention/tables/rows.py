@@ -17,7 +17,7 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from attention.analysis.mask_gallery import Exhibit
+from attention.analysis.mask_gallery import BLOCK, Exhibit
 from attention.codec import link
 from attention.config import Config
 from attention.heads import Profile, profile, row_entropy
@@ -29,6 +29,7 @@ from attention.steps.plan import steps
 from attention.trace import Trace
 
 CSV_ROWS = 1_000_000
+FEW = 4  # keys that are something in particular, however few there are
 
 
 @dataclass(frozen=True)
@@ -125,7 +126,10 @@ def share(part: float) -> str:
 
 
 def _saved(exhibit: Exhibit) -> str:
-    return f"saves {share(1 - exhibit.share)} on paper, {share(1 - exhibit.blocks)} in blocks"
+    in_blocks = (
+        f", {share(1 - exhibit.blocks)} in blocks" if exhibit.tokens > BLOCK else ""
+    )  # else one block is all there is
+    return f"saves {share(1 - exhibit.share)} on paper{in_blocks}"
 
 
 def _reaches(exhibit: Exhibit) -> str:
@@ -183,11 +187,16 @@ def holding(weights: Float[Tensor, "k"], share: float = 0.9) -> int:
 
 
 def mostly(found: Row, what: str) -> str:
-    """How many of the keys in sight hold 90 % of a row, and how much they have; `what` is what one token is to the reader."""
+    """How many of the keys in sight hold 90 % of a row, and how much they have; `what` is what one token is to the reader.
+
+    Where that is most of them, that says so.
+    """
     if found.seeing == 1:
         return f"the only {what} that it sees"
     many = f"{found.holding:,} of the {found.seeing:,} {what}s that it sees"
     held = math.fsum(sorted(found.keys["weight"], reverse=True)[: found.holding])
+    if found.holding > FEW and 2 * found.holding > found.seeing:
+        return f"nothing in particular: {many} hold {share(min(held, 1.0))} of its weight"
     return f"{many}: {'they hold' if found.holding > 1 else 'it holds'} {share(min(held, 1.0))} of its weight"
 
 

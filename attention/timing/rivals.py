@@ -79,8 +79,13 @@ class Rival:
 
     @property
     def label(self) -> str:
-        """What it is called in charts and tables."""
+        """What it is called, with its day and its file."""
         return f"{self.device}: {self.method}, {self.dtype}, {self.whence}"
+
+    @property
+    def short(self) -> str:
+        """The same without these, as a legend has it where that tells one line from the others."""
+        return f"{self.device}: {self.method}, {self.dtype}, {self.kind}"
 
     def at(self, length: int) -> Point | None:
         """Its point of a length, where it has one with a time."""
@@ -98,7 +103,14 @@ def gpus(versus: Versus, timings: Iterable[Timing]) -> list[Rival]:
     """The GPUs' lines: those that were measured or recorded, then those that were published."""
     found = [each for each in alike(versus, timings) if each.device != "cpu"]
     timed = [each for each in found if each.implementation.startswith(FUSED)]
-    return [*_best(sorted(_lines(timed), key=lambda rival: rival.kind != MEASURED)), *_published(versus)]
+    return [*_best(sorted(_lines(timed), key=lambda rival: rival.kind != MEASURED)), *_few(versus, _published(versus))]
+
+
+def _few(versus: Versus, printed: list[Rival]) -> list[Rival]:
+    """Of what was published the fastest that has times, unless more was asked for."""
+    if versus.lines == "all" or versus.gpus:
+        return printed
+    return [rival for rival in printed if not rival.setting][:1] or printed[:1]
 
 
 def alike(versus: Versus, timings: Iterable[Timing]) -> list[Timing]:

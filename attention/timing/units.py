@@ -5,6 +5,8 @@ from __future__ import annotations
 
 def seconds(value: float) -> str:
     """A time, from nanoseconds to seconds."""
+    if value >= 999.5:
+        return f"{value:,.0f} s"
     for unit, factor in (("s", 1.0), ("ms", 1e3), ("µs", 1e6)):
         if value * factor >= 0.9995:
             return f"{value * factor:.3g} {unit}"

@@ -50,13 +50,34 @@ def ratios(cpu: Rival, gpu: Rival) -> list[Ratio]:
     return found
 
 
-def answer(cpu: Rival | None, gpus: list[Rival], versus: Versus) -> str:
-    """The page's headline, answered in a sentence or two; what is missing where it can't be."""
-    found = next(((gpu, said) for gpu in gpus if cpu and (said := ratios(cpu, gpu))), None)
+def against(cpu: Rival | None, gpus: list[Rival]) -> tuple[Rival, list[Ratio], Ratio] | None:
+    """The first GPU that can be compared with the CPU, all their ratios, and the one that is spoken of; None where none can."""
+    found = next(((gpu, every) for gpu in gpus if cpu and (every := ratios(cpu, gpu))), None)
+    return (*found, next((each for each in found[1] if each.length == NEAR), found[1][-1])) if found else None
+
+
+def headline(cpu: Rival | None, gpus: list[Rival], versus: Versus) -> str:
+    """Does a GPU pay? One sentence for whoever reads no other; what is missing where there is none."""
+    found = against(cpu, gpus)
     if cpu is None or found is None:
         return _missing(cpu, gpus, versus)
-    gpu, every = found
-    at = next((each for each in every if each.length == NEAR), every[-1])
+    gpu, every, at = found
+    late = [each.length for each in every if each.moved < 1]
+    first, last = every[0].length, every[-1].length
+    pays = f"not at {_named(late)}" if late else f"at every length from {first:,} to {last:,} tokens"
+    mine = f"{'this' if cpu.kind == MEASURED else 'a'} CPU ({cpu.dtype}, {cpu.kind})"
+    return (
+        f"A GPU pays {pays}: at {at.length:,} {_article(gpu.device)} ({gpu.dtype}, {gpu.kind}) is {times(at.alone)} "
+        f"times as fast as {mine}, or {times(at.moved)} times with the way there and back."
+    )
+
+
+def answer(cpu: Rival | None, gpus: list[Rival], versus: Versus) -> str:
+    """The same with all that it rests on; what is missing where there is nothing to say."""
+    found = against(cpu, gpus)
+    if cpu is None or found is None:
+        return _missing(cpu, gpus, versus)
+    gpu, every, at = found
     here, there = cpu.at(at.length), gpu.at(at.length)
     seconds = f"{_time(there.seconds)} against {_time(here.seconds)}" if here and there else ""
     seconds += (

@@ -124,7 +124,7 @@ def read(data: bytes) -> tuple[Course, dict[str, Any]]:
         every, q, k, row = (
             torch.from_numpy(found[name].astype(np.float32)) for name in ("scores", "q", "k", "weights")
         )
-    recipe, _ = RECIPES.from_query(about["recipe"])
+    recipe = RECIPES.from_query(about["recipe"])[0].alone
     moments = tuple(
         Moment(int(step), float(loss), float(accuracy), dict(zip(NUMBERS, numbers, strict=True)))
         for (step, loss, accuracy), numbers in zip(points, every, strict=True)

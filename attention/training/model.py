@@ -18,8 +18,8 @@ from torch import Tensor, nn
 
 from attention.attend import attend
 from attention.layer import MultiHeadAttention
-from attention.scores import HIDDEN, POSITIONS
-from attention.training.recipe import WEIGHTS, Recipe
+from attention.scores import HIDDEN
+from attention.training.recipe import LEARNED, PLACES, WEIGHTS, Recipe
 from attention.training.tasks import VOCABULARY
 
 Off = Collection[tuple[int, int]]  # heads that are switched off, as layer and head
@@ -38,9 +38,9 @@ class Pairs:
 
     def __init__(self, recipe: Recipe, n: int | None = None) -> None:
         n = recipe.what.tokens if n is None else n
-        self.recipe, self.causal = recipe, recipe.mask == "causal" and POSITIONS[recipe.positions].to_scores is None
+        self.recipe, self.causal = recipe, recipe.mask == "causal" and PLACES[recipe.positions].to_scores is None
         self.seen = recipe.rule.square(n, n, recipe.span)
-        bias = POSITIONS[recipe.positions].to_scores
+        bias = PLACES[recipe.positions].to_scores
         self.mask: Tensor = self.seen
         if bias is not None:
             at, heads = torch.arange(n), torch.arange(recipe.heads)[:, None, None]
@@ -62,7 +62,7 @@ class Layer(nn.Module):
 
     def __init__(self, recipe: Recipe) -> None:
         super().__init__()
-        self.turned = POSITIONS[recipe.positions].to_heads
+        self.turned = PLACES[recipe.positions].to_heads
         self.norm = nn.LayerNorm(recipe.d_model)
         self.attention = MultiHeadAttention(recipe.d_model, recipe.heads, bias=False)
 
@@ -86,6 +86,7 @@ class Model(nn.Module):
         super().__init__()
         self.recipe = recipe
         self.embedding = nn.Embedding(VOCABULARY, recipe.d_model)
+        self.places = nn.Embedding(recipe.what.tokens, recipe.d_model) if recipe.positions == LEARNED else None
         self.layers = nn.ModuleList(Layer(recipe) for _ in range(recipe.layers))
         self.norm = nn.LayerNorm(recipe.d_model)
         self.says = nn.Linear(recipe.d_model, VOCABULARY, bias=False)
@@ -106,11 +107,16 @@ class Model(nn.Module):
         return self.read(ids, off)[0]
 
     def read(self, ids: Int[Tensor, "b n"], off: Off = ()) -> tuple[Float[Tensor, "b n v"], list[Heads]]:
-        """The same, and what met in the scores of each layer; heads that are `off` add nothing."""
+        """The same, and what met in the scores of each layer; heads that are `off` add nothing.
+
+        Where places are learned, of at most as many tokens as the task has.
+        """
         n = ids.shape[1]
         pairs = self.pairs if n == self.recipe.what.tokens else Pairs(self.recipe, n)
         x, found = self.embedding(ids), []
-        if to_input := POSITIONS[self.recipe.positions].to_input:
+        if self.places is not None:
+            x = x + self.places.weight[:n]
+        if to_input := PLACES[self.recipe.positions].to_input:
             x = x + to_input(n, self.recipe.d_model)
         for number, layer in enumerate(self.layers):
             heads = layer.heads(x)  # pyright: ignore[reportCallIssue]  a Layer

@@ -9,16 +9,25 @@ from typing import Any
 from torch import Generator
 
 from attention.masks import MASKS, Rule
-from attention.scores import POSITIONS, SCALES, SOFTMAXES
+from attention.scores import POSITIONS, SCALES, SOFTMAXES, Positions
 from attention.settings import ConfigError, Settings, choice, real, whole
 from attention.training.tasks import TASKS, Task
 
 NARROWEST, WIDEST = 8, 256  # channels
 BATCH = 64  # sequences of a step
-LAST = -1  # the step that is shown, where none was chosen
+LAST = -1  # the step that is shown and the query in focus, where none was chosen
+TELLING = -1  # the head in focus, where none was chosen: the one that does most for the task
 WEIGHTS, FRESH, TEST, STREAMS = 0, 1, 2, 4  # streams of a seed, and how far seeds are apart
 OWN = "own"  # the task's own number of a head, by whatever name it goes there
 NUMBERS = (OWN, "previous", "induction", "same", "first")
+
+
+def learned() -> None:
+    """A vector for each place is added to its token, learned as the tokens' vectors are (Gehring et al. 2017, section 3.1; GPT-2)."""
+
+
+LEARNED = "learned"
+PLACES: dict[str, Positions] = POSITIONS | {LEARNED: Positions(learned)}  # its vectors are the model's own
 
 
 # fmt: off
@@ -30,7 +39,7 @@ class Recipe:
     layers: int = whole(2, 1, 3, "Layers", "Attention layers, one above the other; nothing else stands between them.")
     heads: int = whole(4, 1, 8, "Heads", "Of each layer; each has d_model / heads channels.")
     d_model: int = whole(64, NARROWEST, WIDEST, "Model width (d_model)", "Channels of a token; heads divide it.")
-    positions: str = choice("rotary", POSITIONS, "Positions", "How attention learns where a token stands.")
+    positions: str = choice("rotary", PLACES, "Positions", "How attention learns where a token stands.")
     mask: str = choice("causal", MASKS, "Mask", "Which keys a query may look at. One that sees what follows can copy the answer.")
     span: int = whole(8, 1, 64, "Span (tokens)", "The reach of masks that have one.")
     scale: str = choice("1/sqrt(d_head)", SCALES, "Scale", "What dot products are multiplied by before the softmax, in training too. Without, training begins with larger scores.")
@@ -40,7 +49,7 @@ class Recipe:
     seed: int = whole(0, 0, 9999, "Seed", "Draws the first weights and all sequences.")
     at: int = whole(LAST, LAST, 3000, "Step shown", "How far the model had come; -1: to the end.", about="view")
     number: str = choice(OWN, NUMBERS, "Number of every head", "What the curves of the heads show.", about="view")
-    head: int = whole(0, 0, 23, "Head in focus", "Of all layers, counted from the first one's.", about="focus")
+    head: int = whole(TELLING, TELLING, 23, "Head in focus", "Of all layers, counted from the first one's; -1: the one that does most for the task.", about="focus")
     query: int = whole(LAST, LAST, 63, "Query in focus", "The token whose row is looked at; -1: the last one.", about="focus")
 # fmt: on
 
@@ -121,4 +130,7 @@ def nearest(values: Mapping[str, Any]) -> tuple[Recipe, list[str]]:
     return Recipe(**fitting), notes
 
 
-RECIPES = Settings(Recipe, "a training", prefix="train_", nearest=nearest, brought=_brought)
+EDITIONS: tuple[dict[str, Any], ...] = ({"head": 0}, {})  # what the defaults were, where they have changed since
+RECIPES = Settings(
+    Recipe, "a training", prefix="train_", linked="train_", nearest=nearest, brought=_brought, editions=EDITIONS
+)

@@ -11,10 +11,9 @@ from typing import Any
 
 from attention.machine.made_once import made_once
 from attention.recorded.file import OWN, Recording, Shape
-from attention.scores import POSITIONS
 from attention.training.course import Course, read
 from attention.training.head_scores import texts
-from attention.training.recipe import Recipe
+from attention.training.recipe import PLACES, Recipe
 from attention.training.run import probe
 from attention.training.tasks import TASKS
 
@@ -83,6 +82,6 @@ def recording(name: str, step: int) -> Recording:
 
 def own(recipe: Recipe) -> dict[str, Any]:
     """What the knobs of mask and scores say of the heads that a recipe trains."""
-    added = recipe.positions if POSITIONS[recipe.positions].to_scores else "none"
+    added = recipe.positions if PLACES[recipe.positions].to_scores else "none"
     told = {"mask": recipe.mask, "span": recipe.span, "scale": recipe.scale, "softmax": recipe.softmax}
     return OWN | told | {"positions": added}

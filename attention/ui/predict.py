@@ -60,13 +60,6 @@ def revealed(config: Config) -> bool:
     return page.kept().revealed == _named(config)
 
 
-def offer(names: dict[str, str], where: str = "", icon: str | None = ":material/quiz:") -> None:
-    """Buttons that ask, each with its label: what stands on the screen hides, and the link carries the question."""
-    for name, label in names.items():
-        asks, key = NONE | {"predict": name}, f"ask {name} {where}".rstrip()
-        st.button(label, on_click=page.change, kwargs=asks, key=key, icon=icon)
-
-
 NONE = {"predict": "none", "ask": ""}  # the knobs where nothing is asked
 
 

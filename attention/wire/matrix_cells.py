@@ -39,7 +39,7 @@ class Matrix:
     """A matrix, or one a head, as it is sent: `codes (h p r)`, `places (h p r)` within a tile, None where tiles are cells.
 
     `first` is the number of the first head that is there; `tiles`: rows and columns of a cell; `exponent`: a value is its
-    code times 2 to this; `most`: the greatest magnitude, infinities aside.
+    code times 2 to this; `most`: the greatest magnitude of each head, infinities aside.
     """
 
     codes: Float16[Tensor, "h p r"]
@@ -47,7 +47,7 @@ class Matrix:
     first: int
     tiles: tuple[int, int]
     exponent: int
-    most: float
+    most: tuple[float, ...]
 
 
 def matrix(value: Float[Tensor, "h r c"] | Bool[Tensor, "h r c"], first: int = 0) -> Matrix:
@@ -57,8 +57,8 @@ def matrix(value: Float[Tensor, "h r c"] | Bool[Tensor, "h r c"], first: int = 0
     tiles = -(-rows // SIDE), -(-columns // SIDE)
     cells, places = (value, None) if tiles == (1, 1) else _pooled(value, tiles)
     size = cells.abs()
-    most = float(size.nan_to_num(0.0, 0.0, 0.0).max())
-    exponent = max(math.frexp(most)[1] - TOP, -LIMIT) if most else 0
+    most = tuple(size.nan_to_num(0.0, 0.0, 0.0).amax((1, 2)).tolist())
+    exponent = max(math.frexp(max(most))[1] - TOP, -LIMIT) if any(most) else 0
     return Matrix(_codes(cells, size, exponent), places, first, tiles, exponent, most)
 
 

@@ -86,7 +86,7 @@ function created(root, data, ways) {
       note: named("note"), said: named("said"),
     },
     figures: [], plan: arranged(data, root.clientWidth), neutrals: themed(root, data.neutrals, data.accents), width: 0,
-    cursor: start, home: start, told: { head: -1, query: -1 }, hover: null, pointer: null, keyed: false,
+    cursor: start, home: start, told: { head: -1, query: -1 }, followed: true, hover: null, pointer: null, keyed: false,
     sent: [], count: 0, timer: 0, pending: false,
   };
 }
@@ -98,6 +98,7 @@ function created(root, data, ways) {
 function update(grid, data) {
   grid.data = data;
   if (data.focus.head !== grid.told.head || data.focus.query !== grid.told.query) follow(grid, data.focus);
+  else if (data.per && grid.followed) goTo(grid, data.focus);  // what forms is not where it was at the step before
   clamp(grid);
   grid.neutrals = themed(grid.root, data.neutrals, data.accents);
   setScale(grid);
@@ -115,6 +116,16 @@ function follow(grid, focus) {
   if (echo >= 0) return void grid.sent.splice(0, echo + 1);
   grid.sent = [];
   if (grid.timer) return;  // what is being typed here is newer
+  goTo(grid, focus);
+}
+
+/**
+ * To the greatest weight of the row in focus.
+ * @param {Grid} grid
+ * @param {import("./message.js").Focus} focus
+ */
+function goTo(grid, focus) {
+  grid.followed = true;
   grid.cursor = grid.home = atToken(grid.data, focus.head, focus.query, null);
 }
 

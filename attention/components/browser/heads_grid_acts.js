@@ -89,6 +89,7 @@ function moved(data, cell, [heads, rows, columns]) {
 function pin(grid, cell, wait) {
   const { cursor } = grid;
   grid.cursor = cell;
+  grid.followed = false;
   if (!wait) grid.home = cell;
   clearTimeout(grid.timer);
   grid.timer = 0;

@@ -47,6 +47,7 @@ import { made, signs } from "./elements.js";
  * @property {Spot} cursor
  * @property {Spot} home  where Escape leads
  * @property {import("./message.js").Focus} told  what the server named last
+ * @property {boolean} followed  does the cursor stand where the server named it?
  * @property {Spot | null} hover
  * @property {MouseEvent | null} pointer
  * @property {boolean} keyed

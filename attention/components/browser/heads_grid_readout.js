@@ -47,13 +47,15 @@ export function setReadout(grid, cell) {
   of.key.textContent = named(data, cell.key, cell.broad, keyTokens(data));
   of.weight.textContent = number(cell.code, cell.weight);
   of.even.textContent = timesEven(data, cell);
-  of.said.textContent = sentence(data, cell);
-  of.note.textContent = blind ? "This query sees no key." : where && cell.code > ZERO ? noteOf(data, cell) : "";
+  const said = sentence(data, cell), role = data.names[cell.head] ? `, ${data.names[cell.head]}` : "";
+  of.said.textContent = `Head ${numbered(data, cell.head)}${role}: ${said}`;
+  const alone = grid.plan.wide && data.tokens.length ? said : "";  // tokens that have no texts say nothing more than the lines above
+  of.note.textContent = blind ? "This query sees no key." : where && cell.code > ZERO ? noteOf(data, cell) : alone;
   grid.root.style.setProperty("--head", data.head_colors[cell.head % data.head_colors.length]);
 }
 
 /**
- * The cell in words, for a narrow window, whose squares have no room for tokens.
+ * The cell in words: in a narrow window in the place of squares with tokens, in a wide one below its numbers.
  * @param {GridData} data
  * @param {Cell} cell
  */
@@ -64,8 +66,7 @@ function sentence(data, cell) {
   const who = query || `query ${named(data, cell.query, cell.tall)}`;
   const whom = key || `key ${named(data, cell.key, cell.broad, keyTokens(data))}`;
   const gives = `${who} gives ${whom} ${number(cell.code, cell.weight)} of its weight`;
-  const role = data.names[cell.head] ? `, ${data.names[cell.head]}` : "";
-  return `Head ${cell.head}${role}: ${cell.code === MASKED ? `${who} may not look at ${whom}` : gives}.`;
+  return `${cell.code === MASKED ? `${who} may not look at ${whom}` : gives}.`;
 }
 
 /**

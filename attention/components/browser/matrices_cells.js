@@ -25,6 +25,8 @@ import { RAMP, ramp } from "./theme.js";
  * @property {number} of  how many it is the greatest of
  */
 
+const ROUND = [1, 1.5, 2, 3, 4, 5, 6, 8];  // times a power of ten: ends of scales
+
 /**
  * A header, codes and places of each matrix (u16), the mask (bits).
  * @param {Uint8Array} bytes
@@ -114,13 +116,16 @@ export function greatestIn(matrix, head, rows, columns) {
 }
 
 /**
- * The end of a scale that holds the greatest magnitude: 1, 2 or 5 times a power of ten.
- * @param {number} most
+ * The end of a scale that holds the greatest magnitude of a head, a round number: heads may be a thousand times apart.
+ * @param {Matrix} matrix
+ * @param {number} head
  */
-export function endOf(most) {
-  if (!(most > 0)) return 1;
-  const power = 10 ** Math.floor(Math.log10(most));
-  return [1, 2, 5].map((step) => step * power).find((end) => end >= most * (1 - 1e-6)) ?? 10 * power;
+export function endOf({ most, first }, head) {
+  const greatest = most[head - first];
+  if (!(greatest > 0)) return 1;
+  const power = 10 ** Math.floor(Math.log10(greatest));
+  const end = ROUND.map((step) => step * power).find((each) => each >= greatest * (1 - 1e-6)) ?? 10 * power;
+  return Number(end.toPrecision(2));
 }
 
 /**
@@ -137,14 +142,15 @@ export function under(cells, pixels, i) {
 }
 
 /**
- * The colour of a code as the four bytes of a pixel, null of what is hidden.
+ * The colour of a code of a head as the four bytes of a pixel, null of what is hidden.
  * @param {Matrix} matrix
+ * @param {number} head
  * @param {string[]} stops
  * @returns {(code: number) => number | null}
  */
-export function coloring(matrix, stops) {
+export function coloring(matrix, head, stops) {
   const colors = ramp(stops), scale = 2 ** matrix.exponent;
-  const signed = matrix.scale === "signed", end = signed ? endOf(matrix.most) : 1;
+  const signed = matrix.scale === "signed", end = signed ? endOf(matrix, head) : 1;
   return (code) => {
     const size = magnitude(code);
     if (size < 0 || (matrix.scale === "mask" && !size)) return null;
@@ -164,7 +170,7 @@ export function coloring(matrix, stops) {
 export function paint(canvas, matrix, head, stops) {
   const { width, height } = canvas, image = new ImageData(width, height), out = new Uint32Array(image.data.buffer);
   const { codes, high, broad } = matrix, start = (head - matrix.first) * high * broad;
-  const color = coloring(matrix, stops);
+  const color = coloring(matrix, head, stops);
   const across = Array.from({ length: width }, (_, x) => under(broad, width, x));
   let last = -1;
   for (let y = 0; y < height; y++) {

@@ -115,8 +115,18 @@ function sized(lab, matrix, figure, { width, height, left, top }) {
   figure.painted = null;
   figure.element.classList.toggle("current", matrix.name === lab.data.step);
   captioned(lab, matrix, figure);
-  const gradient = `linear-gradient(to right, ${stopsOf(lab, matrix).join()})`, end = endOf(matrix.most);
+  const gradient = `linear-gradient(to right, ${stopsOf(lab, matrix).join()})`;
   figure.bar.style.background = matrix.scale === "mask" ? "none" : gradient;
+}
+
+/**
+ * The ends of the scale of the head that is painted.
+ * @param {Matrix} matrix
+ * @param {Figure} figure
+ * @param {number} head
+ */
+export function scaled(matrix, figure, head) {
+  const end = endOf(matrix, head);
   const ends = { signed: [`−${end}`, "0", `${end}`], weights: ["0", "0.5", "1"], mask: ["hatched: hidden"] };
   figure.ends.replaceChildren(...ends[matrix.scale].map((text) => made("span", "", text)));
 }

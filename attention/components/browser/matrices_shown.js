@@ -2,7 +2,7 @@
 
 import { find, penOf, target } from "./elements.js";
 import { greatestIn, paint, under } from "./matrices_cells.js";
-import { stopsOf } from "./matrices_layout.js";
+import { scaled, stopsOf } from "./matrices_layout.js";
 import { litBy, runs } from "./matrices_lit.js";
 import { arithmetic, figure as valueOf, located, origins } from "./matrices_said.js";
 import { numbered } from "./matrices_words.js";
@@ -60,6 +60,7 @@ function showOne(lab, matrix, cell, boxes) {
   if (figure.painted !== head) {
     paint(figure.values, matrix, head, stopsOf(lab, matrix));
     numbered(matrix, figure, head, stopsOf(lab, matrix));
+    scaled(matrix, figure, head);
     figure.painted = head;
   }
   const own = { heads: [head], rows: [cell.row], columns: [cell.column] };

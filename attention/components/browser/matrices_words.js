@@ -66,7 +66,7 @@ export function numbered(matrix, figure, head, stops) {
   const { high, broad, tiles } = matrix, ratio = window.devicePixelRatio || 1;
   const wide = figure.values.width / ratio / broad, tall = figure.values.height / ratio / high;
   const fits = wide >= BROAD && tall >= HIGH && tiles[0] * tiles[1] === 1;
-  const colorOf = coloring(matrix, stops);
+  const colorOf = coloring(matrix, head, stops);
   figure.numbers.style.gridTemplate = `repeat(${high}, 1fr) / repeat(${broad}, 1fr)`;
   figure.numbers.classList.toggle("large", wide >= LARGE);
   figure.numbers.replaceChildren(...(fits ? Array.from({ length: high * broad }, (_, i) => {

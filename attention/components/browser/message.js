@@ -123,7 +123,7 @@
  * @property {number} broad
  * @property {[number, number]} tiles
  * @property {number} exponent
- * @property {number} most
+ * @property {number[]} most  the greatest magnitude of each head that was sent
  * @property {boolean} places
  */
 

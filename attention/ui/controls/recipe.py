@@ -7,8 +7,8 @@ from typing import Any
 import streamlit as st
 
 from attention.masks import MASKS
-from attention.scores import POSITIONS, SCALES, SOFTMAXES
-from attention.training.recipe import RECIPES, WIDEST, Recipe
+from attention.scores import SCALES, SOFTMAXES
+from attention.training.recipe import PLACES, RECIPES, WIDEST, Recipe
 from attention.training.tasks import TASKS
 from attention.ui.controls import knobs
 from attention.ui.controls.kind import Change, Kind, Stops
@@ -19,7 +19,7 @@ OFFERED: dict[str, tuple[Any, ...]] = {
     "rate": (0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0),
 }
 WIDTHS = (1, 2, 4, 8, 16, 24, 32, 64)  # channels of a head
-RULES = {"positions": POSITIONS, "mask": MASKS, "scale": SCALES, "softmax": SOFTMAXES}
+RULES = {"positions": PLACES, "mask": MASKS, "scale": SCALES, "softmax": SOFTMAXES}
 FIRST = ("task", "layers", "heads", "d_model", "positions", "scale", "steps", "rate", "seed")
 MORE = ("mask", "span", "softmax")
 NAMES = frozenset((*FIRST, *MORE))

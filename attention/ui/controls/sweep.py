@@ -27,13 +27,11 @@ FIRST = ("lengths", "implementations", "masks", "dtypes", "passes", "seconds")
 
 def draw(sweep: Timed, stops: Stops, change: Change) -> None:
     """Every control, with what it calls when somebody has moved it; those that matter most stand first."""
-    st.markdown(
-        "**Measure here**",
-        help="These say what is timed on this machine; the pictures on the page have controls of their own.",
-    )
-    for name in FIRST:
-        _widget(name, sweep, change)
-    with st.expander("Sizes, devices and threads"):
+    with st.expander("What “Measure here” times", icon=":material/timer:"):
+        st.caption("These say what is timed on this machine. The pictures on the page have controls of their own.")
+        for name in FIRST:
+            _widget(name, sweep, change)
+        st.markdown("**Sizes, devices and threads**")
         for name in SWEEPS.knobs:
             if name not in FIRST:
                 _widget(name, sweep, change)

@@ -17,9 +17,10 @@ S = TypeVar("S")
 class Held(Generic[S]):
     """Settings of one kind, as widgets have moved them since a link was opened.
 
-    `notes`: what could not be used, of the link or of the last change; `moved`: what had to move then, which is said once.
-    `wishes`: what was moved by hand and did not fit; it comes back as soon as it fits, unless somebody has moved it since.
-    `stops`: those of its sliders. `labels`: how the choices of a menu are called that change their names.
+    `opened`: what that link named. `notes`: what could not be used, of the link or of the last change; `moved`: what had to move
+    then, which is said once. `wishes`: what was moved by hand and did not fit; it comes back as soon as it fits, unless
+    somebody has moved it since. `stops`: those of its sliders. `labels`: how the choices of a menu are called that change their
+    names.
     """
 
     kind: Kind[S]
@@ -27,6 +28,7 @@ class Held(Generic[S]):
     link: dict[str, str]
     notes: list[str]
     stops: Stops
+    opened: frozenset[str] = frozenset()
     moved: list[str] = field(default_factory=list)
     wishes: dict[str, Any] = field(default_factory=dict)
     labels: dict[str, str] = field(default_factory=dict)
@@ -35,7 +37,7 @@ class Held(Generic[S]):
     def of(cls, kind: Kind[S], query: dict[str, str], labels: dict[str, str]) -> Held[S]:
         """What a link opens."""
         setting, notes = kind.open(query)
-        return cls(kind, setting, query, notes, kind.stops(setting, setting, None), labels=labels)
+        return cls(kind, setting, query, notes, kind.stops(setting, setting, None), frozenset(query), labels=labels)
 
     @property
     def meant(self) -> dict[str, Any]:

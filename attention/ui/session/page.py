@@ -131,6 +131,11 @@ def shown() -> Callable[[], Any]:
     return lambda: state.drawn
 
 
+def opened() -> frozenset[str]:
+    """What the link has named that these settings began with."""
+    return session().here.opened
+
+
 def address() -> tuple[str, str]:
     """The query string that the address bar has, as far as we know, and the one of what is shown."""
     here = session().here
@@ -234,6 +239,7 @@ def _view(view: View, any_length: bool) -> None:
         _tell(state.here.notes)
         if cut:
             st.caption(cut)
+    state.kept.closed = False
     try:
         view(state.drawn)
     finally:
@@ -284,8 +290,12 @@ def _controls(kind: Kind[Any]) -> Part:
 
 
 def _onward(page: str) -> Part:
-    """The next step, at the end of every page."""
-    return Part("onward", lambda setting: onward.draw(page, setting), lambda setting: onward.next_step(page, setting))
+    """The next step, at the end of every page that no question hides."""
+
+    def look(setting: Any) -> object:
+        return None if session().kept.closed else onward.next_step(page, setting)
+
+    return Part("onward", lambda setting: onward.draw(page, setting), look)
 
 
 def _tell(notes: list[str]) -> None:

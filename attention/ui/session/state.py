@@ -47,8 +47,8 @@ class Remembered:
 
     Heads: `code`, was the fold with the program open when it was last there? `large`: should the one with the head in focus be
     open, whoever has not moved it? `turns`: clicks in the map of layers and heads. `stopped`: the long sequence whose drawing
-    this visitor has cancelled. Predict: `revealed`, the question that was opened. For a class: is that fold open (`classroom`),
-    and the `draft` of a question. Timing: the `sweep` that this visitor has asked
+    this visitor has cancelled. Predict: `revealed`, the question that was opened, and does one hide the page (`closed`)? For
+    a class: is that fold open (`classroom`), and the `draft` of a question. Timing: the `sweep` that this visitor has asked
     for, and whether it was open when it was last drawn (`going`); the recordings that are `opened`, by their names, what was
     wrong with the last ones (`problems`), and how many `uploads` there were. Training: the one that this visitor has asked for
     (`learning`), the film that is played and its next picture (`film`), and which films have begun by themselves (`played`).
@@ -62,6 +62,7 @@ class Remembered:
     turns: int = 0
     stopped: Config | None = None
     revealed: str | None = None
+    closed: bool = False
     classroom: bool = False
     draft: Draft = field(default_factory=Draft)
     sweep: Measuring | None = None

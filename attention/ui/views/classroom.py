@@ -23,7 +23,9 @@ from attention.ui.words import plain
 
 OPEN = "class"  # the key of the fold
 LINK = 2000  # characters of a link that every program takes
-TYPED = 5000  # characters that a field takes: what is longer than it may be stays there to be shortened, and is told
+TYPED = (
+    5000  # characters that are kept of a field: what is longer than it may be stays there to be shortened, and is told
+)
 NONE = "none is marked as right"
 EMPTY = "Nothing was copied: write a question first."
 WAYS = {
@@ -65,7 +67,7 @@ def _look(config: Config) -> object:
 
 def _ours(config: Config, own: Own) -> None:
     st.markdown("**Ready-made questions**", help="Each hides what answers it, on every page, until it is opened.")
-    predict.offer(_offered(config), "class", icon=None)
+    questions.offer(_offered(config), "class", icon=None)
     for label, asks in own.items():
         st.button(label, on_click=asks, key=f"ask {label}")
 
@@ -82,7 +84,6 @@ def _form() -> None:
         "Question",
         draft.text,
         key=_key("text"),
-        max_chars=TYPED,
         height=90,
         help=f"Up to {QUESTION} characters. {TOLD}",
     )
@@ -90,7 +91,6 @@ def _form() -> None:
         "Answers, one a line",
         draft.options,
         key=_key("options"),
-        max_chars=TYPED,
         height=110,
         placeholder="None: an open question",
         help=f"Up to {OPTIONS}, each of up to {OPTION} characters.",
@@ -103,7 +103,6 @@ def _form() -> None:
         "Why it is so",
         draft.why,
         key=_key("why"),
-        max_chars=TYPED,
         height=90,
         help=f"Shown with the answer; up to {WHY} characters.",
     )
@@ -159,11 +158,16 @@ def _draft() -> Draft:
     """What is written now: as the fields say, or as it was when they were last there."""
     kept, held = page.kept().draft, page.widgets()
     said = {field.name: held.get(_key(field.name)) for field in fields(Draft)}
-    draft = replace(kept, **{name: value for name, value in said.items() if value is not None})
+    draft = replace(kept, **{name: _short(value) for name, value in said.items() if value is not None})
     if draft.right in ("", *draft.listed):
         return draft
     at, fits = kept.listed, len(kept.listed) == len(draft.listed) and draft.right in kept.listed
     return replace(draft, right=draft.listed[at.index(draft.right)] if fits else "")  # its line was written anew
+
+
+def _short(value: str | bool) -> str | bool:
+    """As much of a text as is kept. A limit that Streamlit knows would stand beside the field as if it were the question's."""
+    return value[:TYPED] if isinstance(value, str) else value
 
 
 def _packed(draft: Draft) -> tuple[str, str]:

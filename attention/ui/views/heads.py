@@ -8,7 +8,7 @@ from attention.components.heads_grid import heads_grid
 from attention.config import Config
 from attention.steps import program
 from attention.tables import rows as tables
-from attention.ui import compute, predict, proof
+from attention.ui import compute, proof
 from attention.ui.lacking import lacking
 from attention.ui.session import gestures, page, pause
 from attention.ui.views import grouping, heads_large, heads_long, heads_row, own_text, questions
@@ -40,12 +40,12 @@ def view(config: Config) -> None:
         config,
         compute.heads.cells(config.tensors),
         on_pin=gestures.pinned,
-        names=parts.names(roles),
+        names=parts.names(config, roles),
         address=page.address(),
     )
     pause.paint()
     with st.container(gap=None):
-        parts.does(config.head, roles[config.head])
+        parts.does(config, roles[config.head])
         proof.badge(config)
     heads_row.row(trace)
 
@@ -54,7 +54,7 @@ def _fields(config: Config) -> None:
     """The head and the query in focus, and a question about them."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         parts.focus(config, 190)
-        predict.offer({"row": "Predict a row"})
+        questions.offer({"row": "Predict a row"})
 
 
 def _head(config: Config) -> None:

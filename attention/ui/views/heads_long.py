@@ -49,7 +49,7 @@ def view(config: Config) -> None:
     pause.paint()
     with proven:
         if drawing.state == "done":
-            parts.does(config.head, compute.long.roles(config.tensors, drawing)[config.head])
+            parts.does(config, compute.long.roles(config.tensors, drawing)[config.head])
         _proof(config, drawing)
         _row(config, drawing)
     with second[0]:
@@ -162,7 +162,7 @@ def _squares(config: Config, drawing: Drawing) -> None:
     if len(heads) < config.heads:
         note += f" Heads from {len(heads)} on: preview, one query of each tile."
     roles = compute.long.roles(config.tensors, drawing) if drawing.state == "done" else []
-    names = parts.names(roles)
+    names = parts.names(config, roles)
     heads_grid(
         config, cells, on_pin=gestures.pinned, note=note, names=names, certain=len(heads), address=page.address()
     )

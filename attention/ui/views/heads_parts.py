@@ -9,11 +9,12 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from attention.analysis.head_roles import Role
-from attention.config import GENERATED, Config, learned
+from attention.config import GENERATED, KNOBS, Config, learned
 from attention.heads import EVERY
+from attention.sources import constructed
 from attention.sources.origins import idle, named
 from attention.tables import rows as tables
-from attention.ui import provenance
+from attention.ui import onward, provenance
 from attention.ui.controls import knobs
 from attention.ui.session import page
 from attention.ui.views import own_text, questions
@@ -21,6 +22,8 @@ from attention.ui.words import plain
 
 OWN = "Which keys it sees is its source's own matter: no mask that is set acts here."
 LOGARITHMIC = ("log", "times even")  # scales
+NO_ROLE = "has no role that stands out: its weight is spread over keys of many kinds."
+CHANCE = "is random: it was given nothing to look for, so chance decides where it looks."
 
 
 def title(config: Config) -> None:
@@ -28,9 +31,14 @@ def title(config: Config) -> None:
     st.markdown(_said(config), help=provenance.told(config))
     with st.container(key="own-text"):
         text, note, scale = st.columns([8, 6, 5], gap="small", vertical_alignment="center")
-        own_text.into(config, text, note)
+        own_text.into(config, text, note, _examples)
         with scale:
             knobs.menu("colors", config, on_change=page.change)
+
+
+def _examples() -> None:
+    """A way in for whoever has just come, where nothing else is to be said."""
+    onward.way("examples", "New here? See the examples", {}, ":material/lightbulb:")
 
 
 def look(config: Config) -> object:
@@ -52,15 +60,20 @@ def _said(config: Config) -> str:
     )
 
 
-def names(roles: Sequence[Role | None]) -> list[str]:
+def names(config: Config, roles: Sequence[Role | None]) -> list[str]:
     """What stands beside the numbers of the heads: a short name, "" where no role stands out."""
-    return [role.name if role else "" for role in roles]
+    return [role.name if role else "random" * _by_chance(config, head) for head, role in enumerate(roles)]
 
 
-def does(head: int, role: Role | None) -> None:
+def does(config: Config, role: Role | None) -> None:
     """What the head in focus does, in words."""
-    said = plain(role.says) if role else "has no role that stands out: its weight is spread over keys of many kinds."
-    st.markdown(f"**Head {head}** {said}")
+    said = plain(role.says) if role else CHANCE if _by_chance(config, config.head) else NO_ROLE
+    st.markdown(f"**Head {config.head}** {said}")
+
+
+def _by_chance(config: Config, head: int) -> bool:
+    """Is it the one among constructed heads that was given nothing to look for?"""
+    return config.source == GENERATED and config.projections == "constructed" and constructed.random(head)
 
 
 def bars(config: Config, found: tables.Row) -> tuple[str, int]:
@@ -101,8 +114,9 @@ def other_scale(config: Config, scale: str) -> None:
 
 def focus(config: Config, width: int) -> None:
     """The head and the query in focus, each in a field of so many pixels."""
-    for name in ("head", "query"):
-        knobs.number(name, config, width=width, on_change=page.change)
+    last = {"label": f"{KNOBS['query'].label} (-1: the last, {config.tokens - 1:,})"}
+    for name, more in (("head", {}), ("query", last)):
+        knobs.number(name, config, width=width, on_change=page.change, **more)
 
 
 def extent(rows: tuple[int, int], cols: tuple[int, int], tile: int, then: str = "") -> None:

@@ -15,7 +15,7 @@ from attention.charts import heatmap, shares, theme
 from attention.config import Config
 from attention.tables import rows as tables
 from attention.ui import compute, proof
-from attention.ui.session import pause
+from attention.ui.session import page, pause
 from attention.ui.views import focus
 from attention.ui.words import plain
 
@@ -60,13 +60,15 @@ def _words(config: Config, hidden: Tensor) -> None:
     with query:
         focus.query(config)
     st.latex(r"m_q = \sum_{k\ \text{hidden}} w_{qk}, \qquad w'_{qk} = \frac{w_{qk}}{1 - m_q}")
-    st.markdown(_told(config, hidden[config.head]))
+    taken = hidden[config.head]
+    st.markdown(_told(config, taken))
+    if (most := _hit_most(config, taken)) is not None:
+        st.button(f"Look at query {_named(config, most)}", on_click=page.change, kwargs={"query": most}, key="hit most")
 
 
 def _told(config: Config, taken: Float[Tensor, "q"]) -> str:
     """What the mask takes from the query and the head in focus, in words."""
-    names = tables.labels(config)
-    query = f"query {config.row}" + (plain(f" {names[config.row]!r}") if names else "")
+    query = f"query {_named(config, config.row)}"
     square = config.rule.square(config.tokens, config.columns, config.span)
     if square.all():
         return f"**{config.rule_name}** hides no key, so nothing moves."
@@ -76,10 +78,12 @@ def _told(config: Config, taken: Float[Tensor, "q"]) -> str:
     if not seen.any():
         return f"Under **{config.rule_name}**, {query} sees no key: it loses all of its weight, and nobody gets it."
     own, others = float(taken[config.row]), tables.share(float(taken.mean()))
-    if seen.all():
+    if (most := _hit_most(config, taken)) is not None:
         return (
-            f"**{config.rule_name}** hides no key from {query}: its weights stay as they were. Over all queries in head "
-            f"{config.head}, hidden keys had {others} of the weight; the softmax gives it to the keys in sight."
+            f"**{config.rule_name}** takes **{others}** of the weight of head {config.head}, over all queries, and the softmax "
+            f"gives it to the keys in sight. It hits query {_named(config, most)} hardest, which had "
+            f"**{tables.share(float(taken[most]))}** "
+            f"on keys that are hidden now. From {query}, the one in focus, it hides no key."
         )
     rest = " A part of it goes to the one in the denominator." if config.softmax == "plus one" else ""
     return (
@@ -87,6 +91,20 @@ def _told(config: Config, taken: Float[Tensor, "q"]) -> str:
         f"**{config.rule_name}** hides; over all queries it is {others}. The softmax gives it to the keys in sight, in "
         f"proportion to what they had.{rest}"
     )
+
+
+def _hit_most(config: Config, taken: Float[Tensor, "q"]) -> int | None:
+    """The query that the mask takes most from, where it takes nothing from the one in focus, of which all keys are in sight."""
+    square = config.rule.square(config.tokens, config.columns, config.span)
+    if not square[config.row].all() or float(taken.max()) == 0:
+        return None
+    return int(taken.argmax())
+
+
+def _named(config: Config, query: int) -> str:
+    """A query by its position and its token."""
+    names = tables.labels(config)
+    return f"{query}" + (plain(f" {names[query]!r}") if names else "")
 
 
 def _squares(config: Config) -> None:

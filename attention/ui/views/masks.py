@@ -11,7 +11,7 @@ from attention.components.mask_gallery import mask_gallery
 from attention.config import Config
 from attention.sources.origins import idle
 from attention.tables.rows import share
-from attention.ui import compute, predict, proof, provenance
+from attention.ui import compute, proof, provenance
 from attention.ui.controls import knobs
 from attention.ui.lacking import resting
 from attention.ui.session import gestures
@@ -55,7 +55,7 @@ def _title(config: Config) -> None:
         if config.traceable is config:  # else it stands with the weights that it is about
             proof.badge(config)
     with ask:
-        predict.offer({"mask": "Predict"} if questions.can_be_asked("mask", config) else {})
+        questions.offer({"mask": "Predict"} if questions.can_be_asked("mask", config) else {})
 
 
 def _gallery(config: Config) -> None:

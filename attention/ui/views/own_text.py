@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -20,11 +22,17 @@ def draw(config: Config) -> None:
         into(config, field, note)
 
 
-def into(config: Config, field: DeltaGenerator, note: DeltaGenerator) -> None:
-    """The same, where a page has room for it."""
+def into(
+    config: Config, field: DeltaGenerator, note: DeltaGenerator, instead: Callable[[], None] | None = None
+) -> None:
+    """The same, where a page has room for it; `instead` draws what stands there where there is nothing to be said."""
     with field:
         knobs.line("text", config, placeholder="Type a sentence", on_change=page.change)
     sentence, (label, values) = own_text.said(config), own_text.offered(config)
+    if instead and not sentence:
+        with note:
+            instead()
+        return
     with note, st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="small"):
         st.caption(plain(sentence), width="stretch")
         if label:

@@ -11,22 +11,25 @@ from attention.published import ROWS
 from attention.published.hunts import Hunt, hunt
 from attention.published.slip_lines import difference, short, source
 from attention.ui import compute
+from attention.ui.session import page
 from attention.ui.session.page import Part
 from attention.ui.views import code
 from attention.ui.words import plain
 
 SIDES = {False: "As it should be", True: "As published"}
 PICTURE = '<img alt="{}" title="{}" width="{}" height="{}" src="data:image/png;base64,{}">'
+SUBJECT = {"implementation", "version", "row_detail", "bug"}  # knobs by which a link says what it is about
 WIDE = {1: 190, 2: 156}  # pixels of a picture, where there are so many of them side by side
 
 
 def _look(config: Config) -> object:
-    """The hunt that is on; None where the page asks something else."""
-    return hunt(config.implementation).row if (config.bug, config.predict, config.ask) == ("off", "none", "") else None
+    """The hunt that is on; None where the page asks something else, or was opened about a subject of its own."""
+    asks = (config.bug, config.predict, config.ask) != ("off", "none", "") or page.opened() & SUBJECT
+    return None if asks else hunt(config.implementation).row
 
 
 def _draw(config: Config) -> None:
-    """Pictures, what one may guess beside the code, and once that is asked for what is wrong."""
+    """Pictures, what one may guess beside the code, what speaks against a guess, and in the end what is wrong."""
     asked = hunt(config.implementation)
     with st.container(key="hunt"):
         st.markdown(
@@ -37,7 +40,10 @@ def _draw(config: Config) -> None:
         question, lines = st.columns([3, 8], gap="medium")
         with question:
             guess = st.radio("What is wrong here?", asked.guesses, index=None, key=f"guess at {asked.row}")
-            found = st.toggle("Reveal the wrong line", key=f"reveal {asked.row}")
+            told = st.container()
+            found = guess == asked.answer or st.toggle("Reveal the wrong line", key=f"reveal {asked.row}")
+            if guess and not found:
+                told.info(f"**Not that.** {asked.against(guess)} Guess again.")
         with lines:
             changes(asked.row) if found else _printed(asked)
         if found:
@@ -69,7 +75,7 @@ def _printed(asked: Hunt) -> None:
 def _told(asked: Hunt, guess: str | None) -> None:
     """What is wrong, and whether that was guessed."""
     right = guess == asked.answer
-    verdict = "" if guess is None else "Right. " if right else f"Not quite: you said “{plain(guess)}”. "
+    verdict = "" if guess is None else "Right. " if right else f"Not quite: you said “{guess}”. {asked.against(guess)} "
     (st.success if right else st.info)(f"{verdict}**{asked.answer}.** {ROWS[asked.row].mistake}")
 
 

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
 
 from attention.config import Config
 from attention.sources.origins import idle
 from attention.ui import compute, predict
+from attention.ui.session import page
 from attention.ui.views import mask_question, own_question, row_question, softmax_questions
 
 Asks = Callable[[Config], bool]
@@ -30,6 +34,20 @@ OFFERS = {
 }
 
 
+def offer(names: dict[str, str], where: str = "", icon: str | None = ":material/quiz:") -> None:
+    """Buttons that ask, each with its label: what stands on the screen hides, and the link carries the question."""
+    for name, label in names.items():
+        st.button(label, on_click=_asked, args=(name,), key=f"ask {name} {where}".rstrip(), icon=icon)
+
+
+def _asked(name: str) -> None:
+    """Asks; about the row in focus only where a single key answers that, else about another of its head."""
+    asks: dict[str, Any] = predict.NONE | {"predict": name}
+    if name == "row":
+        asks["query"] = row_question.fair(compute.heads.trace(page.setting().traceable))
+    page.change(**asks)
+
+
 def can_be_asked(name: str, config: Config) -> bool:
     """Is there such a question, about a knob that does something here?"""
     return name in ASKS and not (name in ABOUT and idle(ABOUT[name], config))
@@ -45,10 +63,10 @@ def closed(config: Config, **others: Asks) -> bool:
 
     `others`: how a page asks a question of ours in its own way, by the question's name.
     """
-    if config.ask:
-        return not own_question.opened(config)
     name = ours(config)
-    return bool(name) and not (ASKS | others)[name](config)
+    open_ = own_question.opened(config) if config.ask else not name or (ASKS | others)[name](config)
+    page.kept().closed = not open_
+    return not open_
 
 
 def hidden(config: Config) -> bool:

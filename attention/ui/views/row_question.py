@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 
+import torch
+
 from attention.analysis.head_roles import Role
 from attention.config import GENERATED, Config
 from attention.inputs import INPUTS, SPLIT
@@ -52,6 +54,21 @@ def question(trace: Trace, role: Role | None = None) -> Question:
     why = f"It gets {tables.share(most)}{_shared(config, equal)}; an even spread would give {spread}."
     also = tuple(_named(config, key) for key in others if key in equal)
     return Question(text, guesses, _named(config, best), why, also)
+
+
+def fair(trace: Trace) -> int:
+    """The query to ask about: that in focus where one key alone has most of its weight, else the last of the head that is so.
+
+    Better one that looks at another token than at itself. Where there is none, that in focus.
+    """
+    config, weights = trace.config, trace.weights[trace.config.head]
+    (most, second), best = weights.topk(2).values.unbind(-1), weights.argmax(-1)
+    alone = (second < (1 - ALIKE) * most) & (trace.mask.sum(-1) > 1)
+    if alone[config.row]:
+        return config.query
+    others = alone & (best != torch.arange(len(best)))
+    rows = (others if others.any() else alone).nonzero().flatten().tolist()
+    return rows[-1] if rows else config.query
 
 
 def _under(config: Config) -> str:

@@ -94,19 +94,21 @@ def _proof(config: Config) -> None:
 def _choices(config: Config) -> None:
     """One step or all, and the way to an example whose numbers one can read."""
     names = {"one": "One step", "all": "All at once"}
-    knobs.segments("steps", config, format_func=names.get, label_visibility="collapsed", width="content")
     small = EXAMPLES["small"].config
     assert isinstance(small, Config)
+    chosen = config.tensors == small.tensors
     st.button(
-        "Example with numbers",
+        "Begin with 4 words",
         icon=":material/pin:",
         key="small",
         help="4 words of 8 channels and 2 heads: small enough to follow with a pencil, every number in its cell.",
         on_click=page.change,
         kwargs={name: value for name, value in vars(small).items() if KNOBS[name].about == "tensors" or name == "head"}
         | {"step": "x"},
-        disabled=config.tensors == small.tensors,
+        type="secondary" if chosen else "primary",
+        disabled=chosen,
     )
+    knobs.segments("steps", config, format_func=names.get, label_visibility="collapsed", width="content")
 
 
 def _step(step: Step) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import partial
 from typing import Any
 
@@ -33,24 +32,37 @@ KEY = (
     "Solid, filled: measured here. Dashed, filled: recorded on another machine. Dotted, thin strokes: published by others. An "
     "open mark did not settle; through a faint one, timed too few times or too far apart, goes no line."
 )
-RATIO = re.compile(r"((?:[\d,]|\\\.)+ times)")
 MINE = (512, 1024, 2048, 4096)  # lengths that a CPU gets through within a minute or two
-FORMATS = {
-    name: st.column_config.NumberColumn(name, format="%.4g")
-    for name in ("ms", "TFLOP/s", "way there and back, ms", "times as fast as the CPU", "with the way")
+FORMATS: dict[str, Any] = {
+    name: st.column_config.NumberColumn(said, format="localized", width=width)
+    for name, said, width in (
+        ("tokens", "tokens", 70),
+        ("ms", "ms", 80),
+        ("TFLOP/s", "TFLOP/s", 80),
+        ("times as fast as the CPU", "times the CPU", 110),
+        ("with the way", "with the way", 100),
+    )
+} | {
+    name: st.column_config.TextColumn(width=width) for name, width in (("method", 130), ("numbers", 70), ("known", 100))
 }
+SHOWN = (  # of the columns that the file has, those for which a window has room
+    "device", "method", "numbers", "tokens", "ms", "times as fast as the CPU", "with the way", "TFLOP/s", "known", "note",
+    "place", "address",
+)  # fmt: skip
 
 
 def draw(timed: Timed, timings: list[Timing]) -> None:
     """The whole of it, of the timings that there are."""
     versus = timed.versus
     cpu, gpus = rivals.cpu(versus, timings), rivals.gpus(versus, timings)
-    st.markdown(RATIO.sub(r"**\1**", plain(verdict.answer(cpu, gpus, versus))))
+    st.markdown(f"##### {plain(verdict.headline(cpu, gpus, versus))}")
     if cpu is None:
         said = "Sets the controls at the side to the CPU of this picture; *Measure here* then measures."
         st.button("Set the sweep to this", key="versus_sweep", on_click=page.change, kwargs=_like(versus), help=said)
     _choices(timed)
     _picture(versus, cpu, gpus)
+    if verdict.against(cpu, gpus):
+        st.caption(plain(verdict.answer(cpu, gpus, versus)))
     _below(versus, cpu, gpus, timings)
 
 
@@ -61,10 +73,11 @@ def _choices(timed: Timed) -> None:
         knobs.segments("d_head", timed, width="content")
         knobs.segments("work", timed, width="content")
         with st.popover("More"):
+            knobs.segments("lines", timed)
+            knobs.pills("gpus", timed)
             offered = [name for name in METHODS if published(name, timed.work)]
             knobs.menu("method", timed, offered)
             knobs.segments("cpu_dtype", timed)
-            knobs.pills("gpus", timed)
             knobs.segments("transfer", timed)
             knobs.menu("bus", timed)
 
@@ -84,15 +97,16 @@ def _below(versus: Versus, cpu: rivals.Rival | None, gpus: list[rivals.Rival], t
     """What the picture shows, where the crossing is, and the numbers."""
     apart = [gpu for gpu in gpus if gpu.setting]
     other = f" {apart[0].device}: {apart[0].setting}, so it has rates alone." if apart else ""
-    st.caption(f"{ABOUT[versus.picture]} {KEY} At one setting: {SETTING}.{other}")
-    st.caption(plain(verdict.crossing(versus, timings)))
+    st.caption(f"{ABOUT[versus.picture]} At one setting: {SETTING}.{other} {plain(verdict.crossing(versus, timings))}")
     with st.expander("The numbers, and where each stands"):
+        st.caption(KEY)
         table: dict[str, Any] = verdict.columns(cpu, gpus)
         st.dataframe(
             pd.DataFrame(table),
             hide_index=True,
             key="versus_table",
             column_config=FORMATS | {"address": st.column_config.LinkColumn("address")},
+            column_order=[name for name in SHOWN if name != "note" or any(table.get("note", ()))],
         )
         if any(gpu.kind == PUBLISHED for gpu in gpus):
             st.caption("Published figures are given as they were printed, and were not measured by this app.")

@@ -23,8 +23,9 @@ from attention.ui.words import plain
 
 TICK, LOOK = 0.45, 0.7  # seconds of a picture of the film, and between two looks at a training
 STEP = "moment"  # the key of the slider over the steps
+FEW = 3  # steps that were seen from which on one can look back
 ROW = 80  # pixels of the row of controls
-STRONG = 0.5  # of its weight: from there on a head is said to do something
+HELD = (3, 2, 2)  # ticks of the first pictures, in which heads are still alike; each later one has one
 HELP = (
     "Heads are numbered by layer and head: 1.3 is head 3 of layer 1. Layer 0 reads the tokens, layer 1 what layer 0 has made "
     "of them."
@@ -45,7 +46,7 @@ def view(recipe: Recipe) -> None:
 
 
 def _film(recipe: Recipe) -> int | None:
-    """Which picture of the film of a recipe comes next, None where none is played."""
+    """Which tick of the film of a recipe comes next, None where none is played."""
     film = page.kept().film
     return film[1] if film is not None and film[0] == recipe.alone else None
 
@@ -57,13 +58,17 @@ def _live(recipe: Recipe, live: bool, playing: bool) -> None:
         st.rerun()
     moment = _moment(recipe, found)
     with st.container(height=ROW, border=False):
-        if found.live:
-            courses.going(found)
-        else:
+        if not found.live:
             _controls(recipe, found, moment)
+        elif recipe.at == LAST:
+            _going(found, moment)
+        else:
+            _back(found, moment)
     courses.ended(recipe, found)
     seen = compute.training.picture(recipe.alone, moment)
-    training_grid(recipe, moment.step, seen.cells, seen.tokens, seen.names, on_pin=gestures.placed)
+    training_grid(
+        recipe, moment.step, courses.focus(recipe, found), seen.cells, seen.tokens, seen.names, on_pin=gestures.placed
+    )
     st.markdown(_said(recipe, moment, seen))
     st.markdown(f"**What forms here.** {plain(recipe.what.heads)}")
     _curves(recipe, found, moment)
@@ -76,9 +81,45 @@ def _moment(recipe: Recipe, found: Shown) -> Moment:
     frames, at = list(found.course.frames.values()), None if found.live else _film(recipe)
     if at is None:
         return found.course.shown(recipe.at)
-    at = min(at, len(frames) - 1)
-    page.kept().film = (recipe.alone, at + 1) if at + 1 < len(frames) else None
-    return frames[at]
+    reel = _reel(len(frames))
+    at = min(at, len(reel) - 1)
+    page.kept().film = (recipe.alone, at + 1) if at + 1 < len(reel) else None
+    return frames[reel[at]]
+
+
+def _reel(pictures: int) -> list[int]:
+    """Which picture each tick of a film shows."""
+    return [at for at in range(pictures) for _ in range(HELD[at] if at < len(HELD) else 1)]
+
+
+def _going(found: Shown, moment: Moment) -> None:
+    """How far a training is, and the way back to what was seen of it."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        with st.container():
+            courses.going(found)
+        told = "Rests at this step, and brings a slider over those before it; the training goes on meanwhile."
+        few = len(found.course.frames) < FEW
+        st.button("Look back", key="back_to", on_click=page.change, kwargs={"at": moment.step}, help=told, disabled=few)
+
+
+def _back(found: Shown, moment: Moment) -> None:
+    """What was seen so far, while a training goes on: nothing but its visitor moves this slider, which grows."""
+    steps, task = list(found.course.frames), found.task
+    done = f"; it is at {task.steps:,} of {task.settings.steps:,}" if task else ""
+    with st.container(horizontal=True, vertical_alignment="bottom", height=ROW, border=False):
+        if page.widgets().get(STEP) != moment.step:
+            page.widgets()[STEP] = moment.step
+        st.select_slider(
+            f"Step that is shown{done}",
+            steps,
+            key=STEP,
+            format_func="{:,}".format,
+            on_change=_moved,
+            args=(steps[-1],),
+        )
+        st.button(
+            "To the newest", key="newest", icon=":material/fast_forward:", on_click=page.change, kwargs={"at": LAST}
+        )
 
 
 def _controls(recipe: Recipe, found: Shown, moment: Moment) -> None:
@@ -86,12 +127,8 @@ def _controls(recipe: Recipe, found: Shown, moment: Moment) -> None:
 
     There is a slider only while nothing moves: a browser would answer for it with what it was told before the last picture.
     """
-    steps, playing = (
-        list(found.course.frames),
-        page.kept().film is not None or moment.step != found.course.shown(recipe.at).step,
-    )
-    if found.live and found.task and found.task.state != "paused":
-        return
+    steps = list(found.course.frames)
+    playing = page.kept().film is not None or moment.step != found.course.shown(recipe.at).step
     with st.container(horizontal=True, vertical_alignment="bottom", height=ROW, border=False):
         if len(steps) > 1:
             icon = ":material/pause:" if playing else ":material/play_arrow:"
@@ -122,7 +159,8 @@ def _play(step: int, playing: bool) -> None:
     """Begins the film, from its beginning where it is at its end; or lets it rest at a step."""
     recipe = page.setting()
     frames = list(courses.shown(recipe).course.frames)
-    page.kept().film = None if playing else (recipe.alone, 0 if step == frames[-1] else frames.index(step))
+    first = 0 if step == frames[-1] else _reel(len(frames)).index(frames.index(step))
+    page.kept().film = None if playing else (recipe.alone, first)
     page.change(at=step if playing and step != frames[-1] else LAST)
 
 
@@ -134,29 +172,22 @@ def _moved(last: int) -> None:
 
 def _said(recipe: Recipe, moment: Moment, seen: Picture) -> str:
     """Where it stands, in words: who looks at what, and what that is good for at one place."""
-    (before, previous), (best, own) = (_best(moment, name) for name in ("previous", OWN))
+    (before, previous), (best, own) = (courses.telling(moment, name) for name in ("previous", OWN))
     told = [f"Head {_number(recipe, before)} has {previous:.2f} of its weight on the previous token."] * (
-        previous >= STRONG
+        previous >= courses.STRONG
     )
-    if own >= STRONG:
+    if own >= courses.STRONG:
         head, there = _number(recipe, best), seen.most[best]
         told += [
             f"Head {head} has {own:.2f} on {recipe.what.told} (one that looks at all alike: {seen.even:.2f}).",
             f"From “{seen.tokens[seen.at]}” at place {seen.at} it looks at “{seen.tokens[there]}” at place {there}; what comes "
             f"next is “{seen.next}”.",
         ]
-    heads = plain(" ".join(told) or "No head stands out yet." * (moment.accuracy < STRONG))
+    heads = plain(" ".join(told) or "No head stands out yet." * (moment.accuracy < courses.STRONG))
     return (
         f"After **{moment.step:,}** steps: {100 * moment.accuracy:.0f} % right, loss {moment.loss:.2f} nats "
         f"(a guess: {GUESS:.2f}). {heads}"
     )
-
-
-def _best(moment: Moment, name: str) -> tuple[int, float]:
-    """The head that has most of a number, counted through all layers, and how much."""
-    numbers = moment.scores[name].flatten()
-    at = int(numbers.argmax())
-    return at, float(numbers[at])
 
 
 def _number(recipe: Recipe, head: int) -> str:

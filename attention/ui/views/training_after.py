@@ -14,7 +14,7 @@ from attention.codec import to_query
 from attention.config import TRAINED, Config
 from attention.steps import training_program
 from attention.training.course import Course
-from attention.training.recipe import NUMBERS, RECIPES, Recipe
+from attention.training.recipe import LEARNED, NUMBERS, RECIPES, Recipe
 from attention.training.run import probe
 from attention.training.tasks import VOCABULARY
 from attention.training.weights_file import safetensors
@@ -25,7 +25,7 @@ from attention.ui.words import plain
 
 OFF, TYPED = "heads off", "typed"  # the keys of their widgets
 PAGES = "heads", "softmax", "masks", "steps"  # where the heads of a training that ships can be looked at
-LONGEST = 64  # tokens that are read
+LONGEST = 64  # tokens that are read, where the model has not learned each of its places
 
 
 def _asked(recipe: Recipe) -> None:
@@ -74,6 +74,8 @@ def _words(recipe: Recipe, course: Course) -> None:
         help=f"It knows: {plain(' '.join(texts))}",
     )
     ids, strange = _read(recipe, typed)
+    if len(typed.split()) > _longest(recipe):
+        st.caption(f"The first {_longest(recipe)} tokens are read: it {_limit(recipe)}.")
     if strange:
         st.warning(
             f"It knows no {plain(', '.join(strange))}. It knows: {plain(' '.join(texts))}.", icon=":material/info:"
@@ -92,10 +94,19 @@ def _words(recipe: Recipe, course: Course) -> None:
 def _read(recipe: Recipe, typed: str) -> tuple[tuple[int, ...], list[str]]:
     """The tokens of a text, and those that the task does not know; `->` is the mark, and what is too long is cut."""
     known = {text: i for i, text in reversed(list(enumerate(recipe.what.texts))) if text != "·"}
-    words = [("→" if word == "->" else word) for word in typed.split()][:LONGEST]
+    words = [("→" if word == "->" else word) for word in typed.split()][: _longest(recipe)]
     return tuple(known[word] for word in words if word in known), list(
         dict.fromkeys(w for w in words if w not in known)
     )
+
+
+def _longest(recipe: Recipe) -> int:
+    """Tokens that are read of a text."""
+    return recipe.what.tokens if recipe.positions == LEARNED else LONGEST
+
+
+def _limit(recipe: Recipe) -> str:
+    return "has learned no more places" if recipe.positions == LEARNED else "was never shown as many"
 
 
 def _places(recipe: Recipe, said: compute.training.Said) -> pa.Table:
@@ -138,12 +149,9 @@ def _elsewhere(recipe: Recipe) -> None:
             "them: a link carries its settings, and trains it again."
         )
         return
-    config = Config.of(
-        f"{TRAINED}:{recipe.task}",
-        layer=recipe.head // recipe.heads,
-        training_step=found.course.shown(recipe.at).step,
-        head=recipe.head % recipe.heads,
-    )
+    layer, head = divmod(courses.focus(recipe, found), recipe.heads)
+    step = found.course.shown(recipe.at).step
+    config = Config.of(f"{TRAINED}:{recipe.task}", layer=layer, training_step=step, head=head)
     st.markdown("**These heads elsewhere.** With mask, scale and temperature acting on their queries and keys.")
     with st.container(horizontal=True):
         for page_ in PAGES:

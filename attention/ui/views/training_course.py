@@ -9,7 +9,8 @@ import streamlit as st
 
 from attention.training import shipped
 from attention.training.course import Course
-from attention.training.recipe import LAST, Recipe
+from attention.training.recipe import LAST, OWN, TELLING, Recipe
+from attention.training.run import Moment
 from attention.ui import compute
 from attention.ui.background.line import HEAVY
 from attention.ui.background.trainings import Learning
@@ -17,6 +18,7 @@ from attention.ui.session import page
 from attention.ui.views import background
 from attention.ui.words import plain
 
+STRONG = 0.5  # of its weight: from there on a head is said to do something
 STOP = f"What was seen stays. If nobody looks at this page for {Learning.gone:g} seconds, the training ends."
 
 
@@ -52,6 +54,24 @@ def shown(recipe: Recipe) -> Shown:
     if ships and task is None:
         return Shown(shipped.course(ships), ships=True)
     return Shown(compute.training.untrained(alone), task)
+
+
+def focus(recipe: Recipe, found: Shown) -> int:
+    """The head in focus, through all layers; where none was chosen the one that ends with most of the task's own number.
+
+    While a training goes on it is the first one until one stands out, as nobody knows which it will be.
+    """
+    if recipe.head != TELLING:
+        return recipe.head
+    best, most = telling(found.course.moments[-1], OWN)
+    return best if most >= STRONG or not found.live else 0
+
+
+def telling(moment: Moment, name: str) -> tuple[int, float]:
+    """The head that has most of a number, through all layers, and how much."""
+    numbers = moment.scores[name].flatten()
+    best = int(numbers.argmax())
+    return best, float(numbers[best])
 
 
 def label(found: Shown) -> str:
