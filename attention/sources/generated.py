@@ -59,12 +59,24 @@ class Remade(Projections):
     """
 
     def __init__(self, config: Config) -> None:
-        vars(self)["config"] = config
+        self.config: Config
+        vars(self)["config"] = config  # frozen, as all that is passed on
 
-    query = property(lambda self: maps(self.config).query)
-    key = property(lambda self: maps(self.config).key)
-    value = property(lambda self: maps(self.config).value)
-    output = property(lambda self: maps(self.config).output)
+    @property
+    def query(self) -> Tensor:
+        return maps(self.config).query
+
+    @property
+    def key(self) -> Tensor:
+        return maps(self.config).key
+
+    @property
+    def value(self) -> Tensor:
+        return maps(self.config).value
+
+    @property
+    def output(self) -> Tensor:
+        return maps(self.config).output
 
 
 class Generated:
