@@ -2,34 +2,146 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import re
 import struct
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http.client import HTTPConnection
-from urllib.parse import urlsplit
+from time import perf_counter
+from typing import Any, NamedTuple
+from urllib.parse import parse_qsl, urlsplit
 
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.asyncio.client import ClientConnection, connect
 
+from tests import widgets
+from tests.widgets import Widget
+
 PATIENCE = 120  # seconds until a run must have ended
 OVER = (ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY)
+PAINTED = re.compile(r'"painted": ?"([^"]*)"')  # in the JSON of a chart
+
+
+class Took(NamedTuple):
+    """Seconds from a request until the data of its picture were there, None where none came, and until the end of its run."""
+
+    picture: float | None
+    end: float
 
 
 @dataclass
 class Visit:
-    """What a visitor was shown: the link that the grid of heads was `painted` for, errors and alerts.
+    """A visitor's page: the link that its picture was `painted` for, errors and alerts, its widgets by their keys.
 
-    And the name of their session, with the connection that it has.
+    And the name of their session, with the connection that it has; `clocks`: seconds between two runs of fragments that
+    ask for that, by their names; `received`: bytes so far.
     """
 
     socket: ClientConnection
+    url: str = ""
+    query: str = ""
+    page: str = ""
+    script: str = ""
     painted: str = ""
     session: str = ""
     errors: list[str] = field(default_factory=list)
     alerts: list[str] = field(default_factory=list)
+    widgets: dict[str, Widget] = field(default_factory=dict)
+    clocks: dict[str, float] = field(default_factory=dict)
+    received: int = 0
+
+    @property
+    def shows(self) -> dict[str, str]:
+        """What the picture says that it was painted for, by the names of knobs."""
+        return dict(parse_qsl(self.painted))
+
+    async def arrive(self) -> Took:
+        """Opens the link."""
+        return await self._run({})
+
+    async def change(self, key: str, value: Any, **shows: str) -> Took:
+        """Sets a widget; its picture is the one that is painted for what it shall show."""
+        self.widgets[key] = replace(self.widgets[key], value=value)
+        return await self._run(shows, self.widgets[key].fragment)
+
+    async def press(self, key: str) -> Took:
+        """Presses a button."""
+        return await self._run({}, self.widgets[key].fragment, pressed=key)
+
+    async def look(self) -> Took:
+        """What a page that looks again by itself does, once its time has come; a fragment of those that ask for it."""
+        fragment, seconds = next(iter(self.clocks.items()))
+        await asyncio.sleep(seconds)
+        return await self._run({}, fragment, by_itself=True)
+
+    async def _run(self, shows: dict[str, str], fragment: str = "", pressed: str = "", by_itself: bool = False) -> Took:
+        message = self._asked(fragment, pressed, by_itself)
+        start, picture = perf_counter(), None
+        await self.socket.send(message.SerializeToString())
+        async with asyncio.timeout(PATIENCE):
+            while True:
+                data = await self.socket.recv()
+                self.received += len(data)
+                if self._look(found := ForwardMsg.FromString(data)) and picture is None:  # type: ignore[arg-type]  as bytes
+                    picture = perf_counter() - start if shows.items() <= self.shows.items() else None
+                if found.WhichOneof("type") == "script_finished" and found.script_finished in OVER:
+                    return Took(picture, perf_counter() - start)
+
+    def _asked(self, fragment: str, pressed: str, by_itself: bool) -> BackMsg:
+        message = BackMsg()
+        state = message.rerun_script
+        state.query_string, state.page_name, state.page_script_hash = self.query, self.page, self.script
+        state.fragment_id, state.is_auto_rerun = fragment, by_itself
+        state.widget_states.CopyFrom(widgets.states(self.widgets, pressed))
+        state.context_info.url = f"{self.url}/{self.page}"
+        return message
+
+    def _look(self, message: ForwardMsg) -> bool:
+        """Takes in what the server says; is it a picture?"""
+        kind = message.WhichOneof("type")
+        if kind == "new_session":
+            self.session = message.new_session.initialize.session_id or self.session
+            self.script = message.new_session.page_script_hash
+            if not message.metadata.run.fragment_ids:  # the whole page: what asked to look again may be gone
+                self.clocks.clear()
+        elif kind == "page_info_changed":
+            self.query = message.page_info_changed.query_string
+        elif kind == "auto_rerun":
+            self.clocks[message.auto_rerun.fragment_id] = message.auto_rerun.interval
+        elif kind == "stop_auto_rerun":
+            for fragment in message.stop_auto_rerun.fragment_ids:
+                self.clocks.pop(fragment, None)
+        elif kind == "delta":
+            return self._element(message.delta.new_element, message.delta.fragment_id)
+        return False
+
+    def _element(self, element: Any, fragment: str) -> bool:
+        kind = element.WhichOneof("type")
+        if kind == "exception":
+            self.errors.append(f"{element.exception.type}: {element.exception.message}")
+        elif kind == "alert":
+            self.alerts.append(element.alert.body)
+        elif found := widgets.drawn(element, fragment, self.widgets):
+            self.widgets[widgets.key(found.id)] = found
+        painted = _painted(element, kind)
+        self.painted = painted or self.painted
+        return bool(painted)
+
+
+def _painted(element: Any, kind: str | None) -> str:
+    """The link that the picture of an element is painted for; empty where it is no picture."""
+    if kind == "plotly_chart":
+        found = PAINTED.search(element.plotly_chart.spec)
+        return found[1] if found else ""
+    body = element.bidi_component.bytes if kind == "bidi_component" else b""
+    if len(body) <= 4:
+        return ""
+    header = json.loads(body[4 : 4 + struct.unpack("<I", body[:4])[0]])
+    return header.get("painted", "")
 
 
 async def visited(url: str, query: str, page: str = "") -> Visit:
@@ -41,46 +153,26 @@ async def visited(url: str, query: str, page: str = "") -> Visit:
 @asynccontextmanager
 async def entered(url: str, query: str, page: str = "", cookie: str = "") -> AsyncIterator[Visit]:
     """The same, and stays until the block ends."""
+    async with connected(url, query, page, cookie) as found:
+        await found.arrive()
+        yield found
+
+
+@asynccontextmanager
+async def connected(url: str, query: str, page: str = "", cookie: str = "") -> AsyncIterator[Visit]:
+    """A visitor whose page has not asked for anything yet."""
     host = urlsplit(url).netloc
     async with connect(
         f"ws://{host}/_stcore/stream",
         origin=f"http://{host}",
         subprotocols=["streamlit", "x"],
         max_size=None,
+        compression=None,
         open_timeout=PATIENCE,
         ping_interval=None,
         additional_headers={"Cookie": cookie} if cookie else None,
     ) as socket:
-        found = Visit(socket)
-        await socket.send(_opening(query, page).SerializeToString())
-        ended = False
-        while not ended:
-            message = ForwardMsg.FromString(await socket.recv())
-            kind = message.WhichOneof("type")
-            if kind == "new_session":
-                found.session = message.new_session.initialize.session_id or found.session
-            if kind == "delta":
-                _look(message.delta.new_element, found)
-            ended = kind == "script_finished" and message.script_finished in OVER
-        yield found
-
-
-def _opening(query: str, page: str) -> BackMsg:
-    message = BackMsg()
-    message.rerun_script.query_string, message.rerun_script.page_name = query, page
-    message.rerun_script.widget_states.SetInParent()
-    return message
-
-
-def _look(element, found: Visit) -> None:
-    if element.WhichOneof("type") == "exception":
-        found.errors.append(f"{element.exception.type}: {element.exception.message}")
-    if element.WhichOneof("type") == "alert":
-        found.alerts.append(element.alert.body)
-    body = element.bidi_component.bytes if element.WhichOneof("type") == "bidi_component" else b""
-    if len(body) > 4:
-        header = json.loads(body[4 : 4 + struct.unpack("<I", body[:4])[0]])
-        found.painted = header.get("painted", found.painted)
+        yield Visit(socket, url, query, page)
 
 
 def sent(url: str, session: str, number: int, size: int, cookie: str = "") -> int:

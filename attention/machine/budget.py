@@ -14,6 +14,7 @@ from typing import Protocol, TypeVar, runtime_checkable
 
 ASIDE = 430 * 2**20  # bytes of the libraries, and of visitors beside what they asked for (docs/HOSTING.md)
 LEAST = 64 * 2**20  # bytes that are shared out however little there is
+ARENA_MAX, ARENAS = -8, 2  # the name that malloc.h has for the bound, and the bound
 GROUP = Path("/sys/fs/cgroup")
 LIMITS = ("memory.max", "memory/memory.limit_in_bytes")  # of the second version of control groups, and of the first
 
@@ -83,6 +84,18 @@ def _machine() -> list[int]:
 
 def trim() -> None:
     """Gives memory that was freed back to the system, which the C library else keeps for later; Linux with glibc."""
+    _glibc("malloc_trim", 0)
+
+
+def together() -> None:
+    """Has threads that begin from now on share few arenas of the C library, each of which keeps what its threads have freed.
+
+    Every run of a script is a thread of its own, and there are eight arenas a core. Linux with glibc.
+    """
+    _glibc("mallopt", ARENA_MAX, ARENAS)
+
+
+def _glibc(name: str, *given: int) -> None:
     if sys.platform == "linux":
         with suppress(OSError, AttributeError):
-            ctypes.CDLL("libc.so.6").malloc_trim(0)
+            getattr(ctypes.CDLL("libc.so.6"), name)(*given)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from dataclasses import dataclass, field, fields, is_dataclass
-from functools import cache, partial, update_wrapper
+from dataclasses import dataclass, field, is_dataclass
+from functools import partial, update_wrapper
 from threading import RLock
 from time import monotonic
 from typing import Any, Generic, ParamSpec, TypeVar
@@ -155,9 +155,4 @@ def _held(value: Any) -> Iterable[Any]:
         return value.values()
     if isinstance(value, (list, tuple)):
         return value
-    return [getattr(value, name) for name in _names(type(value))]
-
-
-@cache
-def _names(kind: type) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else ()
+    return vars(value).values() if is_dataclass(value) else ()

@@ -17,6 +17,7 @@ from pathlib import Path
 from streamlit.proto.NewSession_pb2 import CustomThemeConfig
 from streamlit.runtime import app_session
 
+from attention.machine.budget import together
 from attention.machine.watch import WATCH
 from attention.ui.budget import BUDGET, EXPIRY
 
@@ -71,6 +72,7 @@ def warm() -> None:
     Walking what was imported at every collection costs more than a pass, so it counts as no garbage any more. After every
     picture, as Streamlit would, collecting took a quarter of the time of 25 visitors.
     """
+    together()
     for folder in FOLDERS:
         for path in sorted(Path(__file__).with_name(folder).glob("[a-z]*.py")):
             import_module(f"attention.ui.{folder}.{path.stem}")

@@ -34,7 +34,6 @@ def view(config: Config) -> None:
     if config.traceable is not config:
         heads_long.view(config)
         return
-    trace = compute.heads.trace(config)
     roles = compute.heads.roles(config.tensors)
     heads_grid(
         config,
@@ -47,7 +46,7 @@ def view(config: Config) -> None:
     with st.container(gap=None):
         parts.does(config, roles[config.head])
         proof.badge(config)
-    heads_row.row(trace)
+    heads_row.row(compute.heads.trace(config))  # not held while the browser draws: others may need the room
 
 
 def _fields(config: Config) -> None:

@@ -1,0 +1,68 @@
+"""`python -m benchmarks.host`: every part but the soak, or those that are named."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Callable, Iterator
+
+from benchmarks import host
+from benchmarks.host import classes, load, memory, soak, start
+from benchmarks.interleaved import environment
+
+PARTS = ("load", "class", "start", "memory")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=host.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("parts", nargs="*", metavar="PART", help="load, class, memory, start, soak; all but the last")
+    parser.add_argument("--seconds", type=float, default=20, help="of each load (20)")
+    parser.add_argument("--times", type=int, default=20, help="classes of each kind (20)")
+    parser.add_argument("--rest", type=float, default=memory.REST, help="seconds after the last visitor (300)")
+    parser.add_argument("--minutes", type=float, default=60, help="of the soak (60)")
+    given = parser.parse_args()
+    if unknown := set(given.parts) - {*PARTS, "soak"}:
+        parser.error(f"there is no {', '.join(sorted(unknown))}")
+    print(f"The app as a host; visitors on the same cores; {environment()}", flush=True)
+    missed = [
+        line for line in told(given) if line.startswith("FAIL")
+    ]  # all of them: a generator would end with the first
+    sys.exit(bool(missed))
+
+
+def told(given: argparse.Namespace) -> Iterator[str]:
+    """Every line of the parts asked for, printed as it comes."""
+    parts: dict[str, Callable[[], Iterator[str]]] = {
+        "load": lambda: load.lines(given.seconds),
+        "class": lambda: classes.lines(given.times),
+        "start": start.lines,
+        "memory": lambda: memory.lines(rest=given.rest),
+        "soak": lambda: soak.lines(given.minutes),
+    }
+    asked = given.parts or PARTS
+    if "memory" in asked:  # while its server rests, the others are measured that start some of their own
+
+        def meanwhile() -> Iterator[str]:
+            for name in ("class", "start"):
+                if name in asked:
+                    yield from titled(name, parts[name])
+
+        parts["memory"] = lambda: memory.lines(meanwhile, given.rest)
+        asked = [name for name in asked if name not in ("class", "start")]
+    for name in asked:
+        for line in titled(name, parts[name]):
+            print(line, flush=True)
+            yield line
+
+
+def titled(name: str, part: Callable[[], Iterator[str]]) -> Iterator[str]:
+    """The lines of a part under its name, and how long it took."""
+    start = time.monotonic()
+    yield f"{name}:"
+    yield from part()
+    yield f"      {name} took {time.monotonic() - start:.0f} s"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,122 @@
+"""What a server takes whose owner has given it 690 MB, as the system sees it: from one visitor to five minutes after the last."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
+from urllib.error import URLError
+from urllib.request import urlopen
+
+from benchmarks.host.bounds import none, noted, told
+from benchmarks.host.crowd import SEEDS, Notes, coming_and_going, link, settings, together
+from benchmarks.host.outside import MB, peak, resident, seen, watched
+from tests.served import Server, served
+from tests.visitor import PATIENCE, connected
+
+GIVEN = 690  # MB
+ONE, AFTER = 90, 60  # MB that one visitor takes above the imports, and that may be left of all visitors
+REST = 300.0  # seconds after the last visitor
+PAGES = ("", "softmax", "masks", "steps", "implementations", "training", "timing")
+LONG = "tokens=65536&heads=32"
+DRAWN = "npz"  # the key of a button that is there once all heads are drawn
+BARE = (
+    "import streamlit, torch, pandas, plotly.graph_objects, altair; from pathlib import Path;"
+    "print(Path('/proc/self/status').read_text().partition('VmRSS:')[2].split()[0])"
+)
+
+
+def bare() -> float:
+    """Megabytes of a process that has imported the libraries and does nothing."""
+    return int(subprocess.check_output([sys.executable, "-c", BARE], text=True)) * 1024 / MB
+
+
+@contextmanager
+def warmed(**said: str) -> Iterator[Server]:
+    """A server that has imported everything."""
+    with served(**said) as server:
+        until = time.monotonic() + PATIENCE
+        while not _ready(server) and time.monotonic() < until:
+            time.sleep(0.1)
+        yield server
+
+
+def _ready(server: Server) -> bool:
+    try:
+        with urlopen(f"{server.url}/healthz") as answer:
+            return answer.read() == b"ok"
+    except URLError:
+        return False
+
+
+async def one(url: str, notes: Notes) -> None:
+    """A visitor who looks, changes three settings and leaves."""
+    async with notes.taken(), connected(url, link(SEEDS)) as visit, notes.taken(visit):
+        await visit.arrive()
+        for temperature in (0.5, 2.0, 3.0):
+            await visit.change("temperature", [temperature])
+
+
+async def different(url: str, notes: Notes) -> None:
+    """Forty links at once, all of them others."""
+    links = [f"tokens={60 + 5 * at}&heads={1 + at % 16}&input=noise&seed={SEEDS + at}" for at in range(40)]
+    found, _ = await together(url, links, 2.0)
+    notes.errors += found.errors
+    notes.crossed += found.crossed
+
+
+async def long(url: str, notes: Notes) -> None:
+    """A map of 65,536 tokens in 32 heads, looked at until all of it is drawn."""
+    until = time.monotonic() + 4 * PATIENCE
+    async with notes.taken(), connected(url, LONG) as visit, notes.taken(visit):
+        await visit.arrive()
+        while visit.clocks and DRAWN not in visit.widgets and time.monotonic() < until:
+            await visit.look()
+        if DRAWN not in visit.widgets:
+            raise RuntimeError(f"the map was not drawn; the page said {visit.alerts}")
+
+
+async def every_setting(url: str, notes: Notes) -> None:
+    """Three hundred settings on each page."""
+    for page in PAGES:
+        await settings(url, page, 300, 6, notes)
+
+
+STEPS: dict[str, Callable[[str, Notes], Coroutine[None, None, None]]] = {
+    "one visitor": one,
+    "40 different links at once": different,
+    "200 visitors who come and go": lambda url, notes: coming_and_going(url, 200, 10, PAGES, notes),
+    f"300 settings on each of {len(PAGES)} pages": every_setting,
+    "a map of 65,536 tokens in 32 heads": long,
+}
+
+
+def lines(meanwhile: Callable[[], Iterator[str]] = lambda: iter(()), rest: float = REST) -> Iterator[str]:
+    """Step by step; what is measured `meanwhile`, of other servers, is done while this one rests."""
+    imports, first, notes = bare(), 0.0, Notes()
+    with warmed(ATTENTION_MEMORY=f"{GIVEN}") as server:
+        process = server.process.pid
+        yield noted(f"{imports:.0f} MB are bare imports, {resident(process):.0f} a server before its first visitor")
+        for name, step in STEPS.items():
+            start, notes = time.monotonic(), Notes()
+            with watched(process) as looks:
+                asyncio.run(step(server.url, notes))
+            yield told(peak(looks), GIVEN, f"MB at the peak, {looks[-1].memory:.0f} after it: {name}, {_took(start)}")
+            if not first:
+                first = looks[-1].memory
+                yield told(first - imports, ONE, "MB that one visitor takes above the bare imports")
+            yield none(notes.errors + notes.crossed, f"errors, or pictures of somebody else: {name}")
+        until = time.monotonic() + rest
+        yield from meanwhile()
+        time.sleep(max(0, until - time.monotonic()))
+        left = seen(process).memory
+        yield told(
+            left - first, AFTER, f"MB more than after the first visitor, {rest:.0f} s after the last: {left:.0f}"
+        )
+
+
+def _took(start: float) -> str:
+    return f"{time.monotonic() - start:.0f} s"

@@ -1,0 +1,94 @@
+"""From the start of a process to its health, to a first visitor's picture, and to that in a browser on a slow line."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from statistics import median
+
+from playwright.sync_api import Browser, CDPSession
+
+from benchmarks.host.bounds import noted, told
+from benchmarks.host.memory import warmed
+from benchmarks.paint import GRID, PAINTED
+from tests.chromium import launched
+from tests.served import Server, served
+from tests.visitor import connected
+
+HEALTHY, FIRST, SLOW, BYTES = 0.8, 3.0, 2.0, 2.5  # seconds of each, and megabytes before the picture
+LINE = {
+    "offline": False,
+    "latency": 40,
+    "downloadThroughput": 10e6 / 8,
+    "uploadThroughput": 10e6 / 8,
+}  # ms, bytes a second
+MB = 1_000_000
+THERE = "([selector, name]) => document.querySelector(selector)?.getAttribute(name) && performance.now()"
+
+
+def cold() -> tuple[float, float]:
+    """Seconds from the start of a process to its health, and those that a visitor waits who comes at that moment."""
+    start = time.perf_counter()
+    with served() as server:
+        healthy = time.perf_counter() - start
+        return healthy, asyncio.run(_first(server))
+
+
+async def _first(server: Server) -> float:
+    start = time.perf_counter()
+    async with connected(server.url, "") as visit:
+        met = time.perf_counter() - start
+        return met + ((await visit.arrive()).picture or float("nan"))
+
+
+@dataclass
+class Counted:
+    """Bytes that a page has received, as they came over the line."""
+
+    total: float = 0
+    kinds: dict[str, float] = field(default_factory=dict)
+
+    def watch(self, session: CDPSession) -> None:
+        """Counts from now on: files as they are compressed, and frames of the websocket."""
+        session.on("Network.dataReceived", lambda event: self._add("files", event["encodedDataLength"]))
+        session.on(
+            "Network.webSocketFrameReceived",
+            lambda event: self._add("websocket", len(event["response"]["payloadData"]) * 3 / 4),  # base64
+        )
+
+    def _add(self, kind: str, size: float) -> None:
+        self.total += size
+        self.kinds[kind] = self.kinds.get(kind, 0) + size
+
+
+def slow(browser: Browser, url: str) -> tuple[float, Counted]:
+    """Seconds from the request for a page to its picture, at 10 Mbit/s and 40 ms, and what was received till then."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    page, counted = context.new_page(), Counted()
+    session = context.new_cdp_session(page)
+    session.send("Network.enable")
+    session.send("Network.emulateNetworkConditions", LINE)
+    counted.watch(session)
+    page.goto(url, wait_until="commit")
+    took = page.wait_for_function(THERE, arg=[GRID, PAINTED]).json_value() / 1000
+    found = Counted(counted.total, dict(counted.kinds))
+    context.close()
+    return took, found
+
+
+def lines(times: int = 5) -> Iterator[str]:
+    """Each so many times; the one in the middle counts."""
+    found = [cold() for _ in range(times)]
+    healthy, first = (median(each) for each in zip(*found, strict=True))
+    yield told(healthy, HEALTHY, f"s from the start of a process to its health, of {times}")
+    yield told(first, FIRST, f"s till the picture of a visitor who comes at that moment, of {times}")
+    with launched() as browser, warmed() as server:
+        slow(browser, server.url)  # it compresses the files
+        visits = [slow(browser, server.url) for _ in range(times)]
+    took, size = median(took for took, _ in visits), max(counted.total for _, counted in visits) / MB
+    kinds = ", ".join(f"{value / MB:.2f} {kind}" for kind, value in visits[-1][1].kinds.items())
+    yield told(took, SLOW, f"s till the picture in Chromium at 10 Mbit/s and 40 ms, of {times}")
+    yield told(size, BYTES, f"MB before it: {kinds}")
+    yield noted("the browser slows down files; its websocket it does not")
