@@ -1,6 +1,6 @@
 """Controls: `knobs` makes the widget of a knob from the knob's own line, `kind` says what belongs to one kind of settings.
 
-A sidebar a file: `picture` of a config, `sweep` of timings, `recipe` of a training, `tour` of examples. `lengths` has the
+A sidebar a file: `picture` of a config, `sweep` of timings, `recipe` of a training, `tour` of examples, `reading` of a file. `lengths` has the
 stops of sliders whose ends depend on other knobs, `own_text` what typing a text means for others, `reasons` why a knob does
 nothing here. None knows the session: it is handed what to call when a widget was moved.
 
