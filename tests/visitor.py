@@ -38,7 +38,8 @@ class Visit:
     """A visitor's page: the link that its picture was `painted` for, errors and alerts, its widgets by their keys.
 
     And the name of their session, with the connection that it has; `clocks`: seconds between two runs of fragments that
-    ask for that, by their names; `received`: bytes so far.
+    ask for that, by their names; `received`: bytes so far; `drawing`: the fragments that run, none for the whole page, and the
+    widgets that they have `drawn`.
     """
 
     socket: ClientConnection
@@ -53,6 +54,8 @@ class Visit:
     widgets: dict[str, Widget] = field(default_factory=dict)
     clocks: dict[str, float] = field(default_factory=dict)
     received: int = 0
+    drawing: tuple[str, ...] = ()
+    drawn: set[str] = field(default_factory=set)
 
     @property
     def shows(self) -> dict[str, str]:
@@ -106,7 +109,8 @@ class Visit:
         if kind == "new_session":
             self.session = message.new_session.initialize.session_id or self.session
             self.script = message.new_session.page_script_hash
-            if not message.metadata.run.fragment_ids:  # the whole page: what asked to look again may be gone
+            self.drawing, self.drawn = tuple(message.metadata.run.fragment_ids), set()
+            if not self.drawing:  # the whole page: what asked to look again may be gone
                 self.clocks.clear()
         elif kind == "page_info_changed":
             self.query = message.page_info_changed.query_string
@@ -115,9 +119,17 @@ class Visit:
         elif kind == "stop_auto_rerun":
             for fragment in message.stop_auto_rerun.fragment_ids:
                 self.clocks.pop(fragment, None)
+        elif kind == "script_finished" and message.script_finished in OVER:
+            self._clear()
         elif kind == "delta":
             return self._element(message.delta.new_element, message.delta.fragment_id)
         return False
+
+    def _clear(self) -> None:
+        """What a run did not draw again is gone from its part of the page."""
+        for key, widget in list(self.widgets.items()):
+            if key not in self.drawn and (not self.drawing or widget.fragment in self.drawing):
+                del self.widgets[key]
 
     def _element(self, element: Any, fragment: str) -> bool:
         kind = element.WhichOneof("type")
@@ -127,6 +139,7 @@ class Visit:
             self.alerts.append(element.alert.body)
         elif found := widgets.drawn(element, fragment, self.widgets):
             self.widgets[widgets.key(found.id)] = found
+            self.drawn.add(widgets.key(found.id))
         painted = _painted(element, kind)
         self.painted = painted or self.painted
         return bool(painted)

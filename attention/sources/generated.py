@@ -25,6 +25,9 @@ from attention.sources.given import Given, Projections, Source, Tokens
 OTHER = 5000  # what the seed of the other sequence is moved by, where it is random: half of the seeds that there are
 SEEDS = 10_000
 KEPT = 2**21  # channels of all tokens up to which the last ones are kept: 8 MB in float32, five times
+WIDE = (
+    2**10
+)  # channels up to which the last matrices are kept, four of 4 MB: of all that there may be they take four times that
 STRETCH = 2**12  # tokens whose places are told at once, in numbers of double precision
 SHARES = 2  # of the tokens, each the work of a thread where there are several
 LATER = ("mask", "combine", "second", "span", "scale", "temperature", "softcap", "softmax")  # knobs of what follows
@@ -59,24 +62,12 @@ class Remade(Projections):
     """
 
     def __init__(self, config: Config) -> None:
-        self.config: Config
-        vars(self)["config"] = config  # frozen, as all that is passed on
+        vars(self)["config"] = config
 
-    @property
-    def query(self) -> Tensor:
-        return maps(self.config).query
-
-    @property
-    def key(self) -> Tensor:
-        return maps(self.config).key
-
-    @property
-    def value(self) -> Tensor:
-        return maps(self.config).value
-
-    @property
-    def output(self) -> Tensor:
-        return maps(self.config).output
+    def __getattr__(self, name: str) -> Tensor:
+        if name not in Projections.__annotations__:
+            raise AttributeError(name)
+        return getattr(maps(vars(self)["config"]), name)
 
 
 class Generated:
@@ -229,7 +220,8 @@ def maps(config: Config) -> Projections:
     if config.projections == "constructed":
         return _constructed(config)
     drawn = config.heads if config.sharing == "averaged" else config.groups
-    w = projections(config.projections, config.d_model, drawn * config.d_head, config.seed)
+    draw = projections if config.d_model <= WIDE else _projections
+    w = draw(config.projections, config.d_model, drawn * config.d_head, config.seed)
     if drawn > config.groups:
         w = replace(w, key=averaged(w.key, config.groups, drawn), value=averaged(w.value, config.groups, drawn))
     if config.d_v in (0, config.d_head):
@@ -241,7 +233,8 @@ def maps(config: Config) -> Projections:
 def _constructed(config: Config) -> Projections:
     """Those of constructed heads. Groups have the mean of their heads' keys and values, or those of the first of them."""
     c, h, g, width = config.d_model, config.heads, config.groups, config.d_v or config.d_head
-    query, key, value, output = roles(c, h, width, config.seed, itself(config.input, c - c // 4 * 2))
+    build = roles if c <= WIDE else _roles
+    query, key, value, output = build(c, h, width, config.seed, itself(config.input, c - c // 4 * 2))
     if g < h and config.sharing == "averaged":
         key, value = averaged(key, g, h), averaged(value, g, h)
     elif g < h:
@@ -249,10 +242,12 @@ def _constructed(config: Config) -> Projections:
     return Projections(query, key, value, output)
 
 
-@made_once(2)
-def roles(c: int, heads: int, width: int, seed: int, own: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+def _roles(c: int, heads: int, width: int, seed: int, own: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """The maps of constructed heads to queries, keys and values of a width, and to the output."""
     return *queries_to_keys(c, heads, seed, own), *values_to_output(c, heads, width, own)
+
+
+roles = made_once(2)(_roles)
 
 
 def _value_maps(config: Config) -> tuple[Float[Tensor, "c g_e"], Float[Tensor, "h_e c"]]:
@@ -276,8 +271,7 @@ def averaged(matrix: Float[Tensor, "c h_d"], groups: int, heads: int) -> Float[T
     return reduce(matrix, "c (g r d) -> c (g d)", "mean", g=groups, r=heads // groups)
 
 
-@made_once(2)  # drawing them takes longer than a small pass, and most changes leave them as they are
-def projections(kind: str, c: int, g: int, seed: int) -> Projections:
+def _projections(kind: str, c: int, g: int, seed: int) -> Projections:
     """The four matrices for c channels, g of them in keys and values: `kind` as the knob of that name says.
 
     Independent and tied ones are Xavier-uniform over the fused query, key and value map, as in nn.MultiheadAttention;
@@ -291,3 +285,8 @@ def projections(kind: str, c: int, g: int, seed: int) -> Projections:
     query, key, value = (empty(c, width).uniform_(-bound, bound, generator=random) for width in (c, g, g))
     output = empty(c, c).uniform_(-1, 1, generator=random) / math.sqrt(c)
     return Projections(query, query[:, :g] if kind == "tied" else key, value, output)
+
+
+projections = made_once(2)(
+    _projections
+)  # drawing takes longer than a small pass, and most changes leave them as they are

@@ -7,6 +7,7 @@ is listed by itself; a device that needs more than that is added to `devices`.
 from __future__ import annotations
 
 import platform
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
@@ -15,6 +16,9 @@ import torch
 
 from attention.machine import budget
 from attention.machine.threads import cores
+
+if sys.platform == "linux":
+    import resource
 
 DTYPES: dict[str, torch.dtype] = {
     "float32": torch.float32,
@@ -117,10 +121,19 @@ def free_bytes(key: str) -> int | None:
     info = Path("/proc/meminfo")
     lines = info.read_text().splitlines() if info.exists() else []
     found = [int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable")]
-    return min([*found, *_left_in_group()], default=None)
+    return min([*found, *_left_in_group(), *_left_in_process()], default=None)
 
 
 def _left_in_group() -> list[int]:
     """What a container's memory limit leaves, in bytes; nothing where there is no limit."""
     used = budget.GROUP / "memory.current"
     return [max(0, limit - int(used.read_text())) for limit in budget.limits() if used.is_file()]
+
+
+def _left_in_process() -> list[int]:
+    """What a bound on this process's own data leaves, in bytes; nothing where there is none. Linux only."""
+    if sys.platform != "linux":
+        return []
+    limit, text = resource.getrlimit(resource.RLIMIT_DATA)[0], Path("/proc/self/status").read_text()
+    used = int(text.partition("VmData:")[2].split()[0]) * 1024
+    return [] if limit == resource.RLIM_INFINITY else [max(0, limit - used)]

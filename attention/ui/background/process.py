@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
@@ -20,11 +21,16 @@ from attention.timing.one_at_a_time import ITS_TURN, WAITING
 from attention.timing.recordings import Timing
 from attention.timing.sweep import Case, Sweep, flags
 from attention.ui.background.task import Task
+from attention.ui.budget import BUDGET
+
+if sys.platform == "linux":
+    import resource
 
 ROOT = Path(__file__).parents[3]
 GRACE = 60.0  # seconds over its budget after which a process is ended
 WATCH = 0.5  # seconds between two looks at a process
 NEEDED = 700 * 2**20  # bytes that a process with torch and small tensors takes, with room for everyone else
+SHARE = 0.5  # of what nobody holds, where that is more
 LATE = "It was ended {:g} seconds after its time budget was up, as it did not end by itself."
 MEMORY = "The system ended the measuring process; most likely its memory ran out."
 
@@ -34,7 +40,7 @@ class Measuring(Task):
     """A sweep that a visitor asked for; `timings` fill as they come, by case, and stay when it is cancelled.
 
     `held`: it has its turn, and waits for a program outside of this app that measures; `cases`: how many there are, as far
-    as is known; `said`: the last words of the process, where it failed.
+    as is known; `said`: the last words of the process, where it failed; `memory`: bytes that it may have.
 
     There is no pause. Cases are visited in rounds, so that whatever else happens on a machine meets all alike; a process
     that stopped between two would go on in another hour of the machine, and its quartiles would hide that. Stopped in the
@@ -44,6 +50,7 @@ class Measuring(Task):
     settings: Sweep
     held: bool = field(default=False, kw_only=True)
     cases: int = field(default=0, kw_only=True)
+    memory: int = field(default=NEEDED, kw_only=True)
     timings: dict[Case, Timing] = field(default_factory=dict, kw_only=True)
     process: subprocess.Popen | None = field(default=None, init=False)
 
@@ -67,7 +74,9 @@ class Measuring(Task):
             return
         with process:
             self.process = process
+            self.memory = max(self.memory, int(SHARE * (BUDGET.left + self.claim)))
             _first_to_go(process.pid)
+            _bounded(process.pid, self.memory)
             threading.Thread(target=_watch, args=(self, process), daemon=True).start()
             for line in process.stdout or ():
                 take_in(self, line)
@@ -88,7 +97,7 @@ class Measuring(Task):
     @property
     def claim(self) -> int:
         """What its process may take."""
-        return NEEDED if self.open else 0
+        return self.memory if self.open else 0
 
     @property
     def doing(self) -> str:
@@ -155,3 +164,10 @@ def _first_to_go(pid: int) -> None:
         Path(f"/proc/{pid}/oom_score_adj").write_text("1000")
     except OSError:
         return  # not on this system
+
+
+def _bounded(pid: int, size: int) -> None:
+    """What it asks for beyond so many bytes it does not get: a case that needs more says so. Linux only."""
+    if sys.platform == "linux":
+        with suppress(OSError):  # it has ended
+            resource.prlimit(pid, resource.RLIMIT_DATA, (size, size))
