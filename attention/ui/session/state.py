@@ -30,13 +30,15 @@ KEY = "session"
 class Remembered:
     """What single pages find again in their next run.
 
-    Heads: `code`, was the fold with the program open when it was last there? `large`: should the one with the head in focus be
-    open, whoever has not moved it? `turns`: clicks in the map of layers and heads. `stopped`: the long sequence whose drawing
-    this visitor has cancelled. Predict: `revealed`, the question that was opened. For a class: is that fold open (`classroom`),
-    and the `draft` of a question. Timing: the `sweep` that this visitor has asked
-    for, and whether it was open when it was last drawn (`going`); the recordings that are `opened`, by their names, what was
-    wrong with the last ones (`problems`), and how many `uploads` there were. Training: the one that this visitor has asked for
-    (`learning`), the film that is played and its next picture (`film`), and which films have begun by themselves (`played`).
+    Heads: `code`, was the fold with the program open when it was last there? `large`: should the one with the head in
+    focus be open, whoever has not moved it? `turns`: clicks in the map of layers and heads. `stopped`: the long
+    sequence whose drawing this visitor has cancelled. Predict: `revealed`, the question that was opened, and the
+    `answers` that were given, by the keys of their widgets, with those of them that `here`, on this page, were drawn.
+    For a class: is that fold open (`classroom`), and the `draft` of a question. Timing: the `sweep` that this visitor
+    has asked for, and whether it was open when it was last drawn (`going`); the recordings that are `opened`, by their
+    names, what was wrong with the last ones (`problems`), and how many `uploads` there were. Training: the one that
+    this visitor has asked for (`learning`), the film that is played and its next picture (`film`), and which films have
+    begun by themselves (`played`).
     """
 
     code: bool = False
@@ -44,6 +46,8 @@ class Remembered:
     turns: int = 0
     stopped: Config | None = None
     revealed: str | None = None
+    answers: dict[str, Any] = field(default_factory=dict)
+    here: set[str] = field(default_factory=set)
     classroom: bool = False
     draft: Draft = field(default_factory=Draft)
     sweep: Measuring | None = None
