@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
+from attention.machine.threads import modest
 from attention.timing import recordings
 from attention.timing.one_at_a_time import ITS_TURN, WAITING
 from attention.timing.recordings import Timing
@@ -24,6 +25,7 @@ from attention.ui.background.task import Task
 ROOT = Path(__file__).parents[3]
 GRACE = 60.0  # seconds over its budget after which a process is ended
 WATCH = 0.5  # seconds between two looks at a process
+MODEST = 5  # niceness of a process: others' sliders go first, and what it times is the quickest of many calls
 NEEDED = 700 * 2**20  # bytes that a process with torch and small tensors takes, with room for everyone else
 LATE = "It was ended {:g} seconds after its time budget was up, as it did not end by itself."
 MEMORY = "The system ended the measuring process; most likely its memory ran out."
@@ -68,6 +70,7 @@ class Measuring(Task):
         with process:
             self.process = process
             _first_to_go(process.pid)
+            modest(MODEST, process.pid)
             threading.Thread(target=_watch, args=(self, process), daemon=True).start()
             for line in process.stdout or ():
                 take_in(self, line)
