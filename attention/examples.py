@@ -11,6 +11,7 @@ from typing import Any
 from attention.codec import NEWEST, to_query
 from attention.config import Config
 from attention.inputs import BEFORE
+from attention.recorded.file import RecordingError
 from attention.settings import EDITION, Settings, choice
 from attention.timing.versus import VERSUS, Versus
 
@@ -35,6 +36,15 @@ class Example:
         return to_query(self.config) or NEWEST
 
 
+def _of(name: str, source: str, knobs: dict[str, int], *said: str, page: str = "heads") -> dict[str, Example]:
+    """An example of a source, by its name; none where the source's file is damaged, and all others are there."""
+    try:
+        title, says, asks = said
+        return {name: Example(title, page, Config.of(source, **knobs), says, asks)}
+    except RecordingError:
+        return {}
+
+
 EXAMPLES: dict[str, Example] = {
     "roles": Example("Eight heads on one sentence", "heads", Config(),
         "Each head was built for a job: one finds the same word again, one looks one word back, one rests on the first word; only the last is random.",
@@ -42,13 +52,13 @@ EXAMPLES: dict[str, Example] = {
     "induction": Example("A head that continues what it has read", "heads", Config(input=BEFORE, head=7, query=9),
         "After “the”, this head looks at the words that followed “the” before: it could guess what comes next.",
         "What would the head look at if “the” stood there for the first time?"),
-    "real": Example("The same head in a real language model", "heads", Config.of("recorded:smollm2-repeated", layer=18, head=6),
+    **_of("real", "recorded:smollm2-repeated", {"layer": 18, "head": 6}, "The same head in a real language model",
         "SmolLM2 reads random words three times over: on its layer 18, head 6 looks at the word that came next the last time.",
         "Which other heads on its map of layers do the same?"),
-    "division": Example("Five heads of 54 that do one job", "layers", Config.of("recorded:smollm2-repeated", layer=18, head=6),
+    **_of("division", "recorded:smollm2-repeated", {"layer": 18, "head": 6}, "Five heads of 54 that do one job",
         "SmolLM2 reads random words three times over: five heads, all on layers 17 and 18, go on with what came next the last time, and no other head has a tenth of its weight there.",
-        "Which three heads are nearly the same, and what do all of them look at?"),
-    "grown": Example("An induction head that grew here", "heads", Config.of("trained:induction", layer=1, head=2),
+        "Which three heads are nearly the same, and what do all of them look at?", page="layers"),
+    **_of("grown", "trained:induction", {"layer": 1, "head": 2}, "An induction head that grew here",
         "A model of two layers learned, in a thousand steps, to continue letters that repeat: this head looks at what stood behind each letter the last time. Nobody built it; the page Training shows it form.",
         "After how many steps of training is it there?"),
     "sink": Example("A sink, where weight goes that has nowhere to go", "heads", Config(head=2, input="noise", tokens=40),

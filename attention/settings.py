@@ -193,8 +193,10 @@ class Settings(Generic[S]):
         if name not in self.axes:
             self.knobs[name].check(name, value, default)
             return
-        if not isinstance(value, tuple) or not (value or not default):
+        if not isinstance(value, tuple):
             raise ConfigError(f"{name}={short(value)} is not a tuple of values. The default is {default!r}.")
+        if default and not value:
+            raise ConfigError(f"{name} has no value; it needs one. The default is {', '.join(map(str, default))}.")
         if len(set(value)) < len(value):
             raise ConfigError(f"{name}={short(value)} names a value twice. Name each once.")
         for each in value:
@@ -270,7 +272,8 @@ class Settings(Generic[S]):
         """What a widget holds, as the knob's value."""
         if name not in self.axes or held is None:
             return held
-        return tuple(sorted(held)) if name in self.rising else tuple(held)
+        numbers = all(isinstance(each, (int, float)) for each in held)  # what is none is refused by name
+        return tuple(sorted(held)) if numbers and name in self.rising else tuple(held)
 
     def _counted_from(self, mapping: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
         """The defaults that a query counts from, and a sentence where it names an edition that is none."""

@@ -9,9 +9,11 @@
     files       files of the browser's part, compressed once and kept
     door        nobody's script runs before all that scripts need is imported
     returning   what a browser asks for that comes back after a restart, or at another replica
+    messages    what a browser may say, and which values a widget may have
+    leaving     what becomes of a visitor's work whose browser has gone
     failed      what a visitor sees where a page fails
     stack       all of these, in the order in which a request passes them
 
-Each but the first two is a class that takes the next one, as ASGI has it. A server imports this before it answers anybody, so
+What a request passes is a class that takes the next one, as ASGI has it. A server imports this before it answers anybody, so
 nothing here imports `attention`, which takes seconds, until the server runs (`door`).
 """

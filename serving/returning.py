@@ -9,12 +9,12 @@ from __future__ import annotations
 import asyncio
 from contextlib import suppress
 
-from google.protobuf.message import DecodeError
 from streamlit import runtime
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from serving.asgi import App, Message, Receive, Scope, Send, header
+from serving.asgi import App, Message, Receive, Scope, Send
+from serving.messages import asked_for, read
 
 PATIENCE = 60.0  # seconds after which a change no longer waits for the arrival
 
@@ -66,19 +66,14 @@ class Return:
 
 def known(scope: Scope) -> bool:
     """Has a browser been given no session yet, or one that is here?"""
-    said = [part.strip() for part in (header(scope, b"sec-websocket-protocol") or "").split(",")]
-    session = said[2] if len(said) > 2 else ""
+    session = asked_for(scope)
     return not session or runtime.get_instance()._session_mgr.get_session_info(session) is not None
 
 
 def run(frame: bytes | None) -> BackMsg | None:
     """The message, if it asks for a run."""
-    asked = BackMsg()
-    try:
-        asked.ParseFromString(frame or b"")
-    except DecodeError:
-        return None  # Streamlit says what it is
-    return asked if asked.WhichOneof("type") == "rerun_script" else None
+    asked = read(frame)  # where it is none, Streamlit says so
+    return asked if asked and asked.WhichOneof("type") == "rerun_script" else None
 
 
 def arrival(asked: BackMsg) -> bytes:

@@ -11,6 +11,8 @@ from serving.door import Door, Warmth
 from serving.files import Files
 from serving.headers import SaferHeaders
 from serving.health import Health
+from serving.leaving import away
+from serving.messages import Messages
 from serving.returning import Returning
 from serving.settings import Settings, SettingsError, settings
 from serving.uploads import Uploads
@@ -30,6 +32,7 @@ def middleware() -> list[Middleware]:
         Middleware(Uploads, said),
         Middleware(Door, WARMTH),
         Middleware(Returning),
+        Middleware(Messages, away),
     ]
 
 

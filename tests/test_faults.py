@@ -9,7 +9,11 @@ import tempfile
 from pathlib import Path
 
 import pytest
+import torch
 
+from attention.machine.lanes import Lane
+from attention.machine.threads import modest
+from attention.timing import devices
 from attention.timing.one_at_a_time import turn
 from tests.served import ROOT, served
 from tests.visitor import visited
@@ -48,6 +52,107 @@ def test_a_recording_that_is_damaged_or_gone_is_named_and_all_else_works(copied)
     for visit in (whole, usual):
         assert visit.painted and not visit.alerts
     assert not [error for visit in (damaged, gone, whole, usual) for error in visit.errors]
+
+
+def test_files_that_every_page_leans_on_take_no_page_along(copied):
+    """A recording that an example shows, the training that Training begins with, the timings that ship."""
+    (copied / "attention" / "recorded" / "smollm2_repeated.npz").write_bytes(b"PK")
+    run, timings = copied / "attention" / "training" / "runs" / "induction.npz", copied / "attention" / "timing"
+    run.write_bytes(run.read_bytes()[:3000])
+    for file in (timings / "recordings").glob("*.json"):
+        file.write_text(file.read_text()[:999])
+
+    async def come(url: str) -> list:
+        pages = ("", "examples", "softmax", "training", "timing")
+        shown = [await visited(url, "" if page else "tokens=9", page) for page in pages]
+        return [*shown, await visited(url, "source=trained:induction")]
+
+    with served(folder=copied) as server:
+        heads, examples, softmax, training, timing, source = asyncio.run(come(server.url))
+    visits = (heads, examples, softmax, training, timing, source)
+    assert heads.painted and not [visit.alerts for visit in (heads, examples, softmax) if visit.alerts]
+    for visit, says in (
+        (training, "induction.npz is no training as this app records it"),
+        (timing, "A recording that ships with the app can't be shown. epyc-2-cores-2026-11.json: The file is not JSON"),
+        (source, "What is asked for here can't be read: induction.npz is no training"),
+    ):
+        assert says in "".join(visit.alerts).replace("\\", ""), visit.alerts
+    assert not [error for visit in visits for error in visit.errors]
+
+
+ALONE = """
+import builtins, errno, os, socket, sys
+from pathlib import Path
+
+def told(what):
+    os.write(2, f"refused: {what}\\n".encode())
+
+def connect(self, address, there=socket.socket.connect):
+    if self.family == socket.AF_UNIX or str(address[0]).startswith("127."):
+        return there(self, address)
+    told(address)
+    raise OSError(errno.ENETUNREACH, "Network is unreachable")
+
+def opened(file, mode="r", *given, there=builtins.open, **named):
+    if set(mode) & set("wxa+") and not str(file).startswith(("/proc", "/dev")):
+        raise OSError(errno.ENOSPC, "No space left on device")
+    return there(file, mode, *given, **named)
+
+def made(file, flags, *given, there=os.open, **named):
+    if flags & os.O_CREAT:
+        raise OSError(errno.ENOSPC, "No space left on device")
+    return there(file, flags, *given, **named)
+
+socket.socket.connect, builtins.open, os.open = connect, opened, made
+os.write(2, b"alone\\n")
+"""
+
+
+def test_a_host_without_a_network_whose_disk_is_full_shows_every_page_and_asks_nobody(tmp_path):
+    (tmp_path / "sitecustomize.py").write_text(ALONE)
+    pages = ("", *(path.stem for path in (ROOT / "pages").glob("*.py") if path.stem != "heads"))
+
+    async def come(url: str) -> list:
+        return [await visited(url, "" if page else "tokens=9", page) for page in pages]
+
+    with served(PYTHONPATH=str(tmp_path)) as server:
+        visits = asyncio.run(come(server.url))
+        log = server.log.read_text()
+    assert visits[0].painted and not [error for visit in visits for error in (*visit.errors, *visit.alerts)]
+    assert "alone" in log and "refused" not in log and "Traceback" not in log
+
+
+def test_a_gpu_that_no_longer_answers_is_left_out(monkeypatch, caplog):
+    def lost(*_: object) -> str:
+        raise RuntimeError("CUDA error: device is lost")
+
+    monkeypatch.setattr(torch.accelerator, "is_available", lambda: True)
+    monkeypatch.setattr(torch.accelerator, "current_accelerator", lambda: torch.device("cuda"))
+    for fault in ("device_count", "current_accelerator", "is_available"):
+        monkeypatch.setattr(torch.accelerator, fault, lost)
+        assert [device.key for device in devices.devices()] == ["cpu"]
+    assert "An accelerator gives no answer, and is left out: CUDA error: device is lost" in caplog.text
+
+
+@pytest.mark.parametrize("fault", [SystemExit("gone"), MemoryError(), KeyboardInterrupt()], ids=repr)
+def test_a_thread_of_a_lane_outlives_whatever_its_work_does(fault):
+    def ends() -> None:
+        raise fault
+
+    lane = Lane("hardy", 0, 1)
+    assert lane.submit(ends).exception(10) is fault
+    assert lane.submit(int).result(10) == 0
+    lane.shutdown()
+
+
+def test_a_host_that_allows_nobody_to_be_modest_works_on(monkeypatch):
+    def refused(*_: int) -> None:
+        raise PermissionError("not on this host")
+
+    monkeypatch.setattr(os, "setpriority", refused, raising=False)
+    lane = Lane("blocks", 0, 1, lambda: modest(15))
+    assert lane.submit(int).result(10) == 0
+    lane.shutdown()
 
 
 def waits() -> None:

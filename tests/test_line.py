@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from attention.machine.lanes import Lane
+from attention.timing.sweep import Sweep
 from attention.ui import compute
 from attention.ui.background import pace
 from attention.ui.background.line import HEAVY, ROUND, Line
@@ -383,3 +384,40 @@ def test_news_that_do_not_come_are_news():
     assert (task.left, task.slow) == (20.0, False)
     clock.move(8)
     assert task.left == pytest.approx((0.05 * 20 + 10) / 0.05) and task.slow
+
+
+def test_whoever_takes_too_long_makes_way_and_what_is_finished_stays():
+    """Pauses don't count, and a sweep has a budget of its own."""
+    line, clock, _ = a_line()
+    task, next_one = line.ask(Count, 1, ME), line.ask(Count, 2, YOU)
+
+    def both_look(seconds: int) -> None:
+        for _ in range(seconds // 10):
+            clock.move(10)
+            task.look(ME)
+            next_one.look(YOU)
+
+    line.take()
+    both_look(600)
+    task.progress(0.4)
+    task.pause(ME)
+    line.returned(task)
+    both_look(500)
+    task.go_on(ME)
+    line.take()
+    both_look(600)
+    assert task.state == "running" and not task.stop() and line.before(next_one) == 1
+    clock.move(1)
+    assert task.stop() and (task.state, task.share) == ("failed", 0.4)
+    assert task.said == "Ended after 20 minutes of work, the most that one task gets on this host."
+    line.returned(task)
+    assert line.take() is next_one
+    assert Measuring(Sweep(seconds=7200.0)).overdue == ""
+
+
+def test_a_visitor_who_is_known_to_have_gone_waits_for_nothing():
+    line, _, _ = a_line()
+    ours, mine, yours = line.ask(Count, 2, ME), line.ask(Apart, 1, ME), line.ask(Apart, 3, YOU)
+    line.ask(Count, 2, SHE)
+    line.leave(ME)
+    assert [task.state for task in (mine, ours, yours)] == ["cancelled", "waiting", "waiting"]

@@ -190,13 +190,18 @@ async def connected(url: str, query: str, page: str = "", cookie: str = "") -> A
 
 def sent(url: str, session: str, number: int, size: int, cookie: str = "") -> int:
     """The status of the answer to a file of so many bytes, sent as the browser of a session does."""
+    return put(url, session, str(number), b"x" * size, cookie)
+
+
+def put(url: str, session: str, id: str, data: bytes, cookie: str = "", name: bytes = b"f") -> int:
+    """The same of a file that holds these bytes, by an id that the browser gives it."""
     connection = HTTPConnection(urlsplit(url).netloc, timeout=PATIENCE)
     connection.request("GET", "/_stcore/health")
     answer = connection.getresponse()
     given = (answer.headers["set-cookie"] or "").partition(";")[0]
     answer.read()
     headers = {"X-Xsrftoken": given.partition("=")[2], "Content-Type": "multipart/form-data; boundary=x"}
-    frame = b"--x\r\nContent-Disposition: form-data; name=f; filename=f\r\n\r\n%b\r\n--x--\r\n" % (b"x" * size)
+    frame = b'--x\r\nContent-Disposition: form-data; name=f; filename="%b"\r\n\r\n%b\r\n--x--\r\n' % (name, data)
     headers["Cookie"] = "; ".join(filter(None, (given, cookie)))
-    connection.request("PUT", f"/_stcore/upload_file/{session}/{number}", frame, headers)
+    connection.request("PUT", f"/_stcore/upload_file/{session}/{id}", frame, headers)
     return connection.getresponse().status

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from threading import Barrier
+from threading import Barrier, get_native_id
 from typing import TypeVar
 
 import torch
@@ -35,6 +37,19 @@ def one_thread() -> None:
     """
     torch.get_num_threads()  # else a thread takes over, with its first product, what was set last in any
     torch.set_num_threads(1)
+
+
+def modest(niceness: int, thread: int = 0) -> None:
+    """Lets every other thread go first, a visitor's slider above all: by default the calling one, which computes alone.
+
+    `thread` is that of a process which has just begun: all that it starts is as modest. Linux only; a host that forbids it
+    goes on without.
+    """
+    if not thread:
+        one_thread()
+    if sys.platform == "linux":
+        with suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, thread or get_native_id(), niceness)
 
 
 def pool(threads: int, name: str, prepare: Callable[[], object] = one_thread) -> ThreadPoolExecutor:

@@ -6,6 +6,7 @@ is listed by itself; a device that needs more than that is added to `devices`.
 
 from __future__ import annotations
 
+import logging
 import platform
 import sys
 from dataclasses import dataclass
@@ -28,6 +29,7 @@ DTYPES: dict[str, torch.dtype] = {
 REAL = 4  # a dtype whose product takes over this many times float32's is emulated
 ROUNDS = 8  # in which each dtype is tried, the best of which counts
 SIDE = 256  # of the square matrices that are multiplied to find out
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,15 @@ def device(key: str) -> Device:
 
 
 def _accelerators() -> list[Device]:
+    """None where the driver of what was here gives no answer: what else there is can still be timed."""
+    try:
+        return _answering()
+    except (RuntimeError, AssertionError) as error:
+        log.warning("An accelerator gives no answer, and is left out: %s", error)
+        return []
+
+
+def _answering() -> list[Device]:
     found = torch.accelerator.current_accelerator() if torch.accelerator.is_available() else None
     if found is None:
         return []

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from attention.machine.made_once import made_once
-from attention.recorded.file import OWN, Recording, Shape
+from attention.recorded.file import BROKEN, OWN, Recording, RecordingError, Shape
 from attention.training.course import Course, read
 from attention.training.head_scores import texts
 from attention.training.recipe import PLACES, Recipe
@@ -42,14 +42,26 @@ def path(name: str) -> Path:
 
 @made_once(len(TASKS))
 def course(name: str) -> Course:
-    """The training of a task, with its default recipe but for the seed."""
-    return read(path(name).read_bytes())[0]
+    """The training of a task, with its default recipe but for the seed; raises RecordingError where its file is none."""
+    return _opened(name)[0]
 
 
 @lru_cache(maxsize=8)
 def about(name: str) -> dict[str, str]:
-    """What the file of a task says of itself."""
-    return read(path(name).read_bytes())[1]
+    """What the file of a task says of itself; raises RecordingError as `course` does."""
+    return _opened(name)[1]
+
+
+def _opened(name: str) -> tuple[Course, dict[str, Any]]:
+    file = path(name)
+    try:
+        data = file.read_bytes()
+    except OSError as error:
+        raise RecordingError(f"{file.name} can't be opened: {error.strerror}") from error
+    try:
+        return read(data)
+    except BROKEN as error:
+        raise RecordingError(f"{file.name} is no training as this app records it: {error}") from error
 
 
 def shape(name: str) -> Shape:

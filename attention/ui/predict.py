@@ -8,14 +8,19 @@ it in `views/questions.py`, which every page that could give it away asks first.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from hashlib import blake2s
+from typing import TypeVar
 
 import streamlit as st
 
 from attention.codec import link
 from attention.config import Config
 from attention.ui.session import page
+
+T = TypeVar("T")
+ANSWERS = 64  # that are remembered, the last ones that were asked for
 
 
 @dataclass(frozen=True)
@@ -69,12 +74,32 @@ def _named(config: Config) -> str:
     return link(replace(config.tensors, predict=config.predict, head=config.head, query=config.query))
 
 
+def answered(key: str, ask: Callable[[str], T]) -> T:
+    """What somebody answers in a widget of this key, which `ask` draws: Streamlit forgets it where another page is visited."""
+    answers, here = page.kept().answers, page.kept().here
+    if key in answers and not (key in here and key in page.widgets()):
+        page.widgets()[key] = answers[key]
+    here.add(key)
+    found = answers[key] = ask(key)
+    for forgotten in list(answers)[:-ANSWERS]:
+        del answers[forgotten]
+    return found
+
+
 def _guess(question: Question, this: str) -> str | None:
     if not question.guesses:
         return None
-    if question.own:  # whose answers may be sentences
-        return st.radio("Your guess", question.guesses, index=None, key=f"guess {this}")
-    return st.segmented_control("Your guess", question.guesses, key=f"guess {this}")
+    draw = _sentences if question.own else _words
+    found = answered(f"guess {this}", lambda key: draw(question.guesses, key))
+    return found if found in question.guesses else None
+
+
+def _sentences(guesses: tuple[str, ...], key: str) -> str | None:
+    return st.radio("Your guess", guesses, index=None, key=key)
+
+
+def _words(guesses: tuple[str, ...], key: str) -> str | None:
+    return st.segmented_control("Your guess", guesses, key=key)
 
 
 def _answered(question: Question, guess: str | None) -> None:

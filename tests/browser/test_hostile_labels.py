@@ -12,13 +12,13 @@ from playwright.sync_api import Page
 
 from attention.config import KNOBS
 from attention.sources.given import shown
-from tests import hostile
+from tests import hostile_words
 from tests.browser.conftest import SECONDS
 from tests.browser.test_policy import CHARTS, opened
 from tests.served import Server, served
 
-OURS = f"source={quote(hostile.SOURCE)}"
-TYPED = f"text={quote_plus(' '.join(hostile.WORDS))}"
+OURS = f"source={quote(hostile_words.SOURCE)}"
+TYPED = f"text={quote_plus(' '.join(hostile_words.WORDS))}"
 DETAILS = {"softmax": "topic", "masks": "mask_detail"}
 VIEWS = [
     "?row_as=lines", "?row_as=bars", "?row_as=output", "?colors=log&predict=row", "layers",
@@ -34,14 +34,14 @@ SVG = "{http://www.w3.org/2000/svg}"
 @pytest.fixture(scope="module")
 def strange(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A server of the app with such words, without the policy that would keep a browser from what they want."""
-    with served(hostile.folder(tmp_path_factory.mktemp("hostile"))) as server:
+    with served(hostile_words.folder(tmp_path_factory.mktemp("hostile"))) as server:
         yield server
 
 
 def checked(page: Page, link: str) -> None:
     """Fails where anything took a word for more than text."""
     assert page.evaluate("window.hacked") is None, f"{link}: a script ran"
-    assert page.evaluate(TAKEN, hostile.MARK) == [], link
+    assert page.evaluate(TAKEN, hostile_words.MARK) == [], link
 
 
 @pytest.mark.parametrize("view", VIEWS)
@@ -77,7 +77,7 @@ def test_words_are_seen_as_they_are(visit, strange):
     tab = visit(f"?row_as=lines&{OURS}", strange)
     names = tab.page.locator(".word-lines .keys .name")
     names.first.wait_for()
-    assert names.all_inner_texts()[: len(hostile.WORDS)] == [shown(word) for word in hostile.WORDS]
+    assert names.all_inner_texts()[: len(hostile_words.WORDS)] == [shown(word) for word in hostile_words.WORDS]
 
 
 @pytest.mark.parametrize("kind", ["svg", "png"])
@@ -95,7 +95,7 @@ def test_words_with_lines_are_saved_with_whose_they_are(visit, strange, tmp_path
     texts = [part.text for part in root.iter(f"{SVG}text")]
     names = [text for text in texts if text.startswith("<b>ow</b>") and text.endswith("…")]
     assert len(names) == 2 * 4 and "Attention Lab: ?" in " ".join(texts)
-    assert root.find(f"{SVG}desc").text.startswith(" ".join(hostile.WORDS))
+    assert root.find(f"{SVG}desc").text.startswith(" ".join(hostile_words.WORDS))
     checked(tab.page, "saving")
 
 
@@ -113,7 +113,9 @@ def test_the_map_of_layers_is_saved_with_whose_it_is(visit, strange, kind):
         return
     root = ET.fromstring(content)
     assert {part.tag.removeprefix(SVG) for part in root.iter()} == {"svg", "rect", "title", "desc", "text"}
-    assert len(root.findall(f"{SVG}rect")) == 1 + 72 + 40 and " ".join(hostile.WORDS) in root.find(f"{SVG}desc").text
+    assert (
+        len(root.findall(f"{SVG}rect")) == 1 + 72 + 40 and " ".join(hostile_words.WORDS) in root.find(f"{SVG}desc").text
+    )
 
 
 def saved(path: Path | None) -> bytes:

@@ -44,9 +44,17 @@ def sheet(columns: Mapping[str, Sequence[Any]]) -> str:
     return out.getvalue()
 
 
-def shipped() -> list[Timing]:
-    """All recordings in this folder."""
-    return [timing for path in sorted(HERE.glob("*.json")) for timing in read(path.read_bytes(), path.name)]
+def shipped(lost: list[str] | None = None) -> list[Timing]:
+    """All recordings in this folder; those that can't be read are named in `lost`, where that is given, and else raise."""
+    found = []
+    for path in sorted(HERE.glob("*.json")):
+        try:
+            found += read(path.read_bytes(), path.name)
+        except (RecordingError, OSError) as error:
+            if lost is None:
+                raise
+            lost.append(f"{path.name}: {error.strerror if isinstance(error, OSError) else error}")
+    return found
 
 
 def read(data: bytes | str, source: str) -> list[Timing]:

@@ -85,6 +85,13 @@ class Line:
         task.go_on(visitor)
         self.tidy()
 
+    def leave(self, visitor: str) -> None:
+        """A visitor has gone, and asks for nothing any more."""
+        with self.lock:
+            for task in self.tasks:
+                task.leave(visitor)
+            self.tidy()
+
     def forget(self, task: Task | None) -> None:
         """Whoever asks for the same next gets a fresh start, as after a failure."""
         with self.lock:

@@ -8,21 +8,18 @@ again when it goes on.
 
 from __future__ import annotations
 
-import os
-import sys
-import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from concurrent.futures import TimeoutError as NotYet
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar, TypeVar
 
 from torch import Tensor
 
 from attention.config import Config, fitted
 from attention.machine.lanes import Lane, Work
-from attention.machine.threads import one_thread
+from attention.machine.threads import modest
 from attention.maps import cluster
 from attention.maps.estimate import THREADS, Estimate, estimate, measured_rate
 from attention.maps.exact import HeadMaps, each_head, joined
@@ -36,13 +33,6 @@ from serving.settings import settings
 
 MODEST = 15  # niceness of the threads that compute blocks
 T = TypeVar("T")
-
-
-def _modest() -> None:
-    """Lets every other thread go first: a long map may take its time, another visitor's slider may not. Linux only."""
-    one_thread()
-    if sys.platform == "linux":
-        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), MODEST)
 
 
 @dataclass(eq=False)
@@ -133,7 +123,7 @@ class Studio:
     """Draws what pages ask for, in line with whatever else waits there."""
 
     def __init__(self, line: Line | None = None) -> None:
-        self.sketchers, self.own = Lane("sketch", 0, THREADS), Lane("blocks", 0, THREADS, _modest)
+        self.sketchers, self.own = Lane("sketch", 0, THREADS), Lane("blocks", 0, THREADS, partial(modest, MODEST))
         self.previews, self.lane = Lane("preview", 1, 1), Lane("maps", 2, 1)
         self.line = line or Line(1)
 

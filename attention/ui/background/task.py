@@ -15,6 +15,7 @@ from typing import ClassVar
 from attention.ui.background import pace
 
 OPEN = ("waiting", "running", "paused")
+TOO_LONG = "Ended after {:g} minutes of work, the most that one task gets on this host."
 STILL = 3.0  # seconds without news after which these count for the pace as well
 
 
@@ -50,6 +51,7 @@ class Task:
     pauses: ClassVar[bool] = True
     gone: ClassVar[float] = 15.0  # seconds after which a visitor who no longer looks is taken to have left
     patient: ClassVar[float] = 600.0  # the same for one who has paused it: that costs memory only
+    longest: ClassVar[float] = 1200.0  # seconds of running after which it ends, as others want their turn
     about: ClassVar[str] = "about"  # how `left` is meant
 
     def run(self) -> None:
@@ -77,7 +79,7 @@ class Task:
     @property
     def overdue(self) -> str:
         """Why it has run for too long; empty where it has not."""
-        return ""
+        return TOO_LONG.format(self.longest / 60) if self.ran + self.running > self.longest else ""
 
     @property
     def open(self) -> bool:

@@ -6,18 +6,16 @@ makes way for all others, and looks after every step whether it shall stop.
 
 from __future__ import annotations
 
-import os
-import sys
-import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import ClassVar
 
 from jaxtyping import Float
 from torch import Tensor
 
 from attention.machine.lanes import Lane
-from attention.machine.threads import one_thread
+from attention.machine.threads import modest
 from attention.training.course import Course, parameters
 from attention.training.recipe import BATCH, Recipe
 from attention.training.run import Moment, Run, trained
@@ -101,11 +99,4 @@ class Learning(Task):
         return NUMBER * ((squares + tokens + weights if self.open else 0) + seen)
 
 
-def _modest() -> None:
-    """Lets every other thread go first: a training may take its time, another visitor's slider may not. Linux only."""
-    one_thread()
-    if sys.platform == "linux":
-        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), MODEST)
-
-
-LANE = Lane("training", 0, 1, _modest)
+LANE = Lane("training", 0, 1, partial(modest, MODEST))

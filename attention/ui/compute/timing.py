@@ -16,10 +16,20 @@ def devices() -> dict[str, str]:
     return {found.key: found.name for found in timed.devices()}
 
 
-@cache
 def shipped() -> list[Timing]:
-    """The recordings that ship with the app."""
-    return recordings.shipped()
+    """The recordings that ship with the app, those that can be read."""
+    return _shipped()[0]
+
+
+def lost() -> list[str]:
+    """A sentence for each of the others."""
+    return _shipped()[1]
+
+
+@cache
+def _shipped() -> tuple[list[Timing], list[str]]:
+    lost: list[str] = []
+    return recordings.shipped(lost), lost
 
 
 def recorded(sweep: Sweep) -> list[Timing]:

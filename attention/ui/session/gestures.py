@@ -1,8 +1,13 @@
-"""What somebody does in a picture, taken up as knobs: callbacks of our components and of the large head."""
+"""What somebody does in a picture, taken up as knobs: callbacks of our components and of the large head.
+
+What a component says is whatever came over the websocket: what is not of the form that its picture sends is nothing at all,
+and a value that a knob can't have is refused where knobs are checked.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import isfinite
 from typing import Any
 
 from attention.config import LAST, LONGEST
@@ -16,10 +21,7 @@ def pinned() -> None:
 
 def placed() -> None:
     """A cell was pinned in the grid of all layers of a training, whose key is "grid"."""
-    pin = _said("grid").get("pin") or {}
-    if pin.get("query") == setting().what.tokens - 1:
-        pin = pin | {"query": LAST}
-    change(**{name: pin[name] for name in ("head", "query") if name in pin})
+    _pinned("grid")
 
 
 def joined() -> None:
@@ -28,10 +30,12 @@ def joined() -> None:
 
 
 def _pinned(key: str) -> None:
-    pin = _said(key).get("pin") or {}
-    if pin.get("query") == setting().tokens - 1:
-        pin = pin | {"query": LAST}  # the last one stays the last when the length changes
-    change(**{name: pin[name] for name in ("head", "query") if name in pin})
+    pin, about = _said(key, "pin"), setting()
+    if (
+        pin.get("query") == getattr(getattr(about, "what", about), "tokens", 0) - 1
+    ):  # of a training's task, or of a config
+        pin = {**pin, "query": LAST}  # the last one stays the last when the length changes
+    change(**_of(pin, "head", "query"))
 
 
 def layered(key: str = "layers") -> None:
@@ -39,48 +43,59 @@ def layered(key: str = "layers") -> None:
 
     A browser says what is chosen, and nothing when the same is chosen again, whatever was chosen elsewhere meanwhile.
     """
-    cells = _said(key).get("selection", {}).get("cell", [])
-    if cells:
+    cells = _said(key, "selection").get("cell")
+    if isinstance(cells, list) and cells:
         kept().turns += 1
-        change(**{name: cells[-1][name] for name in ("layer", "head")})
+        change(**_of(_mapping(cells[-1]), "layer", "head"))
 
 
 def framed() -> None:
     """A rectangle was drawn in the large head, whose key is "focus"."""
-    boxes = _said("focus").get("selection", {}).get("box", [])
-    if boxes:
-        change(rows=_range(boxes[-1]["y"]), cols=_range(boxes[-1]["x"]))
+    boxes = _said("focus", "selection").get("box")
+    box = _mapping(boxes[-1]) if isinstance(boxes, list) and boxes else {}
+    change(**{name: _range(box[axis]) for name, axis in (("rows", "y"), ("cols", "x")) if _ends(box.get(axis))})
 
 
 def looked() -> None:
     """A part was chosen in the large head of a long sequence, whose key is "focus"."""
-    frame, last = _said("focus").get("frame") or {}, setting().tokens - 1
-    change(
-        **{name: "" if frame[name] == [0, last] else _range(frame[name]) for name in ("rows", "cols") if name in frame}
-    )
+    frame, last = _said("focus", "frame"), getattr(setting(), "tokens", 0) - 1
+    known = {name: frame[name] for name in ("rows", "cols") if _ends(frame.get(name))}
+    change(**{name: "" if ends == [0, last] else _range(ends) for name, ends in known.items()})
 
 
 def chosen() -> None:
     """A mask was chosen in the gallery, whose key is "gallery"."""
-    choice = _said("gallery").get("choice") or {}
-    change(**{name: choice[name] for name in ("mask", "combine", "second") if name in choice})
+    change(**_of(_said("gallery", "choice"), "mask", "combine", "second"))
 
 
 def stepped() -> None:
     """A step was turned to in the matrices, whose key is "matrices"."""
-    turn = _said("matrices").get("turn") or {}
-    change(**{name: turn[name] for name in ("step", "steps") if name in turn})
+    change(**_of(_said("matrices", "turn"), "step", "steps"))
 
 
 def picked() -> None:
     """A cell was pinned in the matrices: its head, and its query where its rows are queries."""
-    pin = _said("matrices").get("pin") or {}
-    change(**{name: pin[name] for name in ("head", "query") if name in pin})
+    change(**_of(_said("matrices", "pin"), "head", "query"))
 
 
-def _said(key: str) -> Mapping[str, Any]:
-    """What a component of this key has said last."""
-    return widgets().get(key) or {}
+def _said(key: str, name: str) -> Mapping[str, Any]:
+    """What a component of this key has said last by a name; nothing where it has said nothing of the kind."""
+    return _mapping(_mapping(widgets().get(key)).get(name))
+
+
+def _mapping(said: Any) -> Mapping[str, Any]:
+    return said if isinstance(said, Mapping) else {}
+
+
+def _of(said: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    """What was said of these knobs, of which none holds a list or an object."""
+    return {name: said[name] for name in names if isinstance(said.get(name), (str, int, float))}
+
+
+def _ends(said: Any) -> bool:
+    """Are these two positions on an axis?"""
+    two = isinstance(said, list) and len(said) == 2
+    return two and all(isinstance(end, (int, float)) and isfinite(end) for end in said)
 
 
 def _range(ends: list[float]) -> str:

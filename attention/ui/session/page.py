@@ -25,7 +25,7 @@ from attention.machine.threads import one_thread
 from attention.ui import onward
 from attention.ui.controls.kind import Kind
 from attention.ui.controls.picture import PICTURE
-from attention.ui.session import brought
+from attention.ui.session import brought, carried
 from attention.ui.session.held import Held
 from attention.ui.session.part import Part
 from attention.ui.session.state import Remembered, Session, heard, put, session, taken_up, widgets
@@ -82,8 +82,13 @@ def leading_to(page: StreamlitPage) -> Callable[[], None]:
 
 
 def change(**values: Any) -> None:
-    """Sets knobs and shows what they say now: the callback of whatever changes a setting."""
+    """Sets knobs and shows what they say now: the callback of whatever changes a setting.
+
+    What a page that was left would set, which nobody sees any more, is nothing.
+    """
     state = session()
+    if not values.keys() <= state.here.kind.settings.knobs.keys():
+        return
     heard()
     put(**values)
     _started(taken_up())
@@ -145,7 +150,7 @@ def address() -> tuple[str, str]:
 def linked() -> None:
     """Keeps the address bar at the link of what is on the screen. A browser draws all elements anew for it: pictures first."""
     here = session().here
-    here.link = here.kind.settings.to_query(here.setting)
+    here.link = here.kind.settings.to_query(here.setting) | carried.along(session(), here.kind)
     if here.link != st.query_params.to_dict():  # a change of page has emptied it
         st.query_params.from_dict(here.link)
 
@@ -164,6 +169,7 @@ def _begin(module: str, kind: Kind[Any]) -> Session:
     elsewhere = state.page not in ("", name)
     if state.page != name:  # the page before had other widgets, and what they said went with them
         state.told = Told(state.told.turn)
+        state.kept.here.clear()
     state.page, state.about = name, kind.settings.called
     _arrive(state, kind, elsewhere)
     return state
@@ -186,8 +192,9 @@ def _arrive(state: Session, kind: Kind[Any], from_elsewhere: bool) -> None:
     if from_elsewhere:
         brought.passed_by()
     if here is None or _opened(query, here.link):
-        own = brought.allowed(kind, query)
+        own, notes = carried.apart(state, kind, brought.allowed(kind, query))
         here = state.held[state.about] = Held.of(kind, own, here.labels if here else {})
+        here.link, here.notes = query, here.notes + notes
         state.told.tell_others(widgets(), here.meant)
     elif from_elsewhere:
         widgets().update(here.meant)

@@ -47,7 +47,8 @@ class Remembered:
 
     Heads: `code`, was the fold with the program open when it was last there? `large`: should the one with the head in focus be
     open, whoever has not moved it? `turns`: clicks in the map of layers and heads. `stopped`: the long sequence whose drawing
-    this visitor has cancelled. Predict: `revealed`, the question that was opened, and does one hide the page (`closed`)? For
+    this visitor has cancelled. Predict: `revealed`, the question that was opened, and does one hide the page (`closed`)? The
+    `answers` that were given, by the keys of their widgets, with those of them that `here`, on this page, were drawn. For
     a class: is that fold open (`classroom`), and the `draft` of a question. Timing: the `sweep` that this visitor has asked
     for, and whether it was open when it was last drawn (`going`); the recordings that are `opened`, by their names, what was
     wrong with the last ones (`problems`), and how many `uploads` there were. Training: the one that this visitor has asked for
@@ -63,6 +64,8 @@ class Remembered:
     stopped: Config | None = None
     revealed: str | None = None
     closed: bool = False
+    answers: dict[str, Any] = field(default_factory=dict)
+    here: set[str] = field(default_factory=set)
     classroom: bool = False
     draft: Draft = field(default_factory=Draft)
     sweep: Measuring | None = None

@@ -142,7 +142,7 @@ def _ended(drawing: Drawing) -> None:
     if drawing.state == "done":
         return
     exact = f"{len(drawing.heads)} of {drawing.settings.heads} heads are exact, the others a preview"
-    why = "It failed, and the log says why" if drawing.state == "failed" else "Cancelled"
+    why = plain(drawing.said.rstrip(".")) if drawing.state == "failed" else "Cancelled"
     background.ended(drawing, f"{why}: {exact}.", partial(_again, drawing))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64encode
+from functools import partial
 
 import streamlit as st
 
@@ -10,7 +11,7 @@ from attention.config import Config
 from attention.published import ROWS
 from attention.published.hunts import Hunt, hunt
 from attention.published.slip_lines import difference, short, source
-from attention.ui import compute
+from attention.ui import compute, predict
 from attention.ui.session import page
 from attention.ui.session.page import Part
 from attention.ui.views import code
@@ -39,9 +40,9 @@ def _draw(config: Config) -> None:
         st.html("".join(_side(asked, printed) for printed in SIDES))
         question, lines = st.columns([3, 8], gap="medium")
         with question:
-            guess = st.radio("What is wrong here?", asked.guesses, index=None, key=f"guess at {asked.row}")
+            guess = predict.answered(f"guess at {asked.row}", partial(_guess, asked))
             told = st.container()
-            found = guess == asked.answer or st.toggle("Reveal the wrong line", key=f"reveal {asked.row}")
+            found = guess == asked.answer or predict.answered(f"reveal {asked.row}", _reveal)
             if guess and not found:
                 told.info(f"**Not that.** {asked.against(guess)} Guess again.")
         with lines:
@@ -51,6 +52,15 @@ def _draw(config: Config) -> None:
             st.markdown(ROWS[asked.row].lesson)
             st.caption(f"From {plain(ROWS[asked.row].document.said)}.")
         st.divider()
+
+
+def _guess(asked: Hunt, key: str) -> str | None:
+    guess = st.radio("What is wrong here?", asked.guesses, index=None, key=key)
+    return guess if guess in asked.guesses else None
+
+
+def _reveal(key: str) -> bool:
+    return st.toggle("Reveal the wrong line", key=key)
 
 
 def _side(asked: Hunt, printed: bool) -> str:

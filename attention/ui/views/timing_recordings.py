@@ -6,6 +6,7 @@ import shlex
 from dataclasses import replace
 
 import streamlit as st
+from streamlit.runtime.uploaded_file_manager import DeletedFile
 
 from attention.timing import recordings
 from attention.timing.recordings import RecordingError, Timing
@@ -14,6 +15,7 @@ from attention.ui import compute
 from attention.ui.session import page
 from attention.ui.words import plain
 
+LOST = "A file did not arrive here. Open it again."
 FILES = 12  # recordings that are open at once, at the most
 
 
@@ -30,7 +32,7 @@ def command(sweep: Sweep) -> str:
 def draw(sweep: Sweep) -> None:
     """How to record this sweep elsewhere, and the recordings that are open."""
     files = page.kept().opened
-    with st.expander("Recordings: timings from another machine", expanded=bool(files)):
+    with st.expander("Recordings: timings from another machine", expanded=bool(files or compute.timing.lost())):
         st.markdown(
             "This records the sweep of this page on every device of another machine; open the file here, and its lines "
             "join the charts."
@@ -40,6 +42,8 @@ def draw(sweep: Sweep) -> None:
         st.file_uploader(
             "Recordings (.json)", "json", True, key=key, max_upload_size=8, on_change=_take_in, args=(key,)
         )
+        for file in compute.timing.lost():
+            st.warning(plain(f"A recording that ships with the app can't be shown. {file}"), icon=":material/warning:")
         for problem in page.kept().problems:
             st.error(plain(problem), icon=":material/error:")
         for name, timings in files.items():
@@ -59,6 +63,9 @@ def _take_in(key: str) -> None:
     kept = page.kept()
     files, problems = dict(kept.opened), []
     for file in page.widgets().get(key) or []:
+        if isinstance(file, DeletedFile):
+            problems.append(LOST)
+            continue
         source = _source(file.name, [*files, *(timing.source for timing in compute.timing.shipped())])
         try:
             found = compute.timing.recording(file.getvalue(), source)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import streamlit as st
 
+from attention.recorded.file import RecordingError
 from attention.training import shipped
 from attention.training.course import Course
 from attention.training.recipe import LAST, OWN, TELLING, Recipe
@@ -23,11 +24,15 @@ STOP = f"What was seen stays. If nobody looks at this page for {Learning.gone:g}
 
 
 class Shown(NamedTuple):
-    """What there is to see of a recipe, and where from: a `task`, a file that `ships`, or the model before its first step."""
+    """What there is to see of a recipe, and where from: a `task`, a file that `ships`, or the model before its first step.
+
+    `lost`: why there is nothing of a file that should ship.
+    """
 
     course: Course
     task: Learning | None = None
     ships: bool = False
+    lost: str = ""
 
     @property
     def live(self) -> bool:
@@ -51,9 +56,13 @@ def shown(recipe: Recipe) -> Shown:
         task.look(page.visitor())
         if task.moments:
             return Shown(task.course, task)
+    lost = ""
     if ships and task is None:
-        return Shown(shipped.course(ships), ships=True)
-    return Shown(compute.training.untrained(alone), task)
+        try:
+            return Shown(shipped.course(ships), ships=True)
+        except RecordingError as error:
+            lost = str(error)
+    return Shown(compute.training.untrained(alone), task, lost=lost)
 
 
 def focus(recipe: Recipe, found: Shown) -> int:
@@ -104,6 +113,8 @@ def going(found: Shown) -> None:
 def ended(recipe: Recipe, found: Shown) -> None:
     """How a training ended, where that was before its last step; and the one that goes on elsewhere."""
     task, mine = found.task, page.kept().learning
+    if found.lost:
+        st.warning(plain(f"The recording of this training can't be shown: {found.lost}. You can train it here."))
     if task is not None and task.state == "failed":
         st.error(plain(task.said), icon=":material/error:")
     elif task is not None and task.state in ("cancelled", "left"):

@@ -1,0 +1,38 @@
+"""What the link of every page carries: the question of whoever made it, also on a page that shows no weights.
+
+There it stands in the link alone, and is asked again where it belongs. A page about a config has it as one of its knobs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from attention.ui.controls.kind import Kind
+from attention.ui.controls.picture import PICTURE
+from attention.ui.session.held import Held
+from attention.ui.session.state import Session
+
+ASK = "ask"
+PICTURES = PICTURE.settings.called
+
+
+def apart(state: Session, kind: Kind[Any], query: dict[str, str]) -> tuple[dict[str, str], list[str]]:
+    """What a query says of the page itself, and a sentence where its question is none; one that is stays in the session."""
+    if ASK in kind.settings.knobs or ASK not in query:
+        return query, []
+    setting, notes = PICTURE.open({ASK: query[ASK]})
+    here = state.held.get(PICTURES)
+    if setting.ask and here is None:
+        here = state.held[PICTURES] = Held.of(PICTURE, {}, {})
+    if setting.ask and here is not None:
+        here.setting = replace(here.setting, ask=setting.ask, predict="none")
+    return {name: value for name, value in query.items() if name != ASK}, notes
+
+
+def along(state: Session, kind: Kind[Any]) -> dict[str, str]:
+    """What the link of a page carries besides its own settings."""
+    here = state.held.get(PICTURES)
+    if ASK in kind.settings.knobs or here is None or not here.setting.ask:
+        return {}
+    return {ASK: here.setting.ask}

@@ -1,0 +1,153 @@
+"""What a browser may say over its websocket, and how: whatever no page of this app has asked for goes no further.
+
+Streamlit (1.67) takes a widget's value as it comes. One of the wrong kind (text for a slider, a number that is none, JSON that
+breaks off) is looked at in every later run as well, so that its session never gets out again. Such a value is left out
+here, and its widget says what it said before. Some messages are for whoever develops an app: one empties what is kept for
+all visitors, one names the files of the host's repository.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Any
+
+from google.protobuf.message import DecodeError
+from streamlit import runtime
+from streamlit.elements.lib.file_uploader_utils import enforce_filename_restriction
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.proto.WidgetStates_pb2 import WidgetState
+from streamlit.runtime.state.common import unpack_widget_state_value
+
+from serving.asgi import App, Message, Receive, Scope, Send, header
+
+SAID = (  # by Streamlit's page where nobody develops
+    "rerun_script",
+    "stop_script",
+    "file_urls_request",
+    "app_heartbeat",
+    "backend_operation_request",
+)
+FILES = "file_uploader_state_value"
+TOLD = 8  # messages to a browser among which is the one that names its session
+
+
+class Messages:
+    """Lets through what a page may say, and of widgets' values those that their widgets can have.
+
+    `away` is told whose websocket has closed.
+    """
+
+    def __init__(self, app: App, away: Callable[[str], object]) -> None:
+        self.app, self.away = app, away
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "websocket":
+            await self.app(scope, receive, send)
+            return
+        heard = Heard(receive, send, asked_for(scope))
+        try:
+            await self.app(scope, heard.receive, heard.send)
+        finally:
+            self.away(heard.session)
+
+
+class Heard:
+    """One websocket, of a session that is known as soon as its browser is told of it."""
+
+    def __init__(self, receive: Receive, send: Send, session: str) -> None:
+        self.receives, self.sends, self.session = receive, send, session
+        self.looks = TOLD
+
+    async def receive(self) -> Message:
+        """The next message that may be said; what can't be read at all is Streamlit's to refuse. No page says text."""
+        while True:
+            message = await self.receives()
+            if message.get("text") is not None:
+                continue
+            said = read(message.get("bytes"))
+            if said is None:
+                return message
+            if said.WhichOneof("type") in SAID:
+                kept = cleaned(said, self.session)
+                return message if kept is said else {**message, "bytes": kept.SerializeToString()}
+
+    async def send(self, message: Message) -> None:
+        """Sends, and sees whose session it is."""
+        if self.looks and message.get("bytes"):
+            self.looks -= 1
+            told = ForwardMsg.FromString(message["bytes"])
+            if told.WhichOneof("type") == "new_session":
+                self.session, self.looks = told.new_session.initialize.session_id or self.session, 0
+        await self.sends(message)
+
+
+def asked_for(scope: Scope) -> str:
+    """The session that a browser wants to go on with; empty where it has none."""
+    said = [part.strip() for part in (header(scope, b"sec-websocket-protocol") or "").split(",")]
+    return said[2] if len(said) > 2 else ""
+
+
+def read(frame: bytes | None) -> BackMsg | None:
+    """What a browser says; None where that is nothing of the kind."""
+    found = BackMsg()
+    try:
+        found.ParseFromString(frame or b"")
+    except DecodeError:
+        return None
+    return found if frame else None
+
+
+def cleaned(said: BackMsg, session: str) -> BackMsg:
+    """The same without values of widgets that there are none of, or that can't have them; itself where all are good."""
+    states = said.rerun_script.widget_states.widgets
+    if said.WhichOneof("type") != "rerun_script" or not states:
+        return said
+    try:
+        there = drawn(session)
+        good = [state for state in states if can_be(state, there(state.id), session)]
+    except AttributeError:  # this Streamlit can't be asked
+        return said
+    if len(good) == len(states):
+        return said
+    found = BackMsg()
+    found.CopyFrom(said)
+    del found.rerun_script.widget_states.widgets[:]
+    found.rerun_script.widget_states.widgets.extend(good)
+    return found
+
+
+def drawn(session: str) -> Callable[[str], Any]:
+    """What is known of a widget of this id that a session was sent; None where there is none, or another one of its key since."""
+    found = runtime.get_instance()._session_mgr.get_session_info(session) if session else None
+    if found is None:
+        return lambda _: None
+    state = found.session.session_state
+    known, ids, keys = (
+        state._new_widget_state.widget_metadata,
+        state._key_id_mapper,
+        state._key_id_mapper.id_key_mapping,
+    )
+    return lambda id: known.get(id) if id not in keys or ids.get_id_from_key(keys[id]) == id else None
+
+
+def can_be(state: WidgetState, widget: Any, session: str = "") -> bool:
+    """Can a widget have this value? It is tried, as the next run would; one that was emptied has none."""
+    kind = state.WhichOneof("value")
+    if widget is None or (kind is not None and widget.value_type is not None and kind != widget.value_type):
+        return False
+    with suppress(Exception):
+        if kind == FILES:
+            check_names(state, widget.deserializer.__self__.allowed_types or [], session)
+        else:
+            widget.deserializer(unpack_widget_state_value(state))
+        return True
+    return False
+
+
+def check_names(state: WidgetState, allowed: Sequence[str], session: str) -> None:
+    """Raises where a file that a session has sent may not be called as it is, in the place where a widget takes it."""
+    files = [file.file_id for file in state.file_uploader_state_value.uploaded_file_info]
+    for sent in runtime.get_instance().uploaded_file_mgr.get_files(session, files):
+        enforce_filename_restriction(sent.name, allowed)

@@ -1,0 +1,152 @@
+"""What a browser says, as far as it is heard: messages of pages, values that widgets can have; and that it has gone."""
+
+from __future__ import annotations
+
+import asyncio
+from types import SimpleNamespace
+
+import pytest
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.runtime.state.common import WidgetMetadata
+from streamlit.runtime.state.session_state import KeyIdMapper
+
+from attention.ui.background.line import Line
+from attention.ui.session.state import KEY, Session
+from serving import leaving, messages
+from serving.messages import Messages, cleaned, read
+from tests.test_line import Count
+
+
+def asks(**states) -> BackMsg:
+    """A request for a run in which widgets say something, by their ids."""
+    message = BackMsg()
+    message.rerun_script.query_string = "seed=3"
+    for name, value in states.items():
+        ((field, said),) = value.items()
+        setattr(message.rerun_script.widget_states.widgets.add(id=name), field, said)
+    return message
+
+
+def whole(said) -> int:
+    """As a field for numbers takes what it is sent."""
+    return int(said) if said is not None else 0
+
+
+@pytest.fixture
+def page(monkeypatch) -> SimpleNamespace:
+    """A session whose page has two fields for numbers, and another one for a text than a page before."""
+    known = {
+        name: WidgetMetadata(name, take, str, kind)
+        for name, take, kind in (
+            ("number", whole, "int_value"),
+            ("real", whole, "double_value"),
+            ("text", str, "string_value"),
+        )
+    }
+    ids = KeyIdMapper()
+    ids["k"], ids["t"] = "number", "text"
+    ids["t"] = "another"
+    state = SimpleNamespace(_key_id_mapper=ids, _new_widget_state=SimpleNamespace(widget_metadata=known))
+    info = SimpleNamespace(session=SimpleNamespace(session_state=state))
+    manager = SimpleNamespace(get_session_info={"one": info}.get, get_active_session_info={}.get)
+    monkeypatch.setattr(messages.runtime, "get_instance", lambda: SimpleNamespace(_session_mgr=manager))
+    return info
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ({"number": {"int_value": 7}}, ["number"]),
+        ({"number": {"string_value": "7"}}, []),
+        ({"number": {"json_value": "{"}}, []),
+        ({"real": {"double_value": 1.5}}, ["real"]),
+        ({"real": {"double_value": float("nan")}}, []),
+        ({"real": {"double_value": float("inf")}, "number": {"int_value": 1}}, ["number"]),
+        ({"text": {"string_value": "of a page that was left"}}, []),
+        ({"never": {"string_value": "drawn"}}, []),
+    ],
+)
+def test_a_widget_is_heard_where_it_is_on_the_page_and_can_have_what_it_says(page, said, kept):
+    message = asks(**said)
+    found = cleaned(message, "one")
+    assert [state.id for state in found.rerun_script.widget_states.widgets] == kept
+    assert found.rerun_script.query_string == "seed=3" and (found is message) == (len(kept) == len(said))
+
+
+def test_a_session_that_is_not_known_has_drawn_nothing(page):
+    for session in ("", "two"):
+        assert not cleaned(asks(number={"int_value": 7}), session).rerun_script.widget_states.widgets
+
+
+def test_a_streamlit_that_cannot_be_asked_hears_everything(page):
+    del page.session.session_state._new_widget_state
+    message = asks(number={"string_value": "7"})
+    assert cleaned(message, "one") is message
+
+
+def heard(*frames: bytes | str, told: tuple[ForwardMsg, ...] = ()) -> tuple[list[dict], list[str]]:
+    """What is heard of some frames by whoever stands behind, who says something first; and who is told to be away."""
+    waiting = [
+        {"type": "websocket.receive", "bytes" if isinstance(frame, bytes) else "text": frame} for frame in frames
+    ]
+    found, gone = [], []
+
+    async def behind(scope, receive, send) -> None:
+        for message in told:
+            await send({"type": "websocket.send", "bytes": message.SerializeToString()})
+        while waiting:
+            found.append(await receive())
+
+    async def receive() -> dict:
+        return waiting.pop(0)
+
+    async def send(message: dict) -> None:
+        """To nobody."""
+
+    scope = {"type": "websocket", "headers": [(b"sec-websocket-protocol", b"streamlit, token")]}
+    asyncio.run(Messages(behind, gone.append)(scope, receive, send))
+    return found, gone
+
+
+def test_what_is_for_developers_goes_no_further():
+    last = BackMsg(stop_script=True).SerializeToString()
+    for kind in ("clear_cache", "load_git_info", "set_run_on_save", "debug_shutdown_runtime"):
+        (only,), _ = heard(BackMsg(**{kind: True}).SerializeToString(), last)
+        assert only["bytes"] == last
+    (only,), _ = heard("text", last)
+    assert only["bytes"] == last
+    for frame in (b"\xff\xff", b"", asks().SerializeToString()):
+        (only,), _ = heard(frame)
+        assert frame in only.values(), "what it is, or that it is none, is Streamlit's to say"
+
+
+def test_the_session_is_the_one_that_a_browser_was_told_of(page):
+    new = ForwardMsg()
+    new.new_session.initialize.session_id = "one"
+    frame = asks(number={"int_value": 7}, never={"int_value": 7}).SerializeToString()
+    (found,), gone = heard(frame, told=(ForwardMsg(), new))
+    said = read(found["bytes"])
+    assert said is not None and [state.id for state in said.rerun_script.widget_states.widgets] == ["number"]
+    assert gone == ["one"]
+
+
+@pytest.mark.parametrize(("back", "state"), [(False, "cancelled"), (True, "waiting")])
+def test_what_a_visitor_had_going_ends_soon_after_their_browser_has_gone(monkeypatch, back, state):
+    line, session = Line(1, lambda call: None, later=lambda *_: None), Session()
+    mine, others = line.ask(Count, 1, session.visitor), line.ask(Count, 2, "somebody else")
+    monkeypatch.setattr("attention.ui.background.line.HEAVY", line)
+    info = SimpleNamespace(session=SimpleNamespace(session_state={KEY: session}))
+    manager = SimpleNamespace(
+        get_session_info={"one": info}.get, get_active_session_info={"one": info}.get if back else {}.get
+    )
+    monkeypatch.setattr(leaving.runtime, "get_instance", lambda: SimpleNamespace(_session_mgr=manager))
+
+    async def leaves() -> None:
+        for name in ("one", "never seen"):
+            leaving.away(name, 0.0)
+        await asyncio.sleep(0.01)
+        await asyncio.get_running_loop().shutdown_default_executor()
+
+    asyncio.run(leaves())
+    assert (mine.state, others.state) == (state, "waiting")
