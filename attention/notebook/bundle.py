@@ -13,6 +13,7 @@ from pathlib import Path
 BROWSER = Path(__file__).parents[1] / "components" / "browser"
 IMPORT = re.compile(r'^import (?:\{([^}]*)\} from )?"(\.[^"]+)";\n', re.MULTILINE)
 EXPORT = re.compile(r"^export (?=(?:async )?(?:function|const|class) (\w+))", re.MULTILINE)
+REMARK = re.compile(r"/\*\*(?s:.*?)\*/ ?|^ *//.*\n|  //.*$", re.MULTILINE)  # for those who read the modules
 STYLES = ("heads_grid.css", "word_lines.css", "heads_layers.css")
 
 
@@ -23,7 +24,7 @@ def script(name: str) -> str:
     _follow((BROWSER / name).resolve(), order, [])
     *parts, last = order
     inner = "".join(f"const {_name(file)} = (() => {{\n{_body(file)}}})();\n" for file in parts)
-    return inner + IMPORT.sub(_taken(last), last.read_text())
+    return inner + IMPORT.sub(_taken(last), _text(last))
 
 
 @cache
@@ -44,9 +45,13 @@ def _follow(file: Path, order: list[Path], around: list[Path]) -> None:
 
 
 def _body(file: Path) -> str:
-    text = file.read_text()
+    text = _text(file)
     names = sorted({*EXPORT.findall(text), *_listed(text)})
     return EXPORT.sub("", IMPORT.sub(_taken(file), text)) + f"return {{ {', '.join(names)} }};\n"
+
+
+def _text(file: Path) -> str:
+    return "".join(line for line in REMARK.sub("", file.read_text()).splitlines(True) if line.strip())
 
 
 def _listed(text: str) -> list[str]:
