@@ -16,13 +16,21 @@ import streamlit as st
 from attention.codec import CONFIGS
 from attention.config import Config
 from attention.examples import TOURS, Tour
+from attention.models.reading import READINGS, Reading
 from attention.settings import Knob, Settings
 from attention.timing.sweep import SWEEPS, Sweep
 from attention.timing.versus import TIMED, Timed
 from attention.training.recipe import RECIPES, Recipe
 from attention.ui.controls.reasons import why
 
-SETTINGS: dict[type, Settings[Any]] = {Config: CONFIGS, Sweep: SWEEPS, Timed: TIMED, Tour: TOURS, Recipe: RECIPES}
+SETTINGS: dict[type, Settings[Any]] = {
+    Config: CONFIGS,
+    Sweep: SWEEPS,
+    Timed: TIMED,
+    Tour: TOURS,
+    Recipe: RECIPES,
+    Reading: READINGS,
+}
 
 
 def segments(name: str, setting: Any, **more: Any) -> None:
@@ -75,6 +83,12 @@ def line(name: str, setting: Any, **more: Any) -> None:
     """A field for a line of text, which Enter applies. It can always be typed in: what is too long is cut, and said to be."""
     told = _told(name, setting, {"value": getattr(setting, name), "autocomplete": "off"} | more)
     st.text_input(**told | {"disabled": False, "help": _knob(name, setting).help})
+
+
+def area(name: str, setting: Any, **more: Any) -> None:
+    """A field for a text of several lines, as long as its knob allows."""
+    told = {"value": getattr(setting, name), "max_chars": int(_knob(name, setting).high or 0)} | more
+    st.text_area(**_told(name, setting, told))
 
 
 def _knob(name: str, setting: Any) -> Knob:
