@@ -9,7 +9,10 @@ from attention.charts import theme
 
 CELL = "patch"  # the selection: row, column and `turn` of the patch that was clicked
 DARK = 0.82  # opacity over a patch without weight
-WIDE = 448  # pixels
+WIDE = 352  # pixels: as wide as a phone has room for
+
+
+ENDS = {"width": {"expr": "width"}, "height": {"expr": "height"}}
 
 
 def spotlight(picture: bytes, rows: int, cols: int, height: int, width: int) -> dict[str, Any]:
@@ -20,7 +23,7 @@ def spotlight(picture: bytes, rows: int, cols: int, height: int, width: int) -> 
         "y": {"field": "row", "type": "ordinal", "axis": None, "scale": {"paddingInner": 0, "paddingOuter": 0}},
     }
     uri = f"data:image/png;base64,{b64encode(picture).decode()}"
-    frame = {"type": "image", "url": uri, "width": WIDE, "height": high, "x": 0, "y": 0, "align": "left"}
+    frame = {"type": "image", "url": uri, "x": 0, "y": 0, "align": "left"} | ENDS
     tips = [
         {"field": "row", "type": "ordinal", "title": "row of the patch"},
         {"field": "col", "type": "ordinal", "title": "column"},

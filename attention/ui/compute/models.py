@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from attention.models import summaries
 from attention.models.parts import Part, weights
-from attention.models.reading import PLAIN, WORDS
+from attention.models.prompt import PLAIN, WORDS
 from attention.ui.compute.owner import LATER, told
 
 MAKING = "Summing up …"

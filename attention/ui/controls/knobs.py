@@ -16,7 +16,7 @@ import streamlit as st
 from attention.codec import CONFIGS
 from attention.config import Config
 from attention.examples import TOURS, Tour
-from attention.models.reading import READINGS, Reading
+from attention.models.prompt import PROMPTS, Prompt
 from attention.settings import Knob, Settings
 from attention.timing.sweep import SWEEPS, Sweep
 from attention.timing.versus import TIMED, Timed
@@ -29,7 +29,7 @@ SETTINGS: dict[type, Settings[Any]] = {
     Timed: TIMED,
     Tour: TOURS,
     Recipe: RECIPES,
-    Reading: READINGS,
+    Prompt: PROMPTS,
 }
 
 

@@ -8,11 +8,11 @@ import streamlit as st
 
 from attention.models.catalogue import PACKAGES
 from attention.models.packages import INSTALL, missing
-from attention.models.reading import Reading
+from attention.models.prompt import Prompt
 from attention.ui import onward
 from attention.ui.background.line import HEAVY
 from attention.ui.background.readings import Reading as Task
-from attention.ui.controls.reading import offered
+from attention.ui.controls.prompt import offered
 from attention.ui.limits import models
 from attention.ui.session import page, pause
 from attention.ui.views import background, model_input, model_result
@@ -26,17 +26,17 @@ NOTHING = (
 STAYS = f"If nobody looks at this page for {Task.gone:g} seconds, it ends."
 
 
-def view(reading: Reading) -> None:
-    """The page of a reading."""
+def view(prompt: Prompt) -> None:
+    """The page of a prompt."""
     if _absent():
         pause.paint()
         return
     task = page.kept().reading
-    st.fragment(_live, run_every=LOOK if task is not None and task.open else None)(reading, bool(task and task.open))
+    st.fragment(_live, run_every=LOOK if task is not None and task.open else None)(prompt, bool(task and task.open))
     pause.paint()
 
 
-def _live(reading: Reading, live: bool) -> None:
+def _live(prompt: Prompt, live: bool) -> None:
     """How far it is, then what came of it; once it is over, the page is drawn anew without a clock."""
     task = page.kept().reading
     if task is None:
@@ -49,7 +49,7 @@ def _live(reading: Reading, live: bool) -> None:
         said = f"{task.now or 'Getting ready'}: {task.settings.offer.name}."
         background.going(task, HEAVY, plain(said), partial(task.leave, page.visitor()), STAYS)
     elif task.found is not None:
-        model_result.draw(reading, task)
+        model_result.draw(prompt, task)
     else:
         _failed(task)
 

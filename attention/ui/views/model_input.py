@@ -7,11 +7,11 @@ import streamlit as st
 from attention.models import pictures
 from attention.models.catalogue import PICTURE, peek
 from attention.models.packages import ModelError, missing
-from attention.models.reading import Reading
+from attention.models.prompt import Prompt
 from attention.ui.background import readings
 from attention.ui.background.line import HEAVY
 from attention.ui.controls import knobs
-from attention.ui.controls.reading import offered
+from attention.ui.controls.prompt import offered
 from attention.ui.limits import models
 from attention.ui.session import page
 from attention.ui.words import plain
@@ -26,12 +26,12 @@ SAYS = (
 PLACE = "model_picture"  # the key of the place for a picture
 
 
-def ask(reading: Reading) -> readings.Ask | None:
+def ask(prompt: Prompt) -> readings.Ask | None:
     """What would be read now; None where there is no model for it."""
-    offer = offered(reading)
+    offer = offered(prompt)
     if offer is None or missing():
         return None
-    text, second = (reading.text, reading.second) if peek(offer) != PICTURE else ("", "")
+    text, second = (prompt.text, prompt.second) if peek(offer) != PICTURE else ("", "")
     return readings.Ask(offer, text, second, page.kept().picture, models().most)
 
 
@@ -44,30 +44,30 @@ def title() -> str:
     return f"**Model.** :{'green' if task.state == 'done' else 'blue'}-badge[{said}] {SAYS}"
 
 
-def _draw(reading: Reading) -> None:
+def _draw(prompt: Prompt) -> None:
     st.markdown(title())
-    offer = offered(reading)
+    offer = offered(prompt)
     sees = offer is not None and peek(offer) == PICTURE
     if sees:
         _picture()
     else:
         left, right = st.columns(2, gap="small")
         with left:
-            knobs.area("text", reading, height=HIGH, on_change=page.change)
+            knobs.area("text", prompt, height=HIGH, on_change=page.change)
         with right:
-            knobs.area("second", reading, height=HIGH, placeholder="None", on_change=page.change)
-    wanted, now = ask(reading), page.kept().reading
+            knobs.area("second", prompt, height=HIGH, placeholder="None", on_change=page.change)
+    wanted, now = ask(prompt), page.kept().reading
     same = now is not None and now.settings == wanted and (now.open or now.state == "done")
     with st.container(horizontal=True, vertical_alignment="center"):
         label = "Look at it" if sees else "Read it"
         st.button(label, key="read", type="secondary" if same else "primary", icon=":material/play_arrow:",
-                  on_click=begin, args=(reading,), disabled=same)  # fmt: skip
-        st.caption(plain(_said(reading, same)))
+                  on_click=begin, args=(prompt,), disabled=same)  # fmt: skip
+        st.caption(plain(_said(prompt, same)))
 
 
-def _said(reading: Reading, same: bool) -> str:
+def _said(prompt: Prompt, same: bool) -> str:
     """What the button would do, and what is shown meanwhile."""
-    now, offer = page.kept().reading, offered(reading)
+    now, offer = page.kept().reading, offered(prompt)
     if same or offer is None:
         return ""
     loads = "" if offer in readings.LOADED else " It is loaded first, which takes some seconds."
@@ -101,9 +101,9 @@ def _taken() -> None:
     page.change()
 
 
-def begin(reading: Reading) -> None:
+def begin(prompt: Prompt) -> None:
     """Has it read, anew where that has failed or was stopped."""
-    kept, wanted = page.kept(), ask(reading)
+    kept, wanted = page.kept(), ask(prompt)
     if wanted is None:
         return
     if kept.reading is not None and kept.reading.settings == wanted and not kept.reading.open:
@@ -112,9 +112,9 @@ def begin(reading: Reading) -> None:
     page.change(layer=0, head=-1, patch=0, part="")
 
 
-def _look(reading: Reading) -> object:
+def _look(prompt: Prompt) -> object:
     """None where nothing can be read."""
-    wanted, kept = ask(reading), page.kept()
+    wanted, kept = ask(prompt), page.kept()
     if wanted is None:
         return None
     now = kept.reading

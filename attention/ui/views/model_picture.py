@@ -13,7 +13,7 @@ from PIL import Image
 from attention.charts import patches as chart
 from attention.config import Config, layers
 from attention.models.parts import Part
-from attention.models.reading import READINGS, Reading
+from attention.models.prompt import PROMPTS, Prompt
 from attention.models.run import Run
 from attention.ui import compute
 from attention.ui.controls import knobs
@@ -24,11 +24,11 @@ from attention.ui.words import plain
 MEAN = -1  # of all heads
 
 
-def draw(reading: Reading, run: Run, part: Part, config: Config) -> None:
+def draw(prompt: Prompt, run: Run, part: Part, config: Config) -> None:
     """The picture, who looks, and what has most of that weight."""
     assert run.patches is not None and run.picture is not None
     (rows, cols), marks = run.patches, len(part.keys) - run.patches[0] * run.patches[1]
-    query, head = min(reading.patch, len(part.queries) - 1), min(reading.head, config.heads - 1)
+    query, head = min(prompt.patch, len(part.queries) - 1), min(prompt.head, config.heads - 1)
     found = compute.models.row(part, _layer(part, config), head, query)
     left, right = parts.beside()
     with left:
@@ -36,6 +36,7 @@ def draw(reading: Reading, run: Run, part: Part, config: Config) -> None:
             _table(found, marks, cols, query),
             chart.spotlight(_png(run.picture), rows, cols, *run.picture.shape[:2]),
             key="patches",
+            width="content",
             on_select=lambda: _clicked(marks, cols),
             selection_mode=chart.CELL,
             alt=f"The picture, bright where {part.queries.texts[query]} looks",
@@ -44,7 +45,7 @@ def draw(reading: Reading, run: Run, part: Part, config: Config) -> None:
         st.markdown(
             f"**What {_who(part, query, marks)} looks at.** Bright patches have its weight; click one to see from there."
         )
-        _menus(reading, part, config, head, query)
+        _menus(prompt, part, config, head, query)
         st.caption(plain(_said(found, part, marks)))
 
 
@@ -81,19 +82,19 @@ def _who(part: Part, query: int, marks: int) -> str:
     return text if query < marks else f"the patch at row {text.replace(', ', ', column ')}"
 
 
-def _menus(reading: Reading, part: Part, config: Config, head: int, query: int) -> None:
+def _menus(prompt: Prompt, part: Part, config: Config, head: int, query: int) -> None:
     """Layer, head, and who looks."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        offered("layer", reading, layers(config.source), config.layer)
-        offered("head", reading, (MEAN, *range(config.heads)), head, lambda each: "Mean" if each == MEAN else str(each))
-        offered("patch", reading, tuple(range(len(part.queries))), query, lambda each: part.queries.texts[each])
+        offered("layer", prompt, layers(config.source), config.layer)
+        offered("head", prompt, (MEAN, *range(config.heads)), head, lambda each: "Mean" if each == MEAN else str(each))
+        offered("patch", prompt, tuple(range(len(part.queries))), query, lambda each: part.queries.texts[each])
 
 
-def offered(name: str, reading: Reading, options: tuple[Any, ...], value: Any, said: Any = str) -> None:
+def offered(name: str, prompt: Prompt, options: tuple[Any, ...], value: Any, said: Any = str) -> None:
     """A menu of what there is here; what is set may be of another model, then it is at the nearest."""
-    if getattr(reading, name) != value:
-        page.widgets()[READINGS.key(name)] = value
-    knobs.menu(name, replace(reading, **{name: value}), options, format_func=said, on_change=page.change, width=140)
+    if getattr(prompt, name) != value:
+        page.widgets()[PROMPTS.key(name)] = value
+    knobs.menu(name, replace(prompt, **{name: value}), options, format_func=said, on_change=page.change, width=140)
 
 
 def _said(found: list[float], part: Part, marks: int) -> str:

@@ -14,7 +14,7 @@ ALL, PLAIN, WORDS = "all", "without marks", "words"
 
 # fmt: off
 @dataclass(frozen=True, kw_only=True)
-class Reading:
+class Prompt:
     """A model, what it reads, and what is shown of it: frozen, hashable, valid. Raises `ConfigError` on anything else."""
 
     model: str = typed("", 96, "Model", "Which model reads: one of this host's, by its name.")
@@ -31,12 +31,12 @@ class Reading:
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
-            READINGS.check(name, value)
+            PROMPTS.check(name, value)
 
     @property
-    def alone(self) -> Reading:
+    def alone(self) -> Prompt:
         """What is read, with all that is only shown as by default."""
-        return replace(self, **{name: READINGS.defaults[name] for name, knob in READINGS.knobs.items() if knob.about != "tensors"})
+        return replace(self, **{name: PROMPTS.defaults[name] for name, knob in PROMPTS.knobs.items() if knob.about != "tensors"})
 
 
-READINGS = Settings(Reading, "a model's reading", prefix="model_")
+PROMPTS = Settings(Prompt, "a model's prompt", prefix="model_")
