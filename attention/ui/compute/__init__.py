@@ -6,6 +6,7 @@ want to wait yet. Views write `from attention.ui import compute` and `compute.he
 """
 
 from attention.ui.compute import (
+    brought,
     examples,
     heads,
     layers,
@@ -20,6 +21,7 @@ from attention.ui.compute import (
 )
 
 __all__ = [
+    "brought",
     "examples",
     "heads",
     "layers",

@@ -13,6 +13,7 @@ from typing import Any
 
 import streamlit as st
 
+from attention.brought.reading import READINGS, Reading
 from attention.codec import CONFIGS
 from attention.config import Config
 from attention.examples import TOURS, Tour
@@ -30,6 +31,7 @@ SETTINGS: dict[type, Settings[Any]] = {
     Tour: TOURS,
     Recipe: RECIPES,
     Prompt: PROMPTS,
+    Reading: READINGS,
 }
 
 
