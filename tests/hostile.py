@@ -16,26 +16,15 @@ from attention.recorded.file import Recording
 from attention.sources import origins, recorded
 from tests.served import ROOT
 
-MARK = "hostile"
+MARK = "ow"  # so short that the cut names along the axes have all of it, with its markup
 SOURCE = "recorded:minilm-street"
-RUN = "window.hacked=1"
-WORDS = (
-    f"<b>{MARK}</b>",
-    f"<img src=x onerror={RUN}>",
-    f"**{MARK}**",
-    f"[{MARK}](javascript:{RUN})",
-    f"![{MARK}](http://evil.example/p.png)",
-    f"${MARK}$",
-    f"$${MARK}$$",
-    f":red[{MARK}]",
-    f"`{MARK}`",
-    "%{x} %{customdata}",
-    f"<script>{RUN}</script>",
-    f"<a href='javascript:{RUN}'>{MARK}</a>",
-    f"</text><svg onload={RUN}>",
-    f"https://evil.example/{MARK}",
-    "'+datum.value+'",
-    f"&lt;b&gt;{MARK}&lt;/b&gt;",
+RUN = "hacked=1"
+WORDS = (  # each with several things in it, as not every word comes to every place
+    f"<b>{MARK}</b> **{MARK}** ${MARK}$ :red[{MARK}] `{MARK}` [{MARK}](javascript:{RUN})",
+    f"$${MARK}$$ <i>{MARK}</i> <img src=x onerror={RUN}><script>{RUN}</script>",
+    f"![{MARK}](http://evil.example/p.png) <a href='javascript:{RUN}'>{MARK}</a> %{{x}}",
+    f"</text><svg onload={RUN}> '+datum.value+' {{{{{MARK}}}}} https://evil.example",
+    f"&lt;b&gt;{MARK}&lt;/b&gt; ~~{MARK}~~ %{{customdata}} \\u003cb>{MARK}</b>",
 )
 APP = """import runpy, sys
 sys.path.insert(0, {root!r})
@@ -62,7 +51,7 @@ def armed() -> None:
     def recording(name: str) -> Recording:
         found = usual(name)
         words = tuple(islice(cycle(WORDS), len(found.tokens)))
-        return replace(found, tokens=words, what=" ".join(WORDS), weights=WORDS[0], license=WORDS[5], made=WORDS[3])
+        return replace(found, tokens=words, what=" ".join(WORDS), weights=WORDS[0], license=WORDS[1], made=WORDS[2])
 
     shipped.recording = recorded.recording = recording
-    origins.TITLES[SOURCE] = " ".join(WORDS[:9])
+    origins.TITLES[SOURCE] = " ".join(WORDS[:3])

@@ -51,9 +51,7 @@ export function legal(text) {
  * @param {number} width
  */
 export function wrapped(text, size, width) {
-  const pen = penOf(document.createElement("canvas")), lines = [""];
-  pen.font = `${size}px ${FONT}`;
-  const fits = (/** @type {string} */ line) => pen.measureText(line).width <= width;
+  const lines = [""], fits = fitting(size, width);
   for (const word of text.split(/\s+/)) {
     const longer = `${lines[lines.length - 1]} ${word}`.trim();
     if (fits(longer)) lines[lines.length - 1] = longer;
@@ -81,8 +79,22 @@ function more(lines, sign, fits) {
  * @param {number} width
  */
 export function cut(text, size, width) {
-  const [first, ...rest] = wrapped(text.replace(/\s/g, "\u00a0"), size, width);
-  return rest.length ? `${signs(first).slice(0, -1).join("")}…` : first ?? "";
+  const fits = fitting(size, width), all = signs(text);
+  if (fits(text)) return text;
+  while (all.length && !fits(`${all.join("")}…`)) all.pop();
+  return `${all.join("")}…`;
+}
+
+/**
+ * Says of a line whether it is no wider than so many pixels.
+ * @param {number} size
+ * @param {number} width
+ * @returns {(line: string) => boolean}
+ */
+function fitting(size, width) {
+  const pen = penOf(document.createElement("canvas"));
+  pen.font = `${size}px ${FONT}`;
+  return (line) => pen.measureText(line).width <= width;
 }
 
 /**

@@ -67,6 +67,12 @@ def digits(described: Described) -> int:
     return 1 if described.unit else 2
 
 
+def titled(described: Described) -> str:
+    """A number by its name, with its unit where the name has it not."""
+    unit = described.unit
+    return f"{described.label} ({unit})" if unit and unit not in described.label.lower() else described.label
+
+
 def menu(config: Config) -> None:
     """The choice of the number."""
     options = (DEFAULTS["layer_map"], *_known(config))

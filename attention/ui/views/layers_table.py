@@ -56,9 +56,7 @@ def _config(known: list[str]) -> dict[str, Any]:
 
 
 def _number(name: str) -> Any:
-    described = EVERY[name]
-    title = f"{described.label} ({described.unit})" if described.unit else described.label
-    return st.column_config.NumberColumn(title, help=maps.formula(name), format="%.3f")
+    return st.column_config.NumberColumn(maps.titled(EVERY[name]), help=maps.formula(name), format="%.3f")
 
 
 def _files(config: Config) -> None:
@@ -79,14 +77,13 @@ def picture(config: Config, found: Found) -> str:
     described, known = EVERY[maps.number(config)], maps.cells(maps.number(config), found)
     if not known:
         return ""
-    unit = f" ({described.unit})" if described.unit else ""
     return layers_file.svg(
         known,
         layers(config.source),
         config.heads,
         compared.axis(config, maps.number(config), found).top,
         maps.digits(described),
-        f"{described.label}{unit} of each head: {named(config.source)}",
+        f"{maps.titled(described)} of each head: {named(config.source)}",
         [
             f"{described.label}: {described.formula} ({described.source}).",
             provenance(config),

@@ -1,0 +1,148 @@
+"""The page Layers: what its pictures show is so, of one layer and of many, and where there is nothing to show it says so."""
+
+from __future__ import annotations
+
+import io
+import xml.etree.ElementTree as ET
+from functools import partial
+
+import pyarrow as pa
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from attention import Config
+from attention.analysis.head_distances import ALIKE
+from attention.charts import head_points, layers_file, theme
+from attention.ui import compute
+from attention.ui.session import gestures
+from attention.ui.session.state import Remembered
+from tests.strategies import carried
+from tests.test_layers import LAYERS, REPEATED, STREET, captions, link, numbers
+from tests.test_pages import ROOT, run
+
+PAGE = ROOT / "pages" / "layers.py"
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def tables(test: AppTest) -> list[dict[str, list]]:
+    """What the charts show: the map, the points over two numbers, the points on a map."""
+    found = []
+    for chart in test.get("vega_lite_chart"):
+        for held in [chart.proto.data, *(each.data for each in chart.proto.datasets)]:
+            if held.data:
+                found.append(pa.ipc.open_stream(io.BytesIO(held.data)).read_all().to_pydict())
+    return found
+
+
+def words(test: AppTest) -> str:
+    return " ".join(each.value.replace("\\", "") for each in test.markdown)
+
+
+def test_every_head_of_every_layer_is_a_cell_and_a_point_in_each_picture():
+    test = run(PAGE, {"source": STREET, "layer": "16", "head": "2", "across": "first", "upwards": "entropy"})
+    assert not test.exception and not test.warning
+    cells, compared, places = tables(test)
+    for each in (cells, compared, places):
+        assert each["layer"] == [layer for layer in LAYERS for _ in range(9)] and each["head"] == [*range(9)] * 6
+        assert [at for at, on in enumerate(each["focus"]) if on] == [3 * 9 + 2]
+        assert each["value"] == cells["value"], "a head has one colour in all of them"
+    config = Config.of(STREET)
+    assert compared["x"] == pytest.approx(numbers("first", config), abs=1e-6)
+    assert compared["y"] == pytest.approx(numbers("entropy", config), abs=1e-5)
+    most = max(range(54), key=compared["x"].__getitem__)
+    assert compared["named"][most] and compared["named"][29] == "16.2" and sum(map(bool, compared["named"])) <= 3
+    assert "**Layer 16, head 2** " in words(test) and "54 heads, 9 in each of 6 layers," in words(test)
+
+
+def test_two_numbers_are_chosen_and_stand_in_the_link():
+    test = run(PAGE, {"source": STREET})
+    next(widget for widget in test.selectbox if widget.key == "upwards").set_value("effective_keys")
+    test.run()
+    assert carried(link(test)) == {"source": STREET, "upwards": "effective_keys"}
+    assert "exp(entropy)" in captions(test) and "Hill 1973" in captions(test)
+    wrong = run(PAGE, {"source": STREET, "across": "entrpy"})
+    assert "across='entrpy' is not one of: " in wrong.warning[0].value.replace("\\", "")
+    assert carried(link(wrong)) == {"source": STREET}
+
+
+def test_heads_that_do_nearly_the_same_are_named():
+    test = run(PAGE, {"source": REPEATED})
+    assert f"Nearly the same, at most {ALIKE} bits apart in the mean: 18.3, 18.4 and 18.8; 1.2 and 11.1." in words(test)
+    few = run(PAGE, {})
+    assert "No two are nearly the same. The nearest: 0.6 and 0.7, " in words(few)
+    assert tables(few)[1]["named"] == [f"0.{head}" for head in range(8)]
+
+
+def test_where_there_is_one_head_or_no_choice_nothing_is_compared():
+    assert "There is one head, and no other" in captions(run(PAGE, {"heads": "1"}))
+    test = run(PAGE, {"mask": "window", "span": "1"})
+    assert not test.exception and "No query sees more than one key under this mask" in captions(test)
+    blind = run(PAGE, {"source": STREET, "combine": "without", "second": "causal"})
+    assert not blind.exception and "No query sees a key under this mask" in captions(blind)
+    assert "Entropy: none, as it sees nothing" in words(blind)
+
+
+def test_a_number_that_needs_texts_says_so_where_there_are_none():
+    test = run(PAGE, {"input": "noise", "layer_map": "separators"})
+    assert not test.exception
+    assert "Separators needs tokens with texts" in captions(test) and "Nothing to compare" in captions(test)
+
+
+def test_a_question_hides_all_of_it():
+    test = run(PAGE, {"source": STREET, "predict": "row"})
+    assert not tables(test) and "alike" not in words(test) and not test.get("plotly_chart")
+
+
+def test_of_too_many_heads_the_layers_around_the_one_in_focus_are_compared(monkeypatch):
+    monkeypatch.setattr(compute.layers, "COMPARED", 29)
+    for layer, around in {1: (1, 11, 13), 16: (13, 16, 17), 18: (16, 17, 18)}.items():
+        assert compute.layers.compared(Config.of(STREET, layer=layer)) == around
+    test = run(PAGE, {"source": STREET, "layer": "16"})
+    assert "Of 6 layers these are 13 to 17, around the one in focus." in words(test)
+    assert len(tables(test)[2]["x"]) == 27 and len(tables(test)[1]["x"]) == 54
+
+
+def test_few_layers_are_under_way_at_a_time(monkeypatch):
+    """Who turns to another setting leaves no long queue behind."""
+    config, begun = Config.of(STREET, temperature=1.75), []
+    usual = compute.layers._layer.begin
+    monkeypatch.setattr(compute.layers._layer, "begin", lambda config: begun.append(config.layer) or usual(config))
+    compute.layers.begin(config)
+    assert begun == [*LAYERS[: compute.layers.AT_ONCE]]
+
+
+def test_the_table_has_a_sentence_for_every_head():
+    found = compute.layers.layers(Config.of(REPEATED))
+    assert "induction" in found[18].roles[6].says and len(found[18].roles) == 9
+    assert found[18].numbers["induction"][6] > 0.85
+
+
+def test_a_click_in_any_picture_opens_its_head(monkeypatch):
+    held = {"map of heads": {"selection": {"cell": [{"layer": 17, "head": 4, "turn": 0}]}}}
+    changed, remembered = [], Remembered()
+    monkeypatch.setattr(gestures, "widgets", lambda: held)
+    monkeypatch.setattr(gestures, "kept", lambda: remembered)
+    monkeypatch.setattr(gestures, "change", lambda **values: changed.append(values))
+    partial(gestures.layered, "map of heads")()
+    assert changed == [{"layer": 17, "head": 4}] and remembered.turns == 1
+
+
+@pytest.mark.parametrize(("most", "end"), [(0.0, 0.3), (0.27, 0.3), (0.5, 0.6), (0.95, 1.0), (1.2, 1.2)])
+def test_a_map_has_room_for_the_farthest_head(most, end):
+    assert head_points.end(most) == pytest.approx(end)
+
+
+def test_a_file_of_the_map_is_xml_whatever_its_words_are():
+    strange = 'a <b>"bold"</b> & \x01\ufffe ]]> $x$'
+    text = layers_file.svg({(3, 0): 0.0, (3, 1): 2.0, (7, 1): 1.0}, (3, 7), 2, 2.0, 1, strange, [strange, "whose"])
+    root = ET.fromstring(text)
+    cells = [part for part in root.findall(f"{SVG}rect") if part.get("height") == str(layers_file.ROW - 1)]
+    assert [part.get("fill") for part in cells] == [theme.NUMBERS[0], theme.NUMBERS[-1], layers_file.color(0.5)]
+    texts = [part.text for part in root.findall(f"{SVG}text")]
+    assert texts[0] == 'a <b>"bold"</b> &  ]]> $x$' and texts[-1] == "whose" and {"3", "7", "0.0", "2.0"} <= {*texts}
+
+
+def test_a_file_of_many_heads_is_as_wide_as_they_need_and_has_no_numbers():
+    cells = {(layer, head): 0.5 for layer in range(48) for head in range(64)}
+    root = ET.fromstring(layers_file.svg(cells, range(48), 64, 1.0, 2, "many", ["whose"]))
+    assert "0.50" not in [part.text for part in root.iter()] and int(root.get("width")) > 64 * layers_file.NARROW
