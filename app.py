@@ -21,6 +21,7 @@ if __name__ == "__main__":
             st.Page("pages/masks.py", title="Masks"),
             st.Page("pages/steps.py", title="Steps"),
             st.Page("pages/training.py", title="Training"),
+            st.Page("pages/model.py", title="Model"),
             st.Page("pages/your_data.py", title="Your data"),
             st.Page("pages/implementations.py", title="Implementations"),
             st.Page("pages/timing.py", title="Timing"),

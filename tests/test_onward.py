@@ -13,6 +13,7 @@ from attention.brought.reading import Reading
 from attention.codec import from_query, to_query
 from attention.config import SOURCES, Config
 from attention.examples import Tour
+from attention.models.prompt import Prompt
 from attention.sources.origins import has
 from attention.timing.sweep import Sweep
 from attention.training.recipe import Recipe
@@ -21,7 +22,7 @@ from tests.strategies import configs, newest
 from tests.test_pages import ROOT, SECONDS, run
 
 FILES = [path.stem for path in sorted((ROOT / "pages").glob("*.py"))]
-OTHERS = {"examples": Tour(), "timing": Sweep(), "training": Recipe(), "your_data": Reading()}
+OTHERS = {"examples": Tour(), "timing": Sweep(), "training": Recipe(), "model": Prompt(), "your_data": Reading()}
 OF_CONFIGS = [page for page in FILES if page not in OTHERS]
 NEEDS = {"steps": {"x", "projections"}, "implementations": {"x", "projections"}}
 

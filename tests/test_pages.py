@@ -17,6 +17,7 @@ OTHERS = (
     "sweep.SWEEP",
     "tour.TOUR",
     "recipe.RECIPE",
+    "prompt.PROMPT",
     "reading.READING",
 )  # kinds of settings of pages that are about no config
 PAGES = [path for path in sorted((ROOT / "pages").glob("*.py")) if not any(kind in path.read_text() for kind in OTHERS)]

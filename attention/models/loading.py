@@ -52,7 +52,8 @@ def load(offer: Offer, most: int, room: Callable[[int], bool], hear: Told) -> Mo
 
     `room`: is there place for so many bytes? It is asked before any of them is taken.
     """
-    library("transformers")
+    hear("Getting the libraries ready", 0.0)
+    library("transformers.modeling_utils")
     where, begun = _where(offer, most, hear)
     hear("Looking at its files", begun)
     files = weight_files(where)

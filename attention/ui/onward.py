@@ -102,6 +102,10 @@ def _implementations(config: Config) -> Step:
 
 
 def _training(recipe: Any) -> Step:
+    return Step("model", "a model of your choice on your own text, and every head of it", {})
+
+
+def _model(reading: Any) -> Step:
     return Step("layers", "the heads of all layers side by side, and which of them are alike", {})
 
 
@@ -123,5 +127,6 @@ ONWARD: dict[str, Callable[[Any], Step]] = {
     "steps": _steps,
     "implementations": _implementations,
     "training": _training,
+    "model": _model,
     "timing": _timing,
 }

@@ -17,6 +17,7 @@ from attention.brought.reading import READINGS, Reading
 from attention.codec import CONFIGS
 from attention.config import Config
 from attention.examples import TOURS, Tour
+from attention.models.prompt import PROMPTS, Prompt
 from attention.settings import Knob, Settings
 from attention.timing.sweep import SWEEPS, Sweep
 from attention.timing.versus import TIMED, Timed
@@ -29,6 +30,7 @@ SETTINGS: dict[type, Settings[Any]] = {
     Timed: TIMED,
     Tour: TOURS,
     Recipe: RECIPES,
+    Prompt: PROMPTS,
     Reading: READINGS,
 }
 
@@ -83,6 +85,12 @@ def line(name: str, setting: Any, **more: Any) -> None:
     """A field for a line of text, which Enter applies. It can always be typed in: what is too long is cut, and said to be."""
     told = _told(name, setting, {"value": getattr(setting, name), "autocomplete": "off"} | more)
     st.text_input(**told | {"disabled": False, "help": _knob(name, setting).help})
+
+
+def area(name: str, setting: Any, **more: Any) -> None:
+    """A field for a text of several lines, as long as its knob allows."""
+    told = {"value": getattr(setting, name), "max_chars": int(_knob(name, setting).high or 0)} | more
+    st.text_area(**_told(name, setting, told))
 
 
 def _knob(name: str, setting: Any) -> Knob:

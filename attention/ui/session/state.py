@@ -16,10 +16,12 @@ import streamlit as st
 from attention.brought.held import Holding, is_brought
 from attention.brought.reading import Read
 from attention.config import Config
+from attention.models.parts import Part as Layers
 from attention.timing.recordings import Timing
 from attention.training.recipe import Recipe
 from attention.ui.asked import Draft
 from attention.ui.background.process import Measuring
+from attention.ui.background.readings import Reading
 from attention.ui.background.trainings import Learning
 from attention.ui.session.held import Held
 from attention.ui.session.part import Part
@@ -53,6 +55,8 @@ class Remembered:
     for, and whether it was open when it was last drawn (`going`); the recordings that are `opened`, by their names, what was
     wrong with the last ones (`problems`), and how many `uploads` there were. Training: the one that this visitor has asked for
     (`learning`), the film that is played and its next picture (`film`), and which films have begun by themselves (`played`).
+    Model: the one that this visitor has run (`reading`), their own `picture` as a PNG, why the last one was `refused`, and what
+    was `shown` of readings: by reading, part and choices, the source and what it holds.
     Whatever was `brought` in this visit, by its source: it is there as long as it stands here; `absent`: the name of what the
     last link was about and this visit does not have, and the rest of that link (`wanted`). Your data: the file that was
     `taken` in last.
@@ -76,6 +80,10 @@ class Remembered:
     learning: Learning | None = None
     film: tuple[Recipe, int] | None = None
     played: set[Recipe] = field(default_factory=set)
+    reading: Reading | None = None
+    picture: bytes = b""
+    refused: str = ""
+    shown: dict[tuple[Any, ...], tuple[str, Layers]] = field(default_factory=dict)
     brought: dict[str, Holding] = field(default_factory=dict)
     absent: str = ""
     taken: Taken | None = None

@@ -1,0 +1,72 @@
+"""The sidebar of the Model page: which of this host's models reads, and what that is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from attention.models.catalogue import Offer, chosen
+from attention.models.packages import ModelError, missing
+from attention.models.prompt import PROMPTS, Prompt
+from attention.models.sizes import megabytes
+from attention.ui.controls import knobs
+from attention.ui.controls.kind import Change, Kind, Stops
+from attention.ui.limits import models
+from attention.ui.words import plain
+
+NAMES = frozenset({"model"})
+FREE = "Or type the name of any model on the hub, as google-bert/bert-base-uncased."
+
+
+def draw(prompt: Prompt, stops: Stops, change: Change) -> None:
+    """Which model, and where it comes from."""
+    host = models()
+    if not (host.offers or host.free):
+        st.caption("No model can be chosen here." if host.off else "There is no model here yet.")
+        return
+    names = [*host.offers] or [""]
+    options = tuple(dict.fromkeys([*([] if prompt.model else [""]), *names, prompt.model]))
+    more = {"accept_new_options": True, "placeholder": "Choose, or type a name of the hub"} if host.free else {}
+    knobs.menu(
+        "model", prompt, options, format_func=_called, help=FREE if host.free else None, on_change=change, **more
+    )
+    if offer := offered(prompt):
+        st.caption(plain(f"{offer.says[:1].upper()}{offer.says[1:]}. At most {megabytes(host.most)} of memory."))
+
+
+def _called(name: str) -> str:
+    """A choice for the reader; the first of the list where none was chosen."""
+    return name or next(iter(models().offers), "Choose a model")
+
+
+def offered(prompt: Prompt) -> Offer | None:
+    """The model of a prompt, the first of the list where it names none; None where it can't be had here."""
+    host = models()
+    try:
+        return chosen(prompt.model or next(iter(host.offers), ""), host.offers, host.free)
+    except ModelError:
+        return None
+
+
+def look(prompt: Prompt) -> tuple[Any, ...]:
+    """Whatever of a prompt the controls show beside the values that people set in them."""
+    host = models()
+    return tuple(host.offers), host.free, offered(prompt)
+
+
+def _known(prompt: Prompt, query: Mapping[str, Any]) -> tuple[Prompt, list[str]]:
+    """Without a model that this host has not; said where a link asks for one."""
+    host = models()
+    if not prompt.model or missing() or host.off:
+        return prompt, []
+    try:
+        chosen(prompt.model, host.offers, host.free)
+    except ModelError as error:
+        return replace(prompt, model=""), [str(error)]
+    return prompt, []
+
+
+PROMPT = Kind(PROMPTS, draw, look, NAMES, opened=_known)

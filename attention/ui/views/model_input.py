@@ -1,0 +1,129 @@
+"""What a model shall read: the fields for one text or two, the place for a picture, and the button that has it read."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from attention.models import pictures
+from attention.models.catalogue import PICTURE, peek
+from attention.models.packages import ModelError, missing
+from attention.models.prompt import Prompt
+from attention.ui.background import readings
+from attention.ui.background.line import HEAVY
+from attention.ui.controls import knobs
+from attention.ui.controls.prompt import offered
+from attention.ui.limits import models
+from attention.ui.session import page
+from attention.ui.words import plain
+
+KNOB = frozenset({"model_text", "model_second"})
+KINDS = ["png", "jpg", "jpeg", "webp"]
+HIGH = 88  # pixels of a field
+SAYS = (
+    "A language model, or one that sees, runs on this server on what you give it. Every head of every layer can then be looked "
+    "at, here and on the other pages, as this model computes it."
+)
+PLACE = "model_picture"  # the key of the place for a picture
+
+
+def ask(prompt: Prompt) -> readings.Ask | None:
+    """What would be read now; None where there is no model for it."""
+    offer = offered(prompt)
+    if offer is None or missing():
+        return None
+    text, second = (prompt.text, prompt.second) if peek(offer) != PICTURE else ("", "")
+    return readings.Ask(offer, text, second, page.kept().picture, models().most)
+
+
+def title() -> str:
+    """What the page is about and what became of it, as markdown."""
+    task = page.kept().reading
+    if task is None:
+        return f"**Model.** {SAYS}"
+    said = {"done": "run here", "failed": "failed"}.get(task.state, "running" if task.open else "stopped")
+    return f"**Model.** :{'green' if task.state == 'done' else 'blue'}-badge[{said}] {SAYS}"
+
+
+def _draw(prompt: Prompt) -> None:
+    st.markdown(title())
+    offer = offered(prompt)
+    sees = offer is not None and peek(offer) == PICTURE
+    if sees:
+        _picture()
+    else:
+        left, right = st.columns(2, gap="small")
+        with left:
+            knobs.area("text", prompt, height=HIGH, on_change=page.change)
+        with right:
+            knobs.area("second", prompt, height=HIGH, placeholder="None", on_change=page.change)
+    wanted, now = ask(prompt), page.kept().reading
+    same = now is not None and now.settings == wanted and (now.open or now.state == "done")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        label = "Look at it" if sees else "Read it"
+        st.button(label, key="read", type="secondary" if same else "primary", icon=":material/play_arrow:",
+                  on_click=begin, args=(prompt,), disabled=same)  # fmt: skip
+        st.caption(plain(_said(prompt, same)))
+
+
+def _said(prompt: Prompt, same: bool) -> str:
+    """What the button would do, and what is shown meanwhile."""
+    now, offer = page.kept().reading, offered(prompt)
+    if same or offer is None:
+        return ""
+    loads = "" if offer in readings.LOADED else " It is loaded first, which takes some seconds."
+    if now is not None and now.state == "done":
+        return f"What stands below is of what was read before.{loads}"
+    return f"Has {offer.name} read it here, on this server.{loads}"
+
+
+def _picture() -> None:
+    """The picture that a model looks at: the one that ships, or one's own."""
+    left, right = st.columns([1, 2], gap="small", vertical_alignment="center")
+    own = page.kept().picture
+    left.image(
+        own or pictures.png(pictures.shipped()), width=160, caption="Your picture" if own else "The picture that ships"
+    )
+    with right:
+        label = "A picture of your own (PNG, JPEG, WebP)"
+        st.file_uploader(label, KINDS, key=PLACE, max_upload_size=16, on_change=_taken, help="It stays in your visit.")
+        if page.kept().refused:
+            st.error(plain(page.kept().refused), icon=":material/error:")
+
+
+def _taken() -> None:
+    """Takes a picture in, or says why not: a bad one leaves all as it was."""
+    kept, file = page.kept(), page.widgets()[PLACE]
+    kept.refused = ""
+    try:
+        kept.picture = pictures.png(pictures.opened(file.getvalue())) if file is not None else b""
+    except ModelError as error:
+        kept.refused = str(error)
+    page.change()
+
+
+def begin(prompt: Prompt) -> None:
+    """Has it read, anew where that has failed or was stopped."""
+    kept, wanted = page.kept(), ask(prompt)
+    if wanted is None:
+        return
+    if kept.reading is not None and kept.reading.settings == wanted and not kept.reading.open:
+        HEAVY.forget(kept.reading)
+    kept.reading = HEAVY.ask(readings.Reading, wanted, page.visitor())
+    page.change(layer=0, head=-1, patch=0, part="")
+
+
+def _look(prompt: Prompt) -> object:
+    """None where nothing can be read."""
+    wanted, kept = ask(prompt), page.kept()
+    if wanted is None:
+        return None
+    now = kept.reading
+    return (
+        wanted,
+        kept.refused,
+        now is not None and (now.settings, now.open, now.state),
+        wanted.offer in readings.LOADED,
+    )
+
+
+FIELDS = page.Part("what it reads", _draw, _look, KNOB, blocks=3)

@@ -1,0 +1,119 @@
+"""What a patch of a picture, or one of a model's own marks, looks at: its weights over the picture."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from io import BytesIO
+from typing import Any
+
+import pyarrow as pa
+import streamlit as st
+from PIL import Image
+
+from attention.charts import patches as chart
+from attention.config import Config, layers
+from attention.models.parts import Part
+from attention.models.prompt import PROMPTS, Prompt
+from attention.models.run import Run
+from attention.ui import compute
+from attention.ui.controls import knobs
+from attention.ui.session import page
+from attention.ui.views import heads_parts as parts
+from attention.ui.words import plain
+
+MEAN = -1  # of all heads
+
+
+def draw(prompt: Prompt, run: Run, part: Part, config: Config) -> None:
+    """The picture, who looks, and what has most of that weight."""
+    assert run.patches is not None and run.picture is not None
+    (rows, cols), marks = run.patches, len(part.keys) - run.patches[0] * run.patches[1]
+    query, head = min(prompt.patch, len(part.queries) - 1), min(prompt.head, config.heads - 1)
+    found = compute.models.row(part, _layer(part, config), head, query)
+    left, right = parts.beside()
+    with left:
+        st.vega_lite_chart(
+            _table(found, marks, cols, query),
+            chart.spotlight(_png(run.picture), rows, cols, *run.picture.shape[:2]),
+            key="patches",
+            width="content",
+            on_select=lambda: _clicked(marks, cols),
+            selection_mode=chart.CELL,
+            alt=f"The picture, bright where {part.queries.texts[query]} looks",
+        )
+    with right:
+        st.markdown(
+            f"**What {_who(part, query, marks)} looks at.** Bright patches have its weight; click one to see from there."
+        )
+        _menus(prompt, part, config, head, query)
+        st.caption(plain(_said(found, part, marks)))
+
+
+def _layer(part: Part, config: Config) -> int:
+    """Which of a stack's layers is in focus."""
+    return part.stack.numbers.index(config.layer) if part.stack.numbers else config.layer
+
+
+def _png(picture: Any) -> bytes:
+    memory = BytesIO()
+    Image.fromarray(picture).save(memory, "PNG")
+    return memory.getvalue()
+
+
+def _table(found: list[float], marks: int, cols: int, query: int) -> pa.Table:
+    """A row for each patch, counted from 1; those of the model's marks are nowhere."""
+    weights = found[marks:]
+    top = max([*weights, 1e-12])
+    return pa.table(
+        {
+            "row": [at // cols + 1 for at in range(len(weights))],
+            "col": [at % cols + 1 for at in range(len(weights))],
+            "weight": weights,
+            "share": [weight / top for weight in weights],
+            "focus": [at + marks == query for at in range(len(weights))],
+            "most": [weight == top for weight in weights],
+            "turn": [page.kept().turns] * len(weights),
+        }
+    )
+
+
+def _who(part: Part, query: int, marks: int) -> str:
+    text = plain(part.queries.texts[query])
+    return text if query < marks else f"the patch at row {text.replace(', ', ', column ')}"
+
+
+def _menus(prompt: Prompt, part: Part, config: Config, head: int, query: int) -> None:
+    """Layer, head, and who looks."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        offered("layer", prompt, layers(config.source), config.layer)
+        offered("head", prompt, (MEAN, *range(config.heads)), head, lambda each: "Mean" if each == MEAN else str(each))
+        offered("patch", prompt, tuple(range(len(part.queries))), query, lambda each: part.queries.texts[each])
+
+
+def offered(name: str, prompt: Prompt, options: tuple[Any, ...], value: Any, said: Any = str) -> None:
+    """A menu of what there is here; what is set may be of another model, then it is at the nearest."""
+    if getattr(prompt, name) != value:
+        page.widgets()[PROMPTS.key(name)] = value
+    knobs.menu(name, replace(prompt, **{name: value}), options, format_func=said, on_change=page.change, width=140)
+
+
+def _said(found: list[float], part: Part, marks: int) -> str:
+    """The greatest weight on a patch, how many times its even share that is, and what the marks have."""
+    weights = found[marks:]
+    at = max(range(len(weights)), key=weights.__getitem__)
+    most, even = weights[at], 1 / len(found)
+    told = f"The greatest weight on a patch: {most:.3f}, {most / even:.1f} times an even share, at {part.keys.texts[at + marks]}"
+    own = (
+        f" (row, column). The model's own marks have {100 * sum(found[:marks]):.0f} % of it all."
+        if marks
+        else " (row, column)."
+    )
+    return told + own
+
+
+def _clicked(marks: int, cols: int) -> None:
+    """A patch was clicked. Each click has a turn of its own, as a browser says nothing when the same is chosen again."""
+    cells = (page.widgets().get("patches") or {}).get("selection", {}).get(chart.CELL, [])
+    if cells:
+        page.kept().turns += 1
+        page.change(patch=marks + (cells[-1]["row"] - 1) * cols + cells[-1]["col"] - 1)

@@ -1,0 +1,113 @@
+"""What came of a model's prompt: which part of it, summed up how, its map of layers and heads, and the way to any head."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+
+import streamlit as st
+
+from attention.analysis.head_numbers import EVERY
+from attention.brought.fitting import BroughtError
+from attention.codec import to_query
+from attention.config import Config, layers
+from attention.models.packages import ModelError
+from attention.models.parts import Part
+from attention.models.prompt import PROMPTS, Prompt
+from attention.models.run import Run
+from attention.models.summaries import WAYS
+from attention.ui import compute, onward
+from attention.ui.background.readings import Reading as Task
+from attention.ui.controls import knobs
+from attention.ui.controls.picture import first_line
+from attention.ui.session import brought, page
+from attention.ui.views import heads_layers as maps
+from attention.ui.views import heads_parts as parts
+from attention.ui.views import model_picture
+from attention.ui.views.layers import PICTURE
+from attention.ui.words import plain
+
+OPEN = 4  # stacks of models that one visit has at a time: the oldest makes way
+
+
+def draw(prompt: Prompt, task: Task) -> None:
+    """All of it."""
+    run = task.found
+    assert run is not None
+    name = prompt.part if prompt.part in run.parts else next(iter(run.parts))
+    _choices(prompt, run, name)
+    for note in run.notes:
+        st.caption(plain(note))
+    try:
+        source, part = _held(task, name, prompt)
+    except (ModelError, BroughtError) as error:
+        st.warning(plain(str(error)), icon=":material/info:")
+        return
+    config = _config(prompt, source)
+    if run.patches is not None:
+        model_picture.draw(prompt, run, part, config)
+    _map(prompt, config)
+
+
+def _choices(prompt: Prompt, run: Run, name: str) -> None:
+    """Which part, summed up how, with which tokens."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        if len(run.parts) > 1:
+            first, *others = run.parts
+            model_picture.offered(
+                "part", prompt, ("", *others), "" if name == first else name, lambda each: each or first
+            )
+        lines = [
+            PROMPTS.knobs["summary"].help,
+            "",
+            *(f"- **{each}**: {first_line(way)}" for each, way in WAYS.items()),
+        ]
+        knobs.menu("summary", prompt, format_func=str.capitalize, help="\n".join(lines), on_change=page.change)
+        knobs.menu("tokens", prompt, format_func=str.capitalize, on_change=page.change)
+
+
+def _held(task: Task, name: str, prompt: Prompt) -> tuple[str, Part]:
+    """The source that a part is, summed up as it is asked for, and that part; raises ModelError and BroughtError."""
+    kept, key = page.kept().shown, (task.settings, name, prompt.summary, prompt.tokens)
+    if key in kept and kept[key][0] in brought.sources():
+        return kept[key]
+    assert task.found is not None
+    part = compute.models.made(task.found.parts[name], prompt.summary, prompt.tokens)
+    for old in [*kept][: max(0, len(kept) - OPEN + 1)]:
+        brought.close(kept.pop(old)[0])
+    kept[key] = brought.hold(part.stack, "model", part.stack.title), part
+    return kept[key]
+
+
+def _config(prompt: Prompt, source: str) -> Config:
+    """The picture of a source with the layer and the head in focus, as far as there are such."""
+    usual = Config.of(source)
+    layer = min(layers(source), key=lambda number: abs(number - prompt.layer))
+    head = max(0, min(prompt.head, usual.heads - 1))
+    return Config.of(source, layer=layer, head=head, layer_map=prompt.layer_map)
+
+
+def _map(prompt: Prompt, config: Config) -> None:
+    """The map of layers and heads, and what the head in focus does."""
+    found = compute.layers.layers(config)
+    many = f"{len(found)} layer{'s' * (len(found) > 1)} of {config.heads} head{'s' * (config.heads > 1)}"
+    over = f"{config.tokens:,} tokens" + f" that look at {config.columns:,} others" * config.crosses
+    st.markdown(f"**Layers and heads.** {many} over {over}. Click a cell to put its head in focus.")
+    left, right = parts.beside()
+    with left:
+        maps.drawn(config, found)
+    with right:
+        options = ("auto", *EVERY)
+        knobs.menu("layer_map", prompt, options, format_func=_called, on_change=page.change)
+        role = found[config.layer].roles[config.head]
+        does = plain(role.says) if role else "has no role that stands out."
+        st.markdown(f"**Layer {config.layer}, head {config.head}** {does}")
+        image = b64encode(compute.layers.picture(config.tensors, config.head)).decode()
+        alt = f"Weights of layer {config.layer}, head {config.head}: queries down, keys across"
+        st.html(PICTURE.format(alt, image))
+        st.caption(f"{maps.formula(maps.number(config))} {maps.said(config, found)}")
+        onward.way("heads", f"Open layer {config.layer}, head {config.head} → Heads", to_query(config))
+        onward.way("layers", "Compare all heads → Layers", to_query(config))
+
+
+def _called(name: str) -> str:
+    return EVERY[name].label if name in EVERY else "Auto"
