@@ -16,7 +16,7 @@ from torch import Tensor
 from attention.brought import axes, checks, naming
 from attention.brought.arrays import Array, Arrays
 from attention.brought.axes import AUTO
-from attention.brought.fitting import BroughtError, check
+from attention.brought.fitting import BroughtError, check, fit, parts_of
 from attention.brought.naming import Part
 from attention.brought.stack import Stack
 from attention.brought.token_file import decoded, in_words
@@ -76,6 +76,7 @@ def read(arrays: Arrays, texts: Mapping[str, tuple[str, ...]], how: Reading) -> 
             made[role] = _together(role, roles[role], order, how.item)
             out.said.append(f"{role}: {axes.told(order, _one(roles[role]).shape)}{_each(roles[role])}.")
             out.found.extend([note] if note else [])
+    fit(made)
     numbers = layers if layers != (-1,) else ()
     stack = replace(out.stack, **made, numbers=_numbers(numbers, made))
     stack = _worded(_masked(stack, part, arrays, how, out), texts, out)
@@ -160,6 +161,7 @@ def _masked(stack: Stack, part: Part, arrays: Arrays, how: Reading, out: Read) -
         out.said.append(f"Mask: {named}, as {'the file says' if how.mask == AUTO else 'was chosen'}.")
     elif "mask" in part.roles:
         square = _square(next(iter(part.roles["mask"].values())), how.item)
+        fit(parts_of(stack), square)
         return replace(_ruled(stack, square, own, out), own=own)
     else:
         out.said.append("Mask: none is named, so every query sees every key.")
