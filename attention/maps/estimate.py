@@ -15,7 +15,7 @@ from attention.maps.sizes import HEIGHT, STEP, piece
 from attention.masks import Rule
 
 SAMPLE = 8192, 64, 2048  # tokens, channels and queries of what the rate is measured on: long enough for float32
-PRODUCT = 0.3  # share of a cell's time that its product of q and k takes in a sample
+PRODUCT = 0.5  # share of a cell's time that its product of q and k takes in a sample
 PIXEL = 4  # cells in whose time a pixel of a row is normalised: most of the work of a narrow window
 THREADS = min(2, cores())  # that work on blocks at the same time
 PIECES = 4  # pieces in whose memory a thread works: scores, exponentials, what is made of them

@@ -68,7 +68,7 @@ def pooled(job: Job) -> Pooled:
         base = (job.first - job.rows[0]) // tile * tile + job.rows[0]
         shape = ceil(edges[-1] - base, tile), ceil(job.cols[1] - job.cols[0], tile)
         sums, most = job.query.new_zeros(shape), job.query.new_zeros(shape) if job.greatest else None
-        space, bounded = _Space(job, int(job.blocks.rows.diff().max())), _bounded(job)
+        space, bounded = _Space(job, max(stop - start for start, stop in itertools.pairwise(edges))), _bounded(job)
         for row, (start, stop) in enumerate(itertools.pairwise(edges)):
             strip = _Strip(job, job.query[start - job.first : stop - job.first], range(start, stop), space, bounded)
             for span in job.blocks.spans(row, job.widest, job.cols):
@@ -102,7 +102,7 @@ def _bounded(job: Job) -> bool:
 
 def _ready(cells: Float[Tensor, "r p"], tile: int) -> Float[Tensor, "r p"]:
     """The same, stored row by row where few of them at a time are pooled, which is slow along a short stretch."""
-    return cells.contiguous() if tile < SHORT else cells
+    return cells.contiguous() if tile <= SHORT else cells
 
 
 class _Space:

@@ -13,7 +13,7 @@ from time import perf_counter
 
 import torch
 
-from attention.machine import budget
+from attention.machine import budget, processor
 from attention.machine.threads import cores
 
 DTYPES: dict[str, torch.dtype] = {
@@ -63,10 +63,7 @@ def _accelerator_name(kind: str, index: int) -> str:
 
 def cpu_name() -> str:
     """The processor's name and how many cores this process may use."""
-    info = Path("/proc/cpuinfo")
-    lines = info.read_text().splitlines() if info.exists() else []
-    models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    name = models[0] if models else platform.processor() or platform.machine()
+    name = processor.name()
     return f"{name}, {cores()} cores" if cores() > 1 else f"{name}, 1 core"
 
 
