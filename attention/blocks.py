@@ -14,6 +14,7 @@ import torch
 from jaxtyping import Bool
 from torch import Tensor
 
+from attention.machine import processor
 from attention.machine.made_once import made_once
 from attention.machine.threads import apart
 from attention.scores import HIDDEN, capped
@@ -21,6 +22,7 @@ from attention.scores import HIDDEN, capped
 BLOCK = 2**20  # cells of a block of rows at the most: 4 MB of float32, small enough to stay in a cache
 ROWS = 256  # rows of a block at the most: the shorter, the more of a triangle is skipped
 TALL = 2**23  # cells of a block where nothing is skipped: the taller, the better a product uses both threads
+NEAR, FAR = 2**20, 2**22  # bytes of a block of a thread's own where nothing is skipped, in the second cache and beyond
 APART = 2**25  # cells of all heads from which threads take blocks of their own: torch's own stay awake and in the way
 
 
@@ -41,9 +43,11 @@ def by_blocks(weights, query, key, value, mask, is_causal, scale, softcap, norma
     """Some rows of a head at a time, over the keys that they may see; all else of `weights` becomes zero."""
     queries, keys = weights.shape[-2:]
     skips = is_causal or (mask is not None and mask.dtype == torch.bool)
-    height = max(1, min(ROWS, BLOCK // keys) if skips else TALL // keys)
-    output = value.new_zeros(*query.shape[:-1], value.shape[-1])
     shared = mask is None or mask.shape[:-2].numel() == 1
+    alone = shared and weights.numel() >= APART and torch.get_num_threads() > 1
+    tall = own_block() // weights.element_size() if alone else TALL
+    height = max(1, min(ROWS, BLOCK // keys) if skips else tall // keys)
+    output = value.new_zeros(*query.shape[:-1], value.shape[-1])
     square = None if mask is None else mask.expand(*weights.shape)
 
     def planned(at: tuple[int, ...]) -> list[Block]:
@@ -79,10 +83,18 @@ def by_blocks(weights, query, key, value, mask, is_causal, scale, softcap, norma
             for block in (plan or planned(at))[:: 1 if turn % 2 else -1]:
                 yield at, block
 
-    alone = shared and skips and weights.numel() >= APART
     threads = min(torch.get_num_threads(), len(heads) * len(plan)) if alone else 1
     apart(fill, [itertools.islice(blocks(), first, None, threads) for first in range(threads)])
     return output, weights
+
+
+def own_block() -> int:
+    """Bytes of a block that a thread computes alone, where nothing is skipped: half of the second cache if it is large.
+
+    Half of a small one would be so few rows that the calls around them cost more than a fetch from the third.
+    """
+    half = processor.caches().get(2, 0) // 2
+    return half if half >= NEAR else FAR
 
 
 def _plan(mask: Tensor | None, is_causal: bool, queries: int, keys: int, height: int) -> Iterator[Block]:

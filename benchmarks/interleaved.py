@@ -10,11 +10,12 @@ from __future__ import annotations
 import platform
 import time
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from statistics import median, quantiles
 from typing import NamedTuple
 
 import torch
+
+from attention.machine import processor
 
 Candidates = Mapping[str, Callable[[], object]]
 
@@ -54,17 +55,9 @@ def verdict(label: str, found: Ratio, bound: float) -> str:
 
 
 def environment() -> str:
-    """What the numbers were measured on, in a line."""
+    """What the numbers were measured on, in a line: the processor with its caches, as far as the system tells."""
     threads, python = torch.get_num_threads(), platform.python_version()
-    return f"torch {torch.__version__}, {threads} threads, {_processor()}, Python {python}"
-
-
-def _processor() -> str:
-    """The name of the CPU, as far as the system tells."""
-    info = Path("/proc/cpuinfo")
-    lines = info.read_text().splitlines() if info.exists() else []
-    names = (line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
-    return next(names, platform.processor() or platform.machine())
+    return f"torch {torch.__version__}, {threads} threads, {processor.told()}, Python {python}"
 
 
 def _seconds(run: Callable[[], object], repeats: int) -> float:

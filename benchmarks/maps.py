@@ -25,11 +25,12 @@ from torch import Tensor
 
 from attention import head_maps
 from attention.maps import zoom
-from attention.maps.exact import HEIGHT, WIDTH
-from attention.maps.scoring import exponentials
+from attention.maps.scoring import exponential, exponentials
+from attention.maps.sizes import piece, sizes
 from benchmarks.interleaved import Ratio, environment, ratio, times, verdict
 
 D_HEAD = 64
+CAUSAL = 16_384  # tokens from which most blocks of a triangle are hidden or shown as a whole
 
 
 def inputs(tokens: int, heads: int = 1) -> tuple[Tensor, Tensor]:
@@ -40,13 +41,15 @@ def inputs(tokens: int, heads: int = 1) -> tuple[Tensor, Tensor]:
 
 def floor(query: Tensor, key: Tensor, causal: bool) -> None:
     """What no exact map can do without: every product, and one exponential a cell."""
-    space = torch.empty(HEIGHT, WIDTH // HEIGHT)
-    for top in range(0, query.shape[1], HEIGHT):
-        rows = query[0, top : top + HEIGHT]
-        for left in range(0, top + HEIGHT if causal else query.shape[1], space.shape[1]):
-            cols = key[0, left : min(left + space.shape[1], top + HEIGHT if causal else query.shape[1])]
-            cells = space.flatten()[: len(rows) * len(cols)].view(len(rows), len(cols))
-            exponentials(torch.mm(rows, cols.T, out=cells), cells, faint=False)
+    height, _, cells = sizes(torch.float32)
+    space, wide, way = torch.empty(cells), cells // height, exponential(query)
+    for top in range(0, query.shape[1], height):
+        rows = query[0, top : top + height]
+        end = min(top + height, query.shape[1]) if causal else query.shape[1]
+        for left in range(0, end, wide):
+            cols = key[0, left : min(left + wide, end)]
+            part = space[: len(rows) * len(cols)].view(len(cols), len(rows))
+            exponentials(torch.mm(cols, rows.T, out=part), part, way, faint=False)
 
 
 def pool() -> ThreadPoolExecutor:
@@ -75,14 +78,15 @@ def against_torch(tokens: int, rounds: int) -> Iterator[str]:
         candidates = {
             "torch": fused,
             "floor": partial(floor, query, key, mask == "causal"),
-            "map": partial(drawn, query, key, mask, stats=False),
+            "map": partial(drawn, query, key, mask, stats=False, pool="max"),
             "stats": partial(drawn, query, key, mask),
-            "half": partial(drawn, *short, mask, stats=False),
+            "half": partial(drawn, *short, mask, stats=False, pool="max"),
         }
         found, label = times(candidates, rounds), f"{tokens:,} tokens, {mask}"
-        yield verdict(f"map / torch's attention without weights, {label}", ratio(found, "map", "torch"), 0.8)
+        bound = 0.8 if mask == "causal" and tokens >= CAUSAL else 0.85
+        yield verdict(f"map / torch's attention without weights, {label}", ratio(found, "map", "torch"), bound)
         yield verdict(f"map / floor of product and exponential, {label}", ratio(found, "map", "floor"), 1.6)
-        yield verdict(f"map with statistics / map, {label}", ratio(found, "stats", "map"), 1.7)
+        yield verdict(f"map with statistics / map, {label}", ratio(found, "stats", "map"), 1.5)
         yield verdict(f"map / map of half the tokens, {label}", ratio(found, "map", "half"), 4.3)
 
 
@@ -160,6 +164,7 @@ def main() -> int:
             print(peak(asked.peak, asked.tokens))
             return 0
         print(environment())
+        print(f"pieces of {piece() // 1024} kB, {sizes(torch.float32).height} rows each")
         missed = False
         for part in (
             against_matrix(max(9, asked.rounds)),

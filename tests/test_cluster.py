@@ -12,9 +12,8 @@ from pathlib import Path
 import pytest
 import torch
 
-import attention.maps.exact
 from attention import HeadMaps, head_maps
-from attention.maps import cluster
+from attention.maps import cluster, sizes
 from attention.ui.background.maps import Studio
 from tests.clustered import Running
 from tests.strategies import normal
@@ -35,8 +34,8 @@ def same(one: HeadMaps, other: HeadMaps) -> bool:
 
 def test_a_cluster_draws_the_same_and_survives_its_worker_and_its_scheduler(running, monkeypatch):
     """First with two workers, then one of them dies in the middle, then the scheduler."""
-    monkeypatch.setattr(attention.maps.exact, "BAND", 20_000)  # many jobs
-    monkeypatch.setattr(attention.maps.exact, "HEIGHT", 64)
+    monkeypatch.setattr(sizes, "BAND", 20_000)  # many jobs
+    monkeypatch.setattr(sizes, "HEIGHT", 64)
     monkeypatch.setattr(cluster, "LOOK", 0.002)  # often enough that some look falls into the fetching of results
     query, key = normal(0, 2, 1500, 8), normal(1, 1, 1500, 8)
     wanted, notices = head_maps(query, key), []

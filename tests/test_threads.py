@@ -11,7 +11,7 @@ import torch
 import torch.nn.functional as F
 
 from attention import attend, blocks, scaled_dot_product_attention
-from attention.machine import threads
+from attention.machine import processor, threads
 from tests.strategies import normal
 
 
@@ -53,7 +53,7 @@ def test_a_part_that_fails_fails_the_whole(two_threads):
 
 
 @pytest.mark.parametrize("mode", [torch.inference_mode, torch.no_grad, nullcontext])
-@pytest.mark.parametrize("mask", ["causal", "one for all", "for each head", "float"])
+@pytest.mark.parametrize("mask", ["none", "causal", "one for all", "for each head", "float"])
 def test_threads_share_the_blocks_of_a_long_pass(two_threads, monkeypatch, mode, mask):
     monkeypatch.setattr(attend, "SMALL", 16)
     monkeypatch.setattr(blocks, "ROWS", 4)
@@ -63,14 +63,27 @@ def test_threads_share_the_blocks_of_a_long_pass(two_threads, monkeypatch, mode,
     query, key, value = (normal(seed, 5, 13, 8) for seed in range(3))
     own = torch.rand(5, 13, 13, generator=torch.Generator().manual_seed(3), dtype=query.dtype)
     seen = {
+        "none": None,
         "causal": None,
         "one for all": own[0] > 0.4,
         "for each head": (own > 0.4).logical_or(torch.eye(13).bool()),
         "float": own,
     }[mask]
     with mode():
-        found = scaled_dot_product_attention(query, key, value, seen, is_causal=seen is None)
-    wanted = F.scaled_dot_product_attention(query, key, value, seen, is_causal=seen is None)
+        found = scaled_dot_product_attention(query, key, value, seen, is_causal=mask == "causal")
+    wanted = F.scaled_dot_product_attention(query, key, value, seen, is_causal=mask == "causal")
     torch.testing.assert_close(found.output, wanted)
     torch.testing.assert_close(found.weights @ value, wanted)
-    assert parts == [2 if mask in ("causal", "one for all") else 1]
+    assert parts == [1 if mask in ("for each head", "float") else 2]
+
+
+@pytest.mark.parametrize(("cache", "size"), [(None, 2**22), (2**20, 2**22), (2**21, 2**20), (2**22, 2**21)])
+def test_blocks_of_a_long_pass_fit_a_large_second_cache(two_threads, monkeypatch, cache, size):
+    """Whichever it is, weights and outputs are the same."""
+    monkeypatch.setattr(processor, "caches", lambda: {2: cache} if cache else {})
+    monkeypatch.setattr(blocks, "APART", 2**20)
+    assert blocks.own_block() == size
+    query, key, value = (normal(seed, 2, 1000, 8) for seed in range(3))
+    found = scaled_dot_product_attention(query, key, value)
+    torch.testing.assert_close(found.output, F.scaled_dot_product_attention(query, key, value))
+    torch.testing.assert_close(found.weights, (query @ key.mT / 8**0.5).softmax(-1))

@@ -20,7 +20,8 @@ from torch import Tensor
 
 from attention.maps import zoom
 from attention.maps.blocks import choices
-from attention.maps.exact import HeadMaps, precision, split, vectors
+from attention.maps.exact import HeadMaps, split, vectors
+from attention.maps.sizes import precision
 from attention.scores import HIDDEN, POSITIONS, capped, sinusoidal
 from attention.trace import Trace, position_bias
 

@@ -10,13 +10,15 @@ import torch
 
 from attention.machine.threads import cores
 from attention.maps.blocks import classed, edges
-from attention.maps.exact import HEIGHT, SIDE, STEP, WIDTH, head_maps
+from attention.maps.exact import SIDE, head_maps
+from attention.maps.sizes import HEIGHT, STEP, piece
 from attention.masks import Rule
 
 SAMPLE = 8192, 64, 2048  # tokens, channels and queries of what the rate is measured on: long enough for float32
-PRODUCT = 0.3  # share of a cell's time that its product of q and k takes in a sample
+PRODUCT = 0.5  # share of a cell's time that its product of q and k takes in a sample
 PIXEL = 4  # cells in whose time a pixel of a row is normalised: most of the work of a narrow window
 THREADS = min(2, cores())  # that work on blocks at the same time
+PIECES = 4  # pieces in whose memory a thread works: scores, exponentials, what is made of them
 FLOAT = 4  # bytes of a number
 ROOM = 2**26  # bytes of the queries and keys that are held at once; those of a head, where these take more
 
@@ -39,7 +41,7 @@ def estimate(tokens: int, heads: int, d_model: int, rule: Rule, span: int, rate:
     held = FLOAT * tokens * d_model + max(min(pairs, ROOM), pairs // heads) + 5 * 8 * tokens * heads
     cell = 1 - PRODUCT + PRODUCT * d_model / heads / SAMPLE[1]
     work = cell * cells(rule, tokens, span) + PIXEL * tokens * min(tokens, SIDE)
-    return Estimate(heads * work / rate, held + THREADS * 4 * 4 * WIDTH)
+    return Estimate(heads * work / rate, held + THREADS * PIECES * piece())
 
 
 @lru_cache(maxsize=64)

@@ -20,15 +20,12 @@ from torch import Tensor
 from attention.maps.blocks import Blocks, classed, edges
 from attention.maps.checks import POOLS, check, check_finite, check_size, known, within
 from attention.maps.jobs import results, watched
-from attention.maps.pooling import Job, Pooled, ceil
+from attention.maps.pooling import Job, Pooled, ceil, length
 from attention.maps.scoring import Scoring
+from attention.maps.sizes import fitting, job, sizes, working
 from attention.masks import Rule
 
 SIDE = 512  # pixels of a map's side at the most
-PRECISE = 4096  # up to this many tokens in float64: it costs milliseconds, and every number is right to 1e-6
-HEIGHT, WIDTH, STEP = 512, 2**19, 128  # rows of a block, its cells, and columns from one edge to the next, on a CPU
-GROWTH = 8  # how much taller and wider blocks are on an accelerator
-BAND = 2**26  # cells of a job: a tenth of a second on two cores, so that a cancelled map ends soon
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +104,8 @@ def head_maps(
     added to the scores ("alibi"); what turns or shifts tokens (rotary, sinusoidal) is in query and key already, as in
     `Trace.q`. `scale` is 1/sqrt(d) unless given; `softcap` and `softmax` as in a Config.
 
-    Up to 4,096 tokens everything is computed in float64; beyond, scores are float32 and the sums of a row float64.
+    Up to 4,096 tokens everything is computed in float64; beyond, scores are float32 and the sums of a row float64. So
+    they are from 2,049 on where no score can exceed 16, for which float32 gives the weights as exactly (to 1e-6).
     Blocks of rows are independent: an `executor` spreads them. `progress` is told the share that is done, `cancelled`
     is asked between blocks whether to stop.
 
@@ -137,8 +135,10 @@ def each_head(
     time, as for `blank`.
     """
     picture, stats = blank(query, key, *asked, **options)
-    bands = list(_bands(query, picture))
-    jobs = islice(_jobs(query, key, picture, bands, stats), begun * len(bands), None)
+    with torch.no_grad():
+        dtype = working(query, key, picture.scoring)
+    bands = _bands(picture, dtype, query.device)
+    jobs = islice(_jobs(query, key, picture, bands, stats, dtype), begun * len(bands), None)
     done = watched(results(jobs, executor, cancelled), len(bands) * len(query), progress, begun * len(bands))
     for head in picture.numbers[begun:]:
         yield _drawn(picture, head, bands, list(islice(done, len(bands))), stats)
@@ -183,11 +183,6 @@ def blank(
     return replace(found, held=first), stats
 
 
-def precision(query: Tensor) -> torch.dtype:
-    """What scores are computed in: float64 up to PRECISE tokens, or for a query of float64."""
-    return torch.float64 if query.shape[1] <= PRECISE or query.dtype == torch.float64 else torch.float32
-
-
 def vectors(maps: HeadMaps, head: int, query: Tensor, key: Tensor) -> tuple[Float[Tensor, "n d"], Float[Tensor, "n d"]]:
     """The queries of a head and its keys; with fewer heads of keys, neighbours share them."""
     at = head - maps.held
@@ -220,13 +215,14 @@ def _tensors(maps: HeadMaps) -> dict[str, Tensor]:
     return {name: value for name, value in every.items() if isinstance(value, Tensor)}
 
 
-def _bands(query: Tensor, picture: HeadMaps) -> list[Blocks]:
+def _bands(picture: HeadMaps, dtype: torch.dtype, device: torch.device) -> list[Blocks]:
     """The blocks of the rows, as many for a job as make it worth its while."""
-    n, grown = picture.tokens, _grown(query)
-    height, step = fitting(HEIGHT * grown // _bytes(query), picture.tile), fitting(STEP * grown, picture.tile)
-    down = edges(picture.rows, height)
-    blocks = classed(picture.scoring.rule, n, picture.scoring.span, down, across(picture, step))
-    return list(blocks.bands(max(1, BAND * grown // (n * height))))
+    n, wanted = picture.tokens, sizes(dtype, device)
+    down = edges(picture.rows, height := fitting(wanted.height, picture.tile))
+    columns = across(picture, fitting(wanted.step, picture.tile))
+    blocks = classed(picture.scoring.rule, n, picture.scoring.span, down, columns)
+    cells = job(n, picture.rows[1] - picture.rows[0])
+    return list(blocks.bands(max(1, cells // (n * height))))
 
 
 def across(picture: HeadMaps, step: int) -> Int[Tensor, "j"]:
@@ -235,35 +231,21 @@ def across(picture: HeadMaps, step: int) -> Int[Tensor, "j"]:
     return torch.tensor(sorted({*range(cols[0] % step, n, step), 0, n, *cols}))
 
 
-def _grown(query: Tensor) -> int:
-    return 1 if query.device.type == "cpu" else GROWTH
-
-
-def _bytes(query: Tensor) -> int:
-    """How many times as large a number is as one of float32."""
-    return precision(query).itemsize // torch.float32.itemsize
-
-
-def fitting(size: int, tile: int) -> int:
-    """A number of tokens near a size, whole tiles where they are not far larger."""
-    return size if tile > 2 * size else max(1, round(size / tile)) * tile
-
-
-def _jobs(query: Tensor, key: Tensor, picture: HeadMaps, bands: list[Blocks], stats: bool) -> Iterator[Job]:
+def _jobs(
+    query: Tensor, key: Tensor, picture: HeadMaps, bands: list[Blocks], stats: bool, dtype: torch.dtype
+) -> Iterator[Job]:
     """One job a band, head after head."""
-    dtype = precision(query)
-    cells = WIDTH * _grown(query) ** 2 // _bytes(query) ** 2
+    cells = sizes(dtype, query.device).cells
     for head in picture.numbers:
         q, k = (each.detach() for each in vectors(picture, head, query, key))
         k = k.to(dtype)
+        longest = length(k)
         for blocks in bands:
             part = q[int(blocks.rows[0]) : int(blocks.rows[-1])].to(dtype)
             widest = max(int(blocks.cols.diff().max()), min(len(k), cells // int(blocks.rows.diff().max())))
-            wanted = picture.most is not None, stats
-            square = picture.tile, picture.rows, picture.cols
-            yield Job(
-                part, k, int(blocks.rows[0]), head, picture.heads, picture.scoring, blocks, *square, widest, *wanted
-            )
+            square, wanted = (picture.tile, picture.rows, picture.cols), (picture.most is not None, stats)
+            rest = blocks, *square, widest, longest, *wanted
+            yield Job(part, k, int(blocks.rows[0]), head, picture.heads, picture.scoring, *rest)
 
 
 def _drawn(picture: HeadMaps, head: int, bands: list[Blocks], parts: list[Pooled], stats: bool) -> HeadMaps:

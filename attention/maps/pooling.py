@@ -12,6 +12,7 @@ import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import reduce
 from typing import NamedTuple
 
 import torch
@@ -19,10 +20,12 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from attention.maps.blocks import Blocks, Span, along, differences
-from attention.maps.scoring import HIDDEN, At, Scoring, column, exponentials, penalty
+from attention.maps.scoring import At, Scoring, column, exponential, exponentials, factors, penalty
 from attention.scores import NORMALISERS
 
 NOTHING = -1e29  # the greatest score of a row that has seen nothing yet: hidden pairs stay far below it
+SHORT = 16  # cells of a tile up to which they are pooled faster where they do not lie side by side
+STRETCH = 128  # cells that are summed in their own precision
 SAFE = 40.0  # scores up to here can be exponentiated and summed in float32 as they are
 
 
@@ -31,7 +34,7 @@ class Job:
     """Some rows of one head: the queries from `first` on, all keys, and how the result is pooled.
 
     Pixels are tiles of `tile` x `tile` cells within `rows` and `cols`; `widest`: keys of a piece at the most;
-    `greatest`, `stats`: whether maxima and statistics are wanted.
+    `longest`: the length of the longest key; `greatest`, `stats`: whether maxima and statistics are wanted.
     """
 
     query: Float[Tensor, "r d"]
@@ -45,6 +48,7 @@ class Job:
     rows: tuple[int, int]
     cols: tuple[int, int]
     widest: int
+    longest: float
     greatest: bool
     stats: bool
 
@@ -64,16 +68,15 @@ def pooled(job: Job) -> Pooled:
         base = (job.first - job.rows[0]) // tile * tile + job.rows[0]
         shape = ceil(edges[-1] - base, tile), ceil(job.cols[1] - job.cols[0], tile)
         sums, most = job.query.new_zeros(shape), job.query.new_zeros(shape) if job.greatest else None
-        longest, space = _longest(job), _Space(job, int(job.blocks.rows.diff().max()))
+        space, bounded = _Space(job, max(stop - start for start, stop in itertools.pairwise(edges))), _bounded(job)
         for row, (start, stop) in enumerate(itertools.pairwise(edges)):
-            query = job.query[start - job.first : stop - job.first]
-            strip = _Strip(job, query, range(start, stop), longest, space)
+            strip = _Strip(job, job.query[start - job.first : stop - job.first], range(start, stop), space, bounded)
             for span in job.blocks.spans(row, job.widest, job.cols):
-                strip.take(span, strip.hidden(span))
+                strip.take(span, strip.shown(span))
             by_tile, tops, found = strip.weights()
-            add(sums.T, by_tile.T, start - base, tile)
+            add(sums, _ready(by_tile, tile), start - base, tile)
             if most is not None and tops is not None:
-                lift(most.T, tops.T, start - base, tile)
+                lift(most, _ready(tops, tile), start - base, tile)
             numbers.append(found)
         return Pooled(sums, most, torch.cat(numbers, 1))
 
@@ -85,142 +88,164 @@ def sampled(jobs: list[Job], rows: Int[Tensor, "r 1"]) -> list[Pooled]:
     """
     with torch.inference_mode():
         space, first = _Space(jobs[0], len(rows)), jobs[0]
-        strips = [_Strip(job, job.query, rows, _longest(job), space) for job in jobs]
+        strips = [_Strip(job, job.query, rows, space, _bounded(job)) for job in jobs]
         for span in first.blocks.spans(0, first.widest, first.cols):
-            hidden = strips[0].hidden(span)
+            shown = strips[0].shown(span)
             for strip in strips:
-                strip.take(span, hidden)
+                strip.take(span, shown)
         return [Pooled(*strip.weights()) for strip in strips]
 
 
-def _longest(job: Job) -> float:
-    return float(job.key.norm(dim=-1).max())
+def _bounded(job: Job) -> bool:
+    return job.scoring.bound(length(job.query), job.longest) <= SAFE
+
+
+def _ready(cells: Float[Tensor, "r p"], tile: int) -> Float[Tensor, "r p"]:
+    """The same, stored row by row where few of them at a time are pooled, which is slow along a short stretch."""
+    return cells.contiguous() if tile <= SHORT else cells
 
 
 class _Space:
-    """Memory that the blocks of a job use in turn, each of `height` rows at the most."""
+    """Memory that the blocks of a job use in turn, each of `height` rows at the most, and where its keys stand."""
 
     def __init__(self, job: Job, height: int) -> None:
-        cells = height * job.widest
+        cells, device = height * job.widest, job.query.device
         self.scores, self.powers = job.query.new_empty(cells), job.query.new_empty(cells if job.stats else 0)
-        self.ramp = torch.arange(job.widest, dtype=job.query.dtype, device=job.query.device)
+        self.ramp = torch.arange(job.widest, dtype=job.query.dtype, device=device)
+        self.keys = torch.arange(len(job.key), dtype=torch.int32, device=device)[:, None]
 
 
 class _Strip:
     """Some queries, and where they stand, while their keys come in piece by piece.
 
-    By tile: `sums` of exp(score - peak), `tops` greatest scores. By row: `total`, `moment` and `away` are the sums of
-    e = exp(score - peak), of e (score - peak) and of e |q - k|; `top` is the greatest score.
+    A piece is stored key by key, so that tiles of any size are pooled along whole rows of queries: along a few neighbours
+    torch takes up to ten times as long. Of e = exp(score - peak), by tile: `sums` and `tops`, the greatest; by row:
+    `total`, `moment` and `away`, the sums of e, of e (score - peak) and of e |q - k|; `top` is the greatest. Scores and
+    peak, which is zero where they are bounded, are in units of the exponential.
     """
 
-    def __init__(self, job: Job, query: Float[Tensor, "r d"], rows: At, longest: float, space: _Space) -> None:
-        self.job, self.query, self.rows, self.space = job, query, rows, space
+    def __init__(self, job: Job, query: Float[Tensor, "r d"], rows: At, space: _Space, bounded: bool) -> None:
+        self.job, self.query, self.rows, self.space, self.bounded = job, query, rows, space, bounded
+        self.places, self.way = column(rows, query).T, exponential(query)
         height, wide = len(query), ceil(job.cols[1] - job.cols[0], job.tile)
-        self.bounded = job.scoring.bound(self.query, longest) <= SAFE
-        self.sums = self.query.new_zeros(height, wide)
-        self.tops = self.query.new_full((height, wide), HIDDEN) if job.greatest else None
-        self.top = self.query.new_full((height,), NOTHING)
-        self.peak = self.query.new_zeros(height) if self.bounded else self.top
-        self.total, self.moment, self.away = self.query.new_zeros(3, height, dtype=torch.float64)
+        self.sums = query.new_zeros(wide, height)
+        self.tops = torch.zeros_like(self.sums) if job.greatest else None
+        self.peak = query.new_full((height,), 0 if bounded else NOTHING)
+        self.total, self.moment, self.away, self.top = query.new_zeros(4, height, dtype=torch.float64)
 
-    def hidden(self, span: Span) -> list[Tensor]:
-        """What is added to the scores of each part of a piece in which the rule hides some."""
-        return [self._penalty(left, right) for left, right in span.cuts]
+    def shown(self, span: Span) -> list[Tensor]:
+        """One where the rule shows a pair, zero where it hides it, of each part of a piece that has both."""
+        return [self._shown(left, right) for left, right in span.cuts]
 
-    def take(self, span: Span, hidden: list[Tensor]) -> None:
-        """One piece of keys, and what hides some of them."""
-        job, shape = self.job, (len(self.query), span.stop - span.start)
-        scores, cols = self.space.scores[: math.prod(shape)].view(shape), range(span.start, span.stop)
-        job.scoring.scores(self.query, job.key[span.start : span.stop], self.rows, cols, job.head, job.heads, scores)
-        for (left, right), added in zip(span.cuts, hidden, strict=True):
-            scores[:, left - span.start : right - span.start].add_(added)
-        at = span.start - job.cols[0] if job.cols[0] <= span.start < job.cols[1] else None
-        self._rise(scores, at)
+    def take(self, span: Span, shown: list[Tensor]) -> None:
+        """One piece of keys, and what of it is shown."""
+        job, shape = self.job, (span.stop - span.start, len(self.query))
+        scores, keys = self.space.scores[: math.prod(shape)].view(shape), slice(span.start, span.stop)
+        where = self.places, self.space.keys[keys]
+        job.scoring.scores(job.key[keys], self.query, *where, job.head, job.heads, scores, self.way.unit)
+        cuts = [slice(left - span.start, right - span.start) for left, right in span.cuts]
         if not self.bounded:
-            scores.sub_(self.peak[:, None])
+            for cut, seen in zip(cuts, shown, strict=True):
+                scores[cut].add_(penalty(seen))
+            self._rise(scores)
         powers = self.space.powers[: math.prod(shape)].view(shape) if job.stats else scores
-        exponentials(scores, powers, faint=bool(span.cuts) or not self.bounded)
-        total = powers.sum(-1) if at is None else add(self.sums, powers, at, job.tile)
-        self.total += total
+        exponentials(scores, powers, self.way, faint=not self.bounded)
+        if self.bounded:
+            for cut, seen in zip(cuts, shown, strict=True):
+                powers[cut].mul_(seen)
+        total = self._pool(powers, span.start)
         if job.stats:
-            self.moment += scores.mul_(powers).sum(-1)
-            self.away += self._away(powers, span, total, scores)
+            self.moment += scores.mul_(powers).sum(0)
+            self.away += self._away(powers, span.start, total, scores)
 
-    def _penalty(self, left: int, right: int) -> Tensor:
-        """What is added to scores: nothing where the rule allows, HIDDEN where it does not."""
+    def _shown(self, left: int, right: int) -> Float[Tensor, "w r"]:
         scoring, n = self.job.scoring, len(self.job.key)
         if self.job.blocks.steady and isinstance(self.rows, range):
             first, last = left - self.rows.stop + n, right - self.rows.start + n - 1
-            return along(penalty(differences(scoring.rule, n, scoring.span)[first:last], self.query), len(self.rows))
-        return penalty(scoring.sees(self.rows, range(left, right), n, self.query), self.query)
+            line = differences(scoring.rule, n, scoring.span)[first:last].flip(0)
+            return along(factors(line, self.query), right - left)
+        return factors(scoring.sees(self.places, self.space.keys[left:right], n, self.query), self.query)
 
-    def _rise(self, scores: Tensor, at: int | None) -> None:
-        """The greatest scores so far; without a bound, what was summed before is brought to the new greatest."""
-        if self.tops is not None and at is not None:
-            top = lift(self.tops, scores, at, self.job.tile)
-        elif self.job.stats or not self.bounded:
-            top = scores.amax(-1)
-        else:
-            return
-        self.top = torch.maximum(self.top, top)
-        if not self.bounded:
-            rise = (self.peak - self.top).double()
-            shrink = rise.exp()
-            self.sums.mul_(shrink.to(self.sums.dtype)[:, None])
-            self.moment = (self.moment + self.total * rise) * shrink
-            self.total, self.away, self.peak = self.total * shrink, self.away * shrink, self.top
+    def _rise(self, scores: Float[Tensor, "w r"]) -> None:
+        """Scores below the greatest so far; what was summed before is brought to the new greatest."""
+        peak = torch.maximum(self.peak, scores.amax(0))
+        rise = (self.peak - peak).double()
+        shrink = (rise / self.way.unit).exp()
+        self.sums.mul_(shrink.to(self.sums.dtype))
+        if self.tops is not None:
+            self.tops.mul_(shrink.to(self.sums.dtype))
+        self.moment = (self.moment + self.total * rise) * shrink
+        self.total, self.away, self.top, self.peak = self.total * shrink, self.away * shrink, self.top * shrink, peak
+        scores.sub_(peak)
 
-    def _away(self, powers: Tensor, span: Span, total: Tensor, space: Tensor) -> Tensor:
-        """Sums of e |q - k|, counted from the near end of the piece, so that nothing cancels.
+    def _pool(self, powers: Float[Tensor, "w r"], start: int) -> Float[Tensor, "r"]:
+        """Brings a piece into its tiles, where it is within the picture; gives the sum of each row."""
+        job = self.job
+        at = start - job.cols[0] if job.cols[0] <= start < job.cols[1] else None
+        found = [powers] if at is None else add(self.sums, powers, at, job.tile)
+        total = reduce(torch.add, [part.sum(0) for part in found])
+        self.total += total
+        tops = [powers] if self.tops is None or at is None else lift(self.tops, powers, at, job.tile)
+        if job.stats:
+            self.top = reduce(torch.maximum, [part.amax(0) for part in tops], self.top)
+        return total
 
-        No product of matrix and vector: one thread would fetch from the caches what several have written.
-        """
-        ramp = self.space.ramp[: span.stop - span.start]
-        rows = column(self.rows, ramp)[:, 0].to(ramp.dtype)
-        if span.stop <= self.rows[0] + 1:
-            return torch.mul(powers, ramp.flip(0), out=space).sum(-1) + total * (rows - (span.stop - 1))
-        if self.rows[-1] <= span.start:
-            return torch.mul(powers, ramp, out=space).sum(-1) + total * (span.start - rows)
-        return torch.sub(rows[:, None], ramp + span.start, out=space).abs_().mul_(powers).sum(-1)
+    def _away(self, powers: Float[Tensor, "w r"], start: int, total: Tensor, space: Tensor) -> Float[Tensor, "r"]:
+        """Sums of e |q - k|, counted from the near end of the piece, so that nothing cancels."""
+        ramp, rows = self.space.ramp, self.places[0].double()
+        stop = start + len(powers)
+        if stop <= self.rows[0] + 1:
+            return weighted(powers, ramp[: len(powers)].flip(0)) + total * (rows - (stop - 1))
+        if self.rows[-1] <= start:
+            return weighted(powers, ramp[: len(powers)]) + total * (start - rows)
+        apart = (ramp[: len(powers)] + start)[:, None]
+        return torch.sub(apart, rows.to(ramp.dtype), out=space).abs_().mul_(powers).sum(0)
 
-    def weights(self) -> tuple[Tensor, Tensor | None, Tensor]:
+    def weights(self) -> tuple[Float[Tensor, "r p"], Float[Tensor, "r p"] | None, Tensor]:
         """Sums and maxima of the weights by tile, and the numbers of every row, once all keys have come in."""
-        seen, peak = self.total > 0, self.peak.double()
+        seen, peak = self.total > 0, self.peak.double() / self.way.unit
         alone = self.total.log()  # the log-sum-exp above the peak
         above = torch.where(seen, NORMALISERS[self.job.scoring.softmax](peak + alone) - peak, 0)
         lse = NORMALISERS[self.job.scoring.softmax](torch.where(seen, peak + alone, -math.inf))
-        by_tile = self.sums.mul_((-above).exp().to(self.sums.dtype)[:, None])
-        tops = self.tops
+        part = (-above).exp()
+        by_tile, tops = self.sums.mul_(part.to(self.sums.dtype)).T, self.tops
         if tops is not None:
-            tops = tops.sub_(self.peak[:, None]).sub_(above.to(tops.dtype)[:, None])
-            tops = exponentials(tops, tops, faint=True)
+            tops = tops.mul_(part.to(tops.dtype)).T
         if not self.job.stats:
             return by_tile, tops, lse[None]
-        part = (-above).exp()
-        entropy = part * (above * self.total - self.moment)
-        greatest = torch.where(seen, (self.top.double() - peak - above).exp(), 0)
-        return by_tile, tops, torch.stack([lse, entropy.clamp_(min=0), greatest, part * self.away])
+        entropy = part * (above * self.total - self.moment / self.way.unit)
+        return by_tile, tops, torch.stack([lse, entropy.clamp_(min=0), part * self.top, part * self.away])
 
 
-def add(tiles: Float[Tensor, "r p"], cells: Float[Tensor, "r w"], at: int, tile: int) -> Float[Tensor, "r"]:
-    """Adds cells, the first of which is the at-th of its row, to their tiles; gives the sum of each row."""
-    total = cells.new_zeros(len(cells), dtype=torch.float64)
+def add(tiles: Float[Tensor, "p r"], cells: Float[Tensor, "w r"], at: int, tile: int) -> list[Float[Tensor, "_ r"]]:
+    """Adds cells, the first of which is the at-th of its column, to their tiles; gives the sums by tile."""
+    found = []
     for first, part in _by_tile(cells, at, tile):
-        found = part.sum(-1) if part.shape[-1] > 1 else part[..., 0]
-        tiles[:, first : first + found.shape[1]].add_(found)
-        total += found.sum(-1)
-    return total
+        found.append(part.sum(1) if part.shape[1] > 1 else part[:, 0])
+        tiles[first : first + len(part)].add_(found[-1])
+    return found
 
 
-def lift(tiles: Float[Tensor, "r p"], cells: Float[Tensor, "r w"], at: int, tile: int) -> Float[Tensor, "r"]:
-    """Lifts tiles to the greatest of their cells, as `add` adds them; gives the greatest of each row."""
-    greatest = cells.new_full((len(cells),), -math.inf)
+def lift(tiles: Float[Tensor, "p r"], cells: Float[Tensor, "w r"], at: int, tile: int) -> list[Float[Tensor, "_ r"]]:
+    """Lifts tiles to the greatest of their cells, as `add` adds them; gives the greatest by tile."""
+    found = []
     for first, part in _by_tile(cells, at, tile):
-        found = part.amax(-1) if part.shape[-1] > 1 else part[..., 0]
-        into = tiles[:, first : first + found.shape[1]]
-        torch.maximum(into, found, out=into)
-        greatest = torch.maximum(greatest, found.amax(-1))
-    return greatest
+        found.append(part.amax(1) if part.shape[1] > 1 else part[:, 0])
+        into = tiles[first : first + len(part)]
+        torch.maximum(into, found[-1], out=into)
+    return found
+
+
+def weighted(cells: Float[Tensor, "w r"], by: Float[Tensor, "w"]) -> Float[Tensor, "r"]:
+    """Sums of each column's cells times their weights, in float64 over stretches of some cells: one pass, and exact."""
+    whole = len(cells) // STRETCH * STRETCH
+    parts = cells[:whole].unflatten(0, (-1, STRETCH)), by[:whole].view(-1, 1, STRETCH)
+    return torch.bmm(parts[1], parts[0])[:, 0].double().sum(0) + torch.mv(cells[whole:].T, by[whole:])
+
+
+def length(vectors: Float[Tensor, "*h n d"]) -> float:
+    """The length of the longest of some vectors."""
+    return float(vectors.norm(dim=-1).max())
 
 
 def ceil(count: int, size: int) -> int:
@@ -228,11 +253,11 @@ def ceil(count: int, size: int) -> int:
     return -(-count // size)
 
 
-def _by_tile(cells: Float[Tensor, "r w"], at: int, tile: int) -> Iterator[tuple[int, Float[Tensor, "r p t"]]]:
+def _by_tile(cells: Float[Tensor, "w r"], at: int, tile: int) -> Iterator[tuple[int, Float[Tensor, "p t r"]]]:
     """The cells by tile: the end of a tile that was begun before, whole tiles, the beginning of one."""
-    width = cells.shape[1]
+    width = len(cells)
     lead = min(-at % tile, width)
     last = lead + (width - lead) // tile * tile
     for start, stop, size in ((0, lead, lead), (lead, last, tile), (last, width, width - last)):
         if stop > start:
-            yield (at + start) // tile, cells[:, start:stop].unflatten(1, (-1, size))
+            yield (at + start) // tile, cells[start:stop].unflatten(0, (-1, size))

@@ -1,27 +1,44 @@
 """A score and a weight of any pairs of tokens, at any length: what head_maps was asked for, apart from the pixels.
 
 Exponentials of float32 that underflow take a CPU up to 28 times as long as others, so hidden pairs and faint ones are
-kept from it.
+kept from it. Which exponential is faster depends on the CPU (machine/processor.py): scores come in its units.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from attention.machine import processor
 from attention.masks import MASKS, Rule
 from attention.scores import POSITIONS, capped
 
 At = range | Tensor  # where some tokens stand: a stretch, or positions that broadcast
 HIDDEN = -1e30  # the score of a hidden pair: finite, so that no product with its weight of zero is NaN
 LEAST = -86.0  # the least exponent: below it a float32 underflows, which takes a CPU up to 28 times as long
-LOG2_E = math.log2(math.e)
 FAINT = 1e-37  # a little more than exp(LEAST): what is fainter is nothing
+
+
+class Exponential(NamedTuple):
+    """A way to take exponentials: the `power` of a score that was multiplied by `unit` is e to the score."""
+
+    unit: float
+    power: Callable[..., Tensor]
+
+
+EXPONENTIALS = {"exp": Exponential(1.0, torch.exp), "exp2": Exponential(math.log2(math.e), torch.exp2)}
+
+
+def exponential(like: Tensor) -> Exponential:
+    """The one that is fastest where a tensor is."""
+    return EXPONENTIALS[processor.exponential(like.dtype) if like.is_cpu else "exp2"]
 
 
 @dataclass(frozen=True)
@@ -40,17 +57,22 @@ class Scoring:
         """The mask rule itself."""
         return MASKS[self.mask] if isinstance(self.mask, str) else self.mask
 
-    def scores(self, query: Tensor, key: Tensor, q: At, k: At, head: int, heads: int, out: Tensor) -> Tensor:
-        """Scores with softcap and position bias, before the mask; `q` and `k` say where queries and keys stand."""
-        torch.addmm(out, query, key.T, beta=0, alpha=self.scale, out=out)
-        return self.adjusted(out, q, k, head, heads)
+    def scores(
+        self, left: Tensor, right: Tensor, q: At, k: At, head: int, heads: int, out: Float[Tensor, "l r"], unit: float
+    ) -> Float[Tensor, "l r"]:
+        """Scores with softcap and position bias, before the mask, in units of which one is e.
 
-    def adjusted(self, scores: Tensor, q: At, k: At, head: int, heads: int) -> Tensor:
+        Query and key are `left` and `right`, or the other way round; `q` and `k` say where they stand, and broadcast to `out`.
+        """
+        torch.addmm(out, left, right.T, beta=0, alpha=self.scale * unit, out=out)
+        return self.adjusted(out, q, k, head, heads, unit)
+
+    def adjusted(self, scores: Tensor, q: At, k: At, head: int, heads: int, unit: float) -> Tensor:
         """Scaled scores with softcap and position bias, in place; positions broadcast as a column and a row do."""
-        capped(scores, self.softcap)
+        capped(scores, self.softcap and self.softcap * unit)
         if to_scores := POSITIONS[self.positions].to_scores:
             number = torch.tensor(head, device=scores.device)
-            scores.add_(to_scores(column(q, scores), row(k, scores), number, heads))
+            scores.add_(to_scores(column(q, scores), row(k, scores), number, heads), alpha=unit)
         return scores
 
     def sees(self, q: At, k: At, n: int, like: Tensor) -> Bool[Tensor, ...]:
@@ -58,12 +80,11 @@ class Scoring:
         rows, cols = column(q, like), row(k, like)
         return self.rule(rows, cols, n, self.span).expand(torch.broadcast_shapes(rows.shape, cols.shape))
 
-    def bound(self, query: Float[Tensor, "r d"], longest: float) -> float:
-        """What no score of these queries exceeds, up or down, for keys no longer than this; infinite if unknown."""
+    def bound(self, longest: float, other: float) -> float:
+        """What no score exceeds, up or down, by the lengths of the longest query and key; infinite if unknown."""
         if POSITIONS[self.positions].to_scores:
             return math.inf
-        bound = float(query.norm(dim=-1).max()) * longest * abs(self.scale)
-        return min(bound, self.softcap or math.inf)
+        return min(longest * other * abs(self.scale), self.softcap or math.inf)
 
 
 def column(at: At, like: Tensor) -> Int[Tensor, ...]:
@@ -78,18 +99,20 @@ def row(at: At, like: Tensor) -> Int[Tensor, ...]:
     return torch.arange(at.start, at.stop, dtype=torch.int32, device=like.device)[None]
 
 
-def penalty(seen: Bool[Tensor, "*c"], like: Tensor) -> Float[Tensor, "*c"]:
+def factors(seen: Bool[Tensor, "*c"], like: Tensor) -> Float[Tensor, "*c"]:
+    """One where a query sees a key, zero where not."""
+    return seen.view(torch.uint8).to(like.device, like.dtype)  # bytes convert several times as fast as booleans
+
+
+def penalty(factors: Float[Tensor, "*c"]) -> Float[Tensor, "*c"]:
     """What is added to scores: nothing where a query sees a key, HIDDEN where not."""
-    seen = seen.view(torch.uint8)  # bytes convert several times as fast as booleans
-    return seen.to(like.device, like.dtype).sub_(1).mul_(-HIDDEN)
+    return factors.sub(1).mul_(-HIDDEN)
 
 
-def exponentials(scores: Tensor, out: Tensor, faint: bool) -> Tensor:
-    """exp(scores) into `out`; where some may be `faint`, they are raised to LEAST first and become zero after.
-
-    As powers of two, which torch computes in less than half of the time on some CPUs. The product rounds once more: a
-    weight of float32 is right to 6e-8 of the score's size.
+def exponentials(scores: Tensor, out: Tensor, way: Exponential, faint: bool) -> Tensor:
+    """e to the scores, which are in its units, into `out`; where some may be `faint`, they are raised to LEAST first,
+    and become zero after.
     """
     if not faint:
-        return torch.mul(scores, LOG2_E, out=out).exp2_()
-    return F.threshold(torch.mul(scores.clamp_(min=LEAST), LOG2_E, out=out).exp2_(), FAINT, 0.0, inplace=True)
+        return way.power(scores, out=out)
+    return F.threshold(way.power(scores.clamp_(min=LEAST * way.unit), out=out), FAINT, 0.0, inplace=True)

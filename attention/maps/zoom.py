@@ -18,20 +18,10 @@ from torch import Tensor
 
 from attention.maps.blocks import Span, classed, edges
 from attention.maps.checks import POOLS, check_size, known
-from attention.maps.exact import (
-    HEIGHT,
-    STEP,
-    HeadMaps,
-    across,
-    blank,
-    counts,
-    fitting,
-    precision,
-    split,
-    vectors,
-)
-from attention.maps.pooling import Job, add, ceil, lift, sampled
-from attention.maps.scoring import HIDDEN, exponentials, penalty
+from attention.maps.exact import HeadMaps, across, blank, counts, split, vectors
+from attention.maps.pooling import Job, add, ceil, length, lift, sampled
+from attention.maps.scoring import HIDDEN, Exponential, exponential, exponentials, factors, penalty
+from attention.maps.sizes import HEIGHT, STEP, fitting, precision
 
 BATCH = 2**20  # cells that are computed at once where there is a choice
 PICKS, REACH = 192, 2048  # queries of a preview that are looked at together at the most, and keys
@@ -83,8 +73,8 @@ def pooled(
     with torch.inference_mode():
         for at, (start, stop) in enumerate(pairwise(down.tolist())):
             for span in blocks.spans(at, BATCH // (heads * (stop - start))):
-                shape = heads, stop - start, span.stop - span.start
-                weights = space[: math.prod(shape)].view(shape)
+                shape = heads, span.stop - span.start, stop - start
+                weights = space[: math.prod(shape)].view(shape).mT  # key by key, as tiles are pooled fastest
                 _fill(maps, query, key, range(start, stop), span, weights)
                 _fold(pixels, weights, start - rows[0], span.start - cols[0], tile, pool)
     return pixels if pool == "max" else pixels / counts(rows, tile, pixels)[:, None] / counts(cols, tile, pixels)
@@ -158,39 +148,35 @@ def _check_window(maps: HeadMaps, rows: tuple[int, int], cols: tuple[int, int]) 
 def _fill(maps: HeadMaps, query: Tensor, key: Tensor, down: range, span: Span, weights: Float[Tensor, "a r w"]) -> None:
     """The weights of these rows and of the keys of a span, every head of the maps."""
     across, first = range(span.start, span.stop), maps.rows[0]
-    hidden = [
-        (slice(left - span.start, right - span.start), penalty(seen, weights))
-        for left, right in span.cuts
-        if not bool((seen := maps.scoring.sees(down, range(left, right), maps.tokens, query)).all())
-    ]
+    hidden, way = [], exponential(weights)
+    for left, right in span.cuts:
+        if not bool((seen := maps.scoring.sees(down, range(left, right), maps.tokens, query)).all()):
+            part = slice(left - span.start, right - span.start)
+            hidden.append((part, torch.empty_like(weights[0, :, part]).copy_(penalty(factors(seen, weights)))))
     for at, head in enumerate(maps.numbers):
         q, k = vectors(maps, head, query, key)
         q, k = q[down.start : down.stop].to(weights.dtype), k[span.start : span.stop].to(weights.dtype)
-        scores = maps.scoring.scores(q, k, down, across, head, maps.heads, weights[at])
+        scores = maps.scoring.scores(q, k, down, across, head, maps.heads, weights[at], way.unit)
         for part, added in hidden:
             scores[:, part].add_(added)
-        _exponentials(scores, maps.lse[at, down.start - first : down.stop - first, None])
+        _exponentials(scores, maps.lse[at, down.start - first : down.stop - first, None], way)
 
 
 def _fold(pixels: Tensor, weights: Tensor, top: int, left: int, tile: int, pool: str) -> None:
     """Brings the weights of a part, whose first cell stands at (top, left) of the window, into their pixels."""
     into, wide = (add if pool == "mean" else lift), ceil(left % tile + weights.shape[2], tile)
-    for head, cells in zip(pixels, weights, strict=True):
-        strip = cells.new_zeros(len(cells), wide)
+    for head, cells in zip(pixels, weights.mT, strict=True):
+        strip = cells.new_zeros(wide, cells.shape[1])
         into(strip, cells, left % tile, tile)
-        into(head[top // tile :, left // tile : left // tile + wide].T, strip.T, top % tile, tile)
+        into(head[top // tile :, left // tile : left // tile + wide], strip.T.contiguous(), top % tile, tile)
 
 
-def _weights(scores: Tensor, seen: Tensor, lse: Tensor) -> Tensor:
-    """Weights of scores, in place; rows that see nothing have an lse of -inf and get zeros."""
-    if not bool(seen.all()):
-        scores.add_(penalty(seen, scores))
-    return _exponentials(scores, lse)
+def _exponentials(scores: Tensor, lse: Tensor, way: Exponential) -> Tensor:
+    """Weights of scores that are those of hidden pairs where they should be, in place.
 
-
-def _exponentials(scores: Tensor, lse: Tensor) -> Tensor:
-    """Weights of scores that are those of hidden pairs where they should be, in place."""
-    return exponentials(scores.sub_(lse.clamp(min=HIDDEN / 10).to(scores.dtype)), scores, faint=True)
+    Rows that see nothing have an lse of -inf and get zeros.
+    """
+    return exponentials(scores.sub_(lse.clamp(min=HIDDEN / 10).mul(way.unit).to(scores.dtype)), scores, way, faint=True)
 
 
 def pairs(maps: HeadMaps, query: Tensor, key: Tensor, at: int, rows: Tensor, cols: Tensor) -> Float[Tensor, "*b r w"]:
@@ -199,8 +185,11 @@ def pairs(maps: HeadMaps, query: Tensor, key: Tensor, at: int, rows: Tensor, col
     q, k = (each.to(dtype) for each in vectors(maps, head, query, key))
     one_by_one = rows.shape == cols.shape
     dots = torch.linalg.vecdot(q[rows], k[cols]) if one_by_one else q[rows[..., 0]] @ k[cols[..., 0, :]].mT
-    scores = maps.scoring.adjusted(dots.mul_(maps.scoring.scale), rows, cols, head, maps.heads)
-    return _weights(scores, maps.scoring.sees(rows, cols, maps.tokens, query), maps.lse[at, rows])
+    way = exponential(dots)
+    scores = maps.scoring.adjusted(dots.mul_(maps.scoring.scale * way.unit), rows, cols, head, maps.heads, way.unit)
+    if not bool((seen := maps.scoring.sees(rows, cols, maps.tokens, query)).all()):
+        scores.add_(penalty(factors(seen, scores)))
+    return _exponentials(scores, maps.lse[at, rows], way)
 
 
 @torch.inference_mode()
@@ -210,9 +199,19 @@ def _sample(maps: HeadMaps, query: Tensor, key: Tensor, some: Tensor, rows: Int[
     down = torch.tensor([int(rows[0]), int(rows[-1]) + 1])
     blocks = classed(rule, maps.tokens, span, down, across(maps, step))
     found = [vectors(maps, head, query, key) for head in maps.numbers]
-    rest = maps.scoring, blocks, maps.tile, maps.rows, maps.cols, step, maps.most is not None, False
+    rest = maps.scoring, blocks, maps.tile, maps.rows, maps.cols, step
     jobs = [
-        Job(q[rows].to(dtype), k.to(dtype), int(down[0]), head, maps.heads, *rest)
+        Job(
+            q[rows].to(dtype),
+            k.to(dtype),
+            int(down[0]),
+            head,
+            maps.heads,
+            *rest,
+            length(k),
+            maps.most is not None,
+            False,
+        )
         for (q, k), head in zip(found, maps.numbers, strict=True)
     ]
     for at, found in enumerate(sampled(jobs, rows[:, None])):

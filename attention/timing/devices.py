@@ -15,7 +15,7 @@ from time import perf_counter
 
 import torch
 
-from attention.machine import budget
+from attention.machine import budget, processor
 from attention.machine.threads import cores
 
 if sys.platform == "linux":
@@ -78,10 +78,7 @@ def _accelerator_name(kind: str, index: int) -> str:
 
 def cpu_name() -> str:
     """The processor's name and how many cores this process may use."""
-    info = Path("/proc/cpuinfo")
-    lines = info.read_text().splitlines() if info.exists() else []
-    models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    name = models[0] if models else platform.processor() or platform.machine()
+    name = processor.name()
     return f"{name}, {cores()} cores" if cores() > 1 else f"{name}, 1 core"
 
 

@@ -1,0 +1,88 @@
+"""What this processor is like, found out on it when first asked: cores, caches, and which exponential is faster.
+
+No table of models: what a virtual machine is called says little about what it has. What nobody can say is told so, and
+whoever asked has a size of their own for it.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+from functools import cache
+from pathlib import Path
+from time import perf_counter
+
+import torch
+
+from attention.machine.threads import cores
+
+CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
+UNITS = {"K": 2**10, "M": 2**20, "G": 2**30}
+SYSTEM = {level: f"SC_LEVEL{level}_{'DCACHE' if level == 1 else 'CACHE'}_SIZE" for level in (1, 2, 3, 4)}
+INFO = Path("/proc/cpuinfo")
+TRIED = 2**14  # numbers that an exponential is tried on: in the first caches, and too few for torch to share them
+TURNS = 25  # in which each is tried, the best of which counts: a millisecond for both
+
+
+def name() -> str:
+    """What the system calls the processor."""
+    lines = INFO.read_text().splitlines() if INFO.is_file() else []
+    models = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(models, platform.processor() or platform.machine())
+
+
+@cache
+def caches() -> dict[int, int]:
+    """Bytes of the data caches of a core by their level, shared ones whole; nothing where the system does not tell."""
+    return _listed() or _asked()
+
+
+def _listed() -> dict[int, int]:
+    """As Linux lists them."""
+    found = {}
+    for folder in CACHES.glob("index*"):
+        kind, level, size = (_line(folder / part) for part in ("type", "level", "size"))
+        if kind in ("Data", "Unified") and level.isdigit() and size[:-1].isdigit() and size[-1] in UNITS:
+            found[int(level)] = int(size[:-1]) * UNITS[size[-1]]
+    return dict(sorted(found.items()))
+
+
+def _line(file: Path) -> str:
+    return file.read_text().strip() if file.is_file() else ""
+
+
+def _asked() -> dict[int, int]:
+    """As the C library has them, which asks the processor itself."""
+    known = getattr(os, "sysconf_names", {})
+    found = {level: os.sysconf(name) for level, name in SYSTEM.items() if name in known}
+    return {level: size for level, size in found.items() if size > 0}
+
+
+@cache
+def exponential(dtype: torch.dtype) -> str:
+    """The faster one of torch's exponentials for a dtype on this CPU: `exp` or `exp2`, tried in turns once.
+
+    Torch takes them from different libraries, one of which is its maker's: `exp2` was four times as fast as `exp` on an AMD
+    EPYC, and `exp` 1.6 times as fast as `exp2` on an Intel Xeon (docs/LOG.md).
+    """
+    ways = {"exp": torch.exp, "exp2": torch.exp2}
+    numbers = torch.linspace(-8, 8, TRIED, dtype=dtype, device="cpu")
+    out = torch.empty_like(numbers)
+    seconds = dict.fromkeys(ways, float("inf"))
+    for _ in range(TURNS):
+        for way, call in ways.items():
+            start = perf_counter()
+            call(numbers, out=out)
+            seconds[way] = min(seconds[way], perf_counter() - start)
+    return min(seconds, key=seconds.__getitem__)
+
+
+def told() -> str:
+    """All of it in a line."""
+    sizes = ", ".join(f"L{level} {_size(size)}" for level, size in caches().items()) or "caches unknown"
+    faster = ", ".join(f"{exponential(dtype)} for {str(dtype)[6:]}" for dtype in (torch.float32, torch.float64))
+    return f"{name()}, {cores()} cores, {sizes}; faster: {faster}"
+
+
+def _size(size: int) -> str:
+    return f"{size // 2**20} MB" if size % 2**20 == 0 else f"{size // 2**10} kB"

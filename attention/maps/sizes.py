@@ -1,0 +1,66 @@
+"""How a map is cut up: the precision of its scores, blocks of rows, pieces of keys, jobs.
+
+A block of rows meets its keys in pieces, and what is computed of a piece passes over it several times: it should stay in
+the cache that a core has to itself, which is asked of the CPU (machine/processor.py).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from attention.machine import processor
+from attention.maps.pooling import length
+from attention.maps.scoring import Scoring
+
+PRECISE = 4096  # up to this many tokens in float64: it costs milliseconds, and every number is right to 1e-6
+FEW, MILD = 2048, 16.0  # beyond so few tokens, in float32 where no score is larger: weights are right to 1e-6 as well
+HEIGHT, STEP = 256, 128  # rows of a block, and columns from one edge to the next, on a CPU
+SMALLEST, LARGEST = 2**20, 2**21  # bytes of a piece: the calls around smaller ones cost more than their cells
+GROWTH, ROOMY = 16, 2**27  # how much taller and wider blocks are on an accelerator, and bytes of a piece there
+BAND = 2**26  # cells of a job: a tenth of a second on two cores, so that a cancelled map ends soon
+SHARES, JOB = 16, 2**20  # jobs that the square of a head makes at the least, unless they had fewer cells than this
+
+
+class Sizes(NamedTuple):
+    """Rows of a block, keys from one edge to the next, and cells of a piece."""
+
+    height: int
+    step: int
+    cells: int
+
+
+def sizes(dtype: torch.dtype, device: torch.device | str = "cpu") -> Sizes:
+    """Those that suit scores of a dtype on a device."""
+    if torch.device(device).type == "cpu":
+        return Sizes(HEIGHT, STEP, piece() // dtype.itemsize)
+    return Sizes(HEIGHT * GROWTH * 4 // dtype.itemsize, STEP * GROWTH, ROOMY // dtype.itemsize)
+
+
+def piece() -> int:
+    """Bytes of the scores of a piece on this CPU: half of the second cache, of which a product needs some itself."""
+    return min(max(processor.caches().get(2, 0) // 2, SMALLEST), LARGEST)
+
+
+def job(tokens: int, rows: int) -> int:
+    """Cells of a job where a map has so many tokens and rows."""
+    return min(BAND, max(JOB, tokens * rows // SHARES))
+
+
+def precision(query: Tensor) -> torch.dtype:
+    """What parts of a square are computed in: float64 up to PRECISE tokens, or for a query of float64."""
+    return torch.float64 if query.shape[1] <= PRECISE or query.dtype == torch.float64 else torch.float32
+
+
+def working(query: Tensor, key: Tensor, scoring: Scoring) -> torch.dtype:
+    """What whole maps are computed in: the same, or float32 where scores are so mild that weights are as right."""
+    choice = query.dtype != torch.float64 and FEW < query.shape[1] <= PRECISE
+    mild = choice and scoring.bound(length(query), length(key)) <= MILD
+    return torch.float32 if mild else precision(query)
+
+
+def fitting(size: int, tile: int) -> int:
+    """A number of tokens near a size, whole tiles where they are not far larger."""
+    return size if tile > 2 * size else max(1, round(size / tile)) * tile

@@ -1,0 +1,128 @@
+"""Whatever a machine would choose, maps are the same: pieces of any size, either exponential, rows pooled either way."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from attention import HeadMaps, head_maps
+from attention.machine import processor
+from attention.maps import pooling, scoring, sizes, zoom
+from attention.maps.exact import each_head
+from attention.masks import causal, documents
+from attention.scores import SOFTMAXES
+from tests.strategies import normal
+from tests.test_maps import near
+
+WITHIN = {"mean": 5e-7, "most": 2e-6, "lse": 1e-5, "entropy": 2e-5, "greatest": 2e-6, "distance": 1e-3}
+CASES: dict[str, dict[str, Any]] = {
+    "plain": {"mask": "full"},
+    "small tiles": {"mask": "full", "side": 750},
+    "tile of seven": {"mask": "causal", "tile": 7},
+    "large tiles": {"mask": "causal", "side": 5},
+    "one tile": {"mask": "full", "side": 1},
+    "cut often": {"mask": causal & documents, "span": 300},
+    "running maxima": {"mask": "window", "span": 900, "scale": 1.5},
+    "positions": {"mask": "causal", "positions": "alibi"},
+    "softcap": {"mask": "sinks", "softcap": 5.0, "scale": 2.0, "span": 100},
+    "one more": {"mask": "local", "softmax": "plus one", "span": 700},
+    "window": {"mask": "causal", "rows": (33, 1401), "cols": (125, 1230), "tile": 3},
+}
+every_case = pytest.mark.parametrize("options", CASES.values(), ids=CASES)
+every_exponential = pytest.mark.parametrize("name", scoring.EXPONENTIALS)
+
+
+@pytest.fixture
+def long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if 1,500 tokens were many: in float32, unless they are of float64."""
+    monkeypatch.setattr(sizes, "PRECISE", 0)
+
+
+def inputs(tokens: int = 1500, d: int = 16) -> tuple[Tensor, Tensor]:
+    return normal(20, 2, tokens, d), normal(21, 1, tokens, d)
+
+
+def agree(one: HeadMaps, other: HeadMaps) -> bool:
+    return all(near(getattr(one, name), getattr(other, name), within) for name, within in WITHIN.items())
+
+
+def use(monkeypatch: pytest.MonkeyPatch, exponential: str) -> None:
+    monkeypatch.setattr(processor, "exponential", lambda dtype: exponential)
+
+
+@pytest.mark.usefixtures("long")
+@every_case
+def test_every_choice_draws_what_float64_draws(monkeypatch, options):
+    query, key = inputs()
+    exact = head_maps(query.double(), key.double(), **options)
+    for cache, name, short in itertools.product((0, 2**22), scoring.EXPONENTIALS, (0, 10_000)):
+        monkeypatch.setattr(processor, "caches", lambda cache=cache: {2: cache} if cache else {})
+        monkeypatch.setattr(pooling, "SHORT", short)
+        use(monkeypatch, name)
+        found = head_maps(query, key, **options)
+        assert found.mean.dtype == torch.float32 and agree(found, exact), (cache, name, short)
+
+
+@pytest.mark.usefixtures("long")
+@every_exponential
+@pytest.mark.parametrize("options", [each for each in CASES.values() if "rows" not in each], ids=str)
+def test_windows_and_previews_are_the_same_by_either_exponential(monkeypatch, options, name):
+    def looks(query: Tensor, key: Tensor) -> list[Tensor]:
+        maps, seen = head_maps(query, key, **options), zoom.preview(query, key, **options)
+        asked = maps, query, key, (9, 300), (2, 310)
+        rest = zoom.pooled(*asked, 1, "max"), zoom.diagonal(maps, query, key, 1)
+        return [zoom.window(*asked), *rest, seen.mean, seen.lse]
+
+    query, key = inputs()
+    wanted = looks(query.double(), key.double())
+    use(monkeypatch, name)
+    found = looks(query, key)
+    for one, other in zip(found, wanted, strict=True):
+        assert near(one, other, 1e-5)
+
+
+@every_exponential
+def test_float64_is_as_exact_by_either_exponential(monkeypatch, name):
+    query, key = inputs(700)
+    scores = query.double() @ key.double().mT / 4
+    use(monkeypatch, name)
+    for softmax in SOFTMAXES:
+        found = head_maps(query, key, "full", side=100, softmax=softmax)
+        lse = scores.logsumexp(-1) if softmax == "standard" else torch.log1p(scores.exp().sum(-1))
+        assert near(found.lse, lse, 1e-12)
+
+
+@pytest.mark.parametrize(("cache", "piece"), [(None, 2**20), (2**19, 2**20), (3 * 2**20, 3 * 2**19), (2**24, 2**21)])
+def test_a_piece_takes_half_of_the_second_cache_within_bounds(monkeypatch, cache, piece):
+    monkeypatch.setattr(processor, "caches", lambda: {1: 2**15} | ({2: cache} if cache else {}))
+    assert sizes.piece() == piece
+    assert sizes.sizes(torch.float32).cells == piece // 4 and sizes.sizes(torch.float64).cells == piece // 8
+
+
+def test_a_head_makes_jobs_for_all_threads_and_none_too_large():
+    assert sizes.job(4096, 4096) == 2**20 and sizes.job(65_536, 65_536) == sizes.BAND
+    assert sizes.job(300, 300) == sizes.JOB and sizes.job(16_384, 16_384) * sizes.SHARES == 2**28
+
+
+@pytest.mark.parametrize("d", [8, 64])
+@pytest.mark.parametrize("alike", [False, True])
+def test_mild_scores_are_float32_and_weights_as_exact(monkeypatch, d, alike):
+    """At the bound, and with equal words, whose scores are rounded alike."""
+    query, key = normal(22, 1, 2600, d), normal(23, 1, 2600, d)
+    if alike:
+        query = key = normal(24, 1, 50, d)[:, torch.arange(2600) % 50]
+    query = query * (sizes.MILD / float(query.norm(dim=-1).max() * key.norm(dim=-1).max()))
+    options = {"mask": "causal", "scale": 1.0, "pool": "max"}
+    asked = scoring.Scoring("causal", 4, 1.0)
+    assert sizes.working(query * 0.999, key, asked) == torch.float32
+    assert sizes.working(query * 1.01, key, asked) == sizes.working(query[:, :2048], key, asked) == torch.float64
+    mild = head_maps(query * 0.999, key, **options)
+    monkeypatch.setattr(sizes, "MILD", 0.0)
+    exact = next(each_head(query * 0.999, key, **options))
+    assert not torch.equal(mild.lse, exact.lse)
+    assert near(mild.mean, exact.mean, 1e-6) and near(mild.most, exact.most, 1e-6)
+    assert near(mild.greatest, exact.greatest, 1e-6) and near(mild.lse, exact.lse, 1e-5)

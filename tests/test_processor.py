@@ -1,0 +1,90 @@
+"""What is found out about a processor: caches as the system has them, and the exponential that takes less time."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import torch
+from torch import Tensor
+
+from attention.machine import processor
+
+LISTED = {"index0": ("Data", "1", "48K"), "index1": ("Instruction", "1", "32K"), "index2": ("Unified", "2", "2048K")}
+
+
+@pytest.fixture(autouse=True)
+def afresh() -> Iterator[None]:
+    for kept in (processor.caches, processor.exponential):
+        kept.cache_clear()
+    yield
+    for kept in (processor.caches, processor.exponential):
+        kept.cache_clear()
+
+
+def listed(folder: Path, caches: dict[str, tuple[str, str, str]]) -> Path:
+    """Caches as Linux lists them, below a folder."""
+    for name, lines in caches.items():
+        (folder / name).mkdir()
+        for part, line in zip(("type", "level", "size"), lines, strict=True):
+            (folder / name / part).write_text(line + "\n")
+    return folder
+
+
+def test_caches_of_data_are_read_by_their_level(tmp_path, monkeypatch):
+    monkeypatch.setattr(processor, "CACHES", listed(tmp_path, LISTED | {"index3": ("Unified", "3", "32M")}))
+    assert processor.caches() == {1: 48 * 2**10, 2: 2**21, 3: 2**25}
+
+
+@pytest.mark.parametrize("odd", [("Data", "?", "48K"), ("Unified", "2", ""), ("Unified", "2", "many"), ("", "2", "1K")])
+def test_what_can_not_be_read_is_left_out(tmp_path, monkeypatch, odd):
+    monkeypatch.setattr(processor, "CACHES", listed(tmp_path, {"index0": ("Data", "1", "32K"), "index1": odd}))
+    assert processor.caches() == {1: 2**15}
+
+
+def test_where_the_system_lists_none_the_library_is_asked(tmp_path, monkeypatch):
+    monkeypatch.setattr(processor, "CACHES", tmp_path)
+    monkeypatch.setattr(os, "sysconf_names", {"SC_LEVEL2_CACHE_SIZE": 1, "SC_LEVEL3_CACHE_SIZE": 2}, raising=False)
+    monkeypatch.setattr(os, "sysconf", {"SC_LEVEL2_CACHE_SIZE": 2**20, "SC_LEVEL3_CACHE_SIZE": 0}.__getitem__)
+    assert processor.caches() == {2: 2**20}
+
+
+def test_nothing_is_said_where_nobody_knows(tmp_path, monkeypatch):
+    monkeypatch.setattr(processor, "CACHES", tmp_path)
+    monkeypatch.delattr(os, "sysconf_names", raising=False)
+    assert processor.caches() == {} and "caches unknown" in processor.told()
+
+
+@pytest.mark.parametrize("slow", ["exp", "exp2"])
+def test_the_exponential_that_takes_less_time_is_found(monkeypatch, slow):
+    """A clock that only they move: one of them takes twice as long."""
+    now = [0.0]
+
+    def taking(seconds: float, call: Callable[..., Tensor]) -> Callable[..., Tensor]:
+        def found(*given: Tensor, **named: Tensor) -> Tensor:
+            now[0] += seconds
+            return call(*given, **named)
+
+        return found
+
+    for name in ("exp", "exp2"):
+        monkeypatch.setattr(torch, name, taking(2.0 if name == slow else 1.0, getattr(torch, name)))
+    monkeypatch.setattr(processor, "perf_counter", lambda: now[0])
+    assert processor.exponential(torch.float32) == {"exp": "exp2", "exp2": "exp"}[slow]
+
+
+def test_it_is_told_in_a_line_and_found_out_once(monkeypatch):
+    line = processor.told()
+    assert processor.name() in line and any(f"{name} for float64" in line for name in ("exp", "exp2"))
+    monkeypatch.setattr(processor, "perf_counter", lambda: pytest.fail("is tried again"))
+    assert processor.told() == line
+
+
+def test_trying_takes_next_to_no_time_of_a_processor():
+    """Both dtypes: some milliseconds of the processor, where a tenth of a second would be too much."""
+    start = time.thread_time()
+    processor.told()
+    assert time.thread_time() - start < 0.1
