@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from benchmarks.host.bounds import both, none, noted, told
 from benchmarks.host.crowd import SEEDS, Notes, changes, coming_and_going, link
 from benchmarks.host.memory import DRAWN, PAGES, warmed
-from benchmarks.host.outside import Seen, peak, seen, watched
+from benchmarks.host.outside import Seen, peak, raised, seen, watched
 from tests.served import Server
 from tests.visitor import entered
 
@@ -102,7 +102,7 @@ def soaked(server: Server, seconds: float, growth: float = GROWTH, files: int = 
     )
     yield none(notes.errors, "errors")
     yield none(notes.crossed, "pictures of somebody else")
-    yield none([line for line in server.log.read_text().splitlines() if "Traceback" in line], "tracebacks in the log")
+    yield none(raised(server), "errors in the log")
     grown = peak(looks[2 * third :]) - peak(looks[third : 2 * third])
     yield told(grown, growth, f"MB that the last third took more than the second; {peak(looks):.0f} at the peak")
     yield told(after.threads - before.threads, THREADS, f"threads more than before, {after.threads} in all")
