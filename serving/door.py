@@ -13,6 +13,7 @@ from contextlib import asynccontextmanager
 from importlib import import_module
 
 from serving.asgi import App, Receive, Scope, Send, path
+from serving.left import forgotten
 
 CONDITIONS = (
     b"if-none-match",
@@ -29,10 +30,12 @@ class Warmth:
 
     @asynccontextmanager
     async def begun(self, _: object) -> AsyncIterator[None]:
-        """The lifespan of a server, in which importing has begun."""
+        """The lifespan of a server, in which importing has begun and who has left is forgotten."""
+        forgetting = asyncio.create_task(forgotten())
         task = asyncio.create_task(asyncio.to_thread(lambda: import_module("attention.ui.warm").warm()))
         task.add_done_callback(self._done)
         yield
+        forgetting.cancel()
 
     def trouble(self) -> str:
         """Why visitors would get nothing; empty where they would."""

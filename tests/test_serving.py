@@ -8,8 +8,10 @@ from types import SimpleNamespace
 
 import pytest
 from starlette.exceptions import HTTPException
+from streamlit.runtime.caching.ttl_cache import TTLCache
+from streamlit.runtime.memory_session_storage import MemorySessionStorage
 
-from serving import uploads
+from serving import left, uploads
 from serving.door import Door, Warmth
 from serving.files import BROWSER, Files
 from serving.headers import MARKUP, SaferHeaders, of_pages
@@ -246,3 +248,18 @@ def test_a_component_has_the_files_of_the_folder_and_no_others():
     assert (
         answered(app, request("/_stcore/bidi-components/none/cells.js"))[0] == "entered"
     )  # Streamlit says that it is none
+
+
+def test_sessions_whose_time_is_up_are_let_go_of_though_nobody_else_leaves(monkeypatch):
+    """Streamlit's own storage: what it has is gone once it is asked to look."""
+    now = [0.0]
+    kept = TTLCache(4, 120, timer=lambda: now[0])
+    kept["somebody"] = object()
+    storage = SimpleNamespace(_session_mgr=SimpleNamespace(_session_storage=SimpleNamespace(_cache=kept)))
+    monkeypatch.setattr(left.runtime, "get_instance", lambda: storage)
+    left.forget()
+    assert len(kept._data) == 1
+    now[0] = 121.0
+    left.forget()
+    assert not kept._data
+    assert isinstance(MemorySessionStorage()._cache, TTLCache)

@@ -113,12 +113,12 @@ def _collect() -> None:
     (usual, _, _), left = gc.get_threshold(), False
     for turn in count(1):
         time.sleep(CLOCK)
-        if turn % TIDY == 0:
-            BUDGET.tidy(time.monotonic() - EXPIRY)
-        new = gc.get_count()[0] > usual  # else nobody was here
+        new, tidy = gc.get_count()[0] > usual, turn % TIDY == 0  # else nobody was here
         left = left or new
-        if left and turn % ROUND == 0:  # also of those who have gone since
+        if tidy or (left and turn % ROUND == 0):  # also of those who have gone since
             gc.collect(OLDEST)
             left = False
+            if tidy:
+                BUDGET.tidy(time.monotonic() - EXPIRY)
         elif new:
             gc.collect(OLDEST - 1)

@@ -8,6 +8,7 @@ from statistics import median
 
 from benchmarks.host.bounds import none, noted, told
 from benchmarks.host.crowd import SEEDS, Notes, link, together
+from benchmarks.host.outside import raised
 from tests.served import Server, served
 
 CLASS, WITHIN = 40, 2.0  # visitors, and the seconds in which they come
@@ -30,9 +31,9 @@ def lines(times: int = 20) -> Iterator[str]:
 
 def _come(server: Server, turn: int) -> tuple[Notes, float]:
     seeds = range(SEEDS + CLASS * turn, SEEDS + CLASS * (turn + 1))
+    before = len(server.log.read_text())
     found = asyncio.run(together(server.url, [link(seed) for seed in seeds], WITHIN))
-    if "Traceback" in server.log.read_text():
-        found[0].errors.append("a traceback in the log")
+    found[0].errors.extend(raised(server, before))
     return found
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from benchmarks.host.bounds import both, none, noted, percentile, told
 from benchmarks.host.crowd import Notes, crowd
-from benchmarks.host.outside import peak, watched
+from benchmarks.host.outside import peak, raised, watched
 from tests.served import Server, served
 
 PLAIN = Path(__file__).with_name("plain.py")
@@ -91,5 +91,4 @@ def lines(seconds: float = 20) -> Iterator[str]:
             found = loaded(app, load, seconds)
             yield noted(f"{load}: {found}")
             yield from verdicts(load, found)
-        log = app.log.read_text()
-    yield none([line for line in log.splitlines() if "Traceback" in line or "Error" in line], "errors in the log")
+        yield none(raised(app), "errors in the log")

@@ -9,6 +9,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from tests.served import Server
+
 EVERY = 0.25  # seconds between two looks
 MB = 1_000_000
 PRIVATE = re.compile(r"^Private_\w+: +(\d+) kB", re.MULTILINE)
@@ -76,3 +78,9 @@ def watched(process: int) -> Iterator[list[Seen]]:
 def peak(found: list[Seen]) -> float:
     """The most megabytes of all looks."""
     return max(each.memory for each in found)
+
+
+def raised(server: Server, since: int = 0) -> list[str]:
+    """What the log of a server has of errors that were raised since so many of its characters, a line each."""
+    parts = server.log.read_text()[since:].split("Traceback (most recent call last)")[1:]
+    return [next((line for line in part.splitlines()[1:] if line[:1].strip()), part[:200]) for part in parts]

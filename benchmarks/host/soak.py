@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from benchmarks.host.bounds import both, none, noted, told
 from benchmarks.host.crowd import SEEDS, Notes, changes, coming_and_going, link
 from benchmarks.host.memory import DRAWN, PAGES, warmed
-from benchmarks.host.outside import Seen, peak, seen, watched
+from benchmarks.host.outside import Seen, peak, raised, seen, watched
 from tests.served import Server
 from tests.visitor import entered
 
@@ -73,36 +73,40 @@ async def mixed(url: str, seconds: float, notes: Notes) -> None:
     await asyncio.gather(*map(stays, range(SEEDS, SEEDS + STEADY)), come(), work())
 
 
-def quiet(server: Server, before: Seen, patience: float = QUIET) -> Seen:
+def quiet(server: Server, before: Seen, patience: float, files: int = FILES) -> Seen:
     """The server once nothing of what visitors began is left, or as it is when patience has an end."""
     until = time.monotonic() + patience
     while True:
         now = seen(server.process.pid)
-        left = now.children or now.threads > before.threads + THREADS or now.files > before.files + FILES
+        left = now.children or now.threads > before.threads + THREADS or now.files > before.files + files
         if not left or time.monotonic() > until:
             return now
         time.sleep(1)
 
 
-def soaked(server: Server, seconds: float) -> Iterator[str]:
-    """A line a bound, after so many seconds of it."""
+def soaked(server: Server, seconds: float, growth: float = GROWTH, files: int = FILES) -> Iterator[str]:
+    """A line a bound, after so many seconds of it.
+
+    `growth`: megabytes that it may take, more where there is hardly time to settle; `files`: more than before, three for each
+    session of those who have left, where nobody waits until these are forgotten.
+    """
     notes = Notes()
     for number, one in enumerate(HEAVY):  # each once, so that all that stays is there
         asyncio.run(one(server.url, number, Notes()))
-    before = quiet(server, seen(server.process.pid), 10)
+    before = seen(server.process.pid)
     with watched(server.process.pid) as looks:
         asyncio.run(mixed(server.url, seconds, notes))
-    after, third = quiet(server, before), len(looks) // 3
+    after, third = quiet(server, before, QUIET, files), len(looks) // 3
     yield noted(
         f"{seconds / 60:.1f} minutes, {len(notes.ends)} runs of scripts, {both(notes.ends)} till their end (p50 / p95)"
     )
     yield none(notes.errors, "errors")
     yield none(notes.crossed, "pictures of somebody else")
-    yield none([line for line in server.log.read_text().splitlines() if "Traceback" in line], "tracebacks in the log")
+    yield none(raised(server), "errors in the log")
     grown = peak(looks[2 * third :]) - peak(looks[third : 2 * third])
-    yield told(grown, GROWTH, f"MB that the last third took more than the second; {peak(looks):.0f} at the peak")
+    yield told(grown, growth, f"MB that the last third took more than the second; {peak(looks):.0f} at the peak")
     yield told(after.threads - before.threads, THREADS, f"threads more than before, {after.threads} in all")
-    yield told(after.files - before.files, FILES, f"open files more than before, {after.files} in all")
+    yield told(after.files - before.files, files, f"open files more than before, {after.files} in all")
     yield told(after.children, 0, "children that are left")
 
 

@@ -17,10 +17,11 @@ from torch import Tensor
 from attention.machine.lanes import Lane
 from attention.machine.threads import modest
 from attention.training.course import Course, parameters
-from attention.training.recipe import BATCH, Recipe
+from attention.training.recipe import BATCH, NARROWEST, Recipe, nearest
 from attention.training.run import Moment, Run, trained
 from attention.training.tasks import VOCABULARY
 from attention.ui.background.task import Task
+from attention.ui.budget import BUDGET
 
 MODEST = 10  # niceness of the thread that trains
 BROKEN = (
@@ -97,6 +98,19 @@ class Learning(Task):
         weights = 6 * (4 * recipe.layers * recipe.d_model**2 + 2 * VOCABULARY * recipe.d_model)
         seen = 60 * 2 * recipe.layers * n * recipe.d_model
         return NUMBER * ((squares + tokens + weights if self.open else 0) + seen)
+
+
+def refusal(recipe: Recipe) -> tuple[str, Recipe] | None:
+    """Why there is no room for a training on this host, and the widest one that there is room for; None where it fits."""
+    needed, smaller = Learning(recipe).claim, recipe
+    if needed <= BUDGET.most:
+        return None
+    while Learning(smaller).claim > BUDGET.most and smaller.d_model > NARROWEST:
+        smaller = nearest(vars(smaller) | {"d_model": max(NARROWEST, smaller.d_model // 2)})[0]
+    return (
+        f"This training needs {needed / 2**20:,.0f} MiB of memory at once; this host has {BUDGET.most / 2**20:,.0f} for all.",
+        smaller,
+    )
 
 
 LANE = Lane("training", 0, 1, partial(modest, MODEST))

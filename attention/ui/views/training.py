@@ -14,6 +14,7 @@ from attention.training.recipe import LAST, OWN, Recipe
 from attention.training.run import Moment
 from attention.training.tasks import GUESS
 from attention.ui import compute
+from attention.ui.background.trainings import refusal
 from attention.ui.compute.training import Picture
 from attention.ui.controls import knobs
 from attention.ui.session import gestures, page, pause
@@ -151,6 +152,7 @@ def _controls(recipe: Recipe, found: Shown, moment: Moment) -> None:
                 type="secondary" if again else "primary",
                 on_click=courses.begin,
                 args=(recipe,),
+                disabled=refusal(recipe.alone) is not None,
                 help="Here and now, on this server. Whoever has the same settings watches the same training.",
             )
 

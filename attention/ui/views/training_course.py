@@ -14,7 +14,8 @@ from attention.training.recipe import LAST, OWN, TELLING, Recipe
 from attention.training.run import Moment
 from attention.ui import compute
 from attention.ui.background.line import HEAVY
-from attention.ui.background.trainings import Learning
+from attention.ui.background.trainings import Learning, refusal
+from attention.ui.budget import BUDGET
 from attention.ui.session import page
 from attention.ui.views import background
 from attention.ui.words import plain
@@ -96,8 +97,9 @@ def label(found: Shown) -> str:
 
 
 def begin(recipe: Recipe) -> None:
-    """Has it trained, anew where that has failed or was stopped; the film makes way."""
+    """Has it trained, anew where that has failed or was stopped; the film makes way, and what others can do without."""
     kept = page.kept()
+    BUDGET.room(Learning(recipe.alone).claim)
     if kept.learning is not None and kept.learning.settings == recipe.alone and not kept.learning.open:
         HEAVY.forget(kept.learning)
     kept.film, kept.learning = None, HEAVY.ask(Learning, recipe.alone, page.visitor())
@@ -115,6 +117,11 @@ def ended(recipe: Recipe, found: Shown) -> None:
     task, mine = found.task, page.kept().learning
     if found.lost:
         st.warning(plain(f"The recording of this training can't be shown: {found.lost}. You can train it here."))
+    if not found.ships and task is None and (refused := refusal(recipe.alone)):
+        why, smaller = refused
+        st.warning(f"{why} Fewer layers, heads or channels need less.", icon=":material/memory:")
+        change = {"d_model": smaller.d_model}
+        st.button(f"{smaller.d_model} channels", on_click=page.change, kwargs=change, key="smaller", type="primary")
     if task is not None and task.state == "failed":
         st.error(plain(task.said), icon=":material/error:")
     elif task is not None and task.state in ("cancelled", "left"):
