@@ -135,7 +135,7 @@ def drawn(session: str) -> Callable[[str], Any]:
 def can_be(state: WidgetState, widget: Any, session: str = "") -> bool:
     """Can a widget have this value? It is tried, as the next run would; one that was emptied has none."""
     kind = state.WhichOneof("value")
-    if widget is None or (kind is not None and widget.value_type is not None and kind != widget.value_type):
+    if widget is None or (kind and widget.value_type and alike(kind) != alike(widget.value_type)):
         return False
     with suppress(Exception):
         if kind == FILES:
@@ -144,6 +144,11 @@ def can_be(state: WidgetState, widget: Any, session: str = "") -> bool:
             widget.deserializer(unpack_widget_state_value(state))
         return True
     return False
+
+
+def alike(kind: str) -> str:
+    """A kind of values; a browser says whole numbers as such to a field of which Streamlit says that it has fractions."""
+    return "number" if kind in ("int_value", "double_value") else kind
 
 
 def check_names(state: WidgetState, allowed: Sequence[str], session: str) -> None:

@@ -28,8 +28,8 @@ SECRET = "quetzal"
 GOOD: dict[
     str, tuple[str, dict[str, Any], tuple[str, str]]
 ] = {  # a change that every page takes, and what its link says then
-    "timing": ("sweep_seed", {"double_value": 77.0}, ("seed", "77")),
-    "training": ("train_seed", {"double_value": 77.0}, ("seed", "77")),
+    "timing": ("sweep_seed", {"int_value": 77}, ("seed", "77")),
+    "training": ("train_seed", {"int_value": 77}, ("seed", "77")),
     "examples": ("about", {"string_value": "masks"}, ("about", "masks")),
 }
 USUAL = ("temperature", {"double_array_value": [2.0]}, ("temperature", "2.0"))
@@ -116,7 +116,7 @@ def test_what_is_for_developers_is_not_heard(host, kind):
             before = len(found.heard)
             await found.socket.send(BackMsg(**{kind: True}).SerializeToString())
             await found.socket.send("a text, which no page sends")
-            await found.moves("seed", double_value=3.0)
+            await found.moves("seed", int_value=3)
             assert "git" not in str(found.heard[before:]) and "seed=3" in found.query
             await goes_on(found, "")
 
@@ -154,9 +154,9 @@ def test_a_file_that_never_came_is_said_to_be_missing(host):
 def test_parts_and_pages_that_are_none_are_not_drawn_and_the_page_goes_on(host):
     async def asked() -> None:
         async with arrived(host.server.url, "") as found:
-            await found.ask(part="no such part", said=found.state("seed", double_value=4.0))  # nothing comes of it
+            await found.ask(part="no such part", said=found.state("seed", int_value=4))  # nothing comes of it
             found.page = "0" * 32
-            await found.ask(said=found.state("seed", double_value=5.0))
+            await found.ask(said=found.state("seed", int_value=5))
             await found.ended()
             await goes_on(found, "")
             await found.ask(name="../../etc/passwd")

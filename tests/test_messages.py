@@ -61,6 +61,7 @@ def page(monkeypatch) -> SimpleNamespace:
         ({"number": {"string_value": "7"}}, []),
         ({"number": {"json_value": "{"}}, []),
         ({"real": {"double_value": 1.5}}, ["real"]),
+        ({"real": {"int_value": 1}}, ["real"]),  # as browsers say it
         ({"real": {"double_value": float("nan")}}, []),
         ({"real": {"double_value": float("inf")}, "number": {"int_value": 1}}, ["number"]),
         ({"text": {"string_value": "of a page that was left"}}, []),
