@@ -40,10 +40,9 @@ def _draw(config: Config) -> None:
         question, lines = st.columns([3, 8], gap="medium")
         with question:
             guess = st.radio("What is wrong here?", asked.guesses, index=None, key=f"guess at {asked.row}")
-            told = st.container()
             found = guess == asked.answer or st.toggle("Reveal the wrong line", key=f"reveal {asked.row}")
             if guess and not found:
-                told.info(f"**Not that.** {asked.against(guess)} Guess again.")
+                st.info(f"**Not that.** {asked.against(guess)} Guess again.")
         with lines:
             changes(asked.row) if found else _printed(asked)
         if found:

@@ -17,6 +17,7 @@ from attention.ui import compute
 from attention.ui.compute.training import Picture
 from attention.ui.controls import knobs
 from attention.ui.session import gestures, page, pause
+from attention.ui.views import questions
 from attention.ui.views import training_course as courses
 from attention.ui.views.training_course import Shown
 from attention.ui.words import plain
@@ -34,6 +35,8 @@ HELP = (
 
 def view(recipe: Recipe) -> None:
     """The page of a recipe."""
+    if questions.closed(recipe):
+        return
     found = courses.shown(recipe)
     st.markdown(f"**Training.** {courses.label(found)} {plain(recipe.what.says)}", help=HELP)
     if found.ships and recipe.at == LAST and recipe.alone not in page.kept().played:
