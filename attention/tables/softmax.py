@@ -69,7 +69,7 @@ def variant_rows(found: Stages) -> tuple[tuple[str, ...], dict[str, list[Any]]]:
     return tuple(each), columns | {f"v{i}": weights.tolist() for i, weights in enumerate(each.values())}
 
 
-def moved_rows(found: Stages, weights: Float[Tensor, "k"]) -> dict[str, list[Any]]:
+def moved_rows(found: Stages, weights: Tensor) -> dict[str, list[Any]]:
     """The columns of `stages`, with the row's own weights as v0 and other ones as v1."""
     return stages(found, found.config.order) | {"v0": found.weights.tolist(), "v1": weights.tolist()}
 

@@ -117,11 +117,12 @@ def _one_score(found: Stages) -> None:
         key = st.selectbox(
             "The score of key",
             keys,
-            keys.index(found.heaviest),
+            keys.index(int(found.weights.argmax())),
             lambda at: f"{at} {names[at]}" if names else f"{at}",
             key=f"moved key {config.head} {config.row}",
         )
         by = st.slider("More or less than it is", -8.0, 8.0, 1.0, 0.25, "%+.2f", key="moved by", help=ADDED)
+        key = keys[0] if key is None else key
         weights = moved(found, key, by)
         st.caption(_answered(found, weights, key, by))
     with chart:
