@@ -19,6 +19,7 @@ from attention.recorded import shipped
 from attention.recorded.file import Shape
 from attention.scores import POSITIONS, SCALES, SOFTMAXES
 from attention.settings import ConfigError, Knob, short
+from attention.settings import asking as _asking
 from attention.settings import choice as _choice
 from attention.settings import real as _real
 from attention.settings import text as _text
@@ -122,7 +123,7 @@ class Config:
     dtype: str = _choice("bfloat16", ("float32", "bfloat16", "float16"), "Number type", "The type that the head is computed in, against float64.", about="view")
     exponent: str = _choice("max-subtracted", ("max-subtracted", "naive"), "Exponential", "Max-subtracted: exp(l - max l), as every library does. Naive: exp(l), as the formula says.", about="view")
     predict: str = _choice("none", ("none", "mask", "temperature", "row"), "Predict, then reveal", "A question whose answer the page hides until it is opened.", about="view")
-    ask: str = _text("", 3000, "A question of one's own", "A question that whoever made the link asks, packed with its answers (attention/ui/asked.py).", form=r"[\w-]*", formed="a question as this app packs it, of at most 3,000 characters", about="view")
+    ask: str = _asking()
     depth: int = _whole(4, 1, 128, "Layers", "After how many layers the reach of a mask is stated.", about="view")
     mask_detail: str = _choice("effect", ("effect", "empty rows", "code"), "About the mask in use", "Effect: what it does to the weights. Empty rows: what becomes of queries that see nothing. Code: the mask to take away.", about="view")
     row_as: str = _choice("auto", ("auto", "lines", "all lines", "output", "bars"), "Row in focus as", "Lines: its word joined to those that it looks at. All lines: of every row of the head. Output: its weights times the values, and their sum. Bars: its weight by key. Auto: lines beside the output up to 40 tokens, bars beyond.", about="view")

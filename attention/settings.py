@@ -38,8 +38,8 @@ class ConfigError(ValueError):
 class Knob:
     """What a knob allows and how it is called. `about`: what it changes: the tensors, the focus or only the view.
 
-    `form`: an expression that a text must match to be allowed, and `formed`: what that is, in words. `pages`: where it acts,
-    if not everywhere. `beyond`: why a value that is none of the choices can't be had, "" where it can, None of what never can.
+    `form`: an expression that a text must match, `formed`: what that is, in words. `pages`: where it acts, if not everywhere.
+    `beyond`: why a value that is none of the choices can't be had, "" where it can, None of what never can.
     """
 
     label: str
@@ -118,8 +118,7 @@ def readable(text: str) -> bool:
 
 def short(value: Any, longest: int = 80) -> str:
     """A value as it may be shown: its repr, cut."""
-    text = repr(value)
-    return text if len(text) <= longest else text[: longest - 1] + "…"
+    return text if len(text := repr(value)) <= longest else text[: longest - 1] + "…"
 
 
 def whole(default: int, low: int, high: int, label: str, help: str, **more: Any) -> Any:
@@ -142,6 +141,13 @@ def text(default: str, longest: int, label: str, help: str, **more: Any) -> Any:
     return field(default=default, metadata={"knob": Knob(label, help, high=longest, **more)})
 
 
+def asking() -> Any:
+    """The knob that carries a question of somebody's own, as `ui/asked.py` packs it."""
+    said = "A question that whoever made the link asks, packed with its answers (attention/ui/asked.py)."
+    formed = "a question as this app packs it, of at most 3,000 characters"
+    return text("", 3000, "A question of one's own", said, form=r"[\w-]*", formed=formed, about="view")
+
+
 def axis(
     default: tuple, label: str, help: str, low: Any = None, high: Any = None, choices: Any = (), **more: Any
 ) -> Any:
@@ -154,10 +160,10 @@ class Settings(Generic[S]):
     """One kind of settings: a frozen dataclass `make` of knobs, and how it goes into a link and into widgets and back.
 
     `called`: whose settings they are, in words. `prefix` stands before a knob's name in the keys of widgets, `linked` in links,
-    where a name without it is taken, too, as from links that are older than the prefix. `nearest` moves values that are allowed
-    by themselves to those that fit together and says what it moved; where there is none, `make` raises. `said`: a value of a
-    knob as text. `brought`: defaults that follow from other values, as a source brings its own, and `refused`: a sentence for
-    each value that was named in vain, given all values and those that were named.
+    where names without it are read, too. `nearest` moves values that are allowed by themselves to those that fit together and
+    says what it moved; where there is none, `make` raises. `said`: a value of a knob as text. `brought`: defaults that follow
+    from other values, and `refused`: a sentence for each value that was named in vain, given all values and those that were
+    named.
     """
 
     make: type[S]
@@ -203,18 +209,16 @@ class Settings(Generic[S]):
             self.knobs[name].check(name, each, default)
 
     def fit(self, values: Mapping[str, Any]) -> tuple[S, list[str]]:
-        """The nearest valid settings to values that are each allowed by themselves, and what was moved.
-
-        Raises ConfigError where there is none.
-        """
+        """The nearest valid settings to values that are each allowed, and what was moved; ConfigError where there are none."""
         return self.nearest(values) if self.nearest else (self.make(**values), [])
 
     def to_query(self, setting: S) -> dict[str, str]:
         """The knobs that differ from their defaults, as text; `from_query` gives the same settings back."""
         usual = self.defaults | dict(self.brought(vars(setting)))
-        differing = {name: value for name, value in vars(setting).items() if value != usual[name]}
-        newest = {EDITION: str(len(self.editions))} if differing and len(self.editions) > 1 else {}
-        return newest | {self.linked + name: self._text(value) for name, value in differing.items()}
+        differing = {
+            self.linked + name: self._text(value) for name, value in vars(setting).items() if value != usual[name]
+        }
+        return ({EDITION: str(len(self.editions))} if differing and len(self.editions) > 1 else {}) | differing
 
     def followed(self, before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
         """The knobs that nobody has set whose defaults are others now, as where another source brings its own."""
@@ -228,16 +232,14 @@ class Settings(Generic[S]):
     def from_query(self, mapping: Mapping[str, Any]) -> tuple[S, list[str]]:
         """The settings that a query describes, and a sentence for each thing in it that could not be used.
 
-        Unknown names, values that are no number, out of range or none of the choices are ignored. A name given twice counts
-        the last time. Never raises.
+        Unknown names and values that are not allowed are ignored. A name given twice counts the last time. Never raises.
         """
         counted, notes = self._counted_from(mapping)
         named: dict[str, Any] = {}
         for name, given in mapping.items():
             try:
                 if name != EDITION:
-                    name = name.removeprefix(self.linked)
-                    name = self.renamed.get(name, name)
+                    name = self.renamed.get(bare := name.removeprefix(self.linked), bare)
                     named[name] = self._value(name, _last(given))
             except ConfigError as error:
                 notes.append(str(error))
@@ -252,11 +254,10 @@ class Settings(Generic[S]):
     def parsed(self, name: str, text: str) -> Any:
         """The value of a knob from its text, the values of an axis separated by commas; raises ConfigError."""
         self._known(name)
-        knob, value = self.knobs[name], text
+        knob = self.knobs[name]
+        value = knob.parsed(text)
         if name in self.axes:
             value = tuple(dict.fromkeys(knob.parsed(part.strip()) for part in text.split(",") if part.strip()))
-        else:
-            value = knob.parsed(text)
         self.check(name, value)
         return value
 

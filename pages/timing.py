@@ -2,6 +2,6 @@
 
 from attention.ui.controls import sweep
 from attention.ui.session import page
-from attention.ui.views import timing
+from attention.ui.views import classroom, timing
 
-page.show(timing.view, sweep.SWEEP)
+page.show(timing.view, sweep.SWEEP, aside=[classroom.fold()])

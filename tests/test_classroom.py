@@ -211,3 +211,20 @@ def test_a_strangers_words_are_words(text):
     loaded.toggle[0].set_value(True).run()
     loaded.button(key="load own").click().run()
     assert loaded.text_area(key="class text").value == text
+
+
+@pytest.mark.parametrize(("name", "knob"), [("timing", "ask"), ("training", "train_ask")])
+def test_pages_of_other_settings_ask_what_a_teacher_writes(name, knob):
+    page = HEADS.with_name(f"{name}.py")
+    teacher = written(classroom(page), text=QUERY.text, options="\n".join(QUERY.options), why=QUERY.why)
+    assert not teacher.exception and not [b for b in teacher.button if b.key in ("ask row class", "ask mask class")]
+    adds = shared(teacher)["adds"]
+    assert adds.keys() == {EDITION, knob} and unpacked(adds[knob]).text == QUERY.text
+    student = run(page, adds)
+    assert not student.exception and QUERY.text in words(student) and QUERY.why not in words(student)
+    hidden = len(student.get("plotly_chart")) + len(student.get("vega_lite_chart")) + len(student.get("page_link"))
+    assert hidden == 0 and not [each for each in student.get("link_button") if each.proto.label.startswith("Next")]
+    student.toggle[0].set_value(True).run()
+    assert (not student.exception and student.get("plotly_chart")) or student.get("vega_lite_chart")
+    student.button(key="end").click().run()
+    assert not dict(student.query_params) and not student.toggle

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 from pathlib import Path
 from urllib.parse import parse_qsl
 
@@ -14,6 +15,7 @@ from streamlit.testing.v1 import AppTest
 from attention import Config, trace
 from attention.analysis.number_types import limits
 from attention.heads import row_entropy
+from attention.tables.rows import share
 from tests.strategies import carried
 from tests.test_pages import run, said
 
@@ -26,7 +28,7 @@ EDGES = [
     {"heads": "32", "tokens": "200", "mask": "window"},
 ]
 TOPICS = {
-    "row": ["stages", "mass", "variants"],
+    "row": ["stages", "moved", "mass", "variants"],
     "all": ["sizes", "entropies"],
     "scaling": ["curve variance", "curve entropy", "curve greatest", "curve jacobian"],
     "precision": ["worst"],
@@ -53,7 +55,7 @@ def test_every_topic_stands_any_setting(topic, query):
     test = run(PAGE, query | ({} if topic == "row" else {"topic": topic}))
     assert not test.exception
     assert not test.warning
-    assert len(tables(test)) == len(TOPICS[topic])
+    assert len(tables(test)) == len(TOPICS[topic]) - (topic == "row" and query.get("mask") == "padding")
     if query.get("mask") == "padding" and topic in ("row", "all"):
         assert "see" in said(test)
         assert "no key" in said(test)
@@ -165,3 +167,18 @@ def test_errors_say_of_how_many_rows_they_are(query, rows):
     assert (broken == 18) == (rows is not None)
     assert all("rows" not in error for error in types["error"][:5])
     assert f"{broken} of 18 rows are no numbers" in words(test)
+
+
+def test_one_score_is_moved_and_all_weights_answer():
+    test = run(PAGE, {"head": "4"})
+    row = trace(Config(head=4)).weights[4, 17].double()
+    odds = row / (1 - row)
+    (moved,) = [table for table in tables(test) if "v1" in table and "v2" not in table]
+    assert moved["v0"] == pytest.approx(row.tolist())
+    test.selectbox(key="moved key 4 17").set_value(12).run()
+    test.slider(key="moved by").set_value(2.0).run()
+    (moved,) = [table for table in tables(test) if "v1" in table and "v2" not in table]
+    found = dict(zip(moved["key"], moved["v1"], strict=True))
+    assert found[12] / (1 - found[12]) == pytest.approx(float(odds[12]) * math.e**2, rel=1e-4)
+    assert found[3] / found[5] == pytest.approx(float(row[3] / row[5]), rel=1e-4), "the others keep their proportions"
+    assert f"Key 12 gets {share(found[12])} instead of {share(float(row[12]))}" in words(test)

@@ -69,6 +69,8 @@ def value(name: str) -> st.SearchStrategy:
     knob = RECIPES.knobs[name]
     if knob.choices:
         return st.sampled_from(knob.choices)
+    if knob.form:
+        return st.text("aZ09-_", max_size=9)
     low, high = knob.low or 0, knob.high or 0
     return st.integers(int(low), int(high)) if knob.whole else st.floats(low, high)
 

@@ -103,6 +103,13 @@ def variants(row: Stages) -> dict[str, Float[Tensor, "k"]]:
     }
 
 
+def moved(row: Stages, key: int, by: float) -> Float[Tensor, "k"]:
+    """The row's weights where the logit of one key is `by` more: it gets e^by times as much, before all are shared out anew."""
+    logits = row.logits.clone()
+    logits[key] += by
+    return _weights(logits, row.config.softmax)
+
+
 def _logits(
     scaled: Float[Tensor, "k"], softcap: float, bias: Float[Tensor, "k"], visible: Bool[Tensor, "k"]
 ) -> Float[Tensor, "k"]:

@@ -16,6 +16,7 @@ from attention.charts.spec import dataless
 NOW = "now"  # the series of the step that is looked at
 HEIGHT = 150
 DASHES = [[1, 0], [5, 3], [2, 2]]  # of the layers
+_COLUMNS = "width < 380 ? 4 : min(8, {})"  # of the legend: a phone has room for four
 SHARES = {"accuracy": theme.DIVIDED, "loss": theme.RAW}
 
 
@@ -49,7 +50,7 @@ def heads(layers: int, per: int, steps: int, label: str) -> dict[str, Any]:
     lines = _curves().encode(
         x=_steps(steps),
         y=alt.Y("share:Q", title=label, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(tickCount=4)),
-        color=color.legend(orient="top", columns=min(8, len(names)), symbolType="stroke"),
+        color=color.legend(orient="top", columns=alt.ExprRef(_COLUMNS.format(len(names))), symbolType="stroke"),
         strokeDash=alt.StrokeDash(
             "layer:O", legend=None, scale=alt.Scale(domain=list(range(layers)), range=DASHES[:layers])
         ),
@@ -64,7 +65,10 @@ def heads(layers: int, per: int, steps: int, label: str) -> dict[str, Any]:
 
 def _steps(steps: int) -> alt.X:
     return alt.X(
-        "step:Q", title="step", scale=alt.Scale(domain=[0, steps], nice=False), axis=alt.Axis(tickCount=5, grid=False)
+        "step:Q",
+        title="step",
+        scale=alt.Scale(domain=[0, steps], nice=False),
+        axis=alt.Axis(tickCount=5, grid=False, labelFlush=True),
     )
 
 

@@ -68,7 +68,7 @@ class Model(nn.Module):
         random = torch.Generator().manual_seed({streams} * seed)
         for name, parameter in self.named_parameters():
             if parameter.ndim == 2:
-                deviation = 1.0 if name.startswith("embedding") else d_model**-0.5
+                deviation = 1.0 if name.startswith(("embedding", "places")) else d_model**-0.5
                 nn.init.normal_(parameter, 0.0, deviation, generator=random)
 
     def forward(self, ids):

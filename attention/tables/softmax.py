@@ -69,6 +69,11 @@ def variant_rows(found: Stages) -> tuple[tuple[str, ...], dict[str, list[Any]]]:
     return tuple(each), columns | {f"v{i}": weights.tolist() for i, weights in enumerate(each.values())}
 
 
+def moved_rows(found: Stages, weights: Tensor) -> dict[str, list[Any]]:
+    """The columns of `stages`, with the row's own weights as v0 and other ones as v1."""
+    return stages(found, found.config.order) | {"v0": found.weights.tolist(), "v1": weights.tolist()}
+
+
 def drawn_labels(columns: dict[str, list[Any]], config: Config) -> tuple[str, ...]:
     """The tokens in the order in which `stages` draws them; () where the input is no text."""
     placed = sorted(zip(columns["place"], columns["token"], strict=True))

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-from attention.settings import Settings, axis, choice
+from attention.settings import Settings, asking, axis, choice
 from attention.timing.published import BUSES, DATA_SHEETS, methods
 from attention.timing.sweep import Sweep, said
 
@@ -52,10 +52,13 @@ class Versus:
 
 @dataclass(frozen=True, kw_only=True)
 class Timed(Sweep, Versus):
-    """All that the Timing page's link carries: what a sweep measures, and what CPU against GPU shows."""
+    """All that the Timing page's link carries: what a sweep measures, what CPU against GPU shows, and what is asked."""
+
+    ask: str = asking()
 
     def __post_init__(self) -> None:
         _ = self.sweep, self.versus
+        TIMED.check("ask", self.ask)
 
     @property
     def sweep(self) -> Sweep:

@@ -94,7 +94,7 @@ class Model(nn.Module):
         random = recipe.random(WEIGHTS)
         for name, parameter in self.named_parameters():
             if parameter.ndim == 2:  # norms begin as they are
-                deviation = 1.0 if name.startswith("embedding") else recipe.d_model**-0.5
+                deviation = 1.0 if name.startswith(("embedding", "places")) else recipe.d_model**-0.5
                 nn.init.normal_(parameter, 0.0, deviation, generator=random)
 
     @cached_property

@@ -10,7 +10,7 @@ from torch import Generator
 
 from attention.masks import MASKS, Rule
 from attention.scores import POSITIONS, SCALES, SOFTMAXES, Positions
-from attention.settings import ConfigError, Settings, choice, real, whole
+from attention.settings import ConfigError, Settings, asking, choice, real, whole
 from attention.training.tasks import TASKS, Task
 
 NARROWEST, WIDEST = 8, 256  # channels
@@ -51,6 +51,7 @@ class Recipe:
     number: str = choice(OWN, NUMBERS, "Number of every head", "What the curves of the heads show.", about="view")
     head: int = whole(TELLING, TELLING, 23, "Head in focus", "Of all layers, counted from the first one's; -1: the one that does most for the task.", about="focus")
     query: int = whole(LAST, LAST, 63, "Query in focus", "The token whose row is looked at; -1: the last one.", about="focus")
+    ask: str = asking()
 # fmt: on
 
     def __post_init__(self) -> None:

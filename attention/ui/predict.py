@@ -11,12 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from hashlib import blake2s
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import streamlit as st
 
 from attention.codec import link
-from attention.config import Config
 from attention.ui.session import page
 
 T = TypeVar("T")
@@ -41,8 +40,8 @@ class Question:
     own: bool = False
 
 
-def opened(config: Config, question: Question) -> bool:
-    """Draws the question, its guesses and the switch that opens it; True once it is open."""
+def opened(config: Any, question: Question) -> bool:
+    """Draws the question about some settings, its guesses and the switch that opens it; True once it is open."""
     this = _named(config)
     switch = f"reveal {this}"
     if page.widgets().get(switch) is None:  # it is new on this page, but may have been opened on another
@@ -53,22 +52,27 @@ def opened(config: Config, question: Question) -> bool:
         guess = _guess(question, this)
         reveal, end = st.columns([3, 1], vertical_alignment="center")
         found = reveal.toggle("Reveal the answer", bool(page.widgets()[switch]), key=switch)
-        end.button("End the question", on_click=page.change, kwargs=NONE, key="end", width="stretch")
+        end.button("End the question", on_click=page.change, kwargs=none(config), key="end", width="stretch")
         if found:
             _answered(question, guess)
     page.kept().revealed = this if found else None
     return found
 
 
-def revealed(config: Config) -> bool:
-    """Has somebody opened the question that is asked about this config?"""
+def revealed(config: Any) -> bool:
+    """Has somebody opened the question that is asked about these settings?"""
     return page.kept().revealed == _named(config)
 
 
 NONE = {"predict": "none", "ask": ""}  # the knobs where nothing is asked
 
 
-def _named(config: Config) -> str:
+def none(config: Any) -> dict[str, str]:
+    """The same of settings that may have but one of them."""
+    return {name: value for name, value in NONE.items() if hasattr(config, name)}
+
+
+def _named(config: Any) -> str:
     if config.ask:
         return blake2s(config.ask.encode(), digest_size=8).hexdigest()
     return link(replace(config.tensors, predict=config.predict, head=config.head, query=config.query))

@@ -138,7 +138,7 @@ def test_the_numbers_in_the_cells_are_those_of_the_pass(visit, theme):
     tab = visit("steps", theme=theme)
     drawn(tab, "")
     assert written(tab, "x") == []
-    tab.page.get_by_role("button", name="Example with numbers").click()
+    tab.page.get_by_role("button", name="Begin with 4 words").click()
     small = "tokens=4&heads=2&d_model=8&head=1"
     drawn(tab, small)
     found, config = values(EXAMPLES["small"].config), EXAMPLES["small"].config

@@ -24,7 +24,7 @@ def test_the_film_plays_to_its_end_and_the_slider_leads_back(visit):
     tab.page.keyboard.press("ArrowLeft")
     expect(tab.page.get_by_text("After 1,000 steps")).to_have_count(0)
     expect(tab.page.get_by_text(re.compile("After [0-9]+ steps"))).to_be_visible()
-    assert tab.link.keys() == {"at"}
+    assert tab.link.keys() == {"train_at"}
 
 
 def test_a_training_is_begun_and_stopped_and_its_model_asked(visit):

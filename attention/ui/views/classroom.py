@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
+from typing import Any
 
 import streamlit as st
 
-from attention.codec import CONFIGS
 from attention.components.copy_link import copy_link
 from attention.config import Config
-from attention.settings import ConfigError
+from attention.settings import EDITION, ConfigError
 from attention.ui import predict
 from attention.ui.asked import OPTION, OPTIONS, QUESTION, WHY, Draft, packed, unpacked
+from attention.ui.controls.knobs import SETTINGS
 from attention.ui.session import page
 from attention.ui.views import questions
 from attention.ui.words import plain
@@ -44,7 +45,7 @@ def fold(own: Own | None = None) -> page.Part:
     return page.Part("classroom", lambda config: _draw(config, own or {}), _look)
 
 
-def _draw(config: Config, own: Own) -> None:
+def _draw(config: Any, own: Own) -> None:
     if page.widgets().get(OPEN) is None:
         page.widgets()[OPEN] = page.kept().classroom
     shut = st.expander("For a class", icon=":material/school:", key=OPEN, on_change="rerun")
@@ -52,13 +53,14 @@ def _draw(config: Config, own: Own) -> None:
     if not shut.open:
         return
     with shut:
-        _ours(config, own)
+        if isinstance(config, Config):
+            _ours(config, own)
         st.markdown("**A question of your own**")
         _form()
         _shared(config)
 
 
-def _look(config: Config) -> object:
+def _look(config: Any) -> object:
     """Shut it looks the same whatever is set."""
     if not page.widgets().get(OPEN, page.kept().classroom):
         return "shut"
@@ -72,7 +74,9 @@ def _ours(config: Config, own: Own) -> None:
         st.button(label, on_click=asks, key=f"ask {label}")
 
 
-def _offered(config: Config) -> dict[str, str]:
+def _offered(config: Any) -> dict[str, str]:
+    if not isinstance(config, Config):
+        return {}
     return {name: said for name, said in questions.OFFERS.items() if questions.can_be_asked(name, config)}
 
 
@@ -110,7 +114,7 @@ def _form() -> None:
     page.kept().draft = _draft()
 
 
-def _shared(config: Config) -> None:
+def _shared(config: Any) -> None:
     """What to do with what is written, and what is wrong with it."""
     code, wrong = _packed(_draft())
     adds, lacking = _entries(config, code), "" if code else "Nothing was copied: see below." if wrong else EMPTY
@@ -133,7 +137,7 @@ def _asked() -> None:
     """Asks what is written now, which may be newer than what was drawn."""
     code, _ = _packed(_draft())
     if code:
-        page.change(**predict.NONE | {"ask": code})
+        page.change(**predict.none(page.setting()) | {"ask": code})
 
 
 def _loaded() -> None:
@@ -149,7 +153,7 @@ def _said(draft: Draft) -> None:
             page.widgets()[_key(name)] = value
 
 
-def _loadable(config: Config) -> bool:
+def _loadable(config: Any) -> bool:
     """Is there a question in the link whose answer is known to whoever sits here, and that is not in the form?"""
     return bool(config.ask) and predict.revealed(config) and _packed(_draft())[0] != config.ask
 
@@ -180,17 +184,18 @@ def _packed(draft: Draft) -> tuple[str, str]:
         return "", str(error)
 
 
-def _entries(config: Config, code: str) -> dict[str, str]:
+def _entries(config: Any, code: str) -> dict[str, str]:
     """What a link to what is on the screen says besides, so that it asks."""
-    asks = CONFIGS.to_query(replace(config, ask=code))
-    return {name: asks[name] for name in ("v", "ask") if name in asks} if code else {}
+    settings = SETTINGS[type(config)]
+    asks = settings.to_query(replace(config, ask=code))
+    return {name: asks[name] for name in (EDITION, f"{settings.linked}ask") if name in asks} if code else {}
 
 
-def _length(config: Config) -> int:
+def _length(config: Any) -> int:
     """Characters of the link."""
     code, _ = _packed(_draft())
     there = (st.context.url or "").partition("?")[0]
-    return len(there) + 1 + len(CONFIGS.link(replace(config, **predict.NONE | {"ask": code})))
+    return len(there) + 1 + len(SETTINGS[type(config)].link(replace(config, **predict.none(config) | {"ask": code})))
 
 
 def _key(name: str) -> str:

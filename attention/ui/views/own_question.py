@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from attention.config import Config
+from typing import Any
+
 from attention.ui import predict
 from attention.ui.asked import Asked, unpacked
 from attention.ui.predict import Question
@@ -14,13 +15,13 @@ NO_ANSWER = "It is an open question: whoever asks it gave no answer. Compare wha
 NOT_MARKED = "None of the answers was marked as right: what do you say to each of them?"
 
 
-def opened(config: Config) -> bool:
+def opened(config: Any) -> bool:
     """Draws the question; True where the page may show its pictures."""
     asked = unpacked(config.ask)
     return predict.opened(config, question(asked)) or not asked.hides
 
 
-def hidden(config: Config) -> bool:
+def hidden(config: Any) -> bool:
     """Does it keep the pictures to itself?"""
     return unpacked(config.ask).hides and not predict.revealed(config)
 

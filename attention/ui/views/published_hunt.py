@@ -41,10 +41,9 @@ def _draw(config: Config) -> None:
         question, lines = st.columns([3, 8], gap="medium")
         with question:
             guess = predict.answered(f"guess at {asked.row}", partial(_guess, asked))
-            told = st.container()
             found = guess == asked.answer or predict.answered(f"reveal {asked.row}", _reveal)
             if guess and not found:
-                told.info(f"**Not that.** {asked.against(guess)} Guess again.")
+                st.info(f"**Not that.** {asked.against(guess)} Guess again.")
         with lines:
             changes(asked.row) if found else _printed(asked)
         if found:

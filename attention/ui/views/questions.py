@@ -58,19 +58,19 @@ def ours(config: Config) -> str:
     return config.predict if not config.ask and can_be_asked(config.predict, config) else ""
 
 
-def closed(config: Config, **others: Asks) -> bool:
+def closed(config: Any, **others: Asks) -> bool:
     """Draws the question that is asked, wherever it was asked; True while this page must not show the answer.
 
     `others`: how a page asks a question of ours in its own way, by the question's name.
     """
-    name = ours(config)
+    name = ours(config) if isinstance(config, Config) else ""
     open_ = own_question.opened(config) if config.ask else not name or (ASKS | others)[name](config)
     page.kept().closed = not open_
     return not open_
 
 
-def hidden(config: Config) -> bool:
+def hidden(config: Any) -> bool:
     """Is a page that asks in no way of its own closed?"""
     if config.ask:
         return own_question.hidden(config)
-    return bool(ours(config)) and not predict.revealed(config)
+    return isinstance(config, Config) and bool(ours(config)) and not predict.revealed(config)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 import pyarrow as pa
 import streamlit as st
 from torch import Tensor
 
-from attention.analysis.row_stages import STAGES, Stages, oddities, smallest, stages, variants, worked
+from attention.analysis.row_stages import STAGES, Stages, moved, oddities, smallest, stages, variants, worked
 from attention.charts import stages as charts
 from attention.charts.spec import empty
 from attention.tables import rows as tables
@@ -15,6 +17,10 @@ from attention.trace import Trace
 from attention.ui.session import pause
 from attention.ui.words import plain
 
+ADDED = (
+    "Added to its logit, after scaling. A weight depends on differences between scores alone: all moved alike would change "
+    "nothing."
+)
 FAINT = 0.05  # a weight that an axis from 0 to 1 hardly shows
 SIGNS = (
     "T: temperature. mask_j: 0 where the query sees key j, else -∞. m: the greatest logit, taken off so that no "
@@ -35,6 +41,8 @@ def draw(trace: Trace) -> None:
     pause.paint()
     with formulas:
         _formulas(found)
+    if found.visible.sum() > 1:
+        st.fragment(_one_score)(found)
     left, right = st.columns(2, gap="medium")
     with left:
         _mass(found)
@@ -97,6 +105,41 @@ def _legend(found: Stages) -> str:
     even = EVEN.format(int(found.visible.sum())) if config.color_scale == "times even" else ""
     even += f"Weight axis, {config.color_reason}. " if config.color_reason else ""
     return f"{SIGNS}{cap}{bias}{hidden}{small}{even}Axes end at 1, 2, 5, 10 …, so that they stand still."
+
+
+def _one_score(found: Stages) -> None:
+    """One score that is moved, and how all weights of the row answer; it draws nothing else anew."""
+    config, names = found.config, tables.labels(found.config)
+    keys = found.visible.nonzero().flatten().tolist()
+    chosen, chart = st.columns([2, 3], gap="medium")
+    with chosen:
+        st.markdown("**Move one score.** How do the weights of the row answer?")
+        key = st.selectbox(
+            "The score of key",
+            keys,
+            keys.index(int(found.weights.argmax())),
+            lambda at: f"{at} {names[at]}" if names else f"{at}",
+            key=f"moved key {config.head} {config.row}",
+        )
+        by = st.slider("More or less than it is", -8.0, 8.0, 1.0, 0.25, "%+.2f", key="moved by", help=ADDED)
+        key = keys[0] if key is None else key
+        weights = moved(found, key, by)
+        st.caption(_answered(found, weights, key, by))
+    with chart:
+        columns = softmax.moved_rows(found, weights)
+        spec = charts.variants(("as it is", "moved"), _labels(found, columns), config.tokens, *_axis(found))
+        said = "Bars by key: the weights of the row as they are, and with one score moved"
+        st.vega_lite_chart(pa.table(columns), spec, key="moved", width="stretch", alt=said)
+
+
+def _answered(found: Stages, weights: Tensor, key: int, by: float) -> str:
+    """What became of the key's weight, and of the others'."""
+    before, now = float(found.weights[key]), float(weights[key])
+    others = f" All others together have {tables.share(max(0.0, float(weights.sum()) - now))}, in the proportions that they had."
+    return (
+        f"Key {key} gets {tables.share(now)} instead of {tables.share(before)}: $e^{{{by:g}}}$ = {math.exp(by):.3g} times as "
+        f"much against each other key, as an exponential makes factors of differences.{others}"
+    )
 
 
 def _mass(found: Stages) -> None:

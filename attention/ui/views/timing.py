@@ -16,7 +16,7 @@ from attention.ui.background.process import Measuring
 from attention.ui.background.sweeps import DESK
 from attention.ui.limits import limits
 from attention.ui.session import page
-from attention.ui.views import background, timing_recordings, timing_results, timing_versus
+from attention.ui.views import background, questions, timing_recordings, timing_results, timing_versus
 from attention.ui.words import plain
 
 EVERY = 1.5  # seconds between two looks at what is being measured
@@ -61,6 +61,8 @@ METHOD = """
 
 def view(timed: Timed) -> None:
     """The page of a sweep, and of a CPU against GPUs, which is what one sees first."""
+    if questions.closed(timed):
+        return
     sweep = timed.sweep
     st.markdown("**Timing.** How long does this attention take, and from which length on does a GPU pay?")
     task = _task(sweep)

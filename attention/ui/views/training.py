@@ -18,6 +18,7 @@ from attention.ui.background.trainings import refusal
 from attention.ui.compute.training import Picture
 from attention.ui.controls import knobs
 from attention.ui.session import gestures, page, pause
+from attention.ui.views import questions
 from attention.ui.views import training_course as courses
 from attention.ui.views.training_course import Shown
 from attention.ui.words import plain
@@ -25,7 +26,6 @@ from attention.ui.words import plain
 TICK, LOOK = 0.45, 0.7  # seconds of a picture of the film, and between two looks at a training
 STEP = "moment"  # the key of the slider over the steps
 FEW = 3  # steps that were seen from which on one can look back
-ROW = 80  # pixels of the row of controls
 HELD = (3, 2, 2)  # ticks of the first pictures, in which heads are still alike; each later one has one
 HELP = (
     "Heads are numbered by layer and head: 1.3 is head 3 of layer 1. Layer 0 reads the tokens, layer 1 what layer 0 has made "
@@ -35,6 +35,8 @@ HELP = (
 
 def view(recipe: Recipe) -> None:
     """The page of a recipe."""
+    if questions.closed(recipe):
+        return
     found = courses.shown(recipe)
     st.markdown(f"**Training.** {courses.label(found)} {plain(recipe.what.says)}", help=HELP)
     if found.ships and recipe.at == LAST and recipe.alone not in page.kept().played:
@@ -58,7 +60,7 @@ def _live(recipe: Recipe, live: bool, playing: bool) -> None:
     if live and not found.live:
         st.rerun()
     moment = _moment(recipe, found)
-    with st.container(height=ROW, border=False):
+    with st.container(key="course-live" if found.live else "course"):
         if not found.live:
             _controls(recipe, found, moment)
         elif recipe.at == LAST:
@@ -107,7 +109,7 @@ def _back(found: Shown, moment: Moment) -> None:
     """What was seen so far, while a training goes on: nothing but its visitor moves this slider, which grows."""
     steps, task = list(found.course.frames), found.task
     done = f"; it is at {task.steps:,} of {task.settings.steps:,}" if task else ""
-    with st.container(horizontal=True, vertical_alignment="bottom", height=ROW, border=False):
+    with st.container(horizontal=True, vertical_alignment="bottom"):
         if page.widgets().get(STEP) != moment.step:
             page.widgets()[STEP] = moment.step
         st.select_slider(
@@ -130,7 +132,7 @@ def _controls(recipe: Recipe, found: Shown, moment: Moment) -> None:
     """
     steps = list(found.course.frames)
     playing = page.kept().film is not None or moment.step != found.course.shown(recipe.at).step
-    with st.container(horizontal=True, vertical_alignment="bottom", height=ROW, border=False):
+    with st.container(horizontal=True, vertical_alignment="bottom"):
         if len(steps) > 1:
             icon = ":material/pause:" if playing else ":material/play_arrow:"
             st.button(

@@ -20,6 +20,7 @@ from attention.training.tasks import VOCABULARY
 from attention.training.weights_file import safetensors
 from attention.ui import compute
 from attention.ui.session import page
+from attention.ui.views import questions
 from attention.ui.views import training_course as courses
 from attention.ui.words import plain
 
@@ -217,12 +218,16 @@ def _finite(number: float) -> float | None:
 
 
 def _look(recipe: Recipe) -> object:
-    """None while there is no model to be asked."""
+    """None while there is no model to be asked, or a question hides it."""
     found = courses.shown(recipe)
-    return (recipe.alone, id(found.course.parameters)) if found.trained else None
+    return (recipe.alone, id(found.course.parameters)) if found.trained and not questions.hidden(recipe) else None
+
+
+def _look_files(recipe: Recipe) -> object:
+    if questions.hidden(recipe):
+        return None
+    return recipe.alone, recipe.at, recipe.head, courses.shown(recipe).trained
 
 
 ASKED = page.Part("asked", _asked, _look)
-FILES = page.Part(
-    "files", _files, lambda recipe: (recipe.alone, recipe.at, recipe.head, courses.shown(recipe).trained), blocks=3
-)
+FILES = page.Part("files", _files, _look_files, blocks=3)
