@@ -20,6 +20,7 @@ if __name__ == "__main__":
             st.Page("pages/masks.py", title="Masks"),
             st.Page("pages/steps.py", title="Steps"),
             st.Page("pages/training.py", title="Training"),
+            st.Page("pages/your_data.py", title="Your data"),
             st.Page("pages/implementations.py", title="Implementations"),
             st.Page("pages/timing.py", title="Timing"),
             st.Page(page.leading_to(HEADS), title="Heads", url_path="heads", visibility="hidden"),

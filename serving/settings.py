@@ -40,6 +40,7 @@ class Settings:
     origins: tuple[str, ...] = ()  # of pages that may connect, beside its own
     originless: bool = True  # may programs connect that name no origin?
     uploads: float = 64.0  # MB that the files of one visitor may have together
+    torch_files: bool = True  # may a process be started that reads a visitor's .pt?
     memory: float = 0.0  # MB that the server may use; 0: what its control group or the machine has
     metrics: bool = False  # may anybody read Streamlit's counters?
     dask: str = ""  # the scheduler of a cluster that draws long maps
@@ -123,6 +124,7 @@ READ: dict[str, tuple[Callable[[str], Any], str]] = {
     "origins": (names(ORIGIN), "origins, like https://school.example"),
     "originless": (switch, "on or off"),
     "uploads": (megabytes, "off or a number of MB up to 10,000, like 64"),
+    "torch_files": (switch, "on or off"),
     "memory": (number(SMALLEST, 10_000_000, "mb"), f"a number of MB of at least {SMALLEST:g}, like 690"),
     "metrics": (switch, "on or off"),
     "dask": (address, "the address of a scheduler, like tcp://host:8786"),

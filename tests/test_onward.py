@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from streamlit.testing.v1 import AppTest
 
+from attention.brought.reading import Reading
 from attention.codec import from_query, to_query
 from attention.config import SOURCES, Config
 from attention.examples import Tour
@@ -19,7 +20,7 @@ from tests.strategies import configs, newest
 from tests.test_pages import ROOT, SECONDS, run
 
 FILES = [path.stem for path in sorted((ROOT / "pages").glob("*.py"))]
-OTHERS = {"examples": Tour(), "timing": Sweep()}
+OTHERS = {"examples": Tour(), "timing": Sweep(), "your_data": Reading()}
 OF_CONFIGS = [page for page in FILES if page not in OTHERS]
 NEEDS = {"steps": {"x", "projections"}, "implementations": {"x", "projections"}}
 
@@ -37,7 +38,7 @@ def test_every_page_has_a_next_step_to_a_page_that_there_is():
         assert (
             step.page in {*FILES} - {page}
             and step.label.startswith("Next: ")
-            and step.label.endswith(step.page.capitalize())
+            and step.label.endswith(step.page.replace("_", " ").capitalize())
         )
 
 

@@ -13,7 +13,12 @@ from streamlit.testing.v1 import AppTest
 from tests.strategies import carried, newest
 
 ROOT = Path(__file__).parents[1]
-OTHERS = "sweep.SWEEP", "tour.TOUR", "recipe.RECIPE"  # kinds of settings of pages that are about no config
+OTHERS = (
+    "sweep.SWEEP",
+    "tour.TOUR",
+    "recipe.RECIPE",
+    "reading.READING",
+)  # kinds of settings of pages that are about no config
 PAGES = [path for path in sorted((ROOT / "pages").glob("*.py")) if not any(kind in path.read_text() for kind in OTHERS)]
 SECONDS = 60  # on a busy machine
 EDGES = [

@@ -9,9 +9,13 @@ from __future__ import annotations
 
 import json
 import struct
+from collections.abc import Mapping
 from typing import Any
 
-from attention.brought.arrays import Array, Arrays, bearable, bytes_of, short
+import torch
+from torch import Tensor
+
+from attention.brought.arrays import TYPES, Array, Arrays, bearable, bytes_of, short
 from attention.brought.fitting import BroughtError
 
 LENGTH = 8  # bytes that say how long the header is
@@ -98,3 +102,22 @@ def _without_gap(places: dict[str, tuple[Any, ...]], sizes: dict[str, int], leng
         end = last
     if end != length:
         raise BroughtError(f"Its arrays are said to have {end:,} bytes; there are {length:,} behind the header.")
+
+
+def written(tensors: Mapping[str, Tensor], said: Mapping[str, str]) -> bytes:
+    """A file of tensors of `TYPES` by their names, and what is said of them in words."""
+    kinds = {dtype: kind for kind, (dtype, _) in TYPES.items()}
+    header: dict[str, Any] = {WORDS: dict(said)} if said else {}
+    end, numbers = 0, []
+    for name, tensor in tensors.items():
+        data = tensor.detach().contiguous().reshape(-1).view(torch.uint8).numpy().tobytes()
+        header[name] = {
+            "dtype": kinds[tensor.dtype],
+            "shape": list(tensor.shape),
+            "data_offsets": [end, end + len(data)],
+        }
+        end += len(data)
+        numbers.append(data)
+    packed = json.dumps(header).encode()
+    packed += b" " * (-len(packed) % LENGTH)
+    return struct.pack("<Q", len(packed)) + packed + b"".join(numbers)

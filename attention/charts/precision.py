@@ -21,8 +21,8 @@ def differences(cells: Float[Tensor, "p r"], broken: Bool[Tensor, "p r"], tile: 
 
     Cells that are no number (`broken`) have a colour of their own; `tile` tokens a cell.
     """
-    down, across = ([tile * i for i in range(size)] for size in cells.shape)
-    place = {"type": "heatmap", "x": across, "y": down, "hoverongaps": False}
+    beside, below = ([tile * i for i in range(size)] for size in cells.shape)
+    place = {"type": "heatmap", "x": below, "y": beside, "hoverongaps": False}
     what = "difference" if tile == 1 else f"greatest difference of {tile} x {tile}"
     bar = {"title": {"text": "difference"}, "thickness": 12, "outlinewidth": 0, "exponentformat": "e", "nticks": 5}
     shown = {

@@ -33,7 +33,7 @@ class Step:
     @property
     def label(self) -> str:
         """The step as a line of text."""
-        return f"Next: {self.says} → {self.page.capitalize()}"
+        return f"Next: {self.says} → {self.page.replace('_', ' ').capitalize()}"
 
 
 def way(page: str, label: str, query: Mapping[str, str], icon: str | None = None) -> None:
@@ -63,6 +63,10 @@ def _to(page: str, says: str, config: Config, **changed: Any) -> Step:
 
 
 def _examples(tour: Any) -> Step:
+    return Step("your_data", "attention of a model of your own, from a file", {})
+
+
+def _your_data(how: Any) -> Step:
     return Step("heads", "type a sentence of your own and see what each head looks at", {})
 
 
@@ -108,6 +112,7 @@ def _timing(sweep: Any) -> Step:
 ONWARD: dict[str, Callable[[Any], Step]] = {
     "examples": _examples,
     "heads": _heads,
+    "your_data": _your_data,
     "softmax": _softmax,
     "masks": _masks,
     "steps": _steps,

@@ -5,6 +5,6 @@ work to a lane and is decorated with `KEPT` is called for its result, or begun (
 want to wait yet. Views write `from attention.ui import compute` and `compute.heads.trace(config)`.
 """
 
-from attention.ui.compute import examples, heads, long, masks, published, softmax, steps, timing, training
+from attention.ui.compute import brought, examples, heads, long, masks, published, softmax, steps, timing, training
 
-__all__ = ["examples", "heads", "long", "masks", "published", "softmax", "steps", "timing", "training"]
+__all__ = ["brought", "examples", "heads", "long", "masks", "published", "softmax", "steps", "timing", "training"]

@@ -13,6 +13,7 @@ from typing import Any
 
 import streamlit as st
 
+from attention.brought.reading import READINGS, Reading
 from attention.codec import CONFIGS
 from attention.config import Config
 from attention.examples import TOURS, Tour
@@ -22,7 +23,14 @@ from attention.timing.versus import TIMED, Timed
 from attention.training.recipe import RECIPES, Recipe
 from attention.ui.controls.reasons import why
 
-SETTINGS: dict[type, Settings[Any]] = {Config: CONFIGS, Sweep: SWEEPS, Timed: TIMED, Tour: TOURS, Recipe: RECIPES}
+SETTINGS: dict[type, Settings[Any]] = {
+    Config: CONFIGS,
+    Sweep: SWEEPS,
+    Timed: TIMED,
+    Tour: TOURS,
+    Recipe: RECIPES,
+    Reading: READINGS,
+}
 
 
 def segments(name: str, setting: Any, **more: Any) -> None:

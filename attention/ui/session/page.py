@@ -148,7 +148,9 @@ def linked() -> None:
 def _begin(module: str, kind: Kind[Any]) -> Session:
     """What every page does first: its looks, and what it is about."""
     name = module.rpartition(".")[2]
-    st.set_page_config(layout="wide", page_title=f"{name.capitalize()} · Attention Lab", page_icon=ICON)
+    st.set_page_config(
+        layout="wide", page_title=f"{name.replace('_', ' ').capitalize()} · Attention Lab", page_icon=ICON
+    )
     _through_menu(name)
     one_thread()
     st.html(LOOKS)

@@ -14,6 +14,7 @@ from uuid import uuid4
 import streamlit as st
 
 from attention.brought.held import Holding, is_brought
+from attention.brought.reading import Read
 from attention.config import Config
 from attention.timing.recordings import Timing
 from attention.training.recipe import Recipe
@@ -25,6 +26,19 @@ from attention.ui.session.part import Part
 from attention.ui.session.told import Told, Widgets
 
 KEY = "session"
+
+
+@dataclass(frozen=True, eq=False)
+class Taken:
+    """What became of a file: what was `asked` (the file, that of its tokens, the reading), what was found, or a problem.
+
+    `source`: what it is known by, or what it was before, where there is a problem.
+    """
+
+    asked: tuple[str, str, Any]
+    found: Read | None = None
+    source: str = ""
+    problem: str = ""
 
 
 @dataclass
@@ -39,7 +53,8 @@ class Remembered:
     wrong with the last ones (`problems`), and how many `uploads` there were. Training: the one that this visitor has asked for
     (`learning`), the film that is played and its next picture (`film`), and which films have begun by themselves (`played`).
     Whatever was `brought` in this visit, by its source: it is there as long as it stands here; `absent`: the name of what the
-    last link was about and this visit does not have, and the rest of that link (`wanted`).
+    last link was about and this visit does not have, and the rest of that link (`wanted`). Your data: the file that was
+    `taken` in last.
     """
 
     code: bool = False
@@ -59,6 +74,7 @@ class Remembered:
     played: set[Recipe] = field(default_factory=set)
     brought: dict[str, Holding] = field(default_factory=dict)
     absent: str = ""
+    taken: Taken | None = None
     wanted: dict[str, str] = field(default_factory=dict)
 
 

@@ -1,0 +1,23 @@
+"""The sidebar of the page Your data: how a file is read, where somebody knows better than was guessed."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from attention.brought.reading import READINGS, Reading
+from attention.ui.controls import knobs
+from attention.ui.controls.kind import Change, Kind, Stops
+
+MENUS = ("weights", "vectors", "mask", "scale")
+
+
+def draw(how: Reading, stops: Stops, change: Change) -> None:
+    """A widget for each guess."""
+    st.markdown("**How it is read.** Where a guess is wrong, say what is right.")
+    for name in MENUS:
+        knobs.menu(name, how, on_change=change)
+    for name in ("item", "part"):
+        knobs.number(name, how, on_change=change)
+
+
+READING = Kind(READINGS, draw, lambda how: (), frozenset(READINGS.knobs))

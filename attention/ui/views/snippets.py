@@ -1,0 +1,50 @@
+"""Programs that save attention to a file which the page Your data opens; a test runs each of them."""
+
+from __future__ import annotations
+
+PYTORCH = """\
+import torch
+
+weights = torch.softmax(torch.randn(2, 4, 9, 9), -1)  # layers, heads, queries, keys
+q, k = torch.randn(2, 4, 9, 16), torch.randn(2, 4, 9, 16)  # layers, heads, tokens, channels
+
+torch.save({"weights": weights}, "weights.pt")  # as weights
+torch.save({"q": q, "k": k, "tokens": "the cat sat on the mat and fell asleep".split()}, "heads.pt")
+"""
+NUMPY = """\
+import numpy as np
+
+weights = np.full((4, 9, 9), 1 / 9, dtype=np.float32)  # heads, queries, keys
+tokens = "the cat sat on the mat and fell asleep".split()
+
+np.savez_compressed("weights.npz", weights=weights, tokens=np.array(tokens))
+"""
+TRANSFORMERS = """\
+import json
+
+import torch
+from safetensors.torch import save_file
+
+# model, tokenizer = ..., loaded with attn_implementation="eager", as other kernels keep no weights
+inputs = tokenizer("The cat sat on the mat.", return_tensors="pt")
+with torch.no_grad():
+    found = model(**inputs, output_attentions=True)
+
+tensors = {f"layers.{i}.weights": layer[0].contiguous() for i, layer in enumerate(found.attentions)}
+tokens = tokenizer.convert_ids_to_tokens(inputs["input_ids"][0])
+save_file(tensors, "attention.safetensors", {"tokens": json.dumps(tokens)})
+"""
+WATCHED = """\
+import attention
+
+# model, inputs = ...: any kernel, flash attention and scaled_dot_product_attention included
+with attention.watch(model) as seen:
+    model(**inputs)
+seen.save("attention.safetensors")
+"""
+SNIPPETS = {
+    "PyTorch": PYTORCH,
+    "NumPy": NUMPY,
+    "Weights of a transformers model": TRANSFORMERS,
+    "Queries and keys of any model, by attention.watch": WATCHED,
+}

@@ -1,0 +1,140 @@
+"""The page Your data: files opened, read as was guessed or as somebody says, shown, refused and closed."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import torch
+from streamlit.testing.v1 import AppTest
+
+from attention.brought import opening, safe_file, sample
+from attention.brought.reading import Reading, read
+from attention.ui.session.state import KEY
+from attention.ui.views import snippets
+from tests import brought
+from tests.test_brought_pages import said
+from tests.test_pages import ROOT, SECONDS
+
+PAGE = ROOT / "pages/your_data.py"
+
+
+def opened() -> AppTest:
+    return AppTest.from_file(str(PAGE), default_timeout=SECONDS).run()
+
+
+def npz(**arrays: np.ndarray) -> bytes:
+    memory = io.BytesIO()
+    np.savez_compressed(memory, **arrays)  # pyright: ignore[reportArgumentType]  arrays by name
+    return memory.getvalue()
+
+
+def put(test: AppTest, name: str, data: bytes, tokens: tuple[str, bytes] | None = None) -> AppTest:
+    test.file_uploader(key="your file").set_value((name, data, "application/octet-stream"))
+    if tokens:
+        test.file_uploader(key="your tokens").set_value((*tokens, "text/plain"))
+    return test.run()
+
+
+WEIGHTS = brought.weights().weights
+assert WEIGHTS is not None
+FILE = npz(weights=WEIGHTS.numpy())
+
+
+def test_a_file_is_opened_read_and_shown():
+    test = put(opened(), "mine.npz", FILE)
+    assert not test.exception and not test.error
+    words = said(test)
+    assert "**mine.npz** was read so. From the file mine.npz." in words
+    assert "weights: 3 layers x 4 heads x 6 queries x 6 keys." in words
+    assert "Open in this visit" in words and "mine.npz: weights, 3 layers of 4 heads, 6 tokens, 1.73 kB" in words
+    (source,) = test.session_state[KEY].kept.brought
+    assert source.startswith("file:") and source.endswith(":mine.npz")
+
+
+def test_tokens_come_from_a_file_of_their_own():
+    test = put(opened(), "mine.npz", FILE, ("words.txt", b"the cat sat on the mat"))
+    (holding,) = test.session_state[KEY].kept.brought.values()
+    assert holding.stack.queries == brought.WORDS
+    test = put(opened(), "mine.npz", FILE, ("words.json", json.dumps(brought.WORDS[:4]).encode()))
+    assert "4 texts of tokens don't fit 6: positions are shown instead." in said(test)
+
+
+def test_another_reading_takes_the_place_of_the_first():
+    test = put(opened(), "mine.npz", FILE)
+    test.selectbox(key="read weights").set_value("b h q k").run()
+    assert not test.exception
+    (holding,) = test.session_state[KEY].kept.brought.values()
+    assert holding.shape.layers == 1 and "3 sequences x 4 heads" in said(test)
+    test.number_input(key="read item").set_value(9).run()
+    assert "There is no sequence 9 among 3 (counted from 0)." in test.error[0].value.replace("\\", "")
+    assert len(test.session_state[KEY].kept.brought) == 1, "what was read before stays open"
+
+
+def test_a_bad_file_leaves_everything_as_it_was():
+    test = put(opened(), "mine.npz", FILE)
+    before = dict(test.session_state[KEY].kept.brought)
+    put(test, "<b>bad</b>.npz", b"PK nonsense")
+    assert not test.exception and "is of another kind, or damaged" in test.error[0].value
+    assert dict(test.session_state[KEY].kept.brought) == before
+
+
+def test_what_is_open_can_be_closed():
+    test = put(opened(), "mine.npz", FILE)
+    (source,) = test.session_state[KEY].kept.brought
+    test.button(key=f"close {source}").click().run()
+    assert not test.exception and test.session_state[KEY].kept.brought == {}
+    assert "It was closed" in test.error[0].value
+
+
+def test_an_owner_can_switch_files_off(monkeypatch):
+    monkeypatch.setenv("ATTENTION_UPLOADS", "off")
+    test = opened()
+    assert not test.exception and not test.get("file_uploader")
+    assert "The owner of this host takes no files." in said(test)
+
+
+def test_the_file_to_try_is_what_the_page_reads():
+    found = read(opening.arrays(sample.written(), sample.NAME), {}, Reading())
+    assert found.found == [] and found.stack.q is not None and found.stack.q.shape[0] == 2
+    assert found.stack.own["mask"] == "causal" and len(found.stack.queries) == found.stack.q.shape[2]
+
+
+def test_what_is_written_is_read_by_others_too():
+    safetensors = pytest.importorskip("safetensors.torch")
+    tensors = {"q": torch.randn(2, 3), "m": torch.tensor([True]), "b": torch.ones(2, dtype=torch.bfloat16)}
+    found = safetensors.load(safe_file.written(tensors, {"what": "x"}))
+    assert found.keys() == tensors.keys()
+    assert all(torch.equal(found[name], tensor) for name, tensor in tensors.items())
+
+
+TINY = """
+from transformers import BertConfig, BertModel
+sizes = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32}
+model = BertModel(BertConfig(vocab_size=40, attn_implementation="eager", **sizes)).eval()
+class Tokenizer:
+    def __call__(self, text, return_tensors): return {"input_ids": torch.arange(9)[None]}
+    def convert_ids_to_tokens(self, ids): return [f"t{int(i)}" for i in ids]
+tokenizer = Tokenizer()
+"""
+
+
+@pytest.mark.parametrize("name", [name for name in snippets.SNIPPETS if "watch" not in name])
+def test_what_a_snippet_saves_is_read(name, tmp_path):
+    source = snippets.SNIPPETS[name]
+    if "transformers" in name:
+        pytest.importorskip("transformers")
+        source = source.replace("# model, tokenizer", f"{TINY}\n# model, tokenizer")
+    done = subprocess.run([sys.executable, "-c", source], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    files = sorted(tmp_path.iterdir())
+    assert files
+    for file in files:
+        found = read(opening.arrays(file.read_bytes(), file.name), {}, Reading())
+        assert found.found == [] and found.stack.what
+        if file.stem not in ("weights",):
+            assert len(found.stack.queries) == 9
