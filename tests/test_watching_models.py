@@ -6,6 +6,8 @@ import pytest
 import torch
 import torch.nn.functional as F
 
+from attention.brought import opening
+from attention.brought.reading import Reading, read
 from attention.notebook.shown_weights import layer
 from attention.watching.parts import CROSS, DECODER, ENCODER
 from attention.watching.watched import watch
@@ -73,6 +75,22 @@ def test_stacks_say_the_same(name):
         found.sort(key=lambda each: each[0])
     for (_, ours), theirs in zip(found, wanted, strict=True):
         torch.testing.assert_close(ours, theirs, **CLOSE)
+
+
+@every_model
+def test_a_saved_file_opens_in_the_app_and_says_the_same(name, tmp_path):
+    model, inputs, _ = made(name)
+    seen = watch(model, 1)
+    with torch.no_grad():
+        seen(**inputs)
+    paths = seen.save(tmp_path / "heads.safetensors", title="Mine")
+    for stack, path in zip(seen.parts(title="Mine").values(), paths, strict=True):
+        opened = read(opening.arrays(path.read_bytes(), path.name), {}, Reading()).stack
+        assert (opened.title, opened.what, numbers(opened)) == (stack.title, stack.what, numbers(stack))
+        for at in range(len(numbers(stack))):
+            (ours, mask), (theirs, its) = layer(stack, at), layer(opened, at)
+            torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-6)
+            assert torch.equal(mask, its)
 
 
 def numbers(stack) -> tuple[int, ...]:
