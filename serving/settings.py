@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Any
 
 PREFIX = "ATTENTION_"
@@ -19,6 +20,7 @@ ON = ("on", "1", "yes", "true", "enabled")
 OFF = ("off", "0", "no", "false", "disabled", "none", "never")
 LEAST, LONGEST = 2.0, 7200.0  # seconds of a sweep that an owner may allow: a slider needs a range
 SMALLEST = 600.0  # MB: the libraries take most of them
+AS_THEY_ARE = ("open", "dask")  # fields whose text has capital letters that count
 SHOWN = 80  # characters of a wrong value that are repeated
 ORIGIN = re.compile(r"https?://[a-z0-9.-]+(:\d{1,5})?")
 SITES = re.compile(r"https?://(\*\.)?[a-z0-9.-]+(:(\d{1,5}|\*))?")  # as a policy has them: any port, all below a name
@@ -43,6 +45,7 @@ class Settings:
     torch_files: bool = True  # may a process be started that reads a visitor's .pt?
     memory: float = 0.0  # MB that the server may use; 0: what its control group or the machine has
     metrics: bool = False  # may anybody read Streamlit's counters?
+    open: tuple[str, ...] = ()  # files that whoever comes finds opened, on a machine of one's own
     dask: str = ""  # the scheduler of a cluster that draws long maps
 
 
@@ -60,7 +63,7 @@ def settings(given: Mapping[str, str] | None = None) -> Settings:
 def _read(name: str, field: str, text: str) -> Any:
     read, allowed = READ[field]
     try:
-        return read(text.casefold() if field != "dask" else text)
+        return read(text if field in AS_THEY_ARE else text.casefold())
     except ValueError as error:
         raise SettingsError(f"{name}={text[:SHOWN]!r} is not {allowed}.") from error
 
@@ -113,6 +116,20 @@ def address(text: str) -> str:
     return text
 
 
+def files(text: str) -> tuple[str, ...]:
+    """Paths of files that are there."""
+    found = tuple(text.split(os.pathsep))
+    if not all(Path(path).is_file() for path in found):
+        raise ValueError(text)
+    return found
+
+
+def environment(**said: str) -> dict[str, str]:
+    """The environment of a server that is started from here, with these fields set and none of this process's own."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
+    return kept | {f"{PREFIX}{name.upper()}": text for name, text in said.items()}
+
+
 READ: dict[str, tuple[Callable[[str], Any], str]] = {
     "measure": (switch, "on or off"),
     "measure_seconds": (
@@ -127,5 +144,6 @@ READ: dict[str, tuple[Callable[[str], Any], str]] = {
     "torch_files": (switch, "on or off"),
     "memory": (number(SMALLEST, 10_000_000, "mb"), f"a number of MB of at least {SMALLEST:g}, like 690"),
     "metrics": (switch, "on or off"),
+    "open": (files, f"paths of files, with {os.pathsep} between them"),
     "dask": (address, "the address of a scheduler, like tcp://host:8786"),
 }
