@@ -36,7 +36,7 @@ SAME = 1e-6  # relative: is a scale one of those that have a name?
 class Reading:
     """How the arrays of a file are read, where somebody says otherwise than was guessed."""
 
-    part: int = whole(0, 0, 63, "Which one", "A file may have several: the encoder and the decoder of a model, say.")
+    part: int = whole(0, 0, 63, "Part of the file", "A file may have several, as the encoder and the decoder of a model: the page names them, counted from 0.")
     weights: str = choice(AUTO, (AUTO, *axes.WEIGHTS), "Axes of the weights", "l layers, b sequences of a batch, h heads, q queries, k keys, the last one changing fastest. Auto: by their number, and by where rows sum to 1.")
     vectors: str = choice(AUTO, (AUTO, *axes.VECTORS), "Axes of queries, keys and values", "l layers, b sequences of a batch, h heads, n tokens, d channels of a head. Auto: by their number, and by how many tokens there are.")
     item: int = whole(0, 0, 4095, "Sequence of the batch", "Which one is shown, counted from 0.")
