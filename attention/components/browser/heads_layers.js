@@ -1,5 +1,5 @@
-// The heads of many layers, one layer at a time: `draw` puts a choice of layers, the grid of the heads of one of them, and
-// the row in focus as words with lines into an element of any page. What it shows is a `Picture`, which
+// The heads of many layers, one layer at a time: `draw` puts a choice of layers, the grid of the heads of one of them,
+// and the row in focus as words with lines into an element of any page. What it shows is a `Picture`, which
 // attention/notebook/picture.py makes.
 
 import { find, made, planted } from "./elements.js";
