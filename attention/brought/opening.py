@@ -22,7 +22,7 @@ def arrays(data: bytes, name: str, most: int = LARGEST, torch_files: bool = True
         raise BroughtError("It is empty.")
     if data[:6] == numpy_file.MAGIC:
         return numpy_file.read_one(seen, name, most)
-    if (ending in ("pt", "pth", "bin") and data[:2] == ZIP) or (data[:1] == PICKLED and not _safe(data)):
+    if pickled(data, name):
         if not torch_files:
             raise BroughtError(
                 "The owner of this host has switched files of PyTorch off. Save it as .safetensors or .npz."
@@ -35,6 +35,12 @@ def arrays(data: bytes, name: str, most: int = LARGEST, torch_files: bool = True
     if ending in ("npz", "npy", "pt", "pth"):
         raise BroughtError(f"It does not begin as a .{ending} does: it is of another kind, or damaged. {KINDS}")
     raise BroughtError(f"It is of no kind that is read. {KINDS}")
+
+
+def pickled(data: bytes, name: str) -> bool:
+    """Is it a file of PyTorch, which is read in a process of its own?"""
+    ending = name.rpartition(".")[2].casefold()
+    return (ending in ("pt", "pth") and data[:2] == ZIP) or (data[:1] == PICKLED and not _safe(data))
 
 
 def _safe(data: bytes) -> bool:
