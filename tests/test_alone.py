@@ -96,8 +96,9 @@ def test_a_circle_of_imports_is_named(monkeypatch, tmp_path):
     assert BROWSER.is_dir()
 
 
-def test_outside_a_notebook_a_browser_is_asked(monkeypatch):
+def test_where_there_is_no_app_a_browser_opens_the_page(monkeypatch):
     asked = []
+    monkeypatch.setattr(shown.app, "there", lambda: False)
     monkeypatch.setattr(shown.webbrowser, "open", asked.append)
     found = attention.show(weights())
     assert asked == [found.place.as_uri()] and found.place.read_text().startswith("<!doctype html>")

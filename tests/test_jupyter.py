@@ -36,7 +36,9 @@ def test_a_widget_is_shown_once(outputs):
     assert pinned[0]["data"]["text/plain"] == "({}, None)"
     (states,) = (each["state"] for each in widgets.values())
     (heads,) = (each["state"] for each in states.values() if "places" in each["state"])
-    assert heads["about"]["parts"] == [{"name": "", "layers": [0, 1, 2], "note": ""}] and heads["places"] == [0]
+    assert heads["about"]["parts"] == [
+        {"name": "", "what": "3 layers of 3 heads, given as weights.", "layers": [0, 1, 2], "note": ""}
+    ] and heads["places"] == [0]
     assert "export default" in heads["_esm"] and ".heads-layers" in heads["_css"]
 
 

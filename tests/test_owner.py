@@ -34,7 +34,8 @@ def test_the_table_names_every_setting_with_its_default():
         default = NAMES[name].default
         word = text.strip("`")
         assert (
-            settings({name: "" if word in ("any", "no other", "no cluster", "what there is") else word}) == Settings()
+            settings({name: "" if word in ("any", "no other", "no cluster", "no file", "what there is") else word})
+            == Settings()
         ), (
             name,
             default,
@@ -83,6 +84,7 @@ WRONG = {
     "originless": ["maybe"],
     "uploads": ["-1", "many", "1e9", "nan"],
     "metrics": ["public"],
+    "open": ["/nowhere/heads.npz", "/"],
     "dask": ["host", "file:///etc/passwd"],
 }
 

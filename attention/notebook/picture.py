@@ -26,7 +26,7 @@ LARGEST = 2**24  # weights of one layer: 16 heads of 1,024 tokens
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """`about` is what the browser knows beside the bytes: `title`, `what`, and the `parts` with the numbers of their layers.
+    """`about` is what the browser knows beside the bytes: `title`, and the `parts` with the numbers of their layers.
 
     `layers`: the bytes of every layer of every part, one after another.
     """
@@ -49,9 +49,12 @@ def picture(parts: Mapping[str, Stack], title: str = "") -> Picture:
     first = next(iter(parts.values()))
     side = _side(parts.values())
     drawn = [gzip.compress(data, 6, mtime=0) for stack in parts.values() for data in messages(stack, side)]
-    said = [{"name": name, "layers": _numbers(stack), "note": _note(stack, side)} for name, stack in parts.items()]
-    what = first.what if len(parts) == 1 else " ".join(stack.what for stack in parts.values())
-    return Picture({"title": title or first.title, "what": what, "parts": said}, tuple(drawn))
+    said = [
+        {"name": name, "what": stack.what, "layers": _numbers(stack), "note": _note(stack, side)}
+        for name, stack in parts.items()
+    ]
+    usual = first.title.removesuffix(f": {next(iter(parts))}")
+    return Picture({"title": title or usual, "parts": said}, tuple(drawn))
 
 
 def messages(stack: Stack, side: int) -> Iterator[bytes]:

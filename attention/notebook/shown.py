@@ -12,9 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from attention.brought.stack import Stack
+from attention.notebook import app
 from attention.notebook.page import page
 from attention.notebook.picture import picture
 from attention.notebook.taken import Told, taken
+from attention.watching.saved import save
 
 HIGH = 1000  # CSS pixels of a frame: a grid, and a row of some words below it
 
@@ -56,7 +58,7 @@ def show(
     axes: str = "",
     title: str = "",
 ) -> Shown:
-    """Every head of every layer, to point at: as a widget in a notebook, elsewhere as a page in a browser.
+    """Every head of every layer, to point at: as a widget in a notebook, elsewhere in the app, until it is stopped.
 
         attention.show(model(**inputs, output_attentions=True), tokens=tokens)
         attention.show(seen, tokens=tokens)                                     # attention.watch(model)
@@ -72,12 +74,9 @@ def show(
     """
     told = Told(tokens, keys, mask, span, scale, softcap, batch, axes, title)
     parts = taken(weights_or_query, key, value, told)
-    drawn = picture(parts, title)
     if not _notebook():
-        folder = Path(tempfile.mkdtemp(prefix="attention-"))
-        place = written(parts, folder / "heads.html", title)
-        webbrowser.open(place.as_uri())
-        return Shown(parts, title, place=place)
+        return _outside(parts, title)
+    drawn = picture(parts, title)
     from IPython.display import HTML, display
 
     try:
@@ -89,6 +88,17 @@ def show(
         return Shown(parts, title)
     display(view)
     return Shown(parts, title, view)
+
+
+def _outside(parts: Mapping[str, Stack], title: str) -> Shown:
+    """In the app, as long as nobody stops it; where that is not there, as a page of its own."""
+    if app.there():
+        with tempfile.TemporaryDirectory(prefix="attention-") as folder:
+            app.run(save(parts, Path(folder) / "attention.safetensors"))
+        return Shown(parts, title)
+    place = written(parts, Path(tempfile.mkdtemp(prefix="attention-")) / "heads.html", title)
+    webbrowser.open(place.as_uri())
+    return Shown(parts, title, place=place)
 
 
 def html(

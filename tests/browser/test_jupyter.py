@@ -111,3 +111,5 @@ def test_it_follows_the_theme(page):
         arg=theme.NEUTRALS["dark"]["text"],
     )
     assert colours() == [theme.NEUTRALS["dark"][name] for name in ("text", "line")]
+    lines = "document.querySelector('.word-lines .lit')"
+    assert page.evaluate(f"{lines}.width > 100 && {lines}.width >= {lines}.clientWidth")

@@ -1,5 +1,5 @@
-// The heads of many layers, one layer at a time: `draw` puts a choice of layers, the grid of the heads of one of them, and
-// the row in focus as words with lines into an element of any page. What it shows is a `Picture`, which
+// The heads of many layers, one layer at a time: `draw` puts a choice of layers, the grid of the heads of one of them,
+// and the row in focus as words with lines into an element of any page. What it shows is a `Picture`, which
 // attention/notebook/picture.py makes.
 
 import { find, made, planted } from "./elements.js";
@@ -10,8 +10,8 @@ import { themed } from "./theme.js";
 import { draw as drawWords } from "./word_lines.js";
 
 /**
- * @typedef {{ name: string, layers: number[], note: string }} Part
- * @typedef {{ title: string, what: string, parts: Part[] }} About
+ * @typedef {{ name: string, what: string, layers: number[], note: string }} Part
+ * @typedef {{ title: string, parts: Part[] }} About
  * @typedef {{ about: About, layer: (part: number, at: number) => Promise<Uint8Array> }} Picture
  * @typedef {{ part: string, layer: number, head: number, query: number, key: number, count: number }} Pin
  * @typedef {{ onPin?: (pin: Pin) => void }} Ways
@@ -54,7 +54,7 @@ const MARKUP = `
 <div class="grid"></div>
 <p class="row-title"></p>
 <div class="words-of-row"></div>
-<p class="note"></p>`;
+<p class="layers-note"></p>`;
 
 /**
  * Draws a picture at the end of an element.
@@ -70,7 +70,6 @@ export function draw(element, picture, ways = {}) {
     colors: find(root, ".colors", select), bytes: null, focus: null, grid: null, words: null, turn: 0,
   };
   find(root, ".title").textContent = picture.about.title;
-  find(root, ".what").textContent = picture.about.what;
   fill(all.parts, picture.about.parts.map(({ name }) => name));
   find(root, ".of-part").hidden = picture.about.parts.length < 2;
   listen(all);
@@ -108,7 +107,8 @@ function setPart(all) {
   const part = all.picture.about.parts[all.parts.selectedIndex];
   fill(all.layers, part.layers.map((number) => `${number}`));
   find(all.root, ".of-layer").hidden = part.layers.length < 2;
-  find(all.root, ".note").textContent = part.note;
+  find(all.root, ".what").textContent = part.what;
+  find(all.root, ".layers-note").textContent = part.note;
   all.focus = null;
   return setLayer(all);
 }

@@ -1,5 +1,5 @@
-// What is drawn of the bytes of one layer: its grid with a focus, and one of its rows as words. Nothing in this file knows
-// the page.
+// What is drawn of the bytes of one layer: its grid with a focus, and one of its rows as words. Nothing in this file
+// knows the page.
 
 import { framed, opened } from "./message.js";
 

@@ -1,5 +1,5 @@
-// The picture of a page that stands alone: everything that it shows is in its own elements, as attention/notebook/page.py
-// writes them.
+// The picture of a page that stands alone: everything that it shows is in its own elements, as
+// attention/notebook/page.py writes them.
 
 import { find } from "../elements.js";
 import { draw } from "../heads_layers.js";

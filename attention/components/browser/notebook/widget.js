@@ -24,7 +24,8 @@ function render({ model, el }) {
       model.save_changes();
     },
   });
-  const observer = new MutationObserver(() => drawing.recolour());
+  // While JupyterLab puts on another theme, nothing of its page has a size.
+  const observer = new MutationObserver(() => requestAnimationFrame(() => drawing.recolour()));
   observer.observe(document.body, { attributeFilter: ["data-jp-theme-light", "class"] });
   return () => {
     observer.disconnect();
