@@ -94,7 +94,8 @@ def ended(recipe: Recipe, found: Shown) -> None:
     """How a training ended, where that was before its last step; and the one that goes on elsewhere."""
     task, mine = found.task, page.kept().learning
     if found.lost:
-        st.warning(plain(f"The recording of this training can't be shown: {found.lost}. You can train it here."))
+        said = plain(f"The recording of this training can't be shown: {found.lost}. You can train it here.")
+        st.warning(said, icon=":material/warning:")
     if task is not None and task.state == "failed":
         st.error(plain(task.said), icon=":material/error:")
     elif task is not None and task.state in ("cancelled", "left"):
