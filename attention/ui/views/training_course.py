@@ -116,7 +116,8 @@ def ended(recipe: Recipe, found: Shown) -> None:
     """How a training ended, where that was before its last step; and the one that goes on elsewhere."""
     task, mine = found.task, page.kept().learning
     if found.lost:
-        st.warning(plain(f"The recording of this training can't be shown: {found.lost}. You can train it here."))
+        said = plain(f"The recording of this training can't be shown: {found.lost}. You can train it here.")
+        st.warning(said, icon=":material/warning:")
     if not found.ships and task is None and (refused := refusal(recipe.alone)):
         why, smaller = refused
         st.warning(f"{why} Fewer layers, heads or channels need less.", icon=":material/memory:")
