@@ -6,6 +6,7 @@ import io
 import json
 import subprocess
 import sys
+from urllib.parse import quote_plus
 
 import numpy as np
 import pytest
@@ -15,7 +16,8 @@ from streamlit.testing.v1 import AppTest
 import attention
 from attention.brought import opening, safe_file, sample
 from attention.brought.reading import Reading, read
-from attention.ui.session.state import KEY
+from attention.ui.session import brought as visit
+from attention.ui.session.state import KEY, Remembered, Session
 from attention.ui.views import snippets
 from tests import brought
 from tests.test_brought_pages import said
@@ -149,3 +151,23 @@ def test_what_a_snippet_saves_is_read(name, tmp_path):
         assert found.found == [] and found.stack.what
         if file.stem != "weights" and "watch" not in name:
             assert len(found.stack.queries) == 9
+
+
+def test_where_there_is_no_room_for_another_reading_the_first_stays(monkeypatch):
+    test = put(opened(), "mine.npz", FILE)
+    before = dict(test.session_state[KEY].kept.brought)
+    monkeypatch.setattr(visit, "SHARE", 0.0)
+    test.selectbox(key="read weights").set_value("b h q k").run()
+    assert not test.exception and "one visit may have 0 B on this host" in test.error[0].value
+    assert dict(test.session_state[KEY].kept.brought) == before
+
+
+def test_what_a_link_showed_is_shown_of_ones_own_file_of_that_name():
+    theirs = brought.holding("weights")
+    test = AppTest.from_file(str(PAGE), default_timeout=SECONDS)
+    wanted = {"source": theirs.source, "layer": "2", "head": "3", "v": "3"}
+    test.session_state[KEY] = Session(kept=Remembered(wanted=wanted))
+    test = put(test.run(), "weights.npz", FILE)
+    (source,) = test.session_state[KEY].kept.brought
+    first = next(link.proto for link in test.get("link_button") if "Every head" in link.proto.label)
+    assert f"source={quote_plus(source)}&layer=2&head=3" in first.url

@@ -23,9 +23,12 @@ PLACES = {"file": ("your_data", "Open a file"), "model": ("model", "Run a model"
 CLAIM = BUDGET.counted(HOLDINGS)
 
 
-def hold(stack: Stack, kind: str = "file", name: str = "") -> str:
-    """Keeps a stack as long as this visit lasts, and names its source; raises BroughtError where there is no room for it."""
-    kept = session().kept.brought
+def hold(stack: Stack, kind: str = "file", name: str = "", instead: str = "") -> str:
+    """Keeps a stack as long as this visit lasts, and names its source; raises BroughtError where there is no room for it.
+
+    It takes the place of the source `instead`, which stays where there is none.
+    """
+    kept = {source: holding for source, holding in session().kept.brought.items() if source != instead}
     if len(kept) >= MOST:
         raise BroughtError(f"{MOST} are open in this visit already. Close one of them first.")
     own = sum(each.stack.bytes for each in kept.values())
@@ -42,7 +45,8 @@ def hold(stack: Stack, kind: str = "file", name: str = "") -> str:
             "some minutes."
         )
     found = held.hold(stack, kind, name)
-    kept[found.source] = found
+    close(instead)
+    session().kept.brought[found.source] = found
     return found.source
 
 
@@ -60,7 +64,7 @@ def close(source: str) -> None:
     """Lets go of one; a picture of it begins anew with the defaults."""
     state = session()
     state.kept.brought.pop(source, None)
-    for about in [about for about, here in state.held.items() if getattr(here.setting, "source", "") == source]:
+    for about in [about for about, here in state.held.items() if getattr(here.setting, "source", None) == source]:
         del state.held[about]
 
 

@@ -9,7 +9,7 @@ import streamlit as st
 
 from attention.brought import opening, sample
 from attention.brought.fitting import BroughtError
-from attention.brought.held import Holding
+from attention.brought.held import Holding, named
 from attention.brought.reading import Reading
 from attention.codec import to_query
 from attention.config import Config
@@ -84,15 +84,13 @@ def _taken(file: Any, tokens: Any, how: Reading) -> Taken:
     last = page.kept().taken
     if last is not None and last.asked == asked:
         return last
+    before = last.source if last is not None and last.asked[0] == file.file_id else ""
     try:
-        found = compute.brought.opened(
-            file.getvalue(), file.name, (tokens.getvalue(), tokens.name) if tokens else None, how
-        )
-        if last is not None and last.source and last.asked[0] == file.file_id:
-            brought.close(last.source)
-        taken = Taken(asked, found, brought.hold(found.stack, "file", file.name))
+        texts = (tokens.getvalue(), tokens.name) if tokens else None
+        found = compute.brought.opened(file.getvalue(), file.name, texts, how)
+        taken = Taken(asked, found, brought.hold(found.stack, "file", file.name, before))
     except BroughtError as error:
-        taken = Taken(asked, problem=str(error), source=last.source if last and last.asked[0] == file.file_id else "")
+        taken = Taken(asked, problem=str(error), source=before)
     page.kept().taken = taken
     return taken
 
@@ -121,7 +119,7 @@ def _ways(source: str, primary: bool = False) -> None:
     """To the pages that show it; to what a link asked for, where that named something of the same name."""
     wanted = page.kept().wanted
     query = to_query(Config.of(source))
-    if wanted and primary:
+    if primary and wanted and named(wanted["source"]) == named(source):
         query = {**wanted, "source": source}
     with st.container(horizontal=True):
         onward.way("heads", "Every head, on Heads", query, ":material/grid_view:")
