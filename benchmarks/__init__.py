@@ -9,5 +9,6 @@ ratio, the bound and whether it holds, and exits with an error where it does not
     paint         slider to painted pixels in a real browser, against a bare Streamlit app
     storm         fifty changes within a second from one visitor
     timing_repeat two sweeps in one process, which must agree within the uncertainty that they state
+    fuzz          a million mutants of files, each read or refused with a sentence; memory
     training      ten seeds of each task of the Training page, and what a step costs against torch's own attention
 """

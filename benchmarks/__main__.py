@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-NAMES = ("core", "maps", "cluster", "paint", "rows", "long", "storm", "timing_repeat", "training")
+NAMES = ("core", "maps", "cluster", "paint", "rows", "long", "storm", "timing_repeat", "training", "fuzz")
 
 UNTOLD = 2  # what a benchmark ends with where the machine was too busy to tell
 

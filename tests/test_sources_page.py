@@ -31,7 +31,7 @@ def test_every_page_shows_a_recording_or_says_what_would_have_it(page, query):
     assert not test.warning
     assert link(test) == query
     made = [button for button in test.button if button.label == "Made from the settings"]
-    assert bool(made) == (page.stem in ("heads", "steps", "implementations"))  # on Heads: of its program
+    assert bool(made) == (page.stem in ("steps", "implementations"))
 
 
 def knob(test: AppTest, name: str):

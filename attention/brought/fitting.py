@@ -6,6 +6,7 @@ Every weight of a layer is shown at once up to CELLS of them; queries and keys o
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from itertools import pairwise
 
 from torch import Tensor
@@ -20,6 +21,7 @@ CHANNELS = 2**25  # of all tokens of a layer together
 TEXT = 2000  # characters of a token, of a title and of what is said of it
 PARTS = {"q": "l h q d", "k": "l g k d", "v": "l g k e", "weights": "l h q k"}
 LITTLE = 2  # tokens at the least
+Parts = Mapping[str, Tensor | None]
 
 
 class BroughtError(ValueError):
@@ -28,8 +30,8 @@ class BroughtError(ValueError):
 
 def check(stack: Stack) -> None:
     """Raises BroughtError unless the parts of a stack fit each other, and what pages show."""
-    _whole(stack)
-    layers, heads, groups, queries, keys, d_head = sizes(stack)
+    fit(parts_of(stack), stack.square)
+    layers, heads, _, queries, keys, d_head = sizes(stack)
     for what, value, least, most in (
         ("layers", layers, 1, LAYERS),
         ("heads", heads, 1, HEADS),
@@ -39,20 +41,49 @@ def check(stack: Stack) -> None:
     ):
         if not least <= value <= most:
             raise BroughtError(f"There are {value:,} {what}; {least} to {most:,} can be shown.")
-    _parts(stack, layers, heads, groups, queries, keys, d_head)
     _words(stack, layers, queries, keys)
     _bearable(stack, heads, queries, keys, d_head)
 
 
+def fit(parts: Parts, square: Tensor | None = None) -> None:
+    """Raises BroughtError unless parts by their names in `PARTS` are those of a stack, and fit each other and a mask."""
+    _whole(parts)
+    layers, heads, groups, queries, keys, d_head = _sizes(parts)
+    if not groups or heads % groups:
+        raise BroughtError(f"{groups} heads of keys and values don't divide {heads} heads of queries.")
+    value = parts.get("v")
+    wanted = {
+        "q": (layers, heads, queries, d_head),
+        "k": (layers, groups, keys, d_head),
+        "v": (layers, groups, keys, d_head if value is None else value.shape[-1]),
+        "weights": (layers, heads, queries, keys),
+    }
+    for name, sizes in wanted.items():
+        part = parts.get(name)
+        if part is not None and tuple(part.shape) != sizes:
+            raise BroughtError(f"{name} is {_told(part)}; with the others it would be {sizes}.")
+    if square is not None and tuple(square.shape) != (queries, keys):
+        raise BroughtError(f"The mask is {_told(square)}; with the others it would be {(queries, keys)}.")
+
+
+def parts_of(stack: Stack) -> Parts:
+    """The parts of a stack by their names."""
+    return {name: getattr(stack, name) for name in PARTS}
+
+
 def sizes(stack: Stack) -> tuple[int, int, int, int, int, int]:
     """Layers, heads, heads with keys and values of their own, queries, keys, and channels of a head, 1 where nobody knows."""
-    if stack.q is not None and stack.k is not None:
-        layers, heads, queries, d_head = stack.q.shape
-        return layers, heads, stack.k.shape[1], queries, stack.k.shape[2], d_head
-    assert stack.weights is not None
-    layers, heads, queries, keys = stack.weights.shape
-    groups = heads if stack.v is None else stack.v.shape[1]
-    return layers, heads, groups, queries, keys, 1 if stack.v is None else stack.v.shape[3]
+    return _sizes(parts_of(stack))
+
+
+def _sizes(parts: Parts) -> tuple[int, int, int, int, int, int]:
+    q, k, v, weights = (parts.get(name) for name in PARTS)
+    if q is not None and k is not None:
+        layers, heads, queries, d_head = q.shape
+        return layers, heads, k.shape[1], queries, k.shape[2], d_head
+    assert weights is not None
+    layers, heads, queries, keys = weights.shape
+    return layers, heads, heads if v is None else v.shape[1], queries, keys, 1 if v is None else v.shape[3]
 
 
 def shape_of(stack: Stack) -> Shape:
@@ -77,36 +108,18 @@ def chosen(stack: Stack) -> tuple[int, ...]:
     return () if stack.numbers in ((), usual) else stack.numbers
 
 
-def _whole(stack: Stack) -> None:
+def _whole(parts: Parts) -> None:
     """Are the parts there that something can be shown of, of four axes each?"""
-    if (stack.q is None) != (stack.k is None):
-        there, lacks = ("q", "k") if stack.k is None else ("k", "q")
+    q, k, _, weights = (parts.get(name) for name in PARTS)
+    if (q is None) != (k is None):
+        there, lacks = ("q", "k") if k is None else ("k", "q")
         raise BroughtError(f"There is {there} without {lacks}. Queries and keys belong together.")
-    if stack.q is None and stack.weights is None:
+    if q is None and weights is None:
         raise BroughtError("There are neither weights nor queries and keys: nothing that attention could be shown of.")
     for name, axes in PARTS.items():
-        part = getattr(stack, name)
+        part = parts.get(name)
         if part is not None and (part.ndim != 4 or not part.is_floating_point()):
             raise BroughtError(f"{name} is {_told(part)}; {axes} are four axes of floating numbers.")
-
-
-def _parts(stack: Stack, layers: int, heads: int, groups: int, queries: int, keys: int, d_head: int) -> None:
-    """Do the parts fit each other?"""
-    if not groups or heads % groups:
-        raise BroughtError(f"{groups} heads of keys and values don't divide {heads} heads of queries.")
-    wide = d_head if stack.v is None else stack.v.shape[-1]
-    wanted = {
-        "q": (layers, heads, queries, d_head),
-        "k": (layers, groups, keys, d_head),
-        "v": (layers, groups, keys, wide),
-        "weights": (layers, heads, queries, keys),
-    }
-    for name, sizes in wanted.items():
-        part: Tensor | None = getattr(stack, name)
-        if part is not None and tuple(part.shape) != sizes:
-            raise BroughtError(f"{name} is {_told(part)}; with the others it would be {sizes}.")
-    if stack.square is not None and tuple(stack.square.shape) != (queries, keys):
-        raise BroughtError(f"The mask is {_told(stack.square)}; with the others it would be {(queries, keys)}.")
 
 
 def _words(stack: Stack, layers: int, queries: int, keys: int) -> None:

@@ -10,7 +10,7 @@ from attention.brought.fitting import BroughtError
 
 ARRAYS = ("safetensors", "npz", "npy", "pt", "pth")  # what files of arrays end in
 TOKENS = ("json", "txt")
-ZIP = b"PK\x03\x04"
+ZIP = b"PK"
 PICKLED = b"\x80"  # what a file of torch before version 1.6 begins with, and any pickle
 KINDS = "These are read: .safetensors, .npz, .npy and, with tensors alone, .pt."
 
@@ -22,19 +22,25 @@ def arrays(data: bytes, name: str, most: int = LARGEST, torch_files: bool = True
         raise BroughtError("It is empty.")
     if data[:6] == numpy_file.MAGIC:
         return numpy_file.read_one(seen, name, most)
-    if (ending in ("pt", "pth", "bin") and data[:4] == ZIP) or (data[:1] == PICKLED and not _safe(data)):
+    if pickled(data, name):
         if not torch_files:
             raise BroughtError(
                 "The owner of this host has switched files of PyTorch off. Save it as .safetensors or .npz."
             )
         return torch_file.read(seen, name, most)
-    if data[:4] == ZIP:
+    if data[:2] == ZIP:
         return numpy_file.read_many(seen, name, most)
     if ending == "safetensors" or _safe(data):
         return safe_file.read(seen, name, most)
     if ending in ("npz", "npy", "pt", "pth"):
         raise BroughtError(f"It does not begin as a .{ending} does: it is of another kind, or damaged. {KINDS}")
     raise BroughtError(f"It is of no kind that is read. {KINDS}")
+
+
+def pickled(data: bytes, name: str) -> bool:
+    """Is it a file of PyTorch, which is read in a process of its own?"""
+    ending = name.rpartition(".")[2].casefold()
+    return (ending in ("pt", "pth") and data[:2] == ZIP) or (data[:1] == PICKLED and not _safe(data))
 
 
 def _safe(data: bytes) -> bool:

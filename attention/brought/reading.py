@@ -16,7 +16,7 @@ from torch import Tensor
 from attention.brought import axes, checks, naming
 from attention.brought.arrays import Array, Arrays
 from attention.brought.axes import AUTO
-from attention.brought.fitting import BroughtError, check
+from attention.brought.fitting import BroughtError, check, fit, parts_of
 from attention.brought.naming import Part
 from attention.brought.stack import Stack
 from attention.brought.token_file import decoded, in_words
@@ -35,7 +35,7 @@ SAME = 1e-6  # relative: is a scale one of those that have a name?
 class Reading:
     """How the arrays of a file are read, where somebody says otherwise than was guessed."""
 
-    part: int = whole(0, 0, 63, "Which one", "A file may have several: the encoder and the decoder of a model, say.")
+    part: int = whole(0, 0, 63, "Part of the file", "A file may have several, as the encoder and the decoder of a model: the page names them, counted from 0.")
     weights: str = choice(AUTO, (AUTO, *axes.WEIGHTS), "Axes of the weights", "l layers, b sequences of a batch, h heads, q queries, k keys, the last one changing fastest. Auto: by their number, and by where rows sum to 1.")
     vectors: str = choice(AUTO, (AUTO, *axes.VECTORS), "Axes of queries, keys and values", "l layers, b sequences of a batch, h heads, n tokens, d channels of a head. Auto: by their number, and by how many tokens there are.")
     item: int = whole(0, 0, 4095, "Sequence of the batch", "Which one is shown, counted from 0.")
@@ -76,6 +76,7 @@ def read(arrays: Arrays, texts: Mapping[str, tuple[str, ...]], how: Reading) -> 
             made[role] = _together(role, roles[role], order, how.item)
             out.said.append(f"{role}: {axes.told(order, _one(roles[role]).shape)}{_each(roles[role])}.")
             out.found.extend([note] if note else [])
+    fit(made)
     numbers = layers if layers != (-1,) else ()
     stack = replace(out.stack, **made, numbers=_numbers(numbers, made))
     stack = _worded(_masked(stack, part, arrays, how, out), texts, out)
@@ -160,6 +161,7 @@ def _masked(stack: Stack, part: Part, arrays: Arrays, how: Reading, out: Read) -
         out.said.append(f"Mask: {named}, as {'the file says' if how.mask == AUTO else 'was chosen'}.")
     elif "mask" in part.roles:
         square = _square(next(iter(part.roles["mask"].values())), how.item)
+        fit(parts_of(stack), square)
         return replace(_ruled(stack, square, own, out), own=own)
     else:
         out.said.append("Mask: none is named, so every query sees every key.")

@@ -15,7 +15,8 @@ from attention.brought.arrays import ARRAYS, AXES, Arrays
 from attention.brought.fitting import BroughtError
 
 CHILD = Path(__file__).with_name("torch_child.py")
-SECONDS = 45.0  # that it may take, on a host that does other things as well
+SECONDS = 25.0  # that it may take: less than after which a lane that waits for it counts as stuck
+TAKES = 400 * 2**20  # bytes of memory that such a process takes by itself
 SAID = 400  # characters of what the process says
 ENDED = (
     "It took more time or memory than a file may take, or could not be read at all; the process that read it was ended."

@@ -90,9 +90,9 @@ def source(config: Config) -> str:
         _input(config),
         _maps(config),
         _heads(config),
-        _scores(config),
+        scores(config),
     ]
-    return "\n".join([*parts, _softmax(config)])
+    return "\n".join([*parts, softmax(config)])
 
 
 def long_source(config: Config, side: int) -> str:
@@ -185,16 +185,17 @@ def _shared(config: Config) -> str:
     return "" if config.groups == config.heads else "K = K.repeat_interleave(heads // kv_heads, 0)\n"
 
 
-def _scores(config: Config) -> str:
+def scores(config: Config, queries: str = "n", mask: str = "") -> str:
+    """From `Q` and `K` to `scores`, with what hides a pair as `mask`: the rule of a config, or as it is given."""
     warm = "" if config.temperature == 1 else f" / {config.temperature!r}"
     lines = [f"scores = Q @ K.transpose(-2, -1) * ({SCALE[config.scale]}{warm})"]
     if config.softcap:
         lines.append(f"scores = {config.softcap!r} * torch.tanh(scores / {config.softcap!r})")
-    lines += ["q, k = torch.arange(n)[:, None], torch.arange(n)[None, :]"]
+    lines += [f"q, k = torch.arange({queries})[:, None], torch.arange(n)[None, :]"]
     if config.positions == "alibi":
         lines += ["slope = 2.0 ** (-8.0 * (torch.arange(heads)[:, None, None] + 1) / heads)"]
         lines += ["scores = scores - slope * (q - k).abs()"]
-    lines += [f"mask = {condition(config)}", 'scores = scores.masked_fill(~mask, float("-inf"))']
+    lines += [f"mask = {mask or condition(config)}", 'scores = scores.masked_fill(~mask, float("-inf"))']
     return "\n".join(lines) + "\n"
 
 
@@ -211,7 +212,8 @@ def _expression(mask: str) -> str:
     return ast.unparse(answer).replace("FIRST", str(FIRST)).replace("GAP", str(GAP))
 
 
-def _softmax(config: Config) -> str:
+def softmax(config: Config) -> str:
+    """From `scores` and `mask` to `weights`."""
     lines = ["weights = torch.softmax(scores, -1)"]
     if config.softmax == "plus one":
         lines.append(

@@ -23,7 +23,8 @@ from attention.config import Config
 from attention.heads import Profile, profile, row_entropy
 from attention.maps.exact import HeadMaps
 from attention.masks import COMBINATIONS, MASKS
-from attention.sources.origins import idle, tokens
+from attention.sources.given import Source
+from attention.sources.origins import BROUGHT, idle, tokens
 from attention.sources.origins import keys as looked_at
 from attention.steps.plan import steps
 from attention.trace import Trace
@@ -215,6 +216,14 @@ def npz(trace: Trace) -> bytes:
     memory = io.BytesIO()
     arrays = {name: np.ascontiguousarray(getattr(trace, name).numpy()) for name in parts}
     np.savez_compressed(memory, link=np.array(link(trace.config)), **arrays)  # pyright: ignore[reportArgumentType]  arrays by name
+    return memory.getvalue()
+
+
+def vectors_npz(config: Config) -> bytes:
+    """Queries q (h n d) and keys k (g n d) of a layer that was brought, as a NumPy archive, and the link."""
+    memory = io.BytesIO()
+    query, key = BROUGHT.queries_and_keys(Source.of(config), config, range(config.heads))
+    np.savez(memory, link=np.array(link(config)), q=query.numpy(), k=key.numpy())
     return memory.getvalue()
 
 

@@ -40,6 +40,7 @@ WIDEST = {  # what comes last of what could be too wide
     "steps": "stDataFrame",
     "timing": "stExpander",
     "training": "stExpander",
+    "your_data": "stPageLink",
 }
 FAR = "http://evil.example/p.png"  # an address that a visitor's browser must never ask
 

@@ -62,7 +62,7 @@ def opened(tab) -> None:
 def test_the_menu_leads_through_every_page_and_nothing_is_refused(visit):
     tab = visit(before=watched)
     tab.painted()
-    for name in [*(page.capitalize() for page in PAGES), "Heads"]:
+    for name in [*(page.replace("_", " ").capitalize() for page in PAGES), "Heads"]:
         tab.page.get_by_test_id("stTopNavLink").get_by_text(name, exact=True).click()
         expect(tab.page).to_have_title(f"{name} · Attention Lab")
         tab.still()

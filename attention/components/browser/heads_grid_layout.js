@@ -174,7 +174,8 @@ function setLabels({ heads, figures, data, plan }) {
   figures.forEach(({ square }, h) => {
     if (!labels) return;
     if (h % columns === 0) data.tokens.forEach((token, i) => square.append(down(token, i, plan, labels)));
-    if (h + columns >= figures.length) keyTokens(data).forEach((token, i) => square.append(across(token, i, plan, labels)));
+    if (h + columns < figures.length) return;
+    keyTokens(data).forEach((token, i) => square.append(across(token, i, plan, labels)));
   });
   const query = made("span", labels ? "axis" : "axis upright", labels ? "query ↓" : "query →");
   Object.assign(query.style, labels ? { right: `${plan.width + 4}px`, top: 0 } : { left: "-14px", top: `${TITLE}px` });

@@ -98,7 +98,8 @@ export function spoken(data, cell) {
   const even = timesEven(data, cell), said = `weight ${number(cell.code, cell.weight)}${even && `, ${even}`}`;
   const weight = cell.code === MASKED ? "masked" : said;
   const rest = seesNothing(data, cell) ? ", sees no key" : "";
-  const place = `query ${cell.query}${token(data.tokens, cell.query)}, key ${cell.key}${token(keyTokens(data), cell.key)}`;
+  const query = `query ${cell.query}${token(data.tokens, cell.query)}`;
+  const place = `${query}, key ${cell.key}${token(keyTokens(data), cell.key)}`;
   return `Head ${numbered(data, cell.head)}, ${place}: ${weight}${rest}`;
 }
 
@@ -169,7 +170,8 @@ export function setTable(grid, cell) {
   const seen = rowCells(data, cell).filter((other) => other.code !== MASKED);
   seen.sort((a, b) => b.code - a.code || a.key - b.key);
   const lines = seen.slice(0, TABLE).map((other) => {
-    const line = made("tr"), texts = [`${other.key}`, keyTokens(data)[other.key] ?? "", number(other.code, other.weight)];
+    const line = made("tr"), name = keyTokens(data)[other.key] ?? "";
+    const texts = [`${other.key}`, name, number(other.code, other.weight)];
     line.append(...texts.map((text) => made("td", "", text)));
     return line;
   });

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from attention.brought import opening, token_file
+from attention.brought import opening, token_file, torch_file
 from attention.brought.arrays import LARGEST
 from attention.brought.fitting import BroughtError
 from attention.brought.reading import Read, Reading, read
+from attention.machine.lanes import Lane
 from attention.tables.rows import quantity
 from attention.ui.budget import BUDGET
-from attention.ui.compute.owner import LATER, told
+from attention.ui.compute.owner import told
 from serving.settings import settings
 
 TIMES = 3  # as much memory as a file's arrays that reading one takes: unpacked, one of them copied, and the stack
 SHARE = 0.5  # of all memory that is shared out, for reading one file
+FILES = Lane("files", 0, 1)  # one at a time, in a thread of its own: a .pt is waited for
 
 
 def opened(data: bytes, name: str, tokens: tuple[bytes, str] | None, how: Reading) -> Read:
@@ -22,11 +24,13 @@ def opened(data: bytes, name: str, tokens: tuple[bytes, str] | None, how: Readin
         raise BroughtError(
             f"It has {quantity(len(data), 'B')}; files of up to {quantity(most, 'B')} are read on this host."
         )
-    if not BUDGET.room(TIMES * len(data)):
+    needed = TIMES * len(data) + (torch_file.TAKES if opening.pickled(data, name) else 0)
+    if not BUDGET.room(needed):
         raise BroughtError(
-            "Others need so much memory now that there is none to read it in. Try again in some minutes."
+            f"Reading it takes {quantity(needed, 'B')} of memory, which there is not at the moment. Try again in some "
+            "minutes, or save it as .safetensors, which takes the least."
         )
-    return told(LATER.submit(_opened, data, name, tokens, how, most), f"Reading {quantity(len(data), 'B')} …")
+    return told(FILES.submit(_opened, data, name, tokens, how, most), f"Reading {quantity(len(data), 'B')} …")
 
 
 def _opened(data: bytes, name: str, tokens: tuple[bytes, str] | None, how: Reading, most: int) -> Read:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from attention.brought.held import is_brought
 from attention.config import GENERATED, KNOBS, SENTENCE, Config
 from attention.inputs import SPLIT
 from attention.settings import legible
@@ -63,7 +64,8 @@ def fitting(text: str, input: str) -> int:
 def said(config: Config) -> str:
     """A sentence where a text is cut, repeated or not in use; empty where every word of it is shown once."""
     if not _used(config):
-        instead = "the words below are recorded" if config.source != GENERATED else f"the input is “{config.input}”"
+        recorded = "what is shown was brought" if is_brought(config.source) else "the words below are recorded"
+        instead = recorded if config.source != GENERATED else f"the input is “{config.input}”"
         return f"Not in use: {instead}."
     many, what = len(SPLIT[config.input](config.text)), unit(config)
     words = f"Its {many:,} {what}s are" if many != 1 else f"Its one {what} is"

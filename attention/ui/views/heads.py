@@ -5,11 +5,10 @@ from __future__ import annotations
 import streamlit as st
 
 from attention.components.heads_grid import heads_grid
-from attention.config import Config
-from attention.steps import program
+from attention.config import GENERATED, Config
+from attention.steps import file_program, program
 from attention.tables import rows as tables
 from attention.ui import compute, predict, proof
-from attention.ui.lacking import lacking
 from attention.ui.session import gestures, page, pause
 from attention.ui.views import grouping, heads_large, heads_long, heads_row, own_text, questions
 from attention.ui.views import heads_parts as parts
@@ -64,9 +63,8 @@ def _head(config: Config) -> None:
 
 
 def _code(config: Config) -> None:
-    if lacking(config, f"Code: {PROGRAM}", "x", "projections"):
-        return
-    parts.code(PROGRAM, lambda: program.source(config))
+    made = config.source == GENERATED
+    parts.code(PROGRAM, lambda: (program if made else file_program).source(config))
 
 
 def _look_code(config: Config) -> object:
@@ -83,7 +81,7 @@ def _files(config: Config) -> None:
         st.download_button(
             "Weights and all tensors (.npz)",
             lambda: tables.npz(compute.heads.trace(now())),
-            "attention.npz",
+            file_program.FILE,
             on_click="ignore",
             key="npz",
         )

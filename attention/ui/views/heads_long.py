@@ -8,6 +8,7 @@ import pyarrow as pa
 import streamlit as st
 import torch
 
+from attention.brought.held import is_brought
 from attention.charts import row
 from attention.components.heads_grid import heads_grid
 from attention.components.large_head import large_head
@@ -15,7 +16,7 @@ from attention.config import SHOWN, Config
 from attention.machine.threads import one_thread
 from attention.maps.exact import joined, split
 from attention.sources.origins import unit
-from attention.steps import program
+from attention.steps import file_program, program
 from attention.tables import rows as tables
 from attention.ui import compute, proof
 from attention.ui.background.maps import Drawing
@@ -218,11 +219,20 @@ def _large(config: Config, drawing: Drawing) -> None:
 
 def _take_away(config: Config, drawing: Drawing) -> None:
     what = "the call that computes exactly the squares of all heads"
-    parts.code(what, lambda: program.long_source(config, drawing.side))
+    brought = is_brought(config.source)
+    parts.code(what, lambda: (file_program if brought else program).long_source(config, drawing.side))
     if drawing.state != "done":
         st.empty()  # in the place of another drawing's
         return
     with st.expander("Downloads", icon=":material/download:"):
+        if brought:
+            st.download_button(
+                "Queries and keys of this layer (.npz)",
+                lambda: tables.vectors_npz(config),
+                file_program.FILE,
+                on_click="ignore",
+                key="vectors",
+            )
         st.download_button(
             "Maps of every head and the numbers of every query (.npz)",
             lambda: tables.maps_npz(config, joined(drawing.heads)),

@@ -45,6 +45,6 @@ seen.save("attention.safetensors")
 SNIPPETS = {
     "PyTorch": PYTORCH,
     "NumPy": NUMPY,
-    "Weights of a transformers model": TRANSFORMERS,
-    "Queries and keys of any model, by attention.watch": WATCHED,
+    "transformers": TRANSFORMERS,
+    "attention.watch": WATCHED,
 }

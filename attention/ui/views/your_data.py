@@ -158,7 +158,7 @@ def _said(holding: Holding) -> str:
 
 def _saving() -> None:
     """How to save such a file, from what one has."""
-    with st.expander("How to save such a file", icon=":material/code:"):
-        for title, source in snippets.SNIPPETS.items():
-            st.markdown(f"**{title}**")
-            code.shown(source)
+    with st.expander("How to save such a file", icon=":material/code:", expanded=not brought.holdings()):
+        for tab, source in zip(st.tabs(list(snippets.SNIPPETS)), snippets.SNIPPETS.values(), strict=True):
+            with tab:
+                code.shown(source)

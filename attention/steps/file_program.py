@@ -1,0 +1,55 @@
+"""The program of attention that was recorded or brought: it reads the file that stands below a picture, and computes the rest.
+
+A test runs it for every such source and compares the weights. It needs torch and NumPy; that of a long one this app, too.
+"""
+
+from __future__ import annotations
+
+import textwrap
+
+from attention.config import Config, shape
+from attention.steps.program import SCALE, condition, scores, softmax
+
+FILE = "attention.npz"  # what it is called where it is downloaded
+READ = f"""\
+import numpy as np
+import torch
+
+data = np.load("{FILE}")  # stands under Downloads
+"""
+
+
+def source(config: Config) -> str:
+    """The program of a config whose source has queries and keys, or weights alone: it ends with `weights (heads queries n)`."""
+    sizes = shape(config.source)
+    assert sizes is not None
+    if not sizes.has.issuperset("qk"):
+        return (
+            READ + 'weights = torch.from_numpy(data["weights"])  # as they came: no queries and keys came with them\n'
+        )
+    span = {"span": config.span} if "span" in condition(config) else {}
+    named = "".join(f"{name} = {value}\n" for name, value in span.items())
+    vectors = 'Q, K = torch.from_numpy(data["q"]), torch.from_numpy(data["k"])\n'
+    vectors += "(heads, queries, d_head), n = Q.shape, K.shape[1]\n"
+    mask = 'torch.from_numpy(data["mask"])' if sizes.square else ""
+    return "\n".join([READ, named + vectors, scores(config, "queries", mask), softmax(config)])
+
+
+def long_source(config: Config, side: int) -> str:
+    """The call that draws one too long for all its weights at once: it ends with `maps`, of `side` pixels."""
+    scale = SCALE[config.scale].replace("d_head", str(config.d_head))
+    warm = "" if config.temperature == 1 else f" / {config.temperature!r}"
+    given = [f"span={config.span}", f"scale={scale}{warm}", f"side={side}", f'pool="{config.pool}"']
+    given += [f'positions="{config.positions}"'] * (config.positions != "none")
+    given += [f"softcap={config.softcap!r}"] * bool(config.softcap) + [f'softmax="{config.softmax}"'] * (
+        config.softmax != "standard"
+    )
+    return READ + textwrap.dedent(f"""\
+        query, key = (torch.from_numpy(data[name]) for name in "qk")
+
+        from attention import head_maps
+        from attention.masks import COMBINATIONS, MASKS
+
+        rule = COMBINATIONS["{config.combine}"](MASKS["{config.mask}"], MASKS["{config.second}"])
+        maps = head_maps(query, key, rule, {", ".join(given)})
+        """)

@@ -1,0 +1,251 @@
+"""Files that are not what they say, each with the sentence that the page shows: `BAD`. And mutants of good ones."""
+
+from __future__ import annotations
+
+import io
+import json
+import pickle
+import random
+import struct
+import zipfile
+from collections.abc import Callable, Iterator
+from functools import cache
+
+import numpy as np
+import torch
+
+from attention.brought import opening, safe_file, token_file
+from attention.brought.fitting import BroughtError
+from attention.brought.held import hold
+from attention.brought.reading import Reading, read
+from tests import brought
+
+
+def npz(**arrays: np.ndarray) -> bytes:
+    """A good .npz of these arrays."""
+    memory = io.BytesIO()
+    np.savez_compressed(memory, **arrays)  # pyright: ignore[reportArgumentType]  arrays by name
+    return memory.getvalue()
+
+
+def npy(array: np.ndarray, pickled: bool = False) -> bytes:
+    """A good .npy."""
+    memory = io.BytesIO()
+    np.save(memory, array, allow_pickle=pickled)
+    return memory.getvalue()
+
+
+def headed(header: str, body: bytes = b"", version: int = 1) -> bytes:
+    """A .npy with such a header."""
+    return b"\x93NUMPY" + bytes([version, 0]) + struct.pack("<H", len(header)) + header.encode() + body
+
+
+def safe(header: object, body: bytes = b"", length: int | None = None) -> bytes:
+    """A .safetensors with such a header."""
+    packed = header if isinstance(header, bytes) else json.dumps(header).encode()
+    return struct.pack("<Q", len(packed) if length is None else length) + packed + body
+
+
+def entry(kind: str = "F32", shape: object = (1, 2, 2), ends: object = (0, 16)) -> dict:
+    """What a header says of an array."""
+    return {"dtype": kind, "shape": shape, "data_offsets": ends}
+
+
+def pt(value: object) -> bytes:
+    """What torch.save makes of something."""
+    memory = io.BytesIO()
+    torch.save(value, memory)
+    return memory.getvalue()
+
+
+def zipped(*members: tuple[str, bytes], kind: int = zipfile.ZIP_DEFLATED) -> bytes:
+    """A zip."""
+    memory = io.BytesIO()
+    with zipfile.ZipFile(memory, "w", kind) as parts:
+        for name, data in members:
+            parts.writestr(name, data)
+    return memory.getvalue()
+
+
+def bomb() -> bytes:
+    """A small zip that unpacks to 300 MB, made without these."""
+    memory = io.BytesIO()
+    shape = "{'descr': '<f4', 'fortran_order': False, 'shape': (300, 1024, 256), }"
+    with zipfile.ZipFile(memory, "w", zipfile.ZIP_DEFLATED) as parts, parts.open("weights.npy", "w") as member:
+        member.write(headed(shape))
+        for _ in range(300):
+            member.write(bytes(2**20))
+    return memory.getvalue()
+
+
+def lying() -> bytes:
+    """A zip whose member is larger than its directory says."""
+    data = bytearray(npz(weights=np.zeros((2, 500, 500), np.float32)))
+    at = data.rfind(b"PK\x01\x02")
+    data[at + 24 : at + 28] = struct.pack("<I", 100)
+    return bytes(data)
+
+
+class Payload:
+    """Runs a command where it is unpickled."""
+
+    def __reduce__(self) -> tuple[Callable[..., object], tuple[str]]:
+        import os
+
+        return os.system, ("touch /tmp/attention-lab-was-here",)
+
+
+W = np.asarray(torch.softmax(torch.randn(2, 3, 5, 5, generator=torch.Generator().manual_seed(0)), -1).numpy())
+Q = np.asarray(torch.randn(2, 3, 5, 4, generator=torch.Generator().manual_seed(1)).numpy())
+
+
+def at(place: tuple[int, ...], value: float, array: np.ndarray = W) -> np.ndarray:
+    """The array with another number in one place."""
+    found = array.copy()
+    found[place] = value
+    return found
+
+
+BIG = 10 * 2**30
+BAD: dict[str, tuple[str, Callable[[], bytes], str]] = {
+    "empty": ("x.npz", lambda: b"", "It is empty."),
+    "text": ("x.docx", lambda: b"hello", "It is of no kind that is read. These are read: .safetensors, .npz"),
+    "picture as npz": ("x.npz", lambda: b"\x89PNG\r\n\x1a\n" + bytes(50), "It does not begin as a .npz does"),
+    "wrong magic": ("x.npy", lambda: b"\x93NUMPX" + bytes(50), "It does not begin as a .npy does"),
+    "markup": ("<script>x</script>", lambda: b"<html><script>alert(1)</script>", "It is of no kind that is read."),
+    # .npy
+    "npy truncated": ("x.npy", lambda: npy(W)[:-9], "'array' has 600 bytes by its shape; there are 591."),
+    "npy longer": ("x.npy", lambda: npy(W) + b"123", "'array' has 600 bytes by its shape; there are 603."),
+    "npy no header": ("x.npy", lambda: npy(W)[:9], "'array' is no .npy: it does not begin as these do."),
+    "npy version": ("x.npy", lambda: headed("{}", version=9), "'array' is of version 9 of .npy; 1 to 3 are read."),
+    "npy object": ("x.npy", lambda: npy(np.array([{}, []], object), pickled=True), "'array' holds Python objects"),
+    "npy payload": ("x.npy", lambda: npy(np.array([Payload()], object), pickled=True), "'array' holds Python objects"),
+    "npy table": ("x.npy", lambda: npy(np.zeros(3, [("a", "f4")])), "has a header that is none, or of a table"),
+    "npy code": ("x.npy", lambda: headed("__import__('os').system('true')"), "has a header that is none"),
+    "npy 10 GB": ("x.npy", lambda: headed(f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({BIG // 4},), }}"), f"'array' is said to have {BIG:,} bytes; 268,435,456 are read at the most."),
+    "npy negative": ("x.npy", lambda: headed("{'descr': '<f4', 'fortran_order': False, 'shape': (-3,), }"), "has a header that is none"),
+    "npy huge sizes": ("x.npy", lambda: headed("{'descr': '<f4', 'fortran_order': False, 'shape': (999999999999999999, 999999999999999999), }"), "'array' is said to have 3,999,"),
+    "npy axes": ("x.npy", lambda: headed(f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({'1,' * 40}), }}", bytes(4)), "'array' has 40 axes; 6 are read at the most."),
+    "npy long header": ("x.npy", lambda: headed("{" + " " * 60_000), "'array' has a header of 60,001 characters; 4,096 are read at the most."),
+    "npy complex": ("x.npy", lambda: npy(W.astype(complex)), "'array' is of type '<c16'; numbers of 1 to 8 bytes are read"),
+    "npy no numbers": ("x.npy", lambda: npy(np.zeros((0, 4), np.float32)), "'array' is empty: its sizes are (0, 4)."),
+    # .npz
+    "npz truncated": ("x.npz", lambda: npz(weights=W)[:-30], "It is no .npz, or a damaged one"),
+    "npz damaged": ("x.npz", lambda: npz(weights=W).replace(b"PK\x01\x02", b"PK\x09\x09"), "It is no .npz, or a damaged one"),
+    "zip bomb": ("x.npz", bomb, "It unpacks to 314,572,879 bytes; 268,435,456 are read at the most here."),
+    "zip that lies": ("x.npz", lying, "It is no .npz, or a damaged one"),
+    "npz many": ("x.npz", lambda: zipped(*((f"{i}.npy", b"") for i in range(1500))), "There are 1,500 arrays in it; 1,024 are read at the most."),
+    "npz without": ("x.npz", lambda: zipped(), "There is no array in it."),
+    "npz pickle": ("x.npz", lambda: zipped(("q.npy", pickle.dumps(Payload()))), "'q' is no .npy"),
+    "npz object": ("x.npz", lambda: npz(weights=np.array([[1], [2, 3]], object)), "'weights' holds Python objects"),
+    "npz bzip2": ("x.npz", lambda: zipped(("q.npy", npy(Q)), kind=zipfile.ZIP_BZIP2), "is encrypted, or packed in a way that NumPy does not use"),
+    "npz of no name": ("x.npz", lambda: npz(foo=W, bar=W), "No array in it is called as weights, or as q and k: there is 'foo', 'bar'."),
+    "npz climbing": ("x.npz", lambda: zipped(("../../evil", npy(W)), ("<b>x</b>.npy", npy(W))), "there is '../../evil', '<b>x</b>'."),
+    # .safetensors
+    "safe short": ("x.safetensors", lambda: b"123", "It has 3 bytes: that is no whole .safetensors file."),
+    "safe 10 GB header": ("x.safetensors", lambda: safe({}, length=BIG), f"Its header is said to have {BIG:,} bytes; 1,048,576 are read at the most."),
+    "safe cut header": ("x.safetensors", lambda: safe({}, length=90), "Its header is said to have 90 bytes; the file ends after 2."),
+    "safe no JSON": ("x.safetensors", lambda: safe(b"{nonsense"), "Its header is no JSON"),
+    "safe deep JSON": ("x.safetensors", lambda: safe(b"[" * 90_000), "Its header is no JSON"),
+    "safe text": ("x.safetensors", lambda: safe("text"), "Its header is no JSON object"),
+    "safe twice": ("x.safetensors", lambda: safe(b'{"q": 1, "q": 2}'), "Its header names 'q' twice."),
+    "safe truncated": ("x.safetensors", lambda: safe({"q": entry()}, bytes(9)), "Its arrays are said to have 16 bytes; there are 9 behind the header."),
+    "safe 10 GB": ("x.safetensors", lambda: safe({"q": entry(shape=[BIG // 4], ends=[0, BIG])}), f"'q' is said to have {BIG:,} bytes"),
+    "safe overlap": ("x.safetensors", lambda: safe({"q": entry(), "k": entry(ends=[8, 24])}, bytes(24)), "'k' overlaps with the array before it: it begins at 8, the one before ends at 16."),
+    "safe gap": ("x.safetensors", lambda: safe({"q": entry(), "k": entry(ends=[20, 36])}, bytes(36)), "'k' begins behind a gap"),
+    "safe place": ("x.safetensors", lambda: safe({"q": entry(ends=[0, 12])}, bytes(12)), "'q' has 16 bytes by its shape, and 12 by its place."),
+    "safe negative": ("x.safetensors", lambda: safe({"q": entry(shape=[-1, -4], ends=[0, 16])}, bytes(16)), "'q' has sizes that are no whole numbers from 0 on."),
+    "safe no number": ("x.safetensors", lambda: safe({"q": entry(ends=["0", None])}, bytes(16)), "'q' has data_offsets that are no two whole numbers."),
+    "safe type": ("x.safetensors", lambda: safe({"q": entry("F8_E4M3", ends=[0, 4])}, bytes(4)), "'q' is of type 'F8_E4M3'; these are read: F16, BF16"),
+    "safe 100,000 axes": ("x.safetensors", lambda: safe({"q": entry(shape=[1] * 100_000, ends=[0, 4])}, bytes(4)), "'q' has 100,000 axes; 6 are read at the most."),
+    "safe many": ("x.safetensors", lambda: safe({f"{i}": entry("U8", [1], [i, i + 1]) for i in range(2000)}, bytes(2000)), "There are 2,000 arrays in it; 1,024 are read at the most."),
+    "safe words": ("x.safetensors", lambda: safe({"__metadata__": {"tokens": 5}}), "What its header says in words is no JSON object of texts."),
+    "safe tokens": ("x.safetensors", lambda: safe({"__metadata__": {"tokens": "[1, 2]"}, "weights": entry()}, bytes(16)), "“tokens” is no list of texts."),
+    "safe parameters": ("x.safetensors", lambda: safe({"h.0.q_proj.weight": entry()}, bytes(16)), "It has the parameters of a model, as 'h.0.q_proj.weight'."),
+    # numbers
+    "NaN": ("x.npz", lambda: npz(weights=at((1, 2, 3, 4), np.nan)), "weights at layer 1, head 2, query 3, key 4 is no finite number: nan."),
+    "infinite": ("x.npz", lambda: npz(q=at((0, 1, 2, 3), np.inf, Q), k=Q), "q at layer 0, head 1, query 2, channel 3 is no finite number: inf."),
+    "negative": ("x.npz", lambda: npz(weights=at((0, 0, 1, 2), -0.1)), "weights at layer 0, head 0, query 1, key 2 is negative; weights are between 0 and 1: -0.1."),
+    "scores": ("x.npz", lambda: npz(weights=W * 30), "is over 1; weights are between 0 and 1"),
+    "whole numbers": ("x.npz", lambda: npz(weights=np.ones((2, 3, 3), np.int64)), "weights has numbers of type I64; floating ones are shown."),
+    "one axis": ("x.npz", lambda: npz(weights=np.ones(9, np.float32)), "Weights of 1 axes are not read: 2 (queries, keys) to 5"),
+    "q alone": ("x.npz", lambda: npz(q=Q), "There is q without k. Queries and keys belong together."),
+    "channels apart": ("x.npz", lambda: npz(q=Q, k=Q[..., :3]), "k is of shape (2, 3, 5, 3) and float32; with the others it would be (2, 3, 5, 4)."),
+    "ragged layers": ("x.npz", lambda: npz(attn_0=W[0], attn_1=W[0, :2]), "weights of layer 1 is of shape (2, 5, 5); that of layer 0 is (3, 5, 5)."),
+    "other layers": ("x.npz", lambda: npz(**{"layers.0.q": Q[0], "layers.1.q": Q[0], "layers.0.k": Q[0]}), "There is q of layers 0, 1, and k of 0."),
+    "too many weights": ("x.npz", lambda: npz(weights=np.zeros((64, 600, 600), np.float16)), "64 heads of 600 x 600 weights are more than pages show weight by weight: at most 500 tokens with so many heads."),
+    "mask that adds": ("x.npz", lambda: npz(q=Q, k=Q, mask=np.full((5, 5), 0.5, np.float32)), "mask adds numbers other than 0 and minus infinity to scores"),
+    "mask apart": ("x.npz", lambda: npz(q=Q, k=Q, mask=np.ones((4, 5), bool)), "The mask is of shape (4, 5) and bool; with the others it would be (5, 5)."),
+}  # fmt: skip
+SLOW = {  # each in a process that imports torch
+    "pt payload": ("x.pt", lambda: pt({"q": Payload()}), "It is no file of tensors alone. Whole models and other objects are not read"),
+    "pt pickle": ("x.pt", lambda: pickle.dumps(Payload()), "It is no file of tensors alone."),
+    "pt model": ("x.pt", lambda: pt(torch.nn.Linear(2, 2)), "It is no file of tensors alone."),
+    "pt 160 GB": ("x.pt", lambda: pt(torch.zeros(1).expand(200_000, 200_000)), "Its tensors have 160,000,000,000 bytes; 268,435,456 are read at the most here."),
+    "pt sparse": ("x.pt", lambda: pt({"q": torch.eye(3).to_sparse()}), "'q' is no dense tensor."),
+    "pt without": ("x.pt", lambda: pt([]), "There is no tensor in it."),
+    "pt truncated": ("x.pt", lambda: pt({"q": torch.ones(2, 2)})[:-60], "It is no file of tensors alone."),
+}  # fmt: skip
+TOKENS: dict[str, tuple[str, bytes, str]] = {
+    "no JSON": ("x.json", b"{", "It is no JSON: a list of texts is read"),
+    "deep JSON": ("x.json", b"[" * 90_000, "It is no JSON"),
+    "numbers": ("x.json", b"[1, 2]", "“tokens” is no list of texts."),
+    "no list": ("x.json", b'{"words": []}', "It has no list “tokens”"),
+    "not UTF-8": ("x.txt", b"\xff\xfe\x00", "It is no text in UTF-8."),
+    "too many": ("x.json", json.dumps(["x"] * 70_000).encode(), "“tokens” has more than 65,536 texts"),
+    "too large": ("x.txt", bytes(5_000_000), "It has 5,000,000 bytes; 4,194,304 of tokens are read at the most."),
+}
+
+
+@cache
+def good() -> tuple[tuple[str, bytes], ...]:
+    """Files that are read, of every kind but .pt."""
+    q, k = (torch.from_numpy(Q).half() for _ in range(2))
+    said = {"tokens": json.dumps(list("abcde")), "mask": "causal", "scale": "0.5"}
+    parts = {f"layers.{layer}.{name}": part[layer] for layer in range(2) for name, part in (("q", q), ("k", k))}
+    return (
+        ("x.npz", npz(weights=W, tokens=np.array(list("abcde")))),
+        ("x.npz", npz(q=Q, k=Q, mask=np.tril(np.ones((5, 5), bool)))),
+        ("x.npy", npy(np.asfortranarray(W))),
+        ("x.safetensors", safe_file.written(parts, said)),
+        ("x.json", json.dumps(list(brought.OTHERS)).encode()),
+        ("x.txt", " ".join(brought.OTHERS).encode()),
+    )
+
+
+def mutants(seed: int) -> Iterator[tuple[str, bytes]]:
+    """Good files with some bytes changed, cut out, doubled or moved, or with parts of another file."""
+    draw = random.Random(seed)
+    while True:
+        name, data = draw.choice(good())
+        made = bytearray(data)
+        for _ in range(draw.randint(1, 6)):
+            start = draw.randrange(len(made) or 1)
+            stop = min(len(made), start + draw.choice((1, 1, 2, 4, 8, 64)))
+            kind = draw.randrange(5)
+            if kind == 0:
+                made[start:stop] = draw.randbytes(stop - start)
+            elif kind == 1:
+                del made[start:stop]
+            elif kind == 2:
+                made[start:start] = made[start:stop]
+            elif kind == 3:
+                other = draw.choice(good())[1]
+                made[start:stop] = other[start:stop]
+            elif made:
+                made[start] ^= 1 << draw.randrange(8)
+        yield name, bytes(made)
+
+
+def tried(name: str, data: bytes) -> bool:
+    """Is a file read, held and let go of, or refused with a sentence? Whatever else comes of it is a fault."""
+    try:
+        if name.endswith(".json"):
+            token_file.read_json(data)
+        elif name.endswith(".txt"):
+            token_file.read_text(data)
+        else:
+            hold(read(opening.arrays(data, name, torch_files=False), {}, Reading()).stack)
+    except BroughtError as error:
+        return not str(error)  # without a sentence it would be no refusal
+    return True

@@ -1,0 +1,65 @@
+"""The page Your data in a browser: a file is opened, shown, and seen by its own visit alone; what it is called is text."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import pytest
+from playwright.sync_api import expect
+
+from attention.brought import safe_file
+from tests import brought
+from tests.bad_files import bomb
+from tests.browser.conftest import Tab
+
+HOSTILE = "<img src=x onerror=alert(1)>.safetensors"
+TOKENS = ("<b>the</b>", "![x](http://host.invalid/p.png)", "$x$", "javascript:alert(1)", "%{x}", "</script>")
+
+
+def file() -> bytes:
+    found = brought.named()
+    assert found.q is not None and found.k is not None
+    tensors = {f"layers.{at}.{name}": part[at] for at in range(3) for name, part in (("q", found.q), ("k", found.k))}
+    said = {
+        "tokens": list(TOKENS),
+        "mask": "causal",
+        "title": "<script>alert(1)</script>",
+        "what": "[a](http://host.invalid)",
+    }
+    return safe_file.written(tensors, {name: json.dumps(value) for name, value in said.items()})
+
+
+def put(tab: Tab, name: str, data: bytes) -> None:
+    """Opens a file in the first field."""
+    tab.page.locator("input[type=file]").first.set_input_files(
+        {"name": name, "mimeType": "application/octet-stream", "buffer": io.BytesIO(data).getvalue()}
+    )
+
+
+def test_a_file_is_opened_and_every_head_of_it_shown_as_text(visit, theme):
+    tab = visit("your_data", theme=theme)
+    put(tab, HOSTILE, file())
+    expect(tab.page.get_by_text("was read so.")).to_contain_text("<script>alert(1)</script>")
+    expect(tab.page.get_by_text("q: 4 heads x 6 tokens x 8 channels, each of 3 layers.")).to_be_visible()
+    tab.page.get_by_text("Every head, on Heads").click()
+    expect(tab.page.get_by_text(f"4 heads of layer 0 of “{HOSTILE}” over 6 tokens")).to_be_visible()
+    for text in TOKENS[:3]:
+        expect(tab.page.get_by_text(text, exact=True).first).to_be_attached()
+    tab.choose("layer", "2")
+    expect(tab.page.get_by_text(f"4 heads of layer 2 of “{HOSTILE}” over 6 tokens")).to_be_visible()
+    link = tab.page.url.partition("?")[2]
+    other = visit(f"?{link}")
+    expect(other.page.get_by_text("This link shows")).to_contain_text(HOSTILE)
+    expect(other.page.get_by_text("8 heads over 18 tokens")).to_be_visible()
+
+
+@pytest.mark.parametrize("size", [(1280, 800), (390, 844)])
+def test_a_bad_file_is_named_and_nothing_is_wider_than_the_window(visit, size):
+    tab = visit("your_data", size=size)
+    put(tab, "bomb.npz", bomb())
+    expect(tab.page.get_by_text("It unpacks to 314,572,879 bytes")).to_be_visible()
+    wide = tab.page.evaluate("document.documentElement.scrollWidth - innerWidth")
+    assert wide <= 0
+    put(tab, "good.safetensors", file())
+    expect(tab.page.get_by_text("was read so.")).to_be_visible()

@@ -1,0 +1,55 @@
+"""The program of what was recorded or brought is run beside its file, and computes what the picture shows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from attention import Config, head_maps, trace
+from attention.brought.held import hold
+from attention.config import SOURCES
+from attention.steps import file_program
+from attention.tables import rows as tables
+from tests import brought
+
+
+def ran(text: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict:
+    names: dict = {}
+    monkeypatch.chdir(folder)
+    exec(text, names)
+    return names
+
+
+def computes(config: Config, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    want = trace(config)
+    (folder / file_program.FILE).write_bytes(tables.npz(want))
+    found = ran(file_program.source(config), folder, monkeypatch)
+    assert torch.allclose(found["weights"], want.weights, atol=2e-6)
+
+
+@pytest.mark.parametrize("source", [source for source in SOURCES if source != "generated"])
+def test_the_program_of_a_recording_computes_its_weights(source, tmp_path, monkeypatch):
+    computes(Config.of(source), tmp_path, monkeypatch)
+
+
+@pytest.mark.parametrize("name", brought.STACKS)
+def test_the_program_of_what_was_brought_computes_its_weights(name, tmp_path, monkeypatch):
+    found = brought.holding(name)
+    config = Config.of(found.source)
+    computes(config, tmp_path, monkeypatch)
+    changed = {"mask": "window", "span": 2, "temperature": 0.5, "softcap": 9.0, "softmax": "plus one"}
+    computes(replace(config, **changed), tmp_path, monkeypatch)
+    computes(replace(config, mask="padding", span=3), tmp_path, monkeypatch)
+
+
+def test_the_call_of_a_long_one_draws_it(tmp_path, monkeypatch):
+    found = hold(brought.long())
+    config = Config.of(found.source, layer=1, mask="window", span=70, temperature=2.0)
+    (tmp_path / file_program.FILE).write_bytes(tables.vectors_npz(config))
+    maps = ran(file_program.long_source(config, 64), tmp_path, monkeypatch)["maps"]
+    assert found.stack.q is not None and found.stack.k is not None
+    wanted = head_maps(found.stack.q[1], found.stack.k[1], config.rule, 70, config.factor, side=64, pool="max")
+    assert torch.equal(maps.pixels, wanted.pixels)
