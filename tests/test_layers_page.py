@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import xml.etree.ElementTree as ET
 from functools import partial
+from time import sleep
 
 import pyarrow as pa
 import pytest
@@ -109,6 +110,25 @@ def test_few_layers_are_under_way_at_a_time(monkeypatch):
     monkeypatch.setattr(compute.layers._layer, "begin", lambda config: begun.append(config.layer) or usual(config))
     compute.layers.begin(config)
     assert begun == [*LAYERS[: compute.layers.AT_ONCE]]
+
+
+def test_how_far_it_is_is_said_while_layers_are_computed(monkeypatch):
+    told, gone = [], []
+
+    class Slot:
+        def progress(self, share: float, text: str) -> None:
+            told.append((share, text))
+
+        def empty(self) -> None:
+            gone.append(True)
+
+    usual = compute.layers.passed
+    monkeypatch.setattr(compute.layers, "passed", lambda config: sleep(0.05) or usual(config))
+    monkeypatch.setattr(compute.layers, "SPINNER", 0.001)
+    monkeypatch.setattr(compute.layers.st, "empty", Slot)
+    compute.layers.layers(Config.of(STREET, temperature=1.35))
+    assert told[0] == (0.0, "Layer 1: 1 of 6 …") and gone == [True]
+    assert [share for share, _ in told] == sorted(share for share, _ in told)
 
 
 def test_the_table_has_a_sentence_for_every_head():

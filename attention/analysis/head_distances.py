@@ -18,7 +18,7 @@ from torch import Tensor
 
 from attention.heads import CACHED, Weights, row_entropy
 
-WORK = 2**29  # weights of all pairs that are looked at: half a second, however many heads there are
+WORK = 2**28  # weights of all pairs that are looked at: half a second, however many heads there are
 FEWEST = 4  # queries that are looked at, whatever that costs
 ALIKE = 0.05  # bits: heads that are nearer are said to be nearly the same
 

@@ -1,4 +1,4 @@
-"""The map of layers and heads in a browser: a real model's induction head is two clicks away."""
+"""The map of layers and heads in a browser: a real model's induction head is two clicks away, on Heads and on Layers."""
 
 from __future__ import annotations
 
@@ -46,3 +46,18 @@ def test_a_cell_is_opened_again_after_a_field_has_led_elsewhere(visit):
         tab.page.keyboard.press("Enter")
         tab.painted(source=SOURCE, layer=18, head=2)
         expect(tab.page.get_by_text("Layer 18, head 2, in focus:")).to_be_visible()
+
+
+def test_heads_are_put_in_focus_from_each_picture_of_the_page_layers_and_opened_on_heads(visit):
+    tab = visit(f"layers?source={quote(SOURCE)}")
+    cell(tab, 18, 6).click()
+    expect(tab.page.get_by_text("Layer 18, head 6 looks at what followed this token before")).to_be_visible()
+    for key, layer, head in ((".st-key-numbers-compared", 11, 1), (".st-key-map-of-heads", 18, 7)):
+        point = tab.page.locator(f'{key} path[aria-label*="layer: {layer};"][aria-label*="head: {head};"]')
+        tab.still()
+        point.click()
+        expect(tab.page.locator("strong", has_text=f"Layer {layer}, head {head}")).to_be_visible()
+        tab.still()
+        assert tab.link == {"source": SOURCE, "layer": f"{layer}", "head": f"{head}"}
+    tab.page.get_by_text("Open layer 18 → Heads").click()
+    tab.painted(source=SOURCE, layer=18, head=7)

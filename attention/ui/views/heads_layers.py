@@ -112,11 +112,17 @@ def said(config: Config, found: Mapping[int, Layer]) -> str:
     if not known:
         return ""
     places, unit = digits(described), f" {described.unit}".rstrip()
-    (layer, head), most = max(known.items(), key=lambda cell: cell[1])
+    cell, most = max(known.items(), key=lambda cell: cell[1])
+    here = config.layer, config.head
     return (
-        f"Layer {config.layer}, head {config.head}, in focus: {known[config.layer, config.head]:.{places}f}{unit}. "
-        f"The greatest: layer {layer}, head {head}, with {most:.{places}f}{unit}."
+        f"{called(config, here).capitalize()}, in focus: {known[here]:.{places}f}{unit}. "
+        f"The greatest: {called(config, cell)}, with {most:.{places}f}{unit}."
     )
+
+
+def called(config: Config, cell: tuple[int, int]) -> str:
+    """A head in words: by its layer too, where there are several."""
+    return f"layer {cell[0]}, head {cell[1]}" if len(layers(config.source)) > 1 else f"head {cell[1]}"
 
 
 def _none(name: str, found: Mapping[int, Layer]) -> str:

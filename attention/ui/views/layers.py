@@ -66,15 +66,17 @@ def _focus(config: Config, layer: Layer) -> None:
     """The head in focus: its picture, what it does, some of its numbers, and the way to all of it."""
     role = layer.roles[config.head]
     does = plain(role.says) if role else "has no role that stands out: its weight is spread over keys of many kinds."
-    st.markdown(f"**Layer {config.layer}, head {config.head}** {does}")
+    called = maps.called(config, (config.layer, config.head))
+    st.markdown(f"**{called.capitalize()}** {does}")
     with st.container(horizontal=True, vertical_alignment="top"):
         image = b64encode(compute.layers.picture(config.tensors, config.head)).decode()
-        alt = f"Weights of layer {config.layer}, head {config.head}: queries down, keys across"
+        alt = f"Weights of {called}: queries down, keys across"
         st.html(PICTURE.format(alt, image), width="content")
         told = [_told(name, layer, config.head) for name in TOLD if name in layer.numbers]
         st.markdown("\n".join(f"- {each}" for each in told), width="stretch")
     knobs.number("head", config, width=190, on_change=page.change)
-    onward.way("heads", f"Open layer {config.layer} → Heads", to_query(config))
+    these = f"layer {config.layer}" if len(layers(config.source)) > 1 else "these heads"
+    onward.way("heads", f"Open {these} → Heads", to_query(config))
 
 
 def _told(name: str, layer: Layer, head: int) -> str:

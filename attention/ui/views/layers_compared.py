@@ -32,7 +32,8 @@ def _draw(config: Config) -> None:
     config = config.traceable
     found = compute.layers.layers(config)
     st.markdown(
-        "**Two numbers compared.** A head is a point, with the colour that it has in the map. Click one to put it in focus."
+        "**Two numbers compared.** A head is a point, with the colour that it has in the map; names are layer and head, as in "
+        f"{called((config.layer, config.head))}. Click one to put it in focus."
     )
     for name, column in zip(BOTH, st.columns(2), strict=True):
         with column:
