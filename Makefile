@@ -50,6 +50,6 @@ node_modules/.installed: package.json
 	npm install --silent --no-audit --no-fund --no-package-lock
 	@touch $@
 
-.venv/dev: .venv/run requirements-dev.txt requirements-dask.txt requirements-models.txt
+.venv/dev: .venv/run requirements-dev.txt requirements-dask.txt requirements-models.txt requirements-notebook.txt
 	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-dev.txt
 	@touch $@

@@ -35,6 +35,7 @@ from attention.config import Config, ConfigError
 from attention.layer import MultiHeadAttention
 from attention.maps.exact import HeadMaps, head_maps
 from attention.maps.jobs import Cancelled
+from attention.notebook.shown import html, show
 from attention.trace import Trace, trace
 from attention.watching.watched import watch
 
@@ -47,7 +48,9 @@ __all__ = [
     "MultiHeadAttention",
     "Trace",
     "head_maps",
+    "html",
     "scaled_dot_product_attention",
+    "show",
     "trace",
     "watch",
 ]

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Any
 
 PREFIX = "ATTENTION_"
@@ -20,11 +20,11 @@ ON = ("on", "1", "yes", "true", "enabled")
 OFF = ("off", "0", "no", "false", "disabled", "none", "never")
 LEAST, LONGEST = 2.0, 7200.0  # seconds of a sweep that an owner may allow: a slider needs a range
 SMALLEST = 600.0  # MB: the libraries take most of them
+AS_THEY_ARE = ("open", "dask", "models")  # fields whose text has capital letters that count
 SHOWN = 80  # characters of a wrong value that are repeated
 ORIGIN = re.compile(r"https?://[a-z0-9.-]+(:\d{1,5})?")
 SITES = re.compile(r"https?://(\*\.)?[a-z0-9.-]+(:(\d{1,5}|\*))?")  # as a policy has them: any port, all below a name
 HUB = re.compile(r"(?!.*(--|\.\.))\w[\w.-]*(/\w[\w.-]*)?", re.ASCII)  # a model's name on the hub
-AS_IT_IS = ("dask", "models")  # of which capital letters matter
 HOST = re.compile(r"(\*\.)?[a-z0-9-]+(\.[a-z0-9-]+)*")
 
 
@@ -46,11 +46,10 @@ class Settings:
     torch_files: bool = True  # may a process be started that reads a visitor's .pt?
     memory: float = 0.0  # MB that the server may use; 0: what its control group or the machine has
     metrics: bool = False  # may anybody read Streamlit's counters?
-    models: (
-        tuple[tuple[str, str], ...] | None
-    ) = ()  # beside installed ones: a name, and a folder or hub name; None: none
+    models: tuple[tuple[str, str], ...] | None = ()  # beside installed ones, by name: a folder or hub name; None: none
     models_free: bool | None = None  # may visitors name any model of the hub? None: where only this machine can ask
     models_size: float = 2000.0  # MB of memory that a model may take
+    open: tuple[str, ...] = ()  # files that whoever comes finds opened, on a machine of one's own
     dask: str = ""  # the scheduler of a cluster that draws long maps
 
 
@@ -68,7 +67,7 @@ def settings(given: Mapping[str, str] | None = None) -> Settings:
 def _read(name: str, field: str, text: str) -> Any:
     read, allowed = READ[field]
     try:
-        return read(text if field in AS_IT_IS else text.casefold())
+        return read(text if field in AS_THEY_ARE else text.casefold())
     except ValueError as error:
         raise SettingsError(f"{name}={text[:SHOWN]!r} is not {allowed}.") from error
 
@@ -142,6 +141,20 @@ def anywhere(text: str) -> bool | None:
     return None if text == "local" else switch(text)
 
 
+def files(text: str) -> tuple[str, ...]:
+    """Paths of files that are there."""
+    found = tuple(text.split(os.pathsep))
+    if not all(Path(path).is_file() for path in found):
+        raise ValueError(text)
+    return found
+
+
+def environment(**said: str) -> dict[str, str]:
+    """The environment of a server that is started from here, with these fields set and none of this process's own."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
+    return kept | {f"{PREFIX}{name.upper()}": text for name, text in said.items()}
+
+
 READ: dict[str, tuple[Callable[[str], Any], str]] = {
     "measure": (switch, "on or off"),
     "measure_seconds": (
@@ -159,5 +172,6 @@ READ: dict[str, tuple[Callable[[str], Any], str]] = {
     "models": (models, "off, installed or a list like BERT = google-bert/bert-base-uncased; Ours = /srv/models/ours"),
     "models_free": (anywhere, "on, off or local"),
     "models_size": (number(1, 10_000_000, "mb"), "a number of MB up to 10,000,000, like 2000"),
+    "open": (files, f"paths of files, with {os.pathsep} between them"),
     "dask": (address, "the address of a scheduler, like tcp://host:8786"),
 }

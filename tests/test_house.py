@@ -56,7 +56,7 @@ def test_a_visitor_is_neither_counted_nor_shown_tracebacks():
     assert SETTINGS["client"]["showErrorDetails"] == "none"
 
 
-OPTIONAL = "distributed"  # requirements-dask.txt has it
+OPTIONAL = {"distributed", "anywidget", "traitlets", "IPython"}  # requirements-dask.txt and -notebook.txt have them
 
 
 INSTALLED = {"PIL": "pillow"}  # packages by what is imported of them, where that has another name
@@ -69,7 +69,7 @@ def test_what_is_imported_is_installed_in_one_version():
     trees = [ast.parse(path.read_text()) for path in (ROOT / "attention").rglob("*.py")]
     names = {name.partition(".")[0] for tree in trees for node in ast.walk(tree) for name in imported(node)}
     names = {INSTALLED.get(name, name) for name in names}
-    assert names - set(sys.stdlib_module_names) - {"attention", "serving", OPTIONAL} <= set(pinned)
+    assert names - set(sys.stdlib_module_names) - {"attention", "serving"} - OPTIONAL <= set(pinned)
 
 
 def imported(node: ast.AST) -> list[str]:

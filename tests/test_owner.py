@@ -34,7 +34,8 @@ def test_the_table_names_every_setting_with_its_default():
         default = NAMES[name].default
         word = text.strip("`")
         assert (
-            settings({name: "" if word in ("any", "no other", "no cluster", "what there is") else word}) == Settings()
+            settings({name: "" if word in ("any", "no other", "no cluster", "no file", "what there is") else word})
+            == Settings()
         ), (
             name,
             default,
@@ -98,6 +99,7 @@ WRONG = {
     "models": ["a b", "x = ../up", "=", "bert = c/d/e", "a--b"],
     "models_free": ["perhaps"],
     "models_size": ["0", "much"],
+    "open": ["/nowhere/heads.npz", "/"],
     "dask": ["host", "file:///etc/passwd"],
 }
 

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import pytest
 import torch
 import torch.nn.functional as F
 
+from attention.brought import opening
+from attention.brought.reading import Reading, read
 from attention.notebook.shown_weights import layer
+from attention.ui.views import snippets
 from attention.watching.parts import CROSS, DECODER, ENCODER
 from attention.watching.watched import watch
+from tests.served import ROOT
 from tests.watchable import HEADS, MODELS, NEEDED, TOKENS, made
 
 CLOSE = {"rtol": 0, "atol": 1e-5}
@@ -73,6 +81,34 @@ def test_stacks_say_the_same(name):
         found.sort(key=lambda each: each[0])
     for (_, ours), theirs in zip(found, wanted, strict=True):
         torch.testing.assert_close(ours, theirs, **CLOSE)
+
+
+@every_model
+def test_a_saved_file_opens_in_the_app_and_says_the_same(name, tmp_path):
+    model, inputs, _ = made(name)
+    seen = watch(model, 1)
+    with torch.no_grad():
+        seen(**inputs)
+    paths = seen.save(tmp_path / "heads.safetensors", title="Mine")
+    for stack, path in zip(seen.parts(title="Mine").values(), paths, strict=True):
+        opened = read(opening.arrays(path.read_bytes(), path.name), {}, Reading()).stack
+        assert (opened.title, opened.what, numbers(opened)) == (stack.title, stack.what, numbers(stack))
+        for at in range(len(numbers(stack))):
+            (ours, mask), (theirs, its) = layer(stack, at), layer(opened, at)
+            torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-6)
+            assert torch.equal(mask, its)
+
+
+def test_what_the_page_says_of_it_runs(tmp_path):
+    """The lines under *How to save such a file*."""
+    pytest.importorskip("transformers", reason=NEEDED)
+    source = f"from tests.watchable import made\nmodel, inputs, _ = made('bert')\n{snippets.WATCHED}"
+    env = os.environ | {"PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, "-c", source], cwd=tmp_path, env=env, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    (path,) = tmp_path.iterdir()
+    found = read(opening.arrays(path.read_bytes(), path.name), {}, Reading())
+    assert found.stack.q is not None and found.stack.q.shape == (3, HEADS, TOKENS, 8)
 
 
 def numbers(stack) -> tuple[int, ...]:

@@ -21,6 +21,7 @@ from attention.brought.naming import Part
 from attention.brought.stack import Stack
 from attention.brought.token_file import decoded, in_words
 from attention.masks import MASKS
+from attention.recorded.file import RANGES
 from attention.scores import SCALES
 from attention.settings import Settings, choice, whole
 
@@ -152,8 +153,8 @@ def _numbers(layers: tuple[int, ...], made: Mapping[str, Tensor]) -> tuple[int, 
 def _masked(stack: Stack, part: Part, arrays: Arrays, how: Reading, out: Read) -> Stack:
     """With the mask and the scale that the file says, that somebody chose, or that the numbers show."""
     if stack.q is None:
-        return _causal(stack, out)
-    own: dict[str, Any] = {"scale": SCALE, "mask": "full"}
+        return _hidden(stack, part, how, out)
+    own: dict[str, Any] = {"scale": SCALE, "mask": "full"} | _numbered(arrays)
     stack, own["scale"] = _scaled(stack, arrays, how, out)
     named = decoded(arrays.said.get("mask", "")) if how.mask == AUTO else how.mask
     if isinstance(named, str) and named in MASKS:
@@ -166,6 +167,28 @@ def _masked(stack: Stack, part: Part, arrays: Arrays, how: Reading, out: Read) -
     else:
         out.said.append("Mask: none is named, so every query sees every key.")
     return replace(stack, own=own)
+
+
+def _numbered(arrays: Arrays) -> dict[str, float]:
+    """The reach of a mask, and the cap of the scores, where the file says them."""
+    found = {name: decoded(arrays.said.get(name, "")) for name in RANGES}
+    return {
+        name: value if name == "softcap" else int(value)
+        for name, value in found.items()
+        if isinstance(value, (int, float))
+        and not isinstance(value, bool)
+        and RANGES[name][0] <= value <= RANGES[name][1]
+    }
+
+
+def _hidden(stack: Stack, part: Part, how: Reading, out: Read) -> Stack:
+    """Weights alone with a mask that is in the file, or that must have been there."""
+    if "mask" not in part.roles:
+        return _causal(stack, out)
+    square = _square(next(iter(part.roles["mask"].values())), how.item)
+    fit(parts_of(stack), square)
+    out.said.append(f"Mask: from the file; {int(square.sum()):,} pairs take part.")
+    return replace(stack, square=square)
 
 
 def _ruled(stack: Stack, square: Tensor, own: dict[str, Any], out: Read) -> Stack:

@@ -43,6 +43,15 @@ NUMBERS = (
 )  # of whole heads; even in lightness, of one hue
 INFLUENCE = ("#1c103c", "#402584", "#6741ca", "#8d75eb", "#b6abf9")  # even in lightness; of one hue, as no weights are
 
+LOOK = {  # what every grid of heads is drawn with, as the browser knows it
+    "floor": LOG_FLOOR,
+    "times": TIMES,
+    "stops": WEIGHTS,
+    "accents": {"query": QUERY, "key": KEY},
+    "head_colors": HEADS,
+    "neutrals": NEUTRALS,
+}
+
 GRID_HEIGHT = 410
 FOCUS_HEIGHT = 430
 PART = 384  # cells a side at the most of a part of a long head: its square has about as many pixels

@@ -17,14 +17,6 @@ from attention.tables.rows import key_labels, labels
 from attention.training.recipe import RECIPES, Recipe
 from attention.wire.cells import Cells, payload
 
-LOOK = {  # what every grid of heads is drawn with
-    "floor": theme.LOG_FLOOR,
-    "times": theme.TIMES,
-    "stops": theme.WEIGHTS,
-    "accents": {"query": theme.QUERY, "key": theme.KEY},
-    "head_colors": theme.HEADS,
-    "neutrals": theme.NEUTRALS,
-}
 FORMING = "times even"  # the scale of a training: what begins as even is of one colour
 FORMS = "even share in the middle: what forms stands out from it"
 
@@ -78,7 +70,7 @@ def message(
 
 def header(config: Config, height: int, note: str) -> dict[str, Any]:
     """What the browser needs to know beside the cells."""
-    return LOOK | {
+    return theme.LOOK | {
         "painted": link(config),
         "height": height,
         "note": note,
@@ -104,7 +96,7 @@ def training_grid(
 
     `names`: what each does, "" where there is no word for it. `on_pin` runs before the rerun that a pin causes.
     """
-    header = LOOK | {
+    header = theme.LOOK | {
         "painted": f"{RECIPES.link(recipe)} {step}",
         "height": theme.GRID_HEIGHT,
         "note": "",

@@ -9,11 +9,25 @@ says that. The file's metadata are texts: `title` and `what`, `tokens` and `keys
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
 
 from torch import Tensor
 
+from attention.brought import safe_file
 from attention.brought.stack import Stack
-from attention.training.weights_file import safetensors
+
+
+def save(stacks: Mapping[str, Stack], path: str | Path) -> list[Path]:
+    """Writes stacks by the names of their parts: one under "" to this path, others with their names added to it."""
+    path, written = Path(path), []
+    for name, stack in stacks.items():
+        ending = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+        place = path.with_name(f"{path.stem}-{ending}{path.suffix}") if ending else path
+        place.write_bytes(saved(stack))
+        written.append(place)
+    return written
 
 
 def saved(stack: Stack) -> bytes:
@@ -26,7 +40,7 @@ def saved(stack: Stack) -> bytes:
                 tensors[f"layers.{number}.{part}"] = found[at]
     if stack.square is not None:
         tensors["mask"] = stack.square
-    return safetensors(tensors, about(stack))
+    return safe_file.written(tensors, about(stack))
 
 
 def about(stack: Stack) -> dict[str, str]:

@@ -20,7 +20,7 @@ from attention.watching.batched import Batched
 from attention.watching.call import Call, joined
 from attention.watching.parts import Texts, stacks
 from attention.watching.passing import SDPA, watching
-from attention.watching.saved import saved
+from attention.watching.saved import save
 
 LOOKS = re.compile(r"atten|attn|multihead|mha\b", re.IGNORECASE)  # in the class of a layer that is one of attention
 OWN_WAY = "it ran, and made no call of attention that can be seen: it may multiply by itself, or call a kernel directly"
@@ -96,13 +96,7 @@ class Watched:
         self, path: str | Path, tokens: Sequence[str] = (), keys: Sequence[str] = (), title: str = ""
     ) -> list[Path]:
         """Writes safetensors that the app opens under *Your data*; of several parts a file each, their names added to it."""
-        path, written = Path(path), []
-        for name, stack in self.parts(tokens, keys, title).items():
-            ending = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
-            place = path.with_name(f"{path.stem}-{ending}{path.suffix}") if ending else path
-            place.write_bytes(saved(stack))
-            written.append(place)
-        return written
+        return save(self.parts(tokens, keys, title), path)
 
     def entered(self, module: nn.Module) -> None:
         """A module begins."""

@@ -161,3 +161,18 @@ export function opened(bytes) {
   const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
   return [JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length))), 4 + length + (-length & 3)];
 }
+
+/**
+ * A message with another header, or with some keys of it changed, and whatever follows; the inverse of `opened`.
+ * @param {object} header
+ * @param {Uint8Array[]} parts
+ * @returns {Uint8Array}
+ */
+export function framed(header, parts) {
+  const text = new TextEncoder().encode(JSON.stringify(header)), start = 4 + text.length + (-text.length & 3);
+  const whole = new Uint8Array(start + parts.reduce((sum, part) => sum + part.length, 0));
+  new DataView(whole.buffer).setUint32(0, text.length, true);
+  whole.set(text, 4);
+  parts.reduce((at, part) => (whole.set(part, at), at + part.length), start);
+  return whole;
+}

@@ -58,7 +58,7 @@ class Remembered:
     was `shown` of readings: by reading, part and choices, the source and what it holds.
     Whatever was `brought` in this visit, by its source: it is there as long as it stands here; `absent`: the name of what the
     last link was about and this visit does not have, and the rest of that link (`wanted`). Your data: the file that was
-    `taken` in last.
+    `taken` in last, and what was wrong with those that the owner has named (`given`), once they were opened.
     """
 
     code: bool = False
@@ -83,6 +83,7 @@ class Remembered:
     brought: dict[str, Holding] = field(default_factory=dict)
     absent: str = ""
     taken: Taken | None = None
+    given: list[str] | None = None
     wanted: dict[str, str] = field(default_factory=dict)
 
 

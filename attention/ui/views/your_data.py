@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -39,6 +40,7 @@ def view(how: Reading) -> None:
         st.info(CLOSED, icon=":material/lock:")
     else:
         _fields(how)
+    _given()
     _open()
     _saving()
 
@@ -124,6 +126,25 @@ def _ways(source: str, primary: bool = False) -> None:
     with st.container(horizontal=True):
         onward.way("heads", "Every head, on Heads", query, ":material/grid_view:")
         onward.way("softmax", "A row, on Softmax", query, ":material/bar_chart:")
+
+
+def _given() -> None:
+    """Files that the owner of this machine has named are opened once in a visit, as if somebody had chosen them."""
+    kept = page.kept()
+    if kept.given is None:
+        kept.given = [problem for path in settings().open if (problem := _problem(Path(path)))]
+    for problem in kept.given:
+        st.error(problem, icon=":material/error:")
+
+
+def _problem(path: Path) -> str:
+    """Opens a file of this machine; why that can't be, where it can't."""
+    try:
+        found = compute.brought.opened(path.read_bytes(), path.name, None, Reading())
+        brought.hold(found.stack, "file", path.name)
+    except (BroughtError, OSError) as error:
+        return f"{plain(path.name)} can't be shown. {plain(str(error))}"
+    return ""
 
 
 def _open() -> None:

@@ -1,0 +1,186 @@
+// The heads of many layers, one layer at a time: `draw` puts a choice of layers, the grid of the heads of one of them,
+// and the row in focus as words with lines into an element of any page. What it shows is a `Picture`, which
+// attention/notebook/picture.py makes.
+
+import { find, made, planted } from "./elements.js";
+import { draw as drawGrid } from "./heads_grid.js";
+import { focused, wordsOf } from "./heads_layers_parts.js";
+import { opened } from "./message.js";
+import { themed } from "./theme.js";
+import { draw as drawWords } from "./word_lines.js";
+
+/**
+ * @typedef {{ name: string, what: string, layers: number[], note: string }} Part
+ * @typedef {{ title: string, parts: Part[] }} About
+ * @typedef {{ about: About, layer: (part: number, at: number) => Promise<Uint8Array> }} Picture
+ * @typedef {{ part: string, layer: number, head: number, query: number, key: number, count: number }} Pin
+ * @typedef {{ onPin?: (pin: Pin) => void }} Ways
+ * @typedef {{ update: (bytes: Uint8Array) => void, destroy: () => void }} View
+ */
+
+/**
+ * @typedef {object} Layers
+ * @property {HTMLElement} root
+ * @property {Picture} picture
+ * @property {Ways} ways
+ * @property {HTMLSelectElement} parts
+ * @property {HTMLSelectElement} layers
+ * @property {HTMLSelectElement} colors
+ * @property {Uint8Array | null} bytes  of the layer that is shown
+ * @property {import("./message.js").Focus | null} focus
+ * @property {View | null} grid
+ * @property {View | null} words
+ * @property {number} turn  how many layers were asked for
+ */
+
+const MARKUP = `
+<p class="title"></p>
+<p class="what"></p>
+<div class="choices">
+  <label class="of-part">Part <select class="parts"></select></label>
+  <span class="of-layer">
+    <label>Layer <select class="layers"></select></label>
+    <button type="button" class="before" aria-label="Layer before">‹</button>
+    <button type="button" class="after" aria-label="Layer after">›</button>
+  </span>
+  <label>Colours <select class="colors">
+    <option value="">automatic</option>
+    <option value="linear">linear</option>
+    <option value="log">log</option>
+    <option value="times even">times the even share</option>
+    <option value="own maximum">each head’s own maximum</option>
+  </select></label>
+</div>
+<div class="grid"></div>
+<p class="row-title"></p>
+<div class="words-of-row"></div>
+<p class="layers-note"></p>`;
+
+/**
+ * Draws a picture at the end of an element.
+ * @param {Element} element
+ * @param {Picture} picture
+ * @param {Ways} [ways]
+ */
+export function draw(element, picture, ways = {}) {
+  const root = planted(element, "heads-layers", MARKUP), select = HTMLSelectElement;
+  /** @type {Layers} */
+  const all = {
+    root, picture, ways, parts: find(root, ".parts", select), layers: find(root, ".layers", select),
+    colors: find(root, ".colors", select), bytes: null, focus: null, grid: null, words: null, turn: 0,
+  };
+  find(root, ".title").textContent = picture.about.title;
+  fill(all.parts, picture.about.parts.map(({ name }) => name));
+  find(root, ".of-part").hidden = picture.about.parts.length < 2;
+  listen(all);
+  const begun = setPart(all);
+  return { begun, recolour: () => shown(all), destroy: () => gone(all) };
+}
+
+/** @param {Layers} all */
+function listen(all) {
+  const { parts, layers, colors, root } = all;
+  parts.addEventListener("change", () => setPart(all));
+  layers.addEventListener("change", () => setLayer(all));
+  colors.addEventListener("change", () => shown(all));
+  for (const [name, step] of /** @type {[string, number][]} */ ([[".before", -1], [".after", 1]])) {
+    find(root, name).addEventListener("click", () => {
+      layers.selectedIndex = Math.max(0, Math.min(layers.length - 1, layers.selectedIndex + step));
+      setLayer(all);
+    });
+  }
+}
+
+/**
+ * @param {HTMLSelectElement} select
+ * @param {string[]} texts
+ */
+function fill(select, texts) {
+  select.replaceChildren(...texts.map((text) => made("option", "", text)));
+}
+
+/**
+ * Another part begins with its first layer, and a focus of its own.
+ * @param {Layers} all
+ */
+function setPart(all) {
+  const part = all.picture.about.parts[all.parts.selectedIndex];
+  fill(all.layers, part.layers.map((number) => `${number}`));
+  find(all.root, ".of-layer").hidden = part.layers.length < 2;
+  find(all.root, ".what").textContent = part.what;
+  find(all.root, ".layers-note").textContent = part.note;
+  all.focus = null;
+  return setLayer(all);
+}
+
+/** @param {Layers} all */
+async function setLayer(all) {
+  const turn = ++all.turn;
+  const bytes = await all.picture.layer(all.parts.selectedIndex, all.layers.selectedIndex);
+  if (turn !== all.turn || !all.root.isConnected) return;  // another one was asked for meanwhile
+  all.bytes = bytes;
+  for (const [name, edge] of /** @type {[string, number][]} */ ([[".before", 0], [".after", all.layers.length - 1]])) {
+    find(all.root, name, HTMLButtonElement).disabled = all.layers.selectedIndex === edge;
+  }
+  shown(all);
+}
+
+/**
+ * The layer as it is now: its grid, then the words of the row in focus.
+ * @param {Layers} all
+ */
+function shown(all) {
+  if (!all.bytes) return;
+  const bytes = focused(all.bytes, all.focus, all.colors.value), [header] = opened(bytes);
+  themed(all.root, header.neutrals, header.accents);
+  all.focus = header.focus;
+  if (all.grid) all.grid.update(bytes);
+  else all.grid = drawGrid(find(all.root, ".grid"), bytes, { onPin: (pin) => pinned(all, pin) });
+  setWords(all);
+  all.root.dataset.painted = header.painted;
+}
+
+/**
+ * @param {Layers} all
+ * @param {{ head: number, query: number, key: number, count: number }} pin
+ */
+function pinned(all, pin) {
+  const part = all.picture.about.parts[all.parts.selectedIndex];
+  all.focus = { head: pin.head, query: pin.query };
+  setWords(all);
+  all.ways.onPin?.({ part: part.name, layer: part.layers[all.layers.selectedIndex], ...pin });
+}
+
+/**
+ * The row in focus as words with lines; of heads whose cells are several tokens, their table beside them says it.
+ * @param {Layers} all
+ */
+function setWords(all) {
+  const place = find(all.root, ".words-of-row"), title = find(all.root, ".row-title");
+  const words = all.bytes && all.focus && wordsOf(all.bytes, all.focus, all.colors.value);
+  title.textContent = words ? `Head ${all.focus?.head}, query ${all.focus?.query}: what it looks at` : "";
+  if (!words) {
+    all.words?.destroy();
+    all.words = null;
+  } else if (all.words) all.words.update(words);
+  else all.words = drawWords(place, words, { onPin: ({ query }) => rowed(all, query) });
+}
+
+/**
+ * A word was put in focus: the grid follows.
+ * @param {Layers} all
+ * @param {number} query
+ */
+function rowed(all, query) {
+  if (!all.focus) return;
+  all.focus = { ...all.focus, query };
+  shown(all);
+}
+
+/** @param {Layers} all */
+function gone(all) {
+  all.turn += 1;
+  all.grid?.destroy();
+  all.words?.destroy();
+  all.root.remove();
+}

@@ -1,0 +1,20 @@
+// The picture of a page that stands alone: everything that it shows is in its own elements, as
+// attention/notebook/page.py writes them.
+
+import { find } from "../elements.js";
+import { draw } from "../heads_layers.js";
+import { unzipped } from "./unzipped.js";
+
+/**
+ * What an element has, as the bytes that it stands for.
+ * @param {string} id
+ */
+function bytesOf(id) {
+  const text = document.getElementById(id)?.textContent ?? "";
+  return Uint8Array.from(atob(text.trim()), (sign) => sign.charCodeAt(0));
+}
+
+const about = JSON.parse(new TextDecoder().decode(bytesOf("about")));
+const layer = (/** @type {number} */ part, /** @type {number} */ at) => unzipped(bytesOf(`layer-${part}-${at}`));
+const drawing = draw(find(document, "main"), { about: { ...about, title: "" }, layer });
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => drawing.recolour());

@@ -1,0 +1,36 @@
+// The picture as a widget of a notebook: what is pinned is told to Python.
+
+import { draw } from "../heads_layers.js";
+import { unzipped } from "./unzipped.js";
+
+/**
+ * What anywidget gives of the widget's state.
+ * @typedef {object} Model
+ * @property {(name: string) => any} get
+ * @property {(name: string, value: unknown) => void} set
+ * @property {() => void} save_changes
+ */
+
+/** @param {{ model: Model, el: HTMLElement }} widget */
+function render({ model, el }) {
+  const about = model.get("about"), places = /** @type {number[]} */ (model.get("places"));
+  const layer = (/** @type {number} */ part, /** @type {number} */ at) => {
+    const view = /** @type {DataView<ArrayBuffer>} */ (model.get("layers")[places[part] + at]);
+    return unzipped(new Uint8Array(view.buffer, view.byteOffset, view.byteLength));
+  };
+  const drawing = draw(el, { about, layer }, {
+    onPin: ({ count, ...pin }) => {
+      model.set("pinned", pin);
+      model.save_changes();
+    },
+  });
+  // While JupyterLab puts on another theme, nothing of its page has a size.
+  const observer = new MutationObserver(() => requestAnimationFrame(() => drawing.recolour()));
+  observer.observe(document.body, { attributeFilter: ["data-jp-theme-light", "class"] });
+  return () => {
+    observer.disconnect();
+    drawing.destroy();
+  };
+}
+
+export default { render };

@@ -1,0 +1,140 @@
+"""Stacks as the browser draws them, a layer at a time: what `components/browser/heads_layers.js` takes.
+
+The bytes of a layer are a message of the grid of heads (`wire.cells`): codes of 16 bits, a cell a token as long as these fit,
+else a cell a tile with the greatest weight in it. They are packed with gzip.
+"""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from attention.analysis.head_roles import roles
+from attention.brought.stack import Stack
+from attention.charts import theme
+from attention.config import LINEAR
+from attention.notebook.shown_weights import layer
+from attention.watching.saved import layers
+from attention.wire.cells import Cells, cells, payload
+
+SIDES = (300, 192, 128, 96, 64, 48, 32)  # cells a side of a head at the most, the first that fits
+BYTES = 16 * 2**20  # of all cells, before they are packed
+LARGEST = 2**24  # weights of one layer: 16 heads of 1,024 tokens
+
+
+@dataclass(frozen=True, eq=False)
+class Picture:
+    """`about` is what the browser knows beside the bytes: `title`, and the `parts` with the numbers of their layers.
+
+    `layers`: the bytes of every layer of every part, one after another.
+    """
+
+    about: dict[str, Any]
+    layers: tuple[bytes, ...]
+
+    @property
+    def places(self) -> list[int]:
+        """Where the layers of each part begin."""
+        found, at = [], 0
+        for part in self.about["parts"]:
+            found.append(at)
+            at += len(part["layers"])
+        return found
+
+
+def picture(parts: Mapping[str, Stack], title: str = "") -> Picture:
+    """The picture of some stacks; raises ValueError for what is too much of it."""
+    first = next(iter(parts.values()))
+    side = _side(parts.values())
+    drawn = [gzip.compress(data, 6, mtime=0) for stack in parts.values() for data in messages(stack, side)]
+    said = [
+        {"name": name, "what": stack.what, "layers": _numbers(stack), "note": _note(stack, side)}
+        for name, stack in parts.items()
+    ]
+    usual = first.title.removesuffix(f": {next(iter(parts))}")
+    return Picture({"title": title or usual, "parts": said}, tuple(drawn))
+
+
+def messages(stack: Stack, side: int) -> Iterator[bytes]:
+    """One message a layer."""
+    for at, number in enumerate(_numbers(stack)):
+        weights, mask = layer(stack, at)
+        shown = cells(weights, mask, min(side, max(weights.shape[1:])))
+        yield payload(header(stack, shown, f"layer {number}") | {"names": _roles(stack, weights, mask)}, shown)
+
+
+def header(stack: Stack, shown: Cells, painted: str) -> dict[str, Any]:
+    """What the browser needs to know beside the cells of a layer."""
+    heads, short = len(shown.codes), max(shown.queries, shown.keys) <= LINEAR
+    shared = len(stack.k[0]) if stack.k is not None else heads
+    named = shown.tile == 1 or shown.places is not None
+    return theme.LOOK | {
+        "painted": painted,
+        "height": theme.GRID_HEIGHT,
+        "note": "",
+        "colors": "linear" if short else "times even",
+        "why": "",
+        "pool": "max",
+        "focus": {"head": 0, "query": shown.queries - 1},
+        "group": heads // shared,
+        "tokens": list(stack.queries) if named else [],
+        "key_tokens": list(stack.keys) if named and stack.keys != stack.queries else None,
+        "certain": heads,
+        "address": None,
+    }
+
+
+def _roles(stack: Stack, weights: Any, mask: Any) -> list[str]:
+    """What each head does, in a word or two, "" where nothing stands out; of a sequence that looks at itself."""
+    queries, keys = weights.shape[1:]
+    if queries != keys or stack.keys != stack.queries or queries < 2:
+        return []
+    return [role.name if role else "" for role in roles(weights, mask, stack.queries, "token")]
+
+
+def _numbers(stack: Stack) -> list[int]:
+    return list(stack.numbers or range(layers(stack)))
+
+
+def _sizes(stack: Stack) -> tuple[int, int, int, int]:
+    """Layers, heads, queries, keys."""
+    if stack.q is not None and stack.k is not None:
+        count, heads, queries, _ = stack.q.shape
+        return count, heads, queries, stack.k.shape[2]
+    if stack.weights is None:
+        raise ValueError(f"{stack.title!r} has neither queries and keys nor weights.")
+    return tuple(stack.weights.shape)  # pyright: ignore[reportReturnType]  four of them
+
+
+def _side(stacks: Any) -> int:
+    """Cells a side, so that all of them fit; raises ValueError where even the fewest don't."""
+    sizes = [_sizes(stack) for stack in stacks]
+    for _, heads, queries, keys in sizes:
+        if heads * queries * keys > LARGEST:
+            raise ValueError(
+                f"A layer of {heads} heads of {queries} x {keys} weights is over the {LARGEST:,} that are drawn here. Give fewer "
+                "tokens, or attention.head_maps, which draws any length."
+            )
+    for side in SIDES:
+        if sum(_taken(size, side) for size in sizes) <= BYTES:
+            return side
+    heads = sum(size[0] * size[1] for size in sizes)
+    raise ValueError(
+        f"{heads:,} heads are too many for one picture, which has {BYTES / 2**20:.0f} MB. Give fewer layers."
+    )
+
+
+def _taken(size: tuple[int, int, int, int], side: int) -> int:
+    """Bytes of all cells of a stack: a code each, and where a cell is a tile, a place in it."""
+    count, heads, queries, keys = size
+    tile = -(-max(queries, keys) // side)
+    return count * heads * -(-queries // tile) * -(-keys // tile) * (2 if tile == 1 else 3)
+
+
+def _note(stack: Stack, side: int) -> str:
+    """What is to be said where a cell is not a token."""
+    longest = max(_sizes(stack)[2:])
+    tile = -(-longest // side)
+    return "" if tile == 1 else f"A cell is the greatest weight of {tile} x {tile} tokens; pointing at it says which."

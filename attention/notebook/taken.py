@@ -1,0 +1,266 @@
+"""What people have at hand as stacks: tensors of any library, what a model of transformers returns, what was watched."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from attention.brought.stack import Stack
+from attention.masks import MASKS
+from attention.recorded.file import OWN
+from attention.watching.parts import CROSS, DECODER, ENCODER, Texts, ruled, scaled
+from attention.watching.watched import Watched
+
+AXES = {2: "q k", 3: "h q k", 4: "l h q k", 5: "l b h q k"}  # of weights, unless somebody says otherwise
+OF_A_LAYER = {2: "q k", 3: "h q k", 4: "b h q k"}  # where there is one tensor a layer
+OUTPUTS = {"encoder_attentions": ENCODER, "decoder_attentions": DECODER, "cross_attentions": CROSS, "attentions": ""}
+SUM = 1e-3  # by which a row of weights may miss one without a word
+EAGER = (
+    "A model that runs by SDPA or flash attention returns no weights: load it with attn_implementation='eager', "
+    "or watch it (attention.watch)."
+)
+
+
+@dataclass
+class Told:
+    """What somebody says of what they give: see `notebook.shown.show`."""
+
+    tokens: Sequence[str] = ()
+    keys: Sequence[str] = ()
+    mask: str | Any = None
+    span: int = 4
+    scale: float | None = None
+    softcap: float = 0.0
+    batch: int = 0
+    axes: str = ""
+    title: str = ""
+    texts: Texts = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.tokens, self.keys = (x.split() if isinstance(x, str) else list(x) for x in (self.tokens, self.keys))
+        self.texts = Texts(self.tokens, self.keys)
+
+
+def taken(given: Any, key: Any, value: Any, told: Told) -> dict[str, Stack]:
+    """The stacks of what was given, by the names of its parts; raises ValueError, which names what can't be shown, and where."""
+    if isinstance(given, Watched):
+        return given.parts(told.tokens, told.keys, told.title)
+    if isinstance(given, Stack):
+        return {"": given}
+    if key is not None:
+        return {"": _of_queries(given, key, value, told)}
+    if not (parts := _outputs(given)):
+        parts = {"": given}
+    found = {name: _of_weights(weights, name if len(parts) > 1 else "", told) for name, weights in parts.items()}
+    told.texts.check(
+        [size for stack in found.values() if stack.weights is not None for size in stack.weights.shape[2:]]
+    )
+    return found
+
+
+def _outputs(given: Any) -> dict[str, Any]:
+    """The weights in what a model of transformers returns, by their part; nothing where it is something else."""
+    there = given if isinstance(given, Mapping) else getattr(given, "__dict__", {})
+    named = {OUTPUTS[name]: there[name] for name in OUTPUTS if name in there}
+    if named and not any(named.values()):
+        raise ValueError(f"There are no attention weights in this {type(given).__name__}. {EAGER}")
+    return {part: weights for part, weights in named.items() if weights}
+
+
+def _of_weights(given: Any, part: str, told: Told) -> Stack:
+    weights, mask = _layers(given, told)
+    weights = _sound(weights)
+    square, says = _square(weights, mask, told)
+    queries, keys = told.texts.of(part, *weights.shape[2:])
+    title = told.title or "Attention weights"
+    what = f"{len(weights)} layers of {weights.shape[1]} heads, given as weights{says}{_sums(weights)}."
+    return Stack(f"{title}: {part}" if part else title, what, queries, keys, weights=weights, square=square)
+
+
+def _layers(given: Any, told: Told) -> tuple[Float[Tensor, "l h q k"], Bool[Tensor, "q k"] | None]:
+    """All layers of one sequence; and which pairs take part, where a text was written on token by token."""
+    if not _several(given):
+        return _ordered(_tensor(given, "weights"), told.axes or AXES, told.batch, "weights"), None
+    if _several(next(iter(given))):
+        return _written(given, told)
+    layers = [_layer(each, f"weights of layer {at}", told) for at, each in enumerate(given)]
+    _alike(layers)
+    return torch.cat(layers), None
+
+
+def _layer(given: Any, name: str, told: Told) -> Float[Tensor, "1 h q k"]:
+    return _ordered(_tensor(given, name), told.axes or OF_A_LAYER, told.batch, name)
+
+
+def _written(given: Any, told: Told) -> tuple[Float[Tensor, "l h q k"], Bool[Tensor, "q k"] | None]:
+    """A step a token, each a tensor a layer: the rows of all steps, what a step did not have yet hidden."""
+    steps = [[_layer(each, f"weights of step {step}", told) for each in layers] for step, layers in enumerate(given)]
+    keys = max(layer.shape[-1] for layers in steps for layer in layers)
+    rows = [torch.cat([_wide(layer, keys) for layer in layers]) for layers in steps]
+    seen = [_wide(torch.ones(layers[0].shape[2:], dtype=torch.bool), keys) for layers in steps]
+    queries = torch.cat(rows, 2)
+    square = torch.cat(seen)
+    if square.shape[0] == square.shape[1]:
+        square = square.tril()
+    return queries, None if square.all() else square
+
+
+def _wide(x: Tensor, keys: int) -> Tensor:
+    return torch.nn.functional.pad(x, (0, keys - x.shape[-1]))
+
+
+def _alike(layers: Sequence[Tensor]) -> None:
+    for at, layer in enumerate(layers):
+        if layer.shape != layers[0].shape:
+            shapes = f"layer 0 is {tuple(layers[0].shape[1:])}, layer {at} is {tuple(layer.shape[1:])} (heads, queries, keys)"
+            raise ValueError(f"Layers must be alike in their sizes: {shapes}. Show them one after another.")
+
+
+def _of_queries(query: Any, key: Any, value: Any, told: Told) -> Stack:
+    usual = told.axes or {2: "q d", 3: "h q d", 4: "l h q d", 5: "l b h q d"}
+    names = {"query": query, "key": key, "value": value}
+    parts = {name: _ordered(_stacked(x, name), usual, told.batch, name) for name, x in names.items() if x is not None}
+    q, k, v = parts["query"], parts["key"], parts.get("value")
+    for name, x in parts.items():
+        _finite(x, name)
+    if len(q) != len(k) or q.shape[1] % max(1, k.shape[1]) or q.shape[3] != k.shape[3]:
+        raise ValueError(
+            f"query {tuple(q.shape)} and key {tuple(k.shape)} (layers, heads, tokens, channels) don't fit: layers and "
+            "channels must be the same, and the heads of key divide those of query."
+        )
+    if v is not None and v.shape[:3] != k.shape[:3]:
+        raise ValueError(f"value {tuple(v.shape)} doesn't fit key {tuple(k.shape)}: they differ in channels alone.")
+    queries, keys = told.texts.of("", q.shape[2], k.shape[2])
+    told.texts.check([q.shape[2], k.shape[2]])
+    square = _mask(told, q.shape[2], k.shape[2])
+    q, scale = scaled(q, q.shape[-1] ** -0.5 if told.scale is None else told.scale)
+    rule = ruled(square, q.shape[2], k.shape[2])
+    own = OWN | scale | {"softcap": told.softcap} | (rule or {})
+    what = f"{len(q)} layers of {q.shape[1]} heads, given as queries and keys."
+    title = told.title or "Attention"
+    return Stack(title, what, queries, keys, q=q, k=k, v=v, square=None if rule else square, own=own)
+
+
+def _mask(told: Told, queries: int, keys: int) -> Bool[Tensor, "q k"] | None:
+    """Which pairs take part, as somebody says: None for all; raises ValueError for what is no mask of these."""
+    if told.mask is None:
+        return None
+    if isinstance(told.mask, str):
+        if told.mask not in MASKS:
+            raise ValueError(f"mask={told.mask!r} is not one of: {', '.join(MASKS)}.")
+        return MASKS[told.mask].square(queries, keys, told.span)
+    square = _tensor(told.mask, "mask")
+    if square.dtype != torch.bool or square.shape != (queries, keys):
+        raise ValueError(
+            f"mask is {tuple(square.shape)} of {square.dtype}; it is a rule's name, or ({queries}, {keys}) of truths, "
+            "True where a query looks."
+        )
+    return square
+
+
+def _square(weights: Tensor, mask: Tensor | None, told: Told) -> tuple[Bool[Tensor, "q k"] | None, str]:
+    """Which pairs take part, and how that is known: weights alone don't tell what is hidden from what has no weight."""
+    queries, keys = weights.shape[2:]
+    if told.mask is not None:
+        return _mask(told, queries, keys), ""
+    if mask is not None:
+        return mask, ", written on token by token"
+    after = torch.ones(queries, keys, dtype=torch.bool).triu(1)
+    if queries == keys > 1 and not weights[..., after].any():
+        return ~after, ": what comes after a query has no weight anywhere, and is read as masked"
+    return None, ""
+
+
+def _several(given: Any) -> bool:
+    """Is it a sequence of tensors, or of such sequences? Lists of numbers are a tensor."""
+    if not isinstance(given, (list, tuple)) or not given:
+        return False
+    return (
+        hasattr(given[0], "shape") or given[0] is None or (isinstance(given[0], (list, tuple)) and _several(given[0]))
+    )
+
+
+def _stacked(given: Any, name: str) -> Tensor:
+    """One tensor, or one a layer."""
+    if not _several(given):
+        return _tensor(given, name)
+    layers = [_tensor(each, f"{name} of layer {at}") for at, each in enumerate(given)]
+    if len({layer.shape for layer in layers}) > 1:
+        raise ValueError(f"The layers of {name} differ: {', '.join(str(tuple(each.shape)) for each in layers)}.")
+    return torch.stack(layers)
+
+
+def _tensor(given: Any, name: str) -> Tensor:
+    """On the CPU, apart from what it came from; raises ValueError for what is no tensor of numbers."""
+    if given is None:
+        raise ValueError(f"{name}: None. {EAGER}")
+    try:
+        found = given.detach().to("cpu") if isinstance(given, Tensor) else torch.from_numpy(np.array(given))
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} is no tensor of numbers: {error}") from None
+    if found.is_complex():
+        raise ValueError(f"{name} is of {found.dtype}; real numbers are shown.")
+    return found.to_dense() if found.is_sparse else found
+
+
+def _ordered(x: Tensor, axes: str | Mapping[int, str], batch: int, name: str) -> Float[Tensor, "l h m n"]:
+    """Layers, heads and two more axes, of one sequence; raises ValueError for axes that it doesn't have."""
+    named = axes if isinstance(axes, str) else axes.get(x.ndim, "")
+    letters = named.replace(" ", "")
+    last = letters[-2:] if not isinstance(axes, str) else "".join(sorted(set(letters) - set("lbh"), key="qnkd".index))
+    if (
+        len(letters) != x.ndim
+        or len(set(letters)) != len(letters)
+        or len(last) != 2
+        or not set(letters) <= set("lbhqnkd")
+    ):
+        said = f"axes={axes!r}" if isinstance(axes, str) else "they are guessed for 2 to 5; axes='b n h d' names others"
+        raise ValueError(
+            f"{name} has {x.ndim} axes, {tuple(x.shape)}: {said}. l layers, b batch, h heads, q or n, k or d."
+        )
+    if 0 in x.shape:
+        raise ValueError(f"{name} is empty: {tuple(x.shape)}.")
+    order = [letter for letter in "lbh" + last if letter in letters]
+    x = x.permute([letters.index(letter) for letter in order])
+    for at, letter in enumerate("lbh"):
+        x = x if letter in letters else x.unsqueeze(at)
+    if not -x.shape[1] <= batch < x.shape[1]:
+        raise ValueError(f"batch={batch}: {name} has {x.shape[1]} sequences.")
+    x = x[:, batch]
+    return x if x.is_floating_point() else x.float()
+
+
+def _sound(weights: Float[Tensor, "l h q k"]) -> Float[Tensor, "l h q k"]:
+    """Weights; raises ValueError for numbers that none can be, and says where the first one is."""
+    _finite(weights, "weights")
+    wrong = (weights < 0) | (weights > 1 + SUM)
+    if wrong.any():
+        value, where = _first(weights, wrong)
+        raise ValueError(
+            f"weights: {value:.4g} {where} is not from 0 to 1. Are these scores before the softmax? Give weights.softmax(-1)."
+        )
+    return weights.clamp(max=1)
+
+
+def _finite(x: Tensor, name: str) -> None:
+    if not x.isfinite().all():
+        value, where = _first(x, ~x.isfinite())
+        raise ValueError(f"{name}: {value} {where} is no number. torch.nan_to_num takes such out.")
+
+
+def _first(x: Tensor, wrong: Bool[Tensor, "..."]) -> tuple[float, str]:
+    layer, head, row, column = wrong.nonzero()[0].tolist()
+    return float(x[layer, head, row, column]), f"at layer {layer}, head {head}, row {row}, column {column}"
+
+
+def _sums(weights: Float[Tensor, "l h q k"]) -> str:
+    """What is said of rows that don't come to one."""
+    sums = weights.float().sum(-1)
+    low, high = float(sums.min()), float(sums.max())
+    return "" if max(1 - low, high - 1) < SUM else f"; rows come to {low:.3g} up to {high:.3g}, not to one"

@@ -1,0 +1,31 @@
+"""A picture as a widget of a notebook: what is pinned in it comes back to Python. It needs anywidget."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from attention.notebook.bundle import script, style
+from attention.notebook.picture import Picture
+
+
+def widget(picture: Picture) -> Any:
+    """The widget; its `pinned` is what was clicked last: part, layer, head, query, key. Raises ImportError without anywidget."""
+    return kind()(about=picture.about, places=picture.places, layers=list(picture.layers))
+
+
+@cache
+def kind() -> type:
+    """The class of such widgets, made where it is first needed: anywidget is not installed with the app."""
+    import anywidget
+    import traitlets
+
+    class Heads(anywidget.AnyWidget):
+        _esm = script("notebook/widget.js")
+        _css = style()
+        about = traitlets.Dict().tag(sync=True)
+        places = traitlets.List(traitlets.Int()).tag(sync=True)
+        layers = traitlets.List(traitlets.Bytes()).tag(sync=True)
+        pinned = traitlets.Dict().tag(sync=True)
+
+    return Heads

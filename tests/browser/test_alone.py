@@ -1,0 +1,165 @@
+"""The HTML file opened from a disk: it asks nobody for anything, runs nothing that stands in labels, and shows what it should."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import torch
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, expect
+
+import attention
+from attention.charts import theme
+from tests.browser.test_drawings import colours
+
+N, HEADS, LAYERS = 6, 3, 3
+HOSTILE = (
+    "<script>window.ran=1</script>",
+    "<img src=x onerror='window.ran=2'>",
+    "</script><script>window.ran=3</script>",
+    "<a href=javascript:window.ran=4>x</a>",
+    "$x^2$ {{7*7}} &lt;b&gt;",
+    "\u202eabc",
+)
+
+
+def shifted(by: int) -> torch.Tensor:
+    """Heads that look so far back alone, the first ones at the last."""
+    return torch.eye(N).roll(-by, 1).expand(HEADS, N, N)
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Layers that differ by how far back they look."""
+    weights = torch.stack([shifted(by) for by in range(LAYERS)])
+    path = tmp_path_factory.mktemp("alone") / "heads.html"
+    return attention.html(weights, path=path, tokens=HOSTILE, title=HOSTILE[0])
+
+
+@pytest.fixture
+def wrong() -> list[str]:
+    """What went wrong in the tab of a test."""
+    return []
+
+
+@pytest.fixture
+def page(chromium: Browser, file: Path, theme_of_page: str, wrong: list[str]) -> Iterator[Page]:
+    """A tab that has it open, and fails its test on an error, or where anything was asked for but the file."""
+    with chromium.new_context(viewport={"width": 1280, "height": 900}, color_scheme=theme_of_page) as context:
+        page = context.new_page()
+        page.set_default_timeout(10_000)
+        page.on("pageerror", lambda error: wrong.append(f"{error}"))
+        page.on("console", lambda told: told.type == "error" and wrong.append(told.text))
+        page.on("request", lambda asked: asked.url != file.as_uri() and wrong.append(asked.url))
+        page.goto(file.as_uri())
+        painted(page, 0)
+        yield page
+        assert not wrong
+
+
+@pytest.fixture(params=["light", "dark"])
+def theme_of_page(request: pytest.FixtureRequest) -> str:
+    return request.param
+
+
+def painted(page: Page, layer: int) -> None:
+    expect(page.get_by_test_id("heads-layers")).to_have_attribute("data-painted", f"layer {layer}")
+
+
+def expected(by: int) -> list[list[str]]:
+    ends = theme.WEIGHTS[0], theme.WEIGHTS[-1]
+    return [[ends[key == (query - by) % N] for key in range(N)] for query in range(N)]
+
+
+def test_a_layer_is_chosen_pointed_at_and_a_row_read(page, monkeypatch):
+    monkeypatch.setattr("tests.browser.test_drawings.SIDE", N)
+    assert colours(page, 0) == expected(0)
+    page.locator(".layers").select_option("2")
+    painted(page, 2)
+    assert colours(page, 1) == expected(2)
+    page.get_by_role("button", name="Layer before").click()
+    painted(page, 1)
+    page.locator(".square").first.hover()
+    square = page.locator(".square").nth(1)
+    box = square.bounding_box()
+    where = {"x": 2.5 * box["width"] / N, "y": 3.5 * box["height"] / N}
+    square.hover(position=where)
+    expect(page.locator("[data-of=weight]")).to_have_text("1.00")
+    expect(page.locator("[data-of=query]")).to_have_text(f"3  {HOSTILE[3]}")
+    expect(page.locator("[data-of=key]")).to_have_text(f"2  {HOSTILE[2]}")
+    square.click(position=where)
+    expect(page.locator(".row-title")).to_have_text("Head 1, query 3: what it looks at")
+    expect(page.locator(".word-lines .said")).to_contain_text(f"looks at 2 {HOSTILE[2]} (1.00)")
+    page.locator(".word-lines .queries .word").nth(5).click()
+    expect(page.locator(".row-title")).to_have_text("Head 1, query 5: what it looks at")
+    expect(page.locator(".heads-grid [data-of=query]")).to_have_text(f"5  {HOSTILE[5]}")
+    page.get_by_role("button", name="Layer after").click()
+    painted(page, 2)
+    expect(page.locator(".row-title")).to_have_text("Head 1, query 5: what it looks at")
+
+
+def test_colours_of_ones_choice(page):
+    page.locator(".colors").select_option("own maximum")
+    expect(page.locator(".heads-grid .ticks")).to_contain_text("head’s most")
+    page.locator(".colors").select_option("log")
+    expect(page.locator(".heads-grid .scale-name")).to_have_text("weight (log)")
+
+
+def test_it_can_be_used_by_keys_alone(page):
+    page.keyboard.press("Tab")
+    expect(page.locator(".layers")).to_be_focused()
+    page.keyboard.press("ArrowDown")
+    painted(page, 1)
+    for _ in range(4):
+        page.keyboard.press("Tab")
+    expect(page.locator(".heads")).to_be_focused()
+    page.keyboard.press("]")
+    page.keyboard.press("ArrowUp")
+    expect(page.locator(".row-title")).to_have_text("Head 1, query 4: what it looks at")
+
+
+def test_labels_are_text(page):
+    page.locator(".layers").select_option("1")
+    painted(page, 1)
+    page.locator(".square").nth(2).click()
+    page.locator("summary").click()
+    for text in HOSTILE[:5]:
+        expect(page.locator(".word-lines .name", has_text=text).first).to_be_visible()
+    expect(page.get_by_role("heading", level=1)).to_have_text(HOSTILE[0])
+    assert page.evaluate("window.ran") is None
+    assert page.locator("main script, main img, main a, h1 script").count() == 0
+
+
+def test_nothing_else_may_run_or_be_asked_for(page, wrong):
+    """The policy holds: what is put into the page later neither runs nor loads."""
+    page.evaluate(
+        """() => {
+            const script = document.createElement("script");
+            script.textContent = "window.ran = 5";
+            document.body.append(script);
+        }"""
+    )
+    assert page.evaluate("window.ran") is None
+    assert page.evaluate("fetch('http://127.0.0.1:9/').then(() => 'came', () => 'refused')") == "refused"
+    assert len(wrong) >= 2 and all("Content Security Policy" in text or "Fetch API" in text for text in wrong)
+    wrong.clear()
+
+
+def test_axe_finds_nothing(page):
+    page.locator(".square").nth(1).click()
+    found = Axe().run(page).response["violations"]
+    assert [(rule["id"], [node["html"] for node in rule["nodes"]]) for rule in found] == []
+
+
+def test_a_theme_that_changes_is_followed(page, theme_of_page):
+    other = "light" if theme_of_page == "dark" else "dark"
+    page.emulate_media(color_scheme=other)
+    text = theme.NEUTRALS[other]["text"]
+    page.wait_for_function(
+        "(text) => document.querySelector('.heads-layers').style.getPropertyValue('--text') === text", arg=text
+    )
+    assert page.evaluate("getComputedStyle(document.querySelector('.heads-layers')).backgroundColor") == (
+        "rgb(255, 255, 255)" if other == "light" else "rgb(20, 23, 28)"
+    )

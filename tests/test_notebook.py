@@ -1,0 +1,206 @@
+"""What people give as it is drawn: tensors of any library and shape, what transformers returns; and what is refused, and how."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+
+import attention
+from attention.brought.fitting import check
+from attention.notebook.picture import BYTES, SIDES, picture
+from attention.notebook.shown_weights import layer
+from attention.notebook.taken import Told, taken
+from attention.wire.cells import ONE, SHIFT, weights
+from tests.drawings import header
+from tests.watchable import TOKENS, made
+
+LAYERS, BATCH, HEADS, N = 3, 2, 4, 6
+
+
+def random(*shape: int, causal: bool = False) -> torch.Tensor:
+    scores = torch.randn(*shape, generator=torch.Generator().manual_seed(2))
+    hidden = torch.ones(shape[-2:]).triu(1).bool() & torch.tensor(causal)
+    return scores.masked_fill(hidden, -torch.inf).softmax(-1)
+
+
+def only(given, key=None, value=None, **told):
+    (stack,) = taken(given, key, value, Told(**told)).values()
+    check(stack)
+    return stack
+
+
+WHOLE = random(LAYERS, BATCH, HEADS, N, N)
+GIVEN = {
+    "one head": (WHOLE[0, 0, 0], WHOLE[:1, 0, :1]),
+    "heads": (WHOLE[0, 0], WHOLE[:1, 0]),
+    "layers": (WHOLE[:, 0], WHOLE[:, 0]),
+    "all axes": (WHOLE, WHOLE[:, 0]),
+    "a tensor a layer": (tuple(WHOLE), WHOLE[:, 0]),
+    "heads a layer": ([each[0] for each in WHOLE], WHOLE[:, 0]),
+    "NumPy": (WHOLE.numpy(), WHOLE[:, 0]),
+    "NumPy a layer": ([each.numpy() for each in WHOLE], WHOLE[:, 0]),
+    "lists": (WHOLE[0, 0].tolist(), WHOLE[:1, 0]),
+    "with a gradient": (WHOLE.clone().requires_grad_() * 1, WHOLE[:, 0]),
+    "doubles": (WHOLE.double(), WHOLE[:, 0].double()),
+    "a model's output": (SimpleNamespace(attentions=tuple(WHOLE)), WHOLE[:, 0]),
+    "a dictionary": ({"attentions": tuple(WHOLE)}, WHOLE[:, 0]),
+}
+
+
+@pytest.mark.parametrize("name", GIVEN)
+def test_weights_in_every_form(name):
+    given, wanted = GIVEN[name]
+    assert torch.equal(only(given).weights, wanted)
+
+
+def test_another_sequence_and_another_order():
+    assert torch.equal(only(WHOLE, batch=1).weights, WHOLE[:, 1])
+    assert torch.equal(only(WHOLE[0], axes="b h q k", batch=-1).weights[0], WHOLE[0, 1])
+    assert torch.equal(only(WHOLE[:, 0].permute(1, 2, 3, 0), axes="h q k l").weights, WHOLE[:, 0])
+    q = torch.randn(BATCH, N, HEADS, 5)
+    found = only(q, q, axes="b n h d", batch=1)
+    assert torch.equal(found.q, q[None, 1].transpose(1, 2))
+
+
+def test_queries_and_keys():
+    q, k, v = torch.randn(LAYERS, HEADS, N, 5), torch.randn(LAYERS, 2, 8, 5), torch.randn(LAYERS, 2, 8, 7)
+    stack = only(q, k, v, mask="window", span=3, scale=0.7, softcap=2.0, tokens="a b c d e f", keys=list("ABCDEFGH"))
+    assert stack.queries == tuple("abcdef") and stack.keys == tuple("ABCDEFGH") and stack.v is not None
+    found, mask = layer(stack, 1)
+    wanted = attention.masks.MASKS["window"].square(N, 8, 3)
+    core = attention.scaled_dot_product_attention(
+        q[1], k[1], v[1], wanted, scale=0.7, enable_gqa=True, softcap=2.0
+    ).weights
+    assert torch.equal(mask, wanted)
+    torch.testing.assert_close(found, core, rtol=0, atol=1e-6)
+    assert torch.equal(only(list(q), list(k)).q, q)
+
+
+def test_a_mask_is_one_only_where_it_is_known():
+    assert only(random(2, HEADS, N, N)).square is None
+    causal = only(random(2, HEADS, N, N, causal=True))
+    assert torch.equal(causal.square, torch.ones(N, N).tril().bool()) and "read as masked" in causal.what
+    square = torch.rand(N, N) > 0.5
+    assert torch.equal(only(WHOLE, mask=square).square, square)
+
+
+def test_what_generate_returns_is_one_picture():
+    """A step a token, each a tensor a layer, with ever more keys: rows of one square, what is not yet there masked."""
+    model, inputs, _ = made("gpt2")
+    text = inputs["input_ids"][:1]
+    named = {"max_new_tokens": 4, "min_new_tokens": 4, "do_sample": False, "pad_token_id": 0}
+    model.set_attn_implementation("eager")
+    with torch.no_grad():
+        found = model.generate(text, return_dict_in_generate=True, output_attentions=True, **named)
+        whole = model(found.sequences[:, :-1], output_attentions=True).attentions
+    stack = only(found)
+    n = TOKENS + 3
+    assert stack.weights.shape == (2, 4, n, n) and torch.equal(stack.square, torch.ones(n, n).tril().bool())
+    torch.testing.assert_close(stack.weights, torch.cat(whole), rtol=0, atol=1e-5)
+
+
+def test_an_encoder_and_a_decoder_are_three_parts():
+    model, inputs, _ = made("t5")
+    model.set_attn_implementation("eager")
+    with torch.no_grad():
+        found = model(**inputs, output_attentions=True)
+    read, written = [f"r{i}" for i in range(TOKENS)], [f"w{i}" for i in range(5)]
+    parts = taken(found, None, None, Told(tokens=written, keys=read))
+    names = {name: (len(stack.queries), len(stack.keys)) for name, stack in parts.items()}
+    assert names == {"Encoder": (TOKENS, TOKENS), "Decoder": (5, 5), "Decoder to encoder": (5, TOKENS)}
+    assert parts["Decoder to encoder"].keys == tuple(read)
+    drawn = picture(parts)
+    assert [part["layers"] for part in drawn.about["parts"]] == [[0, 1]] * 3 and drawn.places == [0, 2, 4]
+
+
+BAD = {
+    "no number": (
+        WHOLE.clone().index_fill_(3, torch.tensor([2]), torch.nan),
+        "weights: nan at layer 0, head 0, row 2, col",
+    ),
+    "scores": (WHOLE * 9 - 1, "is not from 0 to 1. Are these scores before the softmax? Give weights.softmax(-1)."),
+    "one axis": (WHOLE[0, 0, 0, 0], "weights has 1 axes, (6,): they are guessed for 2 to 5"),
+    "six axes": (WHOLE[None], "weights has 6 axes"),
+    "text": ("heads", "weights"),
+    "complex": (WHOLE.to(torch.complex64), "weights is of torch.complex64; real numbers are shown."),
+    "nothing": (None, "weights: None. A model that runs by SDPA or flash attention returns no weights"),
+    "layers of nothing": ((None, None), "weights of layer 0: None."),
+    "a model that gives none": (
+        SimpleNamespace(attentions=None),
+        "There are no attention weights in this SimpleNamespace.",
+    ),
+    "layers that differ": ([WHOLE[0], WHOLE[1][..., :3]], "layer 1 is (4, 6, 3)"),
+    "empty": (WHOLE[..., :0], "weights is empty"),
+    "ragged": ([[1.0, 0.0], [1.0]], "weights is no tensor of numbers"),
+    "too long": (torch.zeros(1, 1, 5000, 5000), "A layer of 1 heads of 5000 x 5000 weights is over the 16,777,216"),
+    "too many": (
+        torch.full((1, 1, 1, 1), 1 / 33).expand(400, 64, 33, 33),
+        "25,600 heads are too many for one picture",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_what_cannot_be_shown_is_named(name):
+    given, said = BAD[name]
+    with pytest.raises(ValueError) as raised:
+        picture(taken(given, None, None, Told()))
+    assert said in str(raised.value)
+
+
+def test_words_about_it_that_do_not_fit_are_named():
+    with pytest.raises(ValueError, match=r"tokens has 2 texts; there are 6 tokens"):
+        only(WHOLE, tokens=["a", "b"])
+    with pytest.raises(ValueError, match=r"mask='casual' is not one of: full, causal"):
+        only(WHOLE, mask="casual")
+    with pytest.raises(
+        ValueError, match=r"mask is \(2, 2\) of torch.float32; it is a rule's name, or \(6, 6\) of truths"
+    ):
+        only(WHOLE, mask=np.ones((2, 2), dtype=np.float32))
+    with pytest.raises(ValueError, match="batch=2: weights has 2 sequences"):
+        only(WHOLE, batch=2)
+    with pytest.raises(ValueError, match=r"query \(1, 4, 6, 5\) and key \(1, 3, 6, 5\)"):
+        only(torch.randn(4, N, 5), torch.randn(3, N, 5))
+    with pytest.raises(ValueError, match=r"axes='b q'"):
+        only(WHOLE, axes="b q")
+
+
+def test_rows_that_miss_one_are_told():
+    assert "not to one" in only(WHOLE * 0.9).what and "not to one" not in only(WHOLE).what
+
+
+def test_the_bytes_of_a_layer_are_its_weights():
+    stack = only(random(2, HEADS, N, N, causal=True), tokens=[f"<i>{i}</i>" for i in range(N)])
+    drawn = picture({"": stack}, "Mine")
+    for at, packed in enumerate(drawn.layers):
+        data = gzip.decompress(packed)
+        told = header(data)
+        assert (told["heads"], told["rows"], told["tile"], told["shift"]) == (HEADS, N, 1, SHIFT)
+        assert told["tokens"] == list(stack.queries) and told["key_tokens"] is None
+        start = len(data) - 2 * HEADS * N * N - 4 * N
+        codes = torch.frombuffer(bytearray(data[start : start + 2 * HEADS * N * N]), dtype=torch.uint16).view(
+            HEADS, N, N
+        )
+        assert (
+            torch.equal(codes == 0, ~torch.ones(N, N).tril().bool().expand(HEADS, N, N))
+            and int(codes.int().max()) <= ONE
+        )
+        torch.testing.assert_close(weights(codes).nan_to_num(), stack.weights[at], rtol=1e-3, atol=1e-9)
+    assert drawn.about["title"] == "Mine" and json.loads(json.dumps(drawn.about)) == drawn.about
+
+
+@pytest.mark.parametrize(("heads", "tokens", "tile"), [(144, 241, 1), (144, 242, 2), (144, 512, 3), (12, 900, 3)])
+def test_pictures_are_bounded(heads, tokens, tile):
+    """What is stated of a file: 12 layers of 12 heads at any length."""
+    stack = only(torch.full((heads // 12, 12, tokens, tokens), 1 / tokens))
+    drawn = picture({"": stack})
+    told = [header(gzip.decompress(data)) for data in drawn.layers]
+    assert {each["tile"] for each in told} == {tile}
+    assert sum(each["heads"] * each["rows"] * each["columns"] * (2 + each["places"]) for each in told) <= BYTES
+    assert all(max(each["rows"], each["columns"]) <= SIDES[0] for each in told)
+    assert bool(drawn.about["parts"][0]["note"]) == (tile > 1)
