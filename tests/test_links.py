@@ -15,6 +15,7 @@ import pytest
 from attention import codec
 from attention.codec import EDITIONS, from_query, link, to_query
 from attention.config import DEFAULTS, Config
+from attention.models.prompt import PROMPTS, Prompt
 from attention.timing import versus
 from attention.timing.sweep import SWEEPS, Sweep
 from attention.timing.versus import TIMED, Timed
@@ -113,3 +114,8 @@ def test_a_knob_keeps_its_old_name_in_links():
     assert from_query({"layers": "7"}) == (unversioned(depth=7), [])
     assert to_query(Config(depth=7))["depth"] == "7"
     assert from_query({"layers": "999"})[1][0].startswith("depth=999 is not")
+
+
+@pytest.mark.parametrize("shared", SHARED["prompts"], ids=lambda shared: f"model?{shared['link']}")
+def test_a_shared_prompt_opens_what_it_opened(shared):
+    assert PROMPTS.from_query(query(shared["link"])) == (Prompt(**shared["prompt"]), [])

@@ -75,6 +75,18 @@ def test_names_stand_between_spaces_or_commas():
     assert said(hosts="lab.example *.School.example").hosts == ("lab.example", "*.school.example")
 
 
+def test_models_have_a_name_for_people_and_a_place():
+    listed = "BERT base = google-bert/bert-base-uncased; /srv/models/Ours; gpt2\nLong = Org/Name.v2"
+    assert said(models=listed).models == (
+        ("BERT base", "google-bert/bert-base-uncased"),
+        ("Ours", "/srv/models/Ours"),
+        ("gpt2", "gpt2"),
+        ("Long", "Org/Name.v2"),
+    )
+    assert said(models="OFF").models is None and said(models="installed").models == ()
+    assert (said(models_free="on").models_free, said(models_free="local").models_free) == (True, None)
+
+
 WRONG = {
     "measure": ["perhaps", "²"],
     "measure_seconds": ["²", "soon", "2 min", "0", "-5", "1", "1e9", "nan", "inf"],
@@ -84,6 +96,9 @@ WRONG = {
     "originless": ["maybe"],
     "uploads": ["-1", "many", "1e9", "nan"],
     "metrics": ["public"],
+    "models": ["a b", "x = ../up", "=", "bert = c/d/e", "a--b"],
+    "models_free": ["perhaps"],
+    "models_size": ["0", "much"],
     "open": ["/nowhere/heads.npz", "/"],
     "dask": ["host", "file:///etc/passwd"],
 }

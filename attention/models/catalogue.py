@@ -39,7 +39,7 @@ class Offer:
         return {
             FOLDER: "from a folder of this host",
             PACKAGE: f"from the installed package {self.where}",
-            NET: f"{self.where} from the model hub",
+            NET: f"from the model hub, as {self.where}",
         }[self.kind]
 
 

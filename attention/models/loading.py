@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ Hear = Callable[[float], object]  # told how much is done
 Told = Callable[[str, float], object]  # told what is being done, and how much of all is
 LOADS = "Loading its weights"
 FETCHED = 0.5  # share of the work, where a model comes from the hub
+UNPACKING = 2  # times its size that a model takes while it is unpacked
 PLAIN = "eager"  # how it attends: with all weights, step by step
 SAFE = {"local_files_only": True, "trust_remote_code": False}
 
@@ -68,7 +68,7 @@ def _fitting(offer: Offer, where: Path, files: list[Path], most: int, room: Call
         raise ModelError(
             f"“{offer.name}” takes {megabytes(size)} of memory; the owner of this host allows models of {megabytes(most)}."
         )
-    if not room(size):
+    if not room(UNPACKING * size if files[0].suffix == ".gguf" else size):
         raise ModelError(
             f"“{offer.name}” takes {megabytes(size)} of memory, and this host has no room for that now. A smaller one may fit, "
             "or this one later, when others have gone."
@@ -172,11 +172,24 @@ def _once(file: Path) -> Iterator[None]:
     before = {name: getattr(gguf, name) for name in names}
     try:
         for name, call in before.items():
-            setattr(gguf, name, lru_cache(1)(call))
+            setattr(gguf, name, _first(call))
         yield
     finally:
         for name, call in before.items():
             setattr(gguf, name, call)
+
+
+def _first(call: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that is called once for arguments that read alike, a path as a text or as a path."""
+    found: dict[str, Any] = {}
+
+    def first(*given: Any) -> Any:
+        key = " ".join(map(str, given))
+        if key not in found:
+            found[key] = call(*given)
+        return found[key]
+
+    return first
 
 
 @contextmanager

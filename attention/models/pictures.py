@@ -45,10 +45,14 @@ def opened(data: bytes) -> Image.Image:
     try:
         with Image.open(io.BytesIO(data), formats=KINDS) as found:
             if math.prod(found.size) > PIXELS:
-                raise ModelError(f"The picture has {math.prod(found.size):,} pixels; {PIXELS:,} are allowed.")
+                raise Image.DecompressionBombError
             found.draft("RGB", (LARGEST, LARGEST))
             whole = found.convert("RGB")
-    except (UnidentifiedImageError, OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
+    except Image.DecompressionBombError as error:
+        raise ModelError(
+            f"The picture has more than {PIXELS:,} pixels. A smaller one says as much to a model."
+        ) from error
+    except (UnidentifiedImageError, OSError, ValueError, SyntaxError) as error:
         raise ModelError(f"This is no picture that can be opened here: {', '.join(KINDS)} are.") from error
     whole.thumbnail((LARGEST, LARGEST))
     return whole

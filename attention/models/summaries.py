@@ -29,15 +29,16 @@ def heads(part: Part) -> Part:
 
 def mean_of_heads(part: Part) -> Part:
     """The mean over the heads of each layer."""
-    return _alone(
-        part, torch.stack([each.mean(0, keepdim=True) for each in every(part.stack)]), "the mean of its heads"
-    )
+    found = torch.stack([each.mean(0, keepdim=True) for each in every(part.stack)])
+    return _alone(part, found, "mean of heads", "The mean of the heads of each layer.")
 
 
 def mean_of_layers(part: Part) -> Part:
     """The mean over all layers of the heads of the same number, which have nothing else in common."""
     found = list(every(part.stack))
-    return _alone(part, torch.stack(found).mean(0, keepdim=True), f"the mean of its {len(found)} layers")
+    return _alone(
+        part, torch.stack(found).mean(0, keepdim=True), "mean of layers", f"The mean of its {len(found)} layers."
+    )
 
 
 def rollout(part: Part) -> Part:
@@ -55,9 +56,8 @@ def rollout(part: Part) -> Part:
     for each in every(part.stack):
         reached = (0.5 * each.mean(0) + 0.5 * torch.eye(len(reached))) @ reached
         steps.append(reached[None])
-    return _alone(
-        part, torch.stack(steps), "rolled out: what each token has taken in, from the first layer to this one"
-    )
+    said = "Rolled out: what each token has taken in, from the first layer to this one."
+    return _alone(part, torch.stack(steps), "rollout", said)
 
 
 def norm_weighted(part: Part) -> Part:
@@ -71,7 +71,9 @@ def norm_weighted(part: Part) -> Part:
         )
     weighed = torch.stack([each * norms[:, None] for each, norms in zip(every(part.stack), part.norms, strict=True)])
     shares = weighed / weighed.sum(-1, keepdim=True).clamp(min=TINY)
-    return _alone(part, shares, "weights times the norms of their values, as shares of each row")
+    return _alone(
+        part, shares, "weights times norms", "Weights times the norms of their values, as shares of each row."
+    )
 
 
 WAYS: dict[str, Callable[[Part], Part]] = {
@@ -83,9 +85,11 @@ WAYS: dict[str, Callable[[Part], Part]] = {
 }
 
 
-def _alone(part: Part, weights: Float[Tensor, "l h q k"], what: str) -> Part:
-    """The part with these weights and no queries and keys."""
-    stack = Stack(f"{part.stack.title}, {what}", part.stack.what, part.stack.queries, part.stack.keys, weights=weights)
+def _alone(part: Part, weights: Float[Tensor, "l h q k"], name: str, said: str) -> Part:
+    """The part with these weights and no queries and keys: what they are in a word or two, and in a sentence."""
+    old = part.stack
+    numbers = old.numbers if len(old.numbers) == len(weights) else ()
+    stack = Stack(f"{old.title}, {name}", f"{old.what} {said}", old.queries, old.keys, weights=weights, numbers=numbers)
     return replace(part, stack=stack, norms=None)
 
 
@@ -139,7 +143,7 @@ def words(part: Part) -> Part:
     of = of / of.sum(0)
     joined = torch.stack([of.T @ each @ onto for each in every(part.stack)])
     queries, keys = _joined(part.queries, rows), _joined(part.keys, cols)
-    made = _alone(part, joined, "words for tokens")
+    made = _alone(part, joined, "words", "Words stand for their tokens.")
     return replace(made, stack=replace(made.stack, queries=queries.texts, keys=keys.texts), queries=queries, keys=keys)
 
 

@@ -2,10 +2,10 @@
 
 From the ground up, where each may import what stands before it:
 
-    words limits asked     a stranger's text as text; what the owner of a host lets visitors measure; a question of their own
+    words limits asked     a stranger's text as text; what an owner lets visitors measure and run; a question of their own
     budget                 the memory of all that is kept or under way
     onward                 from each page a next step, and links between pages
-    background             tasks that take longer than a picture: maps of long sequences, sweeps, trainings
+    background             tasks that take longer than a picture: maps of long sequences, sweeps, trainings, models
     compute                calls into the core whose results are kept, a file a page
     controls               the sidebars, and the widget of a knob
     session                what a visitor's page begins with and keeps, and how the link follows it

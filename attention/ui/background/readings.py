@@ -14,6 +14,7 @@ from typing import ClassVar, NamedTuple
 
 from PIL import Image
 
+from attention.machine.budget import trim
 from attention.machine.lanes import Lane
 from attention.machine.threads import one_thread
 from attention.models.catalogue import Offer
@@ -79,7 +80,9 @@ class Reading(Task):
             self.found = run(model, text, second, image, self._passed)
 
     def _load(self) -> Model:
-        return load(self.settings.offer, self.settings.most, self._reserve, self._loaded)
+        found = load(self.settings.offer, self.settings.most, self._reserve, self._loaded)
+        trim()
+        return found
 
     def _reserve(self, size: int) -> bool:
         """Is there room for so many bytes? Then they are taken."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64encode
+from dataclasses import replace
 
 import streamlit as st
 
@@ -97,7 +98,7 @@ def _map(prompt: Prompt, config: Config) -> None:
         maps.drawn(config, found)
     with right:
         options = ("auto", *EVERY)
-        knobs.menu("layer_map", prompt, options, format_func=_called, on_change=page.change)
+        knobs.menu("layer_map", prompt, options, format_func=lambda name: _called(name, config), on_change=page.change)
         role = found[config.layer].roles[config.head]
         does = plain(role.says) if role else "has no role that stands out."
         st.markdown(f"**Layer {config.layer}, head {config.head}** {does}")
@@ -109,5 +110,10 @@ def _map(prompt: Prompt, config: Config) -> None:
         onward.way("layers", "Compare all heads → Layers", to_query(config))
 
 
-def _called(name: str) -> str:
-    return EVERY[name].label if name in EVERY else "Auto"
+def _called(name: str, config: Config) -> str:
+    """A choice of the menu for the reader."""
+    return (
+        EVERY[name].label
+        if name in EVERY
+        else f"Auto: {EVERY[maps.number(replace(config, layer_map=name))].label.lower()}"
+    )

