@@ -11,15 +11,18 @@ from streamlit.testing.v1 import AppTest
 from attention import Config
 from attention.machine import budget, threads
 from attention.machine.budget import LEAST, Budget
-from attention.machine.kept import Kept
+from attention.machine.kept import Kept, pieces
 from attention.machine.lanes import Lane
 from attention.maps.exact import head_maps
-from attention.sources.generated import queries_and_keys
+from attention.sources.generated import maps, queries_and_keys
+from attention.trace import trace
+from attention.training.recipe import Recipe
 from attention.ui import compute
 from attention.ui.background import vectors
 from attention.ui.background.line import Line
 from attention.ui.background.maps import BUDGET, Studio, asked
 from attention.ui.background.task import Task
+from attention.ui.background.trainings import Learning, refusal
 from attention.ui.background.vectors import HOLD, Vectors
 from serving.settings import SettingsError, settings
 from tests.test_drawing import until
@@ -150,3 +153,31 @@ def test_who_does_not_fit_is_told_so_and_offered_a_smaller_one(monkeypatch):
     assert offered.label.startswith("Draw ")
     tokens = int(offered.label.split()[1].replace(",", ""))
     assert 2 <= tokens < 65_536
+
+
+def test_matrices_are_made_again_and_count_for_nothing():
+    """Of a short sequence they are larger than all else; whoever asks gets the same ones."""
+    config = Config(tokens=16, input="noise", d_model=64, heads=4, seed=5)
+    found = trace(config)
+    matrices, numbers = found.projections, dict(pieces(found))
+    assert sum(numbers.values()) < 4 * 64 * 64 * 4
+    for name in ("query", "key", "value", "output"):
+        assert torch.equal(getattr(matrices, name), getattr(maps(config), name))
+    torch.testing.assert_close(found.q.transpose(0, 1).flatten(1), found.x @ matrices.query)
+    with pytest.raises(AttributeError, match="others"):
+        matrices.others  # noqa: B018
+
+
+def test_a_training_that_does_not_fit_is_refused_with_a_narrower_one(monkeypatch):
+    widest = Recipe(d_model=256, heads=8, layers=3)
+    assert refusal(widest) is None
+    monkeypatch.setattr(BUDGET, "most", 120 * MIB)
+    why, smaller = refusal(widest) or ("", widest)
+    assert "needs" in why and "this host has 120 for all" in why
+    assert smaller.d_model < 256 and Learning(smaller).claim <= 120 * MIB
+    test = AppTest.from_file(str(Path(__file__).parents[1] / "pages/training.py"), default_timeout=60)
+    test.query_params.update({"d_model": "256", "heads": "8", "layers": "3", "seed": "7"})
+    test.run()
+    assert not test.exception and test.button("train").disabled and why in test.warning[0].value
+    test.button("smaller").click().run()
+    assert not test.exception and not test.warning and not test.button("train").disabled

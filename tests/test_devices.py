@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import types
 
 import pytest
@@ -79,3 +81,18 @@ def test_what_is_free_is_bounded_by_a_containers_limit(monkeypatch):
     monkeypatch.setattr(devices, "_left_in_group", lambda: [12345])
     assert devices.free_bytes("cpu") == 12345
     assert whole is None or whole > 12345
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a bound on a process's data as Linux has it")
+def test_what_a_bound_on_the_process_leaves_is_all_that_is_free():
+    """In a process of its own: what is bounded once can't be had again."""
+    code = (
+        "import resource\n"
+        "from attention.timing import devices\n"
+        "before, wide = devices.free_bytes('cpu'), devices._left_in_process()\n"
+        "used = int(open('/proc/self/status').read().partition('VmData:')[2].split()[0]) * 1024\n"
+        f"resource.setrlimit(resource.RLIMIT_DATA, (used + {50 * MIB}, resource.RLIM_INFINITY))\n"
+        f"print(wide, before > {50 * MIB}, {40 * MIB} < devices.free_bytes('cpu') <= {50 * MIB})"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert done.stdout.split() == ["[]", "True", "True"], done.stderr

@@ -212,3 +212,21 @@ def test_words_that_are_no_timing_are_not_taken_for_one():
         process.take_in(job, text)
     assert job.timings == {}
     assert job.said == '{"timing": {"length": -1}}'
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory of another process can be bounded on Linux alone")
+def test_a_process_gets_no_more_memory_than_it_claims(program, monkeypatch):
+    monkeypatch.setattr(process, "SHARE", 0.0)
+    program("""
+        import time
+        time.sleep(0.5)
+        try:
+            held = bytearray(2**30)
+        except MemoryError:
+            print("no room")
+            sys.exit(2)
+    """)
+    job = Desk().submit(Sweep(), ME)
+    assert job.claim == process.NEEDED < 2**30
+    until(lambda: not job.open)
+    assert (job.state, job.said, job.claim) == ("failed", "no room", 0)

@@ -141,20 +141,20 @@ class Visit:
             self.widgets[widgets.key(found.id)] = found
             self.drawn.add(widgets.key(found.id))
         painted = _painted(element, kind)
-        self.painted = painted or self.painted
-        return bool(painted)
+        self.painted = self.painted if painted is None else painted
+        return painted is not None
 
 
-def _painted(element: Any, kind: str | None) -> str:
-    """The link that the picture of an element is painted for; empty where it is no picture."""
+def _painted(element: Any, kind: str | None) -> str | None:
+    """The link that the picture of an element is painted for, empty for the defaults; None where it is no picture."""
     if kind == "plotly_chart":
         found = PAINTED.search(element.plotly_chart.spec)
-        return found[1] if found else ""
+        return found[1] if found else None
     body = element.bidi_component.bytes if kind == "bidi_component" else b""
     if len(body) <= 4:
-        return ""
+        return None
     header = json.loads(body[4 : 4 + struct.unpack("<I", body[:4])[0]])
-    return header.get("painted", "")
+    return header.get("painted")
 
 
 async def visited(url: str, query: str, page: str = "") -> Visit:
