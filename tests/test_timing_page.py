@@ -81,7 +81,14 @@ def test_the_page_says_one_command_for_its_sweep_wherever_it_says_one():
 
 
 def test_a_link_carries_the_sweep():
-    query = {"lengths": "96,4096", "masks": "full,causal", "dtypes": "bfloat16", "seconds": "20", "threads": "1"}
+    query = {
+        "v": "2",
+        "lengths": "96,4096",
+        "masks": "full,causal",
+        "dtypes": "bfloat16",
+        "seconds": "20",
+        "threads": "1",
+    }
     test = run(query)
     assert not test.exception
     assert dict(test.query_params) == query
@@ -107,7 +114,7 @@ def test_what_a_link_cannot_mean_is_said_and_shown_as_text():
     assert not test.exception
     assert "masks='casual' is not one of: full, causal. Did you mean 'causal'?" in said(test)
     assert "'speed' is not a setting of the timings" in said(test)
-    assert dict(test.query_params) == {"lengths": "64"}
+    assert dict(test.query_params) == {"v": "2", "lines": "all", "lengths": "64"}, "as a link from before meant"
 
 
 def test_widgets_move_the_link():
@@ -115,7 +122,7 @@ def test_widgets_move_the_link():
     test.multiselect(key="sweep_lengths").set_value([512, 128]).run()
     test.slider(key="sweep_seconds").set_value(30.0).run()
     test.number_input(key="sweep_threads").set_value(1).run()
-    assert dict(test.query_params) == {"lengths": "128,512", "seconds": "30", "threads": "1"}
+    assert dict(test.query_params) == {"v": "2", "lengths": "128,512", "seconds": "30", "threads": "1"}
     test.multiselect(key="sweep_lengths").set_value([]).run()
     assert "lengths has no value; it needs one." in said(test)
     assert test.multiselect(key="sweep_lengths").value == [128, 512]
@@ -275,7 +282,7 @@ def test_a_link_that_asks_for_more_than_the_host_allows_is_cut_and_says_so(monke
     monkeypatch.setenv("ATTENTION_MEASURE_SECONDS", "10")
     test = run({"seconds": "600"})
     assert "seconds=600 is more than this host allows; here it is 10." in said(test)
-    assert dict(test.query_params) == {"seconds": "10"}
+    assert dict(test.query_params) == {"v": "2", "lines": "all", "seconds": "10"}
     assert test.slider(key="sweep_seconds").max == test.slider(key="sweep_seconds").value == 10
     assert "more than this host allows" not in said(run()), "who asked for nothing is told nothing"
 

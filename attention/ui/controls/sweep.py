@@ -27,7 +27,7 @@ FIRST = ("lengths", "implementations", "masks", "dtypes", "passes", "seconds")
 
 def draw(sweep: Timed, stops: Stops, change: Change) -> None:
     """Every control, with what it calls when somebody has moved it; those that matter most stand first."""
-    with st.expander("What “Measure here” times", icon=":material/timer:"):
+    with st.expander("What is measured here", icon=":material/timer:"):
         st.caption("These say what is timed on this machine. The pictures on the page have controls of their own.")
         for name in FIRST:
             _widget(name, sweep, change)
