@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TypeVar
@@ -13,6 +14,13 @@ from attention.timing.sweep import Sweep
 from serving.settings import settings
 
 S = TypeVar("S", bound=Sweep)
+PASSED_ON = (
+    "Forwarded",
+    "X-Forwarded-For",
+    "X-Forwarded-Host",
+    "X-Real-Ip",
+    "Via",
+)  # what proxies say of whom they ask for
 HERE = ("localhost", "127.0.0.1", "::1")  # addresses at which nobody but this machine can ask
 
 
@@ -60,5 +68,12 @@ def models() -> Models:
     said = settings()
     if said.models is None:
         return Models({}, False, 0, off=True)
-    free = st.get_option("server.address") in HERE if said.models_free is None else said.models_free
+    free = _alone() if said.models_free is None else said.models_free
     return Models(offers(said.models), free, int(said.models_size * 1_000_000))
+
+
+def _alone() -> bool:
+    """Is it somebody at this very machine who asks, through no proxy? Known by the address, what was asked for, and by whom."""
+    asked = st.context.headers
+    host = re.sub(r":\d+$", "", asked.get("Host") or "").strip("[]")
+    return st.get_option("server.address") in HERE and host in HERE and not any(asked.get(name) for name in PASSED_ON)

@@ -140,7 +140,7 @@ def _bad(told: ConsoleMessage) -> bool:
 def of_today(link: str) -> str:
     """A link to a picture as it is shared now: with the edition of the defaults, where it says anything."""
     path, _, query = link.partition("?")
-    return f"{link}&{EDITION}" if query and path not in ("timing", "training") else link
+    return f"{link}&{EDITION}" if query and path not in ("timing", "training", "model") else link
 
 
 @pytest.fixture(scope="package")

@@ -1,0 +1,80 @@
+"""The Model page in a browser: a model reads, its map leads to a head, a click on a picture to what is seen from there."""
+
+from __future__ import annotations
+
+import time
+import urllib.request
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from tests.browser.conftest import GRID
+from tests.served import PATIENCE, Server, served
+from tests.tiny_models import written
+
+CHART = "[data-testid=stVegaLiteChart]"
+LOADED = 60_000  # milliseconds: the libraries are imported with the first model
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory) -> Iterator[Server]:
+    """A server with two small models."""
+    base = tmp_path_factory.mktemp("models")
+    listed = "; ".join(f"{kind} = {written(kind, base / kind)}" for kind in ("bert", "vit"))
+    with served(ATTENTION_MODELS=listed) as server:
+        until = time.monotonic() + PATIENCE
+        while not warm(server) and time.monotonic() < until:
+            time.sleep(0.2)
+        yield server
+
+
+def warm(server: Server) -> bool:
+    """Has it imported all that scripts need? A browser that waits for that at the door may give its socket up, and try again."""
+    try:
+        with urllib.request.urlopen(f"{server.url}/healthz", timeout=5):
+            return True
+    except OSError:
+        return False
+
+
+def clicked(chart: Locator, x: float, y: float) -> None:
+    """Clicks a chart at a share of its width and its height."""
+    box = chart.bounding_box()
+    assert box is not None
+    chart.page.mouse.click(box["x"] + x * box["width"], box["y"] + y * box["height"])
+
+
+def test_a_model_reads_and_a_click_in_its_map_leads_to_a_head(visit, models):
+    tab = visit("model?model=bert", server=models)
+    tab.page.get_by_role("button", name="Read it").click()
+    expect(tab.page.get_by_text("3 layers of 4 heads over 17 tokens")).to_be_visible(timeout=LOADED)
+    expect(tab.page.get_by_text("Layer 0, head 0", exact=True)).to_be_visible()
+    clicked(tab.page.locator(CHART).first.locator("canvas, svg").first, 0.62, 0.3)
+    expect(tab.page.get_by_text("Layer 0, head 0", exact=True)).to_have_count(0)
+    assert "head" in tab.link
+    tab.page.get_by_role("link", name="→ Heads").first.click()
+    expect(tab.page.locator(GRID).locator("figcaption")).to_have_count(4)
+    expect(tab.page.get_by_text("of “bert” over 17 tokens")).to_be_visible()
+
+
+def test_a_patch_that_is_clicked_is_seen_from(visit, models):
+    tab = visit("model?model=vit", server=models, theme="dark", size=(390, 844))
+    tab.page.get_by_role("button", name="Look at it").click()
+    expect(tab.page.get_by_text("What [CLS] looks at.")).to_be_visible(timeout=LOADED)
+    picture = tab.page.locator(CHART).first.locator("canvas, svg").first
+    picture.scroll_into_view_if_needed()
+    clicked(picture, 0.9, 0.1)
+    expect(tab.page.get_by_text("What the patch at row 1, column 6 looks at.")).to_be_visible()
+    assert tab.link["patch"] == "6"
+
+
+def test_what_one_visit_has_run_no_other_sees(visit, models):
+    tab = visit("model?model=bert&text=the+street+was+tired", server=models)
+    tab.page.get_by_role("button", name="Read it").click()
+    expect(tab.page.get_by_text("3 layers of 4 heads over 7 tokens")).to_be_visible(timeout=LOADED)
+    tab.page.get_by_role("link", name="→ Heads").first.click()
+    expect(tab.page.get_by_text("of “bert” over 7 tokens")).to_be_visible()
+    other = visit(f"?source={tab.link['source']}", server=models)
+    expect(other.page.get_by_text("This link shows “bert”")).to_be_visible()
+    expect(other.page.get_by_role("link", name="Run a model")).to_be_visible()
