@@ -38,7 +38,8 @@ def page(tmp_path) -> str:
 
 
 def test_no_address_stands_in_it(page):
-    assert not re.findall(r"https?:|//[a-z]+\.|@import|url\(|<iframe|<link (?!rel=\"icon\" href=\"data:,\")", page)
+    named = page.replace("http://www.w3.org/2000/svg", "")  # the name of what SVG is, which nobody asks for
+    assert not re.findall(r"https?:|//[a-z]+\.|@import|url\(|<iframe|<link (?!rel=\"icon\" href=\"data:,\")", named)
     assert "fetch(" not in page and "XMLHttpRequest" not in page and "import(" not in page
 
 

@@ -49,7 +49,7 @@ export function setReadout(grid, cell) {
   of.even.textContent = timesEven(data, cell);
   const said = sentence(data, cell), role = data.names[cell.head] ? `, ${data.names[cell.head]}` : "";
   of.said.textContent = `Head ${numbered(data, cell.head)}${role}: ${said}`;
-  const alone = grid.plan.wide && data.tokens.length ? said : "";  // tokens that have no texts say nothing more than the lines above
+  const alone = grid.plan.wide && data.tokens.length ? said : "";  // without texts it says what stands above it
   of.note.textContent = blind ? "This query sees no key." : where && cell.code > ZERO ? noteOf(data, cell) : alone;
   grid.root.style.setProperty("--head", data.head_colors[cell.head % data.head_colors.length]);
 }

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
-from attention.settings import Settings
+from attention.settings import ConfigError, Settings
+from attention.ui.asked import unpacked
 
 S = TypeVar("S")
 Change = Callable[..., None]
@@ -14,6 +15,16 @@ Stops = dict[str, tuple[Any, ...]]  # of each slider whose stops change; and the
 
 
 def _as_it_is(setting: Any, query: Mapping[str, Any]) -> tuple[Any, list[str]]:
+    return setting, []
+
+
+def _readable(setting: Any) -> tuple[Any, list[str]]:
+    """The same without a question that can't be read, and a sentence where it had one."""
+    try:
+        if getattr(setting, "ask", ""):
+            unpacked(setting.ask)
+    except ConfigError as error:
+        return replace(setting, ask=""), [str(error)]
     return setting, []
 
 
@@ -58,4 +69,5 @@ class Kind(Generic[S]):
         """The settings that a query describes on this host, and a sentence for each thing in it that could not be used."""
         found, notes = self.settings.from_query(query)
         setting, more = self.opened(found, query)
-        return setting, notes + more
+        setting, unread = _readable(setting)
+        return setting, notes + more + unread

@@ -19,7 +19,6 @@ from attention.masks import COMBINATIONS, MASKS
 from attention.published import HUNTS, ROWS, called
 from attention.scores import POSITIONS, SCALES, SOFTMAXES
 from attention.sources.origins import idle, named, provenance, scored
-from attention.ui.asked import unpacked
 from attention.ui.controls import knobs, own_text
 from attention.ui.controls.kind import Change, Kind, Stops
 from attention.ui.controls.lengths import ends
@@ -201,7 +200,7 @@ SPECIAL = {
 
 
 def _known(config: Config, query: Mapping[str, Any]) -> tuple[Config, list[str]]:
-    """The same with defaults for what the core below knows nothing of: implementations, numbers of a head, questions."""
+    """The same with defaults for what the core below knows nothing of: implementations and numbers of a head."""
     notes = []
     for name, known in KNOWN.items():
         try:
@@ -218,17 +217,11 @@ def _among(name: str, *choices: str, others: Collection[str] = ()) -> Callable[[
     return lambda value: None if value in others else check(name, value, knob)
 
 
-def _question(value: str) -> None:
-    if value:
-        unpacked(value)
-
-
 KNOWN: dict[str, Callable[[str], None]] = {  # raises ConfigError on what is none
     "implementation": _among("implementation", *ROWS, others=HUNTS),
     "layer_map": _among("layer_map", DEFAULTS["layer_map"], *EVERY),
     "across": _among("across", *EVERY),
     "upwards": _among("upwards", *EVERY),
-    "ask": _question,
 }
 
 

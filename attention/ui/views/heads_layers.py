@@ -30,7 +30,7 @@ Cells = dict[tuple[int, int], float]
 def number(config: Config) -> str:
     """The number that the map shows."""
     usual = next(name for name in FIRST if name in _known(config))
-    return config.layer_map if config.layer_map in _known(config) else usual
+    return config.layer_map if config.layer_map in EVERY else usual
 
 
 def _known(config: Config) -> dict[str, Described]:
@@ -75,7 +75,7 @@ def titled(described: Described) -> str:
 
 def menu(config: Config) -> None:
     """The choice of the number."""
-    options = (DEFAULTS["layer_map"], *_known(config))
+    options = tuple(dict.fromkeys((DEFAULTS["layer_map"], *_known(config), config.layer_map)))
     knobs.menu("layer_map", config, options, format_func=_called, on_change=page.change)
 
 
