@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import subprocess
 import sys
 from urllib.parse import quote_plus
@@ -13,7 +14,6 @@ import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 
-import attention
 from attention.brought import opening, safe_file, sample
 from attention.brought.reading import Reading, read
 from attention.ui.session import brought as visit
@@ -133,8 +133,6 @@ LAYER = "model = torch.nn.MultiheadAttention(16, 2, batch_first=True).eval()"
 def test_what_a_snippet_saves_is_read(name, tmp_path):
     source = snippets.SNIPPETS[name]
     if "watch" in name:
-        if not hasattr(attention, "watch"):
-            pytest.skip("attention.watch is not there yet")
         source = source.replace("# model, inputs", f"import torch\n{LAYER}\n# model, inputs")
         source = source.replace(
             "model(**inputs)", "model(torch.randn(1, 9, 16), torch.randn(1, 9, 16), torch.randn(1, 9, 16))"
@@ -142,7 +140,10 @@ def test_what_a_snippet_saves_is_read(name, tmp_path):
     if name == "transformers":
         pytest.importorskip("transformers")
         source = source.replace("# model, tokenizer", f"{TINY}\n# model, tokenizer")
-    done = subprocess.run([sys.executable, "-c", source], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    aside = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [sys.executable, "-c", source], cwd=tmp_path, env=aside, capture_output=True, text=True, timeout=120
+    )
     assert done.returncode == 0, done.stderr
     files = sorted(tmp_path.iterdir())
     assert files

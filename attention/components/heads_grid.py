@@ -57,7 +57,7 @@ def message(
     address: tuple[str, str] | None = None,
 ) -> bytes:
     """All that the browser gets."""
-    named = exact(cells)
+    named = exact(cells) and (config.crosses or cells.queries == cells.keys)  # else nobody named the keys
     told = {
         "tokens": labels(config) if named else [],
         "key_tokens": key_labels(config) if named and config.crosses else None,

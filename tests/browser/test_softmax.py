@@ -9,7 +9,7 @@ from playwright.sync_api import Locator, expect
 
 from tests.browser.conftest import SECONDS
 
-CHARTS = {"row": 3, "all": 2, "scaling": 4, "precision": 1}
+CHARTS = {"row": 4, "all": 2, "scaling": 4, "precision": 1}
 
 TOPICS = {
     "row": "One row, step by step",
