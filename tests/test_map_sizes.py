@@ -32,6 +32,7 @@ CASES: dict[str, dict[str, Any]] = {
     "one more": {"mask": "local", "softmax": "plus one", "span": 700},
     "window": {"mask": "causal", "rows": (33, 1401), "cols": (125, 1230), "tile": 3},
 }
+WHOLE = {name: options for name, options in CASES.items() if "rows" not in options}
 every_case = pytest.mark.parametrize("options", CASES.values(), ids=CASES)
 every_exponential = pytest.mark.parametrize("name", scoring.EXPONENTIALS)
 
@@ -69,7 +70,7 @@ def test_every_choice_draws_what_float64_draws(monkeypatch, options):
 
 @pytest.mark.usefixtures("long")
 @every_exponential
-@pytest.mark.parametrize("options", [each for each in CASES.values() if "rows" not in each], ids=str)
+@pytest.mark.parametrize("options", WHOLE.values(), ids=WHOLE)
 def test_windows_and_previews_are_the_same_by_either_exponential(monkeypatch, options, name):
     def looks(query: Tensor, key: Tensor) -> list[Tensor]:
         maps, seen = head_maps(query, key, **options), zoom.preview(query, key, **options)

@@ -31,6 +31,12 @@ FAINT = (
         return [...pen.getImageData(0, 0, 1, 1).data].slice(0, 3);
     };
     const up = (element) => { const all = []; for (let at = element; at; at = at.parentElement) all.unshift(at); return all; };
+    const under = (element, box) => {  // the marks of a chart that its words are written on, each over the one before
+        const x = box.x + box.width / 2, y = box.y + box.height / 2;
+        const on = ({ left, right, top, bottom }) => left <= x && x <= right && top <= y && y <= bottom;
+        const shapes = element.ownerSVGElement?.querySelectorAll(".mark-rect path") ?? [];
+        return [...shapes].filter((shape) => on(shape.getBoundingClientRect()));
+    };
     const found = [], texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
     for (let node = texts.nextNode(); node; node = texts.nextNode()) {
         const element = node.parentElement, style = getComputedStyle(element), box = element.getBoundingClientRect();
@@ -44,6 +50,7 @@ FAINT = (
             opacity *= own;
             ground = over(ground, backgroundColor);
         }
+        for (const shape of under(element, box)) ground = over(ground, getComputedStyle(shape).fill);
         const ink = element instanceof SVGElement ? style.fill : style.color;
         const lights = [ground, over(ground, ink, opacity)].map((color) => luminance(color) + 0.05).sort((a, b) => a - b);
         const mark = element.role === "graphics-symbol" || (element instanceof SVGElement && node.data.trim() === "×");
@@ -63,7 +70,7 @@ def assert_readable(tab) -> None:
         if not found:
             break
         tab.page.wait_for_timeout(250)
-    assert not found, found
+    assert not found, f"{tab.page.url}: {found}"
 
 
 def lightness(page, selector: str, property: str) -> float:

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, WebSocket, expect
+from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, TimeoutError, WebSocket, expect
 
 from attention.codec import EDITIONS
 from tests.chromium import launched
@@ -117,14 +117,23 @@ class Tab:
 
     def choose(self, knob: str, choice: str) -> None:
         """Takes an option of a knob's menu."""
-        self.widget(knob).get_by_role("combobox").click()
-        self.page.get_by_role("option", name=choice, exact=True).click()
+        chosen(self.widget(knob).get_by_role("combobox"), choice)
 
     def check(self) -> None:
         """Fails where anything went wrong in this tab since it was opened."""
         assert not self.wrong, f"{self.page.url}: {self.wrong}"
         shown = self.page.get_by_test_id("stException").count()
         assert shown == 0, f"{self.page.url} shows an exception; the server's log:\n{self.server.log.read_text()}"
+
+
+def chosen(menu: Locator, choice: str) -> None:
+    """Takes an option of a menu, which anything that scrolls meanwhile shuts as soon as it is open: then once more."""
+    option = menu.page.get_by_role("option", name=choice, exact=True)
+    for _ in range(10):
+        menu.click()
+        with suppress(TimeoutError):
+            return option.click(timeout=SECONDS / 10)
+    raise AssertionError(f"{choice!r} was never there to be chosen")
 
 
 def _bad(told: ConsoleMessage) -> bool:

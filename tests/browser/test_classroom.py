@@ -6,11 +6,9 @@ from playwright.sync_api import Page, expect
 
 from attention.ui.asked import Asked, packed
 from attention.ui.words import JOINT
-from tests.browser.conftest import Tab
+from tests.browser.conftest import Tab, chosen
 
 HOSTILE = "<b>x</b> [y](http://evil.example) http://evil.example www.evil.example a@evil.example $z$ :smile:"
-
-SCROLLED = "() => new Promise((then) => requestAnimationFrame(() => requestAnimationFrame(then)))"
 
 
 def opened(tab: Tab) -> Page:
@@ -34,12 +32,14 @@ def test_a_teacher_copies_a_link_and_a_student_guesses_and_reveals(visit):
     right = page.get_by_role("combobox", name="The right one")
     right.wait_for()
     teacher.quiet()
-    right.scroll_into_view_if_needed()
-    page.evaluate(SCROLLED)  # else the menu shuts as soon as it is open
-    right.click()
-    page.get_by_role("option", name="the one before").click()
+    chosen(right, "the one before")
     page.get_by_role("textbox", name="Why it is so").fill("One back.")
-    page.get_by_role("button", name="Copy link with the question").click()
+    copies = page.get_by_role("button", name="Copy link with the question")
+    copies.click()
+    page.get_by_text("Copied").wait_for()
+    if page.get_by_text("copy once more").count():  # of a busy machine
+        teacher.quiet()
+        copies.click()
     page.get_by_text("Copied", exact=True).wait_for()
     link = page.evaluate("navigator.clipboard.readText()")
     assert "ask=" in link and "tokens=9" in link and "river" not in link and len(link) < 300

@@ -47,21 +47,25 @@ function begun(parent, wanted) {
   let typed = false, timer = 0;
   button.onpointerdown = () => { typed = typing(); };
   button.onclick = async () => {
-    await settled(typed, () => address(here.wanted));
+    const whole = await settled(typed, () => address(here.wanted));
     typed = false;
     const link = address(here.wanted), nothing = here.wanted.lacking;
     const copied = !nothing && ((await offered(link)) || selected(field, link));
     field.hidden = copied || !!nothing;
     if (!field.hidden) field.select();
-    said.textContent = nothing || (copied ? told(link) : "Select and copy it from here");
+    said.textContent = nothing || (copied ? told(link, whole) : "Select and copy it from here");
     clearTimeout(timer);
-    timer = setTimeout(() => copied && link.length <= LONG && (said.textContent = ""), SAID);
+    timer = setTimeout(() => copied && whole && link.length <= LONG && (said.textContent = ""), SAID);
   };
   return here;
 }
 
-/** @param {string} link */
-function told(link) {
+/**
+ * @param {string} link
+ * @param {boolean} whole
+ */
+function told(link, whole) {
+  if (!whole) return "Copied, but the page still takes in what you typed: copy once more";
   const long = `Copied, but it has ${link.length.toLocaleString("en")} characters: some programs cut links so long`;
   return link.length > LONG ? long : "Copied";
 }

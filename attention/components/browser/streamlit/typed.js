@@ -3,7 +3,8 @@
 
 import { target } from "../elements.js";
 
-const LOOK = 30, START = 1000, PATIENCE = 4000;  // milliseconds; after five seconds a browser has forgotten the click
+const LOOK = 30, START = 2000, PATIENCE = 4000;  // milliseconds; after five seconds a browser has forgotten the click
+const REST = 240;  // milliseconds in which what was typed sets off, though the run before it has just ended
 const TYPED = '[data-testid="InputInstructions"]';  // Streamlit's "Press Enter to apply"
 const MENU = '[data-testid="stTopNavLink"], [data-testid="stSidebarNavLink"]';
 
@@ -14,16 +15,20 @@ export function typing() {
 /**
  * @param {boolean} typed
  * @param {() => string} link  what changes once it has come in
+ * @returns {Promise<boolean>} whether all has come in, as far as can be told; a busy server takes longer than a click lasts
  */
 export async function settled(typed, link = () => location.href) {
   const before = link(), start = Date.now();
   const app = /** @type {HTMLElement | null} */ (document.querySelector(".stApp"));
-  const waits = () => {
-    const since = Date.now() - start;
-    const starts = typed && link() === before && since < START;
-    return starts || (app?.dataset.testScriptState === "running" && since < PATIENCE);
-  };
-  while (waits()) await new Promise((then) => setTimeout(then, LOOK));
+  const runs = () => app?.dataset.testScriptState === "running";
+  let came = !typed, moved = start;
+  for (let since = 0; since < PATIENCE; since = Date.now() - start) {
+    if (runs() || link() !== before) came = true;
+    if (runs()) moved = Date.now();
+    if (came ? !runs() && (!typed || Date.now() - moved > REST) : since > START) break;
+    await new Promise((then) => setTimeout(then, LOOK));
+  }
+  return came && !runs();
 }
 
 // The menu of pages: Streamlit sends its click at once, and drops what comes from the page that was left.
