@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
 
+from attention.brought import safe_file
 from attention.heads import profile
 from attention.masks import MASKS
 from attention.scores import SCALES, SOFTMAXES, alibi, rotary, sinusoidal
@@ -23,7 +24,6 @@ from attention.training.model import Model
 from attention.training.recipe import LEARNED, NUMBERS, PLACES, Recipe
 from attention.training.run import Run, measured, moments, probe, rate, trained
 from attention.training.tasks import TASKS
-from attention.training.weights_file import safetensors
 
 SMALL = {"d_model": 16, "heads": 2, "steps": 20}
 
@@ -179,7 +179,7 @@ def test_a_course_comes_back_from_its_file():
 
 def test_the_weights_are_a_file_of_safetensors():
     tensors = {"a": torch.arange(6.0).view(2, 3), "b": torch.ones(3, dtype=torch.float16)}
-    data = safetensors(tensors, {"task": "sort"})
+    data = safe_file.written(tensors, {"task": "sort"})
     size = int.from_bytes(data[:8], "little")
     header = json.loads(data[8 : 8 + size])
     assert size % 8 == 0 and header.pop("__metadata__") == {"task": "sort"}

@@ -111,7 +111,7 @@ def test_a_bug_is_hunted_and_its_wrong_lines_are_told_by_sign_and_ground(visit, 
     tab.quiet()
     hunt.get_by_text("The mask hides the past").click()
     hunt.get_by_text("Reveal the wrong line").click()
-    expect(hunt.get_by_test_id("stAlert")).to_contain_text("Not quite: you said “The mask hides the past”.")
+    expect(hunt.get_by_text("Not quite: you said “The mask hides the past”.")).to_be_visible()
     expect(hunt).to_contain_text(ROWS["two-heads"].lesson)
     grounds = {
         hunt.locator(f".lines {kind}").first.evaluate("it => getComputedStyle(it).background") for kind in GROUNDS

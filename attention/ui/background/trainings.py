@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
+from threading import Event
 from typing import ClassVar
 
 from jaxtyping import Float
@@ -35,7 +36,7 @@ NUMBER = 4  # bytes
 class Learning(Task):
     """The training of a recipe (give its `alone`); `moments` come as it goes, and stay when it is stopped.
 
-    `parameters`: those of the model, in a row, whenever it rests; None before it has begun.
+    `parameters`: those of the model, in a row, whenever it `rests`; None before it has begun.
     """
 
     settings: Recipe
@@ -51,10 +52,16 @@ class Learning(Task):
     def __post_init__(self) -> None:
         self._loop: Iterator[tuple[Run, Moment | None]] = trained(self.settings)
         self._course = Course(self.settings, (), None)
+        self.rests = Event()
+        self.rests.set()
 
     def run(self) -> None:
         """Trains on until it is done, or shall stop, in a thread whose modesty no other task inherits."""
-        LANE.submit(self._train).result()
+        self.rests.clear()
+        try:
+            LANE.submit(self._train).result()
+        finally:
+            self.rests.set()
 
     def _train(self) -> None:
         run = None

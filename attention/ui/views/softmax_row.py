@@ -109,7 +109,7 @@ def _legend(found: Stages) -> str:
 
 def _one_score(found: Stages) -> None:
     """One score that is moved, and how all weights of the row answer; it draws nothing else anew."""
-    config, names = found.config, tables.labels(found.config)
+    config, names = found.config, tables.key_labels(found.config)
     keys = found.visible.nonzero().flatten().tolist()
     chosen, chart = st.columns([2, 3], gap="medium")
     with chosen:
@@ -127,7 +127,7 @@ def _one_score(found: Stages) -> None:
         st.caption(_answered(found, weights, key, by))
     with chart:
         columns = softmax.moved_rows(found, weights)
-        spec = charts.variants(("as it is", "moved"), _labels(found, columns), config.tokens, *_axis(found))
+        spec = charts.variants(("as it is", "moved"), _labels(found, columns), config.columns, *_axis(found))
         said = "Bars by key: the weights of the row as they are, and with one score moved"
         st.vega_lite_chart(pa.table(columns), spec, key="moved", width="stretch", alt=said)
 

@@ -10,6 +10,7 @@ import pyarrow as pa
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
+from attention.brought import safe_file
 from attention.codec import to_query
 from attention.config import TRAINED, Config
 from attention.steps import training_program
@@ -17,7 +18,6 @@ from attention.training.course import Course
 from attention.training.recipe import LEARNED, NUMBERS, RECIPES, Recipe
 from attention.training.run import probe
 from attention.training.tasks import VOCABULARY
-from attention.training.weights_file import safetensors
 from attention.ui import compute
 from attention.ui.session import page
 from attention.ui.views import questions
@@ -200,7 +200,7 @@ def _files(recipe: Recipe) -> None:
 
 
 def _weights(course: Course) -> bytes:
-    return safetensors(dict(course.model().named_parameters()), RECIPES.to_query(course.recipe))
+    return safe_file.written(dict(course.model().named_parameters()), RECIPES.to_query(course.recipe))
 
 
 def _run(course: Course) -> str:

@@ -21,6 +21,7 @@ from attention.ui.views import background
 from attention.ui.words import plain
 
 STRONG = 0.5  # of its weight: from there on a head is said to do something
+STEP = 0.4  # seconds: longer than all but the largest models take for one
 STOP = f"What was seen stays. If nobody looks at this page for {Learning.gone:g} seconds, the training ends."
 
 
@@ -37,8 +38,8 @@ class Shown(NamedTuple):
 
     @property
     def live(self) -> bool:
-        """Is there more to come?"""
-        return self.task is not None and self.task.open
+        """Is there more to come? After a cancel, until its step is done: only then its model is known."""
+        return self.task is not None and (self.task.open or not self.task.rests.is_set())
 
     @property
     def trained(self) -> bool:
@@ -109,7 +110,14 @@ def begin(recipe: Recipe) -> None:
 def going(found: Shown) -> None:
     """How far a training is, and its buttons."""
     if (task := found.task) is not None:
-        background.going(task, HEAVY, _going(task, found.course), partial(task.leave, page.visitor()), STOP)
+        background.going(task, HEAVY, _going(task, found.course), partial(_stop, task), STOP)
+
+
+def _stop(task: Learning) -> None:
+    """This visitor leaves it; where it ends with that, its last step is waited for, so that all it brought is there."""
+    task.leave(page.visitor())
+    if not task.open:
+        task.rests.wait(STEP)
 
 
 def ended(recipe: Recipe, found: Shown) -> None:

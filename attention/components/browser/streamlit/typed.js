@@ -3,8 +3,9 @@
 
 import { target } from "../elements.js";
 
-const LOOK = 30, START = 2000, PATIENCE = 4000;  // milliseconds; after five seconds a browser has forgotten the click
-const REST = 240;  // milliseconds in which what was typed sets off, though the run before it has just ended
+// In milliseconds; after five seconds a browser has forgotten the click.
+const LOOK = 30, START = 2000, PATIENCE = 4000;
+const REST = 240;  // in which what was typed sets off, though the run before it has just ended
 const TYPED = '[data-testid="InputInstructions"]';  // Streamlit's "Press Enter to apply"
 const MENU = '[data-testid="stTopNavLink"], [data-testid="stSidebarNavLink"]';
 
@@ -15,7 +16,7 @@ export function typing() {
 /**
  * @param {boolean} typed
  * @param {() => string} link  what changes once it has come in
- * @returns {Promise<boolean>} whether all has come in, as far as can be told; a busy server takes longer than a click lasts
+ * @returns {Promise<boolean>} whether all has come in, as far as can be told: a busy server may take longer
  */
 export async function settled(typed, link = () => location.href) {
   const before = link(), start = Date.now();
