@@ -268,6 +268,16 @@ def test_a_size_is_known_before_anything_is_loaded(folders, monkeypatch):
         load(Offer("x", str(folders["gpt2"]), catalogue.FOLDER), GIGABYTE, lambda size: False, lambda *_: None)
 
 
+@pytest.mark.parametrize("kind", ["bert", "gpt2", "llama", "t5", "vit"])
+def test_the_room_for_what_comes_of_a_pass_is_asked_for_before_it(kind, models):
+    """As many bytes as come of it or somewhat more; where there is no room, nothing is computed."""
+    asked: list[int] = []
+    found = run(models[kind], TEXT, PAIR, None, lambda share: None, lambda size: not asked.append(size))
+    assert found.bytes <= asked[0] < 8 * found.bytes
+    with pytest.raises(ModelError, match=r"no room for that now\. A shorter text fits\."):
+        run(models[kind], TEXT, PAIR, None, lambda share: pytest.fail("it was run"), lambda size: False)
+
+
 def test_pickles_are_not_opened(folders, tmp_path):
     (tmp_path / "config.json").write_text((folders["bert"] / "config.json").read_text())
     (tmp_path / "pytorch_model.bin").write_bytes(b"cos\nsystem\n(S'touch /tmp/opened'\ntR.")

@@ -22,6 +22,7 @@ from attention.models.sizes import NUMBER, megabytes
 from attention.watching.parts import CROSS, DECODER, ENCODER, grouped, labels
 
 Hear = Callable[[float], object]  # told how much of it is done; what it raises ends the pass
+Room = Callable[[int], bool]  # asked for so many bytes
 WEIGHTS = 2**28  # bytes of all weights, where a model has nothing else
 NAMED = 3  # layers that a note names
 OUTPUTS = {"": "attentions", ENCODER: "encoder_attentions", DECODER: "decoder_attentions", CROSS: "cross_attentions"}
@@ -46,10 +47,18 @@ class Run:
         return sum(part.stack.bytes for part in self.parts.values())
 
 
-def run(model: Model, text: str, second: str, picture: Image.Image | None, hear: Hear) -> Run:
-    """A pass of a model over a text, two texts or a picture; raises ModelError where that can't be shown."""
+def run(
+    model: Model, text: str, second: str, picture: Image.Image | None, hear: Hear, room: Room = lambda size: True
+) -> Run:
+    """A pass of a model over a text, two texts or a picture; raises ModelError where that can't be shown, or has no room."""
     with torch.no_grad():
         found = given(model, text, second, picture)
+        needed = size(model, found)
+        if not room(needed):
+            raise ModelError(
+                f"The heads of {len(found.reads):,} tokens take {megabytes(needed)} of memory, and this host has no room for "
+                "that now. A shorter text fits."
+            )
         parts, notes = _parts(model, found, _passed(model, found, hear))
     return Run(parts, model.about, found.notes + notes, found.patches, found.picture)
 
@@ -130,6 +139,13 @@ def _title(model: Model, part: str) -> str:
 
 def _what(model: Model, found: Given) -> str:
     return f"{model.about} It reads {'a picture' if found.patches else f'{len(found.reads):,} tokens'}."
+
+
+def size(model: Model, found: Given) -> int:
+    """Bytes that queries, keys and values of all heads take at the most, and the weights of one layer meanwhile."""
+    tokens = max(len(found.reads), len(found.writes or ()))
+    wide = 3 * expected(model) * tokens * _number(model.config, "hidden_size", "d_model")
+    return NUMBER * (wide + _heads(model.config) * tokens**2)
 
 
 def expected(model: Model) -> int:

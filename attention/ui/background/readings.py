@@ -77,7 +77,8 @@ class Reading(Task):
         image = Image.open(io.BytesIO(picture)) if picture else None
         with LOADED.using(offer, self._load) as model:
             self.reserved, self.now = 0, "Running it"
-            self.found = run(model, text, second, image, self._passed)
+            self.found = run(model, text, second, image, self._passed, self._reserve)
+            self.reserved = 0
 
     def _load(self) -> Model:
         found = load(self.settings.offer, self.settings.most, self._reserve, self._loaded)
@@ -110,7 +111,7 @@ class Reading(Task):
 
     @property
     def claim(self) -> int:
-        """Bytes that are reserved while a model is loaded, then those of what came of it."""
+        """Bytes that are reserved while a model is loaded and run, then those of what came of it."""
         return self.reserved + (self.found.bytes if self.found else 0)
 
 
