@@ -208,6 +208,7 @@ def test_the_menu_makes_one_entry_of_the_history_for_a_page_and_back_leaves_it(t
 
     tab.slider("temperature").press("ArrowRight")
     tab.painted(temperature=1.05)
+    tab.page.wait_for_url("**/?*temperature=1.05")  # which the picture writes right after its frame
     tab.quiet()
     count_entries(tab)
     warm = f"{EDITION}&temperature=1.05"
