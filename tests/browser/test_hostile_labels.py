@@ -22,7 +22,7 @@ TYPED = f"text={quote_plus(' '.join(hostile_words.WORDS))}"
 DETAILS = {"softmax": "topic", "masks": "mask_detail"}
 VIEWS = [
     "?row_as=lines", "?row_as=bars", "?row_as=output", "?colors=log&predict=row", "layers",
-    *(f"{page}?{knob}={choice}" for page, knob in DETAILS.items() for choice in KNOBS[knob].choices),
+    *(f"{page}?{knob}={choice}" for page, knob in DETAILS.items() for choice in KNOBS[knob].choices[:2]),
     "steps?steps=all", "implementations", "training", "examples", "timing",
 ]  # fmt: skip
 TAKEN = """(mark) => [...document.querySelectorAll("*")].filter((one) => one.textContent.trim() === mark
