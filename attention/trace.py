@@ -24,6 +24,7 @@ from attention.scores import HIDDEN, POSITIONS, SOFTMAXES, capped
 from attention.sources.given import PARTS, Given, LackingError, Projections, Tokens
 from attention.sources.origins import given
 
+FLOAT, COPIES = 4, 2.5  # bytes of a number; what a picture takes at its peak, of its weights (measured on all pages)
 SHARED = 2**20  # weights from which two threads share the heads
 
 
@@ -192,6 +193,13 @@ def _heads(
     joint = joint if joint is None or joint.ndim == 2 else joint[some]
     options = {"scale": config.factor, "softcap": config.softcap or None, "normalise": SOFTMAXES[config.softmax]}
     context[some] = attend(q, k, v, joint, **options, out=weights[some]).output
+
+
+def bytes_of(config: Config) -> int:
+    """Bytes that the pass of a config takes with what is drawn of it, or of as many of its tokens as are shown: about."""
+    shown = config.traceable
+    vectors = shown.tokens * shown.d_model * 4 + 2 * shown.d_model**2
+    return int(FLOAT * (COPIES * shown.heads * shown.tokens * shown.columns + vectors))
 
 
 def position_bias(config: Config, queries: int | None = None, keys: int | None = None) -> Float[Tensor, "h q k"] | None:

@@ -40,7 +40,14 @@ UNUSED = {"cache_data", "cache_resource"}  # bounded by a count; attention/machi
 WAITS = {"wait", "as_completed", "Future", "ThreadPoolExecutor", "ProcessPoolExecutor", "Barrier", "Condition", "Queue"}
 WAITERS = {  # who waits by other means than a lane's work, or makes threads
     f"attention/{name}.py"
-    for name in ("machine/lanes", "machine/threads", "machine/made_once", "maps/cluster", "maps/jobs")
+    for name in (
+        "machine/lanes",
+        "machine/threads",
+        "machine/made_once",
+        "machine/under_way",
+        "maps/cluster",
+        "maps/jobs",
+    )
 }
 
 every_file = pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(ROOT)))

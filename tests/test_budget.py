@@ -9,12 +9,14 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 from attention import Config
+from attention.analysis.row_stages import stages
 from attention.machine import budget, threads
 from attention.machine.budget import LEAST, Budget
 from attention.machine.kept import Kept, pieces
 from attention.machine.lanes import Lane
 from attention.maps.exact import head_maps
-from attention.sources.generated import maps, queries_and_keys
+from attention.sources.generated import maps
+from attention.sources.stretches import queries_and_keys
 from attention.trace import trace
 from attention.training.recipe import Recipe
 from attention.ui import compute
@@ -145,7 +147,7 @@ def test_only_a_few_hold_on_to_their_vectors():
 def test_who_does_not_fit_is_told_so_and_offered_a_smaller_one(monkeypatch):
     monkeypatch.setattr(BUDGET, "most", 100 * MIB)
     test = AppTest.from_file(str(Path(__file__).parents[1] / "pages/heads.py"), default_timeout=60)
-    test.query_params.update({"tokens": "65536", "d_model": "512"})
+    test.query_params.update({"tokens": "65536", "d_model": "512", "input": "noise"})
     test.run()
     assert not test.exception
     assert "needs" in test.warning[0].value and "this host has 100 for all" in test.warning[0].value
@@ -153,6 +155,28 @@ def test_who_does_not_fit_is_told_so_and_offered_a_smaller_one(monkeypatch):
     assert offered.label.startswith("Draw ")
     tokens = int(offered.label.split()[1].replace(",", ""))
     assert 2 <= tokens < 65_536
+
+
+def test_maps_of_an_implementation_that_do_not_fit_are_refused_with_narrower_ones(monkeypatch):
+    widest = Config(d_model=2048)
+    assert compute.published.refusal(widest) is None
+    monkeypatch.setattr(BUDGET, "most", 100 * MIB)
+    why, narrower = compute.published.refusal(widest) or ("", widest)
+    assert "2,048 channels need 352 MiB" in why and "this host has 100 for all" in why
+    assert narrower.d_model < 1100 and compute.published.refusal(narrower) is None
+    test = AppTest.from_file(str(Path(__file__).parents[1] / "pages/implementations.py"), default_timeout=60)
+    test.query_params.update({"d_model": "2048"})
+    test.run()
+    assert not test.exception and why in test.warning[0].value
+    test.button("smaller").click().run()
+    assert not test.exception and not test.warning
+
+
+def test_a_row_holds_no_other_rows():
+    found = trace(Config(tokens=300, heads=4, d_model=64))
+    row = stages(found)
+    assert torch.equal(row.weights, found.weights[found.config.head, found.config.row])
+    assert row.weights.untyped_storage().nbytes() == row.weights.nbytes
 
 
 def test_matrices_are_made_again_and_count_for_nothing():

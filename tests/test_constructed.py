@@ -15,7 +15,7 @@ from attention import Config, heads, trace
 from attention.config import KNOBS
 from attention.inputs import BEFORE
 from attention.sources.constructed import OFFSETS, ROLES, frequencies, places
-from attention.sources.generated import queries_and_keys
+from attention.sources.stretches import queries_and_keys
 from tests.strategies import configs
 
 LONG = 65_536

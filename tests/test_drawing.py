@@ -11,7 +11,7 @@ import torch
 from attention import Config, head_maps
 from attention.maps.exact import HeadMaps
 from attention.maps.jobs import Cancelled
-from attention.sources.generated import queries_and_keys
+from attention.sources.stretches import queries_and_keys
 from attention.ui.background import maps as drawing
 from attention.ui.background.maps import Drawing, Studio, asked
 

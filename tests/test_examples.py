@@ -25,7 +25,7 @@ from attention.maps.exact import head_maps
 from attention.published import ROWS
 from attention.published.case import case
 from attention.published.compare import judged, leak
-from attention.sources.generated import queries_and_keys
+from attention.sources.stretches import queries_and_keys
 from attention.steps.values import values
 from attention.timing import recordings, rivals
 from attention.timing.verdict import ratios

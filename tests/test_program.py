@@ -8,7 +8,7 @@ from hypothesis import given, settings
 
 from attention import Config, head_maps, trace
 from attention.inputs import INPUTS
-from attention.sources.generated import queries_and_keys
+from attention.sources.stretches import queries_and_keys
 from attention.steps import program
 from tests.strategies import configs
 

@@ -71,7 +71,9 @@ def stages(trace: Trace) -> Stages:
     added = torch.zeros_like(dots) if bias is None else bias[head, query]
     visible = trace.mask[query]
     logits = _logits(scaled, config.softcap, added, visible)
-    return Stages(config, dots, scaled, added, logits, trace.weights[head, query], visible)
+    return Stages(
+        config, dots, scaled, added, logits, trace.weights[head, query].clone(), visible
+    )  # a view would hold all heads
 
 
 def ranks(weights: Float[Tensor, "k"]) -> Int[Tensor, "k"]:

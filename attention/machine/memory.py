@@ -44,6 +44,11 @@ class Spare:
         with _lock:
             return sum(len(_pieces[at]) for at in range(len(_pieces)) if _uses(_pieces, at) == UNUSED)
 
+    def hold(self, most: float) -> None:
+        """Lets go of it where it is more than so many bytes."""
+        if self.held > most:
+            self.give_back(0)
+
     def give_back(self, size: int) -> None:
         """Lets go of all that nobody uses at the moment."""
         with _lock:

@@ -31,14 +31,24 @@ class Estimate:
     bytes: int
 
 
-def estimate(tokens: int, heads: int, d_model: int, rule: Rule, span: int, rate: float) -> Estimate:
+def estimate(
+    tokens: int,
+    heads: int,
+    d_model: int,
+    rule: Rule,
+    span: int,
+    rate: float,
+    made_of: int | None = None,
+    room: int = ROOM,
+) -> Estimate:
     """What maps of all heads with their statistics take, `rate` in cells a second of as many channels as the sample's.
 
-    Memory: the tokens with queries and keys in float32, of as many heads as there is ROOM for, five numbers of a query in
-    float64, the blocks of each thread.
+    Memory: what queries and keys are `made_of` (bytes, all tokens where it is not said), these in float32, of as many heads as
+    there is `room` for, five numbers of a query in float64, the blocks of each thread.
     """
     pairs = 2 * FLOAT * tokens * d_model
-    held = FLOAT * tokens * d_model + max(min(pairs, ROOM), pairs // heads) + 5 * 8 * tokens * heads
+    held = FLOAT * tokens * d_model if made_of is None else made_of
+    held += max(min(pairs, room), pairs // heads) + 5 * 8 * tokens * heads
     cell = 1 - PRODUCT + PRODUCT * d_model / heads / SAMPLE[1]
     work = cell * cells(rule, tokens, span) + PIXEL * tokens * min(tokens, SIDE)
     return Estimate(heads * work / rate, held + THREADS * PIECES * piece())

@@ -18,11 +18,14 @@ from attention.machine.made_once import made_once
 from attention.published.row import FORMS, Row
 from attention.published.weights import Weights
 from attention.scores import POSITIONS, SCALES, SOFTMAXES
-from attention.sources.generated import other, sequence
+from attention.sources.generated import WIDE, other, sequence
 from attention.steps.values import matrices
 
 CELLS = 2**20  # weights of one case, batch x heads x tokens x tokens, at the most
 WORK = 2**28  # multiplications of its four maps at the most
+MATRICES = (
+    11  # of the width of the tokens, that a comparison holds at once: 8, and 11 where a row joins three (measured)
+)
 NEXT = 10_000  # seeds between one sequence of the batch and the next
 Form = Callable[[Bool[Tensor, "b q k"], Tensor], Tensor | None] | None
 
@@ -60,12 +63,10 @@ def case(config: Config, most: int | None = None, crosses: bool = False) -> Case
     """
     queries, keys = (min(n, most or n) for n in longest(config))
     config, keys = (config, keys) if crosses else (replace(config, keys=0, d_v=0), queries)
-    return _case(config, queries, keys)
+    return (_last if config.d_model <= WIDE else _case)(config, queries, keys)
 
 
-@made_once(1)
 def _case(config: Config, queries: int, keys: int) -> Case:
-    """The last one is kept, as row after row is compared on it."""
     with torch.no_grad():
         weights = Weights.split(*matrices(config).values(), config.heads, config.groups).to(torch.float64)  # pyright: ignore[reportCallIssue]  four of them
         padded = torch.arange(keys) < keys - torch.arange(config.batch)[:, None] % keys
@@ -75,6 +76,14 @@ def _case(config: Config, queries: int, keys: int) -> Case:
             return Case.of(x, weights, mask)
         y = _sequences(config, config.keys, *other(config))[:, :keys]
         return Case(x, y, y, replace(weights, batch=config.batch, tokens=queries), mask)
+
+
+_last = made_once(1)(_case)  # as row after row is compared on it
+
+
+def bytes_of(config: Config) -> int:
+    """Bytes that comparing a row takes at its peak: its maps in float64, and once more in the layout that it asks for."""
+    return MATRICES * torch.float64.itemsize * config.d_model * max(config.d_model, config.heads * config.d_v)
 
 
 def longest(config: Config) -> tuple[int, int]:

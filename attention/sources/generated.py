@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from types import MappingProxyType
@@ -28,8 +27,7 @@ KEPT = 2**21  # channels of all tokens up to which the last ones are kept: 8 MB 
 WIDE = (
     2**10
 )  # channels up to which the last matrices are kept, four of 4 MB: of all that there may be they take four times that
-STRETCH = 2**12  # tokens whose places are told at once, in numbers of double precision
-SHARES = 2  # of the tokens, each the work of a thread where there are several
+STRETCH = 2**10  # tokens that are made at once, and whose places are told, in numbers of double precision
 LATER = ("mask", "combine", "second", "span", "scale", "temperature", "softcap", "softmax")  # knobs of what follows
 MADE = {  # who made the heads, by the projections
     "constructed": "Heads constructed by hand, a role each: nothing learned. The last of each eight is random, for comparison.",
@@ -133,47 +131,21 @@ def _projected(config: Config) -> Projected:
     return Projected(x, Remade(config), q, k, v)
 
 
-def queries_and_keys(
-    config: Config, executor: Executor | None = None, heads: range | None = None
-) -> tuple[Float[Tensor, "h q d"], Float[Tensor, "g k d"]]:
-    """Queries, and keys that are not repeated, of any number of tokens; nothing of them is kept, nor the values made.
-
-    Of all heads, or of neighbouring ones that share their keys with no others. Threads of an `executor` share the tokens, and
-    one gets fresh memory from the system while the tokens are drawn. Where one matrix makes both, they are one tensor.
-    """
-    heads, of, d = heads or range(config.heads), config.heads // config.groups, config.d_head
-    fresh = partial(torch.zeros if executor else torch.empty, (config.tokens, len(heads) * d), dtype=torch.float32)
-    room = executor.submit(fresh).result if executor else fresh
-    with torch.inference_mode():
-        x, w = embedded(config), maps(config.tensors)
-        query, key = (
-            w.query[:, heads.start * d : heads.stop * d],
-            w.key[:, heads.start // of * d : heads.stop // of * d],
-        )
-    q = _part(config, x, query, len(heads), executor, room())
-    return q, q if torch.equal(query, key) else _part(config, x, key, len(heads) // of, executor)
-
-
 @torch.inference_mode()
-def _part(
-    config: Config,
-    x: Float[Tensor, "n c"],
-    matrix: Float[Tensor, "c e"],
-    heads: int,
-    executor: Executor | None = None,
-    room: Float[Tensor, "n e"] | None = None,
-) -> Float[Tensor, "h n d"]:
+def _part(config: Config, x: Float[Tensor, "n c"], matrix: Float[Tensor, "c e"], heads: int) -> Float[Tensor, "h n d"]:
     """What a matrix makes of the tokens, by heads, turned where positions turn it."""
-    found = x.new_empty(len(x), matrix.shape[1]) if room is None else room
-    for _ in (executor.map if executor else map)(partial(_product, matrix), x.chunk(SHARES), found.chunk(SHARES)):
-        pass
-    by_heads, turned = rearrange(found, "n (h d) -> h n d", h=heads), POSITIONS[config.positions].to_heads
-    return turned(by_heads) if turned else by_heads
+    return by_heads(config, x @ matrix, heads)
 
 
 @torch.inference_mode()
-def _product(matrix: Tensor, some: Tensor, found: Tensor) -> None:
-    torch.mm(some, matrix, out=found)
+def by_heads(config: Config, found: Float[Tensor, "n e"], heads: int) -> Float[Tensor, "h n d"]:
+    split, turned = rearrange(found, "n (h d) -> h n d", h=heads), POSITIONS[config.positions].to_heads
+    return turned(split) if turned else split
+
+
+def pairs_of(config: Config) -> int:
+    """Pairs of channels that tell places: half of the channels of constructed heads."""
+    return config.d_model // 4 if config.projections == "constructed" else 0
 
 
 def other(config: Config) -> tuple[int, str]:
@@ -195,10 +167,9 @@ def sequence(config: Config, name: str, n: int, seed: int, text: str) -> dict[st
 
 def _tokens_as_vectors(config: Config, n: int, seed: int, text: str) -> Float[Tensor, "n c"]:
     """What the input makes; constructed heads find positions in half of the channels."""
-    make, width = INPUTS[config.input], config.d_model
-    if config.projections != "constructed":
+    make, width, pairs = INPUTS[config.input], config.d_model, pairs_of(config)
+    if not pairs:
         return make(n, width, seeded(seed), text)
-    pairs = width // 4
     x = torch.empty(n, width, dtype=torch.float32)
     x[:, : width - 2 * pairs] = make(n, width - 2 * pairs, seeded(seed), text)
     for first in range(0, n, STRETCH):

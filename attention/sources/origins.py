@@ -17,10 +17,12 @@ from attention.config import GENERATED, TRAINED, Config, decided, shape
 from attention.inputs import BEFORE
 from attention.recorded.file import RecordingError
 from attention.recorded.shipped import SHIPPED
+from attention.sources import stretches
 from attention.sources.brought import Brought
-from attention.sources.generated import LATER, Generated, other_tokens, queries_and_keys
+from attention.sources.generated import LATER, Generated, other_tokens
 from attention.sources.given import PARTS, Given, Source, Tokens
 from attention.sources.recorded import Recorded
+from attention.sources.stretches import queries_and_keys
 from attention.sources.trained import Trained
 from attention.training import shipped as trainings
 
@@ -89,6 +91,11 @@ def long_vectors(
     if held.is_brought(config.source):
         return BROUGHT.queries_and_keys(Source.of(config), config, heads)
     return queries_and_keys(config, executor, heads)
+
+
+def made_of(config: Config) -> int:
+    """Bytes that are held beside queries and keys while these are made; nothing where they were brought."""
+    return 0 if held.is_brought(config.source) else stretches.made_of(config)
 
 
 def provenance(config: Config) -> str:

@@ -107,7 +107,7 @@ def long_source(config: Config, side: int) -> str:
     changed = ", ".join(f"{name}={value!r}" for name, value in vars(config.tensors).items() if value != DEFAULTS[name])
     return textwrap.dedent(f"""\
         from attention import Config, head_maps
-        from attention.sources.generated import queries_and_keys
+        from attention.sources.stretches import queries_and_keys
 
         config = Config({changed})
         query, key = queries_and_keys(config)

@@ -1,4 +1,4 @@
-"""What stands where a page has nothing to show, as the source lacks what it needs: what would have it, a click away."""
+"""What stands where a page has nothing to show, as a source lacks what it needs or this host the room: a way out."""
 
 from __future__ import annotations
 
@@ -50,6 +50,13 @@ def resting(config: Config, title: str, knob: str) -> bool:
                         named(source), on_click=page.change, kwargs={"source": source}, key=f"{source} for {title}"
                     )
     return bool(why)
+
+
+def too_large(why: str, smaller: Config, label: str) -> None:
+    """In the place of a picture for which this host has no room; a button takes the sizes of a smaller one."""
+    st.warning(f"{why} Fewer tokens, heads or channels need less.", icon=":material/memory:")
+    change = {name: getattr(smaller, name) for name in ("tokens", "d_model")}
+    st.button(label, on_click=page.change, kwargs=change, key="smaller", type="primary")
 
 
 def _listed(words: list[str]) -> str:

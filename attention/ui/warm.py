@@ -17,9 +17,9 @@ from pathlib import Path
 from streamlit.proto.NewSession_pb2 import CustomThemeConfig
 from streamlit.runtime import app_session
 
-from attention.machine.budget import together
+from attention.machine.budget import together, trim
 from attention.machine.watch import WATCH
-from attention.ui.budget import BUDGET, EXPIRY
+from attention.ui.budget import BUDGET, EXPIRY, SPARE
 
 FOLDERS = ("controls", "views")  # of what pages import
 USED = (  # what libraries import when they are first used; a test runs every page and finds what is missing here
@@ -67,6 +67,7 @@ USED = (  # what libraries import when they are first used; a test runs every pa
 )
 CLOCK = 2.0  # seconds between two collections
 TIDY = 15  # every so many of them what nobody has looked at for long is let go of
+IDLE = 1 / 8  # of the budget may wait for its next use
 ROUND, OLDEST = 5, 2  # every so many of them are of all objects, the others of those that came since
 
 
@@ -126,3 +127,6 @@ def _collect() -> None:
                 BUDGET.tidy(time.monotonic() - EXPIRY)
         elif new:
             gc.collect(OLDEST - 1)
+        if new and not tidy:
+            SPARE.hold(IDLE * BUDGET.most)
+            trim()

@@ -25,9 +25,10 @@ from attention.maps.estimate import THREADS, Estimate, estimate, measured_rate
 from attention.maps.exact import HeadMaps, each_head, joined
 from attention.maps.jobs import Cancelled
 from attention.maps.zoom import preview
+from attention.sources.origins import made_of
 from attention.ui.background.line import Line
 from attention.ui.background.task import Task
-from attention.ui.background.vectors import Vectors
+from attention.ui.background.vectors import Vectors, room
 from attention.ui.budget import BUDGET, EXPIRY
 from serving.settings import settings
 
@@ -189,7 +190,8 @@ class Studio:
 
 def guessed(config: Config) -> Estimate:
     """What the drawing of a config takes."""
-    return estimate(config.tokens, config.heads, config.d_model, config.rule, config.span, measured_rate())
+    sizes = config.tokens, config.heads, config.d_model, config.rule, config.span
+    return estimate(*sizes, measured_rate(), made_of(config), room())
 
 
 def asked(config: Config) -> dict[str, Any]:

@@ -12,8 +12,10 @@ from torch import Tensor
 from attention.config import Config
 from attention.maps.estimate import FLOAT, ROOM
 from attention.sources.origins import long_vectors
+from attention.ui.budget import BUDGET
 
 Pair = tuple[Tensor, Tensor]
+SHARE = 6  # of this part of a small budget a long sequence's queries and keys are
 _turn = Lock()  # the tokens that they are made of are larger still: one at a time
 _holding: list[Vectors] = []  # those that were last asked, in this order
 HOLD = 2  # of these may hold on to what they have: one that is drawn, and one that is looked at
@@ -32,7 +34,7 @@ class Vectors:
         """The heads that are held together: whole groups of those that share keys, as many as there is room for."""
         heads, together = self.config.heads, self.config.heads // self.config.groups
         each = together * 2 * FLOAT * self.config.tokens * self.config.d_head
-        step = max(1, ROOM // each) * together
+        step = max(1, room() // each) * together
         return (range(first, min(first + step, heads)) for first in range(0, heads, step))
 
     def of(self, head: int) -> tuple[range, Tensor, Tensor]:
@@ -57,3 +59,8 @@ class Vectors:
         """What is held now."""
         held = self.last
         return sum(each.nbytes for each in held[1]) if held else 0
+
+
+def room() -> int:
+    """Bytes of the queries and keys that are held at once on this host; those of a head, where these take more."""
+    return min(ROOM, BUDGET.most // SHARE)

@@ -19,8 +19,9 @@ from attention.machine.kept import Kept
 from attention.machine.lanes import Lane, Work
 from attention.machine.threads import cores
 from attention.ui.budget import BUDGET
+from attention.ui.budget import KEPT as SHARE
 
-MOST, SHARE = 2**28, 0.3  # bytes of results that are kept, and what share of a smaller budget they may have
+MOST = 2**28  # bytes of results that are kept; of a small budget a share
 AT_ONCE = min(2, cores())  # passes that run at the same time, however many visitors there are
 PATIENCE = 2.0  # seconds
 SPINNER = 0.3  # seconds after which whoever waits is told for what
@@ -30,6 +31,7 @@ PIECES = Lane(
     "piece", 0, AT_ONCE
 )  # of a pass; a lane of their own, as whoever waits for one has a thread of the passes
 PASSES = Lane("pass", 1, AT_ONCE)
+ALONE = Lane("wide pass", 1, 1)  # of those of which two at once would take too much memory
 LATER = PASSES.patient(PATIENCE)  # for what stands below a picture: that of anybody else goes before it
 KEPT = BUDGET.counted(Kept(min(MOST, int(SHARE * BUDGET.most))))
 

@@ -8,16 +8,18 @@ from torch import Tensor
 
 from attention.charts import theme
 from attention.charts.thumbnail import png, thumbnail
-from attention.config import Config
-from attention.machine.lanes import Work
+from attention.config import Config, fitted
+from attention.machine.lanes import Lane, Work
 from attention.published import ROWS, Evidence
 from attention.published import compare as rows
-from attention.published.case import case
+from attention.published.case import bytes_of, case
 from attention.published.cost import Cost, Pace
 from attention.published.demands import Demand
 from attention.published.demands import demands as tried
 from attention.published.hunts import Hunt
-from attention.ui.compute.owner import KEPT, LATER, PASSES
+from attention.sources.generated import WIDE
+from attention.ui.budget import BUDGET
+from attention.ui.compute.owner import ALONE, KEPT, LATER, PASSES
 from attention.wire.cells import Cells
 from attention.wire.cells import cells as drawn
 
@@ -28,7 +30,27 @@ REACH = 2**30  # multiplications of a map of influence at the most
 @KEPT
 def comparison(config: Config, name: str, printed: bool) -> Work[rows.Comparison]:
     """One published row against the reference; give `config.on(PAGE)`."""
-    return PASSES.submit(rows.compare, ROWS[name], config, printed)
+    return _lane(config, PASSES).submit(rows.compare, ROWS[name], config, printed)
+
+
+def _lane(config: Config, usual: Lane) -> Lane:
+    """Wide maps one after the other."""
+    return ALONE if config.d_model > WIDE else usual
+
+
+def refusal(config: Config) -> tuple[str, Config] | None:
+    """Why there is no room for a comparison on this host, and the widest that there is room for; None where it fits."""
+    needed = bytes_of(config)
+    if BUDGET.room(needed) or needed <= BUDGET.most:
+        return None
+    smaller = config
+    while bytes_of(smaller) > BUDGET.most and smaller.d_model > smaller.heads:
+        smaller = Config(**fitted(vars(smaller) | {"d_model": smaller.d_model * 3 // 4}))
+    return (
+        f"Maps of {config.d_model:,} channels need {needed / 2**20:,.0f} MiB of memory at once; "
+        f"this host has {BUDGET.most / 2**20:,.0f} for all.",
+        smaller,
+    )
 
 
 def judgements(config: Config) -> dict[tuple[str, bool], rows.Judgement]:
@@ -49,14 +71,14 @@ def evidence(name: str) -> Work[Evidence]:
 @KEPT
 def published_costs(config: Config, name: str, printed: bool) -> Work[tuple[Cost, float | None]]:
     """What a published row costs, and its leak; give `config.on(PAGE)`."""
-    return LATER.submit(rows.costs, ROWS[name], config, printed)
+    return _lane(config, LATER).submit(rows.costs, ROWS[name], config, printed)
 
 
 @KEPT
 def influences(config: Config, name: str, printed: bool) -> Work[Tensor | None]:
     """Influence of tokens on outputs in one published row, over as many first tokens as there is time for."""
     row, most = ROWS[name], max(2, math.isqrt(REACH // (4 * config.batch * config.d_model**2)))
-    return LATER.submit(lambda: rows.influence(row, case(config, most, row.crosses), printed))
+    return _lane(config, LATER).submit(lambda: rows.influence(row, case(config, most, row.crosses), printed))
 
 
 @KEPT
@@ -68,7 +90,7 @@ def demands(name: str, printed: bool) -> Work[list[Demand]]:
 @KEPT
 def pace(config: Config, name: str, printed: bool) -> Work[Pace]:
     """A published row's time beside the reference's, measured once; give `config.on(PAGE)`."""
-    return LATER.submit(rows.timed, ROWS[name], config, printed)
+    return _lane(config, LATER).submit(rows.timed, ROWS[name], config, printed)
 
 
 @KEPT

@@ -36,6 +36,10 @@ def _no_more(before: Mapping[str, Any], values: Mapping[str, Any]) -> tuple[dict
     return {}, []
 
 
+def _nothing(setting: Any) -> int:
+    return 0
+
+
 def _fixed(setting: Any, last: Any, before: Stops | None) -> Stops:
     return {}
 
@@ -47,8 +51,9 @@ class Kind(Generic[S]):
     `draw` draws a widget for each knob of `names`, with its stops and what it calls when somebody has moved it; `look` is
     whatever else of the settings that shows. `opened`: what becomes on this host of what a query has opened, and a sentence
     for each thing that it can't be. `shown`: as much of it as a page shows that can't show any length, and a sentence where
-    that is less. `stops`: those of sliders, for settings, the last ones and their stops. `implied`: what else somebody means who
-    has moved widgets, for the values before and those that widgets hold now, and a sentence for what can't be had so.
+    that is less; `takes`: bytes that a view of that needs while it is drawn. `stops`: those of sliders, for settings, the last
+    ones and their stops. `implied`: what else somebody means who has moved widgets, for the values before and those that widgets
+    hold now, and a sentence for what can't be had so.
     """
 
     settings: Settings[S]
@@ -58,6 +63,7 @@ class Kind(Generic[S]):
     opened: Callable[[S, Mapping[str, Any]], tuple[S, list[str]]] = _as_it_is
     shown: Callable[[S], tuple[S, str]] = _whole
     stops: Callable[[S, S, Stops | None], Stops] = _fixed
+    takes: Callable[[S], int] = _nothing
     implied: Callable[[Mapping[str, Any], Mapping[str, Any]], tuple[dict[str, Any], list[str]]] = _no_more
 
     @property

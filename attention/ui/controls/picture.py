@@ -19,6 +19,7 @@ from attention.masks import COMBINATIONS, MASKS
 from attention.published import HUNTS, ROWS, called
 from attention.scores import POSITIONS, SCALES, SOFTMAXES
 from attention.sources.origins import idle, named, provenance, scored
+from attention.trace import bytes_of
 from attention.ui.controls import knobs, own_text
 from attention.ui.controls.kind import Change, Kind, Stops
 from attention.ui.controls.lengths import ends
@@ -234,4 +235,6 @@ def _traceable(config: Config) -> tuple[Config, str]:
     )
 
 
-PICTURE = Kind(CONFIGS, draw, look, NAMES, opened=_known, shown=_traceable, stops=ends, implied=own_text.implied)
+PICTURE = Kind(
+    CONFIGS, draw, look, NAMES, opened=_known, shown=_traceable, takes=bytes_of, stops=ends, implied=own_text.implied
+)

@@ -23,6 +23,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from attention.components.copy_link import copy_link
 from attention.machine.threads import one_thread
 from attention.ui import onward
+from attention.ui.budget import UNDER_WAY
 from attention.ui.controls.kind import Kind
 from attention.ui.controls.picture import PICTURE
 from attention.ui.session import brought, carried
@@ -30,6 +31,7 @@ from attention.ui.session.held import Held
 from attention.ui.session.part import Part
 from attention.ui.session.state import Remembered, Session, heard, put, session, taken_up, widgets
 from attention.ui.session.told import Told
+from attention.ui.session.turn import turn
 from attention.ui.words import plain
 
 __all__ = ["Part", "change", "put", "show", "widgets"]
@@ -230,8 +232,15 @@ def _now() -> Any:
 
 def _started(setting: Any) -> None:
     """What the view of these settings waits for is computed from now on."""
-    if ahead := session().ahead:
-        ahead(setting)
+    state = session()
+    if state.ahead and UNDER_WAY.is_little(state.here.kind.takes(setting)):
+        state.ahead(setting)
+
+
+def _takes(drawn: Any, any_length: bool) -> int:
+    """Bytes that a view takes while it is drawn; a long sequence claims its own."""
+    long = any_length and getattr(drawn, "traceable", drawn) is not drawn
+    return 0 if long else session().here.kind.takes(drawn)
 
 
 @st.fragment(key="view")
@@ -248,7 +257,8 @@ def _view(view: View, any_length: bool) -> None:
             st.caption(cut)
     state.kept.closed = False
     try:
-        view(state.drawn)
+        with turn(state.drawn, _takes(state.drawn, any_length)):
+            view(state.drawn)
     finally:
         linked()
     elsewhere = (part.knobs for part in state.parts.values() if part.look(setting) is not None)

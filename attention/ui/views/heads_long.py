@@ -21,6 +21,7 @@ from attention.tables import rows as tables
 from attention.ui import compute, proof
 from attention.ui.background.maps import Drawing
 from attention.ui.controls import knobs
+from attention.ui.lacking import too_large
 from attention.ui.session import gestures, page, pause
 from attention.ui.views import background
 from attention.ui.views import heads_parts as parts
@@ -37,7 +38,7 @@ WIDTHS = {"key": 64, "token": 84, "weight": 102}
 def view(config: Config) -> None:
     """The page of a config that is too long for a trace; what one waits for first: the squares, or the zoom."""
     if refused := compute.long.STUDIO.refusal(config):
-        _too_large(*refused)
+        too_large(*refused, f"Draw {refused[1].tokens:,} tokens")
         return
     drawing = drawn(config)
     exact = config.head < len(drawing.heads)
@@ -63,13 +64,6 @@ def view(config: Config) -> None:
     _take_away(config, drawing)
     if drawing.state == "done" and not exact:  # it came to its end meanwhile, and nothing else would say so
         st.rerun()
-
-
-def _too_large(why: str, smaller: Config) -> None:
-    """In the place of a picture for which this host has no room."""
-    st.warning(f"{why} Fewer tokens, heads or channels need less.", icon=":material/memory:")
-    change = {name: value for name, value in vars(smaller).items() if name in ("tokens", "d_model")}
-    st.button(f"Draw {smaller.tokens:,} tokens", on_click=page.change, kwargs=change, key="smaller", type="primary")
 
 
 def _every_head(config: Config, drawing: Drawing) -> None:

@@ -11,7 +11,7 @@ from attention.published import HUNTS, ROWS, Row, called, hunted
 from attention.published.case import left_out, longest
 from attention.ui import compute, provenance
 from attention.ui.controls import knobs
-from attention.ui.lacking import lacking
+from attention.ui.lacking import lacking, too_large
 from attention.ui.session import page, pause
 from attention.ui.views import code, published_details, published_overview, published_squares, questions
 from attention.ui.words import plain
@@ -22,6 +22,9 @@ def view(config: Config) -> None:
     if questions.closed(config):
         return
     if lacking(config, "Implementations: published ways to write attention", "x", "projections"):
+        return
+    if refused := compute.published.refusal(config):
+        too_large(*refused, f"Compare at {refused[1].d_model:,} channels")
         return
     asked, off = config.bug == "question", config.bug == "off"
     names = [name for name, row in ROWS.items() if row.as_printed or off]

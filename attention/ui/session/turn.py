@@ -1,0 +1,23 @@
+"""Views that need much memory, one after the other where a host has little."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+import streamlit as st
+
+from attention.ui.budget import BUDGET, UNDER_WAY
+
+
+@contextmanager
+def turn(what: Any, size: int) -> Iterator[None]:
+    """The block, once there is room for the bytes that a picture takes beside what others draw at this moment."""
+    with ExitStack() as waiting:
+        if not UNDER_WAY.fits(what, size):
+            waiting.enter_context(st.spinner("Others' large pictures are drawn first: this host has little memory."))
+        with UNDER_WAY.taken(what, size):
+            BUDGET.room(0 if UNDER_WAY.is_little(size) else size)
+            waiting.close()
+            yield

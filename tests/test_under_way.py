@@ -1,0 +1,89 @@
+"""What needs much memory waits for its turn; what needs little, and what is under way already, never does."""
+
+from __future__ import annotations
+
+from threading import Event, Thread
+
+import pytest
+
+from attention.machine.under_way import UnderWay
+
+SECONDS = 30
+
+
+class Visitor(Thread):
+    """Takes so much until it is told to leave."""
+
+    def __init__(self, room: UnderWay, what: str, size: int) -> None:
+        super().__init__(daemon=True)
+        self.room, self.what, self.size, self.begun, self.over = room, what, size, Event(), Event()
+        self.start()
+
+    def run(self) -> None:
+        with self.room.taken(self.what, self.size):
+            self.begun.set()
+            assert self.over.wait(SECONDS)
+
+    def leave(self) -> None:
+        self.over.set()
+        self.join(SECONDS)
+
+
+def queued(room: UnderWay, many: int) -> None:
+    """Returns once so many wait."""
+    with room.changed:
+        assert room.changed.wait_for(lambda: len(room.waiting) == many, SECONDS)
+
+
+def begun(*visitors: Visitor) -> list[bool]:
+    return [each.begun.is_set() for each in visitors]
+
+
+def test_as_many_at_once_as_there_is_room_for_in_their_order():
+    room = UnderWay(100)
+    first, second = Visitor(room, "a", 60), Visitor(room, "b", 40)
+    assert first.begun.wait(SECONDS) and second.begun.wait(SECONDS) and room.held == 100
+    third = Visitor(room, "c", 60)
+    queued(room, 1)
+    fourth = Visitor(room, "d", 30)
+    queued(room, 2)
+    second.leave()
+    assert begun(third, fourth) == [False, False], "it is the third one's turn, and there is no room for it"
+    first.leave()
+    assert third.begun.wait(SECONDS) and fourth.begun.wait(SECONDS)
+    third.leave()
+    fourth.leave()
+    assert room.held == 0 and not room.users
+
+
+def test_who_needs_more_than_there_is_goes_on_alone():
+    room = UnderWay(100)
+    first, large = Visitor(room, "a", 50), Visitor(room, "b", 1000)
+    assert first.begun.wait(SECONDS) and not room.fits("b", 1000)
+    first.leave()
+    assert large.begun.wait(SECONDS)
+    large.leave()
+
+
+def test_little_and_what_is_under_way_already_never_waits():
+    room = UnderWay(160)
+    large = Visitor(room, "a", 160)
+    assert large.begun.wait(SECONDS)
+    waiting = Visitor(room, "b", 100)
+    assert room.fits("c", 10) and room.fits("a", 160) and not room.fits("c", 11)
+    little, same = Visitor(room, "c", 10), Visitor(room, "a", 160)
+    assert little.begun.wait(SECONDS) and same.begun.wait(SECONDS) and room.held == 170
+    large.leave()
+    assert not waiting.begun.is_set(), "another one is still at it"
+    for each in (same, little):
+        each.leave()
+    assert waiting.begun.wait(SECONDS)
+    waiting.leave()
+    assert room.held == 0
+
+
+def test_it_is_free_again_after_an_error():
+    room = UnderWay(100)
+    with pytest.raises(ValueError, match="no"), room.taken("a", 90):
+        raise ValueError("no")
+    assert room.held == 0 and room.fits("b", 100)
