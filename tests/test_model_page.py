@@ -14,14 +14,17 @@ from PIL import Image
 from streamlit.testing.v1 import AppTest
 
 from attention.brought.held import HOLDINGS
+from attention.config import Config
 from attention.models import pictures
 from attention.models.packages import ModelError, library
+from attention.ui import compute
 from attention.ui.background import readings
 from attention.ui.background.line import HEAVY
 from attention.ui.background.readings import LOADED, Reading
 from attention.ui.budget import BUDGET
 from attention.ui.controls.prompt import PROMPT
 from attention.ui.session.state import KEY
+from tests import brought
 from tests.test_pages import ROOT, SECONDS
 from tests.tiny_models import written
 
@@ -185,6 +188,24 @@ def test_a_model_that_turns_out_to_see_has_a_place_for_a_picture_from_then_on(of
     test = read(test)
     assert "What [CLS] looks at" in said(test) and len(test.get("file_uploader")) == 1 and not test.text_area
     assert test.button(key="read").disabled  # what it was given to read is nothing that it has seen
+
+
+def test_of_patches_nothing_is_said_that_needs_a_line():
+    test = read(opened(model="vit"))
+    assert "Entropy: mean over queries" in said(test) and "Induction" not in said(test)
+    assert not {"Previous", "Distance", "Induction"} & {*test.selectbox(key="model_layer_map").options}
+    (held,) = test.session_state[KEY].kept.brought.values()
+    config = Config.of(held.source)
+    for numbers in compute.layers.layers(config).values():
+        assert not [
+            role for role in numbers.roles if role and any(word in role.says for word in ("within", "back", "next"))
+        ]
+    layers = brought.opened(ROOT / "pages" / "layers.py", held)
+    shown = said(layers)
+    assert not layers.exception and "Previous" not in shown and "Induction" not in shown
+    assert [layers.selectbox(key=name).value for name in ("across", "upwards")] == ["first", "entropy"]
+    without = read(opened(model="vit", tokens="without marks", summary="mean of heads"))
+    assert "Auto: entropy" in without.selectbox(key="model_layer_map").options and not without.exception
 
 
 def test_a_model_of_another_is_read_anew_and_at_most_four_stacks_stay():

@@ -72,7 +72,9 @@ def _focus(config: Config, layer: Layer) -> None:
         image = b64encode(compute.layers.picture(config.tensors, config.head)).decode()
         alt = f"Weights of {called}: queries down, keys across"
         st.html(PICTURE.format(alt, image), width="content")
-        told = [_told(name, layer, config.head) for name in TOLD if name in layer.numbers]
+        told = [
+            _told(name, layer, config.head) for name in TOLD if name in layer.numbers and name in maps.known(config)
+        ]
         st.markdown("\n".join(f"- {each}" for each in told), width="stretch")
     knobs.number("head", config, width=190, on_change=page.change)
     these = f"layer {config.layer}" if len(layers(config.source)) > 1 else "these heads"
