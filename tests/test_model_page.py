@@ -203,6 +203,7 @@ def test_of_patches_nothing_is_said_that_needs_a_line():
     layers = brought.opened(ROOT / "pages" / "layers.py", held)
     shown = said(layers)
     assert not layers.exception and "Previous" not in shown and "Induction" not in shown
+    assert "keys of many kinds" not in shown
     assert [layers.selectbox(key=name).value for name in ("across", "upwards")] == ["first", "entropy"]
     without = read(opened(model="vit", tokens="without marks", summary="mean of heads"))
     assert "Auto: entropy" in without.selectbox(key="model_layer_map").options and not without.exception

@@ -9,7 +9,7 @@ import streamlit as st
 from attention.analysis.head_numbers import EVERY
 from attention.codec import to_query
 from attention.config import GENERATED, Config, layers
-from attention.sources.origins import named, unit
+from attention.sources.origins import named, tokens, unit
 from attention.ui import compute, onward, provenance
 from attention.ui.compute.layers import Layer
 from attention.ui.controls import knobs
@@ -65,7 +65,8 @@ def _title(config: Config) -> str:
 def _focus(config: Config, layer: Layer) -> None:
     """The head in focus: its picture, what it does, some of its numbers, and the way to all of it."""
     role = layer.roles[config.head]
-    does = plain(role.says) if role else "has no role that stands out: its weight is spread over keys of many kinds."
+    kinds = ": its weight is spread over keys of many kinds" if tokens(config).line else ""  # patches have no kinds
+    does = plain(role.says) if role else f"has no role that stands out{kinds}."
     called = maps.called(config, (config.layer, config.head))
     st.markdown(f"**{called.capitalize()}** {does}")
     with st.container(horizontal=True, vertical_alignment="top"):
