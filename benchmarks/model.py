@@ -1,4 +1,4 @@
-"""A model's heads: another layer of what was opened, and a real model that reads, loaded and not yet: `python -m benchmarks.model`.
+"""A layer of what was opened, and a real model that reads, loaded and not yet: `python -m benchmarks.model`.
 
 12 layers of 12 heads over 512 tokens are opened as queries and keys from a file, and another layer is chosen on Heads, click to
 painted pixels, in turns with a bare Streamlit app in the same browser. Then SmolLM2-135M (30 layers of 9 heads) reads 100
