@@ -3,7 +3,20 @@
 import subprocess
 import sys
 
-NAMES = ("core", "maps", "cluster", "paint", "rows", "long", "storm", "timing_repeat", "training", "fuzz", "host")
+NAMES = (
+    "core",
+    "maps",
+    "cluster",
+    "paint",
+    "rows",
+    "long",
+    "storm",
+    "timing_repeat",
+    "training",
+    "model",
+    "fuzz",
+    "host",
+)
 
 UNTOLD = 2  # what a benchmark ends with where the machine was too busy to tell
 

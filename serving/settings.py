@@ -47,7 +47,7 @@ class Settings:
     memory: float = 0.0  # MB that the server may use; 0: what its control group or the machine has
     metrics: bool = False  # may anybody read Streamlit's counters?
     models: tuple[tuple[str, str], ...] | None = ()  # beside installed ones, by name: a folder or hub name; None: none
-    models_free: bool | None = None  # may visitors name any model of the hub? None: where only this machine can ask
+    models_free: bool | None = None  # may visitors name any model of the hub? None: those who ask from this machine
     models_size: float = 2000.0  # MB of memory that a model may take
     open: tuple[str, ...] = ()  # files that whoever comes finds opened, on a machine of one's own
     dask: str = ""  # the scheduler of a cluster that draws long maps

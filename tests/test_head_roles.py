@@ -94,3 +94,11 @@ def test_roles_of_maps_are_those_of_the_weights(mask):
     want = roles(t.weights[:, some], t.mask[some], t.queries.texts, "word", some)
     assert roles_of_maps(maps, query, key, t.queries.texts, "word") == want
     assert [want[head] and want[head].name for head in (0, 1, 3)] == ["same word", "one back", "three back"]  # pyright: ignore[reportOptionalMemberAccess]  just seen
+
+
+def test_of_tokens_that_stand_in_no_line_nothing_is_said_of_one():
+    """Of patches the one before is the one beside, and from a row to the next none at all."""
+    t = trace(Config(tokens=18))
+    there = [role.name if role else "" for role in roles(t.weights, t.mask, t.queries.texts, "token", line=False)]
+    assert [names(Config(tokens=18))[at] for at in (1, 2, 3, 4)] == ["one back", "first word", "three back", "nearby"]
+    assert there == ["itself", "", "first token", "", "", "itself", "even", ""]

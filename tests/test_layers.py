@@ -8,10 +8,13 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 import pytest
+import torch
 from streamlit.testing.v1 import AppTest
 
 from attention import Config, trace
 from attention.analysis.head_numbers import EVERY
+from attention.brought.held import Holding, hold
+from attention.brought.stack import Stack
 from attention.charts import layers as chart
 from attention.charts import theme
 from attention.heads import Number, profile
@@ -107,10 +110,29 @@ def test_a_number_that_is_none_is_said_to_be_so():
 def test_induction_is_shown_where_it_is_known_and_else_the_token_before(monkeypatch):
     both = {name: Number(lambda rows: rows.first, name, "", "f") for name in ("previous", "induction")}
     monkeypatch.setattr(view, "EVERY", both)
-    assert view.number(Config()) == "induction" and view._called("auto") == "Auto: induction"
+    assert view.number(Config()) == "induction" and view.choice("auto", Config()) == "Auto: induction"
     assert view.number(Config(layer_map="previous")) == "previous"
     del both["induction"]
     assert view.number(Config()) == "previous"
+
+
+def test_induction_is_of_tokens_that_come_again_and_nothing_of_patches_needs_a_line():
+    def brought(texts: tuple[str, ...], line: bool = True) -> tuple[Config, Holding]:
+        stack = Stack("x", "", texts, texts, weights=torch.rand(2, 3, 4, 4).softmax(-1), line=line)
+        held = hold(stack)
+        return Config.of(held.source), held
+
+    (again, one), (once, two), (picture, three) = (
+        brought(("the", "street", "The", "end")),
+        brought(("the", "street", "was", "tired")),
+        brought(("[CLS]", "1, 1", "1, 2", "1, 3"), line=False),
+    )
+    assert view.number(again) == "induction" and view.choice("auto", again) == "Auto: induction"
+    assert view.number(once) == "previous" and not {"induction", "duplicate"} & view.known(once).keys()
+    assert view.number(picture) == "entropy" and view.choice("auto", picture) == "Auto: entropy"
+    assert not view.known(picture).keys() & {"previous", "next", "distance", "same", "induction", "separators"}
+    assert {"first", "entropy", "greatest"} <= view.known(picture).keys()
+    del one, two, three
 
 
 def test_every_layer_is_computed_once_for_all_heads_in_focus_and_not_kept_as_a_trace(monkeypatch):

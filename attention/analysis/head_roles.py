@@ -68,11 +68,13 @@ def roles(
     tokens: Sequence[str] = (),
     unit: str = "token",
     at: Int[Tensor, "q"] | None = None,
+    line: bool = True,
 ) -> list[Role | None]:
     """The role of each head, None where nothing stands out. `tokens`: the texts of queries that are also the keys.
 
     `at`: where the queries stand among the keys; without it, in their order from 0, and of many those are looked at that are
-    evenly spread. `unit` says what a token is to the reader: a word, say.
+    evenly spread. `unit` says what a token is to the reader: a word, say. `line`: do tokens stand in a line? Of a
+    picture's nothing is said that needs an order: neither how far back a head looks, nor what is near.
     """
     if at is None:
         at = torch.arange(len(mask))
@@ -80,8 +82,8 @@ def roles(
             at = evenly(len(at), QUERIES)
             weights, mask = weights[:, at], mask[at]
     seen = Seen(weights, mask, at, mask.sum(-1))
-    kinds = _kinds(seen, tokens, unit)
-    even, near = _even(seen), _near(seen, unit)
+    kinds, even = _kinds(seen, tokens, unit, line), _even(seen)
+    near = [_near(seen, unit)] if line else []
     return [EVENLY if even[head] else _role(kinds, near, head) for head in range(len(weights))]
 
 
@@ -91,6 +93,7 @@ def roles_of_maps(
     key: Float[Tensor, "g n d"],
     tokens: Sequence[str] = (),
     unit: str = "token",
+    line: bool = True,
 ) -> list[Role | None]:
     """The same of the heads of maps, from some rows of each, evenly spread and exact."""
     n, at, scoring = maps.tokens, evenly(maps.tokens, ROWS), maps.scoring
@@ -98,18 +101,18 @@ def roles_of_maps(
     found = []
     for head in split(maps):
         weights = torch.cat([zoom.row(head, query, key, row) for row in at.tolist()]).float()
-        found += roles(weights[None], mask, tokens, unit, at)
+        found += roles(weights[None], mask, tokens, unit, at, line)
     return found
 
 
-def _role(kinds: list[Kind], near: Kind, head: int) -> Role | None:
+def _role(kinds: list[Kind], near: list[Kind], head: int) -> Role | None:
     first, *others = sorted(kinds, key=lambda kind: float(kind.share[head]), reverse=True)
     second = next(kind for kind in others if not {first.name, kind.name} & {"itself"} or not _copies(first, kind))
     one, two = float(first.share[head]), float(second.share[head])
     if one < TOGETHER and two >= EACH and TOGETHER <= one + two <= WHOLE:
         both = f"splits its weight: it {first.does} ({one:.2f}) and {second.does} ({two:.2f})."
         return Role(f"{first.name}, {second.name}", both)
-    for kind in (first, near):
+    for kind in (first, *near):
         if (share := float(kind.share[head])) >= MOST:
             return Role(kind.name, f"{kind.does}: {share:.2f} of its weight.")
     return None
@@ -120,13 +123,13 @@ def _copies(one: Kind, two: Kind) -> bool:
     return any(kind.name.startswith("same ") for kind in (one, two))
 
 
-def _kinds(seen: Seen, tokens: Sequence[str], unit: str) -> list[Kind]:
+def _kinds(seen: Seen, tokens: Sequence[str], unit: str, line: bool) -> list[Kind]:
     """All kinds but nearness, which is for those that have no other."""
-    keys = seen.mask.shape[1]
-    found = [_back(seen, by, unit) for by in range(-1, min(FARTHEST, keys - 1) + 1)]
+    places = range(-1, min(FARTHEST, seen.mask.shape[1] - 1) + 1) if line else (0,)
+    found = [_back(seen, by, unit) for by in places]
     first = seen.share(seen.weights[..., 0], seen.mask[:, 0] & (seen.choices > 2))
     found.append(Kind(f"first {unit}", f"rests on the first {unit} (a sink)", first))
-    return found + _words(seen, tokens, unit) if tokens else found
+    return found + _words(seen, tokens, unit) if tokens and line else found
 
 
 def _words(seen: Seen, tokens: Sequence[str], unit: str) -> list[Kind]:

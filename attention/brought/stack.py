@@ -17,6 +17,7 @@ class Stack:
     Queries and keys are as they meet in a score, positions in them; heads may share keys and values (g divides h). Numbers
     are of any floating type. `queries` and `keys` are the texts of the tokens, () where nobody named them; `keys` is
     `queries` where a sequence looks at itself. `numbers`: which layers of their model these are; () for all.
+    `line`: do the tokens stand in a line, as words do, and not in a picture?
 
     `square (q k)`: which pairs take part, where no rule of `masks.MASKS` says it; `own`: what the knobs of mask and scores
     say unless somebody sets them otherwise, as in `recorded.file.OWN`. A factor that has no name in `scores.SCALES` is in q.
@@ -34,6 +35,7 @@ class Stack:
     square: Bool[Tensor, "q k"] | None = None
     own: Mapping[str, Any] = field(default_factory=dict)
     numbers: tuple[int, ...] = ()
+    line: bool = True
 
     @property
     def bytes(self) -> int:

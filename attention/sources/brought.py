@@ -31,14 +31,15 @@ class Brought:
 
     def tokens(self, source: Source, config: Config) -> Tokens:
         """The tokens that look."""
-        return Tokens(config.tokens, found(source.key).stack.queries[: config.tokens])
+        stack = found(source.key).stack
+        return Tokens(config.tokens, stack.queries[: config.tokens], stack.line)
 
     def keys(self, source: Source, config: Config) -> Tokens:
         """The tokens that are looked at."""
         holding = found(source.key)
         if not holding.shape.keys:
             return self.tokens(source, config)
-        return Tokens(holding.shape.keys, holding.stack.keys)
+        return Tokens(holding.shape.keys, holding.stack.keys, holding.stack.line)
 
     def provenance(self, source: Source, config: Config) -> str:
         """What whoever brought it says of it, and that nobody else sees it."""

@@ -40,10 +40,11 @@ class Source:
 
 @dataclass(frozen=True)
 class Tokens:
-    """So many tokens, with their texts where they have any."""
+    """So many tokens, with their texts where they have any; `line`: do they stand in a line, and not in a picture?"""
 
     count: int
     texts: tuple[str, ...] = ()
+    line: bool = True
 
     @cached_property
     def labels(self) -> tuple[str, ...]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TypeVar
+from urllib.parse import urlsplit
 
 import streamlit as st
 
@@ -14,13 +14,7 @@ from attention.timing.sweep import Sweep
 from serving.settings import settings
 
 S = TypeVar("S", bound=Sweep)
-PASSED_ON = (
-    "Forwarded",
-    "X-Forwarded-For",
-    "X-Forwarded-Host",
-    "X-Real-Ip",
-    "Via",
-)  # what proxies say of whom they ask for
+PASSED_ON = ("forwarded", "x-forwarded-", "x-real-ip", "via", "cf-connecting-ip", "true-client-ip")  # what proxies add
 HERE = ("localhost", "127.0.0.1", "::1")  # addresses at which nobody but this machine can ask
 
 
@@ -73,7 +67,21 @@ def models() -> Models:
 
 
 def _alone() -> bool:
-    """Is it somebody at this very machine who asks, through no proxy? Known by the address, what was asked for, and by whom."""
+    """Is it somebody at this very machine who asks, through no proxy? Where a server listens beyond it, none is believed.
+
+    An address that nobody has set listens everywhere, but is how one starts the app for oneself: then it is who asks that counts,
+    by their own address, the name that they ask for, the page that asks, and what no proxy has added.
+    """
     asked = st.context.headers
-    host = re.sub(r":\d+$", "", asked.get("Host") or "").strip("[]")
-    return st.get_option("server.address") in HERE and host in HERE and not any(asked.get(name) for name in PASSED_ON)
+    passed_on = any(name.lower().startswith(PASSED_ON) for name in asked)
+    names = [f"//{asked.get('Host', '')}", *([asked["Origin"]] if "Origin" in asked else [])]
+    meant = st.get_option("server.address") in (None, *HERE) and all(_name(each) in HERE for each in names)
+    return meant and st.context.ip_address is None and not passed_on  # None: an address of this machine
+
+
+def _name(address: str) -> str:
+    """Whose address it is; "" where it is none."""
+    try:
+        return urlsplit(address).hostname or ""
+    except ValueError:
+        return ""

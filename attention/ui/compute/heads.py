@@ -108,7 +108,7 @@ def roles(config: Config) -> Work[list[Role | None]]:
 def _roles(found: Trace) -> list[Role | None]:
     if found.config.crosses:
         return [ACROSS] * found.config.heads
-    return what_they_do(found.weights, found.mask, found.texts, unit(found.config))
+    return what_they_do(found.weights, found.mask, found.texts, unit(found.config), line=found.queries.line)
 
 
 @KEPT

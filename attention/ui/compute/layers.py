@@ -107,7 +107,7 @@ def _roles(found: Trace) -> list[Role | None]:
     """What each head does; of heads that look at another sequence there are no names for that."""
     if found.config.crosses:
         return [None] * len(found.weights)
-    return roles(found.weights, found.mask, found.texts, unit(found.config))
+    return roles(found.weights, found.mask, found.texts, unit(found.config), line=found.queries.line)
 
 
 @KEPT

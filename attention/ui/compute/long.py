@@ -104,7 +104,8 @@ def roles(config: Config, drawing: Drawing) -> list[Role | None]:
 
 
 def _map_roles(maps: HeadMaps, query: Tensor, key: Tensor, config: Config) -> list[Role | None]:
-    return roles_of_maps(maps, query, key, tokens(config).texts, unit(config))
+    seen = tokens(config)
+    return roles_of_maps(maps, query, key, seen.texts, unit(config), seen.line)
 
 
 def map_parity(config: Config, drawing: Drawing) -> Parity:

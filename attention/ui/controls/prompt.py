@@ -18,6 +18,10 @@ from attention.ui.limits import models
 from attention.ui.words import plain
 
 NAMES = frozenset({"model"})
+LISTED = (
+    "These are the models of this host. Whoever runs it can allow any name of the model hub: ATTENTION_MODELS_FREE=on "
+    "(docs/HOSTING.md)."
+)
 FREE = "Or type the name of any model on the hub, as google-bert/bert-base-uncased."
 
 
@@ -31,7 +35,7 @@ def draw(prompt: Prompt, stops: Stops, change: Change) -> None:
     options = tuple(dict.fromkeys([*([] if prompt.model else [""]), *names, prompt.model]))
     more = {"accept_new_options": True, "placeholder": "Choose, or type a name of the hub"} if host.free else {}
     knobs.menu(
-        "model", prompt, options, format_func=_called, help=FREE if host.free else None, on_change=change, **more
+        "model", prompt, options, format_func=_called, help=FREE if host.free else LISTED, on_change=change, **more
     )
     if offer := offered(prompt):
         st.caption(plain(f"{offer.says[:1].upper()}{offer.says[1:]}. At most {megabytes(host.most)} of memory."))

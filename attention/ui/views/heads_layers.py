@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from math import log
 
 import pyarrow as pa
@@ -22,22 +23,40 @@ from attention.ui.views import heads_parts as parts
 from attention.ui.views import questions
 from attention.ui.words import plain
 
-FIRST = ("induction", "previous")  # the first of these that is known is what the map shows unless somebody chooses
+FIRST = ("induction", "previous", "entropy")  # the first of these that is known is shown unless somebody chooses
+AGAIN = {"induction", "duplicate"}  # numbers of tokens that were there before
+IN_LINE = AGAIN | {
+    "previous",
+    "next",
+    "distance",
+    "same",
+    "separators",
+}  # numbers of tokens that stand in a line, as words do
 SHOWN = frozenset({"layer_map"})
 Cells = dict[tuple[int, int], float]
 
 
 def number(config: Config) -> str:
     """The number that the map shows."""
-    usual = next(name for name in FIRST if name in _known(config))
-    return config.layer_map if config.layer_map in EVERY else usual
+    if config.layer_map in EVERY:
+        return config.layer_map
+    there = known(config)
+    return next(name for name in FIRST if name in there)
 
 
-def _known(config: Config) -> dict[str, Described]:
-    """The numbers that there are of a source: some are of tokens whose texts are known, in a sequence that looks at itself."""
-    if tokens(config).texts and not config.crosses:
-        return EVERY
-    return {name: each for name, each in EVERY.items() if not isinstance(each, OfTokens | OfPairs)}
+def known(config: Config) -> dict[str, Described]:
+    """The numbers that say something of a source: some are of tokens whose texts are known, in a sequence that looks at itself,
+    some of those that were there before; of a picture's patches none that needs an order.
+    """
+    seen = tokens(config)
+    several = len({text.casefold() for text in seen.texts}) == len(seen.texts)
+    without = (AGAIN if several else set()) | (set() if seen.line else IN_LINE)
+    worded = bool(seen.texts) and not config.crosses
+    return {
+        name: each
+        for name, each in EVERY.items()
+        if name not in without and (worded or not isinstance(each, OfTokens | OfPairs))
+    }
 
 
 def formula(name: str) -> str:
@@ -75,26 +94,26 @@ def titled(described: Described) -> str:
 
 def menu(config: Config) -> None:
     """The choice of the number."""
-    options = tuple(dict.fromkeys((DEFAULTS["layer_map"], *_known(config), config.layer_map)))
-    knobs.menu("layer_map", config, options, format_func=_called, on_change=page.change)
+    options = tuple(dict.fromkeys((DEFAULTS["layer_map"], *known(config), config.layer_map)))
+    knobs.menu("layer_map", config, options, format_func=lambda name: choice(name, config), on_change=page.change)
 
 
 def drawn(config: Config, found: Mapping[int, Layer]) -> None:
     """The map, or why there is none."""
     name = number(config)
-    known = cells(name, found)
-    if not known:
+    held = cells(name, found)
+    if not held:
         st.caption(_none(name, found))
         return
     table = {
-        "layer": [layer for layer, _ in known],
-        "head": [head for _, head in known],
-        "value": list(known.values()),
-        "focus": [cell == (config.layer, config.head) for cell in known],
-        "turn": [page.kept().turns] * len(known),
+        "layer": [layer for layer, _ in held],
+        "head": [head for _, head in held],
+        "value": list(held.values()),
+        "focus": [cell == (config.layer, config.head) for cell in held],
+        "turn": [page.kept().turns] * len(held),
     }
     described = EVERY[name]
-    end = max(top(described, config.tokens), *known.values())
+    end = max(top(described, config.tokens), *held.values())
     st.vega_lite_chart(
         pa.table(table),
         chart.numbers(layers(config.source), config.heads, described.label, end, digits(described)),
@@ -108,14 +127,14 @@ def drawn(config: Config, found: Mapping[int, Layer]) -> None:
 
 def said(config: Config, found: Mapping[int, Layer]) -> str:
     """The number of the head in focus, and whose is the greatest; "" where there is none."""
-    described, known = EVERY[number(config)], cells(number(config), found)
-    if not known:
+    described, held = EVERY[number(config)], cells(number(config), found)
+    if not held:
         return ""
     places, unit = digits(described), f" {described.unit}".rstrip()
-    cell, most = max(known.items(), key=lambda cell: cell[1])
+    cell, most = max(held.items(), key=lambda cell: cell[1])
     here = config.layer, config.head
     return (
-        f"{called(config, here).capitalize()}, in focus: {known[here]:.{places}f}{unit}. "
+        f"{called(config, here).capitalize()}, in focus: {held[here]:.{places}f}{unit}. "
         f"The greatest: {called(config, cell)}, with {most:.{places}f}{unit}."
     )
 
@@ -132,9 +151,10 @@ def _none(name: str, found: Mapping[int, Layer]) -> str:
     return f"{EVERY[name].label} needs tokens with texts, which this source has not. Choose another number."
 
 
-def _called(name: str) -> str:
+def choice(name: str, config: Config) -> str:
     """A choice of the menu for the reader."""
-    return EVERY[name].label if name in EVERY else f"Auto: {EVERY[number(Config())].label.lower()}"
+    usual = EVERY[number(replace(config, layer_map=DEFAULTS["layer_map"]))].label
+    return EVERY[name].label if name in EVERY else f"Auto: {usual.lower()}"
 
 
 def _draw(config: Config) -> None:

@@ -9,7 +9,7 @@ import streamlit as st
 from attention.analysis.head_numbers import EVERY
 from attention.codec import to_query
 from attention.config import GENERATED, Config, layers
-from attention.sources.origins import named, unit
+from attention.sources.origins import named, tokens, unit
 from attention.ui import compute, onward, provenance
 from attention.ui.compute.layers import Layer
 from attention.ui.controls import knobs
@@ -65,14 +65,17 @@ def _title(config: Config) -> str:
 def _focus(config: Config, layer: Layer) -> None:
     """The head in focus: its picture, what it does, some of its numbers, and the way to all of it."""
     role = layer.roles[config.head]
-    does = plain(role.says) if role else "has no role that stands out: its weight is spread over keys of many kinds."
+    kinds = ": its weight is spread over keys of many kinds" if tokens(config).line else ""  # patches have no kinds
+    does = plain(role.says) if role else f"has no role that stands out{kinds}."
     called = maps.called(config, (config.layer, config.head))
     st.markdown(f"**{called.capitalize()}** {does}")
     with st.container(horizontal=True, vertical_alignment="top"):
         image = b64encode(compute.layers.picture(config.tensors, config.head)).decode()
         alt = f"Weights of {called}: queries down, keys across"
         st.html(PICTURE.format(alt, image), width="content")
-        told = [_told(name, layer, config.head) for name in TOLD if name in layer.numbers]
+        told = [
+            _told(name, layer, config.head) for name in TOLD if name in layer.numbers and name in maps.known(config)
+        ]
         st.markdown("\n".join(f"- {each}" for each in told), width="stretch")
     knobs.number("head", config, width=190, on_change=page.change)
     these = f"layer {config.layer}" if len(layers(config.source)) > 1 else "these heads"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -13,7 +14,9 @@ from attention.analysis.head_numbers import EVERY
 from attention.charts import head_points as points
 from attention.charts.head_points import Axis
 from attention.charts.layers import CELL
+from attention.codec import CONFIGS
 from attention.config import Config
+from attention.sources.origins import tokens
 from attention.ui import compute
 from attention.ui.compute.layers import Layer
 from attention.ui.controls import knobs
@@ -21,7 +24,10 @@ from attention.ui.session import gestures, page
 from attention.ui.views import heads_layers as maps
 from attention.ui.views import questions
 
-BOTH = "across", "upwards"  # the knobs
+BOTH = {
+    "across": "first",
+    "upwards": "entropy",
+}  # the knobs, and what stands for those that a picture's patches have not
 FEW = 24  # heads up to which all have their names beside their points
 Found = Mapping[int, Layer]
 Cell = tuple[int, int]  # a head by its layer and its own number there
@@ -29,7 +35,7 @@ Cell = tuple[int, int]  # a head by its layer and its own number there
 
 def _draw(config: Config) -> None:
     """Two menus, and a point a head."""
-    config = config.traceable
+    config = _shown(config.traceable)
     found = compute.layers.layers(config)
     st.markdown(
         "**Two numbers compared.** A head is a point, with the colour that it has in the map; names are layer and head, as in "
@@ -37,13 +43,29 @@ def _draw(config: Config) -> None:
     )
     for name, column in zip(BOTH, st.columns(2), strict=True):
         with column:
-            knobs.menu(name, config, tuple(EVERY), format_func=lambda name: EVERY[name].label, on_change=page.change)
+            knobs.menu(
+                name, config, _offered(config), format_func=lambda name: EVERY[name].label, on_change=page.change
+            )
     x, y = (maps.cells(getattr(config, name), found) for name in BOTH)
     if x and y:
         _points(config, found, x, y)
     else:
         st.caption("Nothing to compare: no query sees a key, or the number needs tokens with texts.")
     st.caption("  \n".join(maps.formula(name) for name in dict.fromkeys((config.across, config.upwards))))
+
+
+def _offered(config: Config) -> tuple[str, ...]:
+    """The numbers that can be compared."""
+    return tuple(EVERY) if tokens(config).line else tuple(maps.known(config))
+
+
+def _shown(config: Config) -> Config:
+    """The same with two numbers that there are; the menus show them too."""
+    there = _offered(config)
+    other = {name: instead for name, instead in BOTH.items() if getattr(config, name) not in there}
+    for name, instead in other.items():
+        page.widgets()[CONFIGS.key(name)] = instead
+    return replace(config, **other)
 
 
 def _points(config: Config, found: Found, x: maps.Cells, y: maps.Cells) -> None:

@@ -29,7 +29,7 @@ def _table(config: Config) -> None:
         return
     config = config.traceable
     found = compute.layers.layers(config)
-    known = [name for name in EVERY if any(name in layer.numbers for layer in found.values())]
+    known = [name for name in maps.known(config) if any(name in layer.numbers for layer in found.values())]
     with fold:
         st.dataframe(
             pa.table(columns(found, known)),

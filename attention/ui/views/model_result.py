@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from dataclasses import replace
 
 import streamlit as st
 
-from attention.analysis.head_numbers import EVERY
 from attention.brought.fitting import BroughtError
 from attention.codec import to_query
 from attention.config import Config, layers
@@ -97,8 +95,10 @@ def _map(prompt: Prompt, config: Config) -> None:
     with left:
         maps.drawn(config, found)
     with right:
-        options = ("auto", *EVERY)
-        knobs.menu("layer_map", prompt, options, format_func=lambda name: _called(name, config), on_change=page.change)
+        options = tuple(dict.fromkeys(("auto", *maps.known(config), prompt.layer_map)))
+        knobs.menu(
+            "layer_map", prompt, options, format_func=lambda name: maps.choice(name, config), on_change=page.change
+        )
         role = found[config.layer].roles[config.head]
         does = plain(role.says) if role else "has no role that stands out."
         st.markdown(f"**Layer {config.layer}, head {config.head}** {does}")
@@ -108,12 +108,3 @@ def _map(prompt: Prompt, config: Config) -> None:
         st.caption(f"{maps.formula(maps.number(config))} {maps.said(config, found)}")
         onward.way("heads", f"Open layer {config.layer}, head {config.head} → Heads", to_query(config))
         onward.way("layers", "Compare all heads → Layers", to_query(config))
-
-
-def _called(name: str, config: Config) -> str:
-    """A choice of the menu for the reader."""
-    return (
-        EVERY[name].label
-        if name in EVERY
-        else f"Auto: {EVERY[maps.number(replace(config, layer_map=name))].label.lower()}"
-    )
