@@ -17,7 +17,7 @@ from attention.maps.pooling import length
 from attention.maps.scoring import Scoring
 
 PRECISE = 4096  # up to this many tokens in float64: it costs milliseconds, and every number is right to 1e-6
-FEW = 2048  # up to this many tokens every head is of float64, and beyond, up to PRECISE, one whose scores may exceed MILD
+FEW = 2048  # up to this many tokens every head is of float64; up to PRECISE, one whose scores may exceed MILD
 MILD = 16.0  # a head of float32 between the two: weights are right to 1e-6 as well, but lse and entropy to 1e-5
 HEIGHT, STEP = 256, 128  # rows of a block, and columns from one edge to the next, on a CPU
 SMALLEST, LARGEST = 2**20, 2**21  # bytes of a piece: the calls around smaller ones cost more than their cells
