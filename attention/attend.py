@@ -17,13 +17,14 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-from attention.blocks import by_blocks, seeing, until
+from attention.blocks import APART, by_blocks, seeing, until
 from attention.machine.made_once import made_once
 from attention.machine.memory import room
 from attention.scores import HIDDEN, Normalise, capped, standard
 
 FEW = 2**14  # cells of all heads up to which a call into torch costs more than what it does
 SMALL = 2**18  # cells of one head's square below which one batched product is faster than blocks
+WHOLE = APART  # cells of all heads below which it is as fast where nothing is skipped, and busy cores are waited for less often
 FLOATS = torch.float32, torch.float64, torch.bfloat16, torch.float16
 NUMBER = float, int
 PLAIN = {Tensor, torch.nn.Parameter}  # what goes with tensors that were made before
@@ -110,7 +111,10 @@ def attend(
         found = _differentiable(query, key, value, mask, is_causal, scale, softcap, dropout_p)
         return found if out is None else Attention(found.output, out.copy_(found.weights))
     weights = out if out is not None and out.is_contiguous() else None
-    into = by_blocks if queries * keys > SMALL and query.device.type == "cpu" else _at_once
+    at_once = queries * keys <= SMALL or query.device.type != "cpu"
+    if not at_once and mask is None and not is_causal and normalise is standard:
+        at_once = products < WHOLE * d
+    into = _at_once if at_once else by_blocks
     if weights is None and (into is by_blocks or products > FEW * d):
         weights = room((*q[:-1], keys), query)
     found = Attention(*into(weights, query, key, value, mask, is_causal, scale, softcap, normalise))

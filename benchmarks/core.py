@@ -15,11 +15,12 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from attention import MultiHeadAttention, scaled_dot_product_attention
-from attention.blocks import own_block
+from attention import MultiHeadAttention, blocks, scaled_dot_product_attention
 from benchmarks.interleaved import Candidates, environment, ratio, times, verdict
 
 HEADS, D_HEAD = 8, 64
+FUSED = (1, 1024, 15), (1, 4096, 9), (8, 1024, 9), (8, 2048, 5), (1, 8192, 5)  # sequences, tokens and rounds
+QUICK = 2  # of them, where what takes minutes is left out
 SLACK = 1.05  # "nowhere slower than the plain one", up to the noise of a measurement
 
 
@@ -43,13 +44,13 @@ def against_layer(tokens: int, rounds: int) -> Iterator[str]:
     yield verdict(f"module with weights / nn.MultiheadAttention with weights, {tokens} tokens, causal", found, 0.7)
 
 
-def against_fused(tokens: int, rounds: int) -> Iterator[str]:
+def against_fused(batch: int, tokens: int, rounds: int) -> Iterator[str]:
     """Our function against torch's without weights, into fresh memory and into a buffer."""
-    query, key, value = torch.randn(3, 1, HEADS, tokens, D_HEAD).unbind(0)
-    out = torch.zeros(1, HEADS, tokens, tokens)
+    query, key, value = torch.randn(3, batch, HEADS, tokens, D_HEAD).unbind(0)
+    out = torch.zeros(batch, HEADS, tokens, tokens)
     for causal, fresh, reused in ((False, 2.2, 1.4), (True, 4.0, 2.0)):
         found = times(_fused(query, key, value, out, causal), rounds)
-        label = f"function with weights / torch's without, {tokens} tokens{', causal' * causal}"
+        label = f"function with weights / torch's without, batch {batch}, {tokens} tokens{', causal' * causal}"
         yield verdict(f"{label}, fresh memory", ratio(found, "fresh", "torch"), fresh)
         yield verdict(f"{label}, into a buffer", ratio(found, "reused", "torch"), reused)
 
@@ -82,11 +83,21 @@ def against_plain(batch: int, tokens: int, rounds: int) -> Iterator[str]:
 def lines(quick: bool = False) -> Iterator[str]:
     """Every line of the report; `quick` leaves out what takes minutes."""
     yield from against_layer(1024, 15)
-    yield from against_fused(4096, 5 if quick else 11)
+    for batch, tokens, rounds in FUSED[: QUICK if quick else None]:
+        yield from against_fused(batch, tokens, rounds)
     for batch, longest in ((1, 4096), (8, 2048)):
         for tokens in (16 << i for i in range(9)):
             if tokens <= (1024 if quick else longest):
                 yield from against_plain(batch, tokens, 41 if tokens <= 256 else 15 if tokens <= 1024 else 5)
+
+
+def chosen() -> str:
+    """The sizes of blocks and what begins where, in a line."""
+    own, shared = (
+        blocks.own_block() // 1024,
+        f"blocks of {blocks.BLOCK:,} cells and {blocks.ROWS} rows at the most with a mask",
+    )
+    return f"{shared}, of {own} kB without one in threads of their own, which there are from {blocks.APART:,} cells on"
 
 
 def main() -> int:
@@ -95,7 +106,7 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="leave out what takes minutes")
     failed = 0
     print(environment(), flush=True)
-    print(f"blocks of {own_block() // 1024} kB in threads of their own, where nothing is hidden", flush=True)
+    print(chosen(), flush=True)
     with torch.inference_mode():
         for line in lines(parser.parse_args().quick):
             failed += line.startswith("FAIL")

@@ -54,6 +54,11 @@ def verdict(label: str, found: Ratio, bound: float) -> str:
     return f"{'pass' if found.median <= bound else 'FAIL'}  {found!s:>22}  at most {bound:<5g} {label}"
 
 
+def figure(label: str, found: Ratio) -> str:
+    """One line of a report that has no bound."""
+    return f"      {found!s:>22}  {'':13} {label}"
+
+
 def environment() -> str:
     """What the numbers were measured on, in a line: the processor with its caches, as far as the system tells."""
     threads, python = torch.get_num_threads(), platform.python_version()

@@ -17,11 +17,17 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from attention import attend as core
 from attention import scaled_dot_product_attention
+from attention.scores import SOFTMAXES
 from tests.strategies import broadcast, masks, normal, seeds, sizes
 from tests.unchecked import unchecked
 
 TOLERANCE = {torch.float32: 1e-6, torch.float64: 1e-12}
-ODD = {"attend.SMALL": 0, "blocks.ROWS": 3, "blocks.BLOCK": 23}  # blocks of one to three rows, for any shape
+ODD = {
+    "attend.SMALL": 0,
+    "attend.WHOLE": 0,
+    "blocks.ROWS": 3,
+    "blocks.BLOCK": 23,
+}  # blocks of one to three rows, for any shape
 
 
 @dataclass
@@ -131,10 +137,29 @@ def test_by_blocks_it_is_torchs_function(call):
 
 
 @pytest.mark.parametrize("options", [{}, {"is_causal": True}, {"attn_mask": torch.ones(700, 611).bool().tril(-5)}])
-def test_blocks_of_the_real_size_are_torchs_function(options):
+def test_blocks_of_the_real_size_are_torchs_function(monkeypatch, options):
+    monkeypatch.setattr(core, "WHOLE", 0)
     query, key, value = normal(0, 2, 700, 16), normal(1, 2, 611, 16), normal(2, 2, 611, 8)
     assert core.SMALL < 700 * 611
     agrees_with_torch(Call(query, key, value, {"scale": None, **options}))
+
+
+@pytest.mark.parametrize("softmax", SOFTMAXES)
+@pytest.mark.parametrize("options", [{}, {"is_causal": True}, {"mask": torch.ones(600, 600).bool()}], ids=str)
+def test_heads_share_a_product_where_nothing_is_skipped(monkeypatch, options, softmax):
+    """Threads that share a product wait for each other at its end: once for all heads, instead of for each of them."""
+    asked, products = [], torch.baddbmm
+    monkeypatch.setattr(
+        torch, "baddbmm", lambda *given, **named: asked.append(len(given[1])) or products(*given, **named)
+    )
+    query, key, value = (normal(seed, 4, 600, 8) for seed in range(3))
+    found = core.attend(query, key, value, **options, normalise=SOFTMAXES[softmax])
+    assert asked == ([4] if not options and softmax == "standard" else [])
+    scores = query @ key.mT / 8**0.5
+    if "is_causal" in options:
+        scores.masked_fill_(torch.ones(600, 600).bool().triu(1), -torch.inf)
+    close(found.weights, SOFTMAXES[softmax](scores.clone()), 1e-6)
+    torch.testing.assert_close(found.output, found.weights @ value)
 
 
 @settings(deadline=None, max_examples=60)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 
 from attention import head_maps
 from attention.analysis.parity import map_parity
-from attention.maps import zoom
+from attention.maps import sizes, zoom
 from attention.masks import MASKS, Rule, causal, padding
 from tests.strategies import normal
 from tests.test_maps import cases
@@ -38,6 +38,22 @@ def test_large_scores_of_a_long_map_agree_but_for_their_rounding():
     query, key = 20 * normal(0, 1, 4500, 8), normal(1, 1, 4500, 8)
     found = map_parity(head_maps(query, key, "window", 16, scale=4.0), query, key)
     assert found.agrees and not found.close and found.rounding < 1e-3
+
+
+def test_rounding_is_that_of_what_each_head_was_computed_in():
+    """Float32 where scores are mild and tokens more than 2,048, float64 below and for large scores."""
+    query, key = normal(3, 2, 2100, 8), normal(4, 2, 2100, 8)
+    most = float(query.norm(dim=-1).max() * key.norm(dim=-1).max()) / 8**0.5
+    assert most < sizes.MILD
+    for head, mild in enumerate((True, False)):
+        q, k = query[head, None] * (1 if mild else 10), key[head, None]
+        found, eps = map_parity(head_maps(q, k), q, k), torch.finfo(torch.float32 if mild else torch.float64).eps
+        assert eps < found.rounding < eps * (most if mild else 10 * most) and found.agrees
+        assert (found.weights > 1e-10) == mild
+    both = torch.stack([query[0], query[1] * 10])
+    assert map_parity(head_maps(both, key), both, key).rounding > torch.finfo(torch.float32).eps
+    short = query[:, :2048], key[:, :2048]
+    assert map_parity(head_maps(*short), *short).rounding < most * torch.finfo(torch.float64).eps
 
 
 def test_what_is_wrong_in_one_head_is_found():

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from attention import HeadMaps, head_maps
 from attention.machine import processor
-from attention.maps import pooling, scoring, sizes, zoom
+from attention.maps import jobs, pooling, scoring, sizes, zoom
 from attention.maps.exact import each_head
 from attention.masks import causal, documents
 from attention.scores import SOFTMAXES
@@ -23,6 +23,7 @@ CASES: dict[str, dict[str, Any]] = {
     "plain": {"mask": "full"},
     "small tiles": {"mask": "full", "side": 750},
     "tile of seven": {"mask": "causal", "tile": 7},
+    "tile of 36, two of which end in a block": {"mask": "causal", "tile": 36},
     "large tiles": {"mask": "causal", "side": 5},
     "one tile": {"mask": "full", "side": 1},
     "cut often": {"mask": causal & documents, "span": 300},
@@ -119,11 +120,70 @@ def test_mild_scores_are_float32_and_weights_as_exact(monkeypatch, d, alike):
     query = query * (sizes.MILD / float(query.norm(dim=-1).max() * key.norm(dim=-1).max()))
     options = {"mask": "causal", "scale": 1.0, "pool": "max"}
     asked = scoring.Scoring("causal", 4, 1.0)
-    assert sizes.working(query * 0.999, key, asked) == torch.float32
-    assert sizes.working(query * 1.01, key, asked) == sizes.working(query[:, :2048], key, asked) == torch.float64
+    q, k = query[0], key[0]
+    assert sizes.working(q * 0.999, k, asked) == torch.float32
+    assert sizes.working(q * 1.01, k, asked) == sizes.working(q[:2048], k[:2048], asked) == torch.float64
     mild = head_maps(query * 0.999, key, **options)
     monkeypatch.setattr(sizes, "MILD", 0.0)
     exact = next(each_head(query * 0.999, key, **options))
     assert not torch.equal(mild.lse, exact.lse)
     assert near(mild.mean, exact.mean, 1e-6) and near(mild.most, exact.most, 1e-6)
     assert near(mild.greatest, exact.greatest, 1e-6) and near(mild.lse, exact.lse, 1e-5)
+
+
+@pytest.mark.parametrize("tile", [3, 17, 36, 250, 300, 1000])
+def test_blocks_are_as_tall_whatever_the_tile(monkeypatch, tile):
+    """Of 256 rows but for the last: torch reduces those beyond a multiple of its vectors one by one."""
+    heights, real = [], pooling.pooled
+
+    def spied(job: pooling.Job) -> pooling.Pooled:
+        heights.extend(job.blocks.rows.diff().tolist())
+        return real(job)
+
+    monkeypatch.setattr(jobs, "pooled", spied)
+    query, key = inputs()
+    found = head_maps(query[:1], key, "causal", tile=tile)
+    assert heights == [256] * 5 + [220]
+    shown = zoom.pooled(found, query[:1], key, (0, 1500), (0, 1500), tile, "max")
+    assert near(found.pooled_by("max").pixels, shown, 1e-6)
+
+
+def test_parts_of_a_preview_and_of_a_zoom_are_as_tall(monkeypatch):
+    """Multiples of torch's vectors, but for the last: 192 queries of a preview, 256 of a zoom."""
+    looked, zoomed, sample, fold = [], [], zoom._sample, zoom._fold
+    monkeypatch.setattr(zoom, "_sample", lambda *given: looked.append(len(given[-1])) or sample(*given))
+    monkeypatch.setattr(zoom, "_fold", lambda *given: zoomed.append(given[1].shape[1]) or fold(*given))
+    query, key = inputs(2600)
+    zoom.preview(query[:1], key, tile=6)
+    zoom.pooled(head_maps(query[:1], key, stats=False), query[:1], key, (0, 600), (0, 100), 7)
+    assert sorted(looked) == [50, 192, 192] and zoomed == [256, 256, 88]
+
+
+@pytest.mark.usefixtures("long")
+@pytest.mark.parametrize(("tokens", "tile"), [(8448 // 8, 17), (9216 // 8, 36), (1023, 250), (1025, 255)])
+def test_odd_lengths_whose_blocks_end_within_tiles_are_exact(monkeypatch, tokens, tile):
+    """Jobs of one block each, whose rows of tiles are joined, and of several."""
+    query, key = inputs(tokens)
+    exact = head_maps(query.double(), key.double(), "full", tile=tile)
+    for cells in (1, sizes.JOB):
+        monkeypatch.setattr(sizes, "JOB", cells)
+        assert agree(head_maps(query, key, "full", tile=tile), exact)
+
+
+def test_each_head_is_of_float32_or_float64_by_its_own_scores(monkeypatch):
+    """A sharp head makes no mild one slower, and progress counts the jobs of all."""
+    query, key, told, dtypes, real = normal(25, 3, 2600, 8), normal(26, 3, 2600, 8), [], {}, pooling.pooled
+
+    def spied(job: pooling.Job) -> pooling.Pooled:
+        dtypes[job.head] = job.query.dtype, job.key.dtype
+        return real(job)
+
+    monkeypatch.setattr(jobs, "pooled", spied)
+    query[1] *= 10
+    every = list(each_head(query, key, "causal", progress=told.append))
+    assert {head: found for head, (found, _) in dtypes.items()} == {
+        0: torch.float32, 1: torch.float64, 2: torch.float32,
+    }  # fmt: skip
+    assert all(q == k for q, k in dtypes.values()) and told[-1] == 1 and told == sorted(told)
+    alone = next(each_head(query[1:2], key[1:2], "causal"))
+    assert torch.equal(every[1].lse, alone.lse)

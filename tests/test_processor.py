@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import os
+import platform
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from itertools import count
 from pathlib import Path
+from threading import Barrier
 
 import pytest
 import torch
 from torch import Tensor
+from torch._subclasses.fake_tensor import FakeTensorMode
 
 from attention.machine import processor
 
@@ -18,10 +25,10 @@ LISTED = {"index0": ("Data", "1", "48K"), "index1": ("Instruction", "1", "32K"),
 
 @pytest.fixture(autouse=True)
 def afresh() -> Iterator[None]:
-    for kept in (processor.caches, processor.exponential):
+    for kept in (processor.caches, processor._tried):
         kept.cache_clear()
     yield
-    for kept in (processor.caches, processor.exponential):
+    for kept in (processor.caches, processor._tried):
         kept.cache_clear()
 
 
@@ -46,16 +53,55 @@ def test_what_can_not_be_read_is_left_out(tmp_path, monkeypatch, odd):
 
 
 def test_where_the_system_lists_none_the_library_is_asked(tmp_path, monkeypatch):
+    def told(number: int) -> int:
+        return {188: -1, 191: 2**20, 194: 0}[number] if number in (188, 191, 194) else unknown()
+
+    def unknown() -> int:
+        raise OSError(22, "Invalid argument")
+
     monkeypatch.setattr(processor, "CACHES", tmp_path)
-    monkeypatch.setattr(os, "sysconf_names", {"SC_LEVEL2_CACHE_SIZE": 1, "SC_LEVEL3_CACHE_SIZE": 2}, raising=False)
-    monkeypatch.setattr(os, "sysconf", {"SC_LEVEL2_CACHE_SIZE": 2**20, "SC_LEVEL3_CACHE_SIZE": 0}.__getitem__)
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setattr(os, "sysconf", told, raising=False)
     assert processor.caches() == {2: 2**20}
 
 
-def test_nothing_is_said_where_nobody_knows(tmp_path, monkeypatch):
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="no glibc")
+def test_glibc_tells_what_it_calls_by_these_numbers(tmp_path, monkeypatch):
+    """Nothing of it is made up here: the same sizes as `getconf` has by name."""
+    named = {level: f"LEVEL{level}_{'DCACHE' if level == 1 else 'CACHE'}_SIZE" for level in processor.SYSTEM}
+    said = {level: subprocess.check_output(["getconf", name], text=True).strip() for level, name in named.items()}
     monkeypatch.setattr(processor, "CACHES", tmp_path)
-    monkeypatch.delattr(os, "sysconf_names", raising=False)
+    assert processor.caches() == {level: int(size) for level, size in said.items() if size.isdigit() and int(size)}
+
+
+@pytest.mark.parametrize("system", ["darwin", "linux"])
+def test_nothing_is_said_where_nobody_knows(tmp_path, monkeypatch, system):
+    def unknown(number: int) -> int:
+        raise ValueError("unrecognized configuration name")
+
+    monkeypatch.setattr(processor, "CACHES", tmp_path)
+    monkeypatch.setattr(sys, "platform", system)
+    monkeypatch.setattr(os, "sysconf", unknown, raising=False)
     assert processor.caches() == {} and "caches unknown" in processor.told()
+
+
+@pytest.mark.parametrize("within", [FakeTensorMode, lambda: torch.device("meta")], ids=["fake", "meta"])
+def test_they_are_tried_on_real_numbers_whatever_the_callers_mode(monkeypatch, within):
+    found, real = [], torch.exp
+    monkeypatch.setattr(torch, "exp", lambda numbers, out: found.append(type(numbers)) or real(numbers, out=out))
+    with within():
+        processor.exponential(torch.float32)
+    assert set(found) == {Tensor}
+
+
+def test_threads_that_ask_at_once_are_told_the_same(monkeypatch):
+    """One tries, and the others wait for it: each would find another one."""
+    both, clock = Barrier(2), count()
+    monkeypatch.setattr(processor, "perf_counter", lambda: (time.sleep(1e-4), next(clock))[1])
+    with ThreadPoolExecutor(2) as pool:
+        work = [pool.submit(lambda: (both.wait(60), processor.exponential(torch.float32))[1]) for _ in range(2)]
+    tried = next(clock)
+    assert work[0].result() == work[1].result() and tried == 4 * processor.TURNS
 
 
 @pytest.mark.parametrize("slow", ["exp", "exp2"])

@@ -56,6 +56,7 @@ def test_a_part_that_fails_fails_the_whole(two_threads):
 @pytest.mark.parametrize("mask", ["none", "causal", "one for all", "for each head", "float"])
 def test_threads_share_the_blocks_of_a_long_pass(two_threads, monkeypatch, mode, mask):
     monkeypatch.setattr(attend, "SMALL", 16)
+    monkeypatch.setattr(attend, "WHOLE", 16)
     monkeypatch.setattr(blocks, "ROWS", 4)
     monkeypatch.setattr(blocks, "APART", 16)
     parts = []
@@ -82,6 +83,7 @@ def test_blocks_of_a_long_pass_fit_a_large_second_cache(two_threads, monkeypatch
     """Whichever it is, weights and outputs are the same."""
     monkeypatch.setattr(processor, "caches", lambda: {2: cache} if cache else {})
     monkeypatch.setattr(blocks, "APART", 2**20)
+    monkeypatch.setattr(attend, "WHOLE", 2**20)
     assert blocks.own_block() == size
     query, key, value = (normal(seed, 2, 1000, 8) for seed in range(3))
     found = scaled_dot_product_attention(query, key, value)

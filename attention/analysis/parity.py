@@ -21,7 +21,7 @@ from torch import Tensor
 from attention.maps import zoom
 from attention.maps.blocks import choices
 from attention.maps.exact import HeadMaps, split, vectors
-from attention.maps.sizes import precision
+from attention.maps.sizes import precision, working
 from attention.scores import HIDDEN, POSITIONS, capped, sinusoidal
 from attention.trace import Trace, position_bias
 
@@ -168,7 +168,8 @@ def map_parity(maps: HeadMaps, query: Float[Tensor, "h n d"], key: Float[Tensor,
     """Rows of every head of the maps against scaled_dot_product_attention on the same q, k, mask, bias, scale, softmax.
 
     Compared are weights on 256 keys and the heaviest of each row, the output for sines and cosines of the position as
-    the values, and the sum of the row. Raises ValueError for a window and for a preview.
+    the values, and the sum of the row. `rounding` is of what the maps were computed in: the greatest of their heads. Raises
+    ValueError for a window and for a preview.
     """
     zoom.check(maps, whole=True)
     at = evenly(maps.tokens, rows)
@@ -176,9 +177,15 @@ def map_parity(maps: HeadMaps, query: Float[Tensor, "h n d"], key: Float[Tensor,
     with torch.inference_mode():
         found = [_compared(each, query, key, at.to(query.device), seeing[at].to(query.device)) for each in split(maps)]
     most = [max(differences) for differences in zip(*found, strict=True)]
-    q, k = (x.to(precision(query)) for x in (query[:, at.to(query.device)], key))
-    rounded = rounding(q, k, maps.scoring.scale, maps.scoring.softcap)
+    rounded = max(_rounded(maps, head, query, key, at.to(query.device)) for head in maps.numbers)
     return Parity(*most, blind=int((~seeing).sum()), rows=len(at), rounding=rounded)
+
+
+def _rounded(maps: HeadMaps, head: int, query: Tensor, key: Tensor, rows: Int[Tensor, "r"]) -> float:
+    """What the scores of these rows may be off by in what the head's map was computed in, whatever they are compared in."""
+    q, k = vectors(maps, head, query, key)
+    dtype = working(q, k, maps.scoring)
+    return rounding(q[None, rows].to(dtype), k[None].to(dtype), maps.scoring.scale, maps.scoring.softcap)
 
 
 def _compared(

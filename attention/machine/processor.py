@@ -8,20 +8,25 @@ from __future__ import annotations
 
 import os
 import platform
+import sys
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from threading import Lock
 from time import perf_counter
 
 import torch
 
+from attention.machine.made_once import made_once
 from attention.machine.threads import cores
 
 CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 UNITS = {"K": 2**10, "M": 2**20, "G": 2**30}
-SYSTEM = {level: f"SC_LEVEL{level}_{'DCACHE' if level == 1 else 'CACHE'}_SIZE" for level in (1, 2, 3, 4)}
+SYSTEM = {1: 188, 2: 191, 3: 194, 4: 197}  # numbers that glibc's confname.h has for them: Python has no names
 INFO = Path("/proc/cpuinfo")
 TRIED = 2**14  # numbers that an exponential is tried on: in the first caches, and too few for torch to share them
 TURNS = 25  # in which each is tried, the best of which counts: a millisecond for both
+TRYING = Lock()  # threads that ask at the same time are told the same
 
 
 def name() -> str:
@@ -52,19 +57,26 @@ def _line(file: Path) -> str:
 
 
 def _asked() -> dict[int, int]:
-    """As the C library has them, which asks the processor itself."""
-    known = getattr(os, "sysconf_names", {})
-    found = {level: os.sysconf(name) for level, name in SYSTEM.items() if name in known}
+    """As glibc has them on Linux, which asks the processor itself; another C library may know none of the numbers."""
+    found = {}
+    for level, number in SYSTEM.items() if sys.platform == "linux" else ():
+        with suppress(ValueError, OSError):
+            found[level] = os.sysconf(number)
     return {level: size for level, size in found.items() if size > 0}
 
 
-@cache
 def exponential(dtype: torch.dtype) -> str:
     """The faster one of torch's exponentials for a dtype on this CPU: `exp` or `exp2`, tried in turns once.
 
     Torch takes them from different libraries, one of which is its maker's: `exp2` was four times as fast as `exp` on an AMD
     EPYC, and `exp` 1.6 times as fast as `exp2` on an Intel Xeon (docs/LOG.md).
     """
+    with TRYING:
+        return _tried(dtype)
+
+
+@made_once(None)
+def _tried(dtype: torch.dtype) -> str:
     ways = {"exp": torch.exp, "exp2": torch.exp2}
     numbers = torch.linspace(-8, 8, TRIED, dtype=dtype, device="cpu")
     out = torch.empty_like(numbers)

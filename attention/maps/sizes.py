@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import torch
+from jaxtyping import Float
 from torch import Tensor
 
 from attention.machine import processor
@@ -16,7 +17,8 @@ from attention.maps.pooling import length
 from attention.maps.scoring import Scoring
 
 PRECISE = 4096  # up to this many tokens in float64: it costs milliseconds, and every number is right to 1e-6
-FEW, MILD = 2048, 16.0  # beyond so few tokens, in float32 where no score is larger: weights are right to 1e-6 as well
+FEW = 2048  # up to this many tokens every head is of float64; up to PRECISE, one whose scores may exceed MILD
+MILD = 16.0  # a head of float32 between the two: weights are right to 1e-6 as well, but lse and entropy to 1e-5
 HEIGHT, STEP = 256, 128  # rows of a block, and columns from one edge to the next, on a CPU
 SMALLEST, LARGEST = 2**20, 2**21  # bytes of a piece: the calls around smaller ones cost more than their cells
 GROWTH, ROOMY = 16, 2**27  # how much taller and wider blocks are on an accelerator, and bytes of a piece there
@@ -49,14 +51,14 @@ def job(tokens: int, rows: int) -> int:
     return min(BAND, max(JOB, tokens * rows // SHARES))
 
 
-def precision(query: Tensor) -> torch.dtype:
+def precision(query: Float[Tensor, "*h n d"]) -> torch.dtype:
     """What parts of a square are computed in: float64 up to PRECISE tokens, or for a query of float64."""
-    return torch.float64 if query.shape[1] <= PRECISE or query.dtype == torch.float64 else torch.float32
+    return torch.float64 if query.shape[-2] <= PRECISE or query.dtype == torch.float64 else torch.float32
 
 
-def working(query: Tensor, key: Tensor, scoring: Scoring) -> torch.dtype:
-    """What whole maps are computed in: the same, or float32 where scores are so mild that weights are as right."""
-    choice = query.dtype != torch.float64 and FEW < query.shape[1] <= PRECISE
+def working(query: Float[Tensor, "n d"], key: Float[Tensor, "n d"], scoring: Scoring) -> torch.dtype:
+    """What the whole map of a head is computed in: the same, or float32 where weights are as right, its scores being mild."""
+    choice = query.dtype != torch.float64 and FEW < len(query) <= PRECISE
     mild = choice and scoring.bound(length(query), length(key)) <= MILD
     return torch.float32 if mild else precision(query)
 

@@ -67,7 +67,7 @@ def pooled(
     pixels = query.new_zeros(
         heads, ceil(rows[1] - rows[0], tile), ceil(cols[1] - cols[0], tile), dtype=precision(query)
     )
-    down, across = (edges(ends, fitting(size, tile)) for ends, size in ((rows, HEIGHT), (cols, STEP)))
+    down, across = edges(rows, HEIGHT), edges(cols, fitting(STEP, tile))
     blocks = classed(maps.scoring.rule, maps.tokens, maps.scoring.span, down, across)
     space = pixels.new_empty(max(BATCH, heads * int(down.diff().max()) * int(across.diff().max())))
     with torch.inference_mode():
@@ -121,7 +121,7 @@ def preview(
     found = replace(maps, lse=maps.lse[:, : len(picks)].clone(), exact=False)
     work = [
         (heads, query, key, at, picks[at])
-        for at in torch.arange(len(picks)).tensor_split(ceil(len(picks), PICKS))
+        for at in torch.arange(len(picks)).split(PICKS)
         for heads in split(found, ceil(len(query), SHARES))
     ]
     work.reverse()  # the last rows of a causal mask are the longest
