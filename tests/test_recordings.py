@@ -35,7 +35,7 @@ def test_a_file_comes_back_to_the_last_digit(numbers):
             (sorted(times), count, peak) for *times, count, peak in numbers
         )
     ]
-    timings.append(failed())
+    timings = [*(replace(timing, settled=timing.spread.settled) for timing in timings), failed()]
     back = read(written(timings).encode(), "mine.json")
     assert [replace(timing, source="") for timing in back] == timings
     assert {timing.source for timing in back} == {"mine.json"}
@@ -193,7 +193,8 @@ def test_what_is_written_keeps_where_it_was_read_from():
 )
 def test_that_a_spread_settled_is_not_believed(changed, settled):
     assert read(rows(made(), settled=True, **changed), "x")[0].settled is settled
-    assert not read(rows(made(), settled=False, **changed), "x")[0].settled
+    old = "quickest" not in changed  # of which quartiles tell, whatever was made of them then
+    assert read(rows(made(), settled=False, **changed), "x")[0].settled is (settled and old)
 
 
 @pytest.mark.parametrize("other", [made(128, 2.0), made(128, device="cuda:1", device_name="Test CPU, 2 cores")])
