@@ -191,9 +191,7 @@ def _line(
         opacity = 0.75 if carried else 1.0
         found.add_scatter(**_drawn(rival, firm, looks, label, name), mode="lines+markers", opacity=opacity)
     if loose:
-        found.add_scatter(
-            **_drawn(rival, loose, looks, label, name), mode="markers", opacity=PALE, showlegend=not firm
-        )
+        found.add_scatter(**_drawn(rival, loose, looks, label, name), mode="markers", opacity=PALE, showlegend=not firm)
         says_loose(found)
 
 

@@ -43,11 +43,12 @@ FORMATS: dict[str, Any] = {
         ("with the way", "with the way", 100),
     )
 } | {
-    name: st.column_config.TextColumn(width=width) for name, width in (("method", 130), ("numbers", 70), ("numbers of that", 130), ("known", 100))
+    name: st.column_config.TextColumn(width=width)
+    for name, width in (("method", 130), ("numbers", 70), ("numbers of that", 130), ("known", 100))
 }
 SHOWN = (  # of the columns that the file has, those for which a window has room
-    "device", "method", "numbers", "tokens", "ms", "times as fast as the CPU", "with the way", "numbers of that", "TFLOP/s", "known",
-    "note", "place", "address",
+    "device", "method", "numbers", "tokens", "ms", "times as fast as the CPU", "with the way", "numbers of that",
+    "TFLOP/s", "known", "note", "place", "address",
 )  # fmt: skip
 
 
