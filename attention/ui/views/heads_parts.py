@@ -57,7 +57,7 @@ def _said(config: Config) -> str:
     most = " at most" * (config.softmax == "plus one")
     return (
         f"**Heads.** {WHAT} {provenance.beside(config)} {config.heads} head{'s' * (config.heads > 1)}{recorded} over {over}. "
-        f"A row is a query; its weights sum to 1{most}. {rule}"
+        f"A row (a query) sums to 1{most}. {rule}"
     )
 
 
