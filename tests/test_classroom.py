@@ -17,7 +17,7 @@ from attention.ui.views import questions
 from attention.ui.views.classroom import TYPED
 from attention.ui.words import plain
 from tests.strategies import carried
-from tests.test_pages import PAGES, SECONDS, run
+from tests.test_pages import PAGES, ROOT, SECONDS, run
 from tests.test_predict import components
 from tests.test_softmax_page import tables, words
 
@@ -127,6 +127,13 @@ def test_what_is_written_stays_while_settings_change_and_pages_are_left():
     assert other.selectbox(key="class right").value == "its own place"
     written(other, options="the river\nfirst")
     assert other.selectbox(key="class right").value == ""
+
+
+def test_every_page_but_those_that_are_named_has_the_fold():
+    """As the README says; what opens it is looked at on two of them elsewhere."""
+    without = {page.stem for page in (ROOT / "pages").glob("*.py") if "classroom.fold" not in page.read_text()}
+    said = (ROOT / "README.md").read_text().partition("a fold in the sidebar of all pages but ")[2].partition(":")[0]
+    assert without == {"examples", "model", "your_data"} and said == "Examples, Model and Your data"
 
 
 def test_a_teacher_sees_it_as_the_class_does_and_may_change_it():

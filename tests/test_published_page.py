@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from html import unescape
 from pathlib import Path
 
@@ -300,6 +301,15 @@ def test_the_page_opens_with_a_bug_that_is_not_told_till_it_is_revealed(asked):
         "at once, nothing is revealed"
     )
     assert row.lesson in said(right) and not [switch for switch in right.toggle if switch.key.startswith("reveal")]
+
+
+def test_a_document_with_an_address_is_led_to_where_it_is_named_in_the_hunt_too(monkeypatch):
+    asked = HUNTS[0]
+    there = replace(ROWS[asked.row].document, address="https://example.org/a")
+    monkeypatch.setitem(ROWS, asked.row, replace(ROWS[asked.row], document=there))
+    test = hunted_at(next(other.row for other in HUNTS if other.row != asked.row and hunt(other.row) is asked))
+    test.toggle(key=f"reveal {asked.row}").set_value(True).run()
+    assert f"From [{there.said}](https://example.org/a)." in said(test)
 
 
 @pytest.mark.parametrize("asked", HUNTS, ids=lambda asked: asked.row)

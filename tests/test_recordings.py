@@ -13,7 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attention.timing import recordings
+from attention.timing.published import LENGTHS, TOKENS, WIDTH
 from attention.timing.recordings import RecordingError, Timing, files, labels, lines, place, read, schema, written
+from attention.timing.sweep import Sweep
 from tests.timings import GPU, failed, made
 
 SECONDS = st.floats(1e-9, 1e6)
@@ -35,7 +37,7 @@ def test_a_file_comes_back_to_the_last_digit(numbers):
             (sorted(times), count, peak) for *times, count, peak in numbers
         )
     ]
-    timings.append(failed())
+    timings = [*(replace(timing, settled=timing.spread.settled) for timing in timings), failed()]
     back = read(written(timings).encode(), "mine.json")
     assert [replace(timing, source="") for timing in back] == timings
     assert {timing.source for timing in back} == {"mine.json"}
@@ -193,7 +195,8 @@ def test_what_is_written_keeps_where_it_was_read_from():
 )
 def test_that_a_spread_settled_is_not_believed(changed, settled):
     assert read(rows(made(), settled=True, **changed), "x")[0].settled is settled
-    assert not read(rows(made(), settled=False, **changed), "x")[0].settled
+    old = "quickest" not in changed  # of which quartiles tell, whatever was made of them then
+    assert read(rows(made(), settled=False, **changed), "x")[0].settled is (settled and old)
 
 
 @pytest.mark.parametrize("other", [made(128, 2.0), made(128, device="cuda:1", device_name="Test CPU, 2 cores")])
@@ -244,8 +247,30 @@ def test_the_bytes_of_a_file_have_room_for_its_rows():
     assert 0.8 * files.BYTES < files.ROWS * len(json.dumps(recordings.row(one))) < files.BYTES
 
 
-def test_what_ships_can_be_read():
-    assert all(timing.source for timing in recordings.shipped())
+def test_what_ships_has_the_sizes_dtypes_masks_and_passes_that_are_claimed_of_it():
+    shipped = recordings.shipped()
+    assert {timing.source for timing in shipped} == {"epyc-2-cores-2026-11.json"}
+    assert all(timing.device == "cpu" and timing.error is None for timing in shipped)
+    papers = [each for each in shipped if (each.batch * each.length, each.heads * each.d_head) == (TOKENS, WIDTH)]
+    found: dict[tuple[str, ...], set[tuple[int, int]]] = {}
+    for each in papers:
+        assert each.implementation == "SDPA"
+        found.setdefault((each.passes, each.dtype, each.mask), set()).add((each.length, each.d_head))
+    every, some = ({(n, d) for n in lengths for d in (64, 128)} for lengths in (LENGTHS, LENGTHS[:4]))
+    masks = "full", "causal"
+    assert found == {
+        **{("forward", "float32", mask): every for mask in masks},
+        **{("forward + backward", "float32", mask): some for mask in masks},
+        ("forward", "bfloat16", "causal"): some,
+        ("forward", "bfloat16", "full"): some - {(4096, 128)},
+    }
+    rest = [each for each in shipped if each not in papers]
+    default = Sweep()
+    kinds = {(each.batch, each.heads, each.d_head, each.dtype, each.mask, each.passes) for each in rest}
+    assert kinds == {(1, 8, 64, "float32", "full", "forward")}
+    assert {each.length for each in rest} == set(default.lengths) and (default.heads, default.d_heads) == ((8,), (64,))
+    few = [each for each in shipped if each.repeats < 3]
+    assert (len(shipped), len(few), len(rest)) == (115, 12, 60) and not any(each.settled for each in few)
 
 
 def test_a_string_that_never_ends_is_refused_and_read_once():

@@ -236,7 +236,7 @@ AXES = [
 @pytest.mark.parametrize("chart", [charts.seconds, charts.roofline, charts.memory])
 def test_lines_that_differ_in_any_axis_look_different(chart, axis, value):
     here = [
-        made(64, peak_bytes=2**24, settled=settled, **{axis: other})
+        made(64, spread=0.0 if settled else 0.3, peak_bytes=2**24, settled=settled, **{axis: other})
         for settled, other in ((True, value), (False, made().__dict__[axis]))
     ]
     far = read(written(here), "x.json")

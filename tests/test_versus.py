@@ -10,6 +10,7 @@ import pytest
 
 from attention.charts import timing_look
 from attention.charts import versus as charts
+from attention.charts.timing_marks import LOOSE, PALE
 from attention.settings import ConfigError
 from attention.timing import recordings, rivals, verdict
 from attention.timing.recordings import read, written
@@ -39,6 +40,13 @@ def answered(versus: Versus, timings: list[recordings.Timing]) -> str:
     return verdict.answer(rivals.cpu(versus, timings), rivals.gpus(versus, timings), versus)
 
 
+def annotations(versus: Versus, timings: list[recordings.Timing]) -> list[str]:
+    """What is written into the picture, as words."""
+    figure = charts.figure(versus, rivals.cpu(versus, timings), rivals.gpus(versus, timings))
+    found = json.loads(figure.to_json())["layout"].get("annotations", ())
+    return [each["text"].replace("<br>", " ") for each in found]
+
+
 def traces(versus: Versus, timings: list[recordings.Timing]) -> list[dict]:
     figure = charts.figure(versus, rivals.cpu(versus, timings), rivals.gpus(versus, timings))
     found = [trace for trace in json.loads(figure.to_json())["data"] if trace.get("name")]
@@ -63,8 +71,9 @@ def test_the_answer_has_the_ratio_its_parts_and_the_numbers_of_both():
 @pytest.mark.parametrize("d_head", ["64", "128"])
 @pytest.mark.parametrize("work", ["forward", "forward + backward"])
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
-def test_every_ratio_names_the_numbers_of_both(mask, d_head, work, dtype):
-    versus = Versus(mask=mask, d_head=d_head, work=work, cpu_dtype=dtype, picture="times faster")
+@pytest.mark.parametrize("picture", ["time", "times faster"])
+def test_every_ratio_names_the_numbers_of_both(picture, mask, d_head, work, dtype):
+    versus = Versus(mask=mask, d_head=d_head, work=work, cpu_dtype=dtype, picture=picture)
     sizes = {"heads": 2048 // int(d_head), "d_head": int(d_head), "mask": mask, "passes": work, "dtype": dtype}
     timings = [*timed(**sizes), *timed(1e-3, **sizes, **GPU)]
     cpu, gpus = rivals.cpu(versus, timings), rivals.gpus(versus, timings)
@@ -75,7 +84,11 @@ def test_every_ratio_names_the_numbers_of_both(mask, d_head, work, dtype):
     for ratio, numbers in zip(table["times as fast as the CPU"], table["numbers of that"], strict=True):
         assert (ratio is None) == (numbers == "")
         assert not numbers or re.fullmatch(rf"(fp16|{dtype}) against {dtype}", numbers)
-    for trace in traces(versus, timings):
+    for some in (timings, timings[:4]):
+        written = [text for text in annotations(versus, some) if "times" in text]
+        assert len(written) == (picture == "time")
+        assert all(re.fullmatch(rf"[\d,.]+ times (fp16|{dtype}) against {dtype}", text) for text in written)
+    for trace in traces(versus, timings) if picture == "times faster" else ():
         assert re.search(rf"(fp16|{dtype}), .*, against {dtype} on the CPU", trace["name"])
         assert all(
             re.search(rf"(fp16|bf16|{dtype}) against {dtype}", text.replace("<br>", " "))
@@ -243,13 +256,36 @@ def test_a_limit_is_called_one_of_a_data_sheet_and_stands_over_what_was_publishe
         assert y < min(989.4e12, 3350e9 * x)
 
 
-def test_a_time_that_did_not_settle_has_an_open_mark_and_one_that_is_not_firm_no_line():
-    loose = [replace(CPU[0], settled=False), *CPU[1:3], replace(CPU[3], settled=False, lower=1.0, upper=20.0)]
-    lines = [trace for trace in traces(Versus(transfer="without"), loose) if "SDPA" in trace["name"]]
-    assert [(trace["mode"], trace["marker"]["symbol"]) for trace in lines] == [
-        ("lines+markers", ["circle-open", "circle", "circle"]),
-        ("markers", ["circle-open"]),
+def test_what_did_not_settle_is_an_open_faint_mark_that_no_line_joins_and_the_headline_says_so():
+    loose = [replace(CPU[0], settled=False), *CPU[1:3], replace(CPU[3], settled=False)]
+    found = traces(Versus(transfer="without"), loose)
+    lines = [trace for trace in found if "SDPA" in trace["name"]]
+    assert [(trace["mode"], trace["marker"]["symbol"], trace["x"], trace["opacity"]) for trace in lines] == [
+        ("lines+markers", ["circle", "circle"], [1024, 2048], 1),
+        ("markers", ["circle-open"] * 2, [512, 4096], PALE),
     ]
+    assert [trace["name"] for trace in found].count(LOOSE) == 1
+    said = [
+        verdict.headline(rivals.cpu(Versus(), some), rivals.gpus(Versus(), some), Versus()) for some in (loose, CPU)
+    ]
+    assert "as fast as this CPU (float32, measured here, not settled)" in said[0] and "not settled" not in said[1]
+    assert "0.654 ms against 8 s (not settled) for a forward pass" in answered(Versus(), loose)
+
+
+def test_a_picture_has_every_gpu_that_was_published_at_its_setting_and_the_caption_says_of_what_each_was():
+    learns = Versus(work="forward + backward")
+    assert [(gpu.device, gpu.method) for gpu in rivals.gpus(Versus(), [])] == [("H100", "FlashAttention-3")]
+    assert [(gpu.device, gpu.method) for gpu in rivals.gpus(learns, [])] == [
+        ("H100", "FlashAttention-2"),
+        ("A100", "FlashAttention-2"),
+    ]
+    wide = Versus(d_head="128")
+    assert [gpu.device for gpu in rivals.gpus(wide, [])] == ["H100"]
+    assert {gpu.device for gpu in rivals.gpus(replace(wide, picture="rate"), [])} == {"H100", "H200"}
+    assert verdict.published() == (
+        "Others have published forward of an H100 and forward + backward of an A100 and an H100 at this setting, and of an "
+        "H200 rates with other sizes."
+    )
 
 
 def test_a_method_that_was_not_published_of_the_pass_is_moved_and_said():

@@ -38,6 +38,8 @@ def test_the_page_answers_its_headline_at_once():
     rests_on = next(text for text in said(test).splitlines() if text.startswith("At 4,096 tokens, causal, d_head 64,"))
     assert "recorded 2026-01-31" in rests_on and "(far.json)" not in rests_on
     assert "H100: FlashAttention-3, fp16, published" in spec(test) and "A100" not in spec(test)
+    assert "forward + backward of an A100 and an H100 at this setting, and of an H200 rates" in said(test)
+    assert "numbers of that" in test.dataframe[0].proto.column_order
     assert "recorded 2026-01-31 (far.json)" in spec(test)
     first = [element.type for element in test.main if element.type in ("plotly_chart", "button", "dataframe")]
     assert dict(test.query_params) == {}
@@ -48,7 +50,7 @@ def test_widgets_move_the_picture_and_the_link():
     test = run()
     test.segmented_control(key="sweep_picture").set_value("rate").run()
     test.segmented_control(key="sweep_d_head").set_value("128").run()
-    assert dict(test.query_params) == {"v": "2", "picture": "rate", "d_head": "128"} and "H200" not in spec(test)
+    assert dict(test.query_params) == {"v": "2", "picture": "rate", "d_head": "128"} and "H200" in spec(test)
     test.segmented_control(key="sweep_lines").set_value("all").run()
     assert "H200: cuDNN, bf16, published" in spec(test) and "operations a second" in spec(test)
     test.selectbox(key="sweep_method").set_value("FlashAttention-2").run()

@@ -2,7 +2,8 @@
 
 What was measured, recorded and published never looks alike. Measured here: a solid line with filled marks. Recorded elsewhere:
 dashed, filled marks. Published: dotted, marks of thin strokes, and colours that nothing timed has. With the way there and
-back a line is dashed and dotted, and fainter. A limit is thinner, without marks.
+back a line is dashed and dotted, and fainter. A limit is thinner, without marks. What did not settle is an open, faint mark
+that no line joins, as in the other charts of times.
 """
 
 from __future__ import annotations
@@ -17,19 +18,19 @@ import plotly.graph_objects as go
 
 from attention.charts.theme import HIDDEN
 from attention.charts.timing_look import COLORS
-from attention.charts.timing_marks import FAINT, FONT, LEGEND, ROW, WIDTH, hovered, named
+from attention.charts.timing_marks import FAINT, FONT, LEGEND, PALE, ROW, WIDTH, hovered, named
+from attention.charts.timing_marks import loose as says_loose
 from attention.timing import rivals, verdict
 from attention.timing.implementations import IMPLEMENTATIONS
 from attention.timing.published import DATA_SHEETS, LENGTHS
 from attention.timing.rivals import MEASURED, PUBLISHED, RECORDED, Point, Rival
 from attention.timing.units import seconds as spelt
-from attention.timing.verdict import Ratio
+from attention.timing.verdict import Ratio, numbers
 from attention.timing.versus import METHODS, Versus
 
 HEIGHT = 360  # pixels, without its legend
 DASHES = {MEASURED: "solid", RECORDED: "dash", PUBLISHED: "dot"}
 CARRIED = "7px,3px,1px,3px"  # twice within the sample of a legend, beside its mark
-FAINTER = 0.7  # marks that no line goes through
 PAPERS = {"H100": "#b34d9a", "A100": "#808000", "H200": "#6f7ad6"}  # apart from COLORS, and seen on both grounds
 THIN = ("asterisk", "cross-thin", "x-thin", "y-up", "y-down", "hash", "line-ns", "y-left", "y-right")
 SHEETS = PAPERS | {"T4": "#767b86", "L4": "#7d6f64", "RTX 4090": "#2a9d8f"}
@@ -86,9 +87,8 @@ def _apart(found: go.Figure, versus: Versus, cpu: Rival | None, gpus: Sequence[R
     x, line = ratio.length, {"width": 1, "dash": "dot", "color": "gray"}
     found.add_shape(type="line", x0=x, x1=x, y0=low, y1=here.seconds, line=line, layer="below")
     middle = (log10(low) + 2 * log10(here.seconds)) / 3
-    found.add_annotation(
-        x=log10(x), y=middle, text=f"{verdict.times(times)} times", showarrow=False, xanchor="right", xshift=-4
-    )
+    text = f"{verdict.times(times)} times<br>{hovered(numbers(gpu, cpu))}"
+    found.add_annotation(x=log10(x), y=middle, text=text, align="right", showarrow=False, xanchor="right", xshift=-4)
 
 
 def _whole(point: Point) -> Mark:
@@ -101,7 +101,7 @@ def _times_faster(found: go.Figure, versus: Versus, cpu: Rival | None, gpus: Seq
     if cpu is None:
         return
     for gpu in gpus:
-        against = f"{gpu.dtype} against {cpu.dtype}"
+        against = numbers(gpu, cpu)
         for name in ("alone", "moved"):
             if name not in LEFT_OUT[versus.transfer]:
                 marks = [_ratio(gpu, each, getattr(each, name), against) for each in verdict.ratios(cpu, gpu)]
@@ -113,7 +113,7 @@ def _ratio(gpu: Rival, ratio: Ratio, times: float, against: str) -> Mark:
     """The mark of a ratio, as sure as both of its times are."""
     at = gpu.at(ratio.length)
     unsure = at.unsure if at else False
-    point = Point(ratio.length, None, 0.0, unsure=unsure, settled=ratio.settled, firm=ratio.firm)
+    point = Point(ratio.length, None, 0.0, unsure=unsure, settled=ratio.settled)
     return Mark(point, ratio.length, times, f"{times:.3g} times, {against}")
 
 
@@ -183,17 +183,16 @@ def _line(
     carried: bool = False,
     more: str = "",
 ) -> None:
-    """A line through what is firm, and its marks; faint ones by themselves where no line goes."""
+    """A line through what settled, and its marks; the others faint, by themselves."""
     looks, label = look(rival, gpus, carried), f"{rival.label}{more}{f', {WITH}' * carried}"
     name = _short(rival, gpus, carried) + more
-    firm, loose = ([mark for mark in marks if mark.point.firm is kind] for kind in (True, False))
+    firm, loose = ([mark for mark in marks if mark.point.settled is kind] for kind in (True, False))
     if firm:
         opacity = 0.75 if carried else 1.0
         found.add_scatter(**_drawn(rival, firm, looks, label, name), mode="lines+markers", opacity=opacity)
     if loose:
-        found.add_scatter(
-            **_drawn(rival, loose, looks, label, name), mode="markers", opacity=FAINTER, showlegend=not firm
-        )
+        found.add_scatter(**_drawn(rival, loose, looks, label, name), mode="markers", opacity=PALE, showlegend=not firm)
+        says_loose(found)
 
 
 def _short(rival: Rival, gpus: Sequence[Rival], carried: bool) -> str:
@@ -234,7 +233,7 @@ def _said(point: Point) -> str:
 
 def _band(found: go.Figure, cpu: Rival) -> None:
     """The area between the quartiles of what was timed."""
-    firm = [(point.length, point.quartiles) for point in cpu.points if point.quartiles and point.firm]
+    firm = [(point.length, point.quartiles) for point in cpu.points if point.quartiles and point.settled]
     if not firm:
         return
     xs = [length for length, _ in firm]

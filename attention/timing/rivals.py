@@ -26,7 +26,6 @@ from attention.timing.versus import FASTEST, Versus
 MEASURED, RECORDED, PUBLISHED = "measured here", "recorded", "published"
 NEAR = 4096  # tokens at which methods are compared, and of which the answer speaks
 FUSED = ("SDPA", "flex_attention")  # how the implementations begin that no weights come from, as the papers' don't
-NEARBY = 0.1  # of the median, between quartiles through which a line goes
 BYTES = 2  # of a number on a GPU: fp16 and bf16
 ADDED = "forward and backward timed apart, and added"
 
@@ -35,8 +34,7 @@ ADDED = "forward and backward timed apart, and added"
 class Point:
     """One length: seconds a call (None: of other sizes than the others'), operations a second, and where between these lie.
 
-    `moved`: seconds on the way to the GPU and back. `unsure`: its label was read through a legend. `settled`: see `Timing`;
-    `firm`: its quartiles are near each other, be they of few calls, so that a line may go through it.
+    `moved`: seconds on the way to the GPU and back. `unsure`: its label was read through a legend. `settled`: see `Timing`.
     """
 
     length: int
@@ -46,7 +44,6 @@ class Point:
     quartiles: tuple[float, float] | None = None
     unsure: bool = False
     settled: bool = True
-    firm: bool = True
 
 
 @dataclass(frozen=True)
@@ -107,10 +104,10 @@ def gpus(versus: Versus, timings: Iterable[Timing]) -> list[Rival]:
 
 
 def _few(versus: Versus, printed: list[Rival]) -> list[Rival]:
-    """Of what was published the fastest that has times, unless more was asked for."""
-    if versus.lines == "all" or versus.gpus:
+    """Of what was published that of other sizes only beside rates, or where there is nothing else, or it was asked for."""
+    if versus.lines == "all" or versus.gpus or versus.picture == "rate":
         return printed
-    return [rival for rival in printed if not rival.setting][:1] or printed[:1]
+    return [rival for rival in printed if not rival.setting] or printed
 
 
 def alike(versus: Versus, timings: Iterable[Timing]) -> list[Timing]:
@@ -162,7 +159,6 @@ def _point(timing: Timing) -> Point:
         timing.to_device + timing.from_device,
         (spread.lower, spread.upper) if spread.banded else None,
         settled=timing.settled,
-        firm=timing.settled or (spread.banded and spread.upper - spread.lower <= NEARBY * spread.median),
     )
 
 

@@ -35,8 +35,7 @@ def _apart(timing: Timing) -> str:
     found = timing.spread
     if not found.banded:
         return "it was timed too few times for quartiles"
-    apart = f"its quartiles are {(found.upper - found.lower) / found.median:.0%} of the median apart"
-    return f"{apart}, yet of too few visits to a machine left alone" if found.settled else apart
+    return f"its quartiles are {(found.upper - found.lower) / found.median:.0%} of the median apart"
 
 
 def disturbed(timings: Iterable[Timing]) -> list[str]:

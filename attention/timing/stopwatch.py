@@ -24,8 +24,7 @@ from attention.timing import devices
 
 Clock = Callable[[], float]
 NEAR = 0.1  # how far apart what is to agree may be: visits above the quickest, quartiles as a share of the median
-LEAST = 5  # blocks before the quartiles of an old recording can be called settled
-BAND = 3  # blocks before their quartiles say anything
+BAND = 3  # blocks before their quartiles say anything, and those of an old recording can be called settled
 BLOCK = 2.5e-4  # seconds of a block at the least: a tenth of what a scheduler gives to another program at once
 BLOCKS = 1000  # of one visit, about, at the most
 LOOK = 1000  # times as long as reading the clock is a block at the least
@@ -72,7 +71,7 @@ class Spread:
     def settled(self) -> bool:
         """Did three visits come within 10 % of the quickest? Of an old recording: are the quartiles so near?"""
         if self.quickest is None:
-            return self.repeats >= LEAST and self.upper - self.lower <= NEAR * self.median
+            return self.banded and self.upper - self.lower <= NEAR * self.median
         return agree(self.quickest, self.repeated)
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from attention.timing import comparison, rivals
-from attention.timing.published import BUSES
+from attention.timing.published import BUSES, PRINTED
 from attention.timing.recordings import Timing
 from attention.timing.rivals import FUSED, MEASURED, NEAR, PUBLISHED, Point, Rival
 from attention.timing.versus import Versus
@@ -21,6 +21,7 @@ MASKS = {"causal": "causal", "full": "no mask"}
 NOT_KNOWN = (
     "Where a GPU begins to pay lies at less work than was published. A recording of a GPU tells: “Recordings”, below."
 )
+LOOSE = "not settled"
 WORKS = {"forward": "a forward pass", "forward + backward": "a forward and a backward pass"}
 
 
@@ -28,14 +29,13 @@ WORKS = {"forward": "a forward pass", "forward + backward": "a forward and a bac
 class Ratio:
     """How many times as fast as the CPU the GPU is at one length, without and with the way there and back.
 
-    `settled`, `firm`: are both times?
+    `settled`: are both times?
     """
 
     length: int
     alone: float
     moved: float
     settled: bool = True
-    firm: bool = True
 
 
 def ratios(cpu: Rival, gpu: Rival) -> list[Ratio]:
@@ -45,8 +45,8 @@ def ratios(cpu: Rival, gpu: Rival) -> list[Ratio]:
         base = cpu.at(point.length)
         if point.seconds is not None and base is not None and base.seconds is not None:
             whole = point.seconds + point.moved
-            both = point.settled and base.settled, point.firm and base.firm
-            found.append(Ratio(point.length, base.seconds / point.seconds, base.seconds / whole, *both))
+            both = point.settled and base.settled
+            found.append(Ratio(point.length, base.seconds / point.seconds, base.seconds / whole, both))
     return found
 
 
@@ -54,6 +54,11 @@ def against(cpu: Rival | None, gpus: list[Rival]) -> tuple[Rival, list[Ratio], R
     """The first GPU that can be compared with the CPU, all their ratios, and the one that is spoken of; None where none can."""
     found = next(((gpu, every) for gpu in gpus if cpu and (every := ratios(cpu, gpu))), None)
     return (*found, next((each for each in found[1] if each.length == NEAR), found[1][-1])) if found else None
+
+
+def numbers(gpu: Rival, cpu: Rival) -> str:
+    """The number types of both, which stand beside each ratio."""
+    return f"{gpu.dtype} against {cpu.dtype}"
 
 
 def headline(cpu: Rival | None, gpus: list[Rival], versus: Versus) -> str:
@@ -65,9 +70,10 @@ def headline(cpu: Rival | None, gpus: list[Rival], versus: Versus) -> str:
     late = [each.length for each in every if each.moved < 1]
     first, last = every[0].length, every[-1].length
     pays = f"not at {_named(late)}" if late else f"at every length from {first:,} to {last:,} tokens"
-    mine = f"{'this' if cpu.kind == MEASURED else 'a'} CPU ({cpu.dtype}, {cpu.kind})"
+    here, there = (f", {LOOSE}" if (point := rival.at(at.length)) and not point.settled else "" for rival in (cpu, gpu))
+    mine = f"{'this' if cpu.kind == MEASURED else 'a'} CPU ({cpu.dtype}, {cpu.kind}{here})"
     return (
-        f"A GPU pays {pays}: at {at.length:,} {_article(gpu.device)} ({gpu.dtype}, {gpu.kind}) is {times(at.alone)} "
+        f"A GPU pays {pays}: at {at.length:,} {_article(gpu.device)} ({gpu.dtype}, {gpu.kind}{there}) is {times(at.alone)} "
         f"times as fast as {mine}, or {times(at.moved)} times with the way there and back."
     )
 
@@ -80,9 +86,7 @@ def answer(cpu: Rival | None, gpus: list[Rival], versus: Versus) -> str:
     gpu, every, at = found
     here, there = cpu.at(at.length), gpu.at(at.length)
     seconds = f"{_time(there.seconds)} against {_time(here.seconds)}" if here and there else ""
-    seconds += (
-        "" if at.settled else " (of a few calls, not settled)" if at.firm else " (timed too few times to be sure)"
-    )
+    seconds += "" if at.settled else f" ({LOOSE})"
     return (
         f"At {at.length:,} tokens, {MASKS[versus.mask]}, d_head {versus.d_head}, {_article(gpu.device)} ({gpu.brackets}) "
         f"is {times(at.alone)} times as fast as {_cpu(cpu)}: {seconds} for {WORKS[versus.work]}. "
@@ -99,6 +103,19 @@ def pays(every: list[Ratio]) -> str:
     if not slow:
         return f"The GPU pays at every length that both have ({over}), but with the travel not at {_named(late)}."
     return f"Of {over}, the GPU is slower at {_named(slow)}, and with the travel at {_named(late)}."
+
+
+def published() -> str:
+    """Which pass of which GPU others have published at this setting, and of which they have with other sizes."""
+    found = {work: _anded([each.gpu for each in PRINTED if each.passes == work and not each.setting]) for work in WORKS}
+    apart = _anded([each.gpu for each in PRINTED if each.setting])
+    here = " and ".join(f"{work} of {gpus}" for work, gpus in found.items())
+    return f"Others have published {here} at this setting, and of {apart} rates with other sizes."
+
+
+def _anded(names: Iterable[str]) -> str:
+    """Each once, with its article."""
+    return " and ".join(_article(name) for name in dict.fromkeys(names))
 
 
 def crossing(versus: Versus, timings: Iterable[Timing]) -> str:
@@ -135,7 +152,7 @@ def _row(rival: Rival, at: Point | int, cpu: Rival | None) -> dict[str, object]:
     length = at if isinstance(at, int) else at.length
     known = {each.length: each for each in ratios(cpu, rival)} if cpu and rival is not cpu else {}
     ratio = known.get(length)
-    against = f"{rival.dtype} against {cpu.dtype}" if cpu and ratio else ""
+    against = numbers(rival, cpu) if cpu and ratio else ""
     return {
         "device": rival.device,
         "method": rival.method,

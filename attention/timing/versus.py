@@ -39,7 +39,7 @@ class Versus:
     work: str = choice("forward", PASSES, "Pass", "Forward: attention as it is used. With backward: and the gradients that training needs.")
     method: str = choice(FASTEST, METHODS, "GPU's method", "How the GPU computes attention. Fastest: of each GPU whichever was fastest at 4,096 tokens.")
     cpu_dtype: str = choice("float32", ("float32", "bfloat16"), "CPU's numbers", "What the vectors are made of on the CPU. Those that were published of GPUs are fp16 or bf16.")
-    lines: str = choice("few", ("few", "all"), "Lines", "Few: the CPU, GPUs that were timed, and of those that others have published the fastest. All: every one of these. Where GPUs are chosen below, these.")
+    lines: str = choice("few", ("few", "all"), "Lines", "Few: the CPU, GPUs that were timed, and those of which others have published this. All: in the table also those that were published with other sizes, which have rates alone. Where GPUs are chosen below, these.")
     gpus: tuple[str, ...] = axis((), "GPUs", "None chosen: all of which attention was published. Of the others there is a data sheet alone, for Limits.", choices=tuple(DATA_SHEETS))
     transfer: str = choice("without and with", ("without and with", "without", "with"), "The way there and back", "Moving queries, keys and values from the CPU's memory to the GPU, and the results back. Who keeps them there needs none.")
     bus: str = choice("PCIe 4.0 x16", BUSES, "Over which bus", "What carries them, at a speed that is assumed: 12.5, 25 and 50 GB/s, about four fifths of what it could carry.")

@@ -106,3 +106,24 @@ def test_on_a_phone_a_tapped_cell_is_said_in_words(visit):
     expect(said).to_be_in_viewport()
     names = [each.inner_text() for each in tab.page.locator(".heads-grid figcaption").all()]
     assert all("\n" in name or len(name.split()) > 2 for name in names[:7]), names
+
+
+@pytest.mark.parametrize(("size", "lines"), [((1280, 800), 2), (PHONE, 5)], ids=["desk", "phone"])
+def test_the_first_sentence_says_what_attention_is(visit, size, lines):
+    tab = visit("", size=size)
+    tab.painted()
+    first = tab.page.get_by_test_id("stMain").get_by_test_id("stMarkdownContainer").first.locator("p")
+    words = "Attention lets every word look at others and take over what it needs; a weight says how much."
+    expect(first).to_contain_text(f"Heads. {words}")
+    expect(first).to_be_in_viewport()
+    height = first.evaluate("found => found.clientHeight / parseFloat(getComputedStyle(found).lineHeight)")
+    assert round(height) <= lines
+
+
+@pytest.mark.parametrize("size", [(1280, 800), PHONE], ids=["desk", "phone"])
+def test_an_example_has_its_picture_beside_its_words(visit, size):
+    tab = visit("examples", size=size)
+    tab.still()
+    picture = tab.page.locator("[data-testid=stHtml] img").first.bounding_box()
+    words = tab.page.get_by_text("Eight heads on one sentence").bounding_box()
+    assert picture["x"] + picture["width"] <= words["x"] and words["y"] < picture["y"] + picture["height"] / 2

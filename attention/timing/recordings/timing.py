@@ -18,12 +18,13 @@ class Timing(Case):
 
     `median`, `lower` and `upper` (quartiles) over `repeats` blocks of calls. `quickest`: the least of them, `repeated`: what
     three visits came down to; `settled` where these are within 10 %. `visits`: how many there were, of which `quiet` on a
-    machine that was left alone. Recordings of before have none of these four (None, None, 0, 0), and settled where their
-    interquartile range came to at most 10 % of the median. `first`: the very first call, compiling included. `to_device`,
-    `from_device`: moving the inputs there and the results back. `peak_bytes`: held at the peak, beyond the inputs; None: not
-    known. `operations`, `traffic`: counted (see `roofline`). `peak_operations`, `peak_traffic`: what the device reached in a
-    second, measured in the same run. `error`: why there is no time (None where there is one); running out of memory is
-    one. `source`: the file that it was read from, and where that one had it from; empty where it was measured here.
+    machine that was left alone. Recordings of before have none of these four (None, None, 0, 0), and settled where the
+    interquartile range of three blocks or more came to at most 10 % of the median. `first`: the very first call, compiling
+    included. `to_device`, `from_device`: moving the inputs there and the results back. `peak_bytes`: held at the peak,
+    beyond the inputs; None: not known. `operations`, `traffic`: counted (see `roofline`). `peak_operations`,
+    `peak_traffic`: what the device reached in a second, measured in the same run. `error`: why there is no time (None where
+    there is one); running out of memory is one. `source`: the file that it was read from, and where that one had it
+    from; empty where it was measured here.
     """
 
     device_name: str

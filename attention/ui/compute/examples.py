@@ -32,7 +32,7 @@ def _times(versus: Versus) -> bytes:
                 [
                     (point.length, point.seconds + point.moved * moved)
                     for point in rival.points
-                    if point.seconds and point.firm
+                    if point.seconds and point.settled
                 ]
                 for rival, moved in timed
                 if rival

@@ -10,7 +10,7 @@ from attention.examples import EXAMPLES, Example, Tour
 from attention.ui import compute, onward
 from attention.ui.words import plain
 
-IN_A_ROW = 3
+IN_A_ROW = 2
 # What it shows is said beside it, so nobody needs to hear of it; `st.image` has no word for that.
 PICTURE = '<img alt="" width="96" height="96" style="display: block" src="data:image/png;base64,{}">'
 
@@ -32,7 +32,7 @@ def view(tour: Tour) -> None:
 
 
 def _card(name: str, example: Example) -> None:
-    with st.container(horizontal=True, vertical_alignment="top"):
+    with st.container(horizontal=True, wrap=False, vertical_alignment="top"):
         st.html(PICTURE.format(b64encode(compute.examples.picture(name)).decode()), width="content")
         st.markdown(f"**{plain(example.title)}**  \n{plain(example.says)}")
     st.caption(f"Ask: {plain(example.asks)}")

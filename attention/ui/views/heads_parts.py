@@ -20,6 +20,7 @@ from attention.ui.session import page
 from attention.ui.views import own_text, questions
 from attention.ui.words import plain
 
+WHAT = "Attention lets every word look at others and take over what it needs; a weight says how much."
 OWN = "Which keys it sees is its source's own matter: no mask that is set acts here."
 LOGARITHMIC = ("log", "times even")  # scales
 NO_ROLE = "has no role that stands out: its weight is spread over keys of many kinds."
@@ -53,10 +54,10 @@ def _said(config: Config) -> str:
     recorded += f", after {config.training_step:,} steps," if len(learned(config.source)) > 1 else ""
     rule = OWN if idle("mask", config) else config.rule.help
     over = f"{config.tokens:,} tokens" + f" and {config.columns:,} of another sequence" * config.crosses
+    most = " at most" * (config.softmax == "plus one")
     return (
-        f"**Heads.** {provenance.beside(config)} "
-        f"{config.heads} head{'s' * (config.heads > 1)}{recorded} over {over}. A query (a row) takes what "
-        f"it needs from other tokens, by weights that sum to 1. {rule}"
+        f"**Heads.** {WHAT} {provenance.beside(config)} {config.heads} head{'s' * (config.heads > 1)}{recorded} over {over}. "
+        f"A row (a query) sums to 1{most}. {rule}"
     )
 
 

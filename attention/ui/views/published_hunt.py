@@ -10,6 +10,7 @@ import streamlit as st
 from attention.config import Config
 from attention.published import ROWS
 from attention.published.hunts import Hunt, hunt
+from attention.published.row import Document
 from attention.published.slip_lines import difference, short, source
 from attention.ui import compute, predict
 from attention.ui.session import page
@@ -49,7 +50,7 @@ def _draw(config: Config) -> None:
         if found:
             _told(asked, guess)
             st.markdown(ROWS[asked.row].lesson)
-            st.caption(f"From {plain(ROWS[asked.row].document.said)}.")
+            st.caption(f"From {titled(ROWS[asked.row].document)}.")
         st.divider()
 
 
@@ -86,6 +87,12 @@ def _told(asked: Hunt, guess: str | None) -> None:
     right = guess == asked.answer
     verdict = "" if guess is None else "Right. " if right else f"Not quite: you said “{guess}”. {asked.against(guess)} "
     (st.success if right else st.info)(f"{verdict}**{asked.answer}.** {ROWS[asked.row].mistake}")
+
+
+def titled(document: Document) -> str:
+    """A document by its title, which leads to it where it names an address."""
+    title = plain(document.said)
+    return f"[{title}]({document.address})" if document.address else title
 
 
 def changes(name: str) -> None:

@@ -12,7 +12,6 @@ from attention.config import Config
 from attention.published import ROWS
 from attention.published.case import longest
 from attention.published.compare import WITHIN, Comparison, Error, Judgement
-from attention.published.row import Document
 from attention.ui import compute
 from attention.ui.session import page
 from attention.ui.views import published_hunt
@@ -68,7 +67,7 @@ def row(config: Config, name: str, printed: bool, found: Comparison) -> None:
     row = ROWS[name]
     version = ("As printed" if printed else "As meant") if row.as_printed else "The print is right"
     st.markdown(f"#### {row.name} {_badge(found.judgement.verdict)}")
-    st.caption(f"From {_titled(row.document)}. {version}. {row.particular} {MASKS[row.mask]}")
+    st.caption(f"From {published_hunt.titled(row.document)}. {version}. {row.particular} {MASKS[row.mask]}")
     st.latex(row.formula)
     if found.judgement.error:
         st.error(f"{plain(found.judgement.error)}  \nin `{found.raised_at}`")
@@ -79,12 +78,6 @@ def row(config: Config, name: str, printed: bool, found: Comparison) -> None:
     with st.container(horizontal=True):
         for label, knobs in row.tries:
             st.button(label, on_click=page.change, kwargs=knobs, key=f"try {label}")
-
-
-def _titled(document: Document) -> str:
-    """A document by its title, which leads to it where it names an address."""
-    title = plain(document.said)
-    return f"[{title}]({document.address})" if document.address else title
 
 
 def _errors(config: Config, name: str, printed: bool) -> None:

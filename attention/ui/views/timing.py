@@ -31,8 +31,8 @@ METHOD = """
   only ever adds time, so that the quickest comes down to what a call takes on a machine left alone, where median and quartiles
   move with the load (Chen and Revels 2016, *Robust benchmarking in noisy environments*, arXiv:1608.04295). Blocks are short, a
   quarter of a millisecond where a call is, to fall between two disturbances. Median and quartiles stand beside it in tables,
-  files and under the pointer. Recordings from before have no quickest: their median is drawn, settled where the quartiles are
-  within 10 % of it.
+  files and under the pointer. Recordings from before have no quickest: their median is drawn, settled where the quartiles of
+  three calls or more are within 10 % of it.
 - **Order.** Each case is visited in rounds that are shuffled anew, until three visits that count came within 10 % of the
   quickest, or until twelve visits or the budget are spent; a case that ends so is marked as not settled. The threads are those
   that are stated.

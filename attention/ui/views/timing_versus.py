@@ -29,8 +29,8 @@ ABOUT = {
     "each can do at best: memory's speed on the slope, products on the ceiling. A GPU's limits are by its data sheet.",
 }
 KEY = (
-    "Solid, filled: measured here. Dashed, filled: recorded on another machine. Dotted, thin strokes: published by others. An "
-    "open mark did not settle; through a faint one, timed too few times or too far apart, goes no line."
+    "Solid, filled: measured here. Dashed, filled: recorded on another machine. Dotted, thin strokes: published by others. What "
+    "did not settle, timed too few times or too far apart, is an open, faint mark that no line joins."
 )
 MINE = (512, 1024, 2048, 4096)  # lengths that a CPU gets through within a minute or two
 FORMATS: dict[str, Any] = {
@@ -43,11 +43,12 @@ FORMATS: dict[str, Any] = {
         ("with the way", "with the way", 100),
     )
 } | {
-    name: st.column_config.TextColumn(width=width) for name, width in (("method", 130), ("numbers", 70), ("known", 100))
+    name: st.column_config.TextColumn(width=width)
+    for name, width in (("method", 130), ("numbers", 70), ("numbers of that", 130), ("known", 100))
 }
 SHOWN = (  # of the columns that the file has, those for which a window has room
-    "device", "method", "numbers", "tokens", "ms", "times as fast as the CPU", "with the way", "TFLOP/s", "known", "note",
-    "place", "address",
+    "device", "method", "numbers", "tokens", "ms", "times as fast as the CPU", "with the way", "numbers of that",
+    "TFLOP/s", "known", "note", "place", "address",
 )  # fmt: skip
 
 
@@ -97,7 +98,8 @@ def _below(versus: Versus, cpu: rivals.Rival | None, gpus: list[rivals.Rival], t
     """What the picture shows, where the crossing is, and the numbers."""
     apart = [gpu for gpu in gpus if gpu.setting]
     other = f" {apart[0].device}: {apart[0].setting}, so it has rates alone." if apart else ""
-    st.caption(f"{ABOUT[versus.picture]} At one setting: {SETTING}.{other} {plain(verdict.crossing(versus, timings))}")
+    there = f"{verdict.published()} {verdict.crossing(versus, timings)}"
+    st.caption(f"{ABOUT[versus.picture]} At one setting: {SETTING}.{other} {plain(there)}")
     with st.expander("The numbers, and where each stands"):
         st.caption(KEY)
         table: dict[str, Any] = verdict.columns(cpu, gpus)
