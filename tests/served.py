@@ -66,6 +66,24 @@ def served(script: str | Path = "app.py", folder: Path = ROOT, port: int = 0, **
             process.wait(timeout=20)
 
 
+@contextmanager
+def warmed(**said: str) -> Iterator[Server]:
+    """One that has imported everything, so that it lets visitors in at once."""
+    with served(**said) as server:  # pyright: ignore[reportArgumentType]  what an owner sets
+        until = time.monotonic() + PATIENCE
+        while not _ready(server) and time.monotonic() < until:
+            time.sleep(0.1)
+        yield server
+
+
+def _ready(server: Server) -> bool:
+    try:
+        with urllib.request.urlopen(f"{server.url}/healthz", timeout=5) as answer:
+            return answer.read() == b"ok"
+    except (urllib.error.URLError, ConnectionError, TimeoutError):
+        return False
+
+
 def free_port() -> int:
     """One that nobody listens to at this moment."""
     with socket.socket() as free:

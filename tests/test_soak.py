@@ -14,8 +14,8 @@ import pytest
 from benchmarks.host import outside
 from benchmarks.host.bounds import none, percentile, told
 from benchmarks.host.crowd import Notes, link
-from benchmarks.host.memory import warmed
 from benchmarks.host.soak import soaked
+from tests.served import warmed
 from tests.visitor import Took, Visit, entered
 
 SECONDS = 20.0

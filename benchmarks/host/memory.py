@@ -7,14 +7,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Coroutine, Iterator
-from contextlib import contextmanager
-from urllib.error import URLError
-from urllib.request import urlopen
 
 from benchmarks.host.bounds import none, noted, told
 from benchmarks.host.crowd import SEEDS, Notes, coming_and_going, link, settings, together
 from benchmarks.host.outside import MB, peak, resident, seen, watched
-from tests.served import Server, served
+from tests.served import warmed
 from tests.visitor import PATIENCE, connected
 
 GIVEN = 690  # MB
@@ -32,24 +29,6 @@ BARE = (
 def bare() -> float:
     """Megabytes of a process that has imported the libraries and does nothing."""
     return int(subprocess.check_output([sys.executable, "-c", BARE], text=True)) * 1024 / MB
-
-
-@contextmanager
-def warmed(**said: str) -> Iterator[Server]:
-    """A server that has imported everything."""
-    with served(**said) as server:
-        until = time.monotonic() + PATIENCE
-        while not _ready(server) and time.monotonic() < until:
-            time.sleep(0.1)
-        yield server
-
-
-def _ready(server: Server) -> bool:
-    try:
-        with urlopen(f"{server.url}/healthz") as answer:
-            return answer.read() == b"ok"
-    except URLError:
-        return False
 
 
 async def one(url: str, notes: Notes) -> None:

@@ -8,9 +8,9 @@ from collections.abc import Awaitable, Callable, Iterator
 
 from benchmarks.host.bounds import both, none, noted, told
 from benchmarks.host.crowd import SEEDS, Notes, changes, coming_and_going, link
-from benchmarks.host.memory import DRAWN, PAGES, warmed
+from benchmarks.host.memory import DRAWN, PAGES
 from benchmarks.host.outside import Seen, peak, raised, seen, watched
-from tests.served import Server
+from tests.served import Server, warmed
 from tests.visitor import entered
 
 STEADY, GAP = 6, 1.0  # visitors who stay and change a setting every so many seconds

@@ -11,10 +11,9 @@ from statistics import median
 from playwright.sync_api import Browser, CDPSession
 
 from benchmarks.host.bounds import noted, told
-from benchmarks.host.memory import warmed
 from benchmarks.paint import GRID, PAINTED
 from tests.chromium import launched
-from tests.served import Server, served
+from tests.served import Server, served, warmed
 from tests.visitor import connected
 
 HEALTHY, FIRST, SLOW, BYTES = 0.8, 3.0, 2.0, 2.5  # seconds of each, and megabytes before the picture

@@ -19,7 +19,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, TimeoutE
 
 from attention.codec import EDITIONS
 from tests.chromium import launched
-from tests.served import Server, served
+from tests.served import Server, served, warmed
 from tests.strategies import carried
 
 SECONDS = 60_000  # milliseconds until what should appear must have, on a busy machine
@@ -155,8 +155,8 @@ def of_today(link: str) -> str:
 
 @pytest.fixture(scope="package")
 def server() -> Iterator[Server]:
-    """The server that most tests share."""
-    with served() as server:
+    """The server that most tests share; a browser complains where it has to wait for long at a cold server's door."""
+    with warmed() as server:
         yield server
 
 
