@@ -12,8 +12,8 @@ import torch
 
 import attention
 from attention.brought.fitting import check
+from attention.brought.layer_weights import layer
 from attention.notebook.picture import BYTES, SIDES, picture
-from attention.notebook.shown_weights import layer
 from attention.notebook.taken import Told, taken
 from attention.wire.cells import ONE, SHIFT, weights
 from tests.drawings import header
