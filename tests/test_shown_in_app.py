@@ -44,6 +44,7 @@ def test_a_program_shows_it_until_it_is_stopped(tmp_path):
         url = TOLD.search(program.stdout.readline())[1]
         found = asyncio.run(visited(url, "", "your_data"))
         assert not found.errors and not found.alerts
+        assert found.shows["source"].endswith(":attention.safetensors"), "the grid of it is what one came for"
         os.killpg(program.pid, signal.SIGINT)
         rest = program.stdout.read()
         assert "stopped" in rest and program.wait(60) == 0
@@ -63,5 +64,16 @@ def test_files_that_an_owner_names_are_open_once(tmp_path, monkeypatch):
     assert not test.exception and "broken.npz can't be shown" in test.error[0].value.replace("\\", "")
     (source,) = test.session_state[KEY].kept.brought
     assert source.startswith("file:") and source.endswith(":heads.safetensors") and "Open in this visit" in said(test)
+    assert "weights: 4 heads x 6 queries x 6 keys, each of 3 layers." in said(test)
     test.button(key=f"close {source}").click().run()
-    assert not test.exception and not test.session_state[KEY].kept.brought
+    assert not test.exception and not test.session_state[KEY].kept.brought and "was read so" not in said(test)
+
+
+def test_one_file_that_an_owner_names_is_read_otherwise(tmp_path, monkeypatch):
+    (path,) = save({"": weights()}, tmp_path / "heads.safetensors")
+    monkeypatch.setenv("ATTENTION_OPEN", f"{path}")
+    test = AppTest.from_file(str(ROOT / "pages/your_data.py"), default_timeout=60).run()
+    assert "weights: 4 heads x 6 queries x 6 keys, each of 3 layers." in said(test)
+    test.selectbox(key="read mask").set_value("causal").run()
+    (holding,) = test.session_state[KEY].kept.brought.values()
+    assert not test.exception and holding.shape.square and "rows have weight on pairs that the mask hides" in said(test)
