@@ -10,6 +10,7 @@ import subprocess
 import sys
 import urllib.error
 import urllib.request
+from contextlib import suppress
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -53,6 +54,31 @@ def test_a_program_shows_it_until_it_is_stopped(tmp_path):
     with pytest.raises(urllib.error.URLError):
         urllib.request.urlopen(url, timeout=5)
     assert list(tmp_path.glob("attention-*")) == []
+
+
+def test_a_program_that_is_asked_to_end_leaves_nothing_behind(tmp_path):
+    (tmp_path / "aside").mkdir()
+    env = os.environ | {"PYTHONPATH": str(ROOT), "BROWSER": "echo asked for %s", "TMPDIR": str(tmp_path / "aside")}
+    program = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM],
+        cwd=tmp_path,
+        env=env,
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert program.stdout
+    try:
+        told = TOLD.search(program.stdout.readline())
+        assert told and list((tmp_path / "aside").glob("attention-*/*.safetensors"))
+        program.terminate()
+        assert program.wait(60) == 128 + signal.SIGTERM and "stopped" not in program.stdout.read()
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(program.pid, signal.SIGKILL)
+    with pytest.raises(urllib.error.URLError):
+        urllib.request.urlopen(told[1], timeout=5)
+    assert list((tmp_path / "aside").glob("attention-*")) == []
 
 
 def test_files_that_an_owner_names_are_open_once(tmp_path, monkeypatch):
