@@ -4,9 +4,12 @@ import pytest
 import torch
 from torch.nn.attention.flex_attention import create_mask
 
-from attention import Config, scaled_dot_product_attention
+from attention import Config, scaled_dot_product_attention, trace
 from attention.masks import COMBINATIONS, MASKS
 from attention.steps import program
+from tests import brought
+from tests.served import ROOT
+from tests.test_brought_pages import said
 
 SEVERAL = [Config(mask=name, tokens=n, span=span) for name in MASKS for n, span in ((2, 1), (11, 3), (7, 9))] + [
     Config(mask=first, combine=how, second=second, tokens=10, span=3)
@@ -27,6 +30,32 @@ def test_both_give_the_square_on_the_screen(config):
     square = config.rule.square(n, n, config.span)
     assert torch.equal(create_mask(run(program.mask_mod(config))["mask_mod"], 1, 1, n, n, device="cpu")[0, 0], square)
     assert torch.equal(run(program.dense(config))["mask"], square)
+
+
+@pytest.mark.parametrize("mask", ["full", "causal", "window", "padding", "documents"])
+def test_of_a_sequence_that_looks_at_another_both_give_its_square(mask):
+    holding = brought.holding("crossing")
+    config = Config.of(holding.source, mask=mask, span=3)
+    queries, keys = config.tokens, config.columns
+    assert (queries, keys) == (6, 8)
+    square = trace(config).mask
+    assert square.shape == (6, 8)
+    flex, tensor = run(program.mask_mod(config)), run(program.dense(config))
+    assert torch.equal(create_mask(flex["mask_mod"], 1, 1, queries, keys, device="cpu")[0, 0], square)
+    assert torch.equal(tensor["mask"], square)
+    q, k, v = (torch.randn(1, 2, n, 16) for n in (queries, keys, keys))
+    ours = scaled_dot_product_attention(q, k, v, square).output
+    torch.testing.assert_close(tensor["attention"](q, k, v), ours, atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("name", brought.STACKS)
+def test_a_rule_that_is_not_in_use_is_not_given_away(name):
+    holding = brought.holding(name)
+    app = brought.opened(ROOT / "pages/masks.py", holding, {"mask_detail": "code"})
+    assert not app.exception
+    acts = {"q", "k"} <= holding.shape.has and not holding.shape.square
+    assert bool(app.code) == acts
+    assert acts or "The mask as code" in said(app)
 
 
 @pytest.mark.filterwarnings("ignore:flex_attention called without torch.compile")

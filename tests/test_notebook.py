@@ -12,8 +12,8 @@ import torch
 
 import attention
 from attention.brought.fitting import check
+from attention.brought.layer_weights import layer
 from attention.notebook.picture import BYTES, SIDES, picture
-from attention.notebook.shown_weights import layer
 from attention.notebook.taken import Told, taken
 from attention.wire.cells import ONE, SHIFT, weights
 from tests.drawings import header
@@ -204,3 +204,26 @@ def test_pictures_are_bounded(heads, tokens, tile):
     assert sum(each["heads"] * each["rows"] * each["columns"] * (2 + each["places"]) for each in told) <= BYTES
     assert all(max(each["rows"], each["columns"]) <= SIDES[0] for each in told)
     assert bool(drawn.about["parts"][0]["note"]) == (tile > 1)
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        (
+            {"mask": "causal", "scale": 0.5, "batch": 1},
+            "mask, scale, batch: nothing of the kind is said of a model that was",
+        ),
+        ({"batch": 1}, r"attention\.watch\(model, batch=…\) says which sequence is seen\."),
+        ({"key": torch.ones(2, 2)}, "^key: "),
+        ({"softcap": 3.0, "span": 2, "axes": "h q k"}, "^axes, span, softcap: "),
+    ],
+)
+def test_what_was_seen_is_not_told_otherwise(said, words, tmp_path):
+    layer = torch.nn.MultiheadAttention(16, 2, batch_first=True).eval()
+    x = torch.ones(2, 5, 16)
+    with attention.watch(layer) as seen:
+        layer(x, x, x)
+    assert attention.html(seen, path=tmp_path / "heads.html", tokens="a b c d e", title="Mine").exists()
+    with pytest.raises(ValueError, match=words):
+        attention.html(seen, path=tmp_path / "other.html", **said)
+    assert not (tmp_path / "other.html").exists()

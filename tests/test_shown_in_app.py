@@ -10,6 +10,7 @@ import subprocess
 import sys
 import urllib.error
 import urllib.request
+from contextlib import suppress
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -44,6 +45,7 @@ def test_a_program_shows_it_until_it_is_stopped(tmp_path):
         url = TOLD.search(program.stdout.readline())[1]
         found = asyncio.run(visited(url, "", "your_data"))
         assert not found.errors and not found.alerts
+        assert found.shows["source"].endswith(":attention.safetensors"), "the grid of it is what one came for"
         os.killpg(program.pid, signal.SIGINT)
         rest = program.stdout.read()
         assert "stopped" in rest and program.wait(60) == 0
@@ -52,6 +54,31 @@ def test_a_program_shows_it_until_it_is_stopped(tmp_path):
     with pytest.raises(urllib.error.URLError):
         urllib.request.urlopen(url, timeout=5)
     assert list(tmp_path.glob("attention-*")) == []
+
+
+def test_a_program_that_is_asked_to_end_leaves_nothing_behind(tmp_path):
+    (tmp_path / "aside").mkdir()
+    env = os.environ | {"PYTHONPATH": str(ROOT), "BROWSER": "echo asked for %s", "TMPDIR": str(tmp_path / "aside")}
+    program = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM],
+        cwd=tmp_path,
+        env=env,
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert program.stdout
+    try:
+        told = TOLD.search(program.stdout.readline())
+        assert told and list((tmp_path / "aside").glob("attention-*/*.safetensors"))
+        program.terminate()
+        assert program.wait(60) == 128 + signal.SIGTERM and "stopped" not in program.stdout.read()
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(program.pid, signal.SIGKILL)
+    with pytest.raises(urllib.error.URLError):
+        urllib.request.urlopen(told[1], timeout=5)
+    assert list((tmp_path / "aside").glob("attention-*")) == []
 
 
 def test_files_that_an_owner_names_are_open_once(tmp_path, monkeypatch):
@@ -63,5 +90,16 @@ def test_files_that_an_owner_names_are_open_once(tmp_path, monkeypatch):
     assert not test.exception and "broken.npz can't be shown" in test.error[0].value.replace("\\", "")
     (source,) = test.session_state[KEY].kept.brought
     assert source.startswith("file:") and source.endswith(":heads.safetensors") and "Open in this visit" in said(test)
+    assert "weights: 4 heads x 6 queries x 6 keys, each of 3 layers." in said(test)
     test.button(key=f"close {source}").click().run()
-    assert not test.exception and not test.session_state[KEY].kept.brought
+    assert not test.exception and not test.session_state[KEY].kept.brought and "was read so" not in said(test)
+
+
+def test_one_file_that_an_owner_names_is_read_otherwise(tmp_path, monkeypatch):
+    (path,) = save({"": weights()}, tmp_path / "heads.safetensors")
+    monkeypatch.setenv("ATTENTION_OPEN", f"{path}")
+    test = AppTest.from_file(str(ROOT / "pages/your_data.py"), default_timeout=60).run()
+    assert "weights: 4 heads x 6 queries x 6 keys, each of 3 layers." in said(test)
+    test.selectbox(key="read mask").set_value("causal").run()
+    (holding,) = test.session_state[KEY].kept.brought.values()
+    assert not test.exception and holding.shape.square and "rows have weight on pairs that the mask hides" in said(test)

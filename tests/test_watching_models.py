@@ -11,8 +11,8 @@ import torch
 import torch.nn.functional as F
 
 from attention.brought import opening
+from attention.brought.layer_weights import layer
 from attention.brought.reading import Reading, read
-from attention.notebook.shown_weights import layer
 from attention.ui.views import snippets
 from attention.watching.parts import CROSS, DECODER, ENCODER
 from attention.watching.watched import watch

@@ -15,7 +15,9 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 from attention.brought import opening, safe_file, sample
+from attention.brought.fitting import BroughtError
 from attention.brought.reading import Reading, read
+from attention.ui import compute
 from attention.ui.session import brought as visit
 from attention.ui.session.state import KEY, Remembered, Session
 from attention.ui.views import snippets
@@ -76,6 +78,59 @@ def test_another_reading_takes_the_place_of_the_first():
     test.number_input(key="read item").set_value(9).run()
     assert "There is no sequence 9 among 3 (counted from 0)." in test.error[0].value.replace("\\", "")
     assert len(test.session_state[KEY].kept.brought) == 1, "what was read before stays open"
+
+
+def through_menu(page: str, test: AppTest | None = None) -> AppTest:
+    """A page by the menu, as somebody comes to it from another one."""
+    test = test or AppTest.from_file(str(ROOT / "app.py"), default_timeout=SECONDS).run()
+    return test.switch_page(f"pages/{page}.py").run()
+
+
+def test_after_another_page_the_account_stands_and_another_reading_works():
+    test = put(through_menu("your_data"), "mine.npz", FILE, ("words.txt", b"the cat sat on the mat"))
+    (before,) = test.session_state[KEY].kept.brought
+    through_menu("your_data", through_menu("masks", test))
+    assert not test.exception and "**mine.npz** was read so." in said(test) and not test.get("download_button")
+    assert list(test.session_state[KEY].kept.brought) == [before]
+    test.selectbox(key="read weights").set_value("b h q k").run()
+    assert not test.exception and "3 sequences x 4 heads" in said(test)
+    (holding,) = test.session_state[KEY].kept.brought.values()
+    assert holding.source != before and holding.shape.layers == 1 and holding.stack.queries == brought.WORDS
+    test.button(key=f"close {holding.source}").click().run()
+    assert "was read so" not in said(test) and not test.error and len(test.get("download_button")) == 1
+
+
+def test_a_file_that_was_forgotten_is_asked_for_again():
+    test = put(through_menu("your_data"), "mine.npz", FILE)
+    assert visit.FILES.held >= len(FILE)
+    through_menu("your_data", through_menu("masks", test))
+    visit.FILES.give_back(visit.FILES.held)
+    assert visit.FILES.held == 0
+    before = dict(test.session_state[KEY].kept.brought)
+    test.selectbox(key="read weights").set_value("b h q k").run()
+    assert not test.exception and not test.error
+    assert "Open the file again to read it otherwise" in said(test) and "3 layers x 4 heads" in said(test)
+    assert dict(test.session_state[KEY].kept.brought) == before
+
+
+def test_a_file_for_which_there_is_no_room_is_not_kept(monkeypatch):
+    monkeypatch.setattr(visit.BUDGET, "room", lambda needed: needed != len(FILE))
+    test = put(opened(), "mine.npz", FILE)
+    assert not test.error and test.session_state[KEY].kept.taken.file.content() is None
+
+
+def test_limits_stand_on_the_page():
+    words = said(opened())
+    assert "Files of up to 64 MB, unpacked up to" in words and "up to 1,024 tokens as weights" in words
+
+
+def test_room_is_asked_for_what_a_packed_file_unpacks_to(monkeypatch):
+    asked = []
+    monkeypatch.setattr(compute.brought.BUDGET, "room", lambda needed: bool(asked.append(needed)))
+    packed = npz(weights=np.zeros((1, 1, 1000, 1000), np.float32))
+    with pytest.raises(BroughtError, match="Reading it takes 12 MB of memory"):
+        compute.brought.opened(packed, "x.npz", None, Reading())
+    assert asked[0] >= 12_000_000 > 100 * len(packed)
 
 
 def test_a_bad_file_leaves_everything_as_it_was():

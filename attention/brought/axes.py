@@ -54,7 +54,7 @@ def weights(example: Tensor, named: bool) -> str:
             f"Weights of {axes} axes are not read: 2 (queries, keys) to 5 (with layers, sequences, heads)."
         )
     usual = {2: "q k", 3: "h q k", 4: "b h q k" if named or example.shape[0] == 1 else "l h q k", 5: "l b h q k"}[axes]
-    if _sums(example, -1) or not _sums(example, -2):
+    if sums(example, -1) or not sums(example, -2):
         return usual
     turned = f"{usual[:-3]}k q"
     return turned if turned in WEIGHTS else usual
@@ -114,7 +114,7 @@ def arranged(part: Tensor, axes: str, item: int, order: str) -> Tensor:
     return part
 
 
-def _sums(part: Tensor, axis: int) -> bool:
+def sums(part: Tensor, axis: int) -> bool:
     """Do the numbers along an axis sum to one, where they are not all zero? Looked at in the first square."""
     square = part.reshape(-1, *part.shape[-2:])[0].float()
     sums = square.sum(axis)

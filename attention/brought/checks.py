@@ -9,6 +9,7 @@ from attention.brought.fitting import BroughtError
 
 ROUNDED = 0.01  # what the sum of a row may be off by where weights were stored with 16 bits or less
 OVER = 1 + ROUNDED  # what a weight may be
+LOST = 1e-3  # what the weights of a row may come to where a mask hides
 AXES = {
     "q": ("layer", "head", "query", "channel"),
     "k": ("layer", "head", "key", "channel"),
@@ -42,6 +43,25 @@ def rows(weights: Tensor, layers: tuple[int, ...]) -> str:
     return (
         f"{many:,} of {count:,} rows don't sum to 1. The farthest: layer {layer}, head {head}, query {query}, with {total:.3g}. "
         "They are shown as they are. Dropout, a cut, or another axis of keys would do that."
+    )
+
+
+def hidden(weights: Tensor, square: Tensor | None, layers: tuple[int, ...]) -> str:
+    """A sentence where rows of weights `(l h q k)` have some on pairs that a mask `(q k)` hides; empty where none has."""
+    if square is None:
+        return ""
+    many, worst, place, count = 0, 0.0, (0, 0, 0), 0
+    for at, layer in enumerate(weights):
+        lost = layer.masked_fill(square, 0).sum(-1, dtype=torch.float32)
+        many, count = many + int((lost > LOST).sum()), count + lost.numel()
+        if float(lost.max()) > worst:
+            worst, place = float(lost.max()), (layers[at], *divmod(int(lost.argmax()), lost.shape[1]))
+    if not many:
+        return ""
+    layer, head, query = place
+    return (
+        f"{many:,} of {count:,} rows have weight on pairs that the mask hides. The most: layer {layer}, head {head}, query "
+        f"{query}, with {worst:.3g}. Is it the other way round? True, or 0 of what is added to scores, takes part here."
     )
 
 

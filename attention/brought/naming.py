@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from attention.brought.arrays import Array, short
+from attention.brought.axes import sums
 from attention.brought.fitting import BroughtError
 
 ROLES = {
@@ -47,19 +48,17 @@ class Part:
 
 def parts(arrays: Mapping[str, Array]) -> list[Part]:
     """The stacks that there are, in the order of the file; raises BroughtError where none is."""
-    if all(_parameter(name) for name in arrays):
+    if all(_parameter(name) and not _weights(name, array) for name, array in arrays.items()):
         raise BroughtError(
             f"It has the parameters of a model, as {short(next(iter(arrays)))}. Attention is what a model computes from them on "
             "a text: save weights, or queries and keys, while it runs."
         )
     found: dict[str, dict[str, dict[int, Array]]] = {}
-    shared: dict[int, Array] = {}
+    masks: dict[str, dict[int, Array]] = {}
     for name, array in arrays.items():
         role, layer, stem = of(name, alone=len(arrays) == 1)
-        if role == "mask":
-            shared[layer] = array
-        elif role:
-            layers = found.setdefault(stem, {}).setdefault(role, {})
+        if role:
+            layers = masks.setdefault(stem, {}) if role == "mask" else found.setdefault(stem, {}).setdefault(role, {})
             if layer in layers:
                 raise BroughtError(
                     f"{short(name)} and another array are both {role} of one layer: names must tell them apart."
@@ -70,7 +69,16 @@ def parts(arrays: Mapping[str, Array]) -> list[Part]:
             f"No array in it is called as weights, or as q and k: there is {', '.join(map(short, list(arrays)[:5]))}. Call "
             "them so, as in weights, or layers.0.q and layers.0.k."
         )
-    return [Part(stem, roles | ({"mask": shared} if shared else {})) for stem, roles in found.items()]
+    return [Part(stem, roles | _masks(stem, masks)) for stem, roles in found.items()]
+
+
+def _masks(stem: str, masks: Mapping[str, Mapping[int, Array]]) -> dict[str, Mapping[int, Array]]:
+    """The masks of a stack: those that are called as it is, else one that all have; raises BroughtError where nobody knows."""
+    if stem in masks or not masks:
+        return {"mask": masks[stem]} if masks else {}
+    if len(masks) > 1 and "" not in masks:
+        raise BroughtError(f"There are several masks, {', '.join(map(short, masks))}: names must tell which is whose.")
+    return {"mask": masks.get("") or next(iter(masks.values()))}
 
 
 def of(name: str, alone: bool = False) -> tuple[str, int, str]:
@@ -87,6 +95,14 @@ def of(name: str, alone: bool = False) -> tuple[str, int, str]:
         if place != at and not (known and place == known[-1]) and word not in LAYERS
     ]
     return role, layer, " ".join(rest)
+
+
+def _weights(name: str, array: Array) -> bool:
+    """Does an array that is called as a parameter have rows that sum to one, as `attn_weight` may?"""
+    if of(name, alone=True)[0] != "weights" or len(array.shape) < 2 or not array.type.startswith(("F", "BF")):
+        return False
+    part = array.tensor()
+    return sums(part, -1) and bool(part.any())
 
 
 def _parameter(name: str) -> bool:

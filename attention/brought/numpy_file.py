@@ -10,6 +10,8 @@ import re
 import struct
 import zipfile
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from attention.brought.arrays import ARRAYS, Array, Arrays, bearable, bytes_of, short
 from attention.brought.fitting import TEXT, BroughtError
@@ -60,39 +62,55 @@ def read_many(data: memoryview, called: str, most: int) -> Arrays:
     return Arrays(called, arrays, texts)
 
 
-def _members(data: memoryview, most: int) -> list[tuple[str, memoryview]]:
-    """Every file of a zip by its name, unpacked."""
+def unpacked(data: bytes, most: int) -> int:
+    """Bytes of all files of a zip as its directory says, which is all that is read; raises BroughtError."""
+    with _zip(data) as parts:
+        return _size(parts.infolist(), most)
+
+
+def _size(entries: list[zipfile.ZipInfo], most: int) -> int:
+    size = sum(entry.file_size for entry in entries)
+    if size > most:
+        raise BroughtError(f"It unpacks to {size:,} bytes; {most:,} are read at the most here.")
+    return size
+
+
+@contextmanager
+def _zip(data: bytes | memoryview) -> Iterator[zipfile.ZipFile]:
+    """A zip whose directory is bearable; raises BroughtError for whatever is wrong with it."""
     _directory(data)
-    found, left = [], most
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as parts:
-            entries = parts.infolist()
-            if len(entries) > ARRAYS:
-                raise BroughtError(f"There are {len(entries):,} arrays in it; {ARRAYS:,} are read at the most.")
-            size = sum(entry.file_size for entry in entries)
-            if size > most:
-                raise BroughtError(f"It unpacks to {size:,} bytes; {most:,} are read at the most here.")
-            if len({entry.filename for entry in entries}) < len(entries):
-                raise BroughtError("It has two arrays of one name.")
-            for entry in entries:
-                if entry.flag_bits & 1 or entry.compress_type not in STORED:
-                    raise BroughtError(
-                        f"{short(entry.filename)} is encrypted, or packed in a way that NumPy does not use."
-                    )
-                with parts.open(entry) as member:
-                    content = member.read(left + 1)
-                left -= len(content)
-                if left < 0:
-                    raise BroughtError(f"It unpacks to more than the {most:,} bytes that are read at the most here.")
-                found.append((entry.filename.removesuffix(".npy"), memoryview(content)))
+            yield parts
     except BROKEN as error:
         if isinstance(error, BroughtError):
             raise
         raise BroughtError("It is no .npz, or a damaged one: its zip can't be unpacked.") from None
+
+
+def _members(data: memoryview, most: int) -> list[tuple[str, memoryview]]:
+    """Every file of a zip by its name, unpacked."""
+    found, left = [], most
+    with _zip(data) as parts:
+        entries = parts.infolist()
+        if len(entries) > ARRAYS:
+            raise BroughtError(f"There are {len(entries):,} arrays in it; {ARRAYS:,} are read at the most.")
+        _size(entries, most)
+        if len({entry.filename for entry in entries}) < len(entries):
+            raise BroughtError("It has two arrays of one name.")
+        for entry in entries:
+            if entry.flag_bits & 1 or entry.compress_type not in STORED:
+                raise BroughtError(f"{short(entry.filename)} is encrypted, or packed in a way that NumPy does not use.")
+            with parts.open(entry) as member:
+                content = member.read(left + 1)
+            left -= len(content)
+            if left < 0:
+                raise BroughtError(f"It unpacks to more than the {most:,} bytes that are read at the most here.")
+            found.append((entry.filename.removesuffix(".npy"), memoryview(content)))
     return found
 
 
-def _directory(data: memoryview) -> None:
+def _directory(data: bytes | memoryview) -> None:
     """Raises BroughtError where the list of what a zip has is too long to be looked at."""
     tail = bytes(data[-END_MOST:])
     at = tail.rfind(END)

@@ -37,6 +37,18 @@ def arrays(data: bytes, name: str, most: int = LARGEST, torch_files: bool = True
     raise BroughtError(f"It is of no kind that is read. {KINDS}")
 
 
+def unpacked(data: bytes, name: str, most: int = LARGEST) -> int:
+    """Bytes of a file once it is unpacked, as far as it says so itself; raises BroughtError where an .npz has too many."""
+    if data[:2] != ZIP:
+        return len(data)
+    try:
+        return max(len(data), numpy_file.unpacked(data, most))
+    except BroughtError:
+        if pickled(data, name):  # its own process knows better what is wrong with it
+            return len(data)
+        raise
+
+
 def pickled(data: bytes, name: str) -> bool:
     """Is it a file of PyTorch, which is read in a process of its own?"""
     ending = name.rpartition(".")[2].casefold()

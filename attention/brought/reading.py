@@ -13,21 +13,21 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from attention.brought import axes, checks, naming
-from attention.brought.arrays import Array, Arrays
+from attention.brought import axes, beside, checks, hiding, layer_weights, naming
+from attention.brought.arrays import Array, Arrays, short
 from attention.brought.axes import AUTO
-from attention.brought.fitting import BroughtError, check, fit, parts_of
+from attention.brought.fitting import BroughtError, check, fit
 from attention.brought.naming import Part
 from attention.brought.stack import Stack
 from attention.brought.token_file import decoded, in_words
 from attention.masks import MASKS
-from attention.recorded.file import RANGES
+from attention.recorded.file import OWN
 from attention.scores import SCALES
 from attention.settings import Settings, choice, whole
 
 ORDER = {"q": "l h n d", "k": "l h n d", "v": "l h n d", "weights": "l h q k"}
-HIDES = -1e4  # what a mask adds where it hides, or less
 SCALE = "1/sqrt(d_head)"
+Roles = Mapping[str, list[tuple[int, Array]]]  # the arrays of each by their layers
 SAME = 1e-6  # relative: is a scale one of those that have a name?
 
 
@@ -64,44 +64,52 @@ class Read:
 
 def read(arrays: Arrays, texts: Mapping[str, tuple[str, ...]], how: Reading) -> Read:
     """The stack of a file; `texts`: tokens and keys from a file of their own. Raises BroughtError."""
+    arrays = beside.said(arrays)
     there = naming.parts(arrays.arrays)
     part = there[min(how.part, len(there) - 1)]
-    texts = {**in_words(arrays.said), **_texts(arrays), **texts}
-    out = Read(Stack(_title(arrays), _what(arrays)), parts=[each.name or "attention" for each in there])
+    texts = {**in_words(arrays.said), **beside.texts(arrays), **texts}
+    out = Read(Stack(beside.title(arrays), beside.what(arrays)), parts=[each.name or "attention" for each in there])
     roles, layers = _of_layers(part)
-    tokens = len(texts.get("tokens", ()))
-    made: dict[str, Tensor] = {}
-    for role in ("weights", "q", "k", "v"):
-        if role in roles and (role != "weights" or "q" not in roles or "k" not in roles):
-            order, note = _axes(role, roles, how, tokens)
-            made[role] = _together(role, roles[role], order, how.item)
-            out.said.append(f"{role}: {axes.told(order, _one(roles[role]).shape)}{_each(roles[role])}.")
-            out.found.extend([note] if note else [])
+    made, batch = _made(roles, how, len(texts.get("tokens", ())), out)
     fit(made)
     numbers = layers if layers != (-1,) else ()
     stack = replace(out.stack, **made, numbers=_numbers(numbers, made))
-    stack = _worded(_masked(stack, part, arrays, how, out), texts, out)
+    stack = _worded(_masked(stack, part.roles.get("mask", {}), batch, arrays, how, out), texts, out)
     check(stack)
     _checked(stack, out)
+    if "weights" in roles and stack.q is not None:
+        _left_out(stack, roles["weights"], how, out)
+    out.said.extend([said] if (said := beside.unused(arrays)) else [])
     return replace(out, stack=stack)
 
 
-def _texts(arrays: Arrays) -> dict[str, tuple[str, ...]]:
-    """Lists of texts among the arrays, by what they are of."""
-    return {"keys" if "key" in name.casefold() else "tokens": texts for name, texts in arrays.texts.items()}
+def _made(roles: Roles, how: Reading, tokens: int, out: Read) -> tuple[dict[str, Tensor], int]:
+    """The numbers of each role, but for weights that come with queries and keys; and how many sequences there are."""
+    made: dict[str, Tensor] = {}
+    batch = 1
+    for role in ("weights", "q", "k", "v"):
+        if role in roles and (role != "weights" or "q" not in roles or "k" not in roles):
+            order, note = _axes(role, roles, how, tokens)
+            shape = _one(roles[role]).shape
+            made[role] = _together(role, roles[role], order, how.item)
+            out.said.append(f"{role}: {axes.told(order, shape)}{_each(roles[role])}.")
+            out.found.extend([note] if note else [])
+            batch = max(batch, dict(zip(order.split(), shape, strict=True)).get("b", 1))
+    return made, batch
 
 
-def _title(arrays: Arrays) -> str:
-    said = decoded(arrays.said.get("title", ""))
-    return said if isinstance(said, str) and said.strip() else arrays.called
+def _left_out(stack: Stack, found: list[tuple[int, Array]], how: Reading, out: Read) -> None:
+    """Says that weights which came with queries and keys are left, and warns where those of the first layer are others."""
+    out.said.append("weights left out: they follow from queries and keys.")
+    try:
+        given = _together("weights", found[:1], _axes("weights", {"weights": found}, how, 0)[0], how.item)[0]
+    except BroughtError:
+        return
+    if note := layer_weights.differing(stack, given, (stack.numbers or (0,))[0]):
+        out.found.append(note)
 
 
-def _what(arrays: Arrays) -> str:
-    said = decoded(arrays.said.get("what", ""))
-    return said if isinstance(said, str) and said.strip() else f"From the file {arrays.called}."
-
-
-def _of_layers(part: Part) -> tuple[dict[str, list[tuple[int, Array]]], tuple[int, ...]]:
+def _of_layers(part: Part) -> tuple[Roles, tuple[int, ...]]:
     """The arrays of each role by their layers, in order, and these; raises BroughtError where roles have others."""
     roles = {role: sorted(found.items()) for role, found in part.roles.items() if role != "mask"}
     layers = {role: tuple(number for number, _ in found) for role, found in roles.items()}
@@ -119,7 +127,7 @@ def _of_layers(part: Part) -> tuple[dict[str, list[tuple[int, Array]]], tuple[in
     return roles, layers[first]
 
 
-def _axes(role: str, roles: Mapping[str, list[tuple[int, Array]]], how: Reading, tokens: int) -> tuple[str, str]:
+def _axes(role: str, roles: Roles, how: Reading, tokens: int) -> tuple[str, str]:
     """The axes of the arrays of a role, and a sentence where they can't be those that were asked for."""
     array, named = _one(roles[role]), len(roles[role]) > 1
     if role == "weights":
@@ -150,66 +158,37 @@ def _numbers(layers: tuple[int, ...], made: Mapping[str, Tensor]) -> tuple[int, 
     return layers if layers and len(layers) == len(next(iter(made.values()))) else ()
 
 
-def _masked(stack: Stack, part: Part, arrays: Arrays, how: Reading, out: Read) -> Stack:
+def _masked(stack: Stack, masks: Mapping[int, Array], batch: int, arrays: Arrays, how: Reading, out: Read) -> Stack:
     """With the mask and the scale that the file says, that somebody chose, or that the numbers show."""
-    if stack.q is None:
-        return _hidden(stack, part, how, out)
-    own: dict[str, Any] = {"scale": SCALE, "mask": "full"} | _numbered(arrays)
-    stack, own["scale"] = _scaled(stack, arrays, how, out)
+    own: dict[str, Any] = {}
+    if stack.q is not None:
+        own = {"scale": SCALE, "mask": "full"} | beside.numbered(arrays)
+        stack, own["scale"] = _scaled(stack, arrays, how, out)
+    if rule := _rule(arrays, how, out):
+        own["mask"] = rule if stack.q is not None else "full"
+        span = int(beside.numbered(arrays).get("span") or OWN["span"])
+        stack = stack if stack.q is not None else hiding.named(stack, rule, span)
+    elif masks:
+        stack, causal, told = hiding.brought(stack, masks, how.item, batch)
+        out.said.append(told)
+        own["mask"] = "causal" if causal else "full"
+    elif stack.q is not None:
+        out.said.append("Mask: none is named, so every query sees every key.")
+    elif (hidden := hiding.causal(stack)) is not stack:
+        out.said.append("No query has weight on a key behind it: read as under a causal mask.")
+        stack = hidden
+    return replace(stack, own=own if stack.q is not None else {})
+
+
+def _rule(arrays: Arrays, how: Reading, out: Read) -> str:
+    """The name of the rule that was chosen, or that the file says; empty where neither is so."""
     named = decoded(arrays.said.get("mask", "")) if how.mask == AUTO else how.mask
     if isinstance(named, str) and named in MASKS:
-        own["mask"] = named
         out.said.append(f"Mask: {named}, as {'the file says' if how.mask == AUTO else 'was chosen'}.")
-    elif "mask" in part.roles:
-        square = _square(next(iter(part.roles["mask"].values())), how.item)
-        fit(parts_of(stack), square)
-        return replace(_ruled(stack, square, own, out), own=own)
-    else:
-        out.said.append("Mask: none is named, so every query sees every key.")
-    return replace(stack, own=own)
-
-
-def _numbered(arrays: Arrays) -> dict[str, float]:
-    """The reach of a mask, and the cap of the scores, where the file says them."""
-    found = {name: decoded(arrays.said.get(name, "")) for name in RANGES}
-    return {
-        name: value if name == "softcap" else int(value)
-        for name, value in found.items()
-        if isinstance(value, (int, float))
-        and not isinstance(value, bool)
-        and RANGES[name][0] <= value <= RANGES[name][1]
-    }
-
-
-def _hidden(stack: Stack, part: Part, how: Reading, out: Read) -> Stack:
-    """Weights alone with a mask that is in the file, or that must have been there."""
-    if "mask" not in part.roles:
-        return _causal(stack, out)
-    square = _square(next(iter(part.roles["mask"].values())), how.item)
-    fit(parts_of(stack), square)
-    out.said.append(f"Mask: from the file; {int(square.sum()):,} pairs take part.")
-    return replace(stack, square=square)
-
-
-def _ruled(stack: Stack, square: Tensor, own: dict[str, Any], out: Read) -> Stack:
-    """With a mask as a rule where it is one, else as a square."""
-    if square.shape[0] == square.shape[1] and torch.equal(square, torch.ones_like(square).tril()):
-        own["mask"] = "causal"
-        out.said.append("Mask: causal, as the array in the file is.")
-        return stack
-    out.said.append(
-        f"Mask: of {square.shape[0]:,} queries x {square.shape[1]:,} keys, from the file; {int(square.sum()):,} pairs take part."
-    )
-    return replace(stack, square=square)
-
-
-def _causal(stack: Stack, out: Read) -> Stack:
-    """Weights alone, of which none looks ahead, with the mask that must have been there."""
-    if stack.weights is None or not checks.ahead(stack.weights):
-        return stack
-    out.said.append("No query has weight on a key behind it: read as under a causal mask.")
-    side = stack.weights.shape[-1]
-    return replace(stack, square=torch.ones(side, side, dtype=torch.bool).tril())
+        return named
+    if named != "":
+        out.found.append(f"The mask {short(str(named))} that the file names is none of: {', '.join(MASKS)}.")
+    return ""
 
 
 def _scaled(stack: Stack, arrays: Arrays, how: Reading, out: Read) -> tuple[Stack, str]:
@@ -230,20 +209,6 @@ def _scaled(stack: Stack, arrays: Arrays, how: Reading, out: Read) -> tuple[Stac
             return stack, name
     out.said.append(f"Scale: {said:g}, as the file says; it was multiplied into the queries.")
     return replace(stack, q=stack.q.float() * said), "none"
-
-
-def _square(array: Array, item: int) -> Tensor:
-    """A mask as a square, True where a pair takes part: of booleans, or of what is added to scores."""
-    part = array.tensor()
-    while part.ndim > 2:
-        part = part[min(item, len(part) - 1)] if part.ndim == len(array.shape) else part[0]
-    if part.ndim != 2:
-        raise BroughtError(f"mask is of shape {array.shape}; queries x keys are two axes.")
-    if part.is_floating_point():
-        if bool(((part != 0) & (part > HIDES)).any()) or bool(part.isnan().any()):
-            raise BroughtError("mask adds numbers other than 0 and minus infinity to scores: only what hides is shown.")
-        return part == 0
-    return part != 0
 
 
 def _worded(stack: Stack, texts: Mapping[str, tuple[str, ...]], out: Read) -> Stack:
@@ -271,8 +236,9 @@ def _checked(stack: Stack, out: Read) -> None:
         part = getattr(stack, name)
         if part is not None:
             checks.numbers(name, part, layers)
-    if stack.weights is not None and (odd := checks.rows(stack.weights, layers)):
-        out.found.append(odd)
+    if stack.weights is not None:
+        odd = (checks.rows(stack.weights, layers), checks.hidden(stack.weights, stack.square, layers))
+        out.found.extend(filter(None, odd))
 
 
 def _one(found: list[tuple[int, Array]]) -> Array:

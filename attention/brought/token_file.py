@@ -41,12 +41,12 @@ def texts(value: Any, name: str) -> tuple[str, ...]:
 
 
 def in_words(said: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
-    """Lists of texts among what a header says in words, as JSON."""
+    """Lists of texts among what a header says in words: as JSON, or as a text of words."""
     found = {}
     for name in WORDS:
         if name in said:
             value = decoded(said[name])
-            found[name] = texts(value, name)
+            found[name] = texts(value.split() if isinstance(value, str) else value, name)
     return found
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from attention.charts import theme
+from attention.codec import link
 from attention.components.heads_grid import header
 from attention.components.mounted import component, nothing
 from attention.config import Config, layers
@@ -47,6 +48,7 @@ def message(config: Config, cells: Cells, *, all_rows: bool = False) -> bytes:
         "all": all_rows,
         "heading": _heading(config),
         "provenance": provenance(config),
+        "link": link(config),
     }
     return payload(asked, cells)
 

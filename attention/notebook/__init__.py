@@ -1,7 +1,7 @@
 """Attention of one's own outside the app: in a notebook, and as one HTML file.
 
 `shown` is what one types, `attention.show(…)` and `attention.html(…)`. `taken` makes stacks of what people have at hand,
-`shown_weights` computes the weights of a layer, `picture` makes of all layers what the browser draws. `page` is that as one file,
+`picture` makes of all layers what the browser draws. `page` is that as one file,
 `widget` as a widget; `bundle` joins the browser's modules to one text for both. `app` serves the
 app on it, where there is no notebook.
 """

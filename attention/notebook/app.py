@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import subprocess
 import sys
+import threading
 import urllib.request
 import webbrowser
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from time import monotonic, sleep
@@ -28,24 +31,41 @@ def there() -> bool:
 def run(files: Sequence[Path]) -> None:
     """Serves the app with these files open, asks a browser for it, and returns once somebody stops it (Ctrl+C).
 
-    Raises RuntimeError where the server ends by itself.
+    Raises RuntimeError where the server ends by itself, and SystemExit where this program is asked to end (SIGTERM).
     """
     port = _free()
     options = [f"--server.port={port}", f"--server.address={HOST}", "--server.headless=true"]
     command = [sys.executable, "-m", "streamlit", "run", str(APP), *options]
     env = environment(open=os.pathsep.join(str(file.resolve()) for file in files))
-    server = subprocess.Popen(command, cwd=APP.parent, env=env, stdout=subprocess.DEVNULL)
+    with _told_to_end():
+        server = subprocess.Popen(command, cwd=APP.parent, env=env, stdout=subprocess.DEVNULL)
+        try:
+            _answers(server, f"http://{HOST}:{port}/_stcore/health")
+            address = f"http://{HOST}:{port}/your_data"
+            print(f"Attention Lab shows it at {address}. Ctrl+C stops it.", flush=True)
+            webbrowser.open(address)
+            server.wait()
+        except KeyboardInterrupt:
+            pass
+        finally:
+            server.terminate()
+            server.wait()
+
+
+@contextmanager
+def _told_to_end() -> Iterator[None]:
+    """Has SIGTERM raise SystemExit, so that nothing is left behind, unless this program has its own way with it."""
+    own = (
+        threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGTERM) != signal.SIG_DFL
+    )
+    if own:
+        yield
+        return
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     try:
-        _answers(server, f"http://{HOST}:{port}/_stcore/health")
-        address = f"http://{HOST}:{port}/your_data"
-        print(f"Attention Lab shows it at {address}. Ctrl+C stops it.", flush=True)
-        webbrowser.open(address)
-        server.wait()
-    except KeyboardInterrupt:
-        pass
+        yield
     finally:
-        server.terminate()
-        server.wait()
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def _answers(server: subprocess.Popen, url: str) -> None:

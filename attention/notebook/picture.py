@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from attention.analysis.head_roles import roles
+from attention.brought.layer_weights import layer
 from attention.brought.stack import Stack
 from attention.charts import theme
 from attention.config import LINEAR
-from attention.notebook.shown_weights import layer
 from attention.watching.saved import layers
 from attention.wire.cells import Cells, cells, payload
 
@@ -62,7 +62,8 @@ def messages(stack: Stack, side: int) -> Iterator[bytes]:
     for at, number in enumerate(_numbers(stack)):
         weights, mask = layer(stack, at)
         shown = cells(weights, mask, min(side, max(weights.shape[1:])))
-        yield payload(header(stack, shown, f"layer {number}") | {"names": _roles(stack, weights, mask)}, shown)
+        told = {"names": _roles(stack, weights, mask), "whose": whose(stack, number)}
+        yield payload(header(stack, shown, f"layer {number}") | told, shown)
 
 
 def header(stack: Stack, shown: Cells, painted: str) -> dict[str, Any]:
@@ -84,6 +85,11 @@ def header(stack: Stack, shown: Cells, painted: str) -> dict[str, Any]:
         "certain": heads,
         "address": None,
     }
+
+
+def whose(stack: Stack, number: int) -> dict[str, str]:
+    """What a file of one of the heads says of it, without a page around it."""
+    return {"layer": f"Layer {number}", "title": stack.title, "provenance": stack.what}
 
 
 def _roles(stack: Stack, weights: Any, mask: Any) -> list[str]:

@@ -15,7 +15,7 @@ from attention.brought.stack import Stack
 from attention.notebook import app
 from attention.notebook.page import page
 from attention.notebook.picture import picture
-from attention.notebook.taken import Told, taken
+from attention.notebook.taken import SPAN, Told, taken
 from attention.watching.saved import save
 
 HIGH = 1000  # CSS pixels of a frame: a grid, and a row of some words below it
@@ -51,7 +51,7 @@ def show(
     tokens: Sequence[str] | str = (),
     keys: Sequence[str] | str = (),
     mask: Any = None,
-    span: int = 4,
+    span: int = SPAN,
     scale: float | None = None,
     softcap: float = 0.0,
     batch: int = 0,
@@ -70,7 +70,8 @@ def show(
 
     `tokens`: the texts of the queries, `keys`: those of the keys where these are others, as of an encoder. `mask`: the name of
     a rule of `masks.MASKS` (`span` is its reach), or `(q k)` of truths, True where a query looks. Of queries and keys: `scale`,
-    else 1/sqrt(d), and `softcap`. Raises ValueError, which names what can't be shown, and where.
+    else 1/sqrt(d), and `softcap`. Of a model that was watched: `tokens`, `keys` and `title` alone, as the rest was seen. Raises
+    ValueError, which names what can't be shown, and where.
     """
     told = Told(tokens, keys, mask, span, scale, softcap, batch, axes, title)
     parts = taken(weights_or_query, key, value, told)
@@ -110,7 +111,7 @@ def html(
     tokens: Sequence[str] | str = (),
     keys: Sequence[str] | str = (),
     mask: Any = None,
-    span: int = 4,
+    span: int = SPAN,
     scale: float | None = None,
     softcap: float = 0.0,
     batch: int = 0,

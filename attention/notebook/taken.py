@@ -20,6 +20,7 @@ from attention.watching.watched import Watched
 AXES = {2: "q k", 3: "h q k", 4: "l h q k", 5: "l b h q k"}  # of weights, unless somebody says otherwise
 OF_A_LAYER = {2: "q k", 3: "h q k", 4: "b h q k"}  # where there is one tensor a layer
 OUTPUTS = {"encoder_attentions": ENCODER, "decoder_attentions": DECODER, "cross_attentions": CROSS, "attentions": ""}
+SPAN = 4  # of a mask that has one, unless somebody says otherwise
 SUM = 1e-3  # by which a row of weights may miss one without a word
 EAGER = (
     "A model that runs by SDPA or flash attention returns no weights: load it with attn_implementation='eager', "
@@ -34,7 +35,7 @@ class Told:
     tokens: Sequence[str] = ()
     keys: Sequence[str] = ()
     mask: str | Any = None
-    span: int = 4
+    span: int = SPAN
     scale: float | None = None
     softcap: float = 0.0
     batch: int = 0
@@ -50,6 +51,7 @@ class Told:
 def taken(given: Any, key: Any, value: Any, told: Told) -> dict[str, Stack]:
     """The stacks of what was given, by the names of its parts; raises ValueError, which names what can't be shown, and where."""
     if isinstance(given, Watched):
+        _as_seen(key, value, told)
         return given.parts(told.tokens, told.keys, told.title)
     if isinstance(given, Stack):
         return {"": given}
@@ -62,6 +64,22 @@ def taken(given: Any, key: Any, value: Any, told: Told) -> dict[str, Stack]:
         [size for stack in found.values() if stack.weights is not None for size in stack.weights.shape[2:]]
     )
     return found
+
+
+def _as_seen(key: Any, value: Any, told: Told) -> None:
+    """Raises ValueError where something is said of a model that was watched that would change nothing."""
+    given = {"key": key, "value": value, "mask": told.mask, "scale": told.scale, "axes": told.axes or None}
+    given |= {
+        "span": told.span if told.span != SPAN else None,
+        "softcap": told.softcap or None,
+        "batch": told.batch or None,
+    }
+    if named := [name for name, said in given.items() if said is not None]:
+        more = " attention.watch(model, batch=…) says which sequence is seen." if told.batch else ""
+        raise ValueError(
+            f"{', '.join(named)}: nothing of the kind is said of a model that was watched. Its queries and keys, mask, scale and "
+            f"softcap are those that it computed with.{more}"
+        )
 
 
 def _outputs(given: Any) -> dict[str, Any]:

@@ -225,34 +225,51 @@ def softmax(config: Config) -> str:
 
 def mask_mod(config: Config) -> str:
     """A program with the rule as `mask_mod`, and attention by blocks of it (Dong et al. 2024, section 3.2)."""
+    queries = _queries(config)
     return textwrap.dedent(f"""\
         import torch
         from torch.nn.attention.flex_attention import create_block_mask, flex_attention
 
-        n, span = {config.tokens}, {config.span}
+        {_lengths(config)}
 
         def mask_mod(b, h, q_idx, kv_idx):
             return {_renamed(condition(config))}
 
-        def attention(query, key, value):  # (batch, heads, n, d_head)
-            block_mask = create_block_mask(mask_mod, None, None, n, n, device=query.device)
+        def attention(query, key, value):  # (batch, heads, {_each(config)}, d_head)
+            block_mask = create_block_mask(mask_mod, None, None, {queries}, n, device=query.device)
             return flex_attention(query, key, value, block_mask=block_mask)
         """)
 
 
 def dense(config: Config) -> str:
-    """A program with the rule as `mask (n n)`, True where the query at q takes the key at k into account."""
+    """A program with the rule as `mask (queries n)`, True where the query at q takes the key at k into account."""
     return textwrap.dedent(f"""\
         import torch
         from torch.nn.functional import scaled_dot_product_attention
 
-        n, span = {config.tokens}, {config.span}
-        q, k = torch.arange(n)[:, None], torch.arange(n)[None, :]
+        {_lengths(config)}
+        q, k = torch.arange({_queries(config)})[:, None], torch.arange(n)[None, :]
         mask = {condition(config)}
 
-        def attention(query, key, value):  # (batch, heads, n, d_head)
+        def attention(query, key, value):  # (batch, heads, {_each(config)}, d_head)
             return scaled_dot_product_attention(query, key, value, attn_mask=mask)
         """)
+
+
+def _queries(config: Config) -> str:
+    """What a program calls their number: that of the keys, where a sequence looks at itself."""
+    return "queries" if config.crosses else "n"
+
+
+def _each(config: Config) -> str:
+    return "queries or n" if config.crosses else "n"
+
+
+def _lengths(config: Config) -> str:
+    """The line that says how long the sequences are, and how far the rule reaches."""
+    if config.crosses:
+        return f"queries, n, span = {config.tokens}, {config.columns}, {config.span}  # n keys"
+    return f"n, span = {config.tokens}, {config.span}"
 
 
 def _renamed(expression: str) -> str:

@@ -1,11 +1,12 @@
 """The way on: from each page one next step, in a sentence that is true of what is set, with a link that carries it.
 
-To give a page its step: a function of its settings, and its name in `ONWARD`. `way` draws a link from one page to another.
+To give a page its step: a function of its settings, and its name in `ONWARD`. `way` draws a link to a page, `lead` goes there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlencode
@@ -43,6 +44,12 @@ def way(page: str, label: str, query: Mapping[str, str], icon: str | None = None
     except StreamlitAPIException:
         path = "" if page == FIRST else page
         st.link_button(label, f"/{path}?{urlencode(query)}" if query else f"/{path}", type="tertiary")
+
+
+def lead(page: str, query: Mapping[str, str]) -> None:
+    """Shows another page instead, within the session; does nothing where a page runs without the menu that knows the others."""
+    with suppress(StreamlitAPIException):
+        st.switch_page(f"pages/{page}.py", query_params=query)
 
 
 def next_step(page: str, setting: Any) -> Step | None:

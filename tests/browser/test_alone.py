@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from attention.charts import theme
 from tests.browser.test_drawings import colours
 
 N, HEADS, LAYERS = 6, 3, 3
+SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = (
     "<script>window.ran=1</script>",
     "<img src=x onerror='window.ran=2'>",
@@ -46,13 +48,13 @@ def wrong() -> list[str]:
 
 @pytest.fixture
 def page(chromium: Browser, file: Path, theme_of_page: str, wrong: list[str]) -> Iterator[Page]:
-    """A tab that has it open, and fails its test on an error, or where anything was asked for but the file."""
+    """A tab that has it open, and fails its test on an error, or where anything was asked for but the file and its own."""
     with chromium.new_context(viewport={"width": 1280, "height": 900}, color_scheme=theme_of_page) as context:
         page = context.new_page()
         page.set_default_timeout(10_000)
         page.on("pageerror", lambda error: wrong.append(f"{error}"))
         page.on("console", lambda told: told.type == "error" and wrong.append(told.text))
-        page.on("request", lambda asked: asked.url != file.as_uri() and wrong.append(asked.url))
+        page.on("request", lambda asked: asked.url.startswith(("blob:", file.as_uri())) or wrong.append(asked.url))
         page.goto(file.as_uri())
         painted(page, 0)
         yield page
@@ -130,6 +132,28 @@ def test_labels_are_text(page):
     expect(page.get_by_role("heading", level=1)).to_have_text(HOSTILE[0])
     assert page.evaluate("window.ran") is None
     assert page.locator("main script, main img, main a, h1 script").count() == 0
+
+
+def test_words_with_lines_are_saved_with_whose_they_are(page, tmp_path):
+    page.locator(".layers").select_option("1")
+    painted(page, 1)
+    page.locator(".square").nth(2).click()
+    found = {}
+    for kind in ("svg", "png"):
+        with page.expect_download() as coming:
+            page.locator(f".word-lines [data-file={kind}]").click()
+        coming.value.save_as(tmp_path / coming.value.suggested_filename)
+        found[kind] = (tmp_path / f"attention-words-head-2.{kind}").read_bytes()
+    assert found["png"].startswith(b"\x89PNG") and len(found["png"]) > 5_000
+    root = ElementTree.fromstring(found["svg"])
+    texts = [element.text or "" for element in root.iter(f"{SVG}text")]
+    assert texts[0].startswith("Layer 1, head 2: <script>") and (root.findtext(f"{SVG}title") or "").endswith(
+        HOSTILE[0]
+    )
+    assert root.findtext(f"{SVG}desc") == texts[-1] == "3 layers of 3 heads, given as weights."
+    assert any(text.startswith("$x^2$ {{7*7}}") for text in texts) and not any(
+        "Attention Lab: ?" in text for text in texts
+    )
 
 
 def test_nothing_else_may_run_or_be_asked_for(page, wrong):

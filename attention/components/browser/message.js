@@ -47,9 +47,14 @@
 /**
  * @typedef {{ tokens: string[], names: string[], certain: number, address?: [string, string] | null }} Said
  * @typedef {Said & { key_tokens?: string[] | null }} Told  `key_tokens`: those of keys that are not the queries
- * @typedef {Weights & Shape & Told & { per?: number }} GridHeader
+ * @typedef {Weights & Shape & Told & { per?: number, whose?: Whose }} GridHeader
  * `certain`: so many heads, the first ones, are exact, the others a preview from one query of each tile. `per`: heads
  * of a layer, where the grid has layers.
+ */
+
+/**
+ * Whose the heads of a layer are, where no page says it: the name of the layer, the title of all, who made them of what.
+ * @typedef {{ layer: string, title: string, provenance: string }} Whose
  */
 
 /**
@@ -74,6 +79,7 @@
  * @property {boolean} all
  * @property {string} heading  what a file of it says above
  * @property {string} provenance  and below: whose it is
+ * @property {string} link  that opens it, empty where there is none
  * @typedef {Weights & Shape & Joined} LinesHeader
  */
 

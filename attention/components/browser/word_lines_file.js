@@ -1,4 +1,4 @@
-// The words with lines as a file: as they stand, with whose they are and the link that opens them.
+// The words with lines as a file: as they stand, with whose they are and, where there is one, the link that opens them.
 
 import { number } from "./cells.js";
 import { cut, paragraph, put, saved, sheet, wrapped, written } from "./picture_file.js";
@@ -32,7 +32,8 @@ export function save(web, kind) {
 export function fileOf(web) {
   const { data } = web, { text, muted } = data.neutrals.light, wide = WIDTH - 2 * EDGE;
   const said = wrapped(sentence({ ...web, hover: null }), LETTERS, wide);
-  const whose = [data.provenance, `Attention Lab: ?${data.painted}`].flatMap((each) => wrapped(each, SMALL, wide));
+  const opens = data.link ? [`Attention Lab: ?${data.link}`] : [];
+  const whose = [data.provenance, ...opens].flatMap((each) => wrapped(each, SMALL, wide));
   const high = Math.max(data.queries, data.keys) * PITCH;
   const top = EDGE + 1.4 * (HEADING + said.length * LETTERS) + EDGE, below = top + high + EDGE;
   const root = sheet(WIDTH, Math.ceil(below + 1.4 * SMALL * whose.length + EDGE));

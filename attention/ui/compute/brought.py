@@ -19,22 +19,26 @@ FILES = Lane("files", 0, 1)  # one at a time, in a thread of its own: a .pt is w
 
 def opened(data: bytes, name: str, tokens: tuple[bytes, str] | None, how: Reading) -> Read:
     """The stack of a file of this name, with tokens from another one; raises BroughtError."""
-    most = min(LARGEST, int(SHARE * BUDGET.most / TIMES))
-    if len(data) > most:
+    if len(data) > most():
         raise BroughtError(
-            f"It has {quantity(len(data), 'B')}; files of up to {quantity(most, 'B')} are read on this host."
+            f"It has {quantity(len(data), 'B')}; files of up to {quantity(most(), 'B')} are read on this host."
         )
-    needed = TIMES * len(data) + (torch_file.TAKES if opening.pickled(data, name) else 0)
+    needed = TIMES * opening.unpacked(data, name, most()) + (torch_file.TAKES if opening.pickled(data, name) else 0)
     if not BUDGET.room(needed):
         raise BroughtError(
             f"Reading it takes {quantity(needed, 'B')} of memory, which there is not at the moment. Try again in some "
             "minutes, or save it as .safetensors, which takes the least."
         )
-    return told(FILES.submit(_opened, data, name, tokens, how, most), f"Reading {quantity(len(data), 'B')} …")
+    return told(FILES.submit(_opened, data, name, tokens, how), f"Reading {quantity(len(data), 'B')} …")
 
 
-def _opened(data: bytes, name: str, tokens: tuple[bytes, str] | None, how: Reading, most: int) -> Read:
-    arrays = opening.arrays(data, name, most, settings().torch_files)
+def most() -> int:
+    """Bytes of arrays, unpacked, that a file may have on this host."""
+    return min(LARGEST, int(SHARE * BUDGET.most / TIMES))
+
+
+def _opened(data: bytes, name: str, tokens: tuple[bytes, str] | None, how: Reading) -> Read:
+    arrays = opening.arrays(data, name, most(), settings().torch_files)
     return read(arrays, {} if tokens is None else _texts(*tokens), how)
 
 

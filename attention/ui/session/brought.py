@@ -7,6 +7,7 @@ from typing import Any
 import streamlit as st
 
 from attention.brought import held
+from attention.brought.files import File, Files
 from attention.brought.fitting import BroughtError
 from attention.brought.held import HOLDINGS, Holding, is_brought
 from attention.brought.stack import Stack
@@ -21,6 +22,7 @@ MOST = 8  # that one visit may have at a time
 SHARE = 0.5  # of all memory that is shared out, for what one visit has
 PLACES = {"file": ("your_data", "Open a file"), "model": ("model", "Run a model")}  # where one gets what is absent
 CLAIM = BUDGET.counted(HOLDINGS)
+FILES = BUDGET.counted(Files())
 
 
 def hold(stack: Stack, kind: str = "file", name: str = "", instead: str = "") -> str:
@@ -48,6 +50,14 @@ def hold(stack: Stack, kind: str = "file", name: str = "", instead: str = "") ->
     close(instead)
     session().kept.brought[found.source] = found
     return found.source
+
+
+def remembered(name: str, data: bytes, tokens: tuple[bytes, str] | None) -> File:
+    """A file that can be read otherwise later, as far as there is room to keep it."""
+    file = File(name, data, tokens)
+    if BUDGET.room(file.bytes):
+        return FILES.keep(file)
+    return File(name)
 
 
 def holdings() -> tuple[Holding, ...]:

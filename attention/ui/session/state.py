@@ -13,6 +13,7 @@ from uuid import uuid4
 
 import streamlit as st
 
+from attention.brought.files import File
 from attention.brought.held import Holding, is_brought
 from attention.brought.reading import Read
 from attention.config import Config
@@ -32,15 +33,16 @@ KEY = "session"
 
 @dataclass(frozen=True, eq=False)
 class Taken:
-    """What became of a file: what was `asked` (the file, that of its tokens, the reading), what was found, or a problem.
+    """What became of a `file`: what was `asked` (the file, that of its tokens, the reading), what was found, or a problem.
 
-    `source`: what it is known by, or what it was before, where there is a problem.
+    `source`: what it is known by, or what it was before, where there is a problem. Of one that was closed the file is None.
     """
 
     asked: tuple[str, str, Any]
     found: Read | None = None
     source: str = ""
     problem: str = ""
+    file: File | None = None
 
 
 @dataclass
@@ -59,7 +61,7 @@ class Remembered:
     was `shown` of readings: by reading, part and choices, the source and what it holds.
     Whatever was `brought` in this visit, by its source: it is there as long as it stands here; `absent`: the name of what the
     last link was about and this visit does not have, and the rest of that link (`wanted`). Your data: the file that was
-    `taken` in last, and what was wrong with those that the owner has named (`given`), once they were opened.
+    `taken` in last, and what became of those that the owner has named (`given`), once they were opened.
     """
 
     code: bool = False
@@ -87,7 +89,7 @@ class Remembered:
     brought: dict[str, Holding] = field(default_factory=dict)
     absent: str = ""
     taken: Taken | None = None
-    given: list[str] | None = None
+    given: list[Taken] | None = None
     wanted: dict[str, str] = field(default_factory=dict)
 
 

@@ -18,7 +18,11 @@ from attention.ui.session import gestures
 from attention.ui.views import mask_audit, mask_effect, mask_take_away, questions
 from attention.ui.words import plain
 
-ABOUT = {"effect": "What the mask takes from the weights", "empty rows": "What becomes of queries that see nothing"}
+ABOUT = {
+    "effect": "What the mask takes from the weights",
+    "empty rows": "What becomes of queries that see nothing",
+    "code": "The mask as code",
+}
 DETAILS = {"effect": mask_effect.section, "empty rows": mask_audit.section, "code": mask_take_away.section}
 
 
@@ -38,7 +42,7 @@ def view(config: Config) -> None:
         knobs.segments("mask_detail", config)
     with right:
         knobs.slider("depth", config)
-    if config.mask_detail == "code" or not resting(config, ABOUT[config.mask_detail], "mask"):
+    if not resting(config, ABOUT[config.mask_detail], "mask"):
         DETAILS[config.mask_detail](config)
     with title:
         _title(config)

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
-
 import streamlit as st
 
 from attention.brought import opening, sample
-from attention.brought.fitting import BroughtError
 from attention.brought.held import Holding, named
 from attention.brought.reading import Reading
 from attention.codec import to_query
@@ -17,7 +13,7 @@ from attention.tables.rows import quantity
 from attention.ui import compute, onward
 from attention.ui.session import brought, page
 from attention.ui.session.state import Taken
-from attention.ui.views import code, snippets
+from attention.ui.views import code, snippets, your_data_taken
 from attention.ui.words import plain
 from serving.settings import settings
 
@@ -35,17 +31,31 @@ SHARED = (
 
 def view(how: Reading) -> None:
     """Where a file is opened, how it was read and what was found, what is open, and how to save such a file."""
+    given = your_data_taken.given()
+    if page.arrives():
+        _lead()
     st.markdown(WORDS)
     if not settings().uploads:
         st.info(CLOSED, icon=":material/lock:")
+        taken = your_data_taken.taken(None, None, how)
     else:
-        _fields(how)
-    _given()
+        taken = _fields(how)
+    for each in [*([taken] if taken else []), *given]:
+        _told(each)
     _open()
     _saving()
 
 
-def _fields(how: Reading) -> None:
+def _lead() -> None:
+    """Whoever has one line of Python show something comes here first, and wants to see it: every head, on Heads."""
+    kept = page.kept()
+    there = [each for each in [kept.taken, *(kept.given or [])] if each]
+    if there and not any(each.problem for each in there):
+        onward.lead("heads", to_query(Config.of(there[0].source)))
+
+
+def _fields(how: Reading) -> Taken | None:
+    """The two fields; what became of the file in them, or of the last one."""
     left, right = st.columns([3, 2], gap="medium")
     largest = max(1, int(min(settings().uploads, 64)))
     with left:
@@ -54,7 +64,6 @@ def _fields(how: Reading) -> None:
             list(opening.ARRAYS),
             key=FILE,
             max_upload_size=largest,
-            help=SHARED,
         )
     with right:
         tokens = st.file_uploader(
@@ -64,7 +73,9 @@ def _fields(how: Reading) -> None:
             max_upload_size=4,
             help="A list of texts in JSON, or a text with a token a line, or with words.",
         )
-    if file is None:
+    st.caption(f"Files of up to {largest} MB, unpacked up to {quantity(compute.brought.most(), 'B')}. {SHARED}")
+    taken = your_data_taken.taken(file, tokens, how)
+    if taken is None:
         st.download_button(
             "A file to try",
             sample.written,
@@ -74,36 +85,21 @@ def _fields(how: Reading) -> None:
             key="sample",
             help="Two layers of heads with queries, keys and tokens. Download it, then open it above.",
         )
-        return
-    _told(_taken(file, tokens, how))
-
-
-def _taken(file: Any, tokens: Any, how: Reading) -> Taken:
-    """What became of a file under a reading; it is read once, and takes the place of what the same file was before."""
-    asked = (file.file_id, tokens.file_id if tokens else "", how)
-    last = page.kept().taken
-    if last is not None and last.asked == asked:
-        return last
-    before = last.source if last is not None and last.asked[0] == file.file_id else ""
-    try:
-        texts = (tokens.getvalue(), tokens.name) if tokens else None
-        found = compute.brought.opened(file.getvalue(), file.name, texts, how)
-        taken = Taken(asked, found, brought.hold(found.stack, "file", file.name, before))
-    except BroughtError as error:
-        taken = Taken(asked, problem=str(error), source=before)
-    page.kept().taken = taken
     return taken
 
 
 def _told(taken: Taken) -> None:
     """How it was read and what was found, or why it can't be; and the way on."""
-    if taken.problem:
-        st.error(f"This can't be shown. {plain(taken.problem)}", icon=":material/error:")
+    if taken.problem and taken.found:
+        st.warning(plain(taken.problem), icon=":material/info:")
+    elif taken.problem:
+        which = plain(taken.file.name) if taken.file else "This"
+        st.error(f"{which} can't be shown. {plain(taken.problem)}", icon=":material/error:")
         if taken.source:
             st.caption("What was read of it before stays open.")
-        return
     found = taken.found
-    assert found is not None
+    if found is None:
+        return
     for sentence in found.found:
         st.warning(plain(sentence), icon=":material/info:")
     with st.container(border=True):
@@ -126,25 +122,6 @@ def _ways(source: str, primary: bool = False) -> None:
         onward.way("softmax", "A row, on Softmax", query, ":material/bar_chart:")
 
 
-def _given() -> None:
-    """Files that the owner of this machine has named are opened once in a visit, as if somebody had chosen them."""
-    kept = page.kept()
-    if kept.given is None:
-        kept.given = [problem for path in settings().open if (problem := _problem(Path(path)))]
-    for problem in kept.given:
-        st.error(problem, icon=":material/error:")
-
-
-def _problem(path: Path) -> str:
-    """Opens a file of this machine; why that can't be, where it can't."""
-    try:
-        found = compute.brought.opened(path.read_bytes(), path.name, None, Reading())
-        brought.hold(found.stack, "file", path.name)
-    except (BroughtError, OSError) as error:
-        return f"{plain(path.name)} can't be shown. {plain(str(error))}"
-    return ""
-
-
 def _open() -> None:
     """What this visit has open, with its size and a way to let go of it."""
     holdings = brought.holdings()
@@ -160,9 +137,7 @@ def _open() -> None:
 
 def _closed(source: str) -> None:
     brought.close(source)
-    taken = page.kept().taken
-    if taken is not None and taken.source == source:
-        page.kept().taken = Taken(taken.asked, problem="It was closed. Open it anew to see it.")
+    your_data_taken.gone(source)
 
 
 def _said(holding: Holding) -> str:

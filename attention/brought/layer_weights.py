@@ -1,7 +1,8 @@
-"""The weights of one layer of a stack, computed from its queries and keys where it has these."""
+"""The weights of one layer of a stack, computed from its queries and keys where it has these; and whether they are others'."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -14,6 +15,8 @@ from attention.brought.stack import Stack
 from attention.masks import MASKS
 from attention.recorded.file import OWN
 from attention.scores import HIDDEN, POSITIONS, SCALES, SOFTMAXES
+
+DIFFER = 0.05  # more than numbers of 16 bits make of the same weights
 
 
 def layer(stack: Stack, at: int) -> tuple[Float[Tensor, "h q k"], Bool[Tensor, "q k"]]:
@@ -37,6 +40,29 @@ def layer(stack: Stack, at: int) -> tuple[Float[Tensor, "h q k"], Bool[Tensor, "
     pass_ = partial(attend, **options, normalise=SOFTMAXES[own["softmax"]])
     with torch.inference_mode():
         return pass_(q, k, k.new_empty(len(k), keys, 0), None if joint.all() and joint is mask else joint).weights, mask
+
+
+def differing(stack: Stack, given: Float[Tensor, "h q k"], number: int) -> str:
+    """A sentence where the first layer's queries and keys come to other weights than were given; empty where they don't.
+
+    Head after head, as all of them may be more than fits beside the file. `number`: that of the layer.
+    """
+    assert stack.q is not None and stack.k is not None
+    heads, shared = stack.q.shape[1], stack.q.shape[1] // stack.k.shape[1]
+    if given.shape != (heads, stack.q.shape[2], stack.k.shape[2]):
+        return f"The weights in it are of shape {tuple(given.shape)} (heads, queries, keys): not those of its queries and keys."
+    worst, where = 0.0, 0
+    for head in range(heads):
+        one = slice(head, head + 1), slice(head // shared, head // shared + 1)
+        alone = replace(stack, q=stack.q[:1, one[0]], k=stack.k[:1, one[1]], v=None, weights=None)
+        apart = float((layer(alone, 0)[0][0] - given[head].float()).abs().max())
+        worst, where = (apart, head) if not apart <= worst else (worst, where)
+    if worst <= DIFFER:
+        return ""
+    return (
+        f"The weights in it differ from what its queries and keys come to: by {worst:.3g} in layer {number}, head {where}. Were "
+        "these saved before their positions turned them (RoPE), or under another scale or mask? Save weights alone to see these."
+    )
 
 
 def _alone(stack: Stack, at: int) -> tuple[Float[Tensor, "h q k"], Bool[Tensor, "q k"]]:

@@ -1,0 +1,87 @@
+"""What a file says beside its arrays of attention, in words, numbers and lists of texts; and what of it means nothing here.
+
+A number or a text that stands alone in an .npz, a .pt or a .safetensors is read as the metadata of the last kind are:
+`scale`, `softcap`, `mask`, `span`, `title`, `what`.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+from attention.brought import naming
+from attention.brought.arrays import Arrays, short
+from attention.brought.fitting import BroughtError
+from attention.brought.token_file import WORDS, decoded
+from attention.recorded.file import RANGES
+
+TEXTS = ("token", "key", "text", "label", "word")  # one of them is in the name of a list of tokens
+KNOWN = {"title", "what", "mask", "scale", *RANGES, *WORDS}
+SILENT = {"format", "link"}  # what others write into every file, and this app into those that it gives away
+NAMED = 5  # names in a sentence
+
+
+def said(arrays: Arrays) -> Arrays:
+    """The same with numbers and texts that stand alone among what is said, where no header says it; raises BroughtError."""
+    numbers = {
+        name: array
+        for name, array in arrays.arrays.items()
+        if array.shape == () or (array.shape == (1,) and not naming.of(name)[0])
+    }
+    if numbers and len(numbers) == len(arrays.arrays):
+        raise BroughtError(
+            f"There is no array in it but single numbers: {', '.join(map(short, list(numbers)[:NAMED]))}."
+        )
+    alone = {name: texts[0] for name, texts in arrays.texts.items() if len(texts) == 1}
+    words = {name: text for name, text in alone.items() if name in WORDS or not _lists(name)}
+    words |= {name: json.dumps(array.tensor().reshape(()).item()) for name, array in numbers.items()}
+    rest = {name: array for name, array in arrays.arrays.items() if name not in numbers}
+    lists = {name: texts for name, texts in arrays.texts.items() if name not in words}
+    return replace(arrays, arrays=rest, texts=lists, said={**words, **arrays.said})
+
+
+def texts(arrays: Arrays) -> dict[str, tuple[str, ...]]:
+    """Lists of texts among the arrays, by what they are of; one that is called `tokens` or `keys` goes before others."""
+    called = sorted(filter(_lists, arrays.texts), key=lambda name: name.casefold() in WORDS)
+    return {"keys" if "key" in name.casefold() else "tokens": arrays.texts[name] for name in called}
+
+
+def title(arrays: Arrays) -> str:
+    """What it is called: as it says, else as the file is."""
+    return _text(arrays, "title") or arrays.called
+
+
+def what(arrays: Arrays) -> str:
+    """Who made it of what, as it says."""
+    return _text(arrays, "what") or f"From the file {arrays.called}."
+
+
+def numbered(arrays: Arrays) -> dict[str, float]:
+    """The reach of a mask, and the cap of the scores, where the file says them."""
+    found = {name: decoded(arrays.said.get(name, "")) for name in RANGES}
+    return {
+        name: value if name == "softcap" else int(value)
+        for name, value in found.items()
+        if isinstance(value, (int, float))
+        and not isinstance(value, bool)
+        and RANGES[name][0] <= value <= RANGES[name][1]
+    }
+
+
+def unused(arrays: Arrays) -> str:
+    """A sentence with the names of what is not used; empty where everything is."""
+    alone = len(arrays.arrays) == 1
+    names = [name for name in arrays.arrays if not naming.of(name, alone)[0]]
+    names += [name for name in arrays.texts if not _lists(name)]
+    names += [name for name in arrays.said if name not in KNOWN | SILENT]
+    more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
+    return f"Not used: {', '.join(map(short, names[:NAMED]))}{more}." if names else ""
+
+
+def _lists(name: str) -> bool:
+    return any(word in name.casefold() for word in TEXTS)
+
+
+def _text(arrays: Arrays, name: str) -> str:
+    found = decoded(arrays.said.get(name, ""))
+    return found if isinstance(found, str) and found.strip() else ""

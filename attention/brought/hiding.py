@@ -1,0 +1,108 @@
+"""Which pairs take part in what a file has: by the name of a rule, by a mask that came along, or as its numbers show.
+
+All layers and heads of a stack have one mask. Where those of a file differ, nothing is shown rather than one of them for all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+
+from attention.brought import checks
+from attention.brought.arrays import Array
+from attention.brought.fitting import BroughtError, fit, parts_of, sizes
+from attention.brought.stack import Stack
+from attention.masks import MASKS
+
+HIDES = -1e4  # what a mask adds where it hides, or less
+APART = "All heads of all layers have one mask here: save those of another one to a file of their own"
+
+
+def named(stack: Stack, rule: str, span: int) -> Stack:
+    """Weights alone under a rule, which came with them by its name."""
+    *_, queries, keys, _ = sizes(stack)
+    return replace(stack, square=None if rule == "full" else MASKS[rule].square(queries, keys, span))
+
+
+def brought(stack: Stack, masks: Mapping[int, Array], item: int, batch: int) -> tuple[Stack, bool, str]:
+    """A stack with the masks that a file has by their layers, as a square; is it the causal one, and how that is said.
+
+    `batch`: how many sequences the arrays have, of which `item` is shown. Raises BroughtError where layers or heads differ.
+    """
+    square = _one(stack, masks, item, batch)
+    fit(parts_of(stack), square)
+    queries, keys = square.shape
+    if stack.q is not None and queries == keys and torch.equal(square, torch.ones_like(square).tril()):
+        return stack, True, "Mask: causal, as the array in the file is."
+    told = f"Mask: of {queries:,} queries x {keys:,} keys, from the file; {int(square.sum()):,} pairs take part."
+    return replace(stack, square=square), False, told
+
+
+def causal(stack: Stack) -> Stack:
+    """Weights alone, of which none looks ahead, with the mask that must have been there; the same where one does."""
+    if stack.weights is None or not checks.ahead(stack.weights):
+        return stack
+    side = stack.weights.shape[-1]
+    return replace(stack, square=torch.ones(side, side, dtype=torch.bool).tril())
+
+
+def _one(stack: Stack, masks: Mapping[int, Array], item: int, batch: int) -> Tensor:
+    """The square that all masks are."""
+    found: dict[str, Tensor] = {}
+    for layer, array in sorted(masks.items()):
+        for place, square in _squares(stack, layer, array, item, batch):
+            first = next(iter(found), place)
+            if not torch.equal(found.setdefault(first, square), square):
+                raise BroughtError(f"The mask of {place} differs from that of {first}. {APART}.")
+    return next(iter(found.values()))
+
+
+def _squares(stack: Stack, layer: int, array: Array, item: int, batch: int) -> Iterator[tuple[str, Tensor]]:
+    """The squares of an array, each with what it is of."""
+    if len(array.shape) < 2:
+        raise BroughtError(f"mask is of shape {array.shape}; queries x keys are two axes.")
+    part, whose = array.tensor(), "mask" if layer < 0 else f"mask of layer {layer}"
+    names = _named(stack, array.shape[:-2], layer, batch)
+    if "sequence" in names:
+        at = names.index("sequence")
+        part = part.select(at, min(item, part.shape[at] - 1))
+        names.remove("sequence")
+    leading = part.shape[:-2]
+    for cell in (
+        torch.cartesian_prod(*map(torch.arange, leading)).reshape(-1, len(leading)).tolist() if leading else [[]]
+    ):
+        told = [f"{name} {_number(stack, name, at)}" for name, at in zip(names, cell, strict=True) if name]
+        told = [f"layer {layer}"] * (layer >= 0) + told
+        yield ", ".join(told) or "the first", _seen(part[tuple(cell)], whose)
+
+
+def _named(stack: Stack, leading: tuple[int, ...], layer: int, batch: int) -> list[str]:
+    """What the axes before queries and keys are of, by their sizes: "" for one that is the same for all."""
+    layers, heads, *_ = sizes(stack)
+    left = {"sequence": batch, "layer": layers if layer < 0 else 1, "head": heads}
+    if len(leading) == 1 and batch in (left["layer"], heads):
+        del left["sequence"]  # nobody knows: where they are not all the same, it is refused
+    found = []
+    for at, size in enumerate(leading):
+        name = next((name for name, many in left.items() if many == size > 1), f"axis {at}, place" if size > 1 else "")
+        left.pop(name, None)
+        found.append(name)
+    return found
+
+
+def _number(stack: Stack, name: str, at: int) -> int:
+    return stack.numbers[at] if name == "layer" and stack.numbers else at
+
+
+def _seen(part: Tensor, whose: str) -> Tensor:
+    """A mask as a square, True where a pair takes part: of truths, or of what is added to scores."""
+    if part.is_floating_point():
+        if bool(((part != 0) & (part > HIDES)).any()) or bool(part.isnan().any()):
+            raise BroughtError(
+                f"{whose} adds numbers other than 0 and minus infinity to scores: only what hides is shown."
+            )
+        return part == 0
+    return part != 0

@@ -1,0 +1,171 @@
+"""What is read of a file beside its plain arrays: numbers and texts alone, masks that differ, names that mean nothing here."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+import torch
+
+from attention.brought import opening, safe_file
+from attention.brought.fitting import BroughtError
+from attention.brought.layer_weights import layer
+from attention.brought.reading import Read, Reading, read
+from tests.bad_files import Q, W, npz, pt
+from tests.strategies import normal
+
+TOKENS = np.array(["the", "cat", "<b>sat</b>", "on", "it"])
+CAUSAL = np.tril(np.ones((5, 5), bool))
+QK = {"q": Q, "k": Q[::-1].copy()}
+
+
+def of(how: Reading = Reading(), /, **arrays: object) -> Read:  # noqa: B008  it is frozen
+    """What is read of an .npz of these."""
+    return read(opening.arrays(npz(**{name: np.asarray(value) for name, value in arrays.items()}), "x.npz"), {}, how)
+
+
+def refused(**arrays: object) -> str:
+    with pytest.raises(BroughtError) as refusal:
+        of(**arrays)
+    return str(refusal.value)
+
+
+def test_a_scale_is_a_number_alone():
+    found = of(**QK, scale=0.125)
+    assert "Scale: 0.125, as the file says; it was multiplied into the queries." in found.said
+    assert found.stack.q is not None and torch.equal(found.stack.q, torch.from_numpy(Q) * 0.125)
+    assert "Scale: 1/sqrt(d_head), as the file says." in of(**QK, scale=0.5).said
+    assert "Scale: 1/d_head, as the file says." in of(**QK, scale=np.array([0.25])).said
+
+
+def test_numbers_alone_of_other_kinds_of_files():
+    q, k = torch.from_numpy(Q), torch.from_numpy(QK["k"])
+    tensors = {"q": q, "k": k, "scale": torch.tensor(1.0), "softcap": torch.tensor(30)}
+    for name, data in (("x.safetensors", safe_file.written(tensors, {})), ("x.pt", pt(tensors))):
+        found = read(opening.arrays(data, name), {}, Reading())
+        assert found.stack.own["scale"] == "none" and found.stack.own["softcap"] == 30
+
+
+def test_texts_alone_are_what_a_header_says():
+    found = of(**QK, mask="window", span=2, title="Mine", what="By me.", tokens=TOKENS)
+    assert found.stack.own["mask"] == "window" and found.stack.own["span"] == 2
+    assert (found.stack.title, found.stack.what) == ("Mine", "By me.")
+    assert found.stack.queries == tuple(TOKENS) and found.found == []
+
+
+@pytest.mark.parametrize("name", ["tokens", "labels", "texts", "input_tokens", "words", "Token"])
+def test_lists_of_texts_are_tokens_where_they_are_called_so(name):
+    assert of(weights=W, author=np.array(["somebody"] * 5), **{name: TOKENS}).stack.queries == tuple(TOKENS)
+
+
+def test_tokens_go_before_what_is_only_called_like_them():
+    found = of(weights=W, tokens=TOKENS, zz_labels=TOKENS[::-1], keys=TOKENS)
+    assert found.stack.queries == found.stack.keys == tuple(TOKENS)
+
+
+def test_tokens_as_one_text_are_its_words():
+    assert of(weights=W, tokens="the cat <b>sat</b> on it").stack.queries == tuple(TOKENS)
+    assert of(weights=W, tokens=json.dumps(list(TOKENS))).stack.queries == tuple(TOKENS)
+
+
+def test_what_is_not_used_is_said():
+    found = of(weights=W, author=TOKENS, **{"<script>": 3}, hidden=Q)
+    assert "Not used: 'hidden', 'author', '<script>'." in found.said and found.stack.queries == ()
+    assert not any("Not used" in said for said in of(weights=W, tokens=TOKENS).said)
+    assert any("'e4' and 4 more." in said for said in of(weights=W, **{f"e{at}": 1 for at in range(9)}).said)
+
+
+def test_a_mask_of_no_such_name_is_said():
+    (told,) = of(**QK, mask="casual").found
+    assert told.startswith("The mask 'casual' that the file names is none of: full, causal")
+
+
+def test_single_numbers_are_no_attention():
+    assert "There is no array in it but single numbers: 'scale'." in refused(scale=1.0)
+
+
+@pytest.mark.parametrize("arrays", [QK, {"weights": W}], ids=["queries and keys", "weights"])
+def test_masks_that_differ_are_refused_with_where(arrays):
+    other = np.ones((5, 5), bool)
+    layers = np.stack([CAUSAL, other])
+    assert "The mask of layer 1 differs from that of layer 0." in refused(**arrays, mask=layers)
+    named = {"layers.0.mask": CAUSAL, "layers.1.mask": other}
+    assert "The mask of layer 1 differs from that of layer 0." in refused(**arrays, **named)
+    heads = np.stack([CAUSAL, CAUSAL, other])
+    assert "The mask of head 2 differs from that of head 0." in refused(**arrays, mask=heads)
+    both = np.stack([np.stack([CAUSAL] * 3), heads])
+    assert "The mask of layer 1, head 2 differs from that of layer 0, head 0." in refused(**arrays, mask=both)
+    added = np.where(both, 0, -np.inf).astype(np.float32)
+    assert "The mask of layer 1, head 2 differs from that of layer 0, head 0." in refused(**arrays, mask=added)
+
+
+def test_masks_that_are_the_same_are_one():
+    for mask in (
+        np.stack([CAUSAL] * 2),
+        np.stack([CAUSAL] * 3),
+        np.broadcast_to(CAUSAL, (2, 3, 5, 5)),
+        CAUSAL[None, None],
+    ):
+        assert of(**QK, mask=mask).stack.own["mask"] == "causal"
+    named = {f"layers.{at}.mask": CAUSAL for at in range(2)}
+    assert of(**QK, **named).stack.own["mask"] == "causal"
+
+
+def test_the_mask_of_the_sequence_that_is_shown():
+    weights = np.broadcast_to(W, (4, 2, 3, 5, 5)).swapaxes(0, 1)  # layers, sequences, heads
+    masks = np.stack([CAUSAL, CAUSAL, np.ones((5, 5), bool), CAUSAL])[:, None]
+    for item, causal in ((1, True), (2, False)):
+        found = of(Reading(item=item), weights=weights, mask=masks).stack.square
+        assert found is not None and torch.equal(found, torch.from_numpy(CAUSAL if causal else masks[2, 0]))
+
+
+def test_masks_of_several_parts_are_each_its_own():
+    parts = {"encoder.weights": W, "decoder.weights": W, "encoder.mask": np.ones((5, 5), bool), "decoder.mask": CAUSAL}
+    for part, pairs in ((0, 25), (1, 15)):
+        found = of(Reading(part=part), **parts).stack.square
+        assert found is not None and int(found.sum()) == pairs
+    strange = refused(weights=W, other_mask=CAUSAL, third_mask=CAUSAL)
+    assert "There are several masks, 'other', 'third': names must tell which is whose." in strange
+
+
+def test_weight_where_a_mask_hides_is_said():
+    weights = W * CAUSAL / (W * CAUSAL).sum(-1, keepdims=True)
+    assert of(weights=weights, mask=CAUSAL).found == []
+    (told,) = of(weights=weights, mask=~CAUSAL).found
+    assert told.startswith(
+        "30 of 30 rows have weight on pairs that the mask hides. The most: layer 0, head 0, query 0, with 1."
+    )
+    assert "Is it the other way round?" in told
+
+
+def test_weights_have_the_mask_that_is_named_or_chosen():
+    wanted = torch.from_numpy(CAUSAL)
+    for found in (of(weights=W, mask="causal"), of(Reading(mask="causal"), weights=W)):
+        assert found.stack.square is not None and torch.equal(found.stack.square, wanted)
+        assert "rows have weight on pairs that the mask hides" in found.found[0]
+    free = of(Reading(mask="full"), weights=np.broadcast_to(np.eye(5, dtype=np.float32), (2, 3, 5, 5)))
+    assert free.stack.square is None
+
+
+def test_weights_beside_queries_and_keys_are_left_and_said_so():
+    mine = of(**QK)
+    weights = torch.stack([layer(mine.stack, at)[0] for at in range(2)]).numpy()
+    found = of(**QK, weights=weights)
+    assert "weights left out: they follow from queries and keys." in found.said and found.found == []
+    assert found.stack.weights is None
+    (told,) = of(**QK, weights=weights[:, ::-1]).found
+    assert (
+        told.startswith("The weights in it differ from what its queries and keys come to: by ")
+        and "layer 0, head" in told
+    )
+    (told,) = of(**QK, weights=W[:, :2]).found
+    assert "of shape (2, 5, 5) (heads, queries, keys): not those of its queries and keys." in told
+
+
+def test_weights_are_not_parameters_whatever_their_name():
+    for name in ("attn_weight", "layer.3.attention.weight", "weight"):
+        assert of(**{name: W[0]}).stack.weights is not None
+    drawn = normal(0, 5, 5).numpy()
+    for values in (drawn, np.zeros((5, 5), np.float32)):
+        assert "It has the parameters of a model" in refused(**{"layer.3.attention.weight": values})
