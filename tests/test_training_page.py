@@ -230,9 +230,8 @@ def test_one_asks_it_about_a_sequence_of_ones_own():
 
 def test_its_heads_can_be_looked_at_on_other_pages():
     test = run({"head": "6", "at": "200"})
-    leads = [text.value for text in test.markdown if text.value.startswith("[Open on")]
-    assert len(leads) == 4
-    query = dict(parse_qsl(leads[0].partition("?")[2].rstrip(")")))
+    lead = next(each.proto for each in test.get("link_button") if each.proto.label == "Open on Heads")
+    query = dict(parse_qsl(lead.url.partition("?")[2]))
     config, notes = from_query(query)
     step = shipped.course("induction").shown(200).step
     assert notes == [] and (config.source, config.layer, config.head) == ("trained:induction", 1, 2)
