@@ -77,7 +77,7 @@ def test_what_ships_is_played_from_untrained_to_trained(task):
     test = run({"task": task} if task != "induction" else {})
     assert not test.exception and not test.warning
     assert "trained before: a recording" in said(test) and "After **0** steps" in said(test)
-    for _ in range(20):
+    for _ in range(training.WAIT + 15):
         test.run()
     last = shipped.course(task).moments[-1]
     assert f"After **{last.step:,}** steps: {100 * last.accuracy:.0f} % right" in said(test)
@@ -86,8 +86,8 @@ def test_what_ships_is_played_from_untrained_to_trained(task):
 
 def test_a_film_rests_where_one_stops_it_and_the_link_says_where():
     test = run({})
-    test.run()
-    test.run()
+    for _ in range(training.WAIT + 1):
+        test.run()
     shown = next(line for line in said(test).splitlines() if line.startswith("After"))
     test.button(key="play").click().run()
     assert shown in said(test)

@@ -37,6 +37,7 @@ __all__ = ["Part", "change", "put", "show", "widgets"]
 # In the page itself: Material icons come from elsewhere, and a browser fetches a file anew whenever the address changes.
 ICON = "data:image/png;base64," + b64encode(Path(__file__).with_name("icon.png").read_bytes()).decode()
 TOLD = 20  # notes that are shown at once
+LOOK = 30.0  # seconds between two looks at a training, from any page
 HURRY = 0.5  # seconds between two changes of somebody who is still looking for a value
 View = Callable[[Any], None]
 LOOKS = f"<style>{Path(__file__).with_name('page.css').read_text('utf-8')}</style>"  # not read anew for every page
@@ -53,7 +54,8 @@ def show(
 ) -> None:
     """A whole page about settings of one kind: their controls in the sidebar and the view, named as the view's module.
 
-    Parts stand above and below the view, and aside, below the controls.
+    Parts stand above and below the view, and aside, below the controls. From every page one looks at the training that one has
+    begun, as long as the page is there.
 
     `ahead` starts what the view waits for, as soon as the settings are known. Unless it draws `any_length`, a view of a config
     that is too long for a trace gets the first tokens, and the page says so. The parts get the whole config.
@@ -74,6 +76,8 @@ def show(
     _beside(above)
     _view(view, any_length)
     _beside(below)
+    if _learns():
+        st.fragment(_learns, run_every=LOOK)()
 
 
 def leading_to(page: StreamlitPage) -> Callable[[], None]:
@@ -153,6 +157,15 @@ def linked() -> None:
     here.link = here.kind.settings.to_query(here.setting) | carried.along(session(), here.kind)
     if here.link != st.query_params.to_dict():  # a change of page has emptied it
         st.query_params.from_dict(here.link)
+
+
+def _learns() -> bool:
+    """Looks at the training that this visitor has asked for, as it goes on while they read other pages; is there one to look at?"""
+    mine = session().kept.learning
+    if mine is None or not mine.open:
+        return False
+    mine.look(visitor())
+    return True
 
 
 def _begin(module: str, kind: Kind[Any]) -> Session:
