@@ -3,7 +3,10 @@
 import subprocess
 import sys
 
-NAMES = ("core", "maps", "cluster", "paint", "rows", "long", "storm", "timing_repeat", "training", "fuzz", "host")
+NAMES = (
+    *("core", "maps", "cluster", "paint", "rows", "long", "storm", "timing_repeat", "training", "training_beside"),
+    *("fuzz", "host"),
+)
 
 UNTOLD = 2  # what a benchmark ends with where the machine was too busy to tell
 

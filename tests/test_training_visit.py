@@ -61,11 +61,11 @@ def test_the_heads_of_ones_own_training_go_to_other_pages_and_make_way_for_later
     test.button(key="train").click().run()
     task = learning(test)
     until(lambda: task.state == "done")
-    for step, page in ((30, "layers"), (0, "softmax"), (6, "masks"), (12, "heads"), (24, "heads")):
+    for step, name in ((30, "layers"), (0, "softmax"), (6, "masks"), (12, "heads"), (24, "heads")):
         test.query_params.clear()
         test.switch_page("pages/training.py").run()
         test.select_slider(key="moment").set_value(step).run()
-        test.button(key=f"open {page}").click().run()
+        test.button(key=f"open {name}").click().run()
         assert not test.exception and not test.error and "This needs" not in said(test)
         source = test.selectbox(key="source").value
         assert source.startswith("training:") and source.endswith(f":reverse after {step} steps")
@@ -111,7 +111,7 @@ def test_every_page_asks_again_while_a_training_goes_on(monkeypatch):
     heads.session_state[KEY] = test.session_state[KEY]
     beats.clear()
     heads.run()
-    assert page.LOOK in beats and page.LOOK < Learning.gone / 2
+    assert page.LOOK in beats and Learning.gone > 2 * page.LOOK
 
 
 def test_a_training_that_takes_too_long_is_refused_with_fewer_steps():
@@ -121,7 +121,7 @@ def test_a_training_that_takes_too_long_is_refused_with_fewer_steps():
     test.button(key="smaller").click().run()
     assert not test.warning and not test.button(key="train").disabled
     smaller = test.session_state[KEY].here.setting
-    assert (smaller.d_model, smaller.layers) == (256, 3) and 2000 < smaller.steps < 2500
+    assert (smaller.d_model, smaller.layers) == (256, 3) and 2000 < smaller.steps < 3000
     assert pace.seconds(smaller) <= LONGEST < pace.seconds(Recipe(**{**vars(smaller), "steps": smaller.steps + 50}))
     assert "takes about 10 min" in said(test)
 

@@ -81,18 +81,22 @@ def heads(layers: int, per: int, steps: int, label: str, earlier: str = "") -> d
     colors = [theme.HEADS[i % len(theme.HEADS)] for i in range(len(names))]
     color = alt.Color("series:N", title=None, scale=alt.Scale(domain=names, range=colors))
     y = alt.Y("value:Q", title=label, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(tickCount=4))
-    lines = _curves().transform_filter(f"datum.series != '{NOW}' && datum.series != '{EARLIER}'").encode(
-        x=_steps(steps),
-        y=y,
-        color=color.legend(orient="top", columns=alt.ExprRef(_COLUMNS.format(len(names))), symbolType="stroke"),
-        strokeDash=alt.StrokeDash(
-            "layer:O", legend=None, scale=alt.Scale(domain=list(range(layers)), range=DASHES[:layers])
-        ),
-        tooltip=[
-            alt.Tooltip("series:N", title="head"),
-            alt.Tooltip("step:Q"),
-            alt.Tooltip("value:Q", title=label, format=".3f"),
-        ],
+    lines = (
+        _curves()
+        .transform_filter(f"datum.series != '{NOW}' && datum.series != '{EARLIER}'")
+        .encode(
+            x=_steps(steps),
+            y=y,
+            color=color.legend(orient="top", columns=alt.ExprRef(_COLUMNS.format(len(names))), symbolType="stroke"),
+            strokeDash=alt.StrokeDash(
+                "layer:O", legend=None, scale=alt.Scale(domain=list(range(layers)), range=DASHES[:layers])
+            ),
+            tooltip=[
+                alt.Tooltip("series:N", title="head"),
+                alt.Tooltip("step:Q"),
+                alt.Tooltip("value:Q", title=label, format=".3f"),
+            ],
+        )
     )
     if not earlier:
         return _drawn([lines], steps)
@@ -100,7 +104,9 @@ def heads(layers: int, per: int, steps: int, label: str, earlier: str = "") -> d
         alt.Chart()
         .transform_filter(f"datum.series == '{EARLIER}'")
         .mark_line(strokeWidth=5, opacity=0.5, color=theme.HIDDEN)
-        .encode(x=_steps(steps), y=y, tooltip=[alt.Tooltip("step:Q"), alt.Tooltip("value:Q", title=earlier, format=".3f")])
+        .encode(
+            x=_steps(steps), y=y, tooltip=[alt.Tooltip("step:Q"), alt.Tooltip("value:Q", title=earlier, format=".3f")]
+        )
     )
     return _drawn([first, lines], steps)
 

@@ -160,7 +160,7 @@ def linked() -> None:
 
 
 def _learns() -> bool:
-    """Looks at the training that this visitor has asked for, as it goes on while they read other pages; is there one to look at?"""
+    """Looks at this visitor's training, which goes on while they read other pages; is there one to look at?"""
     mine = session().kept.learning
     if mine is None or not mine.open:
         return False

@@ -147,7 +147,9 @@ def ended(recipe: Recipe, found: Shown) -> None:
 def _line(recipe: Recipe, task: Learning | None) -> str:
     """A line that is always there, so that nothing jumps: how long a training takes, that it can be left, how it ended."""
     if task is None:
-        return f"To train it here takes about {duration(seconds(recipe.alone))}, more where others use this host as well."
+        return (
+            f"To train it here takes about {duration(seconds(recipe.alone))}, more where others use this host as well."
+        )
     if task.state in ("cancelled", "left"):
         why = f", as nobody looked for {task.gone:g} seconds" if task.state == "left" else ""
         return f"Stopped after {task.steps:,} of {recipe.steps:,} steps{why}; what was seen stays."

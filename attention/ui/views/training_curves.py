@@ -33,15 +33,15 @@ LESSONS = (
     Lesson(
         "Train without scaling",
         {"heads": 1, "scale": "none"},
-        "One head of 64 channels a layer. Divided by 8, the square root of 64, its scores learn induction within 300 steps. As they are, "
-        "every row begins sharp and hardly a gradient comes through its softmax: watch how rows stay on one key, and heads form late or "
-        "not at all.",
+        "One head of 64 channels a layer. Divided by 8, the square root of 64, its scores learn induction within 300 steps. As they "
+        "are, every row begins sharp and hardly a gradient comes through its softmax: watch how rows stay on one key, and heads form "
+        "late or not at all.",
     ),
     Lesson(
         "Train with a learning rate of 1",
         {"rate": 1.0},
-        "Each step throws the weights far past where they should go. Watch the loss climb to ten times what a guess costs, heads flare up "
-        "on any one key and go out again, and the rate fall too late for anything to be learned.",
+        "Each step throws the weights far past where they should go. Watch the loss climb to ten times what a guess costs, heads "
+        "flare up on any one key and go out again, and the rate fall too late for anything to be learned.",
     ),
 )
 
@@ -116,7 +116,8 @@ def _told(recipe: Recipe, earlier: str) -> str:
     """What that is, in words."""
     if not earlier:
         return ""
-    return f" Broad, grey and first: the most of “{LABELS[earlier].lower()}” that a head of layer 0 has, {formula(recipe, earlier)}."
+    name = LABELS[earlier].lower()
+    return f" Broad, grey and first: the most of “{name}” that a head of layer 0 has, {formula(recipe, earlier)}."
 
 
 class Row(NamedTuple):
