@@ -22,7 +22,7 @@ from attention.training.tasks import TASKS
 from attention.ui.background import trainings
 from attention.ui.background.line import HEAVY
 from attention.ui.background.trainings import LONGEST, Learning
-from attention.ui.session import page
+from attention.ui.session import learning as looks
 from attention.ui.session.state import KEY
 from attention.ui.views import training, training_curves
 from attention.ui.views import training_course as courses
@@ -102,8 +102,8 @@ def test_a_training_goes_on_while_its_visitor_reads_other_pages(monkeypatch):
 def test_every_page_asks_again_while_a_training_goes_on(monkeypatch):
     """Nobody who only reads sends anything: the page itself looks, more often than a visitor is taken to have left."""
     beats = list[float | None]()
-    fragment = page.st.fragment
-    monkeypatch.setattr(page.st, "fragment", lambda *a, **k: (beats.append(k.get("run_every")), fragment(*a, **k))[1])
+    fragment = looks.st.fragment
+    monkeypatch.setattr(looks.st, "fragment", lambda *a, **k: (beats.append(k.get("run_every")), fragment(*a, **k))[1])
     monkeypatch.setattr(HEAVY, "take", lambda: None)
     test = run(SMALL | {"seed": "14"})
     test.button(key="train").click().run()
@@ -111,7 +111,7 @@ def test_every_page_asks_again_while_a_training_goes_on(monkeypatch):
     heads.session_state[KEY] = test.session_state[KEY]
     beats.clear()
     heads.run()
-    assert page.LOOK in beats and Learning.gone > 2 * page.LOOK
+    assert looks.LOOK in beats and Learning.gone > 2 * looks.LOOK
 
 
 def test_a_training_that_takes_too_long_is_refused_with_fewer_steps():

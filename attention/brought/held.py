@@ -1,8 +1,9 @@
 """Stacks that visitors have brought, each there for as long as its visitor's session holds on to it.
 
 `hold` gives a `Holding`, whose `source` names it in a config: `file:`, `model:` or `training:`, a key that nobody can
-guess, and the name that a reader of a link sees. Whoever keeps the holding keeps the stack, and with the session that keeps it both are gone. To
-bring attention from elsewhere: a kind in `KINDS`, and its words in sources/brought.py.
+guess, and the name that a reader of a link sees. Whoever keeps the holding keeps the stack, and with the session that keeps it
+both are gone. To bring attention from elsewhere: a kind in `KINDS`, its words in sources/brought.py, and the page where one gets
+it in ui/session/brought.py.
 """
 
 from __future__ import annotations

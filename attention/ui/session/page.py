@@ -25,7 +25,7 @@ from attention.machine.threads import one_thread
 from attention.ui import onward
 from attention.ui.controls.kind import Kind
 from attention.ui.controls.picture import PICTURE
-from attention.ui.session import brought, carried
+from attention.ui.session import brought, carried, learning
 from attention.ui.session.held import Held
 from attention.ui.session.part import Part
 from attention.ui.session.state import Remembered, Session, heard, put, session, taken_up, widgets
@@ -37,7 +37,6 @@ __all__ = ["Part", "change", "put", "show", "widgets"]
 # In the page itself: Material icons come from elsewhere, and a browser fetches a file anew whenever the address changes.
 ICON = "data:image/png;base64," + b64encode(Path(__file__).with_name("icon.png").read_bytes()).decode()
 TOLD = 20  # notes that are shown at once
-LOOK = 30.0  # seconds between two looks at a training, from any page
 HURRY = 0.5  # seconds between two changes of somebody who is still looking for a value
 View = Callable[[Any], None]
 LOOKS = f"<style>{Path(__file__).with_name('page.css').read_text('utf-8')}</style>"  # not read anew for every page
@@ -76,8 +75,7 @@ def show(
     _beside(above)
     _view(view, any_length)
     _beside(below)
-    if _learns():
-        st.fragment(_learns, run_every=LOOK)()
+    learning.look()
 
 
 def leading_to(page: StreamlitPage) -> Callable[[], None]:
@@ -157,15 +155,6 @@ def linked() -> None:
     here.link = here.kind.settings.to_query(here.setting) | carried.along(session(), here.kind)
     if here.link != st.query_params.to_dict():  # a change of page has emptied it
         st.query_params.from_dict(here.link)
-
-
-def _learns() -> bool:
-    """Looks at this visitor's training, which goes on while they read other pages; is there one to look at?"""
-    mine = session().kept.learning
-    if mine is None or not mine.open:
-        return False
-    mine.look(visitor())
-    return True
 
 
 def _begin(module: str, kind: Kind[Any]) -> Session:

@@ -33,9 +33,9 @@ LESSONS = (
     Lesson(
         "Train without scaling",
         {"heads": 1, "scale": "none"},
-        "One head of 64 channels a layer. Divided by 8, the square root of 64, its scores learn induction within 300 steps. As they "
-        "are, every row begins sharp and hardly a gradient comes through its softmax: watch how rows stay on one key, and heads form "
-        "late or not at all.",
+        "One head of 64 channels a layer. Divided by 8, the square root of 64, its scores learn induction within 300 steps. As "
+        "they are, every row begins sharp and hardly a gradient comes through its softmax: watch how rows stay on one key, and "
+        "heads form late or not at all.",
     ),
     Lesson(
         "Train with a learning rate of 1",
