@@ -200,6 +200,7 @@ def test_another_setting_says_that_ones_training_goes_on(monkeypatch):
     assert "Your training of reverse with other settings goes on: 0 %." in said(test)
     test.button(key="back").click().run()
     assert link(test)["train_seed"] == "2"
+    assert test.button(key="cancel").label == "Stop"
     test.button(key="cancel").click().run()
     assert "Stopped after 0 of 40 steps" in said(test)
     assert test.button(key="train").label == "Train again"

@@ -19,7 +19,7 @@ from attention.charts.spec import dataless
 NOW, EARLIER = "now", "earlier"  # the series of the step that is looked at, and of what has to come first
 HEIGHT = 150
 DASHES = [[1, 0], [5, 3], [2, 2]]  # of the layers
-_COLUMNS = "width < 380 ? 4 : min(8, {})"  # of the legend: a phone has room for four
+_COLUMNS = "width < 420 ? 4 : min(8, {})"  # of the legend: eight are as wide
 ACCURACY, LOSS = "accuracy", "loss (nats)"
 CURVES = {ACCURACY: theme.DIVIDED, LOSS: theme.RAW}
 ROUND = [

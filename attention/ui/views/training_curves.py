@@ -57,7 +57,7 @@ def draw(recipe: Recipe, found: Shown, moment: Moment) -> None:
 
 def lessons(recipe: Recipe) -> None:
     """Trainings that go wrong, a click away."""
-    st.markdown("**See it go wrong.** Two trainings of induction, the rest as by default; the loss has an axis for it.")
+    st.markdown("**See it go wrong.** Two trainings of induction, with all else as by default.")
     for column, lesson in zip(st.columns(2), LESSONS, strict=True):
         changed = taught(recipe, lesson)
         column.button(
