@@ -1,7 +1,8 @@
 """What small models learn, seed by seed, and what a step costs: `python -m benchmarks.training`.
 
-Ten seeds of each task with its defaults: how many get as far as the page says. And the time of a step against that of the same
-model on torch's own attention, which gives no weights, in turns in one process.
+Ten seeds of each task with its defaults: how many get as far as the page says, by scores that are means over several sequences:
+on one alone, of one period, a head that looks back by that much would pass for induction. And the time of a step against that
+of the same model on torch's own attention, which gives no weights, in turns in one process.
 """
 
 from __future__ import annotations
@@ -9,22 +10,39 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from statistics import median
 from time import perf_counter
 
 import torch
 import torch.nn.functional as F
 
+from attention.training.head_scores import scores, weights
 from attention.training.model import Pairs
-from attention.training.recipe import Recipe
-from attention.training.run import Moment, Run, trained
-from attention.training.tasks import TASKS
+from attention.training.recipe import TEST, Recipe
+from attention.training.run import Moment, Run, drawn, trained
+from attention.training.tasks import TASKS, Drawn
 from benchmarks.interleaved import Ratio, environment, ratio, times, verdict
 
 NEARLY_ALL = 0.9  # of the seeds
 DEAREST = 1.15  # times torch's own attention, of a step
 ROUNDS, LEAST = 15, 0.1  # rounds, and seconds that each has at the least
 RIGHT = {"reverse": 0.97, "sort": 0.97, "brackets": 0.94, "majority": 0.97}
+
+
+PROBES = 16  # sequences that scores are means over
+
+
+def judged(run: Run, moment: Moment) -> Moment:
+    """The same moment with the scores of the model on several sequences that it was not trained on."""
+    recipe = run.recipe
+    test = drawn(recipe, PROBES, TEST)
+    with torch.inference_mode():
+        _, heads = run.model.read(test.ids[:, :-1])
+    q, k = (torch.stack([getattr(each, part) for each in heads], 1) for part in "qk")
+    one = (Drawn(*(part[at : at + 1] for part in test)) for at in range(PROBES))
+    every = [scores(recipe, each, weights(recipe, q[at], k[at])) for at, each in enumerate(one)]
+    return replace(moment, scores={name: torch.stack([each[name] for each in every]).mean(0) for name in every[0]})
 
 
 def best(moment: Moment, name: str, layer: int) -> float:
@@ -44,6 +62,16 @@ def told(moment: Moment, layers: int) -> str:
 
 CASES: dict[str, tuple[dict, Callable[[Moment], bool], bool]] = {  # settings, what is hoped for, of all or nearly all
     "induction": ({"task": "induction"}, grown, False),
+    "induction, one head unscaled": (
+        {"task": "induction", "heads": 1, "scale": "none"},
+        lambda moment: moment.accuracy < 0.9,
+        True,
+    ),
+    "induction, a learning rate of 1": (
+        {"task": "induction", "rate": 1.0},
+        lambda moment: moment.accuracy <= 0.1,
+        True,
+    ),
     "induction, one layer": ({"task": "induction", "layers": 1}, lambda moment: moment.accuracy <= 0.4, True),
     **{
         name: ({"task": name}, lambda moment, least=least: moment.accuracy >= least, False)
@@ -53,12 +81,12 @@ CASES: dict[str, tuple[dict, Callable[[Moment], bool], bool]] = {  # settings, w
 
 
 def last(settings: dict, seed: int) -> tuple[Recipe, Moment, float]:
-    """The last moment of a training, and how many seconds it took."""
+    """The last moment of a training, judged, and how many seconds it took."""
     task = TASKS[settings["task"]]
     own = {"layers": task.layers, "steps": task.steps, "positions": task.positions} | settings
     recipe, start = Recipe(**own, seed=seed), perf_counter()
-    moments = [seen for _, seen in trained(recipe) if seen]
-    return recipe, moments[-1], perf_counter() - start
+    run, moment = [(run, seen) for run, seen in trained(recipe) if seen][-1]
+    return recipe, judged(run, moment), perf_counter() - start
 
 
 class Plain(Pairs):

@@ -77,7 +77,7 @@ def test_what_ships_is_played_from_untrained_to_trained(task):
     test = run({"task": task} if task != "induction" else {})
     assert not test.exception and not test.warning
     assert "trained before: a recording" in said(test) and "After **0** steps" in said(test)
-    for _ in range(20):
+    for _ in range(training.WAIT + 15):
         test.run()
     last = shipped.course(task).moments[-1]
     assert f"After **{last.step:,}** steps: {100 * last.accuracy:.0f} % right" in said(test)
@@ -86,8 +86,8 @@ def test_what_ships_is_played_from_untrained_to_trained(task):
 
 def test_a_film_rests_where_one_stops_it_and_the_link_says_where():
     test = run({})
-    test.run()
-    test.run()
+    for _ in range(training.WAIT + 1):
+        test.run()
     shown = next(line for line in said(test).splitlines() if line.startswith("After"))
     test.button(key="play").click().run()
     assert shown in said(test)
@@ -200,6 +200,7 @@ def test_another_setting_says_that_ones_training_goes_on(monkeypatch):
     assert "Your training of reverse with other settings goes on: 0 %." in said(test)
     test.button(key="back").click().run()
     assert link(test)["train_seed"] == "2"
+    assert test.button(key="cancel").label == "Stop"
     test.button(key="cancel").click().run()
     assert "Stopped after 0 of 40 steps" in said(test)
     assert test.button(key="train").label == "Train again"
@@ -230,9 +231,8 @@ def test_one_asks_it_about_a_sequence_of_ones_own():
 
 def test_its_heads_can_be_looked_at_on_other_pages():
     test = run({"head": "6", "at": "200"})
-    leads = [text.value for text in test.markdown if text.value.startswith("[Open on")]
-    assert len(leads) == 4
-    query = dict(parse_qsl(leads[0].partition("?")[2].rstrip(")")))
+    lead = next(each.proto for each in test.get("link_button") if each.proto.label == "Open on Heads")
+    query = dict(parse_qsl(lead.url.partition("?")[2]))
     config, notes = from_query(query)
     step = shipped.course("induction").shown(200).step
     assert notes == [] and (config.source, config.layer, config.head) == ("trained:induction", 1, 2)

@@ -1,8 +1,9 @@
 """Stacks that visitors have brought, each there for as long as its visitor's session holds on to it.
 
-`hold` gives a `Holding`, whose `source` names it in a config: `file:` or `model:`, a key that nobody can guess, and the name
-that a reader of a link sees. Whoever keeps the holding keeps the stack, and with the session that keeps it both are gone. To
-bring attention from elsewhere: a kind in `KINDS`, and its words in sources/brought.py.
+`hold` gives a `Holding`, whose `source` names it in a config: `file:`, `model:` or `training:`, a key that nobody can
+guess, and the name that a reader of a link sees. Whoever keeps the holding keeps the stack, and with the session that keeps it
+both are gone. To bring attention from elsewhere: a kind in `KINDS`, its words in sources/brought.py, and the page where one gets
+it in ui/session/brought.py.
 """
 
 from __future__ import annotations
@@ -17,7 +18,11 @@ from attention.brought.stack import Stack
 from attention.recorded.file import Shape
 from attention.settings import ConfigError, legible
 
-KINDS = {"file": "a file that somebody has opened", "model": "a model that somebody has run"}
+KINDS = {
+    "file": "a file that somebody has opened",
+    "model": "a model that somebody has run",
+    "training": "a training that somebody has watched",
+}
 KEY = 9  # random bytes of a key: as many guesses as 72 bits have
 LONGEST = 60  # characters of a name
 FORM = re.compile(rf"(?:{'|'.join(KINDS)}):[\w-]{{12}}:[^\n\t]{{1,{LONGEST}}}", re.ASCII)

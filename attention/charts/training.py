@@ -1,11 +1,14 @@
 """How a training goes (Altair): loss and accuracy over its steps, and a number of every head; a line where one looks.
 
-Made without their data; the axes are those of the whole training from its first step on, so that curves grow into them.
+Made without their data; the axes are those of the whole training from its first step on, so that curves grow into them. That of
+the loss alone follows what comes, in few and large steps, as nobody knows how bad it gets.
 """
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
+from itertools import product
 from typing import Any
 
 import altair as alt
@@ -13,54 +16,99 @@ import altair as alt
 from attention.charts import theme
 from attention.charts.spec import dataless
 
-NOW = "now"  # the series of the step that is looked at
+NOW, EARLIER = "now", "earlier"  # the series of the step that is looked at, and of what has to come first
 HEIGHT = 150
 DASHES = [[1, 0], [5, 3], [2, 2]]  # of the layers
-_COLUMNS = "width < 380 ? 4 : min(8, {})"  # of the legend: a phone has room for four
-SHARES = {"accuracy": theme.DIVIDED, "loss": theme.RAW}
+_COLUMNS = "width < 420 ? 4 : min(8, {})"  # of the legend: eight are as wide
+ACCURACY, LOSS = "accuracy", "loss (nats)"
+CURVES = {ACCURACY: theme.DIVIDED, LOSS: theme.RAW}
+ROUND = [
+    0,
+    1,
+    2,
+    *(first * 10**power for power, first in product(range(39), (5, 10, 20))),
+]  # losses that are marked, up to float32's most
+
+
+def ceiling(loss: float) -> float:
+    """Where the axis of the loss ends, so that this one is on it: the same for a while, whatever comes."""
+    return next((mark for mark in ROUND[3:] if mark >= loss), math.inf)
 
 
 def _curves() -> alt.Chart:
-    """Lines of all series but the mark of the step that is looked at."""
-    return alt.Chart().transform_filter(f"datum.series != '{NOW}'").mark_line(strokeWidth=2, clip=True)
+    """Lines of whatever series they are filtered for."""
+    return alt.Chart().mark_line(strokeWidth=2, clip=True)
 
 
 @lru_cache(maxsize=64)
-def progress(steps: int) -> dict[str, Any]:
-    """Accuracy, and loss as a share of what a guess costs, over the columns series, step, share, value of a table."""
-    color = alt.Color("series:N", title=None, scale=alt.Scale(domain=list(SHARES), range=list(SHARES.values())))
-    lines = _curves().encode(
-        x=_steps(steps),
-        y=alt.Y("share:Q", title="share", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(tickCount=4)),
-        color=color.legend(orient="top"),
-        strokeDash=alt.StrokeDash(
-            "series:N", title=None, scale=alt.Scale(domain=list(SHARES), range=DASHES[:2])
-        ).legend(orient="top"),
-        tooltip=[alt.Tooltip("series:N"), alt.Tooltip("step:Q"), alt.Tooltip("value:Q", format=".3f")],
-    )
-    return _drawn(lines, steps)
+def progress(steps: int, most: float) -> dict[str, Any]:
+    """Accuracy, and loss up to a `ceiling` on an axis of its own, over the columns series, step, value of a table.
+
+    The loss is even steps up to one nat and logarithmic from there on (symlog), so that both a good and a lost training show.
+    """
+    marks = [mark for mark in ROUND if mark <= most]
+    axes = {
+        ACCURACY: {"scale": alt.Scale(domain=[0, 1]), "axis": alt.Axis(tickCount=4)},
+        LOSS: {
+            "scale": alt.Scale(type="symlog", constant=1, domain=[0, most], nice=False),
+            "axis": alt.Axis(orient="right", values=marks[:: math.ceil(len(marks) / 7)], format="~g", grid=False),
+        },
+    }
+    color = alt.Color("series:N", title=None, scale=alt.Scale(domain=list(CURVES), range=list(CURVES.values())))
+    dash = alt.StrokeDash("series:N", title=None, scale=alt.Scale(domain=list(CURVES), range=DASHES[:2]))
+    lines = [
+        _curves()
+        .transform_filter(f"datum.series == '{name}'")
+        .encode(
+            x=_steps(steps),
+            y=alt.Y("value:Q", title=name, **axis),
+            color=color.legend(orient="top"),
+            strokeDash=dash.legend(orient="top"),
+            tooltip=[alt.Tooltip("series:N"), alt.Tooltip("step:Q"), alt.Tooltip("value:Q", format=".3f")],
+        )
+        for name, axis in axes.items()
+    ]
+    return _drawn(lines, steps, y="independent")
 
 
 @lru_cache(maxsize=64)
-def heads(layers: int, per: int, steps: int, label: str) -> dict[str, Any]:
-    """A number of every head over the columns series (its number, as in 1.3), layer, step, share of a table."""
+def heads(layers: int, per: int, steps: int, label: str, earlier: str = "") -> dict[str, Any]:
+    """A number of every head over the columns series (its number, as in 1.3), layer, step, value of a table.
+
+    `earlier`: the name of another number, which has to grow first, in the series EARLIER; drawn behind them, broad and grey.
+    """
     names = [f"{layer}.{head}" for layer in range(layers) for head in range(per)]
     colors = [theme.HEADS[i % len(theme.HEADS)] for i in range(len(names))]
     color = alt.Color("series:N", title=None, scale=alt.Scale(domain=names, range=colors))
-    lines = _curves().encode(
-        x=_steps(steps),
-        y=alt.Y("share:Q", title=label, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(tickCount=4)),
-        color=color.legend(orient="top", columns=alt.ExprRef(_COLUMNS.format(len(names))), symbolType="stroke"),
-        strokeDash=alt.StrokeDash(
-            "layer:O", legend=None, scale=alt.Scale(domain=list(range(layers)), range=DASHES[:layers])
-        ),
-        tooltip=[
-            alt.Tooltip("series:N", title="head"),
-            alt.Tooltip("step:Q"),
-            alt.Tooltip("share:Q", title=label, format=".3f"),
-        ],
+    y = alt.Y("value:Q", title=label, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(tickCount=4))
+    lines = (
+        _curves()
+        .transform_filter(f"datum.series != '{NOW}' && datum.series != '{EARLIER}'")
+        .encode(
+            x=_steps(steps),
+            y=y,
+            color=color.legend(orient="top", columns=alt.ExprRef(_COLUMNS.format(len(names))), symbolType="stroke"),
+            strokeDash=alt.StrokeDash(
+                "layer:O", legend=None, scale=alt.Scale(domain=list(range(layers)), range=DASHES[:layers])
+            ),
+            tooltip=[
+                alt.Tooltip("series:N", title="head"),
+                alt.Tooltip("step:Q"),
+                alt.Tooltip("value:Q", title=label, format=".3f"),
+            ],
+        )
     )
-    return _drawn(lines, steps)
+    if not earlier:
+        return _drawn([lines], steps)
+    first = (
+        alt.Chart()
+        .transform_filter(f"datum.series == '{EARLIER}'")
+        .mark_line(strokeWidth=5, opacity=0.5, color=theme.HIDDEN)
+        .encode(
+            x=_steps(steps), y=y, tooltip=[alt.Tooltip("step:Q"), alt.Tooltip("value:Q", title=earlier, format=".3f")]
+        )
+    )
+    return _drawn([first, lines], steps)
 
 
 def _steps(steps: int) -> alt.X:
@@ -72,12 +120,12 @@ def _steps(steps: int) -> alt.X:
     )
 
 
-def _drawn(lines: alt.Chart, steps: int) -> dict[str, Any]:
+def _drawn(lines: list[alt.Chart], steps: int, **scales: Any) -> dict[str, Any]:
     now = (
         alt.Chart()
         .transform_filter(f"datum.series == '{NOW}'")
         .mark_rule(color=theme.HIDDEN, strokeWidth=2, aria=False)
         .encode(x=_steps(steps))
     )
-    spec = dataless(alt.layer(now, lines).properties(height=HEIGHT))
+    spec = dataless(alt.layer(now, *lines).resolve_scale(**scales).properties(height=HEIGHT))
     return spec | {"autosize": {"type": "fit-x", "contains": "padding"}}

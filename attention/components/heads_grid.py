@@ -92,11 +92,12 @@ def training_grid(
     *,
     key: str = "grid",
     on_pin: Callable[[], None] | None = None,
+    on_seen: Callable[[], None] | None = None,
 ) -> None:
     """Draws the cells `(layers x heads)` of a recipe after a step; heads are numbered by layer and head, as in 1.3.
 
     `focus`: the head in focus. `names`: what each does, "" where there is no word for it. `on_pin` runs before the rerun that a
-    pin causes.
+    pin causes, `on_seen` before the one for which the browser asks once these cells are on the screen.
     """
     header = theme.LOOK | {
         "painted": f"{RECIPES.link(recipe)} {step}",
@@ -112,8 +113,10 @@ def training_grid(
         "names": list(names),
         "certain": recipe.layers * recipe.heads,
         "address": None,
+        "waits": on_seen is not None,
     }
-    component("heads_grid")(key=key, data=payload(header, cells), on_pin_change=on_pin or nothing)
+    calls = {"on_pin_change": on_pin or nothing, "on_seen_change": on_seen or nothing}
+    component("heads_grid")(key=key, data=payload(header, cells), **calls)
 
 
 def exact(cells: Cells) -> bool:

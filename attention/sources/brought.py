@@ -14,7 +14,7 @@ from attention.config import MAKING, Config
 from attention.sources.given import Given, Source, Tokens
 from attention.sources.recorded import SIZES
 
-WORDS = {"file": ("from your file", "your file"), "model": ("run here", "your model")}  # as a badge, and in a sentence
+WORDS = {"file": "from your file", "model": "run here", "training": "trained here"}  # as a badge
 
 
 class Brought:
@@ -49,7 +49,7 @@ class Brought:
 
     def label(self, source: Source, config: Config) -> str:
         """Where it comes from."""
-        return WORDS[source.kind][0]
+        return WORDS[source.kind]
 
     def given(self, source: Source, config: Config) -> Given:
         """One layer of it, in memory of its own: what is kept of a pass shall not keep the others."""

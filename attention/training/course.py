@@ -40,8 +40,18 @@ class Course:
 
     @cached_property
     def frames(self) -> dict[int, Moment]:
-        """The moments whose heads can be shown, by their steps."""
-        return {moment.step: moment for moment in self.moments if moment.q is not None}
+        """The moments whose heads can be shown, by their steps: not one that is made of no numbers."""
+        return {moment.step: moment for moment in self.moments if moment.q is not None and moment.sound}
+
+    @property
+    def last(self) -> Moment:
+        """The last moment whose loss is a number."""
+        return next(moment for moment in reversed(self.moments) if moment.sound)
+
+    @property
+    def sound(self) -> bool:
+        """Is the loss still a number at its end, so that the model can be asked?"""
+        return self.moments[-1].sound
 
     def shown(self, step: int) -> Moment:
         """The frame nearest to a step; -1: the last."""

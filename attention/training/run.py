@@ -18,10 +18,10 @@ from torch import Generator, Tensor
 from attention.training.adamw import AdamW
 from attention.training.head_scores import scores, weights
 from attention.training.model import Model, Off
+from attention.training.pace import moments
 from attention.training.recipe import BATCH, FRESH, TEST, Recipe
 from attention.training.tasks import Drawn
 
-EVERY = 50  # moments of a training at the least
 WARM = 0.1  # of all steps, in which the learning rate rises; then it falls along a cosine
 HELD_OUT = 128  # sequences that loss and accuracy are told from, never trained on
 LONGEST = 1.0  # norm of the gradient at the most
@@ -65,12 +65,6 @@ def rate(recipe: Recipe, step: int) -> float:
     if step < warm:
         return recipe.rate * (step + 1) / warm
     return recipe.rate * (1 + math.cos(math.pi * (step - warm) / max(1, recipe.steps - warm))) / 2
-
-
-def moments(recipe: Recipe) -> tuple[int, ...]:
-    """After which steps there is something to see: evenly over the course, from before the first to after the last."""
-    apart = max(1, recipe.steps // EVERY)
-    return (*range(0, recipe.steps, apart), recipe.steps)
 
 
 class Run:

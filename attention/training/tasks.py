@@ -41,7 +41,7 @@ class Task(NamedTuple):
 
     `tokens`: how many the model reads; `texts`: the names of the vocabulary; `layers`, `steps`, `positions`: what suffices for it.
     `says`: what is to be done; `heads`: the picture that its heads form, and why one layer is or isn't enough; `told`: which
-    keys tell the answer.
+    keys tell the answer; `before`: the number of a head that has to grow in layer 0 first, where there is one.
     """
 
     draw: Callable[[int, int, Generator], Drawn]
@@ -53,6 +53,7 @@ class Task(NamedTuple):
     says: str
     heads: str
     told: str
+    before: str = ""
 
 
 def induction(count: int, n: int, random: Generator) -> Drawn:
@@ -139,10 +140,11 @@ TASKS: dict[str, Task] = {
         1000,
         "rotary",
         "Random letters begin again after a while, nobody says when. Once they do, each letter tells which one comes next.",
-        "A head of the first layer looks one token back, so that every place knows which letter stood before it. In the second "
-        "layer an induction head looks for the place that stands behind an earlier copy of its own letter: what stands there "
-        "comes next. One layer is not enough: when its head looks, no place says yet what stood before it.",
+        "First a head of layer 0, which reads the letters, learns to look one token back. Then, in layer 1, which reads what layer 0 "
+        "made, an induction head looks for the place behind an earlier copy of its own letter: what stands there comes next. One "
+        "layer is not enough: no place says yet what stood before it.",
         "what stands behind earlier copies of a letter",
+        "previous",
     ),
     "reverse": Task(
         reverse,
@@ -177,7 +179,7 @@ TASKS: dict[str, Task] = {
         600,
         "rotary",
         "Brackets of four kinds open and close. Where one closes: of which kind is it?",
-        "Heads of the first layer look broadly at what has opened and closed, which tells how deep each place is; those of the second "
+        "Heads of layer 0 look broadly at what has opened and closed, which tells how deep each place is; those of layer 1 "
         "look for the last bracket that is still open at that depth. One layer sees what is open nearby and often errs.",
         "the bracket that closes next",
     ),

@@ -31,7 +31,7 @@ def test_a_training_is_begun_and_stopped_and_its_model_asked(visit):
     tab = visit(f"training?{SMALL}&steps=3000")
     tab.page.get_by_role("button", name="Train: 3,000 steps").click()
     expect(tab.page.get_by_text(re.compile("[0-9]+ of 3,000 steps, [0-9]+ steps a second"))).to_be_visible()
-    tab.page.get_by_role("button", name="Cancel").click()
+    tab.page.get_by_role("button", name="Stop").click()
     expect(tab.page.get_by_text(re.compile("Stopped after [0-9,]+ of 3,000 steps"))).to_be_visible()
     expect(tab.page.get_by_text("Switch heads off.")).to_be_visible()
     tab.page.get_by_role("button", name="0.1", exact=True).click()

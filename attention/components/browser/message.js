@@ -45,7 +45,7 @@
  */
 
 /**
- * @typedef {{ tokens: string[], names: string[], certain: number, address?: [string, string] | null }} Said
+ * @typedef {{ tokens: string[], names: string[], certain: number, address?: [string, string] | null, waits?: boolean }} Said
  * @typedef {Said & { key_tokens?: string[] | null }} Told  `key_tokens`: those of keys that are not the queries
  * @typedef {Weights & Shape & Told & { per?: number, whose?: Whose }} GridHeader
  * `certain`: so many heads, the first ones, are exact, the others a preview from one query of each tile. `per`: heads

@@ -17,8 +17,10 @@ from torch import Tensor
 
 from attention.machine.lanes import Lane
 from attention.machine.threads import modest
+from attention.tables.rows import duration
 from attention.training.course import Course, parameters
-from attention.training.recipe import BATCH, NARROWEST, Recipe, nearest
+from attention.training.pace import moments, seconds
+from attention.training.recipe import BATCH, NARROWEST, RECIPES, Recipe, nearest
 from attention.training.run import Moment, Run, trained
 from attention.training.tasks import VOCABULARY
 from attention.ui.background.task import Task
@@ -27,9 +29,11 @@ from attention.ui.budget import BUDGET
 MODEST = 10  # niceness of the thread that trains
 BROKEN = (
     "The loss is no number any more, after {:,} steps: the weights were moved too far. A smaller learning rate, or scores "
-    "that are scaled, would keep it finite."
+    "that are scaled, would keep it finite. Shown is what was last seen before."
 )
 NUMBER = 4  # bytes
+ROUND = 50  # steps that are offered instead are a multiple of these
+LONGEST = Task.longest / 2  # seconds of a processor that one may take: beside others it takes twice as long
 
 
 @dataclass(eq=False)
@@ -74,6 +78,8 @@ class Learning(Task):
                 break
         if run is None:
             return
+        if not self.open and self.moments[-1].step != run.done:  # it was stopped between two moments
+            self.moments.append(run.moment())
         self.parameters = parameters(run.model)
         if self.moments and not self.moments[-1].sound:
             self.end("failed", BROKEN.format(self.moments[-1].step))
@@ -85,6 +91,11 @@ class Learning(Task):
         if len(last.moments) != len(self.moments) or last.parameters is not self.parameters:
             self._course = Course(self.settings, tuple(self.moments), self.parameters)
         return self._course
+
+    @property
+    def guess(self) -> float:
+        """Seconds that all of it takes on a processor that does nothing else."""
+        return seconds(self.settings)
 
     @property
     def rate(self) -> float:
@@ -103,20 +114,32 @@ class Learning(Task):
         squares = 4 * recipe.layers * BATCH * recipe.heads * n * n
         tokens = BATCH * n * (12 * recipe.layers * recipe.d_model + 3 * VOCABULARY)
         weights = 6 * (4 * recipe.layers * recipe.d_model**2 + 2 * VOCABULARY * recipe.d_model)
-        seen = 60 * 2 * recipe.layers * n * recipe.d_model
+        seen = (len(moments(recipe)) + 1) * 2 * recipe.layers * n * recipe.d_model
         return NUMBER * ((squares + tokens + weights if self.open else 0) + seen)
 
 
 def refusal(recipe: Recipe) -> tuple[str, Recipe] | None:
-    """Why there is no room for a training on this host, and the widest one that there is room for; None where it fits."""
+    """Why this host has no room or no time for a training, and the widest or the longest one that it has; None where it fits."""
     needed, smaller = Learning(recipe).claim, recipe
     if needed <= BUDGET.most:
-        return None
+        return _too_long(recipe)
     while Learning(smaller).claim > BUDGET.most and smaller.d_model > NARROWEST:
         smaller = nearest(vars(smaller) | {"d_model": max(NARROWEST, smaller.d_model // 2)})[0]
     return (
         f"This training needs {needed / 2**20:,.0f} MiB of memory at once; this host has {BUDGET.most / 2**20:,.0f} for all.",
         smaller,
+    )
+
+
+def _too_long(recipe: Recipe) -> tuple[str, Recipe] | None:
+    """The same of its time alone."""
+    if (needed := seconds(recipe)) <= LONGEST:
+        return None
+    steps = max(RECIPES.knobs["steps"].low or 1, int(recipe.steps * LONGEST / needed) // ROUND * ROUND)
+    return (
+        f"This training would take about {duration(needed)} of a processor, and the line of all who wait for one; "
+        f"{duration(LONGEST)} are allowed.",
+        nearest(vars(recipe) | {"steps": int(steps)})[0],
     )
 
 

@@ -20,7 +20,11 @@ from attention.ui.words import plain
 
 MOST = 8  # that one visit may have at a time
 SHARE = 0.5  # of all memory that is shared out, for what one visit has
-PLACES = {"file": ("your_data", "Open a file"), "model": ("model", "Run a model")}  # where one gets what is absent
+PLACES = {  # where one gets what is absent
+    "file": ("your_data", "Open a file"),
+    "model": ("model", "Run a model"),
+    "training": ("training", "Train a model"),
+}
 CLAIM = BUDGET.counted(HOLDINGS)
 FILES = BUDGET.counted(Files())
 

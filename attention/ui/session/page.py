@@ -26,7 +26,7 @@ from attention.ui import onward
 from attention.ui.budget import UNDER_WAY
 from attention.ui.controls.kind import Kind
 from attention.ui.controls.picture import PICTURE
-from attention.ui.session import brought, carried
+from attention.ui.session import brought, carried, learning
 from attention.ui.session.held import Held
 from attention.ui.session.part import Part
 from attention.ui.session.state import Remembered, Session, heard, put, session, taken_up, widgets
@@ -55,7 +55,8 @@ def show(
 ) -> None:
     """A whole page about settings of one kind: their controls in the sidebar and the view, named as the view's module.
 
-    Parts stand above and below the view, and aside, below the controls.
+    Parts stand above and below the view, and aside, below the controls. From every page one looks at the training that one has
+    begun, as long as the page is there.
 
     `ahead` starts what the view waits for, as soon as the settings are known. Unless it draws `any_length`, a view of a config
     that is too long for a trace gets the first tokens, and the page says so. The parts get the whole config.
@@ -76,6 +77,7 @@ def show(
     _beside(above)
     _view(view, any_length)
     _beside(below)
+    learning.look()
 
 
 def leading_to(page: StreamlitPage) -> Callable[[], None]:

@@ -56,7 +56,9 @@ class Remembered:
     a class: is that fold open (`classroom`), and the `draft` of a question. Timing: the `sweep` that this visitor has asked
     for, and whether it was open when it was last drawn (`going`); the recordings that are `opened`, by their names, what was
     wrong with the last ones (`problems`), and how many `uploads` there were. Training: the one that this visitor has asked for
-    (`learning`), the film that is played and its next picture (`film`), and which films have begun by themselves (`played`).
+    (`learning`), the film that is played and its next picture (`film`), which films have begun by
+    themselves (`played`), and the sources that `steps` of trainings are in this visit, with the page
+    that one of them `leads` to.
     Model: the one that this visitor has run (`reading`), their own `picture` as a PNG, why the last one was `refused`, and what
     was `shown` of readings: by reading, part and choices, the source and what it holds.
     Whatever was `brought` in this visit, by its source: it is there as long as it stands here; `absent`: the name of what the
@@ -82,6 +84,8 @@ class Remembered:
     learning: Learning | None = None
     film: tuple[Recipe, int] | None = None
     played: set[Recipe] = field(default_factory=set)
+    steps: dict[tuple[Recipe, int], str] = field(default_factory=dict)
+    leads: str = ""
     reading: Reading | None = None
     picture: bytes = b""
     refused: str = ""

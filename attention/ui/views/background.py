@@ -16,8 +16,10 @@ from attention.ui.background.task import Task
 from attention.ui.session import page
 
 
-def going(task: Task, line: Line, said: str, cancel: Callable[[], None], why: str | None = None) -> None:
-    """A task that this visitor waits for: `said` of it, the time, and buttons; `why` helps with Cancel."""
+def going(
+    task: Task, line: Line, said: str, cancel: Callable[[], None], why: str | None = None, word: str = "Cancel"
+) -> None:
+    """A task that this visitor waits for: `said` of it, the time, and buttons; `why` helps with the one that ends it."""
     visitor = page.visitor()
     with st.container(horizontal=True, vertical_alignment="center"):
         st.progress(min(task.share, 1.0), told(task, said, line.before(task), visitor, line.other(task)))
@@ -28,7 +30,7 @@ def going(task: Task, line: Line, said: str, cancel: Callable[[], None], why: st
         elif task.pauses:
             how = {"help": "What is finished stays. Others may go first meanwhile.", "icon": ":material/pause:"}
             st.button("Pause", key="pause", on_click=line.pause, args=(task, visitor), **how)  # pyright: ignore[reportArgumentType]  one option, a width
-        st.button("Cancel", key="cancel", on_click=cancel, help=why)
+        st.button(word, key="cancel", on_click=cancel, help=why)
 
 
 def ended(task: Task, said: str, again: Callable[[], None] | None = None) -> None:

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-import pyarrow as pa
 import streamlit as st
 
-from attention.charts import training as charts
 from attention.components.heads_grid import training_grid
-from attention.training.head_scores import LABELS, formula
 from attention.training.recipe import LAST, OWN, Recipe
 from attention.training.run import Moment
 from attention.training.tasks import GUESS
 from attention.ui import compute
 from attention.ui.background.trainings import refusal
 from attention.ui.compute.training import Picture
-from attention.ui.controls import knobs
 from attention.ui.session import gestures, page, pause
-from attention.ui.views import questions
+from attention.ui.views import questions, training_curves
 from attention.ui.views import training_course as courses
 from attention.ui.views.training_course import Shown
 from attention.ui.words import plain
@@ -26,7 +20,7 @@ from attention.ui.words import plain
 TICK, LOOK = 0.45, 0.7  # seconds of a picture of the film, and between two looks at a training
 STEP = "moment"  # the key of the slider over the steps
 FEW = 3  # steps that were seen from which on one can look back
-HELD = (3, 2, 2)  # ticks of the first pictures, in which heads are still alike; each later one has one
+WAIT = 12  # ticks of the first picture at the most, which goes on as soon as a browser has it
 HELP = (
     "Heads are numbered by layer and head: 1.3 is head 3 of layer 1. Layer 0 reads the tokens, layer 1 what layer 0 has made "
     "of them."
@@ -39,6 +33,7 @@ def view(recipe: Recipe) -> None:
         return
     found = courses.shown(recipe)
     st.markdown(f"**Training.** {courses.label(found)} {plain(recipe.what.says)}", help=HELP)
+    st.markdown(f"**What forms here.** {plain(recipe.what.heads)}")
     if found.ships and recipe.at == LAST and recipe.alone not in page.kept().played:
         page.kept().film = recipe.alone, 0
     page.kept().played.add(recipe.alone)
@@ -59,6 +54,7 @@ def _live(recipe: Recipe, live: bool, playing: bool) -> None:
     found = courses.shown(recipe)
     if live and not found.live:
         st.rerun()
+    waits = playing and (_film(recipe) or 0) < WAIT - 1
     moment = _moment(recipe, found)
     with st.container(key="course-live" if found.live else "course"):
         if not found.live:
@@ -70,11 +66,18 @@ def _live(recipe: Recipe, live: bool, playing: bool) -> None:
     courses.ended(recipe, found)
     seen = compute.training.picture(recipe.alone, moment)
     training_grid(
-        recipe, moment.step, courses.focus(recipe, found), seen.cells, seen.tokens, seen.names, on_pin=gestures.placed
+        recipe,
+        moment.step,
+        courses.focus(recipe, found),
+        seen.cells,
+        seen.tokens,
+        seen.names,
+        on_pin=gestures.placed,
+        on_seen=_seen if waits else None,
     )
     st.markdown(_said(recipe, moment, seen))
-    st.markdown(f"**What forms here.** {plain(recipe.what.heads)}")
-    _curves(recipe, found, moment)
+    training_curves.draw(recipe, found, moment)
+    training_curves.lessons(recipe)
     if playing and _film(recipe) is None:
         st.rerun()
 
@@ -90,9 +93,16 @@ def _moment(recipe: Recipe, found: Shown) -> Moment:
     return frames[reel[at]]
 
 
+def _seen() -> None:
+    """The first picture of a film is on the screen: the next tick brings the second."""
+    kept = page.kept()
+    if kept.film is not None and kept.film[1] < WAIT:
+        kept.film = kept.film[0], WAIT - 1
+
+
 def _reel(pictures: int) -> list[int]:
     """Which picture each tick of a film shows."""
-    return [at for at in range(pictures) for _ in range(HELD[at] if at < len(HELD) else 1)]
+    return [0] * WAIT + [*range(1, pictures)]
 
 
 def _going(found: Shown, moment: Moment) -> None:
@@ -163,7 +173,7 @@ def _play(step: int, playing: bool) -> None:
     """Begins the film, from its beginning where it is at its end; or lets it rest at a step."""
     recipe = page.setting()
     frames = list(courses.shown(recipe).course.frames)
-    first = 0 if step == frames[-1] else _reel(len(frames)).index(frames.index(step))
+    first = WAIT - 1 + (0 if step == frames[-1] else frames.index(step))
     page.kept().film = None if playing else (recipe.alone, first)
     page.change(at=step if playing and step != frames[-1] else LAST)
 
@@ -197,61 +207,3 @@ def _said(recipe: Recipe, moment: Moment, seen: Picture) -> str:
 def _number(recipe: Recipe, head: int) -> str:
     """A head by its layer and its own number there."""
     return f"{head // recipe.heads}.{head % recipe.heads}"
-
-
-def _curves(recipe: Recipe, found: Shown, moment: Moment) -> None:
-    """Loss and accuracy, and a number of every head, over the steps; a line where one looks."""
-    left, right = st.columns(2)
-    with left:
-        table = _table([("now", moment.step, 0.0, 0.0, 0), *_progress(found)])
-        st.vega_lite_chart(
-            table,
-            charts.progress(recipe.steps),
-            key="progress",
-            width="stretch",
-            alt="Lines of loss and accuracy by step",
-        )
-        st.caption(
-            f"Accuracy, and loss as a share of what a guess costs ({GUESS:.2f} nats), on sequences never trained on."
-        )
-    with right:
-        knobs.pills(
-            "number",
-            recipe,
-            format_func=LABELS.get,
-            on_change=page.change,
-            label_visibility="collapsed",
-        )
-        rows = [("now", moment.step, 0.0, 0.0, 0), *_heads(recipe, found)]
-        name = LABELS[recipe.number]
-        spec = charts.heads(recipe.layers, recipe.heads, recipe.steps, name)
-        st.vega_lite_chart(
-            _table(rows),
-            spec,
-            key="heads",
-            width="stretch",
-            alt=f"Lines of the number {name.lower()} of every head by step",
-        )
-        st.caption(plain(f"{name}: {formula(recipe, recipe.number)}."))
-
-
-Row = tuple[str, int, float, float, int]  # series, step, share, value, layer
-
-
-def _progress(found: Shown) -> Iterator[Row]:
-    for each in found.course.moments:
-        yield "accuracy", each.step, each.accuracy, each.accuracy, 0
-        if each.sound:
-            yield "loss", each.step, each.loss / GUESS, each.loss, 0
-
-
-def _heads(recipe: Recipe, found: Shown) -> Iterator[Row]:
-    for each in found.course.moments:
-        for layer, row in enumerate(each.scores[recipe.number].tolist()):
-            for head, share in enumerate(row):
-                yield f"{layer}.{head}", each.step, share, share, layer
-
-
-def _table(rows: list[Row]) -> pa.Table:
-    names = ("series", "step", "share", "value", "layer")
-    return pa.table({name: [row[i] for row in rows] for i, name in enumerate(names)})

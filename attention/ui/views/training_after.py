@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import json
 from typing import Any
-from urllib.parse import urlencode
 
 import pyarrow as pa
 import streamlit as st
-from streamlit.errors import StreamlitAPIException
 
 from attention.brought import safe_file
-from attention.codec import to_query
-from attention.config import TRAINED, Config
 from attention.steps import training_program
 from attention.training.course import Course
 from attention.training.recipe import LEARNED, NUMBERS, RECIPES, Recipe
@@ -20,12 +16,11 @@ from attention.training.run import probe
 from attention.training.tasks import VOCABULARY
 from attention.ui import compute
 from attention.ui.session import page
-from attention.ui.views import questions
+from attention.ui.views import questions, training_elsewhere
 from attention.ui.views import training_course as courses
 from attention.ui.words import plain
 
 OFF, TYPED = "heads off", "typed"  # the keys of their widgets
-PAGES = "heads", "softmax", "masks", "steps"  # where the heads of a training that ships can be looked at
 LONGEST = 64  # tokens that are read, where the model has not learned each of its places
 
 
@@ -141,35 +136,9 @@ def _looks(recipe: Recipe, said: compute.training.Said) -> pa.Table:
     )
 
 
-def _elsewhere(recipe: Recipe) -> None:
-    """Where else the heads of this step can be looked at; of a training of one's own they can't be put into a link."""
-    found = courses.shown(recipe)
-    if not found.ships:
-        st.caption(
-            "The other pages show the heads of the trainings that ship. Those of your own are here as long as this server keeps "
-            "them: a link carries its settings, and trains it again."
-        )
-        return
-    layer, head = divmod(courses.focus(recipe, found), recipe.heads)
-    step = found.course.shown(recipe.at).step
-    config = Config.of(f"{TRAINED}:{recipe.task}", layer=layer, training_step=step, head=head)
-    st.markdown("**These heads elsewhere.** With mask, scale and temperature acting on their queries and keys.")
-    with st.container(horizontal=True):
-        for page_ in PAGES:
-            _lead(page_, to_query(config))
-
-
-def _lead(name: str, query: dict[str, str]) -> None:
-    label = f"Open on {name.capitalize()}"
-    try:
-        st.page_link(f"pages/{name}.py", label=label, icon=":material/arrow_forward:", query_params=query)
-    except StreamlitAPIException:  # the page by itself, without the menu that knows the others
-        st.markdown(f"[{label}](/{name}?{urlencode(query)})")
-
-
 def _files(recipe: Recipe) -> None:
     """The weights, the run and the program, to take away; made when somebody clicks, outside of a run."""
-    _elsewhere(recipe)
+    training_elsewhere.draw(recipe)
     found = courses.shown(recipe)
     with st.expander("Downloads", icon=":material/download:"), st.container(horizontal=True):
         if found.trained:
@@ -226,7 +195,8 @@ def _look(recipe: Recipe) -> object:
 def _look_files(recipe: Recipe) -> object:
     if questions.hidden(recipe):
         return None
-    return recipe.alone, recipe.at, recipe.head, courses.shown(recipe).trained
+    found = courses.shown(recipe)
+    return recipe.alone, recipe.at, recipe.head, found.trained, found.task is None
 
 
 ASKED = page.Part("asked", _asked, _look)

@@ -8,8 +8,10 @@ from typing import NamedTuple
 import streamlit as st
 
 from attention.recorded.file import RecordingError
+from attention.tables.rows import duration
 from attention.training import shipped
 from attention.training.course import Course
+from attention.training.pace import seconds
 from attention.training.recipe import LAST, OWN, TELLING, Recipe
 from attention.training.run import Moment
 from attention.ui import compute
@@ -21,8 +23,8 @@ from attention.ui.views import background
 from attention.ui.words import plain
 
 STRONG = 0.5  # of its weight: from there on a head is said to do something
-STEP = 0.4  # seconds: longer than all but the largest models take for one
-STOP = f"What was seen stays. If nobody looks at this page for {Learning.gone:g} seconds, the training ends."
+STEP = 0.25  # seconds: as long as all but the largest models take for one; stopping shall show within half a second
+STOP = f"What was seen stays. Without it the training goes on until {Learning.gone:g} seconds after you have left."
 
 
 class Shown(NamedTuple):
@@ -43,8 +45,8 @@ class Shown(NamedTuple):
 
     @property
     def trained(self) -> bool:
-        """Is its model known, so that one can ask it?"""
-        return self.course.parameters is not None and not self.live
+        """Is its model known and made of numbers, so that one can ask it?"""
+        return self.course.parameters is not None and not self.live and self.course.sound
 
 
 def shown(recipe: Recipe) -> Shown:
@@ -74,7 +76,7 @@ def focus(recipe: Recipe, found: Shown) -> int:
     """
     if recipe.head != TELLING:
         return recipe.head
-    best, most = telling(found.course.moments[-1], OWN)
+    best, most = telling(found.course.last, OWN)
     return best if most >= STRONG or not found.live else 0
 
 
@@ -98,19 +100,20 @@ def label(found: Shown) -> str:
 
 
 def begin(recipe: Recipe) -> None:
-    """Has it trained, anew where that has failed or was stopped; the film makes way, and what others can do without."""
+    """Has it trained and shown, anew where that has failed or was stopped; the film makes way, and what others can do without."""
     kept = page.kept()
     BUDGET.room(Learning(recipe.alone).claim)
     if kept.learning is not None and kept.learning.settings == recipe.alone and not kept.learning.open:
         HEAVY.forget(kept.learning)
     kept.film, kept.learning = None, HEAVY.ask(Learning, recipe.alone, page.visitor())
-    page.change(at=LAST)
+    now, wanted = vars(page.setting()), vars(recipe) | {"at": LAST}
+    page.change(at=LAST, **{name: value for name, value in wanted.items() if name != "at" and value != now[name]})
 
 
 def going(found: Shown) -> None:
     """How far a training is, and its buttons."""
     if (task := found.task) is not None:
-        background.going(task, HEAVY, _going(task, found.course), partial(_stop, task), STOP)
+        background.going(task, HEAVY, _going(task, found.course), partial(_stop, task), STOP, "Stop")
 
 
 def _stop(task: Learning) -> None:
@@ -128,24 +131,39 @@ def ended(recipe: Recipe, found: Shown) -> None:
         st.warning(said, icon=":material/warning:")
     if not found.ships and task is None and (refused := refusal(recipe.alone)):
         why, smaller = refused
-        st.warning(f"{why} Fewer layers, heads or channels need less.", icon=":material/memory:")
-        change = {"d_model": smaller.d_model}
-        st.button(f"{smaller.d_model} channels", on_click=page.change, kwargs=change, key="smaller", type="primary")
+        st.warning(f"{why} Fewer steps, layers, heads or channels need less.", icon=":material/memory:")
+        change = {name: getattr(smaller, name) for name in ("d_model", "steps")}
+        label = f"{smaller.steps:,} steps" if smaller.d_model == recipe.d_model else f"{smaller.d_model} channels"
+        st.button(label, on_click=page.change, kwargs=change, key="smaller", type="primary")
     if task is not None and task.state == "failed":
         st.error(plain(task.said), icon=":material/error:")
-    elif task is not None and task.state in ("cancelled", "left"):
-        why = f", as nobody looked for {task.gone:g} seconds" if task.state == "left" else ""
-        st.caption(f"Stopped after {task.steps:,} of {recipe.steps:,} steps{why}; what was seen stays.")
+    else:
+        st.caption(_line(recipe, task))
     if mine is not None and mine.open and mine.settings != recipe.alone:
         mine.look(page.visitor())
         _elsewhere(mine)
 
 
+def _line(recipe: Recipe, task: Learning | None) -> str:
+    """A line that is always there, so that nothing jumps: how long a training takes, that it can be left, how it ended."""
+    if task is None:
+        return (
+            f"To train it here takes about {duration(seconds(recipe.alone))}, more where others use this host as well."
+        )
+    if task.state in ("cancelled", "left"):
+        why = f", as nobody looked for {task.gone:g} seconds" if task.state == "left" else ""
+        return f"Stopped after {task.steps:,} of {recipe.steps:,} steps{why}; what was seen stays."
+    if task.state == "done":
+        return f"Trained here in {duration(task.spent)}."
+    return "Look at other pages meanwhile: it goes on for as long as you are here."
+
+
 def _going(task: Learning, course: Course) -> str:
-    last = course.moments[-1]
+    last = course.last
     speed = f", {task.rate:,.0f} steps a second" if task.steps else ""
     return (
-        f"{task.steps:,} of {task.settings.steps:,} steps{speed}: loss {last.loss:.2f}, accuracy {last.accuracy:.2f}."
+        f"{task.steps:,} of {task.settings.steps:,} steps{speed}. After {last.step:,}: loss {last.loss:.2f}, accuracy "
+        f"{last.accuracy:.2f}."
     )
 
 

@@ -1,4 +1,5 @@
-// The grid of heads as a component: what was pinned is its state, and the link follows what is painted.
+// The grid of heads as a component: what was pinned is its state, the link follows what is painted, and a film that waits for
+// its first picture is told of it.
 
 // First all that these need: a browser that finds it one by one in what it loads takes longer.
 import "../cells.js";
@@ -17,7 +18,10 @@ import { mounted } from "./mounted.js";
 
 export default await mounted("heads_grid.css", draw, (call) => ({
   onPin: (pin) => call().setStateValue("pin", pin),
-  onPainted: ({ address }) => void (address && requestAnimationFrame(() => setTimeout(() => addressed(address)))),
+  onPainted: ({ address, waits }) => {
+    if (address) requestAnimationFrame(() => setTimeout(() => addressed(address)));
+    if (waits) requestAnimationFrame(() => setTimeout(() => call().setTriggerValue("seen", true)));
+  },
 }));
 
 /**

@@ -1,0 +1,156 @@
+"""How a training goes, in curves: accuracy and loss, and a number of every head; and two trainings that go wrong, to be tried."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import streamlit as st
+
+from attention.charts import training as charts
+from attention.training.head_scores import LABELS, formula
+from attention.training.recipe import OWN, RECIPES, Recipe, nearest
+from attention.training.run import Moment
+from attention.training.tasks import GUESS
+from attention.ui.background.trainings import refusal
+from attention.ui.controls import knobs
+from attention.ui.session import page
+from attention.ui.views import training_course as courses
+from attention.ui.views.training_course import Shown
+from attention.ui.words import plain
+
+
+class Lesson(NamedTuple):
+    """A training that does not go as one would have it: what its button says, what it sets, and what there is to watch."""
+
+    label: str
+    sets: dict[str, Any]
+    watch: str
+
+
+LESSONS = (
+    Lesson(
+        "Train without scaling",
+        {"heads": 1, "scale": "none"},
+        "One head of 64 channels a layer. Divided by 8, the square root of 64, its scores learn induction within 300 steps. As "
+        "they are, every row begins sharp and hardly a gradient comes through its softmax: watch how rows stay on one key, and "
+        "heads form late or not at all.",
+    ),
+    Lesson(
+        "Train with a learning rate of 1",
+        {"rate": 1.0},
+        "Each step throws the weights far past where they should go. Watch the loss climb to ten times what a guess costs, heads "
+        "flare up on any one key and go out again, and the rate fall too late for anything to be learned.",
+    ),
+)
+
+
+def draw(recipe: Recipe, found: Shown, moment: Moment) -> None:
+    """Loss and accuracy, and a number of every head, over the steps; a line where one looks."""
+    left, right = st.columns(2)
+    with left:
+        _progress(recipe, found, moment)
+    with right:
+        _heads(recipe, found, moment)
+
+
+def lessons(recipe: Recipe) -> None:
+    """Trainings that go wrong, a click away."""
+    st.markdown("**See it go wrong.** Two trainings of induction, with all else as by default.")
+    for column, lesson in zip(st.columns(2), LESSONS, strict=True):
+        changed = taught(recipe, lesson)
+        column.button(
+            lesson.label,
+            key=f"lesson {lesson.label}",
+            icon=":material/school:",
+            on_click=courses.begin,
+            args=(changed,),
+            disabled=changed.alone == recipe.alone or refusal(changed) is not None,
+        )
+        column.caption(plain(lesson.watch))
+
+
+def taught(recipe: Recipe, lesson: Lesson) -> Recipe:
+    """The training of a lesson, looked at as another one is."""
+    usual = {name: RECIPES.defaults[name] for name, knob in RECIPES.knobs.items() if knob.about in ("tensors", "focus")}
+    return nearest(vars(recipe) | usual | lesson.sets)[0]
+
+
+def _progress(recipe: Recipe, found: Shown, moment: Moment) -> None:
+    rows = [Row("now", moment.step, 0.0, 0), *_went(found)]
+    most = charts.ceiling(max(row.value for row in rows))
+    st.vega_lite_chart(
+        _table(rows),
+        charts.progress(recipe.steps, most),
+        key="progress",
+        width="stretch",
+        alt="Lines of loss and accuracy by step",
+    )
+    st.caption(
+        f"Accuracy (left), and loss in nats (right; a guess costs {GUESS:.2f}), on sequences never trained on. The axis of the "
+        "loss is even up to one nat and logarithmic above."
+    )
+
+
+def _heads(recipe: Recipe, found: Shown, moment: Moment) -> None:
+    knobs.pills("number", recipe, format_func=LABELS.get, on_change=page.change, label_visibility="collapsed")
+    name, earlier = LABELS[recipe.number], _earlier(recipe)
+    rows = [Row("now", moment.step, 0.0, 0), *_does(recipe, found), *_before(recipe, found)]
+    st.vega_lite_chart(
+        _table(rows),
+        charts.heads(recipe.layers, recipe.heads, recipe.steps, name, LABELS.get(earlier, "")),
+        key="heads",
+        width="stretch",
+        alt=f"Lines of the number {name.lower()} of every head by step",
+    )
+    st.caption(plain(f"{name}: {formula(recipe, recipe.number)}.{_told(recipe, earlier)}"))
+
+
+def _earlier(recipe: Recipe) -> str:
+    """The number that has to grow in layer 0 before the task's own can in the next."""
+    return recipe.what.before if recipe.number == OWN and recipe.layers > 1 else ""
+
+
+def _told(recipe: Recipe, earlier: str) -> str:
+    """What that is, in words."""
+    if not earlier:
+        return ""
+    name = LABELS[earlier].lower()
+    return f" Broad, grey and first: the most of “{name}” that a head of layer 0 has, {formula(recipe, earlier)}."
+
+
+class Row(NamedTuple):
+    """A point of a curve."""
+
+    series: str
+    step: int
+    value: float
+    layer: int
+
+
+def _went(found: Shown) -> Iterator[Row]:
+    for each in filter(_sound, found.course.moments):
+        yield Row(charts.ACCURACY, each.step, each.accuracy, 0)
+        yield Row(charts.LOSS, each.step, each.loss, 0)
+
+
+def _does(recipe: Recipe, found: Shown) -> Iterator[Row]:
+    for each in filter(_sound, found.course.moments):
+        for layer, row in enumerate(each.scores[recipe.number].tolist()):
+            for head, value in enumerate(row):
+                yield Row(f"{layer}.{head}", each.step, value, layer)
+
+
+def _before(recipe: Recipe, found: Shown) -> Iterator[Row]:
+    if name := _earlier(recipe):
+        for each in filter(_sound, found.course.moments):
+            yield Row(charts.EARLIER, each.step, float(each.scores[name][0].max()), 0)
+
+
+def _sound(moment: Moment) -> bool:
+    return moment.sound
+
+
+def _table(rows: list[Row]) -> pa.Table:
+    return pa.table({name: [getattr(row, name) for row in rows] for name in Row._fields})

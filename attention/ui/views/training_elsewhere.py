@@ -1,0 +1,94 @@
+"""Where else the heads of a training can be looked at: one that ships by a link, one of a visitor's own within the visit."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from urllib.parse import urlencode
+
+import streamlit as st
+from streamlit.errors import StreamlitAPIException
+
+from attention.brought.fitting import BroughtError
+from attention.brought.stack import Stack
+from attention.codec import to_query
+from attention.config import TRAINED, Config
+from attention.training.head_scores import texts
+from attention.training.recipe import Recipe
+from attention.training.run import Moment, probe
+from attention.training.shipped import own
+from attention.ui import onward
+from attention.ui.session import brought, page
+from attention.ui.views import training_course as courses
+from attention.ui.words import plain
+
+PAGES = "heads", "layers", "softmax", "masks"  # those that need no more than queries and keys
+OPEN = 4  # steps of trainings that one visit holds at a time: the oldest makes way
+ARROW = ":material/arrow_forward:"
+WHAT = "Queries and keys of “{}” after {:,} of {:,} steps, trained here."
+
+
+def draw(recipe: Recipe) -> None:
+    """The ways to other pages of the heads that are shown."""
+    found = courses.shown(recipe)
+    if not found.ships and found.task is None:
+        st.caption("Once it is trained, or while that goes on, the heads of any step can be opened on the other pages.")
+        return
+    st.markdown("**These heads elsewhere.** With mask, scale and temperature acting on their queries and keys.")
+    with st.container(horizontal=True):
+        for name in PAGES:
+            label = f"Open on {name.capitalize()}"
+            if found.ships:
+                config = _of(f"{TRAINED}:{recipe.task}", recipe)
+                step = found.course.shown(recipe.at).step
+                onward.way(name, label, to_query(replace(config, training_step=step)), ARROW)
+            else:
+                st.button(label, key=f"open {name}", icon=ARROW, on_click=_asked, args=(name,))
+    if name := page.kept().leads:
+        page.kept().leads = ""
+        _open(name, recipe)
+    if not found.ships:
+        st.caption(
+            "The step that is shown goes with you, and is there as long as your visit: no link can carry it. A link to this page "
+            "carries the settings, and trains it again."
+        )
+
+
+def _asked(name: str) -> None:
+    """A run that is under way may begin anew, which forgets what was clicked: so it is noted."""
+    page.kept().leads = name
+
+
+def _of(source: str, recipe: Recipe) -> Config:
+    """The head in focus, of a source that has all heads of a recipe."""
+    layer, head = divmod(courses.focus(recipe, courses.shown(recipe)), recipe.heads)
+    return Config.of(source, layer=layer, head=head)
+
+
+def _open(name: str, recipe: Recipe) -> None:
+    """Holds the step that is shown, and goes to a page with it."""
+    moment = courses.shown(recipe).course.shown(recipe.at)
+    try:
+        query = to_query(_of(held(recipe.alone, moment), recipe))
+    except BroughtError as error:
+        st.warning(plain(str(error)), icon=":material/info:")
+        return
+    try:
+        st.switch_page(f"pages/{name}.py", query_params=query)
+    except StreamlitAPIException:  # the page by itself, without the menu that knows the others
+        st.markdown(f"[Open on {name.capitalize()}](/{name}?{urlencode(query)})")
+
+
+def held(recipe: Recipe, moment: Moment) -> str:
+    """The source that a step of a training is in this visit; raises BroughtError where there is no room for it."""
+    kept, key = page.kept().steps, (recipe, moment.step)
+    if kept.get(key) in brought.sources():
+        return kept[key]
+    for old in [*kept][: max(0, len(kept) - OPEN + 1)]:
+        brought.close(kept.pop(old))
+    kept[key] = brought.hold(_stack(recipe, moment), "training", f"{recipe.task} after {moment.step:,} steps")
+    return kept[key]
+
+
+def _stack(recipe: Recipe, moment: Moment) -> Stack:
+    words, what = texts(recipe, probe(recipe)), WHAT.format(recipe.task, moment.step, recipe.steps)
+    return Stack(f"{recipe.task}, trained here", what, words, words, moment.q, moment.k, own=own(recipe))
