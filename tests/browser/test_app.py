@@ -212,12 +212,12 @@ def test_the_menu_makes_one_entry_of_the_history_for_a_page_and_back_leaves_it(t
     tab.quiet()
     count_entries(tab)
     warm = f"{EDITION}&temperature=1.05"
-    there = [("Steps", f"/steps?{warm}"), ("Timing", "/timing"), ("Masks", f"/masks?{warm}")]
+    there = [("Steps", f"/steps?{warm}"), ("Training", "/training"), ("Timing", "/timing"), ("Masks", f"/masks?{warm}")]
     for name, link in there:
         tab.page.get_by_test_id("stTopNavLink").get_by_text(name, exact=True).click()
         arrived(name, link)
     assert tab.page.evaluate("entries") == len(there)
-    for name, link in [*there[1::-1], ("Heads", f"/?{warm}"), ("Heads", "/")]:
+    for name, link in [*there[-2::-1], ("Heads", f"/?{warm}"), ("Heads", "/")]:
         tab.page.go_back()
         arrived(name, link)
     tab.painted()

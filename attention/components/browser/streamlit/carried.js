@@ -2,7 +2,7 @@
 // an entry of its own in the history, so that Back would first lead to the empty one. Here it is whole from the
 // beginning.
 
-const APART = /\/timing$/;  // a page whose link says other things
+const APART = /\/(timing|training|model|examples)$/;  // pages whose links say other things, each its own
 
 if (!("linksCarried" in document.documentElement.dataset)) {
   document.documentElement.dataset.linksCarried = "";
@@ -19,7 +19,7 @@ if (!("linksCarried" in document.documentElement.dataset)) {
  */
 function carried(url, links) {
   const there = new URL(url ?? "", location.href);
-  const kind = (/** @type {string} */ path) => (APART.test(path) ? "apart" : "shared");
+  const kind = (/** @type {string} */ path) => APART.exec(path)?.[1] ?? "shared";
   if (there.pathname === location.pathname) return url;
   links[kind(location.pathname)] = location.search;
   const own = (/** @type {string} */ name) => name.startsWith("embed");  // these Streamlit keeps itself
