@@ -205,8 +205,8 @@ def test_the_head_that_comes_first_stands_beside_the_task_s_own():
     own = {each.step: float(each.scores["own"].max()) for each in shipped.course("induction").moments}
     first = next(row.step for row in rows if row.value > 0.5)
     assert {row.series for row in rows} == {charts.EARLIER} and first <= next(s for s in own if own[s] > 0.5)
-    assert "grey and first" in said(run({})) and "grey and first" not in said(run({"task": "sort"}))
-    assert "grey and first" not in said(run({"number": "same"}))
+    assert "broad grey line" in said(run({})) and "broad grey line" not in said(run({"task": "sort"}))
+    assert "broad grey line" not in said(run({"number": "same"}))
 
 
 def test_a_film_waits_for_the_grid_and_no_longer(monkeypatch):

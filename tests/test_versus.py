@@ -268,7 +268,10 @@ def test_what_did_not_settle_is_an_open_faint_mark_that_no_line_joins_and_the_he
     said = [
         verdict.headline(rivals.cpu(Versus(), some), rivals.gpus(Versus(), some), Versus()) for some in (loose, CPU)
     ]
-    assert "as fast as this CPU (float32, measured here, not settled)" in said[0] and "not settled" not in said[1]
+    assert (
+        "as fast as this CPU (Test CPU, 2 cores, 2 threads; float32, measured here, not settled)" in said[0]
+        and "not settled" not in said[1]
+    )
     assert "0.654 ms against 8 s (not settled) for a forward pass" in answered(Versus(), loose)
 
 

@@ -71,7 +71,7 @@ def headline(cpu: Rival | None, gpus: list[Rival], versus: Versus) -> str:
     first, last = every[0].length, every[-1].length
     pays = f"not at {_named(late)}" if late else f"at every length from {first:,} to {last:,} tokens"
     here, there = (f", {LOOSE}" if (point := rival.at(at.length)) and not point.settled else "" for rival in (cpu, gpu))
-    mine = f"{'this' if cpu.kind == MEASURED else 'a'} CPU ({cpu.dtype}, {cpu.kind}{here})"
+    mine = f"{'this' if cpu.kind == MEASURED else 'a'} CPU ({cpu.device}; {cpu.dtype}, {cpu.kind}{here})"
     return (
         f"A GPU pays {pays}: at {at.length:,} {_article(gpu.device)} ({gpu.dtype}, {gpu.kind}{there}) is {times(at.alone)} "
         f"times as fast as {mine}, or {times(at.moved)} times with the way there and back."

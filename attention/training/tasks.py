@@ -140,9 +140,9 @@ TASKS: dict[str, Task] = {
         1000,
         "rotary",
         "Random letters begin again after a while, nobody says when. Once they do, each letter tells which one comes next.",
-        "First a head of layer 0, which reads the letters, learns to look one token back. Then, in layer 1, which reads what layer 0 "
-        "made, an induction head looks for the place behind an earlier copy of its own letter: what stands there comes next. One "
-        "layer is not enough: no place says yet what stood before it.",
+        "Two heads that need each other. One of layer 0, which reads the letters, learns to look one token back, so that each place "
+        "says what stood before it. With that, an induction head of layer 1 finds the place behind an earlier copy of its own letter: "
+        "what stands there comes next. One layer is not enough: no place says yet what stood before it.",
         "what stands behind earlier copies of a letter",
         "previous",
     ),

