@@ -6,6 +6,7 @@ from attention.machine.budget import ASIDE, Budget, allowed
 from attention.machine.memory import Spare
 from attention.machine.under_way import UnderWay
 from serving.settings import settings
+from serving.uploads import SENT
 
 EXPIRY = 240.0  # seconds after which what nobody has asked for or looked at is let go of
 SAID = int(settings().memory * 1_000_000)  # bytes that an owner lets it use; 0: what the system does
@@ -13,3 +14,4 @@ BUDGET = Budget(min(SAID or allowed(), allowed()) - ASIDE)
 KEPT = 0.3  # of a small budget: results that are kept; what is under way may have the rest
 SPARE = BUDGET.counted(Spare())
 UNDER_WAY = BUDGET.counted(UnderWay(int((1 - KEPT) * BUDGET.most)))
+BUDGET.counted(SENT)
