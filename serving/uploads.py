@@ -45,6 +45,11 @@ class Sent:
             there = []
         return sum(map(kept, there)) + sum(list(self.coming.values()))
 
+    @property
+    def firm(self) -> int:
+        """All of it."""
+        return self.held
+
     def give_back(self, size: int) -> None:
         """They go with the sessions that have sent them."""
 
