@@ -1,4 +1,4 @@
-"""The build of torch for CPUs is chosen as docs/HOSTING.md and the Dockerfile have it, from two folders in the place of indexes."""
+"""The build of torch for CPUs is chosen as docs/HOSTING.md and the Dockerfile have it; two folders stand for the indexes."""
 
 from __future__ import annotations
 
