@@ -15,6 +15,7 @@ from serving.settings import Settings
 
 HEALTH = ("/healthz", "/_stcore/health")  # asked for by an address, not a name
 METRICS = "/_stcore/metrics"
+AGENT = "/_stcore/agent"  # below which Streamlit lets programs drive an app without a browser
 READS = ("GET", "HEAD", "OPTIONS")
 PORTS = {"http": ":80", "https": ":443"}
 
@@ -34,6 +35,8 @@ class Visitors:
             await answer(scope, send, 403, why)
         elif where == METRICS and not self.settings.metrics:
             await answer(scope, send, 404, "There are no metrics here.")
+        elif where == AGENT or where.startswith(f"{AGENT}/"):
+            await answer(scope, send, 404, "This server is for browsers.")
         else:
             await self.app(scope, receive, send)
 

@@ -80,6 +80,20 @@ def test_a_browser_that_names_what_somebody_else_has_gets_nothing_of_it(monkeypa
     assert taken_up().source == theirs.source
 
 
+def test_a_menu_that_still_says_what_only_the_last_visit_had_is_told_without_a_second_box(monkeypatch):
+    """After a restart a browser says of its widgets what it said before: the source, or its name in the menu."""
+    theirs = hold(brought.weights(), name="Ann.npz")
+    test = run(HEADS, {"source": theirs.source})
+    state = test.session_state[KEY]
+    monkeypatch.setattr(st, "session_state", says := {KEY: state, **state.here.meant})
+    for name in ("Ann.npz", theirs.source):
+        says["source"] = name
+        assert taken_up().source == "generated" == says["source"] and not state.here.notes
+    says["source"] = "Bob.npz"
+    taken_up()
+    assert "'Bob.npz' is not one of" in state.here.notes[0]
+
+
 def test_sliders_hold_what_a_large_model_has():
     test = brought.opened(HEADS, brought.holding("wide"))
     assert (test.slider(key="heads").value, test.slider(key="d_model").value) == (64, 8192)

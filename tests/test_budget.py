@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from attention import Config
 from attention.analysis.row_stages import stages
+from attention.codec import from_query
 from attention.machine import budget, threads
 from attention.machine.budget import LEAST, Budget
 from attention.machine.kept import Kept, pieces
@@ -20,12 +22,13 @@ from attention.sources.stretches import queries_and_keys
 from attention.trace import trace
 from attention.training.recipe import Recipe
 from attention.ui import compute
-from attention.ui.background import vectors
+from attention.ui.background import trainings, vectors
 from attention.ui.background.line import Line
-from attention.ui.background.maps import BUDGET, Studio, asked
+from attention.ui.background.maps import BUDGET, Studio, asked, guessed
 from attention.ui.background.task import Task
 from attention.ui.background.trainings import Learning, refusal
 from attention.ui.background.vectors import HOLD, Vectors
+from attention.ui.session.state import KEY
 from serving.settings import SettingsError, settings
 from tests.test_drawing import until
 
@@ -39,6 +42,10 @@ class Held:
     def __init__(self, held: int) -> None:
         self.held, self.asked = held, 0
 
+    @property
+    def firm(self) -> int:
+        return self.held // 2
+
     def give_back(self, size: int) -> None:
         self.held -= min(size, 60 * MIB, self.held)
         self.asked += 1
@@ -50,7 +57,7 @@ class Held:
 def test_room_is_made_by_those_who_can_do_without_and_by_no_more_of_them_than_needed():
     found = Budget(200 * MIB)
     a, b = found.counted(Held(100 * MIB)), found.counted(Held(80 * MIB))
-    assert found.left == 20 * MIB
+    assert (found.left, found.free) == (20 * MIB, 110 * MIB)
     assert found.room(20 * MIB) and not a.asked
     assert found.room(70 * MIB) and (a.asked, b.asked) == (1, 0)
     assert not found.room(190 * MIB) and (a.asked, b.asked) == (2, 1)
@@ -157,6 +164,77 @@ def test_who_does_not_fit_is_told_so_and_offered_a_smaller_one(monkeypatch):
     assert 2 <= tokens < 65_536
 
 
+class Firm(Held):
+    """What somebody else has and needs."""
+
+    firm = property(lambda self: self.held)
+
+    def give_back(self, size: int) -> None:
+        return
+
+
+SAID = {"tokens": "16384", "input": "noise"}
+LONG = from_query(SAID)[0].tensors
+
+
+def test_what_others_need_counts_and_a_picture_begins_once_there_is_room(monkeypatch):
+    others = Firm(300 * MIB)
+    monkeypatch.setattr(BUDGET, "most", 300 * MIB + guessed(LONG).bytes // 2)
+    monkeypatch.setattr(BUDGET, "claims", [others, Held(10 * MIB), compute.long.STUDIO.line])
+    test = AppTest.from_file(str(Path(__file__).parents[1] / "pages/heads.py"), default_timeout=60)
+    test.query_params.update(SAID)
+    test.run()
+    assert not test.exception and compute.long.STUDIO.find(LONG) is None
+    assert "others need so much at the moment that" in test.warning[0].value
+    tokens = int(test.button("smaller").label.split()[1].replace(",", ""))
+    assert 1024 <= tokens < 16_384 and guessed(replace(LONG, tokens=tokens)).bytes <= BUDGET.free
+    others.held = 0
+    test.run()
+    assert not test.exception and not test.warning and compute.long.STUDIO.find(LONG) is not None
+    others.held = 300 * MIB
+    test.run()
+    assert not test.warning, "what has begun goes on"
+    compute.long.STUDIO.line.leave(test.session_state[KEY].visitor)
+
+
+@pytest.mark.parametrize("mine", [True, False])
+def test_what_a_visitor_gives_up_for_another_picture_is_in_nobodys_way(monkeypatch, mine):
+    line = Line(1, lambda call: None, later=lambda seconds, call: None)
+    studio, first, second = Studio(line), *(Config(tokens=1500 + at, heads=2, d_model=16).tensors for at in range(2))
+    monkeypatch.setattr(BUDGET, "most", int(1.5 * guessed(first).bytes))
+    monkeypatch.setattr(BUDGET, "claims", [line])
+    assert studio.refusal(first, "me") is None
+    begun = studio.ask(first, 64, "me")
+    assert studio.refusal(first, "you") is None, "they look along"
+    if mine:
+        assert studio.refusal(second, "me") is None and begun.given_up
+    else:
+        why, smaller = studio.refusal(second, "you") or ("", second)
+        assert "others need" in why and smaller.tokens < second.tokens and begun.open
+
+
+def test_a_training_begins_where_others_leave_room(monkeypatch):
+    recipe, line = Recipe(seed=3), Line(1, lambda call: None, later=lambda seconds, call: None)
+    claim, others = Learning(recipe).claim, Firm(0)
+    monkeypatch.setattr(trainings, "HEAVY", line)
+    monkeypatch.setattr(BUDGET, "most", int(1.5 * claim))
+    monkeypatch.setattr(BUDGET, "claims", [line, others])
+    others.held = claim
+    why, smaller = refusal(recipe, "me") or ("", recipe)
+    assert "others need" in why and smaller.d_model < recipe.d_model
+    assert trainings.begun(recipe, "me") is None and not line.tasks
+    others.held = 0
+    assert refusal(recipe, "me") is None
+    task = trainings.begun(recipe, "me")
+    assert task is not None and task.open
+    assert refusal(recipe, "you") is None and trainings.begun(recipe, "you") is task
+    task.leave("you")
+    other = Recipe(seed=4)
+    assert "others need" in (refusal(other, "you") or ("",))[0] and trainings.begun(other, "you") is None
+    assert refusal(other, "me") is None
+    assert trainings.begun(other, "me") is not None and task.given_up
+
+
 def test_maps_of_an_implementation_that_do_not_fit_are_refused_with_narrower_ones(monkeypatch):
     widest = Config(d_model=2048)
     assert compute.published.refusal(widest) is None
@@ -194,9 +272,9 @@ def test_matrices_are_made_again_and_count_for_nothing():
 
 def test_a_training_that_does_not_fit_is_refused_with_a_narrower_one(monkeypatch):
     widest = Recipe(d_model=256, heads=8, layers=3)
-    assert refusal(widest) is None
+    assert refusal(widest, "me") is None
     monkeypatch.setattr(BUDGET, "most", 120 * MIB)
-    why, smaller = refusal(widest) or ("", widest)
+    why, smaller = refusal(widest, "me") or ("", widest)
     assert "needs" in why and "this host has 120 for all" in why
     assert smaller.d_model < 256 and Learning(smaller).claim <= 120 * MIB
     test = AppTest.from_file(str(Path(__file__).parents[1] / "pages/training.py"), default_timeout=60)

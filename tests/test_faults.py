@@ -16,7 +16,7 @@ from attention.machine.threads import modest
 from attention.timing import devices
 from attention.timing.one_at_a_time import turn
 from tests.served import ROOT, served
-from tests.visitor import visited
+from tests.visitor import Visit, entered, sent, visited
 
 PARTS = (".streamlit", "attention.dist-info", "attention", "pages", "serving", "app.py", "pyproject.toml")
 
@@ -121,6 +121,34 @@ def test_a_host_without_a_network_whose_disk_is_full_shows_every_page_and_asks_n
     alerts = [alert for page, visit in zip(pages, visits, strict=True) for alert in visit.alerts if page != "model"]
     assert visits[0].painted and not [error for visit in visits for error in visit.errors] + alerts
     assert "alone" in log and "refused" not in log and "Traceback" not in log
+
+
+FULL = """
+import errno, tempfile
+
+def full(*given, **named):
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+tempfile.SpooledTemporaryFile.rollover = full
+"""
+
+
+def test_a_file_that_a_visitor_sends_to_a_host_whose_disk_is_full_is_refused_with_a_sentence(tmp_path):
+    """What is larger than a megabyte lies on the disk on its way."""
+    (tmp_path / "sitecustomize.py").write_text(FULL)
+
+    async def come(url: str) -> tuple[int, int, Visit]:
+        async with entered(url, "", "your_data") as visit:
+            large, small = [
+                await asyncio.to_thread(sent, url, visit.session, size, size) for size in (2 * 2**20, 2**10)
+            ]
+            return large, small, await visited(url, "tokens=9")
+
+    with served(PYTHONPATH=str(tmp_path)) as server:
+        large, small, visit = asyncio.run(come(server.url))
+        log = server.log.read_text()
+    assert (large, small) == (507, 204) and visit.painted and not visit.errors
+    assert "A file that was sent could not be stored." in log and "Exception in ASGI" not in log
 
 
 def test_a_gpu_that_no_longer_answers_is_left_out(monkeypatch, caplog):

@@ -6,6 +6,7 @@ import asyncio
 import http.client
 import re
 from collections.abc import Iterator
+from contextlib import AsyncExitStack
 from urllib.parse import urlsplit
 
 import pytest
@@ -113,3 +114,22 @@ def test_files_are_taken_by_a_page_that_has_a_place_for_them_and_not_for_ever_mo
     (tmp_path / "app.py").write_text(TAKES)
     with served("app.py", tmp_path, ATTENTION_UPLOADS="3", PYTHONPATH=str(ROOT)) as server:
         assert asyncio.run(tried(server)) == [403, 204, 204, 204, 413]
+
+
+def test_files_of_all_visitors_together_stay_within_the_memory_that_a_server_has(tmp_path):
+    async def tried(server: Server) -> list[int]:
+        found = []
+        async with AsyncExitStack() as stack:
+            for _ in range(3):
+                visit = await stack.enter_async_context(entered(server.url, "take=1"))
+                found.append(await asyncio.to_thread(sent, server.url, visit.session, 0, 40 * MB))
+        return found
+
+    (tmp_path / "app.py").write_text(TAKES)
+    with served("app.py", tmp_path, ATTENTION_MEMORY="600", PYTHONPATH=str(ROOT)) as server:
+        assert asyncio.run(tried(server)) == [204, 204, 413]
+
+
+def test_the_way_of_streamlit_for_programs_is_closed(server):
+    assert asked(server, "/_stcore/agent/openapi.json")[0] == 404
+    assert asked(server, "/_stcore/agent/interact", "POST")[0] in (403, 404)

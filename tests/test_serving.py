@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import gzip
 from types import SimpleNamespace
 
 import pytest
-from starlette.exceptions import HTTPException
 from streamlit.runtime.caching.ttl_cache import TTLCache
 from streamlit.runtime.memory_session_storage import MemorySessionStorage
 
+from attention.machine.budget import Budget
+from attention.ui.budget import BUDGET
 from serving import left, uploads
 from serving.door import Door, Warmth
 from serving.files import BROWSER, Files
 from serving.headers import MARKUP, SaferHeaders, of_pages
 from serving.health import Health
 from serving.settings import Settings
-from serving.uploads import MB, Uploads
+from serving.uploads import MB, Sent, Uploads
 from serving.visitors import Visitors
 
 SESSION = "/_stcore/upload_file/one/file"
@@ -174,10 +176,43 @@ def test_all_that_a_visitor_sends_together_is_bounded_whatever_its_length_is_sai
     assert answered(app, request(SESSION, "PUT"), (b"x" * MB,) * 3)[2] == str(3 * MB).encode()
     assert answered(app, request(SESSION, "PUT", content_length=str(4 * MB)))[0] == 413
     for said in ({}, {"content_length": "9"}, {"content_length": "²"}):
-        with pytest.raises(HTTPException) as told:  # which becomes the answer
-            answered(app, request(SESSION, "PUT", **said), (b"x" * MB,) * 99)
-        assert told.value.status_code == 413
+        found = answered(app, request(SESSION, "PUT", **said), (b"x" * MB,) * 99)
+        assert found[::2] == (413, uploads.TOO_MUCH.encode())
     assert app.coming == {}
+
+
+def test_files_of_all_sessions_count_as_memory_and_are_refused_where_there_is_no_room(sessions, monkeypatch):
+    files = uploads._manager().uploaded_file_mgr.file_storage
+    files["two"] = {name: SimpleNamespace(data=b"x" * 30 * MB) for name in "ab"}
+    budget = Budget(64 * MB)
+    sent = budget.counted(Sent())
+    monkeypatch.setattr("attention.ui.budget.BUDGET", budget)
+    app = Uploads(reading, Settings(uploads=60), sent)
+    assert (sent.held, budget.left) == (62 * MB, 2 * MB)
+    assert answered(app, request(SESSION, "PUT", content_length=str(MB)), (b"x" * MB,))[0] == 200
+    for said in ({}, {"content_length": str(3 * MB)}):
+        found = answered(app, request(SESSION, "PUT", **said), (b"x" * MB,) * 3)
+        assert found[::2] == (413, uploads.NO_ROOM.encode())
+    del files["two"]
+    assert answered(app, request(SESSION, "PUT", content_length=str(3 * MB)), (b"x" * MB,) * 3)[0] == 200
+    assert sent.held == 2 * MB and uploads.SENT in BUDGET.claims
+
+
+@pytest.mark.parametrize("fault", [OSError(errno.ENOSPC, "No space left on device"), FileNotFoundError("no place")])
+def test_a_file_that_finds_no_place_on_the_disk_is_answered_with_a_sentence(sessions, caplog, fault):
+    async def full(scope, receive, send) -> None:
+        await receive()
+        raise fault
+
+    app = Uploads(full, Settings())
+    assert answered(app, request(SESSION, "PUT", content_length="1"), (b"x",))[::2] == (507, uploads.NO_DISK.encode())
+    assert str(fault) in caplog.text and app.coming == {}
+
+
+@pytest.mark.parametrize("below", ["", "/", "/openapi.json", "/interact", "/mcp"])
+def test_nobody_drives_the_app_without_a_browser(below):
+    assert visited(Settings(), path=f"/_stcore/agent{below}") == 404
+    assert visited(Settings(), path=f"/_stcore/agents{below}") == "entered"
 
 
 def test_files_of_two_requests_at_once_count_together(sessions):

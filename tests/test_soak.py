@@ -1,4 +1,4 @@
-"""All that visitors do, for a third of a minute: nothing fails, nobody sees another's picture, nothing is left behind.
+"""All that visitors do, for most of a minute: nothing fails, nobody sees another's picture, nothing is left behind.
 
 `python -m benchmarks.host soak` does the same for an hour.
 """
@@ -8,19 +8,24 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
+from urllib.parse import parse_qs
 
 import pytest
 
+from attention.codec import from_query
 from benchmarks.host import outside
 from benchmarks.host.bounds import none, percentile, told
-from benchmarks.host.crowd import Notes, link
+from benchmarks.host.crowd import SEEDS, Notes, link
+from benchmarks.host.load import LOADS, Found, verdicts
+from benchmarks.host.memory import GIVEN, STEPS, different, large
 from benchmarks.host.soak import soaked
 from tests.served import warmed
 from tests.visitor import Took, Visit, entered
 
-SECONDS = 20.0
-GROWTH = 250.0  # MB within these seconds: more than all that may be kept by then
-FILES = 300  # of a hundred sessions that are kept for two minutes
+SECONDS = 48.0
+GROWTH = 30.0  # MB of the last third above the second
+SOON = "2"  # seconds for which sessions of those who have left are kept
+PATIENCE = 45.0  # seconds till nothing is left of these, which are looked after every 15 s
 LEAKS = """
 import subprocess, sys, threading, time
 held, files = bytearray(60_000_000), [open(__file__) for _ in range(9)] if "__file__" in globals() else []
@@ -33,8 +38,9 @@ time.sleep(60)
 
 @pytest.mark.skipif(sys.platform != "linux", reason="a process is looked at from outside as Linux shows it")
 def test_nothing_is_left_of_what_visitors_do():
-    with warmed() as server:
-        lines = list(soaked(server, SECONDS, GROWTH, FILES))
+    """On a small host, where little is kept for later, and sessions of those who have left end within seconds."""
+    with warmed(ATTENTION_MEMORY=f"{GIVEN}", STREAMLIT_SERVER_DISCONNECTED_SESSION_TTL=SOON) as server:
+        lines = list(soaked(server, SECONDS, GROWTH, PATIENCE))
         assert not [line for line in lines if line.startswith("FAIL")], (
             "\n".join(lines) + server.log.read_text()[-2000:]
         )
@@ -69,6 +75,23 @@ def test_bounds_are_told_with_what_was_found():
     assert none([], "errors") == "pass  0, at most 0: errors"
     assert none(["one"], "errors").startswith("FAIL  1") and "one" in none(["one"], "errors")
     assert [percentile([4, 2, 3, 1], share) for share in (0.5, 0.95, 1)] == [2, 4, 4]
+
+
+def test_a_load_is_bounded_by_when_its_visitors_see_something():
+    took = Found(Notes([0.07, 0.3], [0.2, 0.5]), 10, 1, 1, 400)
+    for load, wrong in zip(LOADS, ([300, 500], [], [300]), strict=True):
+        lines = list(verdicts(load, took))
+        assert [float(line.split()[1].rstrip(",")) for line in lines if line.startswith("FAIL")] == wrong
+        assert any("500 ms till the end of the run" in line for line in lines) or load is LOADS[0]
+
+
+def test_links_that_a_small_host_is_measured_with_are_what_they_say():
+    for number in (0, 20):
+        config, notes = from_query({name: values[-1] for name, values in parse_qs(large(number)).items()})
+        assert (config.tokens, config.heads, config.seed, notes) == (1000, 16, SEEDS + number, [])
+        assert config.traceable is config
+    assert len(set(different())) == 40
+    assert {"40 visitors of one link of 1,000 tokens in 16 heads", "20 different ones of these"} <= STEPS.keys()
 
 
 def test_visitors_change_what_they_say_and_keep_to_their_own():

@@ -32,6 +32,8 @@ class File:
 class Files:
     """All of them, as a claim on memory: whoever needs room gets theirs, the oldest first."""
 
+    firm = 0
+
     def __init__(self) -> None:
         self.known: WeakValueDictionary[int, File] = WeakValueDictionary()
         self._turns = count()

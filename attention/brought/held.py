@@ -52,6 +52,11 @@ class Holdings:
         """Bytes of all stacks."""
         return sum(each.stack.bytes for each in list(self.known.values()))
 
+    @property
+    def firm(self) -> int:
+        """All of it."""
+        return self.held
+
     def give_back(self, size: int) -> None:
         """They go with the sessions that hold them."""
 

@@ -22,10 +22,13 @@ LIMITS = ("memory.max", "memory/memory.limit_in_bytes")  # of the second version
 
 @runtime_checkable
 class Claim(Protocol):
-    """Whoever holds memory: how many bytes now; gives back about so many, and what is older than a time of the clock."""
+    """Whoever holds memory: how many bytes now, and how many of these it can't give back; gives back about so many, and what is
+    older than a time of the clock."""
 
     @property
     def held(self) -> int: ...
+    @property
+    def firm(self) -> int: ...
     def give_back(self, size: int) -> object: ...
     def expire(self, before: float) -> object: ...
 
@@ -55,6 +58,11 @@ class Budget:
     def left(self) -> int:
         """Bytes that nobody holds."""
         return self.most - sum(claim.held for claim in self.claims)
+
+    @property
+    def free(self) -> int:
+        """Bytes that there would be room for, as far as is known before anybody has given anything back."""
+        return self.most - sum(claim.firm for claim in self.claims)
 
     def room(self, needed: int) -> bool:
         """Is there room for so many bytes, once others have given back what they can do without?"""

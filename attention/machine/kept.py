@@ -66,6 +66,8 @@ class Kept:
         """Bytes of all results."""
         return self.bytes
 
+    firm = 0
+
     def clear(self) -> None:
         """Forgets everything."""
         with self.lock:

@@ -44,6 +44,8 @@ class Spare:
         with _lock:
             return sum(len(_pieces[at]) for at in range(len(_pieces)) if _uses(_pieces, at) == UNUSED)
 
+    firm = 0
+
     def hold(self, most: float) -> None:
         """Lets go of it where it is more than so many bytes."""
         if self.held > most:

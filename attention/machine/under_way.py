@@ -61,6 +61,11 @@ class UnderWay:
     def _room(self, size: int) -> bool:
         return self.held == 0 or self.held + size <= self.most
 
+    @property
+    def firm(self) -> int:
+        """All of it."""
+        return self.held
+
     def give_back(self, size: int) -> None:
         """What is under way is needed."""
 

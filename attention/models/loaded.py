@@ -50,6 +50,12 @@ class Loaded:
         with self.lock:
             return sum(model.bytes for model in self.models.values())
 
+    @property
+    def firm(self) -> int:
+        """Those of models that somebody is using."""
+        with self.lock:
+            return sum(model.bytes for offer, model in self.models.items() if offer in self.busy)
+
     def give_back(self, size: int) -> None:
         """Lets go of about so many bytes, of models that nobody is using."""
         with self.lock:

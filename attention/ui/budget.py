@@ -6,6 +6,7 @@ from attention.machine.budget import ASIDE, Budget, allowed
 from attention.machine.memory import Spare
 from attention.machine.under_way import UnderWay
 from serving.settings import settings
+from serving.uploads import SENT
 
 EXPIRY = 240.0  # seconds after which what nobody has asked for or looked at is let go of
 SAID = int(settings().memory * 1_000_000)  # bytes that an owner lets it use; 0: what the system does
@@ -13,3 +14,13 @@ BUDGET = Budget(min(SAID or allowed(), allowed()) - ASIDE)
 KEPT = 0.3  # of a small budget: results that are kept; what is under way may have the rest
 SPARE = BUDGET.counted(Spare())
 UNDER_WAY = BUDGET.counted(UnderWay(int((1 - KEPT) * BUDGET.most)))
+FILES = BUDGET.counted(SENT)
+
+
+def refused(what: str, needed: int, free: int) -> str:
+    """Why there is no room for so many bytes where others leave so many."""
+    asks = f"{what} needs {needed / 2**20:,.0f} MiB of memory at once;"
+    if needed > BUDGET.most:
+        return f"{asks} this host has {BUDGET.most / 2**20:,.0f} for all."
+    left = f"{max(0, free) / 2**20:,.0f} of {BUDGET.most / 2**20:,.0f} are left"
+    return f"{asks} others need so much at the moment that {left}. Try again in some minutes."

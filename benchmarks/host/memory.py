@@ -6,7 +6,7 @@ import asyncio
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 
 from benchmarks.host.bounds import none, noted, told
 from benchmarks.host.crowd import SEEDS, Notes, coming_and_going, link, settings, together
@@ -39,9 +39,18 @@ async def one(url: str, notes: Notes) -> None:
             await visit.change("temperature", [temperature])
 
 
-async def different(url: str, notes: Notes) -> None:
-    """Forty links at once, all of them others."""
-    links = [f"tokens={60 + 5 * at}&heads={1 + at % 16}&input=noise&seed={SEEDS + at}" for at in range(40)]
+def different() -> list[str]:
+    """Forty links, all of them others."""
+    return [f"tokens={60 + 5 * at}&heads={1 + at % 16}&input=noise&seed={SEEDS + at}" for at in range(40)]
+
+
+def large(number: int) -> str:
+    """A link to the longest sequence that is shown as a whole, nearly, in many heads: 64 MB of weights."""
+    return f"tokens=1000&heads=16&input=noise&seed={SEEDS + number}"
+
+
+async def at_once(url: str, links: Sequence[str], notes: Notes) -> None:
+    """A visitor each, within two seconds."""
     found, _ = await together(url, links, 2.0)
     notes.errors += found.errors
     notes.crossed += found.crossed
@@ -66,7 +75,9 @@ async def every_setting(url: str, notes: Notes) -> None:
 
 STEPS: dict[str, Callable[[str, Notes], Coroutine[None, None, None]]] = {
     "one visitor": one,
-    "40 different links at once": different,
+    "40 different links at once": lambda url, notes: at_once(url, different(), notes),
+    "40 visitors of one link of 1,000 tokens in 16 heads": lambda url, notes: at_once(url, [large(0)] * 40, notes),
+    "20 different ones of these": lambda url, notes: at_once(url, [large(at) for at in range(1, 21)], notes),
     "200 visitors who come and go": lambda url, notes: coming_and_going(url, 200, 10, PAGES, notes),
     f"300 settings on each of {len(PAGES)} pages": every_setting,
     "a map of 65,536 tokens in 32 heads": long,

@@ -73,22 +73,22 @@ async def mixed(url: str, seconds: float, notes: Notes) -> None:
     await asyncio.gather(*map(stays, range(SEEDS, SEEDS + STEADY)), come(), work())
 
 
-def quiet(server: Server, before: Seen, patience: float, files: int = FILES) -> Seen:
+def quiet(server: Server, before: Seen, patience: float) -> Seen:
     """The server once nothing of what visitors began is left, or as it is when patience has an end."""
     until = time.monotonic() + patience
     while True:
         now = seen(server.process.pid)
-        left = now.children or now.threads > before.threads + THREADS or now.files > before.files + files
+        left = now.children or now.threads > before.threads + THREADS or now.files > before.files + FILES
         if not left or time.monotonic() > until:
             return now
         time.sleep(1)
 
 
-def soaked(server: Server, seconds: float, growth: float = GROWTH, files: int = FILES) -> Iterator[str]:
+def soaked(server: Server, seconds: float, growth: float = GROWTH, patience: float = QUIET) -> Iterator[str]:
     """A line a bound, after so many seconds of it.
 
-    `growth`: megabytes that it may take, more where there is hardly time to settle; `files`: more than before, three for each
-    session of those who have left, where nobody waits until these are forgotten.
+    `growth`: megabytes that the last third of it may take more than the second; `patience`: seconds until what visitors have
+    left behind must have ended, fewer where their sessions are forgotten sooner.
     """
     notes = Notes()
     for number, one in enumerate(HEAVY):  # each once, so that all that stays is there
@@ -96,7 +96,7 @@ def soaked(server: Server, seconds: float, growth: float = GROWTH, files: int = 
     before = seen(server.process.pid)
     with watched(server.process.pid) as looks:
         asyncio.run(mixed(server.url, seconds, notes))
-    after, third = quiet(server, before, QUIET, files), len(looks) // 3
+    after, third = quiet(server, before, patience), len(looks) // 3
     yield noted(
         f"{seconds / 60:.1f} minutes, {len(notes.ends)} runs of scripts, {both(notes.ends)} till their end (p50 / p95)"
     )
@@ -106,7 +106,7 @@ def soaked(server: Server, seconds: float, growth: float = GROWTH, files: int = 
     grown = peak(looks[2 * third :]) - peak(looks[third : 2 * third])
     yield told(grown, growth, f"MB that the last third took more than the second; {peak(looks):.0f} at the peak")
     yield told(after.threads - before.threads, THREADS, f"threads more than before, {after.threads} in all")
-    yield told(after.files - before.files, files, f"open files more than before, {after.files} in all")
+    yield told(after.files - before.files, FILES, f"open files more than before, {after.files} in all")
     yield told(after.children, 0, "children that are left")
 
 

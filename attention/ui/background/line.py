@@ -63,11 +63,20 @@ class Line:
                 found = make() if make else kind(settings, clock=self.clock)
                 self.tasks.append(found)
             found.look(visitor)
-            for other in self.tasks:
-                if kind.one_each and other is not found and isinstance(other, kind):
-                    other.leave(visitor)
+            self.turn_from(kind, visitor, found)
             self.tidy()
             return found
+
+    def turn_from(self, kind: type[Task], visitor: str, but: Task | None = None) -> None:
+        """A visitor leaves their tasks of a kind of which each has one."""
+        with self.lock:
+            for other in self._of(kind, visitor):
+                if other is not but:
+                    other.leave(visitor)
+
+    def _of(self, kind: type[Task], visitor: str) -> list[Task]:
+        """A visitor's tasks of a kind, where each has one."""
+        return [task for task in self.tasks if kind.one_each and isinstance(task, kind) and visitor in task.looks]
 
     def find(self, kind: type[T], settings: Hashable, has: Callable[[T], bool] = lambda _: True) -> T | None:
         """The newest task of these settings as it is, for somebody who does not wait for it."""
@@ -102,6 +111,17 @@ class Line:
         """Bytes that its tasks claim."""
         with self.lock:
             return sum(task.claim for task in self.tasks)
+
+    @property
+    def firm(self) -> int:
+        """Those of tasks that have not ended."""
+        with self.lock:
+            return sum(task.claim for task in self.tasks if task.open)
+
+    def given_up(self, kind: type[Task], visitor: str) -> int:
+        """Bytes of what ends with a visitor's asking for another task of a kind, as nobody else looks at it."""
+        with self.lock:
+            return sum(task.claim for task in self._of(kind, visitor) if task.open and task.looks.keys() == {visitor})
 
     def give_back(self, size: int) -> None:
         """Forgets about so many bytes of what has ended, those first that were looked at longest ago."""

@@ -29,7 +29,7 @@ from attention.sources.origins import made_of
 from attention.ui.background.line import Line
 from attention.ui.background.task import Task
 from attention.ui.background.vectors import Vectors, room
-from attention.ui.budget import BUDGET, EXPIRY
+from attention.ui.budget import BUDGET, EXPIRY, refused
 from serving.settings import settings
 
 MODEST = 15  # niceness of the threads that compute blocks
@@ -140,18 +140,25 @@ class Studio:
         """
         return self.line.ask(Drawing, config, visitor, lambda: self._begun(config, side, visitor))
 
-    def refusal(self, config: Config) -> tuple[str, Config] | None:
-        """Why there is no room for a picture on this host, and the longest that there is room for; None where it fits."""
-        needed = guessed(config).bytes
-        if needed <= BUDGET.most:
+    def refusal(self, config: Config, visitor: str) -> tuple[str, Config] | None:
+        """Why there is no room for a visitor's picture beside what others need, and the longest that there is room for.
+
+        None where it is there, or where there is room: then whatever is in its way has been given back, and the visitor's last
+        drawing up.
+        """
+        there = self.find(config.tensors)
+        if there is not None and not there.given_up:
             return None
+        needed, free = guessed(config).bytes, BUDGET.free + self.line.given_up(Drawing, visitor)
+        if needed <= free:
+            self.line.turn_from(Drawing, visitor)
+            if BUDGET.room(needed):
+                return None
+            free = BUDGET.left
         smaller = config
-        while guessed(smaller).bytes > BUDGET.most and smaller.tokens > 2:
+        while guessed(smaller).bytes > free and smaller.traceable is not smaller:
             smaller = Config(**fitted(vars(smaller) | {"tokens": smaller.tokens // 2}))
-        return (
-            f"This picture needs {needed / 2**20:,.0f} MiB of memory at once; this host has {BUDGET.most / 2**20:,.0f} for all.",
-            smaller,
-        )
+        return refused("This picture", needed, free), smaller
 
     def find(self, config: Config) -> Drawing | None:
         """The drawing of a config as it is, for somebody who has turned away from it."""

@@ -23,8 +23,9 @@ from attention.training.pace import moments, seconds
 from attention.training.recipe import BATCH, NARROWEST, RECIPES, Recipe, nearest
 from attention.training.run import Moment, Run, trained
 from attention.training.tasks import VOCABULARY
+from attention.ui.background.line import HEAVY
 from attention.ui.background.task import Task
-from attention.ui.budget import BUDGET
+from attention.ui.budget import BUDGET, refused
 
 MODEST = 10  # niceness of the thread that trains
 BROKEN = (
@@ -118,17 +119,31 @@ class Learning(Task):
         return NUMBER * ((squares + tokens + weights if self.open else 0) + seen)
 
 
-def refusal(recipe: Recipe) -> tuple[str, Recipe] | None:
-    """Why this host has no room or no time for a training, and the widest or the longest one that it has; None where it fits."""
-    needed, smaller = Learning(recipe).claim, recipe
-    if needed <= BUDGET.most:
+def refusal(recipe: Recipe, visitor: str) -> tuple[str, Recipe] | None:
+    """Why there is no room beside what others need, or no time, for a visitor's training, and the widest or the longest that has.
+
+    None where it fits, or goes on already.
+    """
+    there = HEAVY.find(Learning, recipe)
+    if there is not None and there.open:
+        return None
+    needed, free = Learning(recipe).claim, BUDGET.free + HEAVY.given_up(Learning, visitor)
+    if needed <= free:
         return _too_long(recipe)
-    while Learning(smaller).claim > BUDGET.most and smaller.d_model > NARROWEST:
+    smaller = recipe
+    while Learning(smaller).claim > free and smaller.d_model > NARROWEST:
         smaller = nearest(vars(smaller) | {"d_model": max(NARROWEST, smaller.d_model // 2)})[0]
-    return (
-        f"This training needs {needed / 2**20:,.0f} MiB of memory at once; this host has {BUDGET.most / 2**20:,.0f} for all.",
-        smaller,
-    )
+    return refused("This training", needed, free), smaller
+
+
+def begun(recipe: Recipe, visitor: str) -> Learning | None:
+    """The training of a recipe for a visitor, whose last one ends with that; None where there is no room for it."""
+    there = HEAVY.find(Learning, recipe)
+    if there is None or there.given_up:
+        HEAVY.turn_from(Learning, visitor)
+        if not BUDGET.room(Learning(recipe).claim):
+            return None
+    return HEAVY.ask(Learning, recipe, visitor)
 
 
 def _too_long(recipe: Recipe) -> tuple[str, Recipe] | None:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
+from attention.brought.held import named
 from attention.settings import ConfigError
 from attention.ui.controls.kind import Kind, Stops
 from attention.ui.session.told import Told, Widgets
@@ -20,7 +21,7 @@ class Held(Generic[S]):
     `opened`: what that link named. `notes`: what could not be used, of the link or of the last change; `moved`: what had to move
     then, which is said once. `wishes`: what was moved by hand and did not fit; it comes back as soon as it fits, unless
     somebody has moved it since. `stops`: those of its sliders. `labels`: how the choices of a menu are called that change their
-    names.
+    names. `absent`: the brought source that the link named and this visit does not have.
     """
 
     kind: Kind[S]
@@ -32,6 +33,7 @@ class Held(Generic[S]):
     moved: list[str] = field(default_factory=list)
     wishes: dict[str, Any] = field(default_factory=dict)
     labels: dict[str, str] = field(default_factory=dict)
+    absent: str = ""
 
     @classmethod
     def of(cls, kind: Kind[S], query: dict[str, str], labels: dict[str, str]) -> Held[S]:
@@ -60,7 +62,7 @@ class Held(Generic[S]):
 
         A knob that can't have its widget's value keeps the last one. A widget that says None was drawn anew by the browser
         before it was told its value (seen under load), a menu whose choices were renamed may say a name that none has any
-        more: they keep the last one, too.
+        more, and that of the sources, after a restart, what only the last visit had: they keep the last one, too.
         """
         last, meant = self.setting, self.meant
         if {key: widgets.get(key) for key in meant} == meant and not (self.wishes or told.waiting):
@@ -104,4 +106,5 @@ class Held(Generic[S]):
     def _value(self, name: str, held: Any) -> Any:
         """What a widget says, or the last value where it has lost its own."""
         lost = held is None or (isinstance(held, str) and name in self.labels)
+        lost = lost or (name == "source" and self.absent != "" and held in (self.absent, named(self.absent)))
         return getattr(self.setting, name) if lost else self.kind.settings.value(name, held)

@@ -198,7 +198,7 @@ def _arrive(state: Session, kind: Kind[Any], from_elsewhere: bool) -> None:
     if here is None or _opened(query, here.link):
         own, notes = carried.apart(state, kind, brought.allowed(kind, query))
         here = state.held[state.about] = Held.of(kind, own, here.labels if here else {})
-        here.link, here.notes = query, here.notes + notes
+        here.link, here.notes, here.absent = query, here.notes + notes, state.kept.absent
         state.told.tell_others(widgets(), here.meant)
     elif from_elsewhere:
         widgets().update(here.meant)

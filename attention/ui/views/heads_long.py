@@ -37,7 +37,7 @@ WIDTHS = {"key": 64, "token": 84, "weight": 102}
 
 def view(config: Config) -> None:
     """The page of a config that is too long for a trace; what one waits for first: the squares, or the zoom."""
-    if refused := compute.long.STUDIO.refusal(config):
+    if refused := _refused(config):
         too_large(*refused, f"Draw {refused[1].tokens:,} tokens")
         return
     drawing = drawn(config)
@@ -81,8 +81,14 @@ def _every_head(config: Config, drawing: Drawing) -> None:
 
 def begin(config: Config) -> None:
     """Begins the drawing of a config for which there is room."""
-    if not compute.long.STUDIO.refusal(config):
+    if not _refused(config):
         drawn(config)
+
+
+def _refused(config: Config) -> tuple[str, Config] | None:
+    """Why a drawing can't begin, and what could; None where it can or need not."""
+    stays = page.kept().stopped == config.tensors and compute.long.STUDIO.find(config.tensors) is not None
+    return None if stays else compute.long.STUDIO.refusal(config, page.visitor())
 
 
 def drawn(config: Config) -> Drawing:

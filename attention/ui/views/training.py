@@ -164,7 +164,7 @@ def _controls(recipe: Recipe, found: Shown, moment: Moment) -> None:
                 type="secondary" if again else "primary",
                 on_click=courses.begin,
                 args=(recipe,),
-                disabled=refusal(recipe.alone) is not None,
+                disabled=refusal(recipe.alone, page.visitor()) is not None,
                 help="Here and now, on this server. Whoever has the same settings watches the same training.",
             )
 

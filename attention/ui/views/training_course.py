@@ -16,8 +16,7 @@ from attention.training.recipe import LAST, OWN, TELLING, Recipe
 from attention.training.run import Moment
 from attention.ui import compute
 from attention.ui.background.line import HEAVY
-from attention.ui.background.trainings import Learning, refusal
-from attention.ui.budget import BUDGET
+from attention.ui.background.trainings import Learning, begun, refusal
 from attention.ui.session import page
 from attention.ui.views import background
 from attention.ui.words import plain
@@ -100,12 +99,14 @@ def label(found: Shown) -> str:
 
 
 def begin(recipe: Recipe) -> None:
-    """Has it trained and shown, anew where that has failed or was stopped; the film makes way, and what others can do without."""
+    """Has it trained and shown, anew where that has failed or was stopped; the film makes way, and what others can do without.
+
+    Where there is no room after all, the page says so when it is drawn anew.
+    """
     kept = page.kept()
-    BUDGET.room(Learning(recipe.alone).claim)
     if kept.learning is not None and kept.learning.settings == recipe.alone and not kept.learning.open:
         HEAVY.forget(kept.learning)
-    kept.film, kept.learning = None, HEAVY.ask(Learning, recipe.alone, page.visitor())
+    kept.film, kept.learning = None, begun(recipe.alone, page.visitor()) or kept.learning
     now, wanted = vars(page.setting()), vars(recipe) | {"at": LAST}
     page.change(at=LAST, **{name: value for name, value in wanted.items() if name != "at" and value != now[name]})
 
@@ -129,7 +130,7 @@ def ended(recipe: Recipe, found: Shown) -> None:
     if found.lost:
         said = plain(f"The recording of this training can't be shown: {found.lost}. You can train it here.")
         st.warning(said, icon=":material/warning:")
-    if not found.ships and task is None and (refused := refusal(recipe.alone)):
+    if not found.ships and task is None and (refused := refusal(recipe.alone, page.visitor())):
         why, smaller = refused
         st.warning(f"{why} Fewer steps, layers, heads or channels need less.", icon=":material/memory:")
         change = {name: getattr(smaller, name) for name in ("d_model", "steps")}

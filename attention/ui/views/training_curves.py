@@ -66,7 +66,7 @@ def lessons(recipe: Recipe) -> None:
             icon=":material/school:",
             on_click=courses.begin,
             args=(changed,),
-            disabled=changed.alone == recipe.alone or refusal(changed) is not None,
+            disabled=changed.alone == recipe.alone or refusal(changed, page.visitor()) is not None,
         )
         column.caption(plain(lesson.watch))
 
