@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from itertools import pairwise, product
+from pathlib import Path
 from unittest.mock import patch
 
 import hypothesis.strategies as st
@@ -178,3 +181,15 @@ def test_causal_in_quarters():
 def test_what_bounds_cannot_answer_raises(wrong):
     with pytest.raises(TypeError):
         wrong(Between(torch.tensor(0), torch.tensor(3), 1))
+
+
+def test_a_map_imports_no_compiler():
+    """Two seconds of a first visitor of a long sequence, in a thread of its own beside others."""
+    code = (
+        "import sys, torch\n"
+        "from attention import head_maps\n"
+        "head_maps(torch.randn(1, 300, 4), torch.randn(1, 300, 4), 'window', 7, side=32)\n"
+        "assert 'sympy' not in sys.modules\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=Path(__file__).parents[1])
+    assert done.returncode == 0, done.stderr

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
@@ -152,7 +153,7 @@ class Verdict:
 
 def judged(rule: Callable[..., Any], q: Between, k: Between, n: int, span: int) -> Verdict:
     """What a mask rule says about the blocks of queries and keys between these bounds; what they can't follow is open."""
-    shape = torch.broadcast_shapes(q.low.shape, k.low.shape)
+    shape = np.broadcast_shapes(q.low.shape, k.low.shape)  # torch imports its compiler for that, for two seconds
     try:
         found = rule(q, k, n, span)
     except (TypeError, AttributeError):

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
@@ -78,7 +79,7 @@ class Scoring:
     def sees(self, q: At, k: At, n: int, like: Tensor) -> Bool[Tensor, ...]:
         """What the mask rule says about every pair of these positions."""
         rows, cols = column(q, like), row(k, like)
-        return self.rule(rows, cols, n, self.span).expand(torch.broadcast_shapes(rows.shape, cols.shape))
+        return self.rule(rows, cols, n, self.span).expand(np.broadcast_shapes(rows.shape, cols.shape))
 
     def bound(self, longest: float, other: float) -> float:
         """What no score exceeds, up or down, by the lengths of the longest query and key; infinite if unknown."""
