@@ -32,7 +32,8 @@ export function wordsOf(bytes, { head, query }, colors) {
   const at = start + head * size, line = after + 4 * many * (head % lines), scale = colors || header.colors;
   const { layer, title, provenance } = header.whose ?? { layer: "", title: "", provenance: "" };
   const one = {
-    ...header, heading: `${layer ? `${layer}, head` : "Head"} ${head}: ${title}`, provenance, link: "", heads: 1, head, query, first: [0, 0], names: [tokens, key_tokens ?? tokens], all: false, height: TALL,
+    ...header, heading: `${layer ? `${layer}, head` : "Head"} ${head}: ${title}`, provenance, link: "",
+    heads: 1, head, query, first: [0, 0], names: [tokens, key_tokens ?? tokens], all: false, height: TALL,
     colors: scale === "times even" ? "log" : scale, most: [header.most[head]], sights: [1, many],
   };
   return framed(one, [bytes.subarray(at, at + size), bytes.subarray(line, line + 4 * many)]);

@@ -45,7 +45,8 @@
  */
 
 /**
- * @typedef {{ tokens: string[], names: string[], certain: number, address?: [string, string] | null, waits?: boolean }} Said
+ * @typedef {{ tokens: string[], names: string[], certain: number, address?: [string, string] | null }} Known
+ * @typedef {Known & { waits?: boolean }} Said
  * @typedef {Said & { key_tokens?: string[] | null }} Told  `key_tokens`: those of keys that are not the queries
  * @typedef {Weights & Shape & Told & { per?: number, whose?: Whose }} GridHeader
  * `certain`: so many heads, the first ones, are exact, the others a preview from one query of each tile. `per`: heads
@@ -53,7 +54,7 @@
  */
 
 /**
- * Whose the heads of a layer are, where no page says it: the name of the layer, the title of all, who made them of what.
+ * Whose the heads of a layer are, where no page says it: the layer's name, the title of all, who made them of what.
  * @typedef {{ layer: string, title: string, provenance: string }} Whose
  */
 

@@ -1,5 +1,5 @@
-// The grid of heads as a component: what was pinned is its state, the link follows what is painted, and a film that waits for
-// its first picture is told of it.
+// The grid of heads as a component: what was pinned is its state, the link follows what is painted, and a film that
+// waits for its first picture is told of it.
 
 // First all that these need: a browser that finds it one by one in what it loads takes longer.
 import "../cells.js";
