@@ -46,7 +46,7 @@ KEPT: dict[str, tuple[Any, tuple]] = {
     "identity": (generated.projections, ("identity", 8, 4, 1)),
     "constructed": (generated.roles, (16, 2, 8, 1, 8)),
     "projected": (generated._last, (SMALL,)),
-    "case": (case._case, (SMALL, 6, 6)),
+    "case": (case._last, (SMALL, 6, 6)),
     "recording": (shipped.recording, ("two-layers",)),
     "training": (trainings.course, ("majority",)),
     "trained": (trainings.recording, ("majority", -1)),
