@@ -11,6 +11,7 @@ import sys
 import urllib.error
 import urllib.request
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -30,16 +31,15 @@ print("stopped")
 TOLD = re.compile(r"shows it at (http://127\.0\.0\.1:\d+)/your_data\. Ctrl\+C stops it\.")
 
 
+def begun(folder: Path, **said: str) -> subprocess.Popen:
+    """The program in a folder, with a group of its own to send signals to."""
+    env = os.environ | {"PYTHONPATH": str(ROOT), "BROWSER": "echo asked for %s"} | said
+    command = [sys.executable, "-c", PROGRAM]
+    return subprocess.Popen(command, cwd=folder, env=env, stdout=subprocess.PIPE, text=True, start_new_session=True)
+
+
 def test_a_program_shows_it_until_it_is_stopped(tmp_path):
-    env = os.environ | {"PYTHONPATH": str(ROOT), "BROWSER": "echo asked for %s", "HOME": str(tmp_path)}
-    program = subprocess.Popen(
-        [sys.executable, "-c", PROGRAM],
-        cwd=tmp_path,
-        env=env,
-        stdout=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
+    program = begun(tmp_path, HOME=str(tmp_path))
     assert program.stdout
     try:
         url = TOLD.search(program.stdout.readline())[1]
@@ -58,15 +58,7 @@ def test_a_program_shows_it_until_it_is_stopped(tmp_path):
 
 def test_a_program_that_is_asked_to_end_leaves_nothing_behind(tmp_path):
     (tmp_path / "aside").mkdir()
-    env = os.environ | {"PYTHONPATH": str(ROOT), "BROWSER": "echo asked for %s", "TMPDIR": str(tmp_path / "aside")}
-    program = subprocess.Popen(
-        [sys.executable, "-c", PROGRAM],
-        cwd=tmp_path,
-        env=env,
-        stdout=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
+    program = begun(tmp_path, TMPDIR=str(tmp_path / "aside"))
     assert program.stdout
     try:
         told = TOLD.search(program.stdout.readline())

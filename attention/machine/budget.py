@@ -99,7 +99,7 @@ def trim() -> None:
 def together() -> None:
     """Has threads that begin from now on share few arenas of the C library, each of which keeps what its threads have freed.
 
-    Every run of a script is a thread of its own, and there are eight arenas a core. Pieces of a megabyte and more are mapped
+    Every run of a script is a thread of its own, and there are eight arenas a core. Pieces of 256 kB and more are mapped
     each by itself and go back at once: else the bound grows with the largest that was freed, up to 32 MB, and what
     tensors of all sizes leave between each other came to 780 of 1,100 MB. Linux with glibc.
     """

@@ -23,9 +23,7 @@ from attention.steps.values import matrices
 
 CELLS = 2**20  # weights of one case, batch x heads x tokens x tokens, at the most
 WORK = 2**28  # multiplications of its four maps at the most
-MATRICES = (
-    11  # of the width of the tokens, that a comparison holds at once: 8, and 11 where a row joins three (measured)
-)
+MATRICES = 11  # as wide as the tokens, that a comparison holds at once: 8, and 11 where a row joins three (measured)
 NEXT = 10_000  # seeds between one sequence of the batch and the next
 Form = Callable[[Bool[Tensor, "b q k"], Tensor], Tensor | None] | None
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import time
-import urllib.request
 from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Locator, expect
 
 from tests.browser.conftest import GRID
-from tests.served import PATIENCE, Server, served
+from tests.served import Server, warmed
 from tests.tiny_models import written
 
 CHART = "[data-testid=stVegaLiteChart]"
@@ -22,20 +20,8 @@ def models(tmp_path_factory) -> Iterator[Server]:
     """A server with two small models."""
     base = tmp_path_factory.mktemp("models")
     listed = "; ".join(f"{kind} = {written(kind, base / kind)}" for kind in ("bert", "vit"))
-    with served(ATTENTION_MODELS=listed) as server:
-        until = time.monotonic() + PATIENCE
-        while not warm(server) and time.monotonic() < until:
-            time.sleep(0.2)
+    with warmed(ATTENTION_MODELS=listed) as server:
         yield server
-
-
-def warm(server: Server) -> bool:
-    """Has it imported all that scripts need? A browser that waits for that at the door may give its socket up, and try again."""
-    try:
-        with urllib.request.urlopen(f"{server.url}/healthz", timeout=5):
-            return True
-    except OSError:
-        return False
 
 
 def clicked(chart: Locator, x: float, y: float) -> None:
