@@ -152,7 +152,7 @@ def test_every_page_shows_it_or_says_what_would_have_more(page, more, kind, requ
         ("softmax", {"topic": "all"}, "**Weights by size**"),
         ("masks", {}, "What the mask takes from the weights"),
         ("masks", {}, "Chosen, but not in use, **full**"),
-        ("steps", {}, "This needs the tokens as vectors (x) and the projections"),
+        ("steps", {}, "This needs queries and keys. The source “Bare: weights” has weights."),
     ],
 )
 def test_weights_alone_are_shown_with_what_is_known_of_them(alone, page, more, words):

@@ -24,7 +24,7 @@ from tests.test_pages import ROOT, SECONDS, run
 FILES = [path.stem for path in sorted((ROOT / "pages").glob("*.py"))]
 OTHERS = {"examples": Tour(), "timing": Sweep(), "training": Recipe(), "model": Prompt(), "your_data": Reading()}
 OF_CONFIGS = [page for page in FILES if page not in OTHERS]
-NEEDS = {"steps": {"x", "projections"}, "implementations": {"x", "projections"}}
+NEEDS = {"steps": {"q", "k"}, "implementations": {"x", "projections"}}
 
 
 def step_of(page: str, setting: object) -> Step:

@@ -15,7 +15,7 @@ from tests.test_pages import PAGES, ROOT, run
 
 TWO = f"recorded:{NAME}"
 QUERY = {"source": TWO, "layer": "1"}
-HEADS, STEPS = (ROOT / "pages" / f"{name}.py" for name in ("heads", "steps"))
+HEADS, IMPLEMENTATIONS = (ROOT / "pages" / f"{name}.py" for name in ("heads", "implementations"))
 
 
 def link(test: AppTest) -> dict[str, str]:
@@ -31,7 +31,7 @@ def test_every_page_shows_a_recording_or_says_what_would_have_it(page, query):
     assert not test.warning
     assert link(test) == query
     made = [button for button in test.button if button.label == "Made from the settings"]
-    assert bool(made) == (page.stem in ("steps", "implementations"))
+    assert bool(made) == (page.stem == "implementations")
 
 
 def knob(test: AppTest, name: str):
@@ -100,9 +100,9 @@ def test_another_source_brings_its_own_mask_unless_somebody_has_set_one():
 
 
 def test_the_empty_state_leads_to_a_source_that_has_what_is_missing():
-    test = run(STEPS, QUERY)
+    test = run(IMPLEMENTATIONS, QUERY)
     said = [text.value.replace("\\", "") for text in test.markdown]
-    assert "**Steps, from x to output, one matrix at a time**" in said
+    assert "**Implementations: published ways to write attention**" in said
     assert any(
         "needs the tokens as vectors (x) and the projections (W_q, W_k, W_v, W_o). "
         "The source “By hand: two layers” has queries, keys and values. What has all of it:" in each

@@ -13,14 +13,18 @@ from hypothesis import strategies as st
 from torch.testing import assert_close
 from torch.utils.flop_counter import FlopCounterMode
 
-from attention.config import STEPS, Config
+from attention.brought.held import hold
+from attention.brought.stack import Stack
+from attention.config import SOURCES, STEPS, Config, layers, learned
 from attention.scores import HIDDEN, POSITIONS
+from attention.sources.origins import named
 from attention.steps.plan import by_name, steps
 from attention.steps.step import Step, matrix_product
 from attention.steps.values import difference, pairs, values
 from attention.trace import trace
+from tests import brought
 from tests.lit import RULES, Box, lit
-from tests.strategies import configs
+from tests.strategies import configs, normal
 
 SELF = {"keys": 0, "d_v": 0}
 PRODUCTS = ("Q", "K", "V", "scores", "context", "output")
@@ -64,6 +68,42 @@ def test_the_steps_of_self_attention_are_those_of_the_trace(config):
     assert_close(last, whole.logits, rtol=1e-4, atol=1e-3)
     if "bias" in found:
         assert_close(found["bias"], whole.bias)
+
+
+NAMED, SQUARED, CROSSING, WIDE = (brought.holding(name) for name in ("named", "squared", "crossing", "wide"))
+SOURCES_OF_VECTORS = [*SOURCES[1:], *(each.source for each in (NAMED, SQUARED, CROSSING, WIDE))]
+
+
+@pytest.mark.parametrize("knobs", [{}, {"mask": "window", "span": 2, "temperature": 3.0, "softcap": 2.0}])
+@pytest.mark.parametrize("source", SOURCES_OF_VECTORS, ids=lambda source: named(source))
+def test_the_steps_of_what_was_learned_or_brought_are_those_of_its_trace(source, knobs):
+    """They begin with its queries and keys, shared ones once, and end with what it has."""
+    for at in (0, -1):
+        number, training_step = layers(source)[at], learned(source)[at]
+        config = Config.of(source, layer=number, training_step=training_step, **knobs)
+        plan, found, whole = steps(config), values(config), trace(config)
+        assert [step.name for step in plan][:2] == ["q", "k"]
+        assert {step.name: step.shape for step in plan} == {name: tuple(part.shape) for name, part in found.items()}
+        assert plan[-1].name == ("joined" if "v" in whole.has else "weights")
+        repeats = config.heads // config.groups
+        assert torch.equal(found["q"], whole.q) and torch.equal(found["k"].repeat_interleave(repeats, 0), whole.k)
+        assert torch.equal(found.get("mask", torch.ones_like(whole.mask)), whole.mask)
+        assert_close(found["weights"], whole.weights, rtol=1e-4, atol=1e-5)
+        last = next(found[name] for name in ("logits", "biased", "capped", "scaled", "scores") if name in found)
+        assert_close(last, whole.logits, rtol=1e-4, atol=1e-3)
+        if "v" in whole.has:
+            assert_close(found["context"], whole.context, rtol=1e-4, atol=1e-4)
+            assert torch.equal(found["joined"], found["context"].transpose(0, 1).flatten(1))
+        part = values(config, slice(1, 2))
+        assert torch.equal(part["weights"], found["weights"][1:2])
+
+
+def test_values_of_a_width_of_their_own_have_it_in_every_step():
+    q, k, v = normal(1, 1, 2, 3, 8), normal(2, 1, 2, 3, 8), normal(3, 1, 2, 3, 5)
+    holding = hold(Stack("wide values", "Made for a test", q=q, k=k, v=v))
+    plan, found = by_name(Config.of(holding.source)), values(Config.of(holding.source))
+    assert plan["v"].shape == plan["context"].shape == (2, 3, 5) and plan["joined"].shape == (3, 10)
+    assert all(tuple(found[name].shape) == step.shape for name, step in plan.items())
 
 
 @settings(deadline=None, max_examples=40)

@@ -188,3 +188,57 @@ def test_all_at_once_has_every_formula_and_every_letter_its_meaning(query):
     assert {letter for step in by_name(config).values() for letter in step.axes if letter.isalpha()} <= set(sizes)
     for letter, size in sizes.items():
         assert re.search(rf"`{letter}` [a-z ]+: {size}\b", words(test)), letter
+
+
+@pytest.mark.parametrize(
+    ("source", "way", "last"),
+    [
+        (
+            "trained:induction",
+            "from its queries and keys, which came as they are, without values, to the weights",
+            "weights",
+        ),
+        (
+            "recorded:two-layers",
+            "from its queries, keys and values, which came as they are, to what each head",
+            "joined",
+        ),
+    ],
+)
+def test_what_was_learned_begins_with_its_queries_and_ends_with_what_it_has(source, way, last):
+    test = run(source=source)
+    said = sent(test)
+    assert not test.exception and not test.info, "nothing is missing: that is where it begins"
+    assert said["order"][0] == said["step"] == "q" and said["order"][-1] == last
+    assert "q" in said["lesson"] and "dealt out" not in said["lesson"]
+    assert way in words(test) and "`c`" not in words(test)
+    places = [part["place"] for part in said["parts"]]
+    assert places == [
+        "q",
+        "k",
+        *["v"][: last == "joined"],
+        "scores",
+        "scale",
+        "mask",
+        "softmax",
+        *["values", "join"][: 2 * (last == "joined")],
+    ]
+    assert "All that is shown" in words(test) and "the same as PyTorch's own attention" in words(test)
+    after = run(source=source, step="output")
+    assert f"no step “output”; shown is “{last}”" in words(after)
+
+
+def test_a_step_of_training_has_scores_of_its_own():
+    def most(**query: str) -> list[float]:
+        (found,) = (
+            each
+            for each in sent(run(source="trained:induction", step="scaled", **query))["matrices"]
+            if each["name"] == "scaled"
+        )
+        return found["most"]
+
+    last = most()
+    assert most(training_step="1000") == last and most(temperature="2") == pytest.approx(
+        [each / 2 for each in last], rel=2e-3
+    )
+    assert max(most(training_step="0")) < max(last), "they grow while it learns"

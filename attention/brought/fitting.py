@@ -91,9 +91,9 @@ def shape_of(stack: Stack) -> Shape:
     layers, heads, groups, queries, keys, d_head = sizes(stack)
     there = ("q", "k", "v") if stack.q is not None else ("weights", "v")
     has = frozenset(name for name in there if getattr(stack, name) is not None)
-    other = 0 if itself(stack) else keys
-    own = OWN | dict(stack.own)
-    return Shape(layers, heads, groups, queries, d_head, has, own, chosen(stack), other, stack.square is not None)
+    own, alone = OWN | dict(stack.own), stack.square is not None
+    other, d_v = 0 if itself(stack) else keys, 0 if stack.v is None or stack.v.shape[3] == d_head else stack.v.shape[3]
+    return Shape(layers, heads, groups, queries, d_head, has, own, chosen(stack), other, alone, d_v)
 
 
 def itself(stack: Stack) -> bool:

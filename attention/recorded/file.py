@@ -61,7 +61,8 @@ class Shape:
 
     `own`: what the knobs of its mask and of its scores say unless somebody sets them otherwise. `chosen`: which layers of
     its model they are, where these are not all from 0 on. `keys`: those of another sequence, 0 where one looks at itself;
-    `square`: does it say for each pair whether that takes part, so that no mask acts?
+    `square`: does it say for each pair whether that takes part, so that no mask acts? `d_v`: channels of a head's values,
+    where these are others than those of queries and keys.
     """
 
     layers: int
@@ -74,6 +75,7 @@ class Shape:
     chosen: tuple[int, ...] = ()
     keys: int = 0
     square: bool = False
+    d_v: int = 0
 
     @property
     def long(self) -> bool:

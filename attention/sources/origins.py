@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from concurrent.futures import Executor
 from typing import Protocol
 
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor
 
 from attention.brought import held
@@ -82,6 +82,12 @@ def keys(config: Config) -> Tokens:
     if held.is_brought(config.source):
         return BROUGHT.keys(Source.of(config), config)
     return other_tokens(config) if config.keys else tokens(config)
+
+
+def square(config: Config, queries: int, keys: int) -> Bool[Tensor, "q k"]:
+    """Which pairs take part: as the source says, or by the rule that is set."""
+    sizes = shape(config.source)
+    return given(config).square if sizes and sizes.square else config.rule.square(queries, keys, config.span)
 
 
 def long_vectors(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from attention.config import Config
+from attention.steps.plan import made_here
 
 LESSONS: dict[str, str] = {
     "embedded x": "Every token has a row of numbers: what it is, not yet where it stands.",
@@ -36,13 +37,23 @@ LESSONS: dict[str, str] = {
     "output": "Again a row of numbers for every token, now with something of the others in it.",
 }
 
+GIVEN = {
+    "q": "A row of q is what its token looks for in this head; where it stands is in it already.",
+    "k": "A row of k is what its token can be found by in this head.",
+    "v": "A row of v is what its token hands over to those that find it.",
+}
 NOT_MIXED = (
     "A last table could mix what the heads have found; this one has ones on its diagonal and leaves it as it is."
 )
 
 
 def lesson(config: Config, step: str) -> str:
-    """What a step is for under some settings: heads that are made by hand, or looked at as they are, are not mixed."""
+    """What a step is for under some settings: heads that are made by hand, or looked at as they are, are not mixed.
+
+    Where queries, keys and values came as they are, nothing was dealt out to heads.
+    """
+    if step in GIVEN and not made_here(config):
+        return GIVEN[step]
     if step == "W_o" and config.projections in ("constructed", "identity") and not config.d_v:
         return NOT_MIXED
     return LESSONS[step]

@@ -1,34 +1,56 @@
 """A pass as a list of matrices: what each is, how it is computed from the others, and what it costs.
 
 Only the steps that the settings have: no bias without a position rule that adds one, no mask where every pair takes
-part. Nothing is computed here; the numbers are in `values.py`. To add a step: its line here, its name in `config.STEPS`, its
-tensor in `values.py`.
+part. Where queries and keys were not made here, the pass begins with them, and ends with what there is. Nothing is
+computed here; the numbers are in `values.py`. To add a step: its line here, its name in `config.STEPS`, its tensor in
+`values.py`.
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
 
-from attention.config import Config
+from attention.config import Config, shape
 from attention.masks import MASKS
 from attention.scores import POSITIONS
+from attention.sources.origins import has
 from attention.steps.step import Source, Step, cells_of, length_of, made, matrix_product
 
 SOFTMAX = 5  # operations a cell: compare for the maximum, subtract, exponential, add, divide
 SOFTCAP = 3  # divide, tanh, multiply
 TURN = 3  # two products and a sum
+GIVEN = {
+    "q": "Queries of every head, as they came",
+    "k": "Keys of every head, as they came",
+    "v": "Values of every head, as they came",
+}
 
 
 @lru_cache(maxsize=64)  # asked for by whoever draws, counts or lights a matrix
 def steps(config: Config) -> tuple[Step, ...]:
     """Every matrix of the pass of these settings, in the order of computing (Vaswani et al. 2017, section 3.2)."""
-    parts = (_inputs, _projected, _split, _turned, _scored, _masked, _finished)
-    return tuple(step for part in parts for step in part(config))
+    before = (_inputs, _projected, _split, _turned) if made_here(config) else (_given,)
+    return tuple(step for part in (*before, _scored, _masked, _finished) for step in part(config))
 
 
 def by_name(config: Config) -> dict[str, Step]:
     """The same, found by their names."""
     return {step.name: step for step in steps(config)}
+
+
+def made_here(config: Config) -> bool:
+    """Has its source the tokens and the maps that queries, keys and values are made of?"""
+    return has(config.source).issuperset(("x", "projections"))
+
+
+def _given(config: Config) -> list[Step]:
+    """What a source has instead of x and the maps; positions that turn queries and keys have turned them."""
+    found = {"q": ("h", "q", "d"), "k": ("g", "k", "d"), "v": ("g", "k", "e")}
+    return [
+        made(config, name, GIVEN[name], f"b {heads} {axis} {width}", f"{name}_{{{heads}ij}}")
+        for name, (heads, axis, width) in found.items()
+        if name in has(config.source)
+    ]
 
 
 def _inputs(config: Config) -> list[Step]:
@@ -211,8 +233,8 @@ def scored_last(config: Config) -> str:
 
 
 def _masked(config: Config) -> list[Step]:
-    before = scored_last(config)
-    hides = config.rule is not MASKS["full"]
+    before, sizes = scored_last(config), shape(config.source)
+    hides = config.rule is not MASKS["full"] or bool(sizes and sizes.square)
     found = [
         made(config, "mask", "Which pairs take part", "q k", r"m_{ij} \in \{0, 1\}", "mask[{at}] = {value}"),
         made(
@@ -241,6 +263,11 @@ def _masked(config: Config) -> list[Step]:
 
 
 def _finished(config: Config) -> list[Step]:
+    """What comes of the weights, where there are values, and of that, where there is a last map."""
+    return (_summed(config) if "v" in has(config.source) else []) + (_output(config) if made_here(config) else [])
+
+
+def _summed(config: Config) -> list[Step]:
     group, ratio = _group(config)
     return [
         made(
@@ -262,6 +289,11 @@ def _finished(config: Config) -> list[Step]:
             "{name}[{at}] = context[{at0}] = {value}",
             (Source("context", "joined", "="),),
         ),
+    ]
+
+
+def _output(config: Config) -> list[Step]:
+    return [
         made(config, "W_o", "The map to the output", "(h e) c", "W_o", kind="parameters"),
         made(
             config,

@@ -6,7 +6,7 @@ import math
 import re
 from dataclasses import dataclass
 
-from attention.config import Config
+from attention.config import Config, shape
 
 FLOAT, BOOL = 4, 1  # bytes of a number in float32, and of a cell of a mask
 
@@ -63,12 +63,12 @@ class Step:
 
 def lengths(config: Config) -> dict[str, int]:
     """The length of every axis: b q k c h g d e, as the map of the package names them."""
-    d, n = config.d_head, config.tokens
-    return {"b": 1, "q": n, "k": config.keys or n, "c": config.d_model} | {
+    d, sizes = config.d_head, shape(config.source)
+    return {"b": 1, "q": config.tokens, "k": config.keys or config.columns, "c": config.d_model} | {
         "h": config.heads,
         "g": config.groups,
         "d": d,
-        "e": config.d_v or d,
+        "e": config.d_v or (sizes.d_v if sizes else 0) or d,
     }
 
 

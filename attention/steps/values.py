@@ -17,7 +17,8 @@ from torch import Tensor
 from attention.config import Config
 from attention.scores import HIDDEN, POSITIONS, SOFTMAXES, capped
 from attention.sources.generated import maps, other, sequence
-from attention.steps.plan import by_name, steps
+from attention.sources.origins import given, square
+from attention.steps.plan import by_name, made_here, steps
 from attention.steps.step import lengths
 
 AT_ONCE = 2**22  # weights that are computed together at the most: 16 MB
@@ -29,19 +30,21 @@ def values(config: Config, heads: slice = slice(None)) -> dict[str, Tensor]:
     What is of the size of the weights (h q k) has only the heads of the slice.
     """
     with torch.inference_mode():
-        found = _inputs(config) | matrices(config)
-        found |= _projected(config, found)
-        every = lengths(config)["h"]
-        chunk = max(1, AT_ONCE // math.prod(lengths(config)[axis] for axis in "qk"))
-        context = [scored(config, found, slice(at, at + chunk))["context"] for at in range(0, every, chunk)]
-        found |= scored(config, found, heads) | {"context": torch.cat(context)}
-        found["joined"] = rearrange(found["context"], "h q e -> q (h e)")
-        found["output"] = found["joined"] @ found["W_o"]
+        found = _made(config) if made_here(config) else _given(config)
+        found |= scored(config, found, heads)
+        if "v" in found:
+            every = lengths(config)["h"]
+            chunk = max(1, AT_ONCE // math.prod(lengths(config)[axis] for axis in "qk"))
+            context = [scored(config, found, slice(at, at + chunk))["context"] for at in range(0, every, chunk)]
+            found["context"] = torch.cat(context)
+            found["joined"] = rearrange(found["context"], "h q e -> q (h e)")
+        if "W_o" in found:
+            found["output"] = found["joined"] @ found["W_o"]
         return {step.name: found[step.name] for step in steps(config)}
 
 
 def scored(config: Config, found: dict[str, Tensor], heads: slice) -> dict[str, Tensor]:
-    """From queries and keys to the context, for some heads: every step of it."""
+    """From queries and keys to the weights, and with values to the context, for some heads: every step of it."""
     at = torch.arange(config.heads)[heads]
     shared = at // (config.heads // config.groups)
     q, k = (found.get(f"turned {name}", found[name]) for name in "qk")
@@ -59,14 +62,15 @@ def scored(config: Config, found: dict[str, Tensor], heads: slice) -> dict[str, 
         own["mask"] = mask = pairs(config)
         last = own["logits"] = last.masked_fill(~mask, HIDDEN)
     own["weights"] = SOFTMAXES[config.softmax](last.clone()).nan_to_num_(0.0)  # a row that sees no key is 0 / 0
-    own["context"] = einsum(own["weights"], found["v"][shared], "h q k, h k e -> h q e")
+    if "v" in found:
+        own["context"] = einsum(own["weights"], found["v"][shared], "h q k, h k e -> h q e")
     return own
 
 
 def pairs(config: Config) -> Tensor:
     """The mask (q k), True where a query sees a key."""
     sizes = lengths(config)
-    return config.rule.square(sizes["q"], sizes["k"], config.span)
+    return square(config, sizes["q"], sizes["k"])
 
 
 def position_bias(config: Config, heads: Tensor) -> Float[Tensor, "h q k"]:
@@ -99,6 +103,18 @@ def difference(config: Config, found: dict[str, Tensor]) -> float:
         k, v, mask = F.pad(k, (0, 0, 0, 1)), F.pad(v, (0, 0, 0, 1)), F.pad(mask, (0, 1))
     theirs = F.scaled_dot_product_attention(q, k, v, mask, scale=scale)
     return float((own["context"] - theirs).abs().max())
+
+
+def _given(config: Config) -> dict[str, Tensor]:
+    """Queries, keys and maybe values of a source that has no more; shared ones once."""
+    layer, repeats = given(config), config.heads // config.groups
+    assert layer.q is not None and layer.k is not None, config.source
+    return {"q": layer.q, "k": layer.k[::repeats]} | ({} if layer.v is None else {"v": layer.v[::repeats]})
+
+
+def _made(config: Config) -> dict[str, Tensor]:
+    found = _inputs(config) | matrices(config)
+    return found | _projected(config, found)
 
 
 def _inputs(config: Config) -> dict[str, Tensor]:

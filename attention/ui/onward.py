@@ -16,11 +16,11 @@ from streamlit.errors import StreamlitAPIException
 
 from attention.codec import NEWEST, to_query
 from attention.config import Config
-from attention.sources.origins import has
+from attention.sources.origins import scored
+from attention.steps.plan import made_here
 from attention.ui.words import plain
 
 FIRST = "heads"  # the page that stands at the root
-WHOLE = {"x", "projections"}  # what a source must have for a pass from x to output
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def _your_data(how: Any) -> Step:
 def _heads(config: Config) -> Step:
     if config.traceable is not config:
         return _to("masks", f"what each mask would save over {config.tokens:,} tokens", config)
-    if not has(config.source) >= {"q", "k"}:
+    if not scored(config.source):
         return _to("masks", "which keys a query may look at, mask by mask", config)
     if (config.scale, config.temperature) != ("1/sqrt(d_head)", 1.0):
         return _to("softmax", "why one divides by the square root", config, topic="scaling")
@@ -92,13 +92,15 @@ def _softmax(config: Config) -> Step:
 
 
 def _masks(config: Config) -> Step:
-    if has(config.source) >= WHOLE:
+    if made_here(config):
         return _to("steps", "the whole pass from x to output, one matrix at a time", config)
+    if scored(config.source):
+        return _to("steps", "how its queries and keys become weights, one matrix at a time", config)
     return _to("heads", f"every head under the mask “{config.rule_name}”", config)
 
 
 def _steps(config: Config) -> Step:
-    if has(config.source) >= WHOLE:
+    if made_here(config):
         says = "the same pass as others have published it, and where their code goes wrong"
         return _to("implementations", says, config)
     return _to("heads", "every head of this source at once", config)

@@ -77,16 +77,18 @@ function columns(parts) {
  * @param {Data} data
  */
 function drawn({ parts }) {
-  let column = -1, late = 0;
+  let column = -1, values = 0, late = 0;
   const nodes = parts.flatMap(({ place, name, title, leads }) => {
     if (!BESIDE.includes(place) || place === BESIDE[0]) column += 2;
+    if (place === BESIDE[2]) values = column;
     if (place === LATE) late = column;
     const node = placed(made("button", `at-${place}`, name), column);
     Object.assign(node, { type: "button", title, ariaLabel: `${name}: ${title}` });
     Object.assign(node.dataset, { place, leads });
     return column > 1 ? [placed(made("i", `arrow at-${place}`), column - 1), node] : [node];
   });
-  const way = placed(made("i", "arrow way"), 4);
+  if (!late) return nodes;
+  const way = placed(made("i", "arrow way"), values + 1);
   way.style.gridColumnEnd = `${late}`;
   return [...nodes, way];
 }

@@ -34,7 +34,7 @@ def blind(config: Config) -> int:
 
 
 def _matrices(config: Config, head: int, names: tuple[str, ...]) -> list[Matrix]:
-    few = config.heads * config.tokens * (config.keys or config.tokens) <= ALL_HEADS
+    few = config.heads * config.tokens * (config.keys or config.columns) <= ALL_HEADS
     found = _values.begin(config, None if few else head)
     told(found, "Computing every step of the pass …")
     given = replace(config, head=head)

@@ -1,4 +1,4 @@
-"""Steps: from x to output, one matrix at a time, each with its formula, shape, memory, operations and values."""
+"""Steps: from x to output, or what a source has of that, a matrix at a time, with formula, shape, memory, operations, values."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import streamlit as st
 from attention.components.matrices import matrices
 from attention.config import KNOBS, STEPS, Config
 from attention.examples import EXAMPLES
-from attention.steps.plan import by_name
+from attention.steps.plan import by_name, made_here
 from attention.steps.step import Step, lengths
 from attention.tables.rows import costs, quantity
 from attention.ui import compute, proof, provenance
@@ -33,12 +33,12 @@ def view(config: Config) -> None:
     """The page of a config."""
     if questions.closed(config):
         return
-    if lacking(config, "Steps, from x to output, one matrix at a time", "x", "projections"):
+    if lacking(config, "Steps, one matrix at a time", "q", "k"):
         return
     plan = by_name(config)
     current = nearest(config.step, list(plan))
-    _title(config)
-    if config.step not in plan:
+    _title(config, plan)
+    if config.step not in plan and (made_here(config) or STEPS.index(config.step) > STEPS.index(current)):
         st.info(f"These settings have no step “{config.step}”; shown is “{current}”.", icon=":material/info:")
     step = plan[current]
     if config.steps == "one":
@@ -63,17 +63,26 @@ def nearest(step: str, present: list[str]) -> str:
     return before[-1] if before else present[0]
 
 
-def _title(config: Config) -> None:
-    kind = "Cross-attention" if config.keys else "Self-attention"
+def _title(config: Config, plan: dict[str, Step]) -> None:
+    kind = "Cross-attention" if config.keys or config.crosses else "Self-attention"
     st.markdown(
         f"**Steps.** {provenance.beside(config)} "
-        f"{kind} from x to output, one matrix at a time: play it, or go to a part. Point at a cell, and what it was "
+        f"{kind} {_way(config, plan)}, one matrix at a time: play it, or go to a part. Point at a cell, and what it was "
         f"computed from lights up.",
         help=provenance.told(config),
     )
     with st.container(horizontal=True, vertical_alignment="center"):
         _choices(config)
         _proof(config)
+
+
+def _way(config: Config, plan: dict[str, Step]) -> str:
+    """Where the pass begins and ends; a source that was learned, or brought, has neither x nor maps, and not always values."""
+    if made_here(config):
+        return "from x to output"
+    if "context" in plan:
+        return "from its queries, keys and values, which came as they are, to what each head takes from them"
+    return "from its queries and keys, which came as they are, without values, to the weights"
 
 
 def _proof(config: Config) -> None:
@@ -129,7 +138,8 @@ def _size(step: Step) -> str:
 
 def _letters(config: Config) -> str:
     """What the letters stand for, and how many of each there are."""
-    letters = ", ".join(f"`{letter}` {AXES[letter]}: {size:,}" for letter, size in lengths(config).items())
+    there = set("".join(step.axes for step in by_name(config).values()))
+    letters = ", ".join(f"`{name}` {AXES[name]}: {size:,}" for name, size in lengths(config).items() if name in there)
     return f"Axes here: {letters}. In formulas h, i, j are the head, the row and the column of a cell, counted from 0."
 
 
@@ -145,7 +155,7 @@ def _formulas(plan: dict[str, Step]) -> None:
 def _odd(config: Config) -> None:
     """What is out of the ordinary in these settings, in words."""
     blind = compute.steps.blind(config)
-    queries, keys = config.tokens, config.keys or config.tokens
+    queries, keys = config.tokens, lengths(config)["k"]
     if blind:
         st.caption(
             f"{blind} of {queries:,} queries see none of the {keys:,} keys: their logits are all minus infinity, and "
@@ -170,7 +180,8 @@ def _costs(config: Config) -> None:
     table = pd.DataFrame(costs(config))
     total = {name: float(table[name].sum()) for name in ("bytes", "flops")}  # pyright: ignore[reportArgumentType]  a column of numbers
     st.markdown(
-        f"**The whole pass**: {quantity(total['bytes'], 'B')} where every matrix is kept, and "
+        f"**{'The whole pass' if made_here(config) else 'All that is shown'}**: {quantity(total['bytes'], 'B')} where every "
+        f"matrix is kept, and "
         f"{quantity(total['flops'], 'FLOP')} for one sequence, forward only, nothing skipped for the mask."
     )
     columns = {

@@ -21,7 +21,7 @@ from attention.ui.session import brought, page
 from attention.ui.views import training_course as courses
 from attention.ui.words import plain
 
-PAGES = "heads", "layers", "softmax", "masks"  # those that need no more than queries and keys
+PAGES = "heads", "layers", "softmax", "masks", "steps"  # those that need no more than queries and keys
 OPEN = 4  # steps of trainings that one visit holds at a time: the oldest makes way
 ARROW = ":material/arrow_forward:"
 WHAT = "Queries and keys of “{}” after {:,} of {:,} steps, trained here."
