@@ -96,15 +96,17 @@ def trim() -> None:
     _glibc("malloc_trim", 0)
 
 
-def together() -> None:
+def together(tight: bool) -> None:
     """Has threads that begin from now on share few arenas of the C library, each of which keeps what its threads have freed.
 
-    Every run of a script is a thread of its own, and there are eight arenas a core. Pieces of 256 kB and more are mapped
-    each by itself and go back at once: else the bound grows with the largest that was freed, up to 32 MB, and what
-    tensors of all sizes leave between each other came to 780 of 1,100 MB. Linux with glibc.
+    Every run of a script is a thread of its own, and there are eight arenas a core. Where memory is `tight`, pieces of 256 kB
+    and more are mapped each by itself and go back at once: else the bound grows with the largest that was freed, up to 32 MB,
+    and what tensors of all sizes leave between each other came to 780 of 1,100 MB. Large pictures then take twice the
+    processor's time, as all memory is fresh. Linux with glibc.
     """
     _glibc("mallopt", ARENA_MAX, ARENAS)
-    _glibc("mallopt", MAPPED, MAPPED_FROM)
+    if tight:
+        _glibc("mallopt", MAPPED, MAPPED_FROM)
 
 
 def _glibc(name: str, *given: int) -> None:

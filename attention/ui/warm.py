@@ -68,6 +68,7 @@ USED = (  # what libraries import when they are first used; a test runs every pa
 CLOCK = 2.0  # seconds between two collections
 TIDY = 15  # every so many of them what nobody has looked at for long is let go of
 IDLE = 1 / 8  # of the budget may wait for its next use
+TIGHT = BUDGET.most < 2**30  # so little that what was freed goes back at once, though fresh memory takes time
 ROUND, OLDEST = 5, 2  # every so many of them are of all objects, the others of those that came since
 
 
@@ -77,7 +78,7 @@ def warm() -> None:
     Walking what was imported at every collection costs more than a pass, so it counts as no garbage any more. After every
     picture, as Streamlit would, collecting took a quarter of the time of 25 visitors.
     """
-    together()
+    together(TIGHT)
     for folder in FOLDERS:
         for path in sorted(Path(__file__).with_name(folder).glob("[a-z]*.py")):
             import_module(f"attention.ui.{folder}.{path.stem}")
@@ -129,4 +130,5 @@ def _collect() -> None:
             gc.collect(OLDEST - 1)
         if new and not tidy:
             SPARE.hold(IDLE * BUDGET.most)
-            trim()
+            if TIGHT:
+                trim()
