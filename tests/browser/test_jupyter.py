@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import time
@@ -10,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from attention.charts import theme
 from tests.browser.conftest import SECONDS
@@ -61,6 +62,13 @@ def answers(url: str, server: subprocess.Popen, log: Path) -> None:
     raise TimeoutError(log.read_text()[-3000:])
 
 
+def run(cell: Locator) -> None:
+    """Runs a cell, and sees that it was taken."""
+    cell.locator(".cm-content").click()
+    cell.page.keyboard.press("Shift+Enter")
+    expect(cell.locator(".jp-InputPrompt")).to_have_text(re.compile(r"\[(\*|\d+)\]:"))
+
+
 @pytest.fixture(scope="module")
 def page(chromium: Browser, lab: str) -> Iterator[Page]:
     """The notebook, its first two cells run."""
@@ -70,11 +78,11 @@ def page(chromium: Browser, lab: str) -> Iterator[Page]:
         page.set_default_timeout(SECONDS)
         page.on("pageerror", lambda error: wrong.append(f"{error}"))
         page.goto(f"{lab}/lab/tree/heads.ipynb?reset")
+        page.locator('.jp-Notebook-ExecutionIndicator[data-status="idle"]').wait_for()  # else there is nobody to run it
         cells = page.locator(".jp-CodeCell")
-        cells.first.locator(".cm-content").click()
-        for _ in range(2):
-            page.keyboard.press("Shift+Enter")
-        page.get_by_test_id("heads-grid").wait_for()
+        for at in range(2):
+            run(cells.nth(at))
+        page.get_by_test_id("heads-grid").wait_for(timeout=2 * SECONDS)  # torch is imported before
         yield page
         assert not wrong
 
@@ -87,8 +95,7 @@ def test_what_is_clicked_comes_back_to_python(page):
     box = square.bounding_box()
     square.click(position={"x": 1.5 * box["width"] / 6, "y": 3.5 * box["height"] / 6})
     expect(drawn.locator(".word-lines .said")).to_contain_text("Query 3 sat looks at 1 the (1.00)")
-    page.locator(".jp-CodeCell").nth(2).locator(".cm-content").click()
-    page.keyboard.press("Shift+Enter")
+    run(page.locator(".jp-CodeCell").nth(2))
     expect(page.locator(".jp-OutputArea-output", has_text="'layer': 2")).to_have_text(
         "{'part': '', 'layer': 2, 'head': 1, 'query': 3, 'key': 1}"
     )
