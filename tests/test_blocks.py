@@ -130,6 +130,17 @@ def test_pairs_that_a_tile_keeps_are_counted(found, n, span, tile, small):
     assert torch.equal(seen, square.sum(-1))
 
 
+@laws
+@given(named | combined, st.integers(1, 150), st.integers(1, 150), st.integers(1, 160), st.integers(1, 160), smalls)
+def test_pairs_with_another_sequence_are_counted(found, queries, n, span, tile, small):
+    square = found.square(queries, n, span)
+    want = [[int(part.sum()) for part in strip.split(tile, 1)] for strip in square.split(tile)]
+    with patch.object(quadtree, "SMALL", small):
+        tiles, seen = kept(found, n, span, tile, queries)
+    assert tiles.tolist() == want
+    assert torch.equal(seen, square.sum(-1))
+
+
 @settings(laws, max_examples=25)
 @given(named | combined, st.sampled_from([4, 255, 3000]))
 def test_rules_are_asked_about_a_small_part_of_their_pairs(found, span):

@@ -4,6 +4,7 @@ from unittest.mock import patch
 
 import pytest
 import torch
+import torch.nn.functional as F
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -123,8 +124,9 @@ def test_ink_grows_with_what_a_tile_keeps_and_is_never_too_little_to_see(tokens,
     side = -(-tokens // tile)
     sizes = torch.tensor([min(tile, tokens - at * tile) for at in range(side)])
     whole = sizes[:, None] * sizes
-    assert (inked(whole, tokens, tile) == 255).all() and not inked(0 * whole, tokens, tile).any()
-    one = inked(torch.ones_like(whole), tokens, tile)
+    both = tokens, tokens
+    assert (inked(whole, both, tile) == 255).all() and not inked(0 * whole, both, tile).any()
+    one = inked(torch.ones_like(whole), both, tile)
     assert torch.equal(one, (FAINT + (255 - FAINT) / whole).round().to(torch.uint8))
 
 
@@ -140,6 +142,20 @@ def test_pairs_are_counted_one_by_one(name, n, span):
     assert found.pixels.shape == (-(-n // found.tile),) * 2 and found.pixels.shape[0] <= 96
 
 
+@pytest.mark.parametrize("name", MASKS)
+@pytest.mark.parametrize(("n", "m"), [(6, 8), (8, 6), (3, 200), (300, 130)])
+def test_another_sequence_is_looked_at_as_a_rectangle(name, n, m):
+    found, square = exhibit(name, MASKS[name], n, 4, 3, m), MASKS[name].square(n, m, 4)
+    assert (found.pairs, found.whole, found.share) == (int(square.sum()), n * m, int(square.sum()) / (n * m))
+    assert found.empty.tolist() == (~square.any(1)).nonzero()[:, 0].tolist()
+    assert found.pixels.shape == (-(-n // found.tile), -(-m // found.tile)) and max(found.pixels.shape) <= 96
+    if found.tile == 1:
+        assert torch.equal(found.pixels == 255, square)
+    padded = F.pad(square, (0, -m % 128, 0, -n % 128)).unflatten(1, (-1, 128)).unflatten(0, (-1, 128))
+    assert found.blocks == float(padded.any(3).any(1).float().mean())
+    assert found.back is None and found.ahead is None, "nothing goes on from layer to layer"
+
+
 def test_blocks_count_what_a_block_sparse_kernel_must_compute():
     """A causal mask of 4 blocks a side: 10 of 16 hold a pair, though hardly more than half of the pairs are kept."""
     found = exhibit("causal", MASKS["causal"], 512, 4, 1)
@@ -149,8 +165,8 @@ def test_blocks_count_what_a_block_sparse_kernel_must_compute():
 
 def test_operations_are_those_of_two_matrix_products():
     """q kᵀ: n² d_model multiplications and as many additions; weights times v: the same again."""
-    assert flops(10, 64) == 2 * (2 * 10 * 10 * 64)
-    assert flops(10, 64, 0.25) == 0.25 * flops(10, 64)
+    assert flops(10 * 10, 64) == 2 * (2 * 10 * 10 * 64)
+    assert flops(10 * 10, 64, 0.25) == 0.25 * flops(10 * 10, 64)
 
 
 def test_documents_in_both_directions_are_not_those_of_a_decoder():

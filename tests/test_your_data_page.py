@@ -50,6 +50,17 @@ assert WEIGHTS is not None
 FILE = npz(weights=WEIGHTS.numpy())
 
 
+def test_an_example_opens_with_a_click():
+    test = opened()
+    test.button(key="try").click().run()
+    assert not test.exception and not test.error
+    (source,) = test.session_state[KEY].kept.brought
+    assert sample.NAME in source and "**Two layers by hand** was read so." in said(test)
+    assert "try" not in {button.key for button in test.button}, "one is open: nobody need try"
+    test.button(key=f"close {source}").click().run()
+    assert not test.exception and not test.session_state[KEY].kept.brought
+
+
 def test_a_file_is_opened_read_and_shown():
     test = put(opened(), "mine.npz", FILE)
     assert not test.exception and not test.error

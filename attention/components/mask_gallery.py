@@ -34,7 +34,7 @@ def payload(config: Config, exhibits: Sequence[Exhibit]) -> bytes:
     """One message: a header, and a byte a cell, 0 hidden to 255 kept whole."""
     header = {
         "painted": link(config),
-        "side": len(exhibits[0].pixels),
+        "sides": [*exhibits[0].pixels.shape],
         "cards": [mask_card(config, each) for each in exhibits],
         "neutrals": theme.NEUTRALS,
         "accent": theme.QUERY,

@@ -116,16 +116,22 @@ def choices(rule: Rule, tokens: int, span: int) -> Int[Tensor, "n"]:
     return found[:-1]
 
 
-def kept(rule: Rule, tokens: int, span: int, tile: int) -> tuple[Int[Tensor, "p p"], Int[Tensor, "n"]]:
-    """How many pairs each tile keeps, and how many keys each query sees; exact, from one walk."""
-    whole, side = (0, tokens), -(-tokens // tile)
-    tiles, seen = torch.zeros(side + 1, side + 1, dtype=torch.int64), torch.zeros(tokens + 1, dtype=torch.int64)
-    for part in squares(rule, tokens, span, whole, whole, tile):
-        rows = (part.first[0, :, None] + torch.arange(part.side)).clamp(max=tokens)
+def kept(
+    rule: Rule, tokens: int, span: int, tile: int, queries: int | None = None
+) -> tuple[Int[Tensor, "p r"], Int[Tensor, "q"]]:
+    """How many pairs each tile keeps, and how many keys each query sees; exact, from one walk.
+
+    Of `tokens` that look at each other, or of other `queries` that look at them.
+    """
+    n = tokens if queries is None else queries
+    high, wide = -(-n // tile), -(-tokens // tile)
+    tiles, seen = torch.zeros(high + 1, wide + 1, dtype=torch.int64), torch.zeros(n + 1, dtype=torch.int64)
+    for part in squares(rule, tokens, span, (0, n), (0, tokens), tile):
+        rows = (part.first[0, :, None] + torch.arange(part.side)).clamp(max=n)
         seen.index_add_(0, rows.flatten(), part.counts().flatten())
         pairs = part.kept(tile)
         down, across = (part.first // tile)[:, :, None] + torch.arange(pairs.shape[1])
-        at = down.clamp(max=side)[:, :, None], across.clamp(max=side)[:, None]
+        at = down.clamp(max=high)[:, :, None], across.clamp(max=wide)[:, None]
         tiles.index_put_(at, pairs, accumulate=True)
     return tiles[:-1, :-1], seen[:-1]
 

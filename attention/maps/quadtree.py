@@ -144,4 +144,4 @@ def _pairs(rule: Rule, n: int, span: int, side: int, first: Tensor, ends: Tensor
 def _asked(rule: Rule, n: int, span: int, q: Tensor, k: Tensor, ends: Tensor) -> Bool[Tensor, "..."]:
     """What the rule says of pairs; nothing is shown past the ends."""
     there = (q < ends[0]) & (k < ends[1])
-    return rule(q.clamp(max=n - 1), k.clamp(max=n - 1), n, span) & there
+    return rule(torch.minimum(q, ends[0] - 1), torch.minimum(k, ends[1] - 1), n, span) & there

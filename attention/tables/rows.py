@@ -128,13 +128,15 @@ def share(part: float) -> str:
 
 def _saved(exhibit: Exhibit) -> str:
     in_blocks = (
-        f", {share(1 - exhibit.blocks)} in blocks" if exhibit.tokens > BLOCK else ""
+        f", {share(1 - exhibit.blocks)} in blocks" if max(exhibit.tokens, exhibit.keys) > BLOCK else ""
     )  # else one block is all there is
     return f"saves {share(1 - exhibit.share)} on paper{in_blocks}"
 
 
 def _reaches(exhibit: Exhibit) -> str:
     blind = f"; {exhibit.blind:,} see{'s' * (exhibit.blind == 1)} nothing" if exhibit.blind else ""
+    if exhibit.back is None or exhibit.ahead is None:
+        return f"{exhibit.keys:,} keys of another sequence{blind}"
     both = exhibit.back == exhibit.ahead
     far = (
         f"{exhibit.back:,} both ways"

@@ -22,6 +22,7 @@ import { channels, themed } from "./theme.js";
  * @property {{ color: string, cells: Uint8Array } | null} painted
  */
 
+const SIDE = 88;  // pixels of the longer side of a picture
 const MARKUP = `
 <ul aria-label="Masks">
   <li class="room">Press and, or, without on a card: what it makes of the mask in use stands here.</li>
@@ -56,7 +57,7 @@ function shown(root, cards, gallery, send) {
   while (cards.length > gallery.cards.length) cards.pop()?.item.remove();
   gallery.cards.forEach((card, i) => {
     show(cards[i], card, send);
-    paint(cards[i], ink, gallery.side, gallery.picture(i));
+    paint(cards[i], ink, gallery.sides, gallery.picture(i));
   });
   room.hidden = gallery.cards.some((card) => !card.single);  // its place is taken
   root.dataset.painted = gallery.painted;
@@ -68,7 +69,7 @@ function shown(root, cards, gallery, send) {
  * @returns {Gallery}
  */
 function unpacked(bytes) {
-  const [header, start] = opened(bytes), size = header.side * header.side;
+  const [header, start] = opened(bytes), size = header.sides[0] * header.sides[1];
   const picture = (/** @type {number} */ i) => bytes.subarray(start + i * size, start + (i + 1) * size);
   return { ...header, picture };
 }
@@ -130,14 +131,15 @@ function show({ item, button, name, lines, join }, card, send) {
  * The ink as dense as what is kept; the hatch behind shows what is hidden.
  * @param {Parts} parts
  * @param {number[]} ink
- * @param {number} side
+ * @param {[number, number]} sides  rows and columns
  * @param {Uint8Array} cells
  */
-function paint(parts, ink, side, cells) {
-  const { canvas, painted } = parts, color = ink.join();
+function paint(parts, ink, [high, wide], cells) {
+  const { canvas, painted } = parts, color = [...ink, high, wide].join(), longer = Math.max(high, wide);
   if (painted?.color === color && same(painted.cells, cells)) return;
-  canvas.width = canvas.height = side;
-  const image = new ImageData(side, side);
+  Object.assign(canvas, { width: wide, height: high });
+  Object.assign(canvas.style, { width: `${(SIDE * wide) / longer}px`, height: `${(SIDE * high) / longer}px` });
+  const image = new ImageData(wide, high);
   for (let i = 0; i < cells.length; i++) {
     image.data.set(ink, 4 * i);
     image.data[4 * i + 3] = cells[i];

@@ -107,7 +107,7 @@
  * @property {string} title
  * @property {string[]} joins
  * @property {string} joined
- * @typedef {{ painted: string, side: number, cards: Card[], neutrals: BothNeutrals, accent: string }} GalleryHeader
+ * @typedef {{ painted: string, sides: [number, number], cards: Card[], neutrals: BothNeutrals, accent: string }} GalleryHeader
  */
 
 /**

@@ -20,15 +20,21 @@ from attention.ui.compute.owner import KEPT, PASSES
 
 
 @KEPT
-def gallery(tokens: int, span: int, layers: int) -> Work[list[Exhibit]]:
-    """Every mask at this length and span, with its reach."""
-    return PASSES.submit(every_mask, tokens, span, layers)
+def gallery(tokens: int, span: int, layers: int, keys: int) -> Work[list[Exhibit]]:
+    """Every mask at this length and span, with its reach; `keys`: those of another sequence, 0 of the same."""
+    return PASSES.submit(every_mask, tokens, span, layers, keys)
 
 
 @KEPT
 def exhibit(config: Config, layers: int) -> Work[Exhibit]:
     """The rule in use, as the gallery shows the others; give `config.tensors`."""
-    return PASSES.submit(one_mask, config.rule_name, config.rule, config.tokens, config.span, layers)
+    sizes = config.tokens, config.span, layers, other(config)
+    return PASSES.submit(one_mask, config.rule_name, config.rule, *sizes)
+
+
+def other(config: Config) -> int:
+    """How many keys of another sequence there are; 0 where a sequence looks at itself."""
+    return config.columns if config.crosses else 0
 
 
 @KEPT

@@ -65,17 +65,25 @@ def _title(config: Config) -> None:
 def _gallery(config: Config) -> None:
     used = compute.masks.exhibit(config.tensors, config.depth)
     own = [used] if config.combine != "none" else []
-    mask_gallery(
-        config, [*compute.masks.gallery(config.tokens, config.span, config.depth), *own], on_choice=gestures.chosen
-    )
+    every = compute.masks.gallery(config.tokens, config.span, config.depth, compute.masks.other(config))
+    mask_gallery(config, [*every, *own], on_choice=gestures.chosen)
     said = "Chosen, but not in use" if idle("mask", config) else "In use"
     st.markdown(f"{said}, **{config.rule_name}**: {config.rule.help}")  # below, as its length would move the cards
     st.caption(
-        f"**{config.rule_name}**{_span(config)} keeps {used.pairs:,} of {config.tokens**2:,} pairs of a query and a key. Whoever "
-        f"computes only these saves {share(1 - used.share)} of the work: {_count(config, used.share)} operations a layer "
-        f"instead of {_count(config)} ($4 n^2 d_{{model}}$, for $q k^\\top$ and $w v$). {_blocks(config, used)} Reach: how far "
-        f"away, in tokens, an input can be that an output after {config.depth} layers depends on; exact, with residual "
-        f"connections. {_tiles(used)}Source: {plain(config.rule.source)}."
+        f"**{config.rule_name}**{_span(config)} keeps {used.pairs:,} of {used.whole:,} pairs of a query and a key. Whoever "
+        f"computes only these saves {share(1 - used.share)} of the work: {_count(config, used, used.share)} operations a layer "
+        f"instead of {_count(config, used)} ($4 n {'m' if config.crosses else 'n'} d_{{model}}$, for $q k^\\top$ and $w v$). "
+        f"{_blocks(used)} {_reach(config)}{_tiles(used)}Source: {plain(config.rule.source)}."
+    )
+
+
+def _reach(config: Config) -> str:
+    """What reach is, where a layer's outputs are what the next one looks at."""
+    if config.crosses:
+        return f"The {config.columns:,} keys are of another sequence, so there is no reach from layer to layer. "
+    return (
+        f"Reach: how far away, in tokens, an input can be that an output after {config.depth} layers depends on; exact, with "
+        f"residual connections. "
     )
 
 
@@ -88,22 +96,23 @@ def _tiles(used: Exhibit) -> str:
 
 def _span(config: Config) -> str:
     """With the span where the rule has one."""
-    more = f" (more than the {config.tokens:,} tokens, so it acts as {config.tokens:,})"
-    return f", span {config.span:,}{more if config.span > config.tokens else ''}," if config.rule.span else ""
+    most = max(config.tokens, config.columns)
+    more = f" (more than the {most:,} tokens, so it acts as {most:,})"
+    return f", span {config.span:,}{more if config.span > most else ''}," if config.rule.span else ""
 
 
-def _blocks(config: Config, used: Exhibit) -> str:
+def _blocks(used: Exhibit) -> str:
     """What a kernel saves that works in blocks."""
     rule = f"A GPU works in blocks of {BLOCK} x {BLOCK} pairs and can skip only those that are hidden whole"
-    if config.tokens > BLOCK:
+    if max(used.tokens, used.keys) > BLOCK:
         return f"{rule}: {share(1 - used.blocks)} of them here."
     return (
         f"{rule}; up to {BLOCK} tokens are one block, {'of which it skips nothing' if used.blocks else 'hidden whole'}."
     )
 
 
-def _count(config: Config, kept: float = 1.0) -> str:
+def _count(config: Config, used: Exhibit, kept: float = 1.0) -> str:
     """The operations of the two products with three digits and a unit."""
-    number = flops(config.tokens, config.d_model, kept)
+    number = flops(used.whole, config.d_model, kept)
     power = min(4, max(0, int(math.log10(max(number, 1)) // 3)))
     return f"{number / 1000**power:.3g} {' kMGT'[power].strip()}".strip()

@@ -76,16 +76,30 @@ def _fields(how: Reading) -> Taken | None:
     st.caption(f"Files of up to {largest} MB, unpacked up to {quantity(compute.brought.most(), 'B')}. {SHARED}")
     taken = your_data_taken.taken(file, tokens, how)
     if taken is None:
+        _sample()
+    return taken
+
+
+def _sample() -> None:
+    """For whoever has no file yet: one that opens with a click, and that can be looked at from the inside."""
+    with st.container(horizontal=True):
+        st.button(
+            "Try it with an example",
+            icon=":material/play_arrow:",
+            key="try",
+            on_click=your_data_taken.tried,
+            help="Opens a file of two layers of heads with queries, keys and tokens, as if you had chosen it above.",
+        )
         st.download_button(
-            "A file to try",
+            "Download the example",
             sample.written,
             sample.NAME,
             on_click="ignore",
             icon=":material/download:",
             key="sample",
-            help="Two layers of heads with queries, keys and tokens. Download it, then open it above.",
+            help="The same file, to see how one is made.",
+            type="tertiary",
         )
-    return taken
 
 
 def _told(taken: Taken) -> None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from attention.brought import sample
 from attention.brought.files import File
 from attention.brought.fitting import BroughtError
 from attention.brought.reading import Reading
@@ -37,6 +38,13 @@ def taken(file: Any, tokens: Any, how: Reading) -> Taken | None:
     kept = replace(found, file=brought.remembered(file.name, data, texts))
     page.kept().taken = kept
     return kept
+
+
+def tried() -> None:
+    """Opens the example, as if its file had been chosen."""
+    data, reading = sample.written(), Reading()
+    found = _read(File(sample.NAME, data, None), data, Taken((sample.NAME, "", reading)))
+    page.kept().taken = replace(found, file=brought.remembered(sample.NAME, data, None))
 
 
 def given() -> list[Taken]:
