@@ -98,7 +98,7 @@ def test_float64_is_as_exact_by_either_exponential(monkeypatch, name):
         assert near(found.lse, lse, 1e-12)
 
 
-@pytest.mark.parametrize(("cache", "piece"), [(None, 2**20), (2**19, 2**20), (3 * 2**20, 3 * 2**19), (2**24, 2**21)])
+@pytest.mark.parametrize(("cache", "piece"), [(None, 2**21), (2**19, 2**21), (5 * 2**20, 5 * 2**19), (2**24, 2**22)])
 def test_a_piece_takes_half_of_the_second_cache_within_bounds(monkeypatch, cache, piece):
     monkeypatch.setattr(processor, "caches", lambda: {1: 2**15} | ({2: cache} if cache else {}))
     assert sizes.piece() == piece
@@ -133,7 +133,7 @@ def test_mild_scores_are_float32_and_weights_as_exact(monkeypatch, d, alike):
 
 @pytest.mark.parametrize("tile", [3, 17, 36, 250, 300, 1000])
 def test_blocks_are_as_tall_whatever_the_tile(monkeypatch, tile):
-    """Of 256 rows but for the last: torch reduces those beyond a multiple of its vectors one by one."""
+    """Of 512 rows but for the last: torch reduces those beyond a multiple of its vectors one by one."""
     heights, real = [], pooling.pooled
 
     def spied(job: pooling.Job) -> pooling.Pooled:
@@ -143,20 +143,20 @@ def test_blocks_are_as_tall_whatever_the_tile(monkeypatch, tile):
     monkeypatch.setattr(jobs, "pooled", spied)
     query, key = inputs()
     found = head_maps(query[:1], key, "causal", tile=tile)
-    assert heights == [256] * 5 + [220]
+    assert heights == [512, 512, 476]
     shown = zoom.pooled(found, query[:1], key, (0, 1500), (0, 1500), tile, "max")
     assert near(found.pooled_by("max").pixels, shown, 1e-6)
 
 
 def test_parts_of_a_preview_and_of_a_zoom_are_as_tall(monkeypatch):
-    """Multiples of torch's vectors, but for the last: 192 queries of a preview, 256 of a zoom."""
+    """Multiples of torch's vectors, but for the last: 192 queries of a preview, 512 of a zoom."""
     looked, zoomed, sample, fold = [], [], zoom._sample, zoom._fold
     monkeypatch.setattr(zoom, "_sample", lambda *given: looked.append(len(given[-1])) or sample(*given))
     monkeypatch.setattr(zoom, "_fold", lambda *given: zoomed.append(given[1].shape[1]) or fold(*given))
     query, key = inputs(2600)
     zoom.preview(query[:1], key, tile=6)
     zoom.pooled(head_maps(query[:1], key, stats=False), query[:1], key, (0, 600), (0, 100), 7)
-    assert sorted(looked) == [50, 192, 192] and zoomed == [256, 256, 88]
+    assert sorted(looked) == [50, 192, 192] and zoomed == [512, 88]
 
 
 @pytest.mark.usefixtures("long")

@@ -115,7 +115,7 @@ def head_maps(
     """
     options = dict(locals())
     maps = joined(list(each_head(**options)))
-    if not maps.mean.isfinite().all():
+    if not math.isfinite(float(maps.mean.sum())):
         check_finite(query=query, key=key)
     return maps
 
@@ -266,18 +266,16 @@ def _jobs(query: Tensor, key: Tensor, picture: HeadMaps, plan: _Plan, stats: boo
 
 def _drawn(picture: HeadMaps, plan: _Plan, parts: list[Pooled]) -> HeadMaps:
     """The map of one head from its bands; neighbouring bands may share a row of tiles."""
-    mean, most = torch.zeros_like(picture.mean[0], dtype=torch.float64), None
-    if picture.most is not None:
-        most = torch.zeros_like(picture.most[0])
+    mean, most = torch.zeros_like(picture.mean[0]), None if picture.most is None else torch.zeros_like(picture.most[0])
+    down, across = (counts(ends, picture.tile, mean) for ends in (picture.rows, picture.cols))
     for part, blocks in zip(parts, plan.bands, strict=True):
         top = (int(blocks.rows[0]) - picture.rows[0]) // picture.tile
-        mean[top : top + len(part.sums)] += part.sums.to(mean)
+        here = slice(top, top + len(part.sums))
+        mean[here] += (part.sums / (down[here, None] * across)).to(mean)
         if most is not None and part.most is not None:
-            into = most[top : top + len(part.sums)]
-            torch.maximum(into, part.most.to(into), out=into)
-    mean /= counts(picture.rows, picture.tile, mean)[:, None] * counts(picture.cols, picture.tile, mean)
+            torch.maximum(most[here], part.most.to(most), out=most[here])
     numbers = torch.cat([part.numbers for part in parts], 1).to(mean.device)[:, None]
     names = ("lse", "entropy", "greatest", "distance")[: len(numbers)]
     found = dict(zip(names, numbers, strict=True))
-    pixels = {"mean": mean.to(picture.mean.dtype)[None], "most": None if most is None else most[None]}
+    pixels = {"mean": mean[None], "most": None if most is None else most[None]}
     return replace(picture, first=plan.head, **pixels, **found)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import reduce
@@ -23,9 +24,11 @@ from attention.maps.blocks import Blocks, Span, along, differences
 from attention.maps.scoring import At, Scoring, column, exponential, exponentials, factors, penalty
 from attention.scores import NORMALISERS
 
+OWN = ("sums", "tops")  # of a block of rows, by tile
 NOTHING = -1e29  # the greatest score of a row that has seen nothing yet: hidden pairs stay far below it
 SHORT = 16  # cells of a tile up to which they are pooled faster where they do not lie side by side
 STRETCH = 128  # cells that are summed in their own precision
+SCRATCH = 2**22  # bytes of a piece of memory that a thread keeps
 SAFE = 40.0  # scores up to here can be exponentiated and summed in float32 as they are
 
 
@@ -70,7 +73,11 @@ def pooled(job: Job) -> Pooled:
         sums, most = job.query.new_zeros(shape), job.query.new_zeros(shape) if job.greatest else None
         space, bounded = _Space(job, max(stop - start for start, stop in itertools.pairwise(edges))), _bounded(job)
         for row, (start, stop) in enumerate(itertools.pairwise(edges)):
-            strip = _Strip(job, job.query[start - job.first : stop - job.first], range(start, stop), space, bounded)
+            part, own = (
+                job.query[start - job.first : stop - job.first],
+                (_tiles(job, stop - start, name) for name in OWN),
+            )
+            strip = _Strip(job, part, range(start, stop), space, bounded, *own)
             for span in job.blocks.spans(row, job.widest, job.cols):
                 strip.take(span, strip.shown(span))
             by_tile, tops, found = strip.weights()
@@ -88,7 +95,11 @@ def sampled(jobs: list[Job], rows: Int[Tensor, "r 1"]) -> list[Pooled]:
     """
     with torch.inference_mode():
         space, first = _Space(jobs[0], len(rows)), jobs[0]
-        strips = [_Strip(job, job.query, rows, space, _bounded(job)) for job in jobs]
+        wide, n = ceil(first.cols[1] - first.cols[0], first.tile), len(rows)
+        strips = [
+            _Strip(job, job.query, rows, space, _bounded(job), *(job.query.new_empty(wide, n) for _ in OWN))
+            for job in jobs
+        ]
         for span in first.blocks.spans(0, first.widest, first.cols):
             shown = strips[0].shown(span)
             for strip in strips:
@@ -100,9 +111,34 @@ def _bounded(job: Job) -> bool:
     return job.scoring.bound(length(job.query), job.longest) <= SAFE
 
 
+def _tiles(job: Job, height: int, name: str) -> Float[Tensor, "p r"]:
+    """Room for a number of each tile of a block of rows."""
+    wide = ceil(job.cols[1] - job.cols[0], job.tile)
+    return scratch.room(name, wide * height, job.query).view(wide, height)
+
+
 def _ready(cells: Float[Tensor, "r p"], tile: int) -> Float[Tensor, "r p"]:
     """The same, stored row by row where few of them at a time are pooled, which is slow along a short stretch."""
     return cells.contiguous() if tile <= SHORT else cells
+
+
+class _Scratch(threading.local):
+    """Memory of a thread that its jobs use one after the other: fresh pages cost a short map a fifth of its time."""
+
+    def __init__(self) -> None:
+        self.known: dict[tuple[str, torch.dtype], Tensor] = {}
+
+    def room(self, name: str, cells: int, like: Tensor) -> Tensor:
+        """So many cells with another's device and dtype; what they hold is anything, and until the next call."""
+        if like.device.type != "cpu" or cells * like.element_size() > SCRATCH:
+            return like.new_empty(cells)
+        found = self.known.get((name, like.dtype))
+        if found is None or len(found) < cells:
+            found = self.known[name, like.dtype] = like.new_empty(cells)
+        return found[:cells]
+
+
+scratch = _Scratch()
 
 
 class _Space:
@@ -110,7 +146,8 @@ class _Space:
 
     def __init__(self, job: Job, height: int) -> None:
         cells, device = height * job.widest, job.query.device
-        self.scores, self.powers = job.query.new_empty(cells), job.query.new_empty(cells if job.stats else 0)
+        self.scores = scratch.room("scores", cells, job.query)
+        self.powers = scratch.room("powers", cells if job.stats else 0, job.query)
         self.ramp = torch.arange(job.widest, dtype=job.query.dtype, device=device)
         self.keys = torch.arange(len(job.key), dtype=torch.int32, device=device)[:, None]
 
@@ -124,12 +161,19 @@ class _Strip:
     peak, which is zero where they are bounded, are in units of the exponential.
     """
 
-    def __init__(self, job: Job, query: Float[Tensor, "r d"], rows: At, space: _Space, bounded: bool) -> None:
+    def __init__(
+        self,
+        job: Job,
+        query: Float[Tensor, "r d"],
+        rows: At,
+        space: _Space,
+        bounded: bool,
+        sums: Float[Tensor, "p r"],
+        tops: Float[Tensor, "p r"],
+    ) -> None:
         self.job, self.query, self.rows, self.space, self.bounded = job, query, rows, space, bounded
-        self.places, self.way = column(rows, query).T, exponential(query)
-        height, wide = len(query), ceil(job.cols[1] - job.cols[0], job.tile)
-        self.sums = query.new_zeros(wide, height)
-        self.tops = torch.zeros_like(self.sums) if job.greatest else None
+        self.places, self.way, height = column(rows, query).T, exponential(query), len(query)
+        self.sums, self.tops = sums.zero_(), tops.zero_() if job.greatest else None
         self.peak = query.new_full((height,), 0 if bounded else NOTHING)
         self.total, self.moment, self.away, self.top = query.new_zeros(4, height, dtype=torch.float64)
 
