@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+PYTHON = sys.executable  # what servers run with; a benchmark may say another
 PATIENCE = 60  # seconds until a server must be healthy
 TICK = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
 
@@ -56,7 +57,7 @@ def served(script: str | Path = "app.py", folder: Path = ROOT, port: int = 0, **
         log = Path(home) / "log"
         settings = {"server.port": port, "server.address": "127.0.0.1", "server.headless": "true"}
         options = [f"--{name}={value}" for name, value in settings.items()] + ["--server.fileWatcherType=none"]
-        command = [sys.executable, "-m", "streamlit", "run", str(script), *options]
+        command = [PYTHON, "-m", "streamlit", "run", str(script), *options]
         with log.open("wb") as out:
             process = subprocess.Popen(command, cwd=folder, env=_clean(home) | said, stdout=out, stderr=out)
         try:

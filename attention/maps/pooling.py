@@ -126,16 +126,17 @@ class _Scratch(threading.local):
     """Memory of a thread that its jobs use one after the other: fresh pages cost a short map a fifth of its time."""
 
     def __init__(self) -> None:
-        self.known: dict[tuple[str, torch.dtype], Tensor] = {}
+        self.known: dict[str, Tensor] = {}  # of bytes, so that jobs of float32 and of float64 share it
 
     def room(self, name: str, cells: int, like: Tensor) -> Tensor:
         """So many cells with another's device and dtype; what they hold is anything, and until the next call."""
-        if like.device.type != "cpu" or cells * like.element_size() > SCRATCH:
+        size = cells * like.element_size()
+        if like.device.type != "cpu" or size > SCRATCH:
             return like.new_empty(cells)
-        found = self.known.get((name, like.dtype))
-        if found is None or len(found) < cells:
-            found = self.known[name, like.dtype] = like.new_empty(cells)
-        return found[:cells]
+        found = self.known.get(name)
+        if found is None or len(found) < size:
+            found = self.known[name] = like.new_empty(size, dtype=torch.uint8)
+        return found[:size].view(like.dtype)
 
 
 scratch = _Scratch()

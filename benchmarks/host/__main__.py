@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from benchmarks import host
 from benchmarks.host import classes, load, memory, soak, start
 from benchmarks.interleaved import environment
+from tests import served
 
 PARTS = ("load", "class", "start", "memory")
 
@@ -21,7 +22,11 @@ def main() -> None:
     parser.add_argument("--times", type=int, default=20, help="classes of each kind (20)")
     parser.add_argument("--rest", type=float, default=memory.REST, help="seconds after the last visitor (300)")
     parser.add_argument("--minutes", type=float, default=60, help="of the soak (60)")
+    parser.add_argument(
+        "--python", default=served.PYTHON, help="what servers run with: that of `make run` in a clone (this one)"
+    )
     given = parser.parse_args()
+    served.PYTHON = given.python
     if unknown := set(given.parts) - {*PARTS, "soak"}:
         parser.error(f"there is no {', '.join(sorted(unknown))}")
     print(f"The app as a host; visitors on the same cores; {environment()}", flush=True)
@@ -42,14 +47,14 @@ def told(given: argparse.Namespace) -> Iterator[str]:
     }
     asked = given.parts or PARTS
     if "memory" in asked:  # while its server rests, the others are measured that start some of their own
+        others = [name for name in ("class", "start") if name in asked]
 
         def meanwhile() -> Iterator[str]:
-            for name in ("class", "start"):
-                if name in asked:
-                    yield from titled(name, parts[name])
+            for name in others:
+                yield from titled(name, parts[name])
 
         parts["memory"] = lambda: memory.lines(meanwhile, given.rest)
-        asked = [name for name in asked if name not in ("class", "start")]
+        asked = [name for name in asked if name not in others]
     for name in asked:
         for line in titled(name, parts[name]):
             print(line, flush=True)

@@ -1,4 +1,8 @@
-"""From the start of a process to its health, to a first visitor's picture, and to that in a browser on a slow line."""
+"""From the start of a process to its health, to a first visitor's picture, and to that in a browser on a slow line.
+
+Altair imports some packages only where they are there, among them a grammar that takes half a second, which come with what
+tests need. A server as users install it says so best: `make run` in a clone, and its `.venv/bin/python` as `--python`.
+"""
 
 from __future__ import annotations
 
