@@ -4,7 +4,7 @@ import subprocess
 import sys
 
 NAMES = (
-    *("core", "maps", "cluster", "paint", "rows", "long", "storm", "timing_repeat", "training", "training_beside"),
+    *("core", "maps", "cluster", "paint", "rows", "long", "storm", "timing_repeat", "training", "beside"),
     *("model", "fuzz", "host"),
 )
 

@@ -1,7 +1,8 @@
-"""A training beside its neighbours: `python -m benchmarks.training_beside`.
+"""Heavy work beside its neighbours: `python -m benchmarks.beside`.
 
-The largest model that one may train is trained in one window. In another a slider is moved, before and meanwhile: what it takes
-to paint may at most double. Then the training is stopped, which must be seen within half a second.
+The largest model that one may train is trained in one window, and after it a sweep is measured there. In another a slider is
+moved, before and meanwhile: what it takes to paint may at most double. The training is stopped, which must be seen within half a
+second. What a map of 65,536 tokens costs its neighbours is in benchmarks/long.py.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from tests.served import Server, served
 OFTEN = 12  # changes of the slider, before and meanwhile
 SLOWER, LATE = 2.0, 0.5  # times its usual time; seconds
 LARGEST = "training?v=2&train_layers=3&train_heads=8&train_d_model=256&train_steps=1000&train_seed=77"
+SWEEP = "timing?seconds=60"
 NEIGHBOUR = "?heads=8&tokens=128&input=noise"
 STOPPED = """() => new Promise((done) => {
     const stop = [...document.querySelectorAll(".st-key-cancel button")].at(-1), start = performance.now();
@@ -41,23 +43,43 @@ def begun(browser: Browser, server: Server) -> Page:
     return page
 
 
+def measuring(browser: Browser, server: Server) -> Page:
+    """A sweep as the page offers it, once it measures."""
+    page = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
+    page.set_default_timeout(60_000)
+    page.goto(f"{server.url}/{SWEEP}")
+    page.get_by_role("button", name="Measure here").click()
+    page.get_by_role("button", name="Cancel").wait_for()
+    return page
+
+
 def told(browser: Browser, server: Server) -> Iterator[str]:
-    """A line for the neighbour, and one for the stop."""
+    """A line for the neighbour of each, and one for the stop."""
     slider: Slider = opened(browser, f"{server.url}/{NEIGHBOUR}", "temperature", GRID, PAINTED)
     slider.seconds()  # the first one warms up
     usual = median(slider.seconds() for _ in range(OFTEN))
     training = begun(browser, server)
-    slow = median(slider.seconds() for _ in range(OFTEN)) / usual
-    yield f"{mark(slow <= SLOWER)}  {slow:.2f} of the usual {usual:.3f} s, at most {SLOWER:g}: another visitor's change"
+    yield _beside(slider, usual, "the largest training")
     training.bring_to_front()
     late = training.evaluate(STOPPED) / 1000
-    yield f"{mark(late <= LATE)}  {late:.2f} s until it is seen to stop, at most {LATE:g}"
+    yield f"{mark(late <= LATE)}  {late:.2f} s until the training is seen to stop, at most {LATE:g}"
+    training.close()
+    usual = median(slider.seconds() for _ in range(OFTEN))
+    sweep = measuring(browser, server)
+    line = _beside(slider, usual, "a sweep")
+    assert sweep.get_by_role("button", name="Cancel").is_visible(), "it had ended before"
+    yield line
+
+
+def _beside(slider: Slider, usual: float, what: str) -> str:
+    slow = median(slider.seconds() for _ in range(OFTEN)) / usual
+    return f"{mark(slow <= SLOWER)}  {slow:.2f} of the usual {usual:.3f} s, at most {SLOWER:g}: another visitor's change beside {what}"
 
 
 def main() -> None:
     with launched() as browser, served() as server:
         lines = list(told(browser, server))
-    print(f"Beside the largest training; Chromium; {environment()}")
+    print(f"Beside heavy work; Chromium; {environment()}")
     print(*lines, sep="\n")
     sys.exit(any(line.startswith("FAIL") for line in lines))
 
