@@ -73,7 +73,7 @@ def told(browser: Browser, server: Server) -> Iterator[str]:
 
 def _beside(slider: Slider, usual: float, what: str) -> str:
     slow = median(slider.seconds() for _ in range(OFTEN)) / usual
-    return f"{mark(slow <= SLOWER)}  {slow:.2f} of the usual {usual:.3f} s, at most {SLOWER:g}: another visitor's change beside {what}"
+    return f"{mark(slow <= SLOWER)}  {slow:.2f} of the usual {usual:.3f} s, at most {SLOWER:g}: a neighbour's beside {what}"
 
 
 def main() -> None:
