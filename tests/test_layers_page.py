@@ -52,7 +52,21 @@ def test_every_head_of_every_layer_is_a_cell_and_a_point_in_each_picture():
     assert compared["y"] == pytest.approx(numbers("entropy", config), abs=1e-5)
     most = max(range(54), key=compared["x"].__getitem__)
     assert compared["named"][most] and compared["named"][29] == "16.2" and sum(map(bool, compared["named"])) <= 3
-    assert "**Layer 16, head 2** " in words(test) and "54 heads, 9 in each of 6 layers," in words(test)
+    assert "**Layer 16, head 2** " in words(
+        test
+    ) and f"54 heads, 9 in each of 6 layers ({', '.join(map(str, LAYERS))} of its model)," in words(test)
+
+
+def test_one_layer_leads_to_the_layers_of_a_real_model():
+    test = run(PAGE, {})
+    for source, all_ in (
+        ("recorded:smollm2-repeated", "54 heads, 9 in each of 6 layers"),
+        ("recorded:minilm-street", "72 heads"),
+    ):
+        assert "One layer is one row." in words(test)
+        test.button(key=f"see {source}").click().run()
+        assert not test.exception and all_ in words(test) and "One layer is one row." not in words(test)
+        test = run(PAGE, {})
 
 
 def test_two_numbers_are_chosen_and_stand_in_the_link():

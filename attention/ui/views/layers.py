@@ -9,7 +9,7 @@ import streamlit as st
 from attention.analysis.head_numbers import EVERY
 from attention.codec import to_query
 from attention.config import GENERATED, Config, layers
-from attention.sources.origins import named, tokens, unit
+from attention.sources.origins import named, readable, tokens, unit
 from attention.ui import compute, onward, provenance
 from attention.ui.compute.layers import Layer
 from attention.ui.controls import knobs
@@ -23,6 +23,7 @@ PICTURE = (
     '<img alt="{}" width="168" height="168" style="display: block; image-rendering: pixelated" '
     'src="data:image/png;base64,{}">'
 )
+MODELS = "recorded:smollm2-repeated", "recorded:minilm-street"  # recordings of several layers
 TOLD = "entropy", "effective_keys", "first", "previous", "induction"  # numbers that are said of the head in focus
 
 
@@ -37,6 +38,8 @@ def view(config: Config) -> None:
     if questions.closed(config):
         return
     st.markdown(_title(config), help=provenance.told(config))
+    if len(layers(config.source)) == 1:
+        _several()
     found = compute.layers.layers(config)
     left, right = parts.beside()
     with left:
@@ -48,10 +51,20 @@ def view(config: Config) -> None:
     pause.paint()
 
 
+def _several() -> None:
+    """The way to a source that has a map worth its name, where one layer is a single row."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown("One layer is one row. All layers of a real model:")
+        for source in filter(readable, MODELS):
+            st.button(named(source), key=f"see {source}", on_click=page.change, kwargs={"source": source})
+
+
 def _title(config: Config) -> str:
-    many = len(layers(config.source))
+    numbers = layers(config.source)
+    many = len(numbers)
+    which = "" if numbers == tuple(range(many)) else f" ({', '.join(map(str, numbers))} of its model)"
     all_ = (
-        f"{many * config.heads:,} heads, {config.heads} in each of {many} layers,"
+        f"{many * config.heads:,} heads, {config.heads} in each of {many} layers{which},"
         if many > 1
         else f"{config.heads} heads"
     )
