@@ -42,7 +42,8 @@ def menu(query: dict[str, str]) -> AppTest:
 def test_every_page_that_is_offered_has_something_to_show(task):
     test = run({"task": task, "head": "2", "at": "200"})
     leads = [each.proto for each in test.get("link_button") if each.proto.label.startswith("Open on")]
-    assert [lead.label for lead in leads] == ["Open on Heads", "Open on Layers", "Open on Softmax", "Open on Masks"]
+    pages = "Heads", "Layers", "Softmax", "Masks", "Steps"
+    assert [lead.label for lead in leads] == [f"Open on {name}" for name in pages]
     for lead in leads:
         query = dict(parse_qsl(urlsplit(lead.url).query))
         config, notes = from_query(query)
@@ -61,7 +62,7 @@ def test_the_heads_of_ones_own_training_go_to_other_pages_and_make_way_for_later
     test.button(key="train").click().run()
     task = learning(test)
     until(lambda: task.state == "done")
-    for step, name in ((30, "layers"), (0, "softmax"), (6, "masks"), (12, "heads"), (24, "heads")):
+    for step, name in ((30, "layers"), (0, "softmax"), (6, "masks"), (12, "steps"), (24, "heads")):
         test.query_params.clear()
         test.switch_page("pages/training.py").run()
         test.select_slider(key="moment").set_value(step).run()

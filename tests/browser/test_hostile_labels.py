@@ -57,7 +57,7 @@ def test_words_are_text_on_every_page(visit, strange, view):
         for part in (0.3, 0.5, 0.7):
             tab.page.mouse.move(box["x"] + part * box["width"], box["y"] + part * box["height"])
         checked(tab.page, link)
-    for drawn in tab.page.locator('[data-testid="heads-grid"] .square, [data-testid="matrices"] canvas').all()[:3]:
+    for drawn in tab.page.locator('[data-testid="heads-grid"] .square, [data-testid="matrices"] canvas.lit').all()[:3]:
         drawn.hover()
         checked(tab.page, link)
     tab.page.wait_for_timeout(300)  # charts are drawn after the run

@@ -107,7 +107,16 @@
  * @property {string} title
  * @property {string[]} joins
  * @property {string} joined
- * @typedef {{ painted: string, sides: [number, number], cards: Card[], neutrals: BothNeutrals, accent: string }} GalleryHeader
+ */
+
+/**
+ * The gallery: a card a mask, and how many rows and columns each picture has.
+ * @typedef {object} GalleryHeader
+ * @property {string} painted
+ * @property {[number, number]} sides
+ * @property {Card[]} cards
+ * @property {BothNeutrals} neutrals
+ * @property {string} accent
  */
 
 /**
