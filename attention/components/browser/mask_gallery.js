@@ -25,7 +25,7 @@ import { channels, themed } from "./theme.js";
 const SIDE = 88;  // pixels of the longer side of a picture
 const MARKUP = `
 <ul aria-label="Masks">
-  <li class="room">Press and, or, without on a card: what it makes of the mask in use stands here.</li>
+  <li class="room">Press “and”, “or” or “without” on a card: what it makes of the mask in use stands here.</li>
 </ul>`;
 
 /**

@@ -7,7 +7,7 @@ import { themed } from "./theme.js";
 import { intoView, listen } from "./word_lines_acts.js";
 import { laidOut } from "./word_lines_picture.js";
 import { say, setWords } from "./word_lines_said.js";
-import { home } from "./word_lines_view.js";
+import { heaviest, home } from "./word_lines_view.js";
 
 /**
  * @typedef {import("./word_lines_view.js").Web} Web
@@ -78,7 +78,10 @@ function update(web, data) {
   setWords(web);
   laidOut(web);
   say(web);
-  if (told !== web.told) intoView(web);
+  if (told !== web.told) {
+    intoView({ ...web, cursor: heaviest(data, web.cursor) });  // seen, too, where there is room
+    intoView(web);
+  }
   web.told = told;
   web.root.dataset.painted = data.painted;
 }

@@ -77,6 +77,18 @@ export function pairsOf(data, { side, at }) {
   return lines(data, Array.from({ length: countOf(data, other) }, (_, i) => (side ? [i, at] : [at, i])));
 }
 
+/**
+ * The word of the other side that a word has the greatest weight with; itself where it sees nothing.
+ * @param {LinesData} data
+ * @param {Word} word
+ * @returns {Word}
+ */
+export function heaviest(data, word) {
+  const side = /** @type {Side} */ (1 - word.side), seen = pairsOf(data, word).filter(drawn);
+  const most = seen.reduce((best, line) => (line.weight > best.weight ? line : best), seen[0]);
+  return most ? { side, at: side ? most.key : most.query } : word;
+}
+
 /** @param {LinesData} data */
 export function every(data) {
   const { queries, keys } = data;

@@ -46,11 +46,11 @@ def number(config: Config) -> str:
 
 def known(config: Config) -> dict[str, Described]:
     """The numbers that say something of a source: some are of tokens whose texts are known, in a sequence that looks at itself,
-    some of those that were there before; of a picture's patches none that needs an order.
+    some of those that were there before; of a picture's patches, and of two sequences, none that needs an order.
     """
     seen = tokens(config)
     several = len({text.casefold() for text in seen.texts}) == len(seen.texts)
-    without = (AGAIN if several else set()) | (set() if seen.line else IN_LINE)
+    without = (AGAIN if several else set()) | (set() if seen.line and not config.crosses else IN_LINE)
     worded = bool(seen.texts) and not config.crosses
     return {
         name: each

@@ -23,6 +23,7 @@ PICTURE = (
     '<img alt="{}" width="168" height="168" style="display: block; image-rendering: pixelated" '
     'src="data:image/png;base64,{}">'
 )
+OTHERS = "looks at another sequence; roles are told of sequences that look at themselves."
 MODELS = "recorded:smollm2-repeated", "recorded:minilm-street"  # recordings of several layers
 TOLD = "entropy", "effective_keys", "first", "previous", "induction"  # numbers that are said of the head in focus
 
@@ -54,7 +55,7 @@ def view(config: Config) -> None:
 def _several() -> None:
     """The way to a source that has a map worth its name, where one layer is a single row."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown("One layer is one row. All layers of a real model:")
+        st.markdown("One layer is one row. Several layers of a real model:")
         for source in filter(readable, MODELS):
             st.button(named(source), key=f"see {source}", on_click=page.change, kwargs={"source": source})
 
@@ -69,9 +70,10 @@ def _title(config: Config) -> str:
         else f"{config.heads} heads"
     )
     of = f" of “{plain(named(config.source))}”" if config.source != GENERATED else ""
+    other = f" that look at {config.columns:,} others" if config.crosses else ""
     return (
-        f"**Layers.** {provenance.beside(config)} {all_}{of} over {config.tokens:,} {unit(config)}s. Every head is a cell, "
-        "coloured by one number of what it does. A click puts it in focus, here and on the other pages."
+        f"**Layers.** {provenance.beside(config)} {all_}{of} over {config.tokens:,} {unit(config)}s{other}. Every head is a "
+        "cell, coloured by one number of what it does. A click puts it in focus, here and on the other pages."
     )
 
 
@@ -79,7 +81,8 @@ def _focus(config: Config, layer: Layer) -> None:
     """The head in focus: its picture, what it does, some of its numbers, and the way to all of it."""
     role = layer.roles[config.head]
     kinds = ": its weight is spread over keys of many kinds" if tokens(config).line else ""  # patches have no kinds
-    does = plain(role.says) if role else f"has no role that stands out{kinds}."
+    none = OTHERS if config.crosses else f"has no role that stands out{kinds}."
+    does = plain(role.says) if role else none
     called = maps.called(config, (config.layer, config.head))
     st.markdown(f"**{called.capitalize()}** {does}")
     with st.container(horizontal=True, vertical_alignment="top"):

@@ -41,7 +41,8 @@ def view(config: Config) -> None:
     with left:
         knobs.segments("mask_detail", config)
     with right:
-        knobs.slider("depth", config)
+        if not config.crosses:
+            knobs.slider("depth", config)
     if not resting(config, ABOUT[config.mask_detail], "mask"):
         DETAILS[config.mask_detail](config)
     with title:

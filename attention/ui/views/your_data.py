@@ -9,6 +9,7 @@ from attention.brought.held import Holding, named
 from attention.brought.reading import Reading
 from attention.codec import to_query
 from attention.config import Config
+from attention.sources.origins import scored
 from attention.tables.rows import quantity
 from attention.ui import compute, onward
 from attention.ui.session import brought, page
@@ -20,7 +21,8 @@ from serving.settings import settings
 FILE, TOKENS = "your file", "your tokens"  # keys of the two fields
 WORDS = (
     "**Your data.** Attention of a model of your own, from a file: its weights, or its queries and keys. Every page then shows "
-    "it, as it shows its own. It stays in this visit: no link carries it, nobody else sees it, and it is gone when you leave."
+    "it as it shows its own, or says what it lacks. It stays in this visit: no link carries it, nobody else sees it, and it "
+    "is gone when you leave."
 )
 CLOSED = "The owner of this host takes no files. On a machine of your own this page opens them."
 SHARED = (
@@ -133,7 +135,10 @@ def _ways(source: str, primary: bool = False) -> None:
         query = {**wanted, "source": source}
     with st.container(horizontal=True):
         onward.way("heads", "Every head, on Heads", query, ":material/grid_view:")
-        onward.way("softmax", "A row, on Softmax", query, ":material/bar_chart:")
+        if scored(source):
+            onward.way("softmax", "A row, on Softmax", query, ":material/bar_chart:")
+            onward.way("steps", "Matrix by matrix, on Steps", query, ":material/account_tree:")
+        onward.way("masks", "Who sees whom, on Masks", query, ":material/grid_on:")
 
 
 def _open() -> None:
