@@ -6,6 +6,7 @@ Up to 128 of them would stay for a night, each with three open files and all tha
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 from streamlit import runtime
 
@@ -24,4 +25,17 @@ def forget() -> None:
     storage = getattr(runtime.get_instance()._session_mgr, "_session_storage", None)
     expire = getattr(getattr(storage, "_cache", None), "expire", None)
     if expire is not None:
-        expire()
+        for _, info in expire() or ():
+            _emptied(info)
+
+
+def _emptied(info: Any) -> None:
+    """Empties what a session remembers: the loop of a server that nobody visits holds on to the last one until somebody comes.
+
+    One whose script still runs, two minutes after its visitor has left, keeps it.
+    """
+    session = getattr(info, "session", None)
+    if session is not None and getattr(session, "_scriptrunner", session) is None:
+        session.session_state.clear()
+        widgets = getattr(session.session_state, "_new_widget_state", None)
+        getattr(widgets, "widget_metadata", {}).clear()  # what their buttons call, with what they were given

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import pytest
 from streamlit.runtime.caching.ttl_cache import TTLCache
 from streamlit.runtime.memory_session_storage import MemorySessionStorage
+from streamlit.runtime.state.session_state import SessionState
 
 from attention.machine.budget import Budget
 from attention.ui.budget import BUDGET
@@ -290,11 +291,17 @@ def test_sessions_whose_time_is_up_are_let_go_of_though_nobody_else_leaves(monke
     now = [0.0]
     kept = TTLCache(4, 120, timer=lambda: now[0])
     kept["somebody"] = object()
+    done, busy = (SimpleNamespace(session_state=SessionState(), _scriptrunner=runner) for runner in (None, object()))
+    for each in (done, busy):
+        each.session_state["map"] = each.session_state._new_widget_state.widget_metadata["cancel"] = object()
+    kept["last"], kept["runs"] = (SimpleNamespace(session=each) for each in (done, busy))
     storage = SimpleNamespace(_session_mgr=SimpleNamespace(_session_storage=SimpleNamespace(_cache=kept)))
     monkeypatch.setattr(left.runtime, "get_instance", lambda: storage)
     left.forget()
-    assert len(kept._data) == 1
+    assert len(kept._data) == 3 and "map" in done.session_state
     now[0] = 121.0
     left.forget()
     assert not kept._data
+    assert "map" not in done.session_state and not done.session_state._new_widget_state.widget_metadata
+    assert "map" in busy.session_state, "its script still runs"
     assert isinstance(MemorySessionStorage()._cache, TTLCache)
