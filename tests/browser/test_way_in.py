@@ -63,6 +63,10 @@ def test_the_next_steps_keep_what_is_set(visit):
 def test_the_name_of_the_app_is_above_everything(visit, size):
     tab = visit("masks", size=size)
     tab.still()
+    for _ in range(100):  # on a busy machine styles come late
+        if tab.page.evaluate(NAMED):
+            break
+        tab.page.wait_for_timeout(100)
     assert tab.page.evaluate(NAMED) >= 1
     assert tab.page.title() == "Masks · Attention Lab"
 
