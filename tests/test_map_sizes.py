@@ -170,6 +170,16 @@ def test_odd_lengths_whose_blocks_end_within_tiles_are_exact(monkeypatch, tokens
         assert agree(head_maps(query, key, "full", tile=tile), exact)
 
 
+@pytest.mark.usefixtures("long")
+def test_a_tile_that_many_jobs_share_is_summed_as_exactly_as_one(monkeypatch):
+    """The mean of all weights is 1 / n, to the step of a float32; parts that are added one by one in float32 miss it."""
+    monkeypatch.setattr(sizes, "HEIGHT", 8)
+    monkeypatch.setattr(sizes, "JOB", 1)
+    query, key = normal(27, 1, 2600, 8), normal(28, 1, 2600, 8)
+    (mean,) = head_maps(query, key, "causal", tile=2600, stats=False).mean.flatten().tolist()
+    assert mean * 2600 == pytest.approx(1, rel=1e-7)
+
+
 def test_each_head_is_of_float32_or_float64_by_its_own_scores(monkeypatch):
     """A sharp head makes no mild one slower, and progress counts the jobs of all."""
     query, key, told, dtypes, real = normal(25, 3, 2600, 8), normal(26, 3, 2600, 8), [], {}, pooling.pooled

@@ -265,8 +265,10 @@ def _jobs(query: Tensor, key: Tensor, picture: HeadMaps, plan: _Plan, stats: boo
 
 
 def _drawn(picture: HeadMaps, plan: _Plan, parts: list[Pooled]) -> HeadMaps:
-    """The map of one head from its bands; neighbouring bands may share a row of tiles."""
-    mean, most = torch.zeros_like(picture.mean[0]), None if picture.most is None else torch.zeros_like(picture.most[0])
+    """The map of one head from its bands; neighbouring bands may share a row of tiles, which is then summed in float64."""
+    apart = all((int(blocks.rows[0]) - picture.rows[0]) % picture.tile == 0 for blocks in plan.bands)
+    mean = torch.zeros_like(picture.mean[0], dtype=None if apart else torch.float64)
+    most = None if picture.most is None else torch.zeros_like(picture.most[0])
     down, across = (counts(ends, picture.tile, mean) for ends in (picture.rows, picture.cols))
     for part, blocks in zip(parts, plan.bands, strict=True):
         top = (int(blocks.rows[0]) - picture.rows[0]) // picture.tile
@@ -277,5 +279,5 @@ def _drawn(picture: HeadMaps, plan: _Plan, parts: list[Pooled]) -> HeadMaps:
     numbers = torch.cat([part.numbers for part in parts], 1).to(mean.device)[:, None]
     names = ("lse", "entropy", "greatest", "distance")[: len(numbers)]
     found = dict(zip(names, numbers, strict=True))
-    pixels = {"mean": mean[None], "most": None if most is None else most[None]}
+    pixels = {"mean": mean.to(picture.mean.dtype)[None], "most": None if most is None else most[None]}
     return replace(picture, first=plan.head, **pixels, **found)

@@ -73,10 +73,8 @@ def pooled(job: Job) -> Pooled:
         sums, most = job.query.new_zeros(shape), job.query.new_zeros(shape) if job.greatest else None
         space, bounded = _Space(job, max(stop - start for start, stop in itertools.pairwise(edges))), _bounded(job)
         for row, (start, stop) in enumerate(itertools.pairwise(edges)):
-            part, own = (
-                job.query[start - job.first : stop - job.first],
-                (_tiles(job, stop - start, name) for name in OWN),
-            )
+            part, size = job.query[start - job.first : stop - job.first], (shape[1], stop - start)
+            own = (scratch.room(name, math.prod(size), part).view(size) for name in OWN)
             strip = _Strip(job, part, range(start, stop), space, bounded, *own)
             for span in job.blocks.spans(row, job.widest, job.cols):
                 strip.take(span, strip.shown(span))
@@ -109,12 +107,6 @@ def sampled(jobs: list[Job], rows: Int[Tensor, "r 1"]) -> list[Pooled]:
 
 def _bounded(job: Job) -> bool:
     return job.scoring.bound(length(job.query), job.longest) <= SAFE
-
-
-def _tiles(job: Job, height: int, name: str) -> Float[Tensor, "p r"]:
-    """Room for a number of each tile of a block of rows."""
-    wide = ceil(job.cols[1] - job.cols[0], job.tile)
-    return scratch.room(name, wide * height, job.query).view(wide, height)
 
 
 def _ready(cells: Float[Tensor, "r p"], tile: int) -> Float[Tensor, "r p"]:

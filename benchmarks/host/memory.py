@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 
 from benchmarks.host.bounds import none, noted, told
 from benchmarks.host.crowd import SEEDS, Notes, coming_and_going, link, settings, together
 from benchmarks.host.outside import MB, peak, resident, seen, watched
+from tests import served
 from tests.served import warmed
 from tests.visitor import PATIENCE, connected
 
@@ -28,7 +28,7 @@ BARE = (
 
 def bare() -> float:
     """Megabytes of a process that has imported the libraries and does nothing."""
-    return int(subprocess.check_output([sys.executable, "-c", BARE], text=True)) * 1024 / MB
+    return int(subprocess.check_output([served.PYTHON, "-c", BARE], text=True)) * 1024 / MB
 
 
 async def one(url: str, notes: Notes) -> None:

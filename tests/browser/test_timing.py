@@ -33,10 +33,8 @@ def test_cpu_against_gpu_is_the_first_picture_and_its_words_have_numbers(visit):
     assert tab.link == {"picture": "times faster"}
 
 
-FASTER, OPEN = (
-    "faster from the shortest length on",
-    "this can't be told, as no length settled on both",
-)  # of a busy machine
+FASTER = "faster from the shortest length on"
+OPEN = "this can't be told, as no length settled on both"  # of a busy machine
 
 
 def test_a_sweep_is_measured_drawn_and_joined_by_a_recording(visit):

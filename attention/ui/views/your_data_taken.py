@@ -33,18 +33,12 @@ def taken(file: Any, tokens: Any, how: Reading) -> Taken | None:
         return last
     before = last.source if last is not None and last.asked[0] == file.file_id else ""
     texts = (tokens.getvalue(), tokens.name) if tokens else None
-    data = file.getvalue()
-    found = _read(File(file.name, data, texts), data, Taken(asked, source=before))
-    kept = replace(found, file=brought.remembered(file.name, data, texts))
-    page.kept().taken = kept
-    return kept
+    return _opened(file.name, file.getvalue(), texts, Taken(asked, source=before))
 
 
 def tried() -> None:
     """Opens the example, as if its file had been chosen."""
-    data, reading = sample.written(), Reading()
-    found = _read(File(sample.NAME, data, None), data, Taken((sample.NAME, "", reading)))
-    page.kept().taken = replace(found, file=brought.remembered(sample.NAME, data, None))
+    _opened(sample.NAME, sample.written(), None, Taken((sample.NAME, "", Reading())))
 
 
 def given() -> list[Taken]:
@@ -66,6 +60,13 @@ def gone(source: str) -> None:
     kept.given = [each for each in kept.given or [] if each.source != source]
     if kept.taken is not None and kept.taken.source == source:
         kept.taken = Taken(kept.taken.asked, problem="It was closed. Open it anew to see it.")
+
+
+def _opened(name: str, data: bytes, texts: tuple[bytes, str] | None, asked: Taken) -> Taken:
+    """What comes of a file that somebody has chosen, from now on the last one."""
+    found = _read(File(name, data, texts), data, asked)
+    page.kept().taken = kept = replace(found, file=brought.remembered(name, data, texts))
+    return kept
 
 
 def _again(last: Taken | None, tokens: Any, how: Reading) -> Taken | None:
