@@ -84,6 +84,8 @@ def page(chromium: Browser, lab: str) -> Iterator[Page]:
         page = context.new_page()
         page.set_default_timeout(SECONDS)
         page.on("pageerror", lambda error: wrong.append(f"{error}"))
+        asks = page.locator("dialog.jp-Dialog")  # for a kernel, say, where its list comes late
+        page.add_locator_handler(asks, lambda: asks.locator("button.jp-mod-accept").click())
         page.goto(f"{lab}/lab/tree/heads.ipynb?reset")
         page.locator('.jp-Notebook-ExecutionIndicator[data-status="idle"]').wait_for()  # else there is nobody to run it
         cells = page.locator(".jp-CodeCell")

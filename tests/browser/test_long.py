@@ -77,6 +77,7 @@ def test_what_is_pointed_at_says_what_its_pixel_is_of_many_weights(visit, pool, 
     link = {"tokens": "2000", "heads": "1", "d_model": "8"} | ({"pool": pool} if pool != "max" else {})
     tab = visit(f"?{urlencode(link)}")
     tab.painted(**link)
+    tab.still()  # the preview gives way to the exact map
     square = tab.page.locator(".heads-grid .square")
     square.hover(position={"x": 40, "y": square.bounding_box()["height"] - 40})
     expect(tab.page.locator("[data-of=note]")).to_have_text(re.compile(rf"^(greatest )?{said} \d+ × \d+$"))

@@ -7,7 +7,7 @@ import { themed } from "./theme.js";
 import { intoView, listen } from "./word_lines_acts.js";
 import { laidOut } from "./word_lines_picture.js";
 import { say, setWords } from "./word_lines_said.js";
-import { heaviest, home } from "./word_lines_view.js";
+import { home, ranked } from "./word_lines_view.js";
 
 /**
  * @typedef {import("./word_lines_view.js").Web} Web
@@ -79,7 +79,8 @@ function update(web, data) {
   laidOut(web);
   say(web);
   if (told !== web.told) {
-    intoView({ ...web, cursor: heaviest(data, web.cursor) });  // seen, too, where there is room
+    const [most] = ranked(data, web.cursor);
+    if (most) intoView({ ...web, cursor: { side: 1, at: most.key } });  // seen, too, where there is room
     intoView(web);
   }
   web.told = told;

@@ -2,7 +2,7 @@
 
 import { MASKED, number } from "./cells.js";
 import { find, made } from "./elements.js";
-import { countOf, drawn, home, named, pairsOf, pinned } from "./word_lines_view.js";
+import { countOf, home, named, pairsOf, pinned, ranked } from "./word_lines_view.js";
 
 /**
  * @typedef {import("./word_lines_view.js").Web} Web
@@ -70,7 +70,7 @@ export function say(web) {
  */
 export function sentence({ data, hover, cursor }) {
   const shown = hover ?? cursor, { side, at } = shown, other = /** @type {Side} */ (1 - side);
-  const pairs = pairsOf(data, shown), seen = pairs.filter(drawn).sort((a, b) => b.code - a.code);
+  const seen = ranked(data, shown);
   const who = `${side ? "Key" : "Query"} ${named(data, side, at)}`;
   const outside = !side && at === home(data).at && !pinned(data, shown) && !hover ? ", not the one in focus," : "";
   const none = side ? "is looked at by none of these queries" : "sees none of these keys";

@@ -78,15 +78,12 @@ export function pairsOf(data, { side, at }) {
 }
 
 /**
- * The word of the other side that a word has the greatest weight with; itself where it sees nothing.
+ * The pairs of a word that have a weight, the heaviest first.
  * @param {LinesData} data
  * @param {Word} word
- * @returns {Word}
  */
-export function heaviest(data, word) {
-  const side = /** @type {Side} */ (1 - word.side), seen = pairsOf(data, word).filter(drawn);
-  const most = seen.reduce((best, line) => (line.weight > best.weight ? line : best), seen[0]);
-  return most ? { side, at: side ? most.key : most.query } : word;
+export function ranked(data, word) {
+  return pairsOf(data, word).filter(drawn).sort((a, b) => b.code - a.code);
 }
 
 /** @param {LinesData} data */
