@@ -121,8 +121,9 @@ class Tab:
         chosen(self.widget(knob).get_by_role("combobox"), choice)
 
     def check(self) -> None:
-        """Fails where anything went wrong in this tab since it was opened."""
-        assert not self.wrong, f"{self.page.url}: {self.wrong}"
+        """Fails where anything went wrong in this tab since it was last asked."""
+        wrong = [self.wrong.pop() for _ in range(len(self.wrong))]
+        assert not wrong, f"{self.page.url}: {wrong}"
         shown = self.page.get_by_test_id("stException").count()
         assert shown == 0, f"{self.page.url} shows an exception; the server's log:\n{self.server.log.read_text()}"
 
@@ -252,6 +253,8 @@ def greeted(chromium: Browser, pages: list[Page], server: Server) -> Iterator[Ta
 def tab(greeted: Tab) -> Iterator[Tab]:
     """The app as it greets a visitor, painted: what was set before in this tab is reset, what was scrolled is back."""
     with _no_traceback(greeted.server):
+        if urlsplit(greeted.page.url).path != "/":  # a test that failed elsewhere has left it there
+            greeted.page.goto(greeted.server.url)
         for _ in range(3):  # what the last test did may come in late, and then stands where all was reset
             greeted.page.wait_for_timeout(REST if greeted.link else 0)
             if greeted.link:
@@ -268,7 +271,12 @@ def tab(greeted: Tab) -> Iterator[Tab]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests of one file in a browser stay in one process, as they share a server, a browser and its tabs."""
+    """Tests of one file in a browser stay in one process, as they share a server, a browser and its tabs.
+
+    One that fails is run once more, as a busy machine makes one in a thousand clicks miss: the summary names it, and
+    what fails twice fails.
+    """
     for item in items:
         if "tests/browser/" in item.nodeid:
             item.add_marker(pytest.mark.xdist_group(item.path.name))
+            item.add_marker(pytest.mark.flaky(reruns=1))
