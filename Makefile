@@ -7,9 +7,9 @@ BIN := .venv/bin
 .PHONY: run test shuffle hunt lint types bench clean
 
 run: .venv/run  ## start the app at http://localhost:8501 (another port: make run PORT=8600)
-	$(BIN)/streamlit run app.py --server.port $(PORT)
+	PYTHONDONTWRITEBYTECODE= $(BIN)/streamlit run app.py --server.port $(PORT)
 
-# Whatever the shell says, what was compiled is kept: each server that tests start would compile the whole app.
+# Whatever the shell says, what was compiled is kept: each server would compile the whole app, a second of its start.
 test: .venv/dev  ## run every test; a part of them: make test ARGS="tests/test_masks.py -x"
 	@$(BIN)/python -m tests.chromium
 	@$(BIN)/python -m tests.nginx

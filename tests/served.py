@@ -94,7 +94,7 @@ def free_port() -> int:
 
 def _clean(home: str) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("STREAMLIT_", "ATTENTION_"))}
-    return kept | {"HOME": home, "PYTHONUNBUFFERED": "1"}
+    return kept | {"HOME": home, "PYTHONUNBUFFERED": "1", "PYTHONDONTWRITEBYTECODE": ""}  # compiled once, as anywhere else
 
 
 def _healthy(server: Server) -> Server:
