@@ -94,7 +94,8 @@ def free_port() -> int:
 
 def _clean(home: str) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("STREAMLIT_", "ATTENTION_"))}
-    return kept | {"HOME": home, "PYTHONUNBUFFERED": "1", "PYTHONDONTWRITEBYTECODE": ""}  # compiled once, as anywhere else
+    compiled_once = {"PYTHONDONTWRITEBYTECODE": ""}  # as anywhere else, whatever the shell says
+    return kept | compiled_once | {"HOME": home, "PYTHONUNBUFFERED": "1"}
 
 
 def _healthy(server: Server) -> Server:
