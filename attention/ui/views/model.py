@@ -9,7 +9,8 @@ import streamlit as st
 from attention.models.catalogue import PACKAGES
 from attention.models.packages import INSTALL, missing
 from attention.models.prompt import Prompt
-from attention.ui import onward
+from attention.sources.origins import named, readable
+from attention.ui import provenance
 from attention.ui.background.line import HEAVY
 from attention.ui.background.readings import Reading as Task
 from attention.ui.controls.prompt import offered
@@ -23,6 +24,7 @@ NOTHING = (
     "Nothing has been read yet. Press the button above: then a map of all layers and heads stands here, coloured by what each "
     "does, and a click leads to any head, its weights, its softmax and its masks."
 )
+RECORDED = "recorded:smollm2-street"  # what is shown of a model where none can run
 STAYS = f"If nobody looks at this page for {Task.gone:g} seconds, it ends."
 
 
@@ -104,5 +106,13 @@ def _told(said: str, command: str, absent: bool = True) -> None:
         st.markdown(f":material/inventory_2: {plain(said)}")
         if command:
             st.code(command, language="bash")
-        st.caption("Heads of real models that were recorded are there without any of this:")
-        onward.way("heads", "SmolLM2, recorded on a sentence → Heads", {"source": "recorded:smollm2-street"})
+    _recorded()
+
+
+def _recorded() -> None:
+    """What this page shows of a model, of one that was recorded; nothing where its file is damaged."""
+    if readable(RECORDED):
+        config = model_result.focused(page.setting(), RECORDED)
+        name = plain(f"“{named(RECORDED)}”")
+        st.markdown(f"**Until then: {name}.** {provenance.beside(config)}", help=provenance.told(config))
+        model_result.layers_map(page.setting(), config)

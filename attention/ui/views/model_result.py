@@ -41,10 +41,10 @@ def draw(prompt: Prompt, task: Task) -> None:
     except (ModelError, BroughtError) as error:
         st.warning(plain(str(error)), icon=":material/info:")
         return
-    config = _config(prompt, source)
+    config = focused(prompt, source)
     if run.patches is not None:
         model_picture.draw(prompt, run, part, config)
-    _map(prompt, config)
+    layers_map(prompt, config)
 
 
 def _choices(prompt: Prompt, run: Run, name: str) -> None:
@@ -77,7 +77,7 @@ def _held(task: Task, name: str, prompt: Prompt) -> tuple[str, Part]:
     return kept[key]
 
 
-def _config(prompt: Prompt, source: str) -> Config:
+def focused(prompt: Prompt, source: str) -> Config:
     """The picture of a source with the layer and the head in focus, as far as there are such."""
     usual = Config.of(source)
     layer = min(layers(source), key=lambda number: abs(number - prompt.layer))
@@ -85,7 +85,7 @@ def _config(prompt: Prompt, source: str) -> Config:
     return Config.of(source, layer=layer, head=head, layer_map=prompt.layer_map)
 
 
-def _map(prompt: Prompt, config: Config) -> None:
+def layers_map(prompt: Prompt, config: Config) -> None:
     """The map of layers and heads, and what the head in focus does."""
     found = compute.layers.layers(config)
     many = f"{len(found)} layer{'s' * (len(found) > 1)} of {config.heads} head{'s' * (config.heads > 1)}"
