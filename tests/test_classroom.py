@@ -26,6 +26,7 @@ QUERY = Asked(
     "Which word does head 1 look at?", ("the river", "the one before", "itself"), "the one before", "One back."
 )
 LINK = {"ask": packed(QUERY)}
+DRAWN = ("bidi_component", "vega_lite_chart", "dataframe")
 every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 
 
@@ -91,6 +92,23 @@ def test_pictures_may_be_shown_beside_the_question(page):
     assert QUERY.why not in words(student) and "The answer is hidden until it is opened" in words(student)
     student.toggle[0].set_value(True).run()
     assert "**the one before.** One back." in alerts(student)
+
+
+@pytest.mark.parametrize("page", [HEADS, HEADS.with_stem("layers")], ids=["heads", "layers"])
+def test_what_heads_do_is_not_said_beside_such_a_question_until_it_is_opened(page):
+    """The picture is what it is about, and the sentence beside it would be the answer."""
+    shown, set_ = Asked("What does head 1 do?", hides=False), {"head": "1"}
+    said = "does something that is said once the answer is opened."
+    student = run(page, {"ask": packed(shown)} | set_)
+    assert said in words(student) and "looks one word back" not in everything(student)
+    student.toggle[0].set_value(True).run()
+    assert said not in words(student) and "looks one word back" in words(student)
+    assert "looks one word back" in words(run(page, set_))
+
+
+def everything(test: AppTest) -> str:
+    """All that a page sends, tables and what is drawn by data too."""
+    return words(test) + "".join(str(each.proto) for kind in DRAWN for each in test.get(kind))
 
 
 @pytest.mark.parametrize(

@@ -178,7 +178,7 @@ def _near(seen: Seen, unit: str) -> Kind:
     usual = seen.share(((close & seen.mask).sum(-1) / seen.choices.clamp(min=1))[None], counted)
     share = seen.share((seen.weights * close).sum(-1), counted)
     return Kind(
-        "nearby", f"looks about itself, within {COUNTS[NEAR]} {unit}s", torch.where(share >= BEYOND * usual, share, 0)
+        "nearby", f"looks around itself, within {COUNTS[NEAR]} {unit}s", torch.where(share >= BEYOND * usual, share, 0)
     )
 
 

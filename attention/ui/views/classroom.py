@@ -31,7 +31,7 @@ NONE = "none is marked as right"
 EMPTY = "Nothing was copied: write a question first."
 WAYS = {
     True: "Hide the pictures until the answer is opened",
-    False: "Show the pictures beside the question",
+    False: "Show the pictures beside the question, without the sentences about what heads do",
 }
 TOLD = (
     "A link carries it, packed so that nobody reads the answer in passing. Whoever wants to can unpack it: this hides, "

@@ -82,7 +82,7 @@ def _focus(config: Config, layer: Layer) -> None:
     role = layer.roles[config.head]
     kinds = ": its weight is spread over keys of many kinds" if tokens(config).line else ""  # patches have no kinds
     none = OTHERS if config.crosses else f"has no role that stands out{kinds}."
-    does = plain(role.says) if role else none
+    does = parts.UNSAID if questions.unsaid(config) else plain(role.says) if role else none
     called = maps.called(config, (config.layer, config.head))
     st.markdown(f"**{called.capitalize()}** {does}")
     with st.container(horizontal=True, vertical_alignment="top"):

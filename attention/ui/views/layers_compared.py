@@ -103,7 +103,7 @@ def table(
         "x": [x for x, _ in places.values()],
         "y": [y for _, y in places.values()],
         "value": [colors.get(cell, 0.0) for cell in places],
-        "does": [does(found, cell) for cell in places],
+        "does": ["" if questions.unsaid(config) else does(found, cell) for cell in places],
         "named": [called(cell) if cell in carry else "" for cell in places],
         "focus": [cell == focus for cell in places],
         "turn": [page.kept().turns] * len(places),
@@ -125,7 +125,7 @@ def does(found: Found, cell: Cell) -> str:
 def seen(config: Config) -> object:
     """What every part of the page shows of a config; None while a question hides the heads."""
     shown = config.traceable
-    return None if questions.hidden(shown) else (shown.tensors, shown.head, maps.number(shown))
+    return None if questions.hidden(shown) else (shown.tensors, shown.head, maps.number(shown), questions.unsaid(shown))
 
 
 def _look(config: Config) -> object:

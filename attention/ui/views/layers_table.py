@@ -17,6 +17,7 @@ from attention.ui import compute
 from attention.ui.session import page
 from attention.ui.views import heads_layers as maps
 from attention.ui.views import layers_compared as compared
+from attention.ui.views import questions
 from attention.ui.views.layers_compared import Found
 
 FOLD, FILES = "every head", "layers as files"  # keys of the folds
@@ -93,8 +94,7 @@ def picture(config: Config, found: Found) -> str:
 
 
 def _look(config: Config) -> object:
-    looks = compared.seen(config)
-    return looks and config.traceable.tensors
+    return None if questions.unsaid(config.traceable) else compared.seen(config) and config.traceable.tensors
 
 
 def _look_files(config: Config) -> object:

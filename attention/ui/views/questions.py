@@ -69,6 +69,11 @@ def closed(config: Any, **others: Asks) -> bool:
     return not open_
 
 
+def unsaid(config: Any) -> bool:
+    """Does a question beside the pictures keep to itself what heads do, in words, which might be its answer?"""
+    return bool(config.ask) and not hidden(config) and not predict.revealed(config)
+
+
 def hidden(config: Any) -> bool:
     """Is a page that asks in no way of its own closed?"""
     if config.ask:
