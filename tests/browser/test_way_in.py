@@ -68,7 +68,7 @@ def test_the_name_of_the_app_is_above_everything(visit, size):
             break
         tab.page.wait_for_timeout(100)
     assert tab.page.evaluate(NAMED) >= 1
-    assert tab.page.title() == "Masks · Attention Lab"
+    expect(tab.page).to_have_title("Masks · Attention Lab")
 
 
 def test_on_a_phone_other_pages_are_in_sight_and_the_settings_a_tap_away(visit):
