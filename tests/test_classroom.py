@@ -89,7 +89,7 @@ def test_pictures_may_be_shown_beside_the_question(page):
     shown = Asked(QUERY.text, QUERY.options, QUERY.right, QUERY.why, hides=False)
     student, alone = run(page, {"ask": packed(shown)}), run(page, {})
     assert components(student) == components(alone) and len(tables(student)) == len(tables(alone))
-    assert QUERY.why not in words(student) and "The answer is hidden until it is opened" in words(student)
+    assert QUERY.why not in words(student) and "The answer is hidden until it is revealed" in words(student)
     student.toggle[0].set_value(True).run()
     assert "**the one before.** One back." in alerts(student)
 
@@ -98,12 +98,21 @@ def test_pictures_may_be_shown_beside_the_question(page):
 def test_what_heads_do_is_not_said_beside_such_a_question_until_it_is_opened(page):
     """The picture is what it is about, and the sentence beside it would be the answer."""
     shown, set_ = Asked("What does head 1 do?", hides=False), {"head": "1"}
-    said = "does something that is said once the answer is opened."
+    said = "What heads do is said here once the answer is revealed."
     student = run(page, {"ask": packed(shown)} | set_)
     assert said in words(student) and "looks one word back" not in everything(student)
     student.toggle[0].set_value(True).run()
     assert said not in words(student) and "looks one word back" in words(student)
     assert "looks one word back" in words(run(page, set_))
+
+
+def test_what_heads_do_is_not_said_on_training_either():
+    page = HEADS.with_stem("training")
+    told = ("What forms here", "of its weight on the previous token")
+    student = run(page, {"train_at": "1000", "train_ask": packed(Asked("Which head looks back?", hides=False))})
+    assert not any(said in words(student) for said in told) and "one back" not in everything(student)
+    student.toggle[0].set_value(True).run()
+    assert all(said in words(student) for said in told) and "one back" in everything(student)
 
 
 def everything(test: AppTest) -> str:

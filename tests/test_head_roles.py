@@ -69,6 +69,22 @@ def test_heads_of_one_offset(by, name):
     assert [role.name for role in roles(weights, torch.ones(18, 18, dtype=torch.bool)) if role] == [name]
 
 
+def test_what_one_or_two_queries_do_is_not_what_the_head_does():
+    """Of 14 tokens two have one twelve back, which is at the sink; and of one copy nobody knows whether it was looked for."""
+    seen = MASKS["causal"].square(14, 14, 4)
+    sink = torch.where(seen, 0.1 / seen.sum(-1, keepdim=True), 0.0)
+    sink[:, 0] += 0.9
+    sink[12:] = 0.0
+    sink[[12, 13], [0, 1]] = 1.0
+    assert [role.name for role in roles(sink[None], seen) if role] == ["first token"]
+    words = [*"abcdefghijklm", "c"]
+    follows = torch.where(seen, 1.0 / seen.sum(-1, keepdim=True), 0.0)
+    follows[13] = torch.eye(14)[3]
+    assert roles(follows[None], seen, words) == [None]
+    follows[12] = follows[13]
+    assert [role.name for role in roles(follows[None], seen, [*"abcdefghijkl", "c", "c"]) if role] == ["induction"]
+
+
 def test_of_many_queries_some_are_looked_at(monkeypatch):
     whole = of(Config(tokens=300))
     monkeypatch.setattr(head_roles, "QUERIES", 90)

@@ -18,6 +18,7 @@ from attention.brought.stack import Stack
 from attention.charts import layers as chart
 from attention.charts import theme
 from attention.heads import Number, profile
+from attention.inputs import BEFORE
 from attention.tables import rows as tables
 from attention.ui import compute
 from attention.ui.session import gestures
@@ -63,7 +64,7 @@ def test_the_map_shows_the_number_of_every_head_of_every_layer_and_marks_the_one
     test = run(PAGE, {"source": STREET, "layer": "16", "head": "2"})
     found = table(test)
     assert found["layer"] == [layer for layer in LAYERS for _ in range(9)] and found["head"] == [*range(9)] * 6
-    assert found["value"] == pytest.approx(numbers(view.number(Config()), Config.of(STREET)), abs=1e-6)
+    assert found["value"] == pytest.approx(numbers("induction", Config.of(STREET)), abs=1e-6)
     assert [(found["layer"][at], found["head"][at]) for at, on in enumerate(found["focus"]) if on] == [(16, 2)]
     said = captions(test)
     assert "Layer 16, head 2, in focus: " in said
@@ -110,10 +111,15 @@ def test_a_number_that_is_none_is_said_to_be_so():
 def test_induction_is_shown_where_it_is_known_and_else_the_token_before(monkeypatch):
     both = {name: Number(lambda rows: rows.first, name, "", "f") for name in ("previous", "induction")}
     monkeypatch.setattr(view, "EVERY", both)
-    assert view.number(Config()) == "induction" and view.choice("auto", Config()) == "Auto: induction"
-    assert view.number(Config(layer_map="previous")) == "previous"
+    found = Config.of(STREET)
+    assert view.number(found) == "induction" and view.choice("auto", found) == "Auto: induction"
+    assert view.number(Config.of(STREET, layer_map="previous")) == "previous"
+    assert (
+        view.number(Config()) == "previous" and view.choice("auto", Config()) == "Auto: previous"
+    )  # as they were built
+    assert view.number(Config(input=BEFORE)) == "induction"
     del both["induction"]
-    assert view.number(Config()) == "previous"
+    assert view.number(found) == "previous"
 
 
 def test_induction_is_of_tokens_that_come_again_and_nothing_of_patches_needs_a_line():

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from attention.ui.session.state import KEY
 from tests.strategies import carried, newest
 
 ROOT = Path(__file__).parents[1]
@@ -109,6 +110,16 @@ def test_what_had_to_move_comes_back_when_it_fits_again():
     assert not test.warning  # said once
     test.slider(key="heads").set_value(8).run()
     assert carried(test.query_params) == {"kv_heads": "4", "head": "6", "temperature": "2.0"}
+
+
+def test_what_had_to_move_is_said_where_it_happened_and_on_no_page_after():
+    test = run(ROOT / "pages/heads.py", {})
+    test.slider(key="heads").set_value(7).run()
+    assert "7 heads" in said(test)
+    other = AppTest.from_file(str(ROOT / "pages/layers.py"), default_timeout=SECONDS)
+    other.session_state[KEY] = test.session_state[KEY]
+    other.run()
+    assert "7 heads" not in said(other) and other.slider(key="heads").value == 7
 
 
 def test_what_was_moved_by_hand_or_reset_since_stays():

@@ -23,6 +23,8 @@ MOST = 0.5  # of the weight: a kind of key that has it stands out
 TOGETHER, EACH = 0.7, 0.25  # of two kinds between which a head splits its weight: both, and the lesser one
 WHOLE = 1.05  # more than that is counted twice: the kinds have keys in common
 FARTHEST = 12  # places back that are looked at
+PART = 1 / 3  # of the queries with a choice, at the least, that have a key so many places back
+TWICE = 2  # queries, at the least, whose token was there before: of a single one nothing is said
 NEAR = 5  # tokens on either side that are near
 BEYOND = 1.4  # times what an even head has there: in a short text everything is near
 EVEN = 0.1  # of the weight, at the most, that an even head would have elsewhere
@@ -46,9 +48,9 @@ class Seen(NamedTuple):
     at: Int[Tensor, "q"]
     choices: Int[Tensor, "q"]
 
-    def share(self, rows: Float[Tensor, "h q"], counted: Bool[Tensor, "q"]) -> PerHead:
-        """The mean over the queries that count; 0 where none does."""
-        return rows[:, counted].mean(-1) if counted.any() else rows.new_zeros(len(rows))
+    def share(self, rows: Float[Tensor, "h q"], counted: Bool[Tensor, "q"], least: float = 1) -> PerHead:
+        """The mean over the queries that count; 0 where these are fewer than so many, as where none is."""
+        return rows[:, counted].mean(-1) if int(counted.sum()) >= max(1, least) else rows.new_zeros(len(rows))
 
 
 @dataclass(frozen=True)
@@ -139,13 +141,13 @@ def _words(seen: Seen, tokens: Sequence[str], unit: str) -> list[Kind]:
     alike = words[seen.at][:, None] == words
     again = (alike & (here != there) & seen.mask).any(-1)
     alike_weight = (seen.weights * alike).sum(-1)
-    copies = seen.share(alike_weight, again)
-    itself = seen.share(_at(seen.weights, seen.at), again)
+    copies = seen.share(alike_weight, again, TWICE)
+    itself = seen.share(_at(seen.weights, seen.at), again, TWICE)
     whole = seen.share(alike_weight, (alike & seen.mask).any(-1))  # as `heads.same` counts it
     after = torch.zeros_like(alike)
     after[:, 1:] = (alike & (there < here))[:, :-1]
     after &= seen.mask
-    followed = seen.share((seen.weights * after).sum(-1), after.any(-1))
+    followed = seen.share((seen.weights * after).sum(-1), after.any(-1), TWICE)
     return [
         Kind(
             f"same {unit}",
@@ -160,7 +162,7 @@ def _back(seen: Seen, by: int, unit: str) -> Kind:
     """Keys so many places back; -1: the next one, 0: the query itself. Queries without a choice don't count."""
     there = (seen.at - by).clamp(0, seen.mask.shape[1] - 1)
     inside = (seen.at - by == there) & _at(seen.mask[None], there)[0] & (seen.choices > 2)
-    share = seen.share(_at(seen.weights, there), inside)
+    share = seen.share(_at(seen.weights, there), inside, PART * int((seen.choices > 2).sum()))
     if by < 1:
         return Kind("itself", "looks at itself", share) if by == 0 else Kind("next", f"looks at the next {unit}", share)
     return Kind(f"{COUNTS[by]} back", f"looks {COUNTS[by]} {unit}{'s' * (by > 1)} back", share)

@@ -201,6 +201,7 @@ def _arrive(state: Session, kind: Kind[Any], from_elsewhere: bool) -> None:
         here.link, here.notes, here.absent = query, here.notes + notes, state.kept.absent
         state.told.tell_others(widgets(), here.meant)
     elif from_elsewhere:
+        here.notes = []  # they were told where it happened
         widgets().update(here.meant)
 
 

@@ -30,7 +30,7 @@ TYPED = (
 NONE = "none is marked as right"
 EMPTY = "Nothing was copied: write a question first."
 WAYS = {
-    True: "Hide the pictures until the answer is opened",
+    True: "Hide the pictures until the answer is revealed",
     False: "Show the pictures beside the question, without the sentences about what heads do",
 }
 TOLD = (

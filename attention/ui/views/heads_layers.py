@@ -12,8 +12,9 @@ import streamlit as st
 from attention.analysis.head_numbers import EVERY, Described, OfPairs
 from attention.charts import layers as chart
 from attention.codec import to_query
-from attention.config import DEFAULTS, Config, layers
+from attention.config import DEFAULTS, GENERATED, Config, layers
 from attention.heads import OfTokens
+from attention.inputs import BEFORE
 from attention.sources.origins import provenance, tokens
 from attention.ui import compute, onward
 from attention.ui.compute.layers import Layer
@@ -24,6 +25,7 @@ from attention.ui.views import questions
 from attention.ui.words import plain
 
 FIRST = ("induction", "previous", "entropy")  # the first of these that is known is shown unless somebody chooses
+BUILT = "previous"  # of heads that are built to look back, where nothing but a text that repeats has inductive ones
 AGAIN = {"induction", "duplicate"}  # numbers of tokens that were there before
 IN_LINE = AGAIN | {
     "previous",
@@ -41,6 +43,8 @@ def number(config: Config) -> str:
     if config.layer_map in EVERY:
         return config.layer_map
     there = known(config)
+    if config.source == GENERATED and config.input != BEFORE and BUILT in there:
+        return BUILT
     return next(name for name in FIRST if name in there)
 
 

@@ -24,7 +24,6 @@ WHAT = "Attention lets every word look at others and take over what it needs; a 
 OWN = "Which keys it sees is its source's own matter: no mask that is set acts here."
 LOGARITHMIC = ("log", "times even")  # scales
 NO_ROLE = "has no role that stands out: its weight is spread over keys of many kinds."
-UNSAID = "does something that is said once the answer is opened."
 CHANCE = "is random: it was given nothing to look for, so chance decides where it looks."
 
 
@@ -72,7 +71,7 @@ def names(config: Config, roles: Sequence[Role | None]) -> list[str]:
 def does(config: Config, role: Role | None) -> None:
     """What the head in focus does, in words."""
     said = plain(role.says) if role else CHANCE if _by_chance(config, config.head) else NO_ROLE
-    st.markdown(f"**Head {config.head}** {UNSAID if questions.unsaid(config) else said}")
+    st.markdown(questions.UNSAID if questions.unsaid(config) else f"**Head {config.head}** {said}")
 
 
 def _by_chance(config: Config, head: int) -> bool:

@@ -20,8 +20,8 @@ from attention.ui.views import questions
 from attention.ui.words import plain
 
 PICTURE = (
-    '<img alt="{}" width="168" height="168" style="display: block; image-rendering: pixelated" '
-    'src="data:image/png;base64,{}">'
+    '<figure style="margin: 0"><img alt="{}" width="168" height="168" style="display: block; image-rendering: pixelated" '
+    'src="data:image/png;base64,{}"><figcaption style="font-size: .8rem">query ↓ &nbsp; key →</figcaption></figure>'
 )
 OTHERS = "looks at another sequence; roles are told of sequences that look at themselves."
 MODELS = "recorded:smollm2-repeated", "recorded:minilm-street"  # recordings of several layers
@@ -82,9 +82,9 @@ def _focus(config: Config, layer: Layer) -> None:
     role = layer.roles[config.head]
     kinds = ": its weight is spread over keys of many kinds" if tokens(config).line else ""  # patches have no kinds
     none = OTHERS if config.crosses else f"has no role that stands out{kinds}."
-    does = parts.UNSAID if questions.unsaid(config) else plain(role.says) if role else none
+    does = plain(role.says) if role else none
     called = maps.called(config, (config.layer, config.head))
-    st.markdown(f"**{called.capitalize()}** {does}")
+    st.markdown(questions.UNSAID if questions.unsaid(config) else f"**{called.capitalize()}** {does}")
     with st.container(horizontal=True, vertical_alignment="top"):
         image = b64encode(compute.layers.picture(config.tensors, config.head)).decode()
         alt = f"Weights of {called}: queries down, keys across"

@@ -24,7 +24,7 @@ NOTHING = (
     "Nothing has been read yet. Press the button above: then a map of all layers and heads stands here, coloured by what each "
     "does, and a click leads to any head, its weights, its softmax and its masks."
 )
-RECORDED = "recorded:smollm2-street"  # what is shown of a model where none can run
+RECORDED = "recorded:smollm2-repeated"  # what is shown of a model where none can run
 STAYS = f"If nobody looks at this page for {Task.gone:g} seconds, it ends."
 
 

@@ -93,12 +93,12 @@ def layers_map(prompt: Prompt, config: Config) -> None:
     st.markdown(f"**Layers and heads.** {many} over {over}. Click a cell to put its head in focus.")
     left, right = parts.beside()
     with left:
-        maps.drawn(config, found)
-    with right:
         options = tuple(dict.fromkeys(("auto", *maps.known(config), prompt.layer_map)))
         knobs.menu(
             "layer_map", prompt, options, format_func=lambda name: maps.choice(name, config), on_change=page.change
         )
+        maps.drawn(config, found)
+    with right:
         role = found[config.layer].roles[config.head]
         does = plain(role.says) if role else "has no role that stands out."
         st.markdown(f"**Layer {config.layer}, head {config.head}** {does}")

@@ -11,8 +11,8 @@ from attention.ui.words import plain
 
 BY = "A question by whoever made this link, not by Attention Lab."
 KEPT = {
-    True: "The pictures are hidden until the answer is opened.",
-    False: "The answer is hidden until it is opened, and so is what heads do, in words.",
+    True: "The pictures are hidden until the answer is revealed.",
+    False: "The answer is hidden until it is revealed, and so are sentences about what heads do.",
 }
 NO_ANSWER = "It is an open question: whoever asks it gave no answer. Compare what you think with what others think."
 NOT_MARKED = "None of the answers was marked as right: what do you say to each of them?"

@@ -34,6 +34,9 @@ OFFERS = {
 }
 
 
+UNSAID = "What heads do is said here once the answer is revealed."
+
+
 def offer(names: dict[str, str], where: str = "", icon: str | None = ":material/quiz:") -> None:
     """Buttons that ask, each with its label: what stands on the screen hides, and the link carries the question."""
     for name, label in names.items():

@@ -33,7 +33,8 @@ def view(recipe: Recipe) -> None:
         return
     found = courses.shown(recipe)
     st.markdown(f"**Training.** {courses.label(found)} {plain(recipe.what.says)}", help=HELP)
-    st.markdown(f"**What forms here.** {plain(recipe.what.heads)}")
+    if not questions.unsaid(recipe):
+        st.markdown(f"**What forms here.** {plain(recipe.what.heads)}")
     if found.ships and recipe.at == LAST and recipe.alone not in page.kept().played:
         page.kept().film = recipe.alone, 0
     page.kept().played.add(recipe.alone)
@@ -71,7 +72,7 @@ def _live(recipe: Recipe, live: bool, playing: bool) -> None:
         courses.focus(recipe, found),
         seen.cells,
         seen.tokens,
-        seen.names,
+        ("",) * len(seen.names) if questions.unsaid(recipe) else seen.names,
         on_pin=gestures.placed,
         on_seen=_seen if waits else None,
     )
@@ -198,6 +199,7 @@ def _said(recipe: Recipe, moment: Moment, seen: Picture) -> str:
             f"next is “{seen.next}”.",
         ]
     heads = plain(" ".join(told) or "No head stands out yet." * (moment.accuracy < courses.STRONG))
+    heads = questions.UNSAID if questions.unsaid(recipe) else heads
     return (
         f"After **{moment.step:,}** steps: {100 * moment.accuracy:.0f} % right, loss {moment.loss:.2f} nats "
         f"(a guess: {GUESS:.2f}). {heads}"
