@@ -160,9 +160,9 @@ def _words(seen: Seen, tokens: Sequence[str], unit: str) -> list[Kind]:
 
 def _back(seen: Seen, by: int, unit: str) -> Kind:
     """Keys so many places back; -1: the next one, 0: the query itself. Queries without a choice don't count."""
-    there = (seen.at - by).clamp(0, seen.mask.shape[1] - 1)
-    inside = (seen.at - by == there) & _at(seen.mask[None], there)[0] & (seen.choices > 2)
-    share = seen.share(_at(seen.weights, there), inside, PART * int((seen.choices > 2).sum()))
+    there, choosing = (seen.at - by).clamp(0, seen.mask.shape[1] - 1), seen.choices > 2
+    inside = (seen.at - by == there) & _at(seen.mask[None], there)[0] & choosing
+    share = seen.share(_at(seen.weights, there), inside, PART * int(choosing.sum()))
     if by < 1:
         return Kind("itself", "looks at itself", share) if by == 0 else Kind("next", f"looks at the next {unit}", share)
     return Kind(f"{COUNTS[by]} back", f"looks {COUNTS[by]} {unit}{'s' * (by > 1)} back", share)

@@ -20,7 +20,7 @@ from attention.sources.origins import scored
 from attention.steps.plan import made_here
 from attention.ui.words import plain
 
-RECORDED = {"source": "recorded:smollm2-repeated"}  # of several layers
+REAL = "recorded:smollm2-repeated"  # several layers of a real model
 FIRST = "heads"  # the page that stands at the root
 
 
@@ -116,7 +116,7 @@ def _training(recipe: Any) -> Step:
 
 
 def _model(reading: Any) -> Step:
-    return Step("layers", "the heads of several layers of a real model, and which of them are alike", RECORDED)
+    return Step("layers", "the heads of several layers of a real model, and which of them are alike", {"source": REAL})
 
 
 def _layers(config: Config) -> Step:

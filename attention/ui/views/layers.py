@@ -24,7 +24,7 @@ PICTURE = (
     'src="data:image/png;base64,{}"><figcaption style="font-size: .8rem">query ↓ &nbsp; key →</figcaption></figure>'
 )
 OTHERS = "looks at another sequence; roles are told of sequences that look at themselves."
-MODELS = "recorded:smollm2-repeated", "recorded:minilm-street"  # recordings of several layers
+MODELS = onward.REAL, "recorded:minilm-street"  # recordings of several layers
 TOLD = "entropy", "effective_keys", "first", "previous", "induction"  # numbers that are said of the head in focus
 
 

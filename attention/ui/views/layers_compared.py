@@ -97,13 +97,14 @@ def table(
     """The points of heads; those in `named` and the one in focus carry their names, or all where they are few."""
     focus, colors = (config.layer, config.head), maps.cells(maps.number(config), found)
     carry = set(places) if len(places) <= FEW else {*named, focus}
+    unsaid = questions.unsaid(config)
     columns: dict[str, list[Any]] = {
         "layer": [layer for layer, _ in places],
         "head": [head for _, head in places],
         "x": [x for x, _ in places.values()],
         "y": [y for _, y in places.values()],
         "value": [colors.get(cell, 0.0) for cell in places],
-        "does": ["" if questions.unsaid(config) else does(found, cell) for cell in places],
+        "does": ["" if unsaid else does(found, cell) for cell in places],
         "named": [called(cell) if cell in carry else "" for cell in places],
         "focus": [cell == focus for cell in places],
         "turn": [page.kept().turns] * len(places),

@@ -10,7 +10,7 @@ from attention.models.catalogue import PACKAGES
 from attention.models.packages import INSTALL, missing
 from attention.models.prompt import Prompt
 from attention.sources.origins import named, readable
-from attention.ui import provenance
+from attention.ui import onward, provenance
 from attention.ui.background.line import HEAVY
 from attention.ui.background.readings import Reading as Task
 from attention.ui.controls.prompt import offered
@@ -24,7 +24,6 @@ NOTHING = (
     "Nothing has been read yet. Press the button above: then a map of all layers and heads stands here, coloured by what each "
     "does, and a click leads to any head, its weights, its softmax and its masks."
 )
-RECORDED = "recorded:smollm2-repeated"  # what is shown of a model where none can run
 STAYS = f"If nobody looks at this page for {Task.gone:g} seconds, it ends."
 
 
@@ -111,8 +110,8 @@ def _told(said: str, command: str, absent: bool = True) -> None:
 
 def _recorded() -> None:
     """What this page shows of a model, of one that was recorded; nothing where its file is damaged."""
-    if readable(RECORDED):
-        config = model_result.focused(page.setting(), RECORDED)
-        name = plain(f"“{named(RECORDED)}”")
+    if readable(onward.REAL):
+        config = model_result.focused(page.setting(), onward.REAL)
+        name = plain(f"“{named(onward.REAL)}”")
         st.markdown(f"**Until then: {name}.** {provenance.beside(config)}", help=provenance.told(config))
         model_result.layers_map(page.setting(), config)
