@@ -284,7 +284,8 @@ class Settings(Generic[S]):
         given = _last(mapping.get(EDITION, "1"))
         if isinstance(given, str) and WHOLE.fullmatch(given) and 1 <= int(given) <= newest:
             return self.defaults | dict(self.editions[int(given) - 1]), []
-        said = f"{EDITION}={short(given)} is no edition of the defaults; there are {newest}."
+        there = f"there are {newest}" if newest > 1 else "those of this page have never changed"
+        said = f"{EDITION}={short(given)} is no edition of the defaults; {there}."
         return dict(self.defaults), [f"{said} The link was read by the newest."]
 
     def _known(self, name: str) -> None:

@@ -167,7 +167,8 @@ def test_a_teacher_sees_it_as_the_class_does_and_may_change_it():
     teacher = written(classroom(HEADS), text=QUERY.text, options="\n".join(QUERY.options), why=QUERY.why)
     teacher.button(key="ask own").click().run()
     assert unpacked(carried(teacher.query_params)["ask"]).text == QUERY.text
-    assert not components(teacher) and "A question by whoever made this link" in words(teacher)
+    assert not components(teacher) and "Your question, as those see it who open its link" in words(teacher)
+    assert "A question by whoever made this link" not in words(teacher)
     other = classroom(HEADS, **LINK)
     assert other.text_area(key="class text").value == "" and not [b for b in other.button if b.key == "load own"]
     other.toggle[0].set_value(True).run()

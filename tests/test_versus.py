@@ -273,6 +273,7 @@ def test_what_did_not_settle_is_an_open_faint_mark_that_no_line_joins_and_the_he
         and "not settled" not in said[1]
     )
     assert "0.654 ms against 8 s (not settled) for a forward pass" in answered(Versus(), loose)
+    assert "512 to 4,096 tokens, of which a time at 512 and 4,096 tokens did not settle." in answered(Versus(), loose)
 
 
 def test_a_picture_has_every_gpu_that_was_published_at_its_setting_and_the_caption_says_of_what_each_was():

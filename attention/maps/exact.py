@@ -165,6 +165,7 @@ def blank(
 ) -> tuple[HeadMaps, bool]:
     """The picture that was asked for, with nothing on it yet, and whether statistics are wanted; checks everything.
 
+    Its pixels are one zero, expanded: who draws on it makes them.
     `held`: the numbers of the heads that query and key have, where these are some `of` many, in whole groups of shared keys.
     """
     check(query, key, mask, span, side, pool, positions, softcap, softmax)
@@ -175,8 +176,9 @@ def blank(
     check_size(rows, cols, tile, heads)
     scoring = Scoring(mask, span, scale if scale is not None else 1 / math.sqrt(d), softcap, positions, softmax)
     dtype = query.dtype if query.dtype == torch.float64 else torch.float32
-    pixels = query.new_zeros(heads, ceil(rows[1] - rows[0], tile), ceil(cols[1] - cols[0], tile), dtype=dtype)
-    most = torch.zeros_like(pixels) if stats or pool == "max" else None
+    shape = heads, ceil(rows[1] - rows[0], tile), ceil(cols[1] - cols[0], tile)
+    pixels = query.new_zeros(1, dtype=dtype).expand(shape)
+    most = pixels if stats or pool == "max" else None
     lse = query.new_full((heads, rows[1] - rows[0]), -math.inf, dtype=torch.float64)
     first = held.start if held else 0
     found = HeadMaps(pixels, most, lse, None, None, None, n, tile, rows, cols, pool, scoring, first, of or heads)
@@ -198,6 +200,8 @@ def counts(ends: tuple[int, int], tile: int, like: Tensor) -> Float[Tensor, "p"]
 def joined(maps: list[HeadMaps]) -> HeadMaps:
     """The maps of neighbouring heads as one."""
     first = maps[0]
+    if len(maps) == 1:
+        return first
     return replace(first, **{name: torch.cat([getattr(part, name) for part in maps]) for name in _tensors(first)})
 
 
@@ -265,19 +269,34 @@ def _jobs(query: Tensor, key: Tensor, picture: HeadMaps, plan: _Plan, stats: boo
 
 
 def _drawn(picture: HeadMaps, plan: _Plan, parts: list[Pooled]) -> HeadMaps:
-    """The map of one head from its bands; neighbouring bands may share a row of tiles, which is then summed in float64."""
-    apart = all((int(blocks.rows[0]) - picture.rows[0]) % picture.tile == 0 for blocks in plan.bands)
-    mean = torch.zeros_like(picture.mean[0], dtype=None if apart else torch.float64)
-    most = None if picture.most is None else torch.zeros_like(picture.most[0])
-    down, across = (counts(ends, picture.tile, mean) for ends in (picture.rows, picture.cols))
-    for part, blocks in zip(parts, plan.bands, strict=True):
-        top = (int(blocks.rows[0]) - picture.rows[0]) // picture.tile
-        here = slice(top, top + len(part.sums))
-        mean[here] += (part.sums / (down[here, None] * across)).to(mean)
-        if most is not None and part.most is not None:
-            torch.maximum(most[here], part.most.to(most), out=most[here])
-    numbers = torch.cat([part.numbers for part in parts], 1).to(mean.device)[:, None]
+    """The map of one head from its bands."""
+    begins = [int(blocks.rows[0]) - picture.rows[0] for blocks in plan.bands]
+    shared = any(begin % picture.tile for begin in begins)
+    sums, most = _shared(picture, begins, parts) if shared else _stacked(parts)
+    like = picture.mean
+    mean = sums.to(like.device).div_(
+        torch.outer(*(counts(each, picture.tile, like) for each in (picture.rows, picture.cols)))
+    )
+    numbers = torch.cat([part.numbers for part in parts], 1).to(like.device)[:, None]
     names = ("lse", "entropy", "greatest", "distance")[: len(numbers)]
     found = dict(zip(names, numbers, strict=True))
-    pixels = {"mean": mean.to(picture.mean.dtype)[None], "most": None if most is None else most[None]}
+    pixels = {"mean": mean.to(like)[None], "most": None if most is None else most.to(like)[None]}
     return replace(picture, first=plan.head, **pixels, **found)
+
+
+def _stacked(parts: list[Pooled]) -> tuple[Tensor, Tensor | None]:
+    """Sums and maxima of bands each of which has rows of tiles of its own."""
+    most = [part.most for part in parts if part.most is not None]
+    return torch.cat([part.sums for part in parts]), torch.cat(most) if most else None
+
+
+def _shared(picture: HeadMaps, begins: list[int], parts: list[Pooled]) -> tuple[Tensor, Tensor | None]:
+    """The same of bands that may share a row of tiles with the next one; it is summed in float64."""
+    sums = torch.zeros_like(picture.mean[0], dtype=torch.float64)
+    most = None if picture.most is None else torch.zeros_like(picture.most[0])
+    for part, begin in zip(parts, begins, strict=True):
+        here = slice(begin // picture.tile, begin // picture.tile + len(part.sums))
+        sums[here] += part.sums.to(sums)
+        if most is not None and part.most is not None:
+            torch.maximum(most[here], part.most.to(most), out=most[here])
+    return sums, most

@@ -11,7 +11,6 @@ from __future__ import annotations
 import itertools
 import math
 import threading
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import reduce
 from typing import NamedTuple
@@ -22,11 +21,11 @@ from torch import Tensor
 
 from attention.maps.blocks import Blocks, Span, along, differences
 from attention.maps.scoring import At, Scoring, column, exponential, exponentials, factors, penalty
+from attention.maps.tiles import GREATEST, SUM, add, apart, by_rows, lift
 from attention.scores import NORMALISERS
 
 OWN = ("sums", "tops")  # of a block of rows, by tile
 NOTHING = -1e29  # the greatest score of a row that has seen nothing yet: hidden pairs stay far below it
-SHORT = 16  # cells of a tile up to which they are pooled faster where they do not lie side by side
 STRETCH = 128  # cells that are summed in their own precision
 SCRATCH = 2**22  # bytes of a piece of memory that a thread keeps
 SAFE = 40.0  # scores up to here can be exponentiated and summed in float32 as they are
@@ -75,13 +74,14 @@ def pooled(job: Job) -> Pooled:
         for row, (start, stop) in enumerate(itertools.pairwise(edges)):
             part, size = job.query[start - job.first : stop - job.first], (shape[1], stop - start)
             own = (scratch.room(name, math.prod(size), part).view(size) for name in OWN)
-            strip = _Strip(job, part, range(start, stop), space, bounded, *own)
+            order = apart(start - base, stop - start, tile)
+            strip = _Strip(job, part, range(start, stop), space, bounded, *own, order)
             for span in job.blocks.spans(row, job.widest, job.cols):
                 strip.take(span, strip.shown(span))
             by_tile, tops, found = strip.weights()
-            add(sums, _ready(by_tile, tile), start - base, tile)
+            by_rows(SUM, sums, by_tile.T, start - base, tile, order is not None)
             if most is not None and tops is not None:
-                lift(most, _ready(tops, tile), start - base, tile)
+                by_rows(GREATEST, most, tops.T, start - base, tile, order is not None)
             numbers.append(found)
         return Pooled(sums, most, torch.cat(numbers, 1))
 
@@ -107,11 +107,6 @@ def sampled(jobs: list[Job], rows: Int[Tensor, "r 1"]) -> list[Pooled]:
 
 def _bounded(job: Job) -> bool:
     return job.scoring.bound(length(job.query), job.longest) <= SAFE
-
-
-def _ready(cells: Float[Tensor, "r p"], tile: int) -> Float[Tensor, "r p"]:
-    """The same, stored row by row where few of them at a time are pooled, which is slow along a short stretch."""
-    return cells.contiguous() if tile <= SHORT else cells
 
 
 class _Scratch(threading.local):
@@ -151,7 +146,8 @@ class _Strip:
     A piece is stored key by key, so that tiles of any size are pooled along whole rows of queries: along a few neighbours
     torch takes up to ten times as long. Of e = exp(score - peak), by tile: `sums` and `tops`, the greatest; by row:
     `total`, `moment` and `away`, the sums of e, of e (score - peak) and of e |q - k|; `top` is the greatest. Scores and
-    peak, which is zero where they are bounded, are in units of the exponential.
+    peak, which is zero where they are bounded, are in units of the exponential. Only the first `known` tiles have anything
+    yet. Queries come in `order`, if one is given, and so do sums and tops; the numbers of rows that `weights` gives do not.
     """
 
     def __init__(
@@ -163,10 +159,15 @@ class _Strip:
         bounded: bool,
         sums: Float[Tensor, "p r"],
         tops: Float[Tensor, "p r"],
+        order: Int[Tensor, "r"] | None = None,
     ) -> None:
-        self.job, self.query, self.rows, self.space, self.bounded = job, query, rows, space, bounded
-        self.places, self.way, height = column(rows, query).T, exponential(query), len(query)
-        self.sums, self.tops = sums.zero_(), tops.zero_() if job.greatest else None
+        self.job, self.rows, self.space, self.bounded = job, rows, space, bounded
+        self.order = order if order is None else order.to(query.device)
+        self.query, self.places = query, column(rows, query).T
+        if self.order is not None:
+            self.query, self.places = query[self.order], self.places[:, self.order]
+        self.way, height = exponential(query), len(query)
+        self.sums, self.tops, self.known = sums, tops if job.greatest else None, 0
         self.peak = query.new_full((height,), 0 if bounded else NOTHING)
         self.total, self.moment, self.away, self.top = query.new_zeros(4, height, dtype=torch.float64)
 
@@ -200,7 +201,8 @@ class _Strip:
         if self.job.blocks.steady and isinstance(self.rows, range):
             first, last = left - self.rows.stop + n, right - self.rows.start + n - 1
             line = differences(scoring.rule, n, scoring.span)[first:last].flip(0)
-            return along(factors(line, self.query), right - left)
+            shown = along(factors(line, self.query), right - left)
+            return shown if self.order is None else shown[:, self.order]
         return factors(scoring.sees(self.places, self.space.keys[left:right], n, self.query), self.query)
 
     def _rise(self, scores: Float[Tensor, "w r"]) -> None:
@@ -208,9 +210,9 @@ class _Strip:
         peak = torch.maximum(self.peak, scores.amax(0))
         rise = (self.peak - peak).double()
         shrink = (rise / self.way.unit).exp()
-        self.sums.mul_(shrink.to(self.sums.dtype))
+        self.sums[: self.known].mul_(shrink.to(self.sums.dtype))
         if self.tops is not None:
-            self.tops.mul_(shrink.to(self.sums.dtype))
+            self.tops[: self.known].mul_(shrink.to(self.sums.dtype))
         self.moment = (self.moment + self.total * rise) * shrink
         self.total, self.away, self.top, self.peak = self.total * shrink, self.away * shrink, self.top * shrink, peak
         scores.sub_(peak)
@@ -219,13 +221,25 @@ class _Strip:
         """Brings a piece into its tiles, where it is within the picture; gives the sum of each row."""
         job = self.job
         at = start - job.cols[0] if job.cols[0] <= start < job.cols[1] else None
-        found = [powers] if at is None else add(self.sums, powers, at, job.tile)
+        if at is not None:
+            self._reach(at // job.tile)
+        found = [powers] if at is None else add(self.sums, powers, at, job.tile, self.known)
         total = reduce(torch.add, [part.sum(0) for part in found])
         self.total += total
-        tops = [powers] if self.tops is None or at is None else lift(self.tops, powers, at, job.tile)
+        tops = [powers] if self.tops is None or at is None else lift(self.tops, powers, at, job.tile, self.known)
+        if at is not None:
+            self.known = max(self.known, ceil(at + len(powers), job.tile))
         if job.stats:
             self.top = reduce(torch.maximum, [part.amax(0) for part in tops], self.top)
         return total
+
+    def _reach(self, stop: int) -> None:
+        """Tiles before this one that no key came into have nothing."""
+        if stop > self.known:
+            for tiles in (self.sums, self.tops):
+                if tiles is not None:
+                    tiles[self.known : stop].zero_()
+            self.known = stop
 
     def _away(self, powers: Float[Tensor, "w r"], start: int, total: Tensor, space: Tensor) -> Float[Tensor, "r"]:
         """Sums of e |q - k|, counted from the near end of the piece, so that nothing cancels."""
@@ -245,32 +259,19 @@ class _Strip:
         above = torch.where(seen, NORMALISERS[self.job.scoring.softmax](peak + alone) - peak, 0)
         lse = NORMALISERS[self.job.scoring.softmax](torch.where(seen, peak + alone, -math.inf))
         part = (-above).exp()
+        self._reach(len(self.sums))
         by_tile, tops = self.sums.mul_(part.to(self.sums.dtype)).T, self.tops
         if tops is not None:
             tops = tops.mul_(part.to(tops.dtype)).T
         if not self.job.stats:
-            return by_tile, tops, lse[None]
+            return by_tile, tops, self._as_asked(lse[None])
         entropy = part * (above * self.total - self.moment / self.way.unit)
-        return by_tile, tops, torch.stack([lse, entropy.clamp_(min=0), part * self.top, part * self.away])
+        found = torch.stack([lse, entropy.clamp_(min=0), part * self.top, part * self.away])
+        return by_tile, tops, self._as_asked(found)
 
-
-def add(tiles: Float[Tensor, "p r"], cells: Float[Tensor, "w r"], at: int, tile: int) -> list[Float[Tensor, "_ r"]]:
-    """Adds cells, the first of which is the at-th of its column, to their tiles; gives the sums by tile."""
-    found = []
-    for first, part in _by_tile(cells, at, tile):
-        found.append(part.sum(1) if part.shape[1] > 1 else part[:, 0])
-        tiles[first : first + len(part)].add_(found[-1])
-    return found
-
-
-def lift(tiles: Float[Tensor, "p r"], cells: Float[Tensor, "w r"], at: int, tile: int) -> list[Float[Tensor, "_ r"]]:
-    """Lifts tiles to the greatest of their cells, as `add` adds them; gives the greatest by tile."""
-    found = []
-    for first, part in _by_tile(cells, at, tile):
-        found.append(part.amax(1) if part.shape[1] > 1 else part[:, 0])
-        into = tiles[first : first + len(part)]
-        torch.maximum(into, found[-1], out=into)
-    return found
+    def _as_asked(self, numbers: Float[Tensor, "s r"]) -> Float[Tensor, "s r"]:
+        """Numbers of rows in the order of these."""
+        return numbers if self.order is None else torch.empty_like(numbers).index_copy_(1, self.order, numbers)
 
 
 def weighted(cells: Float[Tensor, "w r"], by: Float[Tensor, "w"]) -> Float[Tensor, "r"]:
@@ -288,13 +289,3 @@ def length(vectors: Float[Tensor, "*h n d"]) -> float:
 def ceil(count: int, size: int) -> int:
     """How many pieces of a size it takes."""
     return -(-count // size)
-
-
-def _by_tile(cells: Float[Tensor, "w r"], at: int, tile: int) -> Iterator[tuple[int, Float[Tensor, "p t r"]]]:
-    """The cells by tile: the end of a tile that was begun before, whole tiles, the beginning of one."""
-    width = len(cells)
-    lead = min(-at % tile, width)
-    last = lead + (width - lead) // tile * tile
-    for start, stop, size in ((0, lead, lead), (lead, last, tile), (last, width, width - last)):
-        if stop > start:
-            yield (at + start) // tile, cells[start:stop].unflatten(0, (-1, size))

@@ -19,9 +19,10 @@ from torch import Tensor
 from attention.maps.blocks import Span, classed, edges
 from attention.maps.checks import POOLS, check_size, known
 from attention.maps.exact import HeadMaps, across, blank, counts, split, vectors
-from attention.maps.pooling import Job, add, ceil, length, lift, sampled
+from attention.maps.pooling import Job, ceil, length, sampled
 from attention.maps.scoring import HIDDEN, Exponential, exponential, exponentials, factors, penalty
 from attention.maps.sizes import HEIGHT, STEP, fitting, precision
+from attention.maps.tiles import add, lift
 
 BATCH = 2**20  # cells that are computed at once where there is a choice
 PICKS, REACH = 192, 2048  # queries of a preview that are looked at together at the most, and keys
@@ -118,7 +119,10 @@ def preview(
     maps, _ = blank(query, key, *asked, **options)
     picks = torch.arange(maps.rows[0], maps.rows[1], maps.tile, device=query.device) + maps.tile // 2
     picks = picks.clamp_(max=maps.rows[1] - 1).int()
-    found = replace(maps, lse=maps.lse[:, : len(picks)].clone(), exact=False)
+    mean, most = (
+        each if each is None else each.clone(memory_format=torch.contiguous_format) for each in (maps.mean, maps.most)
+    )
+    found = replace(maps, mean=mean, most=most, lse=maps.lse[:, : len(picks)].clone(), exact=False)
     work = [
         (heads, query, key, at, picks[at])
         for at in torch.arange(len(picks)).split(PICKS)

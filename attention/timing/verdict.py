@@ -97,6 +97,8 @@ def answer(cpu: Rival | None, gpus: list[Rival], versus: Versus) -> str:
 def pays(every: list[Ratio]) -> str:
     """At which of the lengths that both have the GPU is faster, and of no others."""
     over = f"{every[0].length:,} to {every[-1].length:,} tokens" if len(every) > 1 else f"{every[0].length:,} tokens"
+    unsure = [each.length for each in every if not each.settled]
+    over += f", of which a time at {_named(unsure)} did not settle" if unsure else ""
     slow, late = ([each.length for each in every if getattr(each, name) < 1] for name in ("alone", "moved"))
     if not late:
         return f"The GPU pays at every length that both have: {over}."
