@@ -11,7 +11,7 @@ from torch import Tensor
 
 from attention import HeadMaps, head_maps
 from attention.machine import processor
-from attention.maps import jobs, pooling, scoring, sizes, zoom
+from attention.maps import jobs, pooling, scoring, sizes, tiles, zoom
 from attention.maps.exact import each_head
 from attention.masks import causal, documents
 from attention.scores import SOFTMAXES
@@ -61,12 +61,16 @@ def use(monkeypatch: pytest.MonkeyPatch, exponential: str) -> None:
 def test_every_choice_draws_what_float64_draws(monkeypatch, options):
     query, key = inputs()
     exact = head_maps(query.double(), key.double(), **options)
-    for cache, name, short in itertools.product((0, 2**22), scoring.EXPONENTIALS, (0, 10_000)):
+    ways = (0, 1), (10_000, 1), (10_000, 10_000)  # side by side; apart wherever a tile is whole; turned into rows
+    for cache, name, (short, lanes) in itertools.product((0, 2**22), scoring.EXPONENTIALS, ways):
         monkeypatch.setattr(processor, "caches", lambda cache=cache: {2: cache} if cache else {})
-        monkeypatch.setattr(pooling, "SHORT", short)
+        monkeypatch.setattr(tiles, "SHORT", short)
+        monkeypatch.setattr(tiles, "LANES", lanes)
+        tiles.apart.cache_clear()
         use(monkeypatch, name)
         found = head_maps(query, key, **options)
-        assert found.mean.dtype == torch.float32 and agree(found, exact), (cache, name, short)
+        assert found.mean.dtype == torch.float32 and agree(found, exact), (cache, name, short, lanes)
+    tiles.apart.cache_clear()
 
 
 @pytest.mark.usefixtures("long")
@@ -143,7 +147,7 @@ def test_blocks_are_as_tall_whatever_the_tile(monkeypatch, tile):
     monkeypatch.setattr(jobs, "pooled", spied)
     query, key = inputs()
     found = head_maps(query[:1], key, "causal", tile=tile)
-    assert heights == [512, 512, 476]
+    assert heights == [476, 512, 512]  # from the last rows on
     shown = zoom.pooled(found, query[:1], key, (0, 1500), (0, 1500), tile, "max")
     assert near(found.pooled_by("max").pixels, shown, 1e-6)
 

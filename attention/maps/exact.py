@@ -220,7 +220,10 @@ def _tensors(maps: HeadMaps) -> dict[str, Tensor]:
 
 
 class _Plan(NamedTuple):
-    """What a head is computed in, and its blocks of rows, those of a job each."""
+    """What a head is computed in, and its blocks of rows, those of a job each, from the last rows on.
+
+    Under a causal mask these see most: two threads that end with the shortest job end together.
+    """
 
     head: int
     dtype: torch.dtype
@@ -245,7 +248,7 @@ def _bands(picture: HeadMaps, dtype: torch.dtype, device: torch.device) -> list[
     columns = across(picture, fitting(wanted.step, picture.tile))
     blocks = classed(picture.scoring.rule, n, picture.scoring.span, edges(picture.rows, wanted.height), columns)
     cells = job(n, picture.rows[1] - picture.rows[0])
-    return list(blocks.bands(max(1, cells // (n * wanted.height))))
+    return list(blocks.bands(max(1, cells // (n * wanted.height))))[::-1]
 
 
 def across(picture: HeadMaps, step: int) -> Int[Tensor, "j"]:
@@ -269,34 +272,21 @@ def _jobs(query: Tensor, key: Tensor, picture: HeadMaps, plan: _Plan, stats: boo
 
 
 def _drawn(picture: HeadMaps, plan: _Plan, parts: list[Pooled]) -> HeadMaps:
-    """The map of one head from its bands."""
-    begins = [int(blocks.rows[0]) - picture.rows[0] for blocks in plan.bands]
-    shared = any(begin % picture.tile for begin in begins)
-    sums, most = _shared(picture, begins, parts) if shared else _stacked(parts)
-    like = picture.mean
-    mean = sums.to(like.device).div_(
-        torch.outer(*(counts(each, picture.tile, like) for each in (picture.rows, picture.cols)))
-    )
-    numbers = torch.cat([part.numbers for part in parts], 1).to(like.device)[:, None]
+    """The map of one head from its bands; neighbouring bands may share a row of tiles, which is then summed in float64."""
+    apart = all((int(blocks.rows[0]) - picture.rows[0]) % picture.tile == 0 for blocks in plan.bands)
+    like, empty = picture.mean, torch.empty if apart else torch.zeros  # bands of their own rows write all of it
+    mean = empty(like.shape[1:], dtype=like.dtype if apart else torch.float64, device=like.device)
+    most = None if picture.most is None else empty(like.shape[1:], dtype=like.dtype, device=like.device)
+    down, across = (counts(ends, picture.tile, mean) for ends in (picture.rows, picture.cols))
+    for part, blocks in zip(parts, plan.bands, strict=True):
+        top = (int(blocks.rows[0]) - picture.rows[0]) // picture.tile
+        here = slice(top, top + len(part.sums))
+        share, lines = part.sums.to(like) / (down[here, None] * across), part.most
+        mean[here] = share if apart else mean[here] + share
+        if most is not None and lines is not None:
+            most[here] = lines if apart else torch.maximum(most[here], lines.to(like))
+    numbers = torch.cat([part.numbers for part in reversed(parts)], 1).to(mean.device)[:, None]
     names = ("lse", "entropy", "greatest", "distance")[: len(numbers)]
     found = dict(zip(names, numbers, strict=True))
-    pixels = {"mean": mean.to(like)[None], "most": None if most is None else most.to(like)[None]}
+    pixels = {"mean": mean.to(like.dtype)[None], "most": None if most is None else most[None]}
     return replace(picture, first=plan.head, **pixels, **found)
-
-
-def _stacked(parts: list[Pooled]) -> tuple[Tensor, Tensor | None]:
-    """Sums and maxima of bands each of which has rows of tiles of its own."""
-    most = [part.most for part in parts if part.most is not None]
-    return torch.cat([part.sums for part in parts]), torch.cat(most) if most else None
-
-
-def _shared(picture: HeadMaps, begins: list[int], parts: list[Pooled]) -> tuple[Tensor, Tensor | None]:
-    """The same of bands that may share a row of tiles with the next one; it is summed in float64."""
-    sums = torch.zeros_like(picture.mean[0], dtype=torch.float64)
-    most = None if picture.most is None else torch.zeros_like(picture.most[0])
-    for part, begin in zip(parts, begins, strict=True):
-        here = slice(begin // picture.tile, begin // picture.tile + len(part.sums))
-        sums[here] += part.sums.to(sums)
-        if most is not None and part.most is not None:
-            torch.maximum(most[here], part.most.to(most), out=most[here])
-    return sums, most

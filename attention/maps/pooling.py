@@ -165,7 +165,7 @@ class _Strip:
         self.order = order if order is None else order.to(query.device)
         self.query, self.places = query, column(rows, query).T
         if self.order is not None:
-            self.query, self.places = query[self.order], self.places[:, self.order]
+            self.query, self.places = query.index_select(0, self.order), self.places.index_select(1, self.order)
         self.way, height = exponential(query), len(query)
         self.sums, self.tops, self.known = sums, tops if job.greatest else None, 0
         self.peak = query.new_full((height,), 0 if bounded else NOTHING)
@@ -202,7 +202,7 @@ class _Strip:
             first, last = left - self.rows.stop + n, right - self.rows.start + n - 1
             line = differences(scoring.rule, n, scoring.span)[first:last].flip(0)
             shown = along(factors(line, self.query), right - left)
-            return shown if self.order is None else shown[:, self.order]
+            return shown if self.order is None else shown.index_select(1, self.order)
         return factors(scoring.sees(self.places, self.space.keys[left:right], n, self.query), self.query)
 
     def _rise(self, scores: Float[Tensor, "w r"]) -> None:

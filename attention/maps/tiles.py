@@ -34,7 +34,7 @@ def add(
 ) -> list[Float[Tensor, "_ r"]]:
     """Adds cells, the first of which is the at-th of its column, to their tiles; gives the sums by tile.
 
-    `known`: how many tiles have something, all unless given; those after them are written, whatever they had.
+    `known`: how many tiles have something of cells before these, all unless given; the others are written, whatever they had.
     """
     return _brought(SUM, tiles, cells, at, tile, known)
 
