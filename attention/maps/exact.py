@@ -281,10 +281,10 @@ def _drawn(picture: HeadMaps, plan: _Plan, parts: list[Pooled]) -> HeadMaps:
     for part, blocks in zip(parts, plan.bands, strict=True):
         top = (int(blocks.rows[0]) - picture.rows[0]) // picture.tile
         here = slice(top, top + len(part.sums))
-        share, lines = part.sums.to(like) / (down[here, None] * across), part.most
+        share, lines = part.sums.to(like.device) / (down[here, None] * across), part.most
         mean[here] = share if apart else mean[here] + share
         if most is not None and lines is not None:
-            most[here] = lines if apart else torch.maximum(most[here], lines.to(like))
+            most[here] = lines if apart else torch.maximum(most[here], lines.to(most))
     numbers = torch.cat([part.numbers for part in reversed(parts)], 1).to(mean.device)[:, None]
     names = ("lse", "entropy", "greatest", "distance")[: len(numbers)]
     found = dict(zip(names, numbers, strict=True))

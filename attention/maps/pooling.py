@@ -75,7 +75,7 @@ def pooled(job: Job) -> Pooled:
             part, size = job.query[start - job.first : stop - job.first], (shape[1], stop - start)
             own = (scratch.room(name, math.prod(size), part).view(size) for name in OWN)
             order = apart(start - base, stop - start, tile)
-            strip = _Strip(job, part, range(start, stop), space, bounded, *own, order)
+            strip = _Strip(job, part, range(start, stop), space, bounded, *own, order=order)
             for span in job.blocks.spans(row, job.widest, job.cols):
                 strip.take(span, strip.shown(span))
             by_tile, tops, found = strip.weights()
