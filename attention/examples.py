@@ -56,7 +56,7 @@ EXAMPLES: dict[str, Example] = {
         "SmolLM2 reads random words three times over: on its layer 18, head 6 looks at the word that came next the last time.",
         "Which other heads on its map of layers do the same?"),
     **_of("division", "recorded:smollm2-repeated", {"layer": 18, "head": 6}, "Five heads of 54 that do one job",
-        "SmolLM2 reads random words three times over: five heads, all on layers 17 and 18, go on with what came next the last time, and no other head has a tenth of its weight there.",
+        "SmolLM2 reads random words three times over: of the six layers recorded here, five heads, all on layers 17 and 18, go on with what came next the last time, and no other has a tenth of its weight there.",
         "Which three heads are nearly the same, and what do all of them look at?", page="layers"),
     **_of("grown", "trained:induction", {"layer": 1, "head": 2}, "An induction head that grew here",
         "A model of two layers learned, in a thousand steps, to continue letters that repeat: this head looks at what stood behind each letter the last time. Nobody built it; the page Training shows it form.",

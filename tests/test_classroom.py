@@ -74,7 +74,7 @@ def test_a_teacher_asks_and_a_student_guesses_and_opens(page):
     guess(student).set_value("itself").run()
     assert not alerts(student)
     student.toggle[0].set_value(True).run()
-    assert "Not quite: you said “itself”. **the one before.** One back." in alerts(student)
+    assert "Not quite: you said “itself”. Right is: **the one before.** One back." in alerts(student)
     assert components(student) or tables(student)
     guess(student).set_value("the one before").run()
     assert student.success[0].value.startswith("Right. ")

@@ -205,7 +205,8 @@ def _short(rival: Rival, gpus: Sequence[Rival], carried: bool) -> str:
 def _drawn(rival: Rival, marks: Sequence[Mark], looks: dict[str, Any], label: str, name: str) -> dict[str, Any]:
     """Where marks stand, how they look (open where a time did not settle) and what is said beside the pointer."""
     color, published = looks["color"], rival.kind == PUBLISHED
-    symbols = [looks["symbol"] + ("" if mark.point.settled or published else "-open") for mark in marks]
+    unsure = "circle-open" if published else f"{looks['symbol']}-open"  # as the legend has it; a stroke can't be open
+    symbols = [looks["symbol"] if mark.point.settled else unsure for mark in marks]
     edge = {"width": 2 if published else 0, "color": color}
     return {
         "x": [mark.x for mark in marks],

@@ -197,7 +197,8 @@ def mostly(found: Row, what: str) -> str:
     if found.seeing == 1:
         return f"the only {what} that it sees"
     many = f"{found.holding:,} of the {found.seeing:,} {what}s that it sees"
-    held = math.fsum(sorted(found.keys["weight"], reverse=True)[: found.holding])
+    every = sorted(found.keys["weight"], reverse=True)
+    held = math.fsum(every[: found.holding]) / (math.fsum(every) or 1.0)  # a row may sum to less than one
     if found.holding > FEW and 2 * found.holding > found.seeing:
         return f"nothing in particular: {many} hold {share(min(held, 1.0))} of its weight"
     return f"{many}: {'they hold' if found.holding > 1 else 'it holds'} {share(min(held, 1.0))} of its weight"

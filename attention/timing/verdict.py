@@ -70,11 +70,13 @@ def headline(cpu: Rival | None, gpus: list[Rival], versus: Versus) -> str:
     late = [each.length for each in every if each.moved < 1]
     first, last = every[0].length, every[-1].length
     pays = f"not at {_named(late)}" if late else f"at every length from {first:,} to {last:,} tokens"
+    unsure = [each.length for each in every if not each.settled]
+    pays += f" (at {_named(unsure)} by times that did not settle)" if unsure else ""
     here, there = (f", {LOOSE}" if (point := rival.at(at.length)) and not point.settled else "" for rival in (cpu, gpu))
     mine = f"{'this' if cpu.kind == MEASURED else 'a'} CPU ({cpu.device}; {cpu.dtype}, {cpu.kind}{here})"
     return (
         f"A GPU pays {pays}: at {at.length:,} {_article(gpu.device)} ({gpu.dtype}, {gpu.kind}{there}) is {times(at.alone)} "
-        f"times as fast as {mine}, or {times(at.moved)} times with the way there and back."
+        f"times as fast as {mine}, or {times(at.moved)} times where the data must be copied to the GPU and back."
     )
 
 

@@ -109,7 +109,8 @@ def _words(guesses: tuple[str, ...], key: str) -> str | None:
 def _answered(question: Question, guess: str | None) -> None:
     right = guess is not None and guess in (question.answer, *question.also)
     show = st.success if right else st.info
-    answer = f"**{question.answer}.** " if question.answer else ""
+    missed = guess is not None and not right
+    answer = f"{'Right is: ' * missed}**{question.answer}.** " if question.answer else ""
     show(f"{_verdict(question, guess, right)}{answer}{question.why}")
 
 

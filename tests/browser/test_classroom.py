@@ -54,7 +54,7 @@ def test_a_teacher_copies_a_link_and_a_student_guesses_and_reveals(visit):
     student.quiet()
     student.page.get_by_text("Reveal the answer").click()
     expect(student.page.get_by_test_id("stAlert")).to_contain_text(
-        "Not quite: you said “the river”. the one before. One back."
+        "Not quite: you said “the river”. Right is: the one before. One back."
     )
     student.painted(tokens=9, heads=7, d_model=511, ask=link.partition("ask=")[2].partition("&")[0])
 

@@ -37,7 +37,7 @@ export function show(lab) {
   if (!matrix) return;
   for (const each of data.matrices) showOne(lab, each, cell, boxes.get(each.name) ?? []);
   const say = (/** @type {string} */ name, /** @type {string} */ text) => (find(root, name).textContent = text);
-  const value = valueOf(matrix, cell), pooled = cell.of > 1 ? `, the greatest of ${cell.of}` : "";
+  const value = valueOf(matrix, cell), pooled = cell.of > 1 ? `, the largest in size of ${cell.of}` : "";
   say(".cell", `${matrix.name} = ${value}${pooled}: ${located(data, matrix, cell)}`);
   say(".arithmetic", arithmetic(data, matrix, cell, boxes));
   say(".from", origins(data, matrix, boxes));

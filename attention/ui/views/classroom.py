@@ -91,6 +91,7 @@ def _form() -> None:
         height=90,
         help=f"Up to {QUESTION} characters. {TOLD}",
     )
+    st.toggle(WAYS[True], draft.hides, key=_key("hides"), help=f"Else: {WAYS[False].lower()}.")
     st.text_area(
         "Answers, one a line",
         draft.options,
@@ -110,7 +111,6 @@ def _form() -> None:
         height=90,
         help=f"Shown with the answer; up to {WHY} characters.",
     )
-    st.toggle(WAYS[True], draft.hides, key=_key("hides"), help=f"Else: {WAYS[False].lower()}.")
     page.kept().draft = _draft()
 
 

@@ -57,6 +57,7 @@ def draw(timed: Timed, timings: list[Timing]) -> None:
     versus = timed.versus
     cpu, gpus = rivals.cpu(versus, timings), rivals.gpus(versus, timings)
     st.markdown(f"##### {plain(verdict.headline(cpu, gpus, versus))}")
+    st.markdown(plain(verdict.crossing(versus, timings)))
     if cpu is None:
         said = "Sets the controls at the side to the CPU of this picture; *Measure here* then measures."
         st.button("Set the sweep to this", key="versus_sweep", on_click=page.change, kwargs=_like(versus), help=said)
@@ -64,7 +65,7 @@ def draw(timed: Timed, timings: list[Timing]) -> None:
     _picture(versus, cpu, gpus)
     if verdict.against(cpu, gpus):
         st.caption(plain(verdict.answer(cpu, gpus, versus)))
-    _below(versus, cpu, gpus, timings)
+    _below(versus, cpu, gpus)
 
 
 def _choices(timed: Timed) -> None:
@@ -94,12 +95,11 @@ def _picture(versus: Versus, cpu: rivals.Rival | None, gpus: list[rivals.Rival])
     st.plotly_chart(figure, key="versus_chart", width="stretch", config=config, alt=alt)
 
 
-def _below(versus: Versus, cpu: rivals.Rival | None, gpus: list[rivals.Rival], timings: list[Timing]) -> None:
-    """What the picture shows, where the crossing is, and the numbers."""
+def _below(versus: Versus, cpu: rivals.Rival | None, gpus: list[rivals.Rival]) -> None:
+    """What the picture shows, and the numbers."""
     apart = [gpu for gpu in gpus if gpu.setting]
     other = f" {apart[0].device}: {apart[0].setting}, so it has rates alone." if apart else ""
-    there = f"{verdict.published()} {verdict.crossing(versus, timings)}"
-    st.caption(f"{ABOUT[versus.picture]} At one setting: {SETTING}.{other} {plain(there)}")
+    st.caption(f"{ABOUT[versus.picture]} At one setting: {SETTING}.{other} {plain(verdict.published())}")
     with st.expander("The numbers, and where each stands"):
         st.caption(KEY)
         table: dict[str, Any] = verdict.columns(cpu, gpus)
