@@ -66,11 +66,9 @@ def test_every_choice_draws_what_float64_draws(monkeypatch, options):
         monkeypatch.setattr(processor, "caches", lambda cache=cache: {2: cache} if cache else {})
         monkeypatch.setattr(tiles, "SHORT", short)
         monkeypatch.setattr(tiles, "LANES", lanes)
-        tiles.apart.cache_clear()
         use(monkeypatch, name)
         found = head_maps(query, key, **options)
         assert found.mean.dtype == torch.float32 and agree(found, exact), (cache, name, short, lanes)
-    tiles.apart.cache_clear()
 
 
 @pytest.mark.usefixtures("long")

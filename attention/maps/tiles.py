@@ -7,7 +7,6 @@ any size. Of queries, which lie across it, the first of each tile may come first
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import lru_cache
 from typing import NamedTuple
 
 import torch
@@ -76,7 +75,6 @@ def by_rows(
         pool.join(tiles[first : first + found.shape[1]], found.T)
 
 
-@lru_cache(maxsize=256)
 def apart(at: int, width: int, tile: int) -> Int[Tensor, "r"] | None:
     """An order of some rows, the first of which is the at-th: of their whole tiles all first ones, all second ones, and so on.
 
