@@ -3,6 +3,6 @@
 `exact` is the map of every head and the way in (`attention.head_maps`); `checks` refuses what can't be drawn. It asks
 `blocks` which blocks of the square a rule shows (`bounds` and `quadtree` find out), has `pooling` compute the rest a band of
 rows at a time after `scoring`, in pieces of such `sizes` as suit the CPU, brought into their `tiles`, spread by `jobs` over
-threads or, through `cluster`, over machines. `zoom` computes any part from what a map has stored, and the preview; `estimate` says beforehand how long a map
-takes. A new mask needs nothing here: a rule that `bounds` can't follow is asked cell by cell.
+threads or, through `cluster`, over machines. `zoom` computes any part from what a map has stored, and the preview; `estimate`
+says beforehand how long a map takes. A new mask needs nothing here: a rule that `bounds` can't follow is asked cell by cell.
 """
