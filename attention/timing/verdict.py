@@ -70,8 +70,7 @@ def headline(cpu: Rival | None, gpus: list[Rival], versus: Versus) -> str:
     late = [each.length for each in every if each.moved < 1]
     first, last = every[0].length, every[-1].length
     pays = f"not at {_named(late)}" if late else f"at every length from {first:,} to {last:,} tokens"
-    unsure = [each.length for each in every if not each.settled]
-    pays += f" (at {_named(unsure)} by times that did not settle)" if unsure else ""
+    pays += f" (at {unsure} by times that did not settle)" if (unsure := _unsure(every)) else ""
     here, there = (f", {LOOSE}" if (point := rival.at(at.length)) and not point.settled else "" for rival in (cpu, gpu))
     mine = f"{'this' if cpu.kind == MEASURED else 'a'} CPU ({cpu.device}; {cpu.dtype}, {cpu.kind}{here})"
     return (
@@ -96,11 +95,16 @@ def answer(cpu: Rival | None, gpus: list[Rival], versus: Versus) -> str:
     )
 
 
+def _unsure(every: list[Ratio]) -> str:
+    """The lengths of which not both times settled, as words; "" where all did."""
+    loose = [each.length for each in every if not each.settled]
+    return _named(loose) if loose else ""
+
+
 def pays(every: list[Ratio]) -> str:
     """At which of the lengths that both have the GPU is faster, and of no others."""
     over = f"{every[0].length:,} to {every[-1].length:,} tokens" if len(every) > 1 else f"{every[0].length:,} tokens"
-    unsure = [each.length for each in every if not each.settled]
-    over += f", of which a time at {_named(unsure)} did not settle" if unsure else ""
+    over += f", of which a time at {unsure} did not settle" if (unsure := _unsure(every)) else ""
     slow, late = ([each.length for each in every if getattr(each, name) < 1] for name in ("alone", "moved"))
     if not late:
         return f"The GPU pays at every length that both have: {over}."

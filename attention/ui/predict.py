@@ -109,12 +109,11 @@ def _words(guesses: tuple[str, ...], key: str) -> str | None:
 def _answered(question: Question, guess: str | None) -> None:
     right = guess is not None and guess in (question.answer, *question.also)
     show = st.success if right else st.info
-    missed = guess is not None and not right
-    answer = f"{'Right is: ' * missed}**{question.answer}.** " if question.answer else ""
+    answer = f"**{question.answer}.** " if question.answer else ""
     show(f"{_verdict(question, guess, right)}{answer}{question.why}")
 
 
 def _verdict(question: Question, guess: str | None, right: bool) -> str:
     if guess is None or not question.answer:
         return ""
-    return "Right. " if right else f"Not quite: you said “{guess}”. "
+    return "Right. " if right else f"Not quite: you said “{guess}”. Right is: "
