@@ -31,13 +31,18 @@ class Ratio(NamedTuple):
         return f"{self.median:.2f} ({self.low:.2f} to {self.high:.2f})"
 
 
-def times(candidates: Candidates, rounds: int = 15, least: float = 0.002) -> dict[str, list[float]]:
-    """Seconds a call of every candidate in each round, from `least` seconds of calls at the least, once warm."""
+def times(candidates: Candidates, rounds: int = 15, least: float = 0.002, rest: float = 0.0) -> dict[str, list[float]]:
+    """Seconds a call of every candidate in each round, from `least` seconds of calls at the least, once warm.
+
+    `rest`: seconds before each candidate, in which torch's threads end the busy wait that follows a shared product. Whoever comes
+    next and has threads of its own would have a core less for some milliseconds.
+    """
     repeats = {name: _repeats(run, least) for name, run in candidates.items()}
     found: dict[str, list[float]] = {name: [] for name in candidates}
     names = list(candidates)
     for turn in range(rounds):
         for name in names[turn % len(names) :] + names[: turn % len(names)]:
+            time.sleep(rest)
             found[name].append(_seconds(candidates[name], repeats[name]))
     return found
 

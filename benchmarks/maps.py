@@ -25,6 +25,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from attention import head_maps
+from attention.machine import threads
 from attention.maps import sizes, zoom
 from attention.maps.scoring import Scoring, exponential, exponentials
 from benchmarks.interleaved import Ratio, environment, figure, ratio, times, verdict
@@ -32,6 +33,7 @@ from benchmarks.interleaved import Ratio, environment, figure, ratio, times, ver
 D_HEAD = 64
 ROUNDS = {4096: 15, 8192: 9, 8448: 9, 16_384: 5, 32_768: 3, 65_536: 3}  # by length; tiles of 8,448 are of 17 tokens
 SHARP = 4  # times as large as random ones are scores that float32 is not enough for
+REST = 0.01  # seconds before each call: threads that torch has woken wait busily for some milliseconds after it
 CAUSAL = 16_384  # tokens from which most blocks of a triangle are hidden or shown as a whole
 
 
@@ -56,11 +58,10 @@ def floor(query: Tensor, key: Tensor, causal: bool) -> None:
 
 def pool() -> ThreadPoolExecutor:
     """Threads of which each computes by itself, while torch keeps its own for the others."""
-    threads = torch.get_num_threads()
-    workers = ThreadPoolExecutor(threads, initializer=torch.set_num_threads, initargs=(1,))
-    start = threading.Barrier(threads)
-    list(workers.map(lambda _: start.wait(), range(threads)))  # all have started
-    torch.set_num_threads(threads)
+    usual = torch.get_num_threads()
+    workers, start = threads.pool(usual, "blocks"), threading.Barrier(usual)
+    list(workers.map(lambda _: start.wait(), range(usual)))  # all have started
+    torch.set_num_threads(usual)
     return workers
 
 
@@ -84,7 +85,7 @@ def against_torch(tokens: int, rounds: int, longest: bool) -> Iterator[str]:
         if longest:
             candidates["floor"] = partial(floor, query, key, mask == "causal")
             candidates["half"] = partial(drawn, *short, mask, stats=False, pool="max")
-        found, label = times(candidates, rounds), f"{tokens:,} tokens, {mask}"
+        found, label = times(candidates, rounds, rest=REST), f"{tokens:,} tokens, {mask}"
         bounded = mask == "full" or tokens >= CAUSAL
         told = partial(verdict, bound=0.85 if mask == "full" else 0.8) if bounded else figure
         yield told(f"map / torch's attention without weights, {label}", ratio(found, "map", "torch"))
@@ -105,7 +106,7 @@ def sharp(rounds: int, tokens: int = 4096) -> Iterator[str]:
     query, key = inputs(tokens)
     query = SHARP * query
     drawn = partial(head_maps, query, key, "full", stats=False, pool="max", executor=pool())
-    found = times({"map": drawn, "torch": partial(fused, query, key, causal=False)}, rounds)
+    found = times({"map": drawn, "torch": partial(fused, query, key, causal=False)}, rounds, rest=REST)
     label = f"{tokens:,} tokens, full, scores {SHARP} times as large, in {working(query, key)}"
     yield figure(f"map / torch's attention without weights, {label}", ratio(found, "map", "torch"))
 

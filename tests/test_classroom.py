@@ -61,6 +61,8 @@ def alerts(test: AppTest) -> str:
 def test_a_teacher_asks_and_a_student_guesses_and_opens(page):
     teacher = written(classroom(page, tokens="9"), text=QUERY.text, options="\n".join(QUERY.options), why=QUERY.why)
     assert not teacher.exception and not teacher.warning
+    assert not unpacked(shared(teacher)["adds"]["ask"]).hides  # one asks about a picture, unless one says otherwise
+    teacher.toggle(key="class hides").set_value(True)
     teacher.selectbox(key="class right").set_value(QUERY.right).run()
     assert carried(teacher.query_params) == {"tokens": "9"}  # nothing is asked yet
     said = shared(teacher)
@@ -165,6 +167,7 @@ def test_every_page_but_those_that_are_named_has_the_fold():
 
 def test_a_teacher_sees_it_as_the_class_does_and_may_change_it():
     teacher = written(classroom(HEADS), text=QUERY.text, options="\n".join(QUERY.options), why=QUERY.why)
+    teacher.toggle(key="class hides").set_value(True)
     teacher.button(key="ask own").click().run()
     assert unpacked(carried(teacher.query_params)["ask"]).text == QUERY.text
     assert not components(teacher) and "Your question, as those see it who open its link" in words(teacher)
@@ -252,6 +255,7 @@ def test_a_strangers_words_are_words(text):
 def test_pages_of_other_settings_ask_what_a_teacher_writes(name, knob):
     page = HEADS.with_name(f"{name}.py")
     teacher = written(classroom(page), text=QUERY.text, options="\n".join(QUERY.options), why=QUERY.why)
+    teacher.toggle(key="class hides").set_value(True).run()
     assert not teacher.exception and not [b for b in teacher.button if b.key in ("ask row class", "ask mask class")]
     adds = shared(teacher)["adds"]
     assert adds.keys() == {EDITION, knob} and unpacked(adds[knob]).text == QUERY.text

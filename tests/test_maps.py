@@ -295,6 +295,28 @@ def test_progress_ends_at_one_and_cancelling_stops_between_blocks(workers):
     assert len(begun) == 3
 
 
+def test_whoever_has_an_executor_draw_waits_with_no_thread_of_torch_beside_it():
+    """Also where it is cancelled; without one the caller's threads draw, all of them."""
+    usual, seen = torch.get_num_threads(), []
+    query = normal(7, 2, 9, 2)
+
+    def told(_: float) -> bool:
+        seen.append(torch.get_num_threads())
+        return False
+
+    torch.set_num_threads(2)
+    try:
+        with ThreadPoolExecutor(1) as pool:
+            head_maps(query, query, executor=pool, progress=told)
+            with pytest.raises(Cancelled):
+                head_maps(query, query, executor=pool, cancelled=lambda: True)
+        assert set(seen) == {1} and torch.get_num_threads() == 2
+        head_maps(query, query, progress=told)
+        assert seen[-1] == 2
+    finally:
+        torch.set_num_threads(usual)
+
+
 def test_cancelling_drops_what_an_executor_has_not_begun():
     class Never:
         futures: list[Future] = []  # noqa: RUF012 (a class for one test)

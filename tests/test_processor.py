@@ -127,6 +127,20 @@ def test_the_exponential_that_takes_less_time_is_found(monkeypatch, slow):
     assert processor.exponential(torch.float32) == {"exp": "exp2", "exp2": "exp"}[slow]
 
 
+@pytest.mark.parametrize(
+    ("lines", "says"),
+    [
+        (("model name\t: AMD EPYC", "cpu family\t: 25", "model\t\t: 17"), "AMD EPYC, family 25 model 17"),
+        (("cpu family\t: 25", "model\t\t: 1", "model name\t: AMD EPYC 7763", "model name\t: other"), "AMD EPYC 7763"),
+        (("model name\t: Unknown", "model\t\t: 1"), "Unknown"),
+    ],
+)
+def test_two_generations_that_a_virtual_machine_names_alike_are_told_apart(tmp_path, monkeypatch, lines, says):
+    (tmp_path / "cpuinfo").write_text("\n".join(lines))
+    monkeypatch.setattr(processor, "INFO", tmp_path / "cpuinfo")
+    assert processor.name() == says
+
+
 def test_it_is_told_in_a_line_and_found_out_once(monkeypatch):
     line = processor.told()
     assert processor.name() in line and any(f"{name} for float64" in line for name in ("exp", "exp2"))

@@ -90,6 +90,15 @@ def test_no_scaling_is_one_click_away_and_back():
     assert carried(test.query_params) == {"topic": "scaling"}
 
 
+def test_what_is_said_of_every_width_is_what_the_curves_have():
+    """The narrowest heads of all too: with one channel the heaviest key of many takes far more than with hundreds."""
+    test = run(PAGE, {"topic": "scaling"})
+    drawn = tables(test)[0]
+    divided = [each for kind, each in zip(drawn["kind"], drawn["greatest"], strict=True) if kind == "1/sqrt(d_head)"]
+    least, most, first = min(divided), max(divided), min(drawn["d_head"])
+    assert f"from {least:.0%} to {most:.0%} at every width from {first} on" in words(test)
+
+
 def test_the_temperature_moves_the_mark():
     test = run(PAGE, {"topic": "scaling"})
     before = {name: column[-1] for name, column in tables(test)[0].items()}

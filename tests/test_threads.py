@@ -47,6 +47,12 @@ def test_parts_are_computed_apart_in_the_callers_mode(two_threads, mode):
     assert torch.get_num_threads() == threads_of_a_new_thread() == 2
 
 
+def test_a_thread_computes_alone_for_a_while_and_then_as_before(two_threads):
+    with pytest.raises(ZeroDivisionError), threads.alone():
+        1 // (torch.get_num_threads() - 1)
+    assert torch.get_num_threads() == 2
+
+
 def test_a_part_that_fails_fails_the_whole(two_threads):
     with pytest.raises(ZeroDivisionError):
         threads.apart(lambda part: 1 // part, [1, 0])

@@ -199,7 +199,7 @@ def test_measured_recorded_and_published_never_look_alike(picture):
     here, far = [*CPU, *CARD], recorded(*CPU, *CARD)
     for timings, kind, dash in ((here, MEASURED, "solid"), (far, RECORDED, "dash")):
         lines = [trace for trace in traces(versus, timings) if "limit" not in trace["name"]]
-        alone = [trace for trace in lines if "way there" not in trace["name"]]
+        alone = [trace for trace in lines if "copied" not in trace["name"]]
         published = [trace for trace in alone if "published" in trace["name"]]
         others = [trace for trace in alone if trace not in published]
         assert published and others
@@ -209,7 +209,7 @@ def test_measured_recorded_and_published_never_look_alike(picture):
         assert not {trace["line"]["color"] for trace in published} & set(timing_look.COLORS)
         symbols = [{each for trace in some for each in trace["marker"]["symbol"]} for some in (published, others)]
         assert not symbols[0] & symbols[1] and not symbols[0] & set(timing_look.SYMBOLS)
-        carried = [trace for trace in lines if "way there" in trace["name"]]
+        carried = [trace for trace in lines if "copied" in trace["name"]]
         assert {trace["line"]["dash"] for trace in carried} <= {charts.CARRIED}
 
 
@@ -279,7 +279,6 @@ def test_what_did_not_settle_is_an_open_faint_mark_that_no_line_joins_and_the_he
     assert ratios and all(
         each["marker"]["symbol"] == ["circle-open"] * 2 and each["opacity"] == PALE for each in ratios
     )
-    assert "SDPA" not in said[0]
     assert "0.654 ms against 8 s (not settled) for a forward pass" in answered(Versus(), loose)
     assert "512 to 4,096 tokens, of which a time at 512 and 4,096 tokens did not settle." in answered(Versus(), loose)
 

@@ -1,9 +1,9 @@
 """CPU against GPU (Plotly): time, how many times faster, rate and limits, each against the length or the operations a byte.
 
 What was measured, recorded and published never looks alike. Measured here: a solid line with filled marks. Recorded elsewhere:
-dashed, filled marks. Published: dotted, marks of thin strokes, and colours that nothing timed has. With the way there and
-back a line is dashed and dotted, and fainter. A limit is thinner, without marks. What did not settle is an open, faint mark
-that no line joins, as in the other charts of times.
+dashed, filled marks. Published: dotted, marks of thin strokes, and colours that nothing timed has. Copied to the GPU and
+back a line is dashed and dotted, and fainter. A limit is thinner, without marks. What did not settle is an open, faint mark that
+no line joins, as in the other charts of times.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ FILLED = ("diamond", "square", "triangle-up", "pentagon")  # of GPUs that were t
 Y = {"time": "seconds a call", "times faster": "times as fast as the CPU", "rate": "operations a second"}
 ENDS = {"time": (5e-5, 30.0), "times faster": (0.7, 2e4), "rate": (2e10, 1.2e15), "limits": (2e10, 1.2e15)}
 LEFT_OUT = {"without": ("moved",), "with": ("alone",), "without and with": ()}
-WITH = "with the way there and back"
+WITH = "copied to the GPU and back"
 SAMPLE = 46  # pixels of a line in the legend
 
 

@@ -30,10 +30,13 @@ TRYING = Lock()  # threads that ask at the same time are told the same
 
 
 def name() -> str:
-    """What the system calls the processor."""
+    """What the system calls the processor; a virtual machine's name has no number often, and its family and model tell which."""
     lines = INFO.read_text().splitlines() if INFO.is_file() else []
-    models = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
-    return next(models, platform.processor() or platform.machine())
+    told = {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in reversed(lines))}
+    found = told.get("model name") or platform.processor() or platform.machine()
+    if any(map(str.isdigit, found)) or not {"cpu family", "model"} <= told.keys():
+        return found
+    return f"{found}, family {told['cpu family']} model {told['model']}"
 
 
 @cache

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from threading import Barrier, get_native_id
@@ -37,6 +37,20 @@ def one_thread() -> None:
     """
     torch.get_num_threads()  # else a thread takes over, with its first product, what was set last in any
     torch.set_num_threads(1)
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """Torch computes in the calling thread alone meanwhile, where others are busy with what it has handed to them.
+
+    A thread that has helped with a product waits for the next one busily, for some milliseconds of a core that is wanted.
+    """
+    usual = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(usual)
 
 
 def modest(niceness: int, thread: int = 0) -> None:

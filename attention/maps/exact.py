@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
+from contextlib import nullcontext
 from dataclasses import dataclass, fields, replace
 from itertools import islice
 from typing import Any, NamedTuple
@@ -17,6 +18,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from attention.machine.threads import alone
 from attention.maps.blocks import Blocks, classed, edges
 from attention.maps.checks import POOLS, check, check_finite, check_size, known, within
 from attention.maps.jobs import results, watched
@@ -114,9 +116,10 @@ def head_maps(
     also from a token that the mask hides; and Cancelled.
     """
     options = dict(locals())
-    maps = joined(list(each_head(**options)))
-    if not math.isfinite(float(maps.mean.sum())):
-        check_finite(query=query, key=key)
+    with alone() if executor else nullcontext():
+        maps = joined(list(each_head(**options)))
+        if not math.isfinite(float(maps.mean.sum())):
+            check_finite(query=query, key=key)
     return maps
 
 
@@ -281,8 +284,11 @@ def _drawn(picture: HeadMaps, plan: _Plan, parts: list[Pooled]) -> HeadMaps:
     for part, blocks in zip(parts, plan.bands, strict=True):
         top = (int(blocks.rows[0]) - picture.rows[0]) // picture.tile
         here = slice(top, top + len(part.sums))
-        share, lines = part.sums.to(like.device) / (down[here, None] * across), part.most
-        mean[here] = share if apart else mean[here] + share
+        each, lines = down[here, None] * across, part.most
+        if apart:
+            torch.div(part.sums.to(like.device), each, out=mean[here])
+        else:
+            mean[here] += part.sums.to(like.device) / each
         if most is not None and lines is not None:
             most[here] = lines if apart else torch.maximum(most[here], lines.to(most))
     numbers = torch.cat([part.numbers for part in reversed(parts)], 1).to(mean.device)[:, None]

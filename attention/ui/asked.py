@@ -57,7 +57,7 @@ class Draft:
     options: str = ""
     right: str = ""
     why: str = ""
-    hides: bool = True
+    hides: bool = False
 
     @property
     def listed(self) -> tuple[str, ...]:

@@ -33,6 +33,7 @@ def test_a_teacher_copies_a_link_and_a_student_guesses_and_reveals(visit):
     right.wait_for()
     teacher.quiet()
     chosen(right, "the one before")
+    page.get_by_test_id("stSidebar").get_by_text("Hide the pictures until the answer is revealed").click()
     page.get_by_role("textbox", name="Why it is so").fill("One back.")
     copies = page.get_by_role("button", name="Copy link with the question")
     copies.click()

