@@ -30,12 +30,14 @@ def forget() -> None:
 
 
 def _emptied(info: Any) -> None:
-    """Empties what a session remembers: the loop of a server that nobody visits holds on to the last one until somebody comes.
+    """Ends a session and empties what it remembers: the loop of a server that nobody visits holds on to the last one.
 
-    One whose script still runs, two minutes after its visitor has left, keeps it.
+    Ended are its files, too, and what its buttons would have made, which stay where they are registered until a session is
+    ended. One whose script still runs, two minutes after its visitor has left, keeps all of it.
     """
     session = getattr(info, "session", None)
     if session is not None and getattr(session, "_scriptrunner", session) is None:
+        session.shutdown()
         session.session_state.clear()
         widgets = getattr(session.session_state, "_new_widget_state", None)
         getattr(widgets, "widget_metadata", {}).clear()  # what their buttons call, with what they were given

@@ -111,7 +111,9 @@ def test_of_weights_alone_the_sums_are_checked(alone):
     assert found.row_sum < 1e-6 and (found.rows, found.blind) == (N, 0)
     off = WEIGHTS.clone()
     off[1, 4] *= 1.02
-    assert not parity(replace(trace(alone), weights=off)).agrees
+    off[0, 3] *= 0.99
+    found = parity(replace(trace(alone), weights=off))
+    assert not found.agrees and found.farthest == (1, 4)
     assert parity(replace(trace(alone), weights=WEIGHTS.bfloat16().float())).row_sum < STORED
 
 
@@ -121,6 +123,8 @@ def test_a_row_without_weights_sees_nothing(registered):
     found = trace(registered("bare:gap", Bare({}, weights=weights), ("weights",)))
     assert found.mask.all(-1).tolist() == [True, True, False, True, True, True]
     assert parity(found).blind == 1 and parity(found).agrees
+    weights[1, 5] *= 1.02  # after the one that sees nothing
+    assert parity(replace(found, weights=weights)).farthest == (1, 5)
 
 
 def said(test: AppTest) -> str:

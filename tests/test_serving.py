@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import gzip
+from functools import partial
 from types import SimpleNamespace
 
 import pytest
@@ -292,7 +293,9 @@ def test_sessions_whose_time_is_up_are_let_go_of_though_nobody_else_leaves(monke
     kept = TTLCache(4, 120, timer=lambda: now[0])
     kept["somebody"] = object()
     done, busy = (SimpleNamespace(session_state=SessionState(), _scriptrunner=runner) for runner in (None, object()))
+    ended = []
     for each in (done, busy):
+        each.shutdown = partial(ended.append, each)
         each.session_state["map"] = each.session_state._new_widget_state.widget_metadata["cancel"] = object()
     kept["last"], kept["runs"] = (SimpleNamespace(session=each) for each in (done, busy))
     storage = SimpleNamespace(_session_mgr=SimpleNamespace(_session_storage=SimpleNamespace(_cache=kept)))
@@ -301,7 +304,7 @@ def test_sessions_whose_time_is_up_are_let_go_of_though_nobody_else_leaves(monke
     assert len(kept._data) == 3 and "map" in done.session_state
     now[0] = 121.0
     left.forget()
-    assert not kept._data
+    assert not kept._data and ended == [done]
     assert "map" not in done.session_state and not done.session_state._new_widget_state.widget_metadata
     assert "map" in busy.session_state, "its script still runs"
     assert isinstance(MemorySessionStorage()._cache, TTLCache)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+from dataclasses import replace
 from math import log10
 
 import hypothesis.strategies as st
@@ -53,6 +54,16 @@ def test_no_recorded_line_is_drawn_without_the_word_recorded_and_its_device(name
         if trace.get("line", {}).get("dash") == "dash":
             assert "recorded" in trace["name"]
             assert "Test GPU" in trace["name"]
+
+
+def test_a_legend_says_once_where_all_was_recorded():
+    """Its head does, in the same picture; beside the pointer it stands with every mark."""
+    other = [replace(timing, implementation="SDPA math") for timing in FAR]
+    figure = charts.seconds([*FAR, *other])
+    drawn = [trace for trace in traces(figure) if trace.get("showlegend") is not False]
+    assert [trace["name"] for trace in drawn] == ["SDPA · recorded", "SDPA math · recorded"]
+    assert all(FAR[0].origin in trace["hovertemplate"].replace("<br>", " ") for trace in drawn)
+    assert FAR[0].origin in json.loads(figure.to_json())["layout"]["legend"]["title"]["text"].replace("<br>", " ")
 
 
 ALIKE = {"heads": [1, 128], "d_head": [1, 512], "batch": [1, 1024], "passes": ["forward", "forward + backward"]}

@@ -38,7 +38,8 @@ CHANNELS = 64  # channels of a value at once: its n tokens are the memory that i
 class Parity:
     """Greatest differences of `weights` and `output` (before W_o, None without values) to PyTorch, greatest error of a
     row's sum, how many rows see nothing (`blind`), and how many rows of each head were compared (`rows`), evenly spread
-    and with the last. Of weights that came alone there are the sums only, and `weights` is None.
+    and with the last. Of weights that came alone there are the sums only, and `weights` is None; `farthest` is the head and
+    the query of the row whose sum is farthest off, where any row sees a key.
 
     `rounding` is what scores may be off by because numbers have so many digits; a weight is as much off, of its size.
     """
@@ -49,6 +50,7 @@ class Parity:
     blind: int
     rows: int
     rounding: float = 0.0
+    farthest: tuple[int, int] | None = None
 
     @property
     def close(self) -> bool:
@@ -102,7 +104,15 @@ def _sums_alone(trace: Trace) -> Parity:
     seen = trace.mask.any(-1)
     over = trace.weights[:, seen].double().sum(-1) - 1
     over = over if trace.config.softmax == "standard" else over.clamp(min=0)
-    return Parity(None, None, greatest(over), blind=int((~seen).sum()), rows=len(seen), rounding=STORED)
+    return Parity(None, None, greatest(over), int((~seen).sum()), len(seen), STORED, _farthest(over, seen))
+
+
+def _farthest(off: Float[Tensor, "h s"], seen: Bool[Tensor, "n"]) -> tuple[int, int] | None:
+    """The head and the query that are farthest off, of the queries that see something."""
+    if not off.numel():
+        return None
+    head, at = divmod(int(off.abs().argmax()), off.shape[1])
+    return head, int(seen.nonzero()[at])
 
 
 def rounding(query: Float[Tensor, "h r d"], key: Float[Tensor, "g n d"], scale: float, softcap: float | None) -> float:

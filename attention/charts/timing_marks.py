@@ -59,7 +59,9 @@ def figure(timings: Sequence[Timing], y: str, lengths: Iterable[int]) -> tuple[g
         }
     margin = {"t": 20, "b": 10, "l": 10, "r": 10}
     loose = [LOOSE] * any(timing.error is None and not timing.settled for timing in timings)
-    written = [*(line for label in lines(timings) for line in wrap(label, WIDTH)), *_headed(timings), *loose]
+    look = Look.of(timings)
+    names = [look.called(label, line[0]) for label, line in lines(timings).items()]
+    written = [*(part for name in names for part in wrap(name, WIDTH)), *_headed(timings), *loose]
     height = HEIGHT + ROW * len(written)
     layout = {
         "font": {"family": FONT},
@@ -71,7 +73,7 @@ def figure(timings: Sequence[Timing], y: str, lengths: Iterable[int]) -> tuple[g
     }
     figure = go.Figure(layout=layout)
     figure.update_yaxes(type="log", title=y, exponentformat="power", dtick=1)
-    return figure, Look.of(timings)
+    return figure, look
 
 
 def legend(timings: Sequence[Timing]) -> dict[str, Any]:
@@ -132,7 +134,7 @@ def line(
         figure.add_scatter(
             x=x,
             y=y,
-            name=named(label),
+            name=named(look.called(label, here[0])),
             legendgroup=label,
             showlegend=of or not any(firm),
             marker={"symbol": shape if of else f"{shape}-open", "size": 8, "color": color},

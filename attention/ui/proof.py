@@ -52,11 +52,15 @@ def _counted(blind: int) -> str:
 
 def _sums(found: Parity) -> None:
     """The badge of weights that came alone."""
-    verdict = "Checked: every row of weights sums to 1" if found.agrees else "Rows of weights don't sum to 1"
+    verdict, place = "Checked: every row of weights sums to 1", ""
+    if not found.agrees:
+        verdict = "Rows of weights don't sum to 1"
+        place = ", query {1:,} of head {0}".format(*found.farthest) if found.farthest else ""
     blind = f" · {_counted(found.blind)} nothing, so its sum is 0" if found.blind == 1 else ""
     blind = f" · {_counted(found.blind)} nothing, so their sums are 0" if found.blind > 1 else blind
+    alone = "no queries and keys came with them to compute them anew"
     st.badge(
-        f"{verdict} (off by {figure(found.row_sum)} at most){blind} · no queries and keys came with them to compute them anew",
+        f"{verdict} (off by {figure(found.row_sum)} at most{place}){blind} · {alone}",
         icon=":material/functions:" if found.agrees else ":material/error:",
         color="blue" if found.agrees else "red",
         help="These weights came as they are, without queries and keys, so no other way can compute them again, PyTorch's "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64encode
+from dataclasses import replace
 
 import streamlit as st
 
@@ -25,6 +26,7 @@ from attention.ui.views import model_picture
 from attention.ui.views.layers import PICTURE
 from attention.ui.words import plain
 
+NOBODY = PROMPTS.defaults["layer"], PROMPTS.defaults["head"]  # has chosen a head
 OPEN = 4  # stacks of models that one visit has at a time: the oldest makes way
 
 
@@ -41,7 +43,7 @@ def draw(prompt: Prompt, task: Task) -> None:
     except (ModelError, BroughtError) as error:
         st.warning(plain(str(error)), icon=":material/info:")
         return
-    config = focused(prompt, source)
+    config = focused(prompt, source, sees=run.patches is not None)
     if run.patches is not None:
         model_picture.draw(prompt, run, part, config)
     layers_map(prompt, config)
@@ -77,12 +79,20 @@ def _held(task: Task, name: str, prompt: Prompt) -> tuple[str, Part]:
     return kept[key]
 
 
-def focused(prompt: Prompt, source: str) -> Config:
-    """The picture of a source with the layer and the head in focus, as far as there are such."""
+def focused(prompt: Prompt, source: str, sees: bool = False) -> Config:
+    """The picture of a source with the layer and the head in focus, as far as there are such.
+
+    Where nobody has chosen any, that is the head with the greatest number of the map; over a picture (`sees`) all of a layer are.
+    """
     usual = Config.of(source)
     layer = min(layers(source), key=lambda number: abs(number - prompt.layer))
     head = max(0, min(prompt.head, usual.heads - 1))
-    return Config.of(source, layer=layer, head=head, layer_map=prompt.layer_map)
+    config = Config.of(source, layer=layer, head=head, layer_map=prompt.layer_map)
+    if sees or (prompt.layer, prompt.head) != NOBODY:
+        return config
+    held = maps.cells(maps.number(config), compute.layers.layers(config))
+    layer, head = max(held, key=held.__getitem__, default=(layer, head))
+    return replace(config, layer=layer, head=head)
 
 
 def layers_map(prompt: Prompt, config: Config) -> None:
