@@ -92,7 +92,9 @@ def test_a_model_reads_and_its_heads_are_a_source_of_other_pages():
     assert not test.exception and not test.error and not test.warning
     assert "3 layers of 4 heads over 17 tokens" in said(test)
     assert LOADED.held > 0 and HOLDINGS.held > 0
-    told = re.search(r"Layer (\d+), head (\d+), in focus: [^.]+\.\d+\. The greatest: layer (\d+), head (\d+)", said(test))
+    told = re.search(
+        r"Layer (\d+), head (\d+), in focus: [^.]+\.\d+\. The greatest: layer (\d+), head (\d+)", said(test)
+    )
     assert told and told.groups()[:2] == told.groups()[2:]  # nobody has chosen one yet
     (label,) = [each for each in leads(test) if each.startswith(f"Open layer {told[1]}, head {told[2]}")]
     source = leads(test)[label]["source"]

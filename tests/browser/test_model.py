@@ -40,7 +40,9 @@ def test_a_model_reads_and_a_click_in_its_map_leads_to_a_head(visit, models):
     assert "head" not in tab.link
     clicked(tab.page.locator(CHART).first.locator("canvas, svg").first, 0.62, 0.3)
     expect(tab.page).to_have_url(re.compile("head="))
-    expect(tab.page.get_by_text(f"Layer {tab.link.get('layer', 0)}, head {tab.link['head']}", exact=True)).to_be_visible()
+    expect(
+        tab.page.get_by_text(f"Layer {tab.link.get('layer', 0)}, head {tab.link['head']}", exact=True)
+    ).to_be_visible()
     tab.page.get_by_role("link", name="→ Heads").first.click()
     expect(tab.page.locator(GRID).locator("figcaption")).to_have_count(4)
     expect(tab.page.get_by_text("of “bert” over 17 tokens")).to_be_visible()

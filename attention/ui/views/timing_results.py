@@ -10,6 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from attention.charts import timings as charts
+from attention.charts.timing_look import Look
 from attention.timing import comparison, growth, recordings, settling
 from attention.timing.recordings import Timing
 from attention.ui.session import page
@@ -148,12 +149,12 @@ def _pays(drawn: list[Timing]) -> None:
 
 def _growth(found: list[Timing]) -> None:
     """How many times as long each line takes for twice the length; of those that can't tell, why."""
-    rows, reasons = [], Counter()
+    rows, reasons, look = [], Counter(), Look.of(found)
     for label, line in recordings.lines(found).items():
         if rise := growth.growth(line):
             rows.append(
                 {
-                    "line": label,
+                    "line": look.called(label, line[0]),  # as in the legend
                     "twice the length takes": f"{rise.doubling:.3g} times as long",
                     "time grows as length to the power": rise.power,
                     "over": rise.over,
