@@ -35,8 +35,8 @@ def _draw(config: Config) -> None:
     asked = hunt(config.implementation)
     with st.container(key="hunt"):
         st.markdown(
-            f"**Implementations: find the bug.** A published way to write attention, on the same weights and words as the one that is right. "
-            f"It raises nothing, and every shape fits. {asked.says}"
+            "**Implementations: find the bug.** A published way to write attention, on the same weights and words as the one "
+            f"that is right. It raises nothing, and every shape fits. {asked.says}"
         )
         st.html("".join(_side(asked, printed) for printed in SIDES))
         question, lines = st.columns([3, 8], gap="medium")
