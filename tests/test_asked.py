@@ -134,6 +134,6 @@ def test_what_is_wrong_with_a_draft_is_said(draft, says):
 
 def test_lines_become_one_and_empty_ones_are_no_answers():
     draft = Draft(" Why\n\n  so? ", "\n a \n\n b\tc \n", "b c", "because\r\nof it")
-    assert draft.asked() == Asked("Why so?", ("a", "b c"), "b c", "because of it")
+    assert draft.asked() == Asked("Why so?", ("a", "b c"), "b c", "because of it", hides=False)
     assert Draft("Why?", "a\nb", "c").asked().right is None
     assert not Draft(" \n").begun and Draft(why="x").begun
