@@ -14,9 +14,7 @@ import argparse
 import math
 import subprocess
 import sys
-import threading
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
@@ -25,7 +23,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from attention import head_maps
-from attention.machine import threads
+from attention.machine.threads import begun
 from attention.maps import sizes, zoom
 from attention.maps.scoring import Scoring, exponential, exponentials
 from benchmarks.interleaved import Ratio, environment, figure, ratio, times, verdict
@@ -56,15 +54,6 @@ def floor(query: Tensor, key: Tensor, causal: bool) -> None:
             exponentials(torch.mm(cols, rows.T, out=part), part, way, faint=False)
 
 
-def pool() -> ThreadPoolExecutor:
-    """Threads of which each computes by itself, while torch keeps its own for the others."""
-    usual = torch.get_num_threads()
-    workers, start = threads.pool(usual, "blocks"), threading.Barrier(usual)
-    list(workers.map(lambda _: start.wait(), range(usual)))  # all have started
-    torch.set_num_threads(usual)
-    return workers
-
-
 def matrix(query: Tensor, key: Tensor) -> Tensor:
     """All weights under the causal mask, as textbooks write it."""
     scores = query @ key.mT / math.sqrt(D_HEAD)
@@ -75,7 +64,7 @@ def against_torch(tokens: int, rounds: int, longest: bool) -> Iterator[str]:
     """Whole maps of a head, without a mask and with the causal one; of the `longest` against the floor and half of it too."""
     query, key = inputs(tokens)
     short = query[:, : tokens // 2], key[:, : tokens // 2]
-    drawn = partial(head_maps, executor=pool())
+    drawn = partial(head_maps, executor=begun(torch.get_num_threads(), "blocks"))
     for mask in ("full", "causal"):
         candidates: dict[str, Callable[[], object]] = {
             "torch": partial(fused, query, key, mask == "causal"),
@@ -105,7 +94,8 @@ def sharp(rounds: int, tokens: int = 4096) -> Iterator[str]:
     """The same where scores are too large for float32 to be exact enough."""
     query, key = inputs(tokens)
     query = SHARP * query
-    drawn = partial(head_maps, query, key, "full", stats=False, pool="max", executor=pool())
+    workers = begun(torch.get_num_threads(), "blocks")
+    drawn = partial(head_maps, query, key, "full", stats=False, pool="max", executor=workers)
     found = times({"map": drawn, "torch": partial(fused, query, key, causal=False)}, rounds, rest=REST)
     label = f"{tokens:,} tokens, full, scores {SHARP} times as large, in {working(query, key)}"
     yield figure(f"map / torch's attention without weights, {label}", ratio(found, "map", "torch"))

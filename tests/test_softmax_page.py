@@ -91,7 +91,7 @@ def test_no_scaling_is_one_click_away_and_back():
 
 
 def test_what_is_said_of_every_width_is_what_the_curves_have():
-    """The narrowest heads of all too: with one channel the heaviest key of many takes far more than with hundreds."""
+    """The narrowest heads too, whose heaviest key takes less."""
     test = run(PAGE, {"topic": "scaling"})
     drawn = tables(test)[0]
     divided = [each for kind, each in zip(drawn["kind"], drawn["greatest"], strict=True) if kind == "1/sqrt(d_head)"]

@@ -280,6 +280,7 @@ def test_what_did_not_settle_is_an_open_faint_mark_that_no_line_joins_and_the_he
     assert ratios and all(
         each["marker"]["symbol"] == ["circle-open"] * 2 and each["opacity"] == PALE for each in ratios
     )
+    assert "SDPA" not in said[0]
     assert "0.654 ms against 8 s (not settled) for a forward pass" in answered(Versus(), loose)
     assert "512 to 4,096 tokens, of which a time at 512 and 4,096 tokens did not settle." in answered(Versus(), loose)
 

@@ -95,10 +95,15 @@ def apart(call: Callable[[T], object], parts: Sequence[T]) -> None:
 
 @cache
 def _helpers(threads: int) -> ThreadPoolExecutor:
+    return begun(threads, "apart")
+
+
+def begun(threads: int, name: str) -> ThreadPoolExecutor:
+    """A pool all of whose threads have begun, while torch keeps its own for others: what they set holds for later ones too."""
     started, usual = Barrier(threads + 1), torch.get_num_threads()
-    found = pool(threads, "apart")
+    found = pool(threads, name)
     for _ in range(threads):
         found.submit(started.wait)
     started.wait()
-    torch.set_num_threads(usual)  # for threads that begin later: what the helpers set holds for these too
+    torch.set_num_threads(usual)
     return found

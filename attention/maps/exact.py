@@ -284,11 +284,11 @@ def _drawn(picture: HeadMaps, plan: _Plan, parts: list[Pooled]) -> HeadMaps:
     for part, blocks in zip(parts, plan.bands, strict=True):
         top = (int(blocks.rows[0]) - picture.rows[0]) // picture.tile
         here = slice(top, top + len(part.sums))
-        each, lines = down[here, None] * across, part.most
+        sums, each, lines = part.sums.to(like.device), down[here, None] * across, part.most
         if apart:
-            torch.div(part.sums.to(like.device), each, out=mean[here])
+            torch.div(sums, each, out=mean[here])
         else:
-            mean[here] += part.sums.to(like.device) / each
+            mean[here] += sums / each
         if most is not None and lines is not None:
             most[here] = lines if apart else torch.maximum(most[here], lines.to(most))
     numbers = torch.cat([part.numbers for part in reversed(parts)], 1).to(mean.device)[:, None]
