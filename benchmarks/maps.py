@@ -15,6 +15,7 @@ import math
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
@@ -54,6 +55,11 @@ def floor(query: Tensor, key: Tensor, causal: bool) -> None:
             exponentials(torch.mm(cols, rows.T, out=part), part, way, faint=False)
 
 
+def pool() -> ThreadPoolExecutor:
+    """As many threads as torch has, of which each computes by itself."""
+    return begun(torch.get_num_threads(), "blocks")
+
+
 def matrix(query: Tensor, key: Tensor) -> Tensor:
     """All weights under the causal mask, as textbooks write it."""
     scores = query @ key.mT / math.sqrt(D_HEAD)
@@ -64,7 +70,7 @@ def against_torch(tokens: int, rounds: int, longest: bool) -> Iterator[str]:
     """Whole maps of a head, without a mask and with the causal one; of the `longest` against the floor and half of it too."""
     query, key = inputs(tokens)
     short = query[:, : tokens // 2], key[:, : tokens // 2]
-    drawn = partial(head_maps, executor=begun(torch.get_num_threads(), "blocks"))
+    drawn = partial(head_maps, executor=pool())
     for mask in ("full", "causal"):
         candidates: dict[str, Callable[[], object]] = {
             "torch": partial(fused, query, key, mask == "causal"),
@@ -94,8 +100,7 @@ def sharp(rounds: int, tokens: int = 4096) -> Iterator[str]:
     """The same where scores are too large for float32 to be exact enough."""
     query, key = inputs(tokens)
     query = SHARP * query
-    workers = begun(torch.get_num_threads(), "blocks")
-    drawn = partial(head_maps, query, key, "full", stats=False, pool="max", executor=workers)
+    drawn = partial(head_maps, query, key, "full", stats=False, pool="max", executor=pool())
     found = times({"map": drawn, "torch": partial(fused, query, key, causal=False)}, rounds, rest=REST)
     label = f"{tokens:,} tokens, full, scores {SHARP} times as large, in {working(query, key)}"
     yield figure(f"map / torch's attention without weights, {label}", ratio(found, "map", "torch"))
