@@ -1,16 +1,26 @@
 """Visitors who have left: Streamlit keeps their sessions for two minutes, in case they come back, and then until another leaves.
 
-Up to 128 of them would stay for a night, each with three open files and all that it remembers.
+Up to 128 of them would stay for a night, each with three open files and all that it remembers. A link has every setting, so who
+comes back to a host that has forgotten them has lost no more than the files that they brought.
 """
 
 from __future__ import annotations
 
 import asyncio
+import math
 from typing import Any
 
 from streamlit import runtime
 
 EVERY = 15.0  # seconds between two looks
+FEW = 32  # sessions of those who have left that a host with little memory remembers at the most
+_most = math.inf  # those of this host
+
+
+def only_few() -> None:
+    """From now on no more than a few are remembered."""
+    global _most
+    _most = FEW
 
 
 async def forgotten() -> None:
@@ -21,12 +31,17 @@ async def forgotten() -> None:
 
 
 def forget() -> None:
-    """Lets go of sessions whose time is up. Streamlit has no public word for it, so another version may do as it does."""
+    """Lets go of sessions whose time is up, and of the oldest where there are too many.
+
+    Streamlit has no public word for it, so another version may do as it does.
+    """
     storage = getattr(runtime.get_instance()._session_mgr, "_session_storage", None)
-    expire = getattr(getattr(storage, "_cache", None), "expire", None)
-    if expire is not None:
-        for _, info in expire() or ():
+    cache: Any = getattr(storage, "_cache", None)
+    if hasattr(cache, "expire"):
+        for _, info in cache.expire() or ():
             _emptied(info)
+        while len(cache) > _most:
+            _emptied(cache.popitem()[1])
 
 
 def _emptied(info: Any) -> None:

@@ -68,6 +68,17 @@ def test_room_is_made_by_those_who_can_do_without_and_by_no_more_of_them_than_ne
     assert Budget(1).most == LEAST
 
 
+def test_what_the_process_has_too_much_is_given_back_and_nobody_is_refused_for_it():
+    there = 500 * MIB
+    found = Budget(200 * MIB, lambda: there - held.held)
+    held = found.counted(Held(100 * MIB))
+    assert found.room(90 * MIB) and not held.asked
+    there = 120 * MIB  # it takes more than anybody claims
+    assert found.room(60 * MIB) and (held.asked, held.held) == (1, 60 * MIB)
+    there = 0
+    assert found.room(0) and held.held == 0
+
+
 @pytest.mark.parametrize(("text", "most"), [("723517440\n", 723517440), ("max\n", None)])
 def test_a_control_group_bounds_what_is_allowed(monkeypatch, tmp_path, text, most):
     machine = budget.allowed()
@@ -240,7 +251,7 @@ def test_maps_of_an_implementation_that_do_not_fit_are_refused_with_narrower_one
     assert compute.published.refusal(widest) is None
     monkeypatch.setattr(BUDGET, "most", 100 * MIB)
     why, narrower = compute.published.refusal(widest) or ("", widest)
-    assert "2,048 channels need 352 MiB" in why and "this host has 100 for all" in why
+    assert "2,048 channels need 352 MiB" in why and "this host has 60 for them" in why
     assert narrower.d_model < 1100 and compute.published.refusal(narrower) is None
     test = AppTest.from_file(str(Path(__file__).parents[1] / "pages/implementations.py"), default_timeout=60)
     test.query_params.update({"d_model": "2048"})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import math
 import pkgutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -19,6 +20,7 @@ from torch.fx.experimental.proxy_tensor import make_fx
 import attention
 from attention import Config, attend, blocks, scaled_dot_product_attention
 from attention.inputs import INPUTS
+from attention.machine.made_once import Idle
 from attention.maps.blocks import differences
 from attention.masks import MASKS
 from attention.published import case
@@ -26,6 +28,7 @@ from attention.recorded import shipped
 from attention.scores import POSITIONS
 from attention.sources import generated
 from attention.steps import values
+from attention.timing.yardstick import yardstick
 from attention.training import shipped as trainings
 from attention.training.recipe import Recipe
 from attention.ui.compute import training
@@ -206,6 +209,29 @@ def test_projections_take_gradients_after_a_trace():
     x = torch.ones(1, 8, requires_grad=True)
     (x @ generated.maps(SMALL).query).sum().backward()
     assert x.grad is not None and x.grad.abs().sum() > 0
+
+
+def test_what_nobody_asks_for_any_more_is_let_go_of():
+    now = [0.0]
+    idle, (used, given) = Idle(lambda: now[0]), KEPT["until"]
+    left, other = KEPT["cells"]
+    used(*given)
+    left(*other)
+    for at in (10.0, 20.0, 30.0):
+        now[0] = at
+        idle.expire(at - 15)
+        used(*given)
+    idle.expire(29)
+    assert used.cache_info().currsize and not left.cache_info().currsize
+    assert left(*other).numel() and left.cache_info().currsize
+
+
+def test_what_has_to_last_is_never_let_go_of():
+    found = yardstick("cpu", 1)
+    idle = Idle()
+    for _ in range(3):
+        idle.expire(math.inf)
+    assert yardstick("cpu", 1) is found
 
 
 def modules() -> Iterator[Any]:

@@ -308,3 +308,20 @@ def test_sessions_whose_time_is_up_are_let_go_of_though_nobody_else_leaves(monke
     assert "map" not in done.session_state and not done.session_state._new_widget_state.widget_metadata
     assert "map" in busy.session_state, "its script still runs"
     assert isinstance(MemorySessionStorage()._cache, TTLCache)
+
+
+def test_a_host_with_little_memory_remembers_a_few_of_those_who_left(monkeypatch):
+    kept, ended = TTLCache(128, 120), []
+    monkeypatch.setattr(left, "_most", left._most)
+    storage = SimpleNamespace(_session_mgr=SimpleNamespace(_session_storage=SimpleNamespace(_cache=kept)))
+    monkeypatch.setattr(left.runtime, "get_instance", lambda: storage)
+    for name in range(left.FEW + 2):
+        session = SimpleNamespace(
+            session_state=SessionState(), _scriptrunner=None, shutdown=partial(ended.append, name)
+        )
+        kept[name] = SimpleNamespace(session=session)
+    left.forget()
+    assert not ended
+    left.only_few()
+    left.forget()
+    assert ended == [0, 1] and len(kept) == left.FEW

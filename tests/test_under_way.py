@@ -87,3 +87,18 @@ def test_it_is_free_again_after_an_error():
     with pytest.raises(ValueError, match="no"), room.taken("a", 90):
         raise ValueError("no")
     assert room.held == 0 and room.fits("b", 100)
+
+
+def test_what_counts_without_waiting_is_waited_for():
+    room = UnderWay(100)
+    large = Visitor(room, "a", 70)
+    assert large.begun.wait(SECONDS)
+    with room.counted(60):
+        assert room.held == room.firm == 130
+        waiting = Visitor(room, "b", 50)
+        queued(room, 1)
+        large.leave()
+        assert not waiting.begun.is_set()
+    assert waiting.begun.wait(SECONDS)
+    waiting.leave()
+    assert room.held == 0

@@ -7,8 +7,11 @@ tells whoever asked for it where there is none. What the process takes by itself
 from __future__ import annotations
 
 import ctypes
+import mmap
 import sys
+from collections.abc import Callable
 from contextlib import suppress
+from math import ceil, inf
 from pathlib import Path
 from typing import Protocol, TypeVar, runtime_checkable
 
@@ -37,10 +40,14 @@ C = TypeVar("C", bound=Claim)
 
 
 class Budget:
-    """Bytes that are shared by all who register a claim, in the order in which they are asked to give some back."""
+    """Bytes that are shared by all who register a claim, in the order in which they are asked to give some back.
 
-    def __init__(self, most: int) -> None:
-        self.most = max(most, LEAST)
+    `there`: bytes that the process may still take, whatever the claims say. For those that lack others give back what they
+    can, and nobody is refused.
+    """
+
+    def __init__(self, most: int, there: Callable[[], float] = lambda: inf) -> None:
+        self.most, self.there = max(most, LEAST), there
         self.claims: list[Claim] = []
 
     def counted(self, claim: C) -> C:
@@ -67,9 +74,9 @@ class Budget:
     def room(self, needed: int) -> bool:
         """Is there room for so many bytes, once others have given back what they can do without?"""
         for claim in self.claims:
-            if (lacking := needed - self.left) <= 0:
+            if (lacking := needed - min(self.left, self.there())) <= 0:
                 break
-            claim.give_back(lacking)
+            claim.give_back(ceil(lacking))
         return needed <= self.left
 
 
@@ -89,6 +96,12 @@ def _machine() -> list[int]:
     info = Path("/proc/meminfo")
     lines = info.read_text().splitlines() if info.is_file() else []
     return [int(line.split()[1]) * 1024 for line in lines if line.startswith("MemTotal")]
+
+
+def resident() -> int:
+    """Bytes of memory that this process has at the moment; 0 where the system does not say."""
+    pages = Path("/proc/self/statm")
+    return int(pages.read_text().split()[1]) * mmap.PAGESIZE if pages.is_file() else 0
 
 
 def trim() -> None:

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache, wraps
-from typing import ParamSpec, TypeVar
+from time import monotonic
+from typing import Any, ParamSpec, TypeVar
 
 import torch
 
 P = ParamSpec("P")
 T = TypeVar("T")
+
+
+_bounded: list[Any] = []  # the caches that may be emptied: without a bound is what has to last
 
 
 def made_once(most: int | None) -> Callable[[Callable[P, T]], Callable[P, T]]:
@@ -32,9 +36,37 @@ def made_once(most: int | None) -> Callable[[Callable[P, T]], Callable[P, T]]:
             with torch.inference_mode(False):
                 return make(*given, **named)
 
+        if most is not None:
+            _bounded.append(found)
         return found  # type: ignore[return-value]  lru_cache keeps no signature
 
     return around
+
+
+class Idle:
+    """What is made once, as a claim on memory that has no size of its own: what nobody has asked for in a while is let go of."""
+
+    held = firm = 0
+
+    def __init__(self, clock: Callable[[], float] = monotonic) -> None:
+        self.clock = clock
+        self.seen: dict[
+            int, tuple[int, float]
+        ] = {}  # how often each cache had been asked, and when that was first seen
+
+    def give_back(self, size: int) -> None:
+        """It is in use, as far as anybody knows."""
+
+    def expire(self, before: float) -> None:
+        """Empties the caches whose last call was seen before this time of the clock."""
+        for at, cache in enumerate(_bounded):
+            info = cache.cache_info()
+            calls, when = self.seen.get(at, (-1, 0.0))
+            if info.hits + info.misses != calls:
+                self.seen[at] = info.hits + info.misses, self.clock()
+            elif info.currsize and when < before:
+                cache.cache_clear()
+                self.seen[at] = 0, self.clock()
 
 
 def _watched() -> bool:

@@ -70,6 +70,11 @@ def _seconds(run: Callable[[], Any]) -> float:
 class _Counter(TorchDispatchMode):
     """Sees every operation: its FLOPs, and the storages that it makes, until they are freed."""
 
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        """The compiler is not told to keep out of it: that imports all of the compiler and sympy, 75 MB for good."""
+        return False
+
     def __init__(self) -> None:
         super().__init__()
         self.flops = self.peak = self.alive = 0

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from attention.machine.budget import ASIDE, Budget, allowed
+from attention.machine.budget import ASIDE, Budget, allowed, resident
+from attention.machine.made_once import Idle
 from attention.machine.memory import Spare
 from attention.machine.under_way import UnderWay
 from serving.settings import settings
@@ -10,9 +11,13 @@ from serving.uploads import SENT
 
 EXPIRY = 240.0  # seconds after which what nobody has asked for or looked at is let go of
 SAID = int(settings().memory * 1_000_000)  # bytes that an owner lets it use; 0: what the system does
-BUDGET = Budget(min(SAID or allowed(), allowed()) - ASIDE)
+HAS = min(SAID or allowed(), allowed())
+TIGHT = HAS - ASIDE < 2**30  # so little that what was freed goes back at once, though fresh memory takes time
+BUDGET = Budget(HAS - ASIDE, lambda: FULL * HAS - resident() if TIGHT else HAS)
+FULL = 15 / 16  # of what a host with little has: from there on results that are kept make way, as they do for claims
 KEPT = 0.3  # of a small budget: results that are kept; what is under way may have the rest
 SPARE = BUDGET.counted(Spare())
+MADE_ONCE = BUDGET.counted(Idle())
 UNDER_WAY = BUDGET.counted(UnderWay(int((1 - KEPT) * BUDGET.most)))
 FILES = BUDGET.counted(SENT)
 

@@ -19,7 +19,8 @@ from streamlit.runtime import app_session
 
 from attention.machine.budget import together, trim
 from attention.machine.watch import WATCH
-from attention.ui.budget import BUDGET, EXPIRY, SPARE
+from attention.ui.budget import BUDGET, EXPIRY, SPARE, TIGHT
+from serving import left
 
 FOLDERS = ("controls", "views")  # of what pages import
 USED = (  # what libraries import when they are first used; a test runs every page and finds what is missing here
@@ -68,7 +69,6 @@ USED = (  # what libraries import when they are first used; a test runs every pa
 CLOCK = 2.0  # seconds between two collections
 TIDY = 15  # every so many of them what nobody has looked at for long is let go of
 IDLE = 1 / 8  # of the budget may wait for its next use
-TIGHT = BUDGET.most < 2**30  # so little that what was freed goes back at once, though fresh memory takes time
 ROUND, OLDEST = 5, 2  # every so many of them are of all objects, the others of those that came since
 
 
@@ -80,6 +80,8 @@ def warm() -> None:
     """
     gc.disable()
     together(TIGHT)
+    if TIGHT:
+        left.only_few()
     for folder in FOLDERS:
         for path in sorted(Path(__file__).with_name(folder).glob("[a-z]*.py")):
             import_module(f"attention.ui.{folder}.{path.stem}")
@@ -115,14 +117,14 @@ def remember_theme() -> None:
 
 
 def _collect() -> None:
-    (usual, _, _), left = gc.get_threshold(), False
+    (usual, _, _), kept = gc.get_threshold(), False
     for turn in count(1):
         time.sleep(CLOCK)
         new, tidy = gc.get_count()[0] > usual, turn % TIDY == 0  # else nobody was here
-        left = left or new
-        if tidy or (left and turn % ROUND == 0):  # also of those who have gone since
+        kept = kept or new
+        if tidy or (kept and turn % ROUND == 0):  # also of those who have gone since
             gc.collect(OLDEST)
-            left = False
+            kept = False
             if tidy:
                 BUDGET.tidy(time.monotonic() - EXPIRY)
         elif new:
@@ -130,4 +132,5 @@ def _collect() -> None:
         if new and not tidy:
             SPARE.hold(IDLE * BUDGET.most)
             if TIGHT:
+                BUDGET.room(0)
                 trim()

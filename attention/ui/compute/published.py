@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from torch import Tensor
 
@@ -18,37 +20,45 @@ from attention.published.demands import Demand
 from attention.published.demands import demands as tried
 from attention.published.hunts import Hunt
 from attention.sources.generated import WIDE
-from attention.ui.budget import BUDGET
+from attention.ui.budget import BUDGET, UNDER_WAY
 from attention.ui.compute.owner import ALONE, KEPT, LATER, PASSES
 from attention.wire.cells import Cells
 from attention.wire.cells import cells as drawn
 
+T = TypeVar("T")
 PAGE = "Implementations"  # whose knobs these results are kept by
+SHARE = 0.6  # of the budget that the maps of one comparison may take: others have theirs beside it
 REACH = 2**30  # multiplications of a map of influence at the most
 
 
 @KEPT
 def comparison(config: Config, name: str, printed: bool) -> Work[rows.Comparison]:
     """One published row against the reference; give `config.on(PAGE)`."""
-    return _lane(config, PASSES).submit(rows.compare, ROWS[name], config, printed)
+    return _begun(config, PASSES, rows.compare, ROWS[name], config, printed)
 
 
-def _lane(config: Config, usual: Lane) -> Lane:
-    """Wide maps one after the other."""
-    return ALONE if config.d_model > WIDE else usual
+def _begun(config: Config, usual: Lane, call: Callable[..., T], *given: Any) -> Work[T]:
+    """Work of the usual lane; that of wide maps one after the other, for which what is kept makes room."""
+    return usual.submit(call, *given) if config.d_model <= WIDE else ALONE.submit(_alone, config, call, *given)
+
+
+def _alone(config: Config, call: Callable[..., T], *given: Any) -> T:
+    with UNDER_WAY.counted(bytes_of(config)):
+        BUDGET.room(0)
+        return call(*given)
 
 
 def refusal(config: Config) -> tuple[str, Config] | None:
     """Why there is no room for a comparison on this host, and the widest that there is room for; None where it fits."""
-    needed = bytes_of(config)
-    if BUDGET.room(needed) or needed <= BUDGET.most:
+    needed, most = bytes_of(config), int(SHARE * BUDGET.most)
+    if needed <= most:
         return None
     smaller = config
-    while bytes_of(smaller) > BUDGET.most and smaller.d_model > smaller.heads:
+    while bytes_of(smaller) > most and smaller.d_model > smaller.heads:
         smaller = Config(**fitted(vars(smaller) | {"d_model": smaller.d_model * 3 // 4}))
     return (
         f"Maps of {config.d_model:,} channels need {needed / 2**20:,.0f} MiB of memory at once; "
-        f"this host has {BUDGET.most / 2**20:,.0f} for all.",
+        f"this host has {most / 2**20:,.0f} for them.",
         smaller,
     )
 
@@ -71,14 +81,14 @@ def evidence(name: str) -> Work[Evidence]:
 @KEPT
 def published_costs(config: Config, name: str, printed: bool) -> Work[tuple[Cost, float | None]]:
     """What a published row costs, and its leak; give `config.on(PAGE)`."""
-    return _lane(config, LATER).submit(rows.costs, ROWS[name], config, printed)
+    return _begun(config, LATER, rows.costs, ROWS[name], config, printed)
 
 
 @KEPT
 def influences(config: Config, name: str, printed: bool) -> Work[Tensor | None]:
     """Influence of tokens on outputs in one published row, over as many first tokens as there is time for."""
     row, most = ROWS[name], max(2, math.isqrt(REACH // (4 * config.batch * config.d_model**2)))
-    return _lane(config, LATER).submit(lambda: rows.influence(row, case(config, most, row.crosses), printed))
+    return _begun(config, LATER, lambda: rows.influence(row, case(config, most, row.crosses), printed))
 
 
 @KEPT
@@ -90,7 +100,7 @@ def demands(name: str, printed: bool) -> Work[list[Demand]]:
 @KEPT
 def pace(config: Config, name: str, printed: bool) -> Work[Pace]:
     """A published row's time beside the reference's, measured once; give `config.on(PAGE)`."""
-    return _lane(config, LATER).submit(rows.timed, ROWS[name], config, printed)
+    return _begun(config, LATER, rows.timed, ROWS[name], config, printed)
 
 
 @KEPT
