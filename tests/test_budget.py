@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -115,6 +116,22 @@ def test_results_that_nobody_has_asked_for_are_forgotten():
     assert set(kept.entries) == {0, 3}
     kept.give_back(MIB // 2)
     assert set(kept.entries) == {0}
+
+
+def test_what_was_asked_for_since_a_large_picture_was_begun_stays():
+    """Its memory would not be free: whoever draws it holds it, and the next one would take it once more."""
+    now, since = [0.0], [1.5]
+    kept = Kept(2 * MIB, lambda: now[0], lambda: since[0])
+    for at in range(4):
+        now[0] = float(at)
+        kept.ask(at, lambda: LANE.submit(torch.zeros, MIB // 4)).result(60)
+        LANE.submit(int).result(60)
+    assert set(kept.entries) == {2, 3} and kept.bytes > kept.most - MIB
+    kept.give_back(4 * MIB)
+    assert set(kept.entries) == {2, 3}
+    since[0] = math.inf
+    kept.give_back(4 * MIB)
+    assert set(kept.entries) == {3}
 
 
 def test_a_line_counts_what_its_tasks_claim_and_forgets_those_that_have_ended():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from threading import Event, Thread
 
 import pytest
@@ -102,3 +103,16 @@ def test_what_counts_without_waiting_is_waited_for():
     assert waiting.begun.wait(SECONDS)
     waiting.leave()
     assert room.held == 0
+
+
+def test_the_first_large_picture_that_is_drawn_says_since_when():
+    now = [1.0]
+    room = UnderWay(160, lambda: now[0])
+    with room.taken("little", 10):
+        assert room.since == math.inf
+    with room.taken("large", 60):
+        now[0] = 2.0
+        with room.taken("large", 60), room.taken("another", 50):
+            assert room.since == 1.0
+        assert room.since == 1.0
+    assert room.since == math.inf

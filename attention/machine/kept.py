@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field, is_dataclass
 from functools import partial, update_wrapper
+from math import inf
 from threading import RLock
 from time import monotonic
 from typing import Any, Generic, ParamSpec, TypeVar
@@ -36,11 +37,16 @@ class Kept:
     """Work and what came of it, up to `most` bytes of results; the newest stays whatever its size.
 
     Whoever asks for what is under way shares it. What has failed is forgotten, so that the next one tries again. Memory
-    that several results have in common counts once. A result belongs to everybody: nobody may change it.
+    several results have in common counts once. A result belongs to everybody: nobody may change it. What was asked for
+    `since` a time of the clock is in somebody's hands and not dropped: its memory would stay, and be taken once more by
+    whoever asks next.
     """
 
-    def __init__(self, most: int, clock: Callable[[], float] = monotonic) -> None:
-        self.most, self.bytes, self.asked, self.lock, self.clock = most, 0, 0, RLock(), clock
+    def __init__(
+        self, most: int, clock: Callable[[], float] = monotonic, since: Callable[[], float] = lambda: inf
+    ) -> None:
+        self.most, self.bytes, self.asked, self.lock = most, 0, 0, RLock()
+        self.clock, self.since = clock, since
         self.entries: dict[Hashable, Entry] = {}
         self.users: dict[int, int] = {}  # how many results have a piece of memory
 
@@ -105,9 +111,10 @@ class Kept:
             self.bytes += size if self.users[piece] == 1 else 0
 
     def _make_room(self, most: float) -> None:
+        before = self.since()
         done = [key for key, entry in self.entries.items() if entry.pieces]
         for key in sorted(done, key=lambda key: self.entries[key].asked)[:-1]:
-            if self.bytes <= most:
+            if self.bytes <= most or self.entries[key].when >= before:
                 return
             self._drop(key)
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
+from math import inf
 from threading import Condition
+from time import monotonic
 
 LITTLE = 1 / 16  # of all there is: who needs no more never waits
 
@@ -17,8 +19,9 @@ class UnderWay:
     wait here.
     """
 
-    def __init__(self, most: int) -> None:
-        self.most, self.held = most, 0
+    def __init__(self, most: int, clock: Callable[[], float] = monotonic) -> None:
+        self.most, self.held, self.clock = most, 0, clock
+        self.begun: dict[Hashable, float] = {}  # when whatever is not little was
         self.users: Counter[Hashable] = Counter()
         self.waiting: deque[object] = deque()
         self.changed = Condition()
@@ -26,6 +29,11 @@ class UnderWay:
     def is_little(self, size: int) -> bool:
         """Does nobody have to wait for so many bytes?"""
         return size <= LITTLE * self.most
+
+    @property
+    def since(self) -> float:
+        """The time of the clock at which the first of what is not little was begun; infinite where nothing is."""
+        return min(list(self.begun.values()), default=inf)
 
     def fits(self, what: Hashable, size: int) -> bool:
         """Could this begin at once, without waiting?"""
@@ -42,7 +50,10 @@ class UnderWay:
                 self.changed.notify_all()
                 self.changed.wait_for(lambda: what in self.users or (self.waiting[0] is me and self._room(size)))
                 self.waiting.remove(me)
-            self.held += 0 if what in self.users else size
+            if what not in self.users:
+                self.held += size
+                if not self.is_little(size):
+                    self.begun[what] = self.clock()
             self.users[what] += 1
             self.changed.notify_all()
         try:
@@ -52,6 +63,7 @@ class UnderWay:
                 self.users[what] -= 1
                 if not self.users[what]:
                     del self.users[what]
+                    self.begun.pop(what, None)
                     self.held -= size
                 self.changed.notify_all()
 

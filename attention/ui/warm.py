@@ -19,7 +19,7 @@ from streamlit.runtime import app_session
 
 from attention.machine.budget import together, trim
 from attention.machine.watch import WATCH
-from attention.ui.budget import BUDGET, EXPIRY, SPARE, TIGHT
+from attention.ui.budget import BUDGET, EXPIRY, SPARE, SPARED, TIGHT
 from serving import left
 
 FOLDERS = ("controls", "views")  # of what pages import
@@ -68,7 +68,6 @@ USED = (  # what libraries import when they are first used; a test runs every pa
 )
 CLOCK = 2.0  # seconds between two collections
 TIDY = 15  # every so many of them what nobody has looked at for long is let go of
-IDLE = 1 / 8  # of the budget may wait for its next use
 ROUND, OLDEST = 5, 2  # every so many of them are of all objects, the others of those that came since
 
 
@@ -130,7 +129,7 @@ def _collect() -> None:
         elif new:
             gc.collect(OLDEST - 1)
         if new and not tidy:
-            SPARE.hold(IDLE * BUDGET.most)
+            SPARE.hold(SPARED)
             if TIGHT:
                 BUDGET.room(0)
                 trim()

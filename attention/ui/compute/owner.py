@@ -18,7 +18,7 @@ import streamlit as st
 from attention.machine.kept import Kept
 from attention.machine.lanes import Lane, Work
 from attention.machine.threads import cores
-from attention.ui.budget import BUDGET
+from attention.ui.budget import BUDGET, UNDER_WAY
 from attention.ui.budget import KEPT as SHARE
 
 MOST = 2**28  # bytes of results that are kept; of a small budget a share
@@ -33,7 +33,7 @@ PIECES = Lane(
 PASSES = Lane("pass", 1, AT_ONCE)
 ALONE = Lane("wide pass", 1, 1)  # of those of which two at once would take too much memory
 LATER = PASSES.patient(PATIENCE)  # for what stands below a picture: that of anybody else goes before it
-KEPT = BUDGET.counted(Kept(min(MOST, int(SHARE * BUDGET.most))))
+KEPT = BUDGET.counted(Kept(min(MOST, int(SHARE * BUDGET.most)), since=lambda: UNDER_WAY.since))
 
 
 def shared(call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from attention.ui.budget import BUDGET, UNDER_WAY
+from attention.ui.budget import BUDGET, SPARE, SPARED, UNDER_WAY
 
 
 @contextmanager
@@ -21,3 +21,5 @@ def turn(what: Any, size: int) -> Iterator[None]:
             BUDGET.room(0 if UNDER_WAY.is_little(size) else size)
             waiting.close()
             yield
+        if not UNDER_WAY.is_little(size):
+            SPARE.hold(SPARED)
