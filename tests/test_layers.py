@@ -112,11 +112,9 @@ def test_induction_is_shown_where_it_is_known_and_else_the_token_before(monkeypa
     both = {name: Number(lambda rows: rows.first, name, "", "f") for name in ("previous", "induction")}
     monkeypatch.setattr(view, "EVERY", both)
     found = Config.of(STREET)
-    assert view.number(found) == "induction" and view.choice("auto", found) == "Auto: induction"
-    assert view.number(Config.of(STREET, layer_map="previous")) == "previous"
-    assert (
-        view.number(Config()) == "previous" and view.choice("auto", Config()) == "Auto: previous"
-    )  # as they were built
+    assert view.number(found) == "induction"
+    assert view.number(Config.of(STREET, layer_map="previous")) == "previous" and view.choice("auto") == "Auto"
+    assert view.number(Config()) == "previous", "as they were built"
     assert view.number(Config(input=BEFORE)) == "induction"
     del both["induction"]
     assert view.number(found) == "previous"
@@ -133,9 +131,9 @@ def test_induction_is_of_tokens_that_come_again_and_nothing_of_patches_needs_a_l
         brought(("the", "street", "was", "tired")),
         brought(("[CLS]", "1, 1", "1, 2", "1, 3"), line=False),
     )
-    assert view.number(again) == "induction" and view.choice("auto", again) == "Auto: induction"
+    assert view.number(again) == "induction"
     assert view.number(once) == "previous" and not {"induction", "duplicate"} & view.known(once).keys()
-    assert view.number(picture) == "entropy" and view.choice("auto", picture) == "Auto: entropy"
+    assert view.number(picture) == "entropy"
     assert not view.known(picture).keys() & {"previous", "next", "distance", "same", "induction", "separators"}
     assert {"first", "entropy", "greatest"} <= view.known(picture).keys()
     del one, two, three

@@ -266,21 +266,18 @@ def test_what_did_not_settle_is_an_open_faint_mark_that_no_line_joins_and_the_he
         ("markers", ["circle-open"] * 2, [512, 4096], PALE),
     ]
     assert [trace["name"] for trace in found].count(LOOSE) == 1
-    said = [
-        verdict.headline(rivals.cpu(Versus(), some), rivals.gpus(Versus(), some), Versus()) for some in (loose, CPU)
-    ]
+    said = [verdict.between(rivals.cpu(Versus(), some), rivals.gpus(Versus(), some)) for some in (loose, CPU)]
     assert (
-        "as fast as this CPU (Test CPU, 2 cores, 2 threads; float32, measured here, not settled)" in said[0]
+        "The CPU: Test CPU, 2 cores, 2 threads, in float32, measured here, not settled." in said[0]
         and "not settled" not in said[1]
     )
-    assert "(at 512 and 4,096 tokens by times that did not settle)" in said[0] and "settle" not in said[1]
+    assert "Times at 512 and 4,096 tokens did not settle" in said[0] and "settle" not in said[1]
     ratios = [
         each for each in traces(Versus(picture="times faster", transfer="without"), loose) if each["x"] == [512, 4096]
     ]
     assert ratios and all(
         each["marker"]["symbol"] == ["circle-open"] * 2 and each["opacity"] == PALE for each in ratios
     )
-    assert "SDPA" not in said[0]
     assert "0.654 ms against 8 s (not settled) for a forward pass" in answered(Versus(), loose)
     assert "512 to 4,096 tokens, of which a time at 512 and 4,096 tokens did not settle." in answered(Versus(), loose)
 

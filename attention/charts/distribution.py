@@ -72,7 +72,7 @@ def _strips(heads: int, focus: int, height: str) -> alt.Chart:
 def _heads(heads: int, field: str = "base:Q") -> alt.Y:
     axis = alt.Axis(values=list(range(heads)), grid=False, domain=False, format="d", labelOverlap=False)
     scale = alt.Scale(domain=[-0.5, heads - 0.5], nice=False, zero=False, reverse=True)
-    return alt.Y(field, title="head ↓", scale=scale, axis=axis)
+    return alt.Y(field, title="← head", scale=scale, axis=axis)
 
 
 def _colors(heads: int) -> alt.Color:

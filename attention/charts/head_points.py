@@ -66,9 +66,8 @@ def end(most: float) -> float:
 
 def _by_number(name: str, axis: Axis) -> dict[str, Any]:
     scale = alt.Scale(domain=[0, axis.top], nice=False, clamp=True)
-    sign = "→" if name == "x" else "↑"
     ticks = alt.Axis(tickCount=5, labelFlush=name == "x")  # the last one would be cut on a phone
-    return {"shorthand": f"{name}:Q", "title": f"{axis.title} {sign}", "scale": scale, "axis": ticks}
+    return {"shorthand": f"{name}:Q", "title": f"{axis.title} →", "scale": scale, "axis": ticks}
 
 
 def _drawn(x: alt.X, y: alt.Y, color: Axis, tips: list[alt.Tooltip], heads: int) -> dict[str, Any]:

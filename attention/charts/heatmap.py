@@ -122,7 +122,7 @@ def _spec(
     top, left, high, wide = *first, rows * tile, columns * tile  # cells are centred on their tokens
     below, beside = _ticks(labels if keys is None else keys, left, wide), _ticks(labels, top, high)
     across = {"title": {"text": "key →"}, "range": [left - 0.5, left + wide - 0.5], **below}
-    down = {"title": {"text": "query ↓"}, "range": [top + high - 0.5, top - 0.5], **beside}
+    down = {"title": {"text": "← query"}, "range": [top + high - 0.5, top - 0.5], **beside}
     layout = {
         "template": {},
         "height": height,
@@ -243,7 +243,7 @@ def influence(cells: Float[Tensor, "q k"]) -> go.Figure:
         colorbar={"title": {"text": "change"}},
         hovertemplate="output %{y}<br>token %{x}<br>change %{z:.3g}<extra></extra>",
     )
-    return figure.update_xaxes(title="token →").update_yaxes(title="output ↓")
+    return figure.update_xaxes(title="token →").update_yaxes(title="← output")
 
 
 def narrow(figure: go.Figure) -> go.Figure:

@@ -28,7 +28,7 @@ def numbers(layers: tuple[int, ...], heads: int, label: str, top: float, digits:
     x = alt.X("head:O", title="head →", axis=alt.Axis(labelAngle=0), scale=alt.Scale(domain=list(range(heads))))
     row = height(len(layers)) // len(layers)
     every = alt.Axis(labelOverlap=row < TALL)
-    y = alt.Y("layer:O", title="layer ↓", axis=every, scale=alt.Scale(domain=list(layers)))
+    y = alt.Y("layer:O", title="← layer", axis=every, scale=alt.Scale(domain=list(layers)))
     chosen = alt.selection_point(name=CELL, fields=["layer", "head", "turn"], on="click", clear=False, toggle=False)
     scale = alt.Scale(domain=[0, top], range=list(theme.NUMBERS), clamp=True)
     tips = [

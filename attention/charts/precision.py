@@ -33,7 +33,7 @@ def differences(cells: Float[Tensor, "p r"], broken: Bool[Tensor, "p r"], tile: 
     shown |= {"zmin": -end, "zmax": end, "colorscale": theme.differences()}
     kinds = ((cells.isnan() & ~broken, MASKED, "hidden"), (broken, theme.BROKEN, "not a number"))
     flat = [_flat(*kind) for kind in kinds if kind[0].any()]  # a picture each, which a browser makes anew every time
-    down = AXIS | {"title": {"text": "query ↓"}, "autorange": "reversed", "scaleanchor": "x"}
+    down = AXIS | {"title": {"text": "← query"}, "autorange": "reversed", "scaleanchor": "x"}
     layout = {
         "height": theme.FOCUS_HEIGHT,
         "template": {},

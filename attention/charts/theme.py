@@ -29,6 +29,9 @@ NEUTRALS = {
     "dark": {"text": "#eceef2", "muted": "#a2a9b6", "line": "#3b404a", "masked": "#3a3c42", "hatch": "#2a2c31"},
 }
 
+PLOTLY_TEXT = (
+    "#000037"  # of a note in a Plotly chart: Streamlit's theme puts its darkest grey there, or its lightest one
+)
 HIDDEN = "#858b97"  # in charts: what a mask hides, and bounds; a grey that can be read in both themes
 RAW, DIVIDED = ("#c8553d", "#1a9e8f")  # dot products as they are, and divided by the square root of d_head
 BROKEN = "#d6336c"  # no number

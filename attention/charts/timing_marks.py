@@ -14,6 +14,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
+from attention.charts import theme
 from attention.charts.timing_look import Look
 from attention.timing import comparison, settling
 from attention.timing.comparison import SpeedUp
@@ -79,7 +80,7 @@ def figure(timings: Sequence[Timing], y: str, lengths: Iterable[int]) -> tuple[g
 def legend(timings: Sequence[Timing]) -> dict[str, Any]:
     """Under the figure, headed by where and when it was measured, so that a picture of it says so by itself."""
     told = "<br>".join(map(escape, _headed(timings)))
-    return LEGEND | {"title": {"text": told, "side": "top", "font": {"size": 11}}}
+    return LEGEND | {"title": {"text": told, "side": "top", "font": {"size": 11, "color": theme.PLOTLY_TEXT}}}
 
 
 def _headed(timings: Iterable[Timing]) -> list[str]:
@@ -265,5 +266,5 @@ def errors(figure: go.Figure, timings: Sequence[Timing]) -> None:
             text=f"{len(found[length])} out of memory",
             hovertext="<br>".join(found[length]),
             showarrow=False,
-            font={"size": 11, "color": "gray"},
+            font={"size": 11, "color": theme.PLOTLY_TEXT},
         )

@@ -7,6 +7,7 @@ What they are drawn with is in `timing_marks.py`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from math import log10
 
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
@@ -19,6 +20,7 @@ from attention.timing.comparison import SpeedUp
 from attention.timing.recordings import Timing, lines
 from attention.timing.units import seconds as told_seconds
 
+NARROW = 50  # times the least of an axis of rates up to which its ticks double, so that there are some
 GUIDES = ("dot", "dashdot", "longdashdot")  # how the matrices are drawn that memory stands beside
 PARTS = {"compute": "seconds", "to the device": "to_device", "results back": "from_device"}
 
@@ -88,7 +90,9 @@ def roofline(timings: Sequence[Timing]) -> go.Figure:
         xs, ys = [comparison.intensity(p) for p in points], [comparison.rate(p) for p in points]
         marks.line(figure, label, points, ys, [marks.told(point) for point in points], look, xs=xs)
     figure.update_xaxes(title="operations a byte", tickvals=None, dtick=1, autorange=True)
-    figure.update_yaxes(tickformat="~s", ticksuffix="FLOP/s")
+    rates = [comparison.rate(timing) for timing in comparison.measured(timings)]
+    narrow = bool(rates) and max(rates) < NARROW * min(rates)
+    figure.update_yaxes(tickformat="~s", ticksuffix="FLOP/s", dtick=log10(2) if narrow else 1)
     return figure
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from attention.charts.theme import HIDDEN
+from attention.charts.theme import HIDDEN, PLOTLY_TEXT
 from attention.charts.timing_look import COLORS
 from attention.charts.timing_marks import FAINT, FONT, LEGEND, PALE, ROW, WIDTH, hovered, named
 from attention.charts.timing_marks import loose as says_loose
@@ -88,7 +88,16 @@ def _apart(found: go.Figure, versus: Versus, cpu: Rival | None, gpus: Sequence[R
     found.add_shape(type="line", x0=x, x1=x, y0=low, y1=here.seconds, line=line, layer="below")
     middle = (log10(low) + 2 * log10(here.seconds)) / 3
     text = f"{verdict.times(times)} times<br>{hovered(numbers(gpu, cpu))}"
-    found.add_annotation(x=log10(x), y=middle, text=text, align="right", showarrow=False, xanchor="right", xshift=-4)
+    found.add_annotation(
+        x=log10(x),
+        y=middle,
+        text=text,
+        align="right",
+        showarrow=False,
+        xanchor="right",
+        xshift=-4,
+        font={"color": PLOTLY_TEXT},
+    )
 
 
 def _whole(point: Point) -> Mark:

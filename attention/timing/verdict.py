@@ -62,7 +62,7 @@ def numbers(gpu: Rival, cpu: Rival) -> str:
 
 
 def headline(cpu: Rival | None, gpus: list[Rival], versus: Versus) -> str:
-    """Does a GPU pay? One sentence for whoever reads no other; what is missing where there is none."""
+    """Does a GPU pay? One sentence for whoever reads no other; what is missing where there is none. `between` says of what."""
     found = against(cpu, gpus)
     if cpu is None or found is None:
         return _missing(cpu, gpus, versus)
@@ -70,12 +70,24 @@ def headline(cpu: Rival | None, gpus: list[Rival], versus: Versus) -> str:
     late = [each.length for each in every if each.moved < 1]
     first, last = every[0].length, every[-1].length
     pays = f"not at {_named(late)}" if late else f"at every length from {first:,} to {last:,} tokens"
-    pays += f" (at {unsure} by times that did not settle)" if (unsure := _unsure(every)) else ""
-    here, there = (f", {LOOSE}" if (point := rival.at(at.length)) and not point.settled else "" for rival in (cpu, gpu))
-    mine = f"{'this' if cpu.kind == MEASURED else 'a'} CPU ({cpu.device}; {cpu.dtype}, {cpu.kind}{here})"
+    mine = "this CPU" if cpu.kind == MEASURED else "a CPU"
     return (
-        f"A GPU pays {pays}: at {at.length:,} {_article(gpu.device)} ({gpu.dtype}, {gpu.kind}{there}) is {times(at.alone)} "
-        f"times as fast as {mine}, or {times(at.moved)} times where the data must be copied to the GPU and back."
+        f"A GPU pays {pays}: at {at.length:,} {_article(gpu.device)} is {times(at.alone)} times as fast as {mine}, or "
+        f"{times(at.moved)} times where the data must be copied to the GPU and back."
+    )
+
+
+def between(cpu: Rival | None, gpus: list[Rival]) -> str:
+    """Whose times the headline sets against each other, in which numbers, and what of them did not settle; "" without one."""
+    found = against(cpu, gpus)
+    if cpu is None or found is None:
+        return ""
+    gpu, every, at = found
+    here, there = (f", {LOOSE}" if (point := rival.at(at.length)) and not point.settled else "" for rival in (cpu, gpu))
+    loose = f" Times at {unsure} did not settle: runs of them lie too far apart." if (unsure := _unsure(every)) else ""
+    return (
+        f"The GPU: {gpu.device}, in {gpu.dtype}, {gpu.kind}{there}. The CPU: {cpu.device}, in {cpu.dtype}, {cpu.kind}{here}."
+        f"{loose}"
     )
 
 

@@ -55,6 +55,16 @@ def offered(prompt: Prompt) -> Offer | None:
         return None
 
 
+def refusal(prompt: Prompt) -> str:
+    """Why the name of a prompt is none of a model that can be had here; "" where it is one, or where it names none."""
+    host = models()
+    try:
+        chosen(prompt.model or next(iter(host.offers), ""), host.offers, host.free)
+    except ModelError as error:
+        return str(error) if prompt.model else ""
+    return ""
+
+
 def look(prompt: Prompt) -> tuple[Any, ...]:
     """Whatever of a prompt the controls show beside the values that people set in them."""
     host = models()

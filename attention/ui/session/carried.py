@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from attention.config import Config
 from attention.ui.controls.kind import Kind
 from attention.ui.controls.picture import PICTURE
 from attention.ui.session.held import Held
@@ -28,6 +29,14 @@ def apart(state: Session, kind: Kind[Any], query: dict[str, str]) -> tuple[dict[
     if setting.ask and here is not None:
         here.setting = replace(here.setting, ask=setting.ask, predict="none")
     return {name: value for name, value in query.items() if name != ASK}, notes
+
+
+def shown(state: Session, config: Config) -> None:
+    """From now on the pages about a config show this one, when they are gone to: with the question that there is, if any."""
+    here = state.held.get(PICTURES)
+    if here is None:
+        here = state.held[PICTURES] = Held.of(PICTURE, {}, {})
+    here.setting, here.wishes = replace(config, ask=here.setting.ask), {}
 
 
 def along(state: Session, kind: Kind[Any]) -> dict[str, str]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from math import log
+from typing import Any
 
 import pyarrow as pa
 import streamlit as st
@@ -96,10 +96,10 @@ def titled(described: Described) -> str:
     return f"{described.label} ({unit})" if unit and unit not in described.label.lower() else described.label
 
 
-def menu(config: Config) -> None:
-    """The choice of the number."""
-    options = tuple(dict.fromkeys((DEFAULTS["layer_map"], *known(config), config.layer_map)))
-    knobs.menu("layer_map", config, options, format_func=lambda name: choice(name, config), on_change=page.change)
+def menu(setting: Any, config: Config) -> None:
+    """The choice of the number, a knob of the setting, for the heads of a config."""
+    options = tuple(dict.fromkeys((DEFAULTS["layer_map"], *known(config), setting.layer_map)))
+    knobs.menu("layer_map", setting, options, format_func=choice, on_change=page.change)
 
 
 def drawn(config: Config, found: Mapping[int, Layer]) -> None:
@@ -155,10 +155,9 @@ def _none(name: str, found: Mapping[int, Layer]) -> str:
     return f"{EVERY[name].label} needs tokens with texts, which this source has not. Choose another number."
 
 
-def choice(name: str, config: Config) -> str:
-    """A choice of the menu for the reader."""
-    usual = EVERY[number(replace(config, layer_map=DEFAULTS["layer_map"]))].label
-    return EVERY[name].label if name in EVERY else f"Auto: {usual.lower()}"
+def choice(name: str) -> str:
+    """A choice of the menu for the reader. Which number "auto" is says the formula: a browser keeps a choice's first name."""
+    return EVERY[name].label if name in EVERY else "Auto"
 
 
 def _draw(config: Config) -> None:
@@ -169,7 +168,7 @@ def _draw(config: Config) -> None:
     with left:
         drawn(config, found)
     with right:
-        menu(config)
+        menu(config, config)
         st.caption(said(config, found))
         st.caption(plain(provenance(config)))
         onward.way("layers", "Compare all of these heads → Layers", to_query(config))

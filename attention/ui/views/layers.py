@@ -44,7 +44,7 @@ def view(config: Config) -> None:
     found = compute.layers.layers(config)
     left, right = parts.beside()
     with left:
-        maps.menu(config)
+        maps.menu(config, config)
         maps.drawn(config, found)
         st.caption(f"{maps.formula(maps.number(config))} {maps.said(config, found)}")
     with right:

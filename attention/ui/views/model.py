@@ -13,7 +13,7 @@ from attention.sources.origins import named, readable
 from attention.ui import onward, provenance
 from attention.ui.background.line import HEAVY
 from attention.ui.background.readings import Reading as Task
-from attention.ui.controls.prompt import offered
+from attention.ui.controls.prompt import offered, refusal
 from attention.ui.limits import models
 from attention.ui.session import page, pause
 from attention.ui.views import background, model_input, model_result
@@ -84,6 +84,8 @@ def _absent() -> bool:
 
 def _unchosen(any_listed: bool) -> bool:
     """What to do first, and that nothing else stands here yet."""
+    if unknown := refusal(page.setting()):
+        st.error(plain(unknown), icon=":material/error:")
     if any_listed:
         _told("Choose a model on the left.", "", absent=False)
     else:

@@ -103,10 +103,7 @@ def layers_map(prompt: Prompt, config: Config) -> None:
     st.markdown(f"**Layers and heads.** {many} over {over}. Click a cell to put its head in focus.")
     left, right = parts.beside()
     with left:
-        options = tuple(dict.fromkeys(("auto", *maps.known(config), prompt.layer_map)))
-        knobs.menu(
-            "layer_map", prompt, options, format_func=lambda name: maps.choice(name, config), on_change=page.change
-        )
+        maps.menu(prompt, config)
         maps.drawn(config, found)
     with right:
         role = found[config.layer].roles[config.head]

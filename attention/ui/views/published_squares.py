@@ -17,6 +17,7 @@ from attention.ui import compute
 from attention.ui.session import gestures, page
 
 GRID_HEIGHT = 360
+NOTHING = 1e-6  # a difference of weights that is rounding, and that no colour shows
 INFLUENCE = (
     "Every token in turn becomes another; how much each output changes, over the mean size of an output. The grey of "
     "what a mask hides is exactly nothing. Under a causal mask, colour above the diagonal is the future, seen."
@@ -62,6 +63,8 @@ def pictures(config: Config, name: str, printed: bool, found: Comparison) -> Non
             square, tile = tiled(found.difference[head].float(), heatmap.PIXELS)
             square = square.masked_fill(~found.visible[head], torch.nan) if tile == 1 else square
             _plot(heatmap.difference(square, tile, []), "difference")
+            if (most := float(found.difference.abs().nan_to_num(0).max())) < NOTHING:
+                st.caption(f"Nothing to see: no weight is further off than {most:.1g}, which is rounding.")
     with below[0]:
         st.caption(f"Output: this version less the reference{_first(config)}", help=OUTPUT)
         _output(found)

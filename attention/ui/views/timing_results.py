@@ -32,6 +32,13 @@ CHARTS = {
     "transfer": "Of a call with its transfer: the share that is computing, that moves q, k and v to the device, and that "
     "moves the results back. A pale bar did not settle.",
 }
+OLDER = {  # of recordings that know no quickest call
+    "time": "Time of a call against length, both axes logarithmic: the line is the median, the band reaches up to the slowest "
+    f"quarter. {LOOSE}A dashed line was recorded elsewhere. Colours are implementations, shapes devices and whatever else "
+    "differs.",
+    "speed-up": "How many times faster, median over median, in a band of how well both repeat. What does the same work is "
+    f"compared: attention alone with attention alone, layers with layers. The star: where it begins to pay. {LOOSE}",
+}
 TEXTBOOK = "matmul softmax matmul"  # what implementations are compared with, until another one is chosen
 NOTHING = "No line has all of what was chosen."
 SENTENCES = 24  # on where a device pays, at the most
@@ -76,7 +83,8 @@ def _chart(found: list[Timing], lengths: Sequence[int]) -> list[Timing]:
         more["lengths"] = lengths
     if which == "speed-up":
         more = _against(bases)
-    st.caption(CHARTS[which])
+    about = CHARTS[which] if any(timing.quickest is not None for timing in chosen) else OLDER.get(which, CHARTS[which])
+    st.caption(about)
     most = timing_lines.BARS if which == "transfer" else timing_lines.MOST
     shown = timing_lines.first(_of_use(which, chosen, more), most)
     if not shown:
@@ -86,7 +94,7 @@ def _chart(found: list[Timing], lengths: Sequence[int]) -> list[Timing]:
         st.caption(some)
     picture = {"format": "png", "filename": f"attention-{which}", "scale": 2}
     config = {"displaylogo": False, "displayModeBar": True, "toImageButtonOptions": picture}
-    alt = f"{'Bars' if which == 'transfer' else 'Lines'}: {CHARTS[which]}"
+    alt = f"{'Bars' if which == 'transfer' else 'Lines'}: {about}"
     st.plotly_chart(charts.CHARTS[which](shown, **more), key=f"timing_{which}", width="stretch", config=config, alt=alt)
     return chosen
 
@@ -130,7 +138,7 @@ def _table(found: list[Timing], chosen: list[Timing]) -> None:
     with named["Growth"]:
         _growth(found)
     with named["Every case"]:
-        frame = pd.DataFrame(comparison.columns(found))
+        frame = pd.DataFrame(comparison.columns(found)).dropna(axis="columns", how="all")
         st.dataframe(frame, hide_index=True, key="timing_table", column_config=FORMATS)
     with st.container(horizontal=True):
         json, csv = (lambda: recordings.written(found)), (lambda: recordings.table(found))

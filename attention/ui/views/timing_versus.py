@@ -57,7 +57,7 @@ def draw(timed: Timed, timings: list[Timing]) -> None:
     versus = timed.versus
     cpu, gpus = rivals.cpu(versus, timings), rivals.gpus(versus, timings)
     st.markdown(f"##### {plain(verdict.headline(cpu, gpus, versus))}")
-    st.markdown(plain(verdict.crossing(versus, timings)))
+    st.markdown(plain(f"{verdict.between(cpu, gpus)} {verdict.crossing(versus, timings)}".strip()))
     if cpu is None:
         said = "Sets the controls at the side to the CPU of this picture; *Measure here* then measures."
         st.button("Set the sweep to this", key="versus_sweep", on_click=page.change, kwargs=_like(versus), help=said)

@@ -20,9 +20,9 @@ from serving.settings import settings
 
 FILE, TOKENS = "your file", "your tokens"  # keys of the two fields
 WORDS = (
-    "**Your data.** Attention of a model of your own, from a file: its weights, or its queries and keys. Every page then shows "
-    "it as it shows its own, or says what it lacks. It stays in this visit: no link carries it, nobody else sees it, and it "
-    "is gone when you leave."
+    "**Your data.** Attention of a model of your own, from a file: its weights, or its queries and keys. It becomes "
+    "the *Source* of every page, which shows it as it shows its own, or says what it lacks. It stays in this visit: no link "
+    "carries it, nobody else sees it, and it is gone when you leave."
 )
 CLOSED = "The owner of this host takes no files. On a machine of your own this page opens them."
 SHARED = (
@@ -139,6 +139,7 @@ def _ways(source: str, primary: bool = False) -> None:
             onward.way("softmax", "A row, on Softmax", query, ":material/bar_chart:")
             onward.way("steps", "Matrix by matrix, on Steps", query, ":material/account_tree:")
         onward.way("masks", "Who sees whom, on Masks", query, ":material/grid_on:")
+        onward.way("layers", "Head against head, on Layers", query, ":material/layers:")
 
 
 def _open() -> None:

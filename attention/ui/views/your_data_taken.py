@@ -10,9 +10,10 @@ from attention.brought import sample
 from attention.brought.files import File
 from attention.brought.fitting import BroughtError
 from attention.brought.reading import Reading
+from attention.config import Config
 from attention.ui import compute
-from attention.ui.session import brought, page
-from attention.ui.session.state import Taken
+from attention.ui.session import brought, carried, page
+from attention.ui.session.state import Taken, session
 from serving.settings import settings
 
 FORGOTTEN = (
@@ -101,6 +102,8 @@ def _read(file: File, data: bytes, asked: Taken) -> Taken:
     """What comes of a file; `asked` has its reading, and the source whose place it takes."""
     try:
         found = compute.brought.opened(data, file.name, file.tokens, asked.asked[2])
-        return replace(asked, found=found, source=brought.hold(found.stack, "file", file.name, asked.source))
+        source = brought.hold(found.stack, "file", file.name, asked.source)
+        carried.shown(session(), Config.of(source))
+        return replace(asked, found=found, source=source)
     except BroughtError as error:
         return replace(asked, problem=str(error))
