@@ -51,7 +51,7 @@ def test_every_head_of_every_layer_is_a_cell_and_a_point_in_each_picture():
     assert compared["x"] == pytest.approx(numbers("first", config), abs=1e-6)
     assert compared["y"] == pytest.approx(numbers("entropy", config), abs=1e-5)
     most = max(range(54), key=compared["x"].__getitem__)
-    assert compared["named"][most] and compared["named"][29] == "16.2" and sum(map(bool, compared["named"])) <= 3
+    assert compared["named"][most] and compared["named"][29] == "L16H2" and sum(map(bool, compared["named"])) <= 3
     assert "**Layer 16, head 2** " in words(
         test
     ) and f"54 heads, 9 in each of 6 layers ({', '.join(map(str, LAYERS))} of its model)," in words(test)
@@ -82,10 +82,12 @@ def test_two_numbers_are_chosen_and_stand_in_the_link():
 
 def test_heads_that_do_nearly_the_same_are_named():
     test = run(PAGE, {"source": REPEATED})
-    assert f"Nearly the same, at most {ALIKE} bits apart in the mean: 18.3, 18.4 and 18.8; 1.2 and 11.1." in words(test)
+    assert f"Nearly the same, at most {ALIKE} bits apart in the mean: L18H3, L18H4 and L18H8; L1H2 and L11H1." in words(
+        test
+    )
     few = run(PAGE, {})
-    assert "No two are nearly the same. The nearest: 0.6 and 0.7, " in words(few)
-    assert tables(few)[1]["named"] == [f"0.{head}" for head in range(8)]
+    assert "No two are nearly the same. The nearest: H6 and H7, " in words(few)
+    assert tables(few)[1]["named"] == [f"H{head}" for head in range(8)]
 
 
 def test_where_there_is_one_head_or_no_choice_nothing_is_compared():

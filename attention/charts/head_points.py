@@ -6,7 +6,9 @@ that look alike.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Sequence
 from functools import lru_cache
+from math import pi, sqrt
 from typing import Any, NamedTuple
 
 import altair as alt
@@ -16,6 +18,9 @@ from attention.charts.layers import CELL
 from attention.charts.spec import dataless
 
 HEIGHT = 360  # pixels
+WIDTHS = (250, 350, 500, 700, 1000)  # pixels of a chart, for each of which is known which names have room
+NEVER = 10**6
+LETTER, LINE, ASIDE, ABOVE = 7, 12, 9, 8  # pixels of a name: a letter, its height, how far it stands from its point
 FAR = (
     0.3,
     0.45,
@@ -26,6 +31,10 @@ FAR = (
 SIZE, SMALL, MANY = 90, 36, 150  # square pixels of a point, of one of MANY
 
 
+Point = tuple[float, float]
+Box = tuple[float, float, float, float]
+
+
 class Axis(NamedTuple):
     """What an axis or a scale of colours is of, and where it ends; it begins at 0."""
 
@@ -34,11 +43,19 @@ class Axis(NamedTuple):
     digits: int
 
 
+class Beside(NamedTuple):
+    """From which width of a chart on a name is seen, and whether it stands to the left of its point."""
+
+    room: int
+    left: bool
+
+
 @lru_cache(maxsize=64)
 def numbers(across: Axis, upwards: Axis, color: Axis, heads: int) -> dict[str, Any]:
     """So many points over the columns layer, head, x, y, value, does, named, focus, turn of a table.
 
-    `does`: what a head does, in a few words; `named`: what stands beside its point, "" for nothing.
+    `does`: what a head does, in a few words; `named`: what stands beside its point, "" for nothing; `left`: on which side;
+    `room`: how wide the chart is in which that touches nothing else. The last two are of `beside`.
     """
     x, y = (_by_number(name, axis) for name, axis in (("x", across), ("y", upwards)))
     tips = [alt.Tooltip(f"{name}:Q", title=axis.title, format=f".{axis.digits + 1}f") for name, axis in
@@ -59,6 +76,54 @@ def places(color: Axis, heads: int, far: float) -> dict[str, Any]:
     return _drawn(x, y, color, [], heads)
 
 
+def beside(names: Sequence[str], first: Collection[int], places: Callable[[int], Sequence[Point]]) -> list[Beside]:
+    """Where each name stands, and from which width of a chart on it touches no point and no name that is placed before it.
+
+    `places`: where the points are in a chart of a width, in pixels from its upper left corner. Those of `first` are named at
+    any width, the others in their order, where there is room for them. A name that a phone's chart would cut stands to the
+    left of its point.
+    """
+    edge = WIDTHS[1]
+    left = [x + ASIDE + LETTER * len(name) > edge for name, (x, _) in zip(names, places(edge), strict=True)]
+    return [Beside(room, side) for room, side in zip(_rooms(names, first, places, left), left, strict=True)]
+
+
+def _rooms(
+    names: Sequence[str], first: Collection[int], places: Callable[[int], Sequence[Point]], left: Sequence[bool]
+) -> list[int]:
+    found = [0 if at in first else NEVER for at in range(len(names))]
+    named = [at for at, name in enumerate(names) if name and at not in first]
+    for width in reversed(WIDTHS):
+        points = places(width)
+        taken = [_box(names[at], points[at], left[at]) for at in first]
+        for at in named:
+            box = _box(names[at], points[at], left[at])
+            under = any(_near(box, point) for other, point in enumerate(points) if other != at)
+            if not (under or any(_over(box, other) for other in taken)):
+                taken.append(box)
+                found[at] = width
+        named = [at for at in named if found[at] == width]
+    return found
+
+
+def _box(name: str, point: Point, left: bool) -> Box:
+    """Left, top, right and bottom of a name beside its point."""
+    wide, y = LETTER * len(name), point[1] - ABOVE
+    x = point[0] - ASIDE - wide if left else point[0] + ASIDE
+    return x, y - LINE / 2, x + wide, y + LINE / 2
+
+
+def _near(box: Box, point: Point) -> bool:
+    """Is some of a point under a name?"""
+    radius = sqrt(SIZE / pi)
+    apart = (max(low - at, 0, at - high) for low, high, at in ((box[0], box[2], point[0]), (box[1], box[3], point[1])))
+    return all(each < radius for each in apart)
+
+
+def _over(one: Box, other: Box) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+
+
 def end(most: float) -> float:
     """How far a map reaches whose farthest head is so far from its middle, on either axis."""
     return next((far for far in FAR if most <= 0.9 * far), max(FAR[-1], most))
@@ -66,7 +131,7 @@ def end(most: float) -> float:
 
 def _by_number(name: str, axis: Axis) -> dict[str, Any]:
     scale = alt.Scale(domain=[0, axis.top], nice=False, clamp=True)
-    ticks = alt.Axis(tickCount=5, labelFlush=name == "x")  # the last one would be cut on a phone
+    ticks = alt.Axis(tickCount=5, labelFlush=name == "x", labelFlushOffset=-4)  # the last one would be cut on a phone
     return {"shorthand": f"{name}:Q", "title": f"{axis.title} →", "scale": scale, "axis": ticks}
 
 
@@ -89,13 +154,14 @@ def _drawn(x: alt.X, y: alt.Y, color: Axis, tips: list[alt.Tooltip], heads: int)
         .mark_point(size=3 * size, fill=None, stroke=theme.QUERY, strokeWidth=3, opacity=1, aria=False)
         .encode(x=x, y=y)
     )
-    names = (
+    names = [
         alt.Chart()
-        .transform_filter("datum.named != ''")
-        .mark_text(dx=9, dy=-8, fontSize=11, align="left", color="currentColor", aria=False)
-        .encode(x=x, y=y, text="named:N")
-    )
-    chart = alt.layer(points, ring, names).properties(height=HEIGHT)
+        .transform_filter(f"datum.named != '' && {'' if left else '!'}datum.left")
+        .mark_text(dx=dx, dy=-ABOVE, fontSize=11, align=align, color="currentColor", aria=False)  # pyright: ignore[reportArgumentType]  left or right
+        .encode(x=x, y=y, text="named:N", opacity=alt.condition("datum.room <= width", alt.value(1), alt.value(0)))
+        for left, dx, align in ((False, ASIDE, "left"), (True, -ASIDE, "right"))
+    ]
+    chart = alt.layer(points, ring, *names).properties(height=HEIGHT)
     return dataless(chart) | {"autosize": {"type": "fit-x", "contains": "padding"}}
 
 

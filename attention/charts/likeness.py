@@ -18,10 +18,10 @@ LABELLED = 60  # heads up to which each has a tick; a browser leaves out what ha
 def square(apart: Float[Tensor, "h h"], names: Sequence[str], focus: int | None) -> Ready:
     """Bits of any two heads, from 0 to 1; both in the order that they are given in. The head in focus has a frame.
 
-    The names are ours, a layer and a head as in 1.3: no text that a visitor could have written.
+    The names are ours, a layer and a head as in L1H3: no text that a visitor could have written.
     """
     ticks: dict[str, Any] = {
-        "type": "category",  # else 1.10 is a number, and the same as 1.1
+        "type": "category",
         "showticklabels": len(names) <= LABELLED,
         "tickfont": {"size": 9 if len(names) > 24 else 11},
         "showgrid": False,

@@ -63,3 +63,17 @@ def test_a_bad_file_is_named_and_nothing_is_wider_than_the_window(visit, size):
     assert wide <= 0
     put(tab, "good.safetensors", file())
     expect(tab.page.get_by_text("was read so.")).to_be_visible()
+
+
+def test_an_opened_file_is_the_source_of_the_pages_in_the_menu(visit):
+    tab = visit("your_data")
+    tab.page.get_by_role("button", name="Try it with an example").click()
+    expect(tab.page.get_by_text("was read so.")).to_be_visible()
+    for name in ("Layers", "Heads"):
+        tab.page.get_by_test_id("stTopNavLink").get_by_text(name, exact=True).click()
+        expect(tab.page.get_by_text("“two_layers.safetensors”").first).to_be_visible()
+    tab.page.get_by_test_id("stTopNavLink").get_by_text("Your data", exact=True).click()
+    tab.page.get_by_role("button", name="Close").click()
+    expect(tab.page.get_by_text("Open in this visit")).to_be_hidden()
+    tab.page.get_by_test_id("stTopNavLink").get_by_text("Heads", exact=True).click()
+    expect(tab.page.get_by_text("8 heads over 18 tokens")).to_be_visible()

@@ -162,12 +162,12 @@ def linked() -> None:
 def _begin(module: str, kind: Kind[Any]) -> Session:
     """What every page does first: its looks, and what it is about."""
     name = module.rpartition(".")[2]
-    st.set_page_config(
-        layout="wide", page_title=f"{name.replace('_', ' ').capitalize()} · Attention Lab", page_icon=ICON
-    )
+    title = name.replace("_", " ").capitalize()
+    st.set_page_config(layout="wide", page_title=f"{title} · Attention Lab", page_icon=ICON)
     _through_menu(name)
     one_thread()
     st.html(LOOKS)
+    st.html(f'<h1 class="heard-page">{title}</h1>')  # for whoever is read to: the eye has the menu
     st.sidebar.container(height=1, border=False, key="top")  # a fragment may write where the page has written before
     state = session()
     elsewhere = state.page not in ("", name)

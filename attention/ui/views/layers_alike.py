@@ -33,7 +33,7 @@ def _draw(config: Config) -> None:
     if not far.queries or len(cells) < 2:
         st.caption(_nothing(len(cells)))
         return
-    st.markdown(_said(far, cells))
+    st.markdown(_said(config, far, cells))
     left, right = st.columns(2)
     with left:
         _square(config, far, cells)
@@ -56,12 +56,13 @@ def _nothing(heads: int) -> str:
     return "No query sees more than one key under this mask, so that all heads do the same."
 
 
-def _said(far: Distances, cells: list[Cell]) -> str:
+def _said(config: Config, far: Distances, cells: list[Cell]) -> str:
     """The heads that are nearly the same, or the two that are nearest."""
     if not far.groups:
         one, two, apart = _nearest(far)
-        return f"No two are nearly the same. The nearest: {called(cells[one])} and {called(cells[two])}, {apart:.2f} bits apart."
-    said = "; ".join(_listed([called(cells[head]) for head in group]) for group in far.groups[:GROUPS])
+        nearest = f"{called(config, cells[one])} and {called(config, cells[two])}, {apart:.2f} bits apart"
+        return f"No two are nearly the same. The nearest: {nearest}."
+    said = "; ".join(_listed([called(config, cells[head]) for head in group]) for group in far.groups[:GROUPS])
     more = f"; and {len(far.groups) - GROUPS} more such groups" if len(far.groups) > GROUPS else ""
     return f"Nearly the same, at most {ALIKE} bits apart in the mean: {said}{more}."
 
@@ -81,7 +82,7 @@ def _listed(names: list[str]) -> str:
 
 def _square(config: Config, far: Distances, cells: list[Cell]) -> None:
     """Each against each, in the order of the tree."""
-    names = [called(cells[head]) for head in far.order]
+    names = [called(config, cells[head]) for head in far.order]
     focus = far.order.index(cells.index((config.layer, config.head)))
     st.plotly_chart(
         likeness.square(far.apart[far.order][:, far.order], names, focus),
@@ -100,10 +101,12 @@ def _map(config: Config, far: Distances, cells: list[Cell]) -> None:
     """Near heads near each other."""
     found = compute.layers.layers(config)
     color = compared.axis(config, maps.number(config), found)
+    reach = points.end(float(far.places.abs().max()))
+    long = points.HEIGHT / 2 / reach  # pixels of a square root of a bit, both ways
     places = {cell: (x, y) for cell, (x, y) in zip(cells, far.places.tolist(), strict=True)}
     st.vega_lite_chart(
-        compared.table(config, found, places),
-        points.places(color, len(cells), points.end(float(far.places.abs().max()))),
+        compared.table(config, found, places, lambda width, x, y: (width / 2 + x * long, points.HEIGHT / 2 - y * long)),
+        points.places(color, len(cells), reach),
         key="map of heads",
         width="stretch",
         on_select=partial(gestures.layered, "map of heads"),

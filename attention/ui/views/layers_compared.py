@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -12,10 +12,10 @@ import streamlit as st
 
 from attention.analysis.head_numbers import EVERY
 from attention.charts import head_points as points
-from attention.charts.head_points import Axis
+from attention.charts.head_points import Axis, Point
 from attention.charts.layers import CELL
 from attention.codec import CONFIGS
-from attention.config import Config
+from attention.config import Config, layers
 from attention.sources.origins import tokens
 from attention.ui import compute
 from attention.ui.compute.layers import Layer
@@ -36,10 +36,10 @@ Cell = tuple[int, int]  # a head by its layer and its own number there
 def _draw(config: Config) -> None:
     """Two menus, and a point a head."""
     config = _shown(config.traceable)
-    found = compute.layers.layers(config)
+    found, focus = compute.layers.layers(config), (config.layer, config.head)
     st.markdown(
-        "**Two numbers compared.** A head is a point, with the colour that it has in the map; names are layer and head, as in "
-        f"{called((config.layer, config.head))}. Click one to put it in focus."
+        "**Two numbers compared.** A head is a point, with the colour that it has in the map, and a name where there is room: "
+        f"{called(config, focus)} is {maps.called(config, focus)}. Click one to put it in focus."
     )
     for name, column in zip(BOTH, st.columns(2), strict=True):
         with column:
@@ -74,7 +74,13 @@ def _points(config: Config, found: Found, x: maps.Cells, y: maps.Cells) -> None:
     )
     most = {max(one, key=lambda cell: one[cell]) for one in (x, y)}
     st.vega_lite_chart(
-        table(config, found, {cell: (x[cell], y[cell]) for cell in x}, most),
+        table(
+            config,
+            found,
+            {cell: (x[cell], y[cell]) for cell in x},
+            lambda width, x, y: (width * min(1, x / across.top), points.HEIGHT * (1 - min(1, y / upwards.top))),
+            most,
+        ),
         points.numbers(across, upwards, color, len(x)),
         key="numbers compared",
         width="stretch",
@@ -92,11 +98,25 @@ def axis(config: Config, name: str, found: Found) -> Axis:
 
 
 def table(
-    config: Config, found: Found, places: Mapping[Cell, tuple[float, float]], named: Collection[Cell] = ()
+    config: Config,
+    found: Found,
+    places: Mapping[Cell, Point],
+    at: Callable[[int, float, float], Point],
+    named: Collection[Cell] = (),
 ) -> pa.Table:
-    """The points of heads; those in `named` and the one in focus carry their names, or all where they are few."""
+    """The points of heads; those in `named` and the one in focus carry their names, or all that have room where they are few.
+
+    `at`: where a place is in a chart of a width, in pixels.
+    """
     focus, colors = (config.layer, config.head), maps.cells(maps.number(config), found)
-    carry = set(places) if len(places) <= FEW else {*named, focus}
+    first = {*named, focus} & places.keys()
+    carry = set(places) if len(places) <= FEW else first
+    names = [called(config, cell) if cell in carry else "" for cell in places]
+    beside = points.beside(
+        names,
+        [number for number, cell in enumerate(places) if cell in first],
+        lambda width: [at(width, x, y) for x, y in places.values()],
+    )
     unsaid = questions.unsaid(config)
     columns: dict[str, list[Any]] = {
         "layer": [layer for layer, _ in places],
@@ -105,16 +125,18 @@ def table(
         "y": [y for _, y in places.values()],
         "value": [colors.get(cell, 0.0) for cell in places],
         "does": ["" if unsaid else does(found, cell) for cell in places],
-        "named": [called(cell) if cell in carry else "" for cell in places],
+        "named": names,
+        "room": [each.room for each in beside],
+        "left": [each.left for each in beside],
         "focus": [cell == focus for cell in places],
         "turn": [page.kept().turns] * len(places),
     }
     return pa.table(columns)
 
 
-def called(cell: Cell) -> str:
-    """A head by its layer and its own number there, as in 1.3."""
-    return f"{cell[0]}.{cell[1]}"
+def called(config: Config, cell: Cell) -> str:
+    """A head by its layer and its own number there, as in L1H3: beside an axis, 1.3 would be a number."""
+    return f"L{cell[0]}H{cell[1]}" if len(layers(config.source)) > 1 else f"H{cell[1]}"
 
 
 def does(found: Found, cell: Cell) -> str:
