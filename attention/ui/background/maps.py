@@ -8,7 +8,7 @@ again when it goes on.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Executor
 from concurrent.futures import TimeoutError as NotYet
 from dataclasses import dataclass, field
@@ -80,11 +80,13 @@ class Drawing(Task):
         for head in each_head(query, key, **options, **watched, **asked(self.settings)):
             self.heads.append(head)
 
-    def grouped(self) -> Iterator[tuple[HeadMaps, Tensor, Tensor]]:
-        """The finished maps with the queries and keys that they were made of, some heads at a time."""
-        for group in self.vectors.groups:
-            _, query, key = self.vectors.of(group.start)
-            yield joined(self.heads[group.start : group.stop]), query, key
+    def grouped(self, call: Callable[[HeadMaps, Tensor, Tensor], T]) -> list[T]:
+        """What follows from the finished maps with the queries and keys that they were made of, some heads at a time.
+
+        Nothing here holds on to the queries and keys of some heads while those of the next are made.
+        """
+        groups = self.vectors.groups
+        return [call(joined(self.heads[some.start : some.stop]), *self.vectors.of(some.start)[1:]) for some in groups]
 
     @property
     def guess(self) -> float:

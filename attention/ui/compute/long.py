@@ -116,5 +116,5 @@ def map_parity(config: Config, drawing: Drawing) -> Parity:
 def _of_maps(name: str, config: Config, drawing: Drawing, call: Callable[..., T]) -> list[T]:
     """What follows from the maps of a finished drawing, some heads at a time; what is kept does not hold on to the drawing."""
     return KEPT.ask(
-        (name, config), lambda: PASSES.submit(lambda: [call(*found, config) for found in drawing.grouped()])
+        (name, config), lambda: PASSES.submit(lambda: drawing.grouped(lambda *found: call(*found, config)))
     ).result()
