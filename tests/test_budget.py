@@ -72,12 +72,14 @@ def test_room_is_made_by_those_who_can_do_without_and_by_no_more_of_them_than_ne
 def test_what_the_process_has_too_much_is_given_back_and_nobody_is_refused_for_it():
     there = 500 * MIB
     found = Budget(200 * MIB, lambda: there - held.held)
-    held = found.counted(Held(100 * MIB))
+    dear, held = found.counted(Held(0)), found.counted(Held(100 * MIB), cheap=True)
     assert found.room(90 * MIB) and not held.asked
     there = 120 * MIB  # it takes more than anybody claims
     assert found.room(60 * MIB) and (held.asked, held.held) == (1, 60 * MIB)
     there = 0
     assert found.room(0) and held.held == 0
+    there = -(2**30)
+    assert found.room(200 * MIB) and not dear.asked, "what was drawn for minutes is not drawn anew"
 
 
 @pytest.mark.parametrize(("text", "most"), [("723517440\n", 723517440), ("max\n", None)])

@@ -42,17 +42,19 @@ C = TypeVar("C", bound=Claim)
 class Budget:
     """Bytes that are shared by all who register a claim, in the order in which they are asked to give some back.
 
-    `there`: bytes that the process may still take, whatever the claims say. For those that lack others give back what they
-    can, and nobody is refused.
+    `there`: bytes that the process may still take, whatever the claims say. For those that lack, whoever has what is `cheap`
+    to make again gives back of it, and nobody is refused.
     """
 
     def __init__(self, most: int, there: Callable[[], float] = lambda: inf) -> None:
         self.most, self.there = max(most, LEAST), there
         self.claims: list[Claim] = []
+        self.cheap: list[Claim] = []
 
-    def counted(self, claim: C) -> C:
-        """The claim, which counts from now on."""
+    def counted(self, claim: C, cheap: bool = False) -> C:
+        """The claim, which counts from now on. `cheap`: what it gives back is quickly there again."""
         self.claims.append(claim)
+        self.cheap += [claim] * cheap
         return claim
 
     def tidy(self, before: float) -> None:
@@ -74,9 +76,13 @@ class Budget:
     def room(self, needed: int) -> bool:
         """Is there room for so many bytes, once others have given back what they can do without?"""
         for claim in self.claims:
-            if (lacking := needed - min(self.left, self.there())) <= 0:
+            if (lacking := needed - self.left) <= 0:
                 break
-            claim.give_back(ceil(lacking))
+            claim.give_back(lacking)
+        for claim in self.cheap:
+            if (short := needed - self.there()) <= 0:
+                break
+            claim.give_back(ceil(short))
         return needed <= self.left
 
 

@@ -17,7 +17,7 @@ BUDGET = Budget(HAS - ASIDE, lambda: FULL * HAS - resident() if TIGHT else HAS)
 FULL = 15 / 16  # of what a host with little has: from there on results that are kept make way, as they do for claims
 KEPT = 0.3  # of a small budget: results that are kept; what is under way may have the rest
 SPARED = BUDGET.most / 8  # bytes that may wait for their next use
-SPARE = BUDGET.counted(Spare())
+SPARE = BUDGET.counted(Spare(), cheap=True)
 MADE_ONCE = BUDGET.counted(Idle())
 UNDER_WAY = BUDGET.counted(UnderWay(int((1 - KEPT) * BUDGET.most)))
 FILES = BUDGET.counted(SENT)

@@ -33,7 +33,7 @@ PIECES = Lane(
 PASSES = Lane("pass", 1, AT_ONCE)
 ALONE = Lane("wide pass", 1, 1)  # of those of which two at once would take too much memory
 LATER = PASSES.patient(PATIENCE)  # for what stands below a picture: that of anybody else goes before it
-KEPT = BUDGET.counted(Kept(min(MOST, int(SHARE * BUDGET.most)), since=lambda: UNDER_WAY.since))
+KEPT = BUDGET.counted(Kept(min(MOST, int(SHARE * BUDGET.most)), since=lambda: UNDER_WAY.since), cheap=True)
 
 
 def shared(call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
