@@ -102,7 +102,9 @@ def roles_of_maps(
     mask = scoring.rule(at[:, None], torch.arange(n)[None], n, scoring.span).expand(len(at), n)
     found = []
     for head in split(maps):
-        weights = torch.cat([zoom.row(head, query, key, row) for row in at.tolist()]).float()
+        weights = mask.new_empty(mask.shape, dtype=torch.float32)
+        for place, row in enumerate(at.tolist()):
+            weights[place] = zoom.row(head, query, key, row)[0]
         found += roles(weights[None], mask, tokens, unit, at, line)
     return found
 
@@ -175,7 +177,8 @@ def _at(weights: Tensor, keys: Int[Tensor, "q"]) -> Tensor:
 
 def _near(seen: Seen, unit: str) -> Kind:
     """What stands nearby, of the queries that see twice as much and more; none where an even head has nearly as much there."""
-    close = (seen.at[:, None] - torch.arange(seen.mask.shape[1])).abs() <= NEAR
+    apart = seen.at[:, None].int() - torch.arange(seen.mask.shape[1], dtype=torch.int32)
+    close = apart.abs_() <= NEAR
     counted = seen.choices > 2 * NEAR
     usual = seen.share(((close & seen.mask).sum(-1) / seen.choices.clamp(min=1))[None], counted)
     share = seen.share((seen.weights * close).sum(-1), counted)
@@ -187,6 +190,6 @@ def _near(seen: Seen, unit: str) -> Kind:
 def _even(seen: Seen) -> Bool[Tensor, "h"]:
     """Is every row nearly what it is if all keys in sight have the same weight? Of rows that see several."""
     several = seen.choices > 2
-    shares = (seen.mask / seen.choices.clamp(min=1)[:, None])[several]
-    apart = (seen.weights[:, several] - shares).abs().sum(-1) / 2
+    shares = seen.mask[several] / seen.choices.clamp(min=1)[several, None]
+    apart = seen.weights[:, several].sub_(shares).abs_().sum(-1) / 2  # indexing has made another tensor of these
     return apart.amax(-1) <= EVEN if several.any() else torch.zeros(len(apart), dtype=torch.bool)

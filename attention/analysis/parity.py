@@ -31,7 +31,7 @@ STORED = (
 )  # what a row's sum may be off by where weights were stored with 16 bits: half the step of bfloat16 at one
 BUDGET = 2**27  # multiplications of the check at the most: about as long as the pass itself
 KEYS = 256  # keys whose weights are compared, evenly spread, apart from the heaviest of each row
-CHANNELS = 64  # channels of a value at once: its n tokens are the memory that is taken
+CHANNELS = 32  # channels of a value at once: its n tokens are the memory that is taken
 
 
 @dataclass(frozen=True)
@@ -207,17 +207,18 @@ def _compared(
     q, k = vectors(maps, maps.first, query, key)
     q, k = q[rows].to(dtype)[None], k.to(dtype)[None]
     keys = torch.cat([evenly(n, KEYS).to(rows.device), weights.argmax(-1)])
-    mask, sines = _mask(maps, rows, q), sinusoidal(n, CHANNELS).to(k)
+    mask = _mask(maps, rows, q)
 
     def torchs(value: Float[Tensor, "n e"]) -> ByTorch:
         return by_torch(q, k, value[None], mask, scoring.scale, scoring.softcap, scoring.softmax)
 
-    found = torchs(sines)
-    return (
-        max(greatest(weights[:, some] - torchs(_one_hot(some, k)).output) for some in keys.split(CHANNELS)),
-        greatest(weights @ sines - found.output),
-        greatest((weights.sum(-1) + found.nothing)[:, seeing] - 1),
-    )
+    def outputs(sines: Float[Tensor, "n e"]) -> tuple[float, float]:
+        found = torchs(sines)
+        return greatest(weights @ sines - found.output), greatest((weights.sum(-1) + found.nothing)[:, seeing] - 1)
+
+    output, total = outputs(sinusoidal(n, CHANNELS).to(k))  # gone before other values, as large, are made
+    weight = max(greatest(weights[:, some] - torchs(_one_hot(some, k)).output) for some in keys.split(CHANNELS))
+    return weight, output, total
 
 
 def _one_hot(keys: Int[Tensor, "e"], like: Float[Tensor, "1 n d"]) -> Float[Tensor, "n e"]:
