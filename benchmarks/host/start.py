@@ -1,4 +1,4 @@
-"""From the start of a process to its health, to a first visitor's picture, and to that in a browser on a slow line.
+"""From the start of a process to its health, to a first picture, to that in a browser on a slow line; and back after a kill.
 
 Altair imports some packages only where they are there, among them a grammar that takes half a second, which come with what
 tests need. A server as users install it says so best: `make run` in a clone, and its `.venv/bin/python` as `--python`.
@@ -17,10 +17,10 @@ from playwright.sync_api import Browser, CDPSession
 from benchmarks.host.bounds import noted, told
 from benchmarks.paint import GRID, PAINTED
 from tests.chromium import launched
-from tests.served import Server, served, warmed
+from tests.served import Server, free_port, served, warmed
 from tests.visitor import connected
 
-HEALTHY, FIRST, SLOW, BYTES = 0.8, 3.0, 2.0, 2.5  # seconds of each, and megabytes before the picture
+HEALTHY, FIRST, SLOW, BACK, BYTES = 0.8, 3.0, 2.0, 3.0, 2.5  # seconds of each, and megabytes before the picture
 LINE = {
     "offline": False,
     "latency": 40,
@@ -30,6 +30,8 @@ LINE = {
 MB = 1_000_000
 PATIENCE = 120_000  # ms until there must be a picture
 PICTURE = f"{GRID}[{PAINTED}]"
+LOST = '.stApp:not([data-test-connection-state="CONNECTED"])'
+THERE = '.stApp[data-test-connection-state="CONNECTED"][data-test-script-state="notRunning"]'
 NOTE = f"""new MutationObserver(() => {{
     if (window.pictured === undefined && document.querySelector({PICTURE!r})) window.pictured = performance.now();
 }}).observe(document, {{ subtree: true, childList: true, attributes: true }});"""
@@ -87,6 +89,23 @@ def slow(browser: Browser, url: str) -> tuple[float, Counted]:
     return took, found
 
 
+def back(browser: Browser) -> float:
+    """Seconds from a kill of the server, which is started again at once, till an open page is connected and was run anew."""
+    page, port = browser.new_page(), free_port()
+    with served(port=port) as server:
+        page.goto(f"{server.url}/?tokens=30&temperature=1.5", timeout=PATIENCE)
+        page.wait_for_selector(PICTURE, state="attached", timeout=PATIENCE)
+        page.wait_for_selector(THERE, state="attached", timeout=PATIENCE)
+        start = time.perf_counter()
+        server.kill()
+        page.wait_for_selector(LOST, state="attached", timeout=PATIENCE)
+    with served(port=port):
+        page.wait_for_selector(THERE, state="attached", timeout=PATIENCE)
+        took = time.perf_counter() - start
+    page.close()
+    return took
+
+
 def lines(times: int = 5) -> Iterator[str]:
     """Each so many times; the one in the middle counts."""
     found = [cold() for _ in range(times)]
@@ -96,7 +115,13 @@ def lines(times: int = 5) -> Iterator[str]:
     with launched() as browser, warmed() as server:
         slow(browser, server.url)  # it compresses the files
         visits = [slow(browser, server.url) for _ in range(times)]
+        returns = [back(browser) for _ in range(times)]
     took, size = median(took for took, _ in visits), max(counted.total for _, counted in visits) / MB
+    yield told(
+        median(returns),
+        BACK,
+        f"s from a kill till a browser is back at its settings, {max(returns):.1f} at the most of {times}",
+    )
     kinds = ", ".join(f"{value / MB:.2f} {kind}" for kind, value in visits[-1][1].kinds.items())
     yield told(took, SLOW, f"s till the picture in Chromium at 10 Mbit/s and 40 ms, of {times}")
     yield told(size, BYTES, f"MB before it: {kinds}")
