@@ -302,7 +302,7 @@ def test_a_thumbnail_has_the_colours_of_its_weights():
 def test_the_example_of_timing_opens_its_picture():
     test = run(ROOT / "pages" / "timing.py", VERSUS.to_query(EXAMPLES["gpu"].config))
     assert not test.exception and not test.warning
-    assert any(" an H100 (fp16, published) is " in text.value.replace("\\", "") for text in test.markdown)
+    assert any(" an H100 is " in text.value.replace("\\", "") for text in test.markdown)
 
 
 def test_lines_fall_and_rise_in_a_thumbnail():

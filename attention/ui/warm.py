@@ -53,6 +53,8 @@ USED = (  # what libraries import when they are first used; a test runs every pa
     "plotly.graph_objs.layout._shape",
     "plotly.graph_objs.layout._xaxis",
     "plotly.graph_objs.layout._yaxis",
+    "plotly.graph_objs.layout.annotation",
+    "plotly.graph_objs.layout.annotation._font",
     "plotly.graph_objs.layout.legend._title",
     "plotly.graph_objs.layout.legend.title._font",
     "plotly.graph_objs.layout.shape",

@@ -167,7 +167,7 @@ def _begin(module: str, kind: Kind[Any]) -> Session:
     _through_menu(name)
     one_thread()
     st.html(LOOKS)
-    st.html(f'<h1 class="heard-page">{title}</h1>')  # for whoever is read to: the eye has the menu
+    st.html(f'<h4 class="heard-page">{title}</h4>')  # for screen readers; no page has a heading above the fourth level
     st.sidebar.container(height=1, border=False, key="top")  # a fragment may write where the page has written before
     state = session()
     elsewhere = state.page not in ("", name)
