@@ -18,12 +18,13 @@ from attention.brought.held import HOLDINGS
 from attention.config import Config
 from attention.models import pictures
 from attention.models.packages import ModelError, library
+from attention.models.prompt import Prompt
 from attention.ui import compute
 from attention.ui.background import readings
 from attention.ui.background.line import HEAVY
 from attention.ui.background.readings import LOADED, Reading
 from attention.ui.budget import BUDGET
-from attention.ui.controls.prompt import PROMPT
+from attention.ui.controls.prompt import PROMPT, refusal
 from attention.ui.session.state import KEY
 from tests import brought
 from tests.test_pages import ROOT, SECONDS
@@ -280,6 +281,12 @@ def test_free_names_are_for_this_machine_alone(monkeypatch):
     monkeypatch.setenv("ATTENTION_MODELS_FREE", "on")
     test = opened(model="nobody/nothing")
     assert "From the model hub, as nobody/nothing" in said(test)
+
+
+def test_a_name_that_is_no_model_is_said_to_be_none(monkeypatch):
+    monkeypatch.setenv("ATTENTION_MODELS_FREE", "on")
+    assert refusal(Prompt(model="not a model!!")).startswith("“not a model!!” is no name of a model, like google-bert/")
+    assert refusal(Prompt(model="nobody/nothing")) == refusal(Prompt()) == ""
 
 
 def test_every_control_of_the_sidebar_is_there():

@@ -347,3 +347,10 @@ def test_colours_change_no_letter_of_the_code():
         '<span class="keyword">return</span> x[<span class="string">&quot;a &lt; b&quot;</span>], '
         '<span class="number">7</span>  <span class="comment"># b</span>'
     )
+
+
+def test_where_no_weight_differs_the_empty_picture_says_so():
+    right = opened(implementation="fused", version="as meant")
+    assert re.search(r"Nothing to see: no weight is further off than \de-1\d, which is rounding\.", said(right))
+    wrong = opened(implementation="two-heads", version="as printed")
+    assert "Nothing to see" not in said(wrong) and not wrong.exception

@@ -50,9 +50,8 @@ class Idle:
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         self.clock = clock
-        self.seen: dict[
-            int, tuple[int, float]
-        ] = {}  # how often each cache had been asked, and when that was first seen
+        # how often each cache had been asked, and when that was first seen
+        self.seen: dict[int, tuple[int, float]] = {}
 
     def give_back(self, size: int) -> None:
         """It is in use, as far as anybody knows."""

@@ -27,6 +27,7 @@ from attention.wire.cells import cells as drawn
 
 T = TypeVar("T")
 PAGE = "Implementations"  # whose knobs these results are kept by
+BESIDE = 0.2  # of what may be under way that the maps of a comparison take beside which there may be others
 SHARE = 0.5  # of the budget that the maps of one comparison may take: others have theirs beside it
 REACH = 2**30  # multiplications of a map of influence at the most
 
@@ -39,8 +40,8 @@ def comparison(config: Config, name: str, printed: bool) -> Work[rows.Comparison
 
 def _begun(config: Config, usual: Lane, call: Callable[..., T], *given: Any) -> Work[T]:
     """Work of the usual lane; that of maps that are wide for this host one after the other, and what is kept makes room."""
-    little = config.d_model <= WIDE and UNDER_WAY.is_little(bytes_of(config))
-    return usual.submit(call, *given) if little else ALONE.submit(_alone, config, call, *given)
+    together = config.d_model <= WIDE and bytes_of(config) <= BESIDE * UNDER_WAY.most
+    return usual.submit(call, *given) if together else ALONE.submit(_alone, config, call, *given)
 
 
 def _alone(config: Config, call: Callable[..., T], *given: Any) -> T:

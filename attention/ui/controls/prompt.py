@@ -48,21 +48,22 @@ def _called(name: str) -> str:
 
 def offered(prompt: Prompt) -> Offer | None:
     """The model of a prompt, the first of the list where it names none; None where it can't be had here."""
-    host = models()
-    try:
-        return chosen(prompt.model or next(iter(host.offers), ""), host.offers, host.free)
-    except ModelError:
-        return None
+    found = _found(prompt)
+    return found if isinstance(found, Offer) else None
 
 
 def refusal(prompt: Prompt) -> str:
     """Why the name of a prompt is none of a model that can be had here; "" where it is one, or where it names none."""
+    found = _found(prompt)
+    return str(found) if prompt.model and isinstance(found, ModelError) else ""
+
+
+def _found(prompt: Prompt) -> Offer | ModelError:
     host = models()
     try:
-        chosen(prompt.model or next(iter(host.offers), ""), host.offers, host.free)
+        return chosen(prompt.model or next(iter(host.offers), ""), host.offers, host.free)
     except ModelError as error:
-        return str(error) if prompt.model else ""
-    return ""
+        return error
 
 
 def look(prompt: Prompt) -> tuple[Any, ...]:
