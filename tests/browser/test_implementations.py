@@ -19,7 +19,7 @@ def choice(tab, knob: str, name: str):
 
 
 def heading(tab):
-    return tab.page.get_by_role("heading", level=4)
+    return tab.page.get_by_role("heading", level=4).last  # the first is the name of the page
 
 
 def test_rows_and_versions_are_chosen_and_stand_in_the_link(visit):
