@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from itertools import pairwise, product
-from pathlib import Path
 from unittest.mock import patch
 
 import hypothesis.strategies as st
@@ -17,6 +14,7 @@ from attention.maps import quadtree
 from attention.maps.blocks import Blocks, along, choices, classed, differences, kept, visible
 from attention.maps.bounds import Between
 from attention.masks import MASKS, Rule, rule
+from tests.fresh import ran
 
 laws = settings(deadline=None, max_examples=150)
 named = st.sampled_from(list(MASKS.values()))
@@ -196,11 +194,9 @@ def test_what_bounds_cannot_answer_raises(wrong):
 
 def test_a_map_imports_no_compiler():
     """Two seconds of a first visitor of a long sequence, in a thread of its own beside others."""
-    code = (
+    ran(
         "import sys, torch\n"
         "from attention import head_maps\n"
         "head_maps(torch.randn(1, 300, 4), torch.randn(1, 300, 4), 'window', 7, side=32)\n"
         "assert 'sympy' not in sys.modules\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=Path(__file__).parents[1])
-    assert done.returncode == 0, done.stderr

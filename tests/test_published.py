@@ -5,10 +5,8 @@ The prints are wrong on purpose. A test that fails here because a row agrees mea
 
 import inspect
 import math
-import subprocess
 import sys
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 import torch
@@ -40,6 +38,7 @@ from attention.published.record import recorded
 from attention.published.row import Slip, drawn
 from attention.published.slip_lines import difference, short
 from attention.steps.values import values
+from tests.fresh import ran
 
 MISTAKEN = [name for name, row in ROWS.items() if row.as_printed]
 SIZES = st.integers(1, 6)
@@ -495,14 +494,12 @@ def test_the_peak_is_what_is_alive_at_once():
 
 def test_counting_imports_no_compiler():
     """It takes 75 MB of a server for good."""
-    code = (
+    ran(
         "import sys, torch\n"
         "from attention.published.cost import cost\n"
         "assert cost(lambda: torch.ones(2, 3) @ torch.ones(3, 4)).flops == 48\n"
         "assert not {'sympy', 'torch._dynamo'} & set(sys.modules)\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=Path(__file__).parents[1])
-    assert done.returncode == 0, done.stderr
 
 
 def test_a_cost_up_to_an_error_is_counted():

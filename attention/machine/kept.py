@@ -37,7 +37,7 @@ class Kept:
     """Work and what came of it, up to `most` bytes of results; the newest stays whatever its size.
 
     Whoever asks for what is under way shares it. What has failed is forgotten, so that the next one tries again. Memory
-    several results have in common counts once. A result belongs to everybody: nobody may change it. What was asked for
+    that several results have in common counts once. A result belongs to everybody: nobody may change it. What was asked for
     `since` a time of the clock is in somebody's hands and not dropped: its memory would stay, and be taken once more by
     whoever asks next.
     """

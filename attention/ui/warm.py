@@ -20,7 +20,7 @@ from streamlit.runtime import app_session
 from attention.machine.budget import together, trim
 from attention.machine.watch import WATCH
 from attention.ui.budget import BUDGET, EXPIRY, SPARE, SPARED, TIGHT
-from serving import left
+from serving.left import only_few
 
 FOLDERS = ("controls", "views")  # of what pages import
 USED = (  # what libraries import when they are first used; a test runs every page and finds what is missing here
@@ -82,7 +82,7 @@ def warm() -> None:
     gc.disable()
     together(TIGHT)
     if TIGHT:
-        left.only_few()
+        only_few()
     for folder in FOLDERS:
         for path in sorted(Path(__file__).with_name(folder).glob("[a-z]*.py")):
             import_module(f"attention.ui.{folder}.{path.stem}")
@@ -118,14 +118,14 @@ def remember_theme() -> None:
 
 
 def _collect() -> None:
-    (usual, _, _), kept = gc.get_threshold(), False
+    (usual, _, _), left = gc.get_threshold(), False
     for turn in count(1):
         time.sleep(CLOCK)
         new, tidy = gc.get_count()[0] > usual, turn % TIDY == 0  # else nobody was here
-        kept = kept or new
-        if tidy or (kept and turn % ROUND == 0):  # also of those who have gone since
+        left = left or new
+        if tidy or (left and turn % ROUND == 0):  # also of those who have gone since
             gc.collect(OLDEST)
-            kept = False
+            left = False
             if tidy:
                 BUDGET.tidy(time.monotonic() - EXPIRY)
         elif new:

@@ -23,20 +23,21 @@ def apart(state: Session, kind: Kind[Any], query: dict[str, str]) -> tuple[dict[
     if ASK in kind.settings.knobs or ASK not in query:
         return query, []
     setting, notes = PICTURE.open({ASK: query[ASK]})
-    here = state.held.get(PICTURES)
-    if setting.ask and here is None:
-        here = state.held[PICTURES] = Held.of(PICTURE, {}, {})
-    if setting.ask and here is not None:
+    if setting.ask:
+        here = _pictures(state)
         here.setting = replace(here.setting, ask=setting.ask, predict="none")
     return {name: value for name, value in query.items() if name != ASK}, notes
 
 
 def shown(state: Session, config: Config) -> None:
     """From now on the pages about a config show this one, when they are gone to: with the question that there is, if any."""
-    here = state.held.get(PICTURES)
-    if here is None:
-        here = state.held[PICTURES] = Held.of(PICTURE, {}, {})
+    here = _pictures(state)
     here.setting, here.wishes = replace(config, ask=here.setting.ask), {}
+
+
+def _pictures(state: Session) -> Held[Any]:
+    """What the session holds of a config, the defaults where it has shown none yet."""
+    return state.held.setdefault(PICTURES, Held.of(PICTURE, {}, {}))
 
 
 def along(state: Session, kind: Kind[Any]) -> dict[str, str]:

@@ -19,10 +19,10 @@ from attention.ui.words import plain
 
 LOOSE = "An open, faint mark that no line joins did not settle; beside the pointer stands why. "
 CHARTS = {
-    "time": "Time of a call against length, both axes logarithmic: the line is the quickest, as a busy machine only ever adds "
-    f"time; the band reaches up to the slowest quarter. {LOOSE}A dashed line was recorded elsewhere. Colours are "
+    "time": "Time of a call against length, both axes logarithmic: {} the band reaches up to the slowest quarter. "
+    f"{LOOSE}A dashed line was recorded elsewhere. Colours are "
     "implementations, shapes devices and whatever else differs.",
-    "speed-up": "How many times faster, each at its quickest, in a band of how well both repeat. What does the same work is "
+    "speed-up": "How many times faster, {}, in a band of how well both repeat. What does the same work is "
     f"compared: attention alone with attention alone, layers with layers. The star: where it begins to pay. {LOOSE}",
     "roofline": "Operations a second against operations a byte, under what each device reached at best: its copying "
     "speed (the slope) and its matrix product (the ceiling), measured in the same run. A roof is grey and has the "
@@ -32,13 +32,14 @@ CHARTS = {
     "transfer": "Of a call with its transfer: the share that is computing, that moves q, k and v to the device, and that "
     "moves the results back. A pale bar did not settle.",
 }
-OLDER = {  # of recordings that know no quickest call
-    "time": "Time of a call against length, both axes logarithmic: the line is the median, the band reaches up to the slowest "
-    f"quarter. {LOOSE}A dashed line was recorded elsewhere. Colours are implementations, shapes devices and whatever else "
-    "differs.",
-    "speed-up": "How many times faster, median over median, in a band of how well both repeat. What does the same work is "
-    f"compared: attention alone with attention alone, layers with layers. The star: where it begins to pay. {LOOSE}",
+QUICKEST = {  # what is drawn of each case
+    "time": "the line is the quickest, as a busy machine only ever adds time;",
+    "speed-up": "each at its quickest",
 }
+MEDIAN = {
+    "time": "the line is the median,",
+    "speed-up": "median over median",
+}  # in recordings that know no quickest call
 TEXTBOOK = "matmul softmax matmul"  # what implementations are compared with, until another one is chosen
 NOTHING = "No line has all of what was chosen."
 SENTENCES = 24  # on where a device pays, at the most
@@ -83,7 +84,8 @@ def _chart(found: list[Timing], lengths: Sequence[int]) -> list[Timing]:
         more["lengths"] = lengths
     if which == "speed-up":
         more = _against(bases)
-    about = CHARTS[which] if any(timing.quickest is not None for timing in chosen) else OLDER.get(which, CHARTS[which])
+    drawn = QUICKEST if any(timing.quickest is not None for timing in chosen) else MEDIAN
+    about = CHARTS[which].format(drawn.get(which, ""))
     st.caption(about)
     most = timing_lines.BARS if which == "transfer" else timing_lines.MOST
     shown = timing_lines.first(_of_use(which, chosen, more), most)
