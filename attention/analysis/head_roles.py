@@ -37,7 +37,7 @@ class Kind(NamedTuple):
 
     name: str
     does: str
-    share: PerHead
+    share: list[float]
 
 
 class Seen(NamedTuple):
@@ -48,9 +48,10 @@ class Seen(NamedTuple):
     at: Int[Tensor, "q"]
     choices: Int[Tensor, "q"]
 
-    def share(self, rows: Float[Tensor, "h q"], counted: Bool[Tensor, "q"], least: float = 1) -> PerHead:
+    def share(self, rows: Float[Tensor, "h *p q"], counted: Bool[Tensor, "*p q"], least: float = 1) -> Float[Tensor, "h *p"]:
         """The mean over the queries that count; 0 where these are fewer than so many, as where none is."""
-        return rows[:, counted].mean(-1) if int(counted.sum()) >= max(1, least) else rows.new_zeros(len(rows))
+        many = counted.sum(-1)
+        return torch.where(counted, rows, 0).sum(-1) / many.clamp(min=1) * (many >= least)
 
 
 @dataclass(frozen=True)
@@ -110,14 +111,14 @@ def roles_of_maps(
 
 
 def _role(kinds: list[Kind], near: list[Kind], head: int) -> Role | None:
-    first, *others = sorted(kinds, key=lambda kind: float(kind.share[head]), reverse=True)
+    first, *others = sorted(kinds, key=lambda kind: kind.share[head], reverse=True)
     second = next(kind for kind in others if not {first.name, kind.name} & {"itself"} or not _copies(first, kind))
-    one, two = float(first.share[head]), float(second.share[head])
+    one, two = first.share[head], second.share[head]
     if one < TOGETHER and two >= EACH and TOGETHER <= one + two <= WHOLE:
         both = f"splits its weight: it {first.does} ({one:.2f}) and {second.does} ({two:.2f})."
         return Role(f"{first.name}, {second.name}", both)
     for kind in (first, *near):
-        if (share := float(kind.share[head])) >= MOST:
+        if (share := kind.share[head]) >= MOST:
             return Role(kind.name, f"{kind.does}: {share:.2f} of its weight.")
     return None
 
@@ -129,10 +130,9 @@ def _copies(one: Kind, two: Kind) -> bool:
 
 def _kinds(seen: Seen, tokens: Sequence[str], unit: str, line: bool) -> list[Kind]:
     """All kinds but nearness, which is for those that have no other."""
-    places = range(-1, min(FARTHEST, seen.mask.shape[1] - 1) + 1) if line else (0,)
-    found = [_back(seen, by, unit) for by in places]
+    found = _back(seen, range(-1, min(FARTHEST, seen.mask.shape[1] - 1) + 1) if line else range(1), unit)
     first = seen.share(seen.weights[..., 0], seen.mask[:, 0] & (seen.choices > 2))
-    found.append(Kind(f"first {unit}", f"rests on the first {unit} (a sink)", first))
+    found.append(Kind(f"first {unit}", f"rests on the first {unit} (a sink)", first.tolist()))
     return found + _words(seen, tokens, unit) if tokens and line else found
 
 
@@ -144,7 +144,7 @@ def _words(seen: Seen, tokens: Sequence[str], unit: str) -> list[Kind]:
     again = (alike & (here != there) & seen.mask).any(-1)
     alike_weight = (seen.weights * alike).sum(-1)
     copies = seen.share(alike_weight, again, TWICE)
-    itself = seen.share(_at(seen.weights, seen.at), again, TWICE)
+    itself = seen.share(seen.weights.gather(-1, seen.at[None, :, None].expand(len(seen.weights), -1, 1))[..., 0], again, TWICE)
     whole = seen.share(alike_weight, (alike & seen.mask).any(-1))  # as `heads.same` counts it
     after = torch.zeros_like(alike)
     after[:, 1:] = (alike & (there < here))[:, :-1]
@@ -154,25 +154,27 @@ def _words(seen: Seen, tokens: Sequence[str], unit: str) -> list[Kind]:
         Kind(
             f"same {unit}",
             f"looks at the same {unit}, itself included",
-            torch.where(copies - itself > EACH / 2, whole, 0),
+            torch.where(copies - itself > EACH / 2, whole, 0).tolist(),
         ),
-        Kind("induction", f"looks at what followed this {unit} before (induction)", followed),
+        Kind("induction", f"looks at what followed this {unit} before (induction)", followed.tolist()),
     ]
 
 
-def _back(seen: Seen, by: int, unit: str) -> Kind:
+def _back(seen: Seen, places: range, unit: str) -> list[Kind]:
     """Keys so many places back; -1: the next one, 0: the query itself. Queries without a choice don't count."""
-    there, choosing = (seen.at - by).clamp(0, seen.mask.shape[1] - 1), seen.choices > 2
-    inside = (seen.at - by == there) & _at(seen.mask[None], there)[0] & choosing
-    share = seen.share(_at(seen.weights, there), inside, PART * int(choosing.sum()))
+    apart = seen.at[:, None] - torch.tensor(places)
+    there, choosing = apart.clamp(0, seen.mask.shape[1] - 1), seen.choices > 2
+    inside = (apart == there) & seen.mask.gather(-1, there) & choosing[:, None]
+    held = seen.weights.gather(-1, there.expand(len(seen.weights), -1, -1))
+    shares = seen.share(held.mT, inside.mT, PART * int(choosing.sum()))
+    return [Kind(*_place(by, unit), share) for by, share in zip(places, shares.mT.tolist(), strict=True)]
+
+
+def _place(by: int, unit: str) -> tuple[str, str]:
+    """A name of what stands so many places back, and what a head does that looks there."""
     if by < 1:
-        return Kind("itself", "looks at itself", share) if by == 0 else Kind("next", f"looks at the next {unit}", share)
-    return Kind(f"{COUNTS[by]} back", f"looks {COUNTS[by]} {unit}{'s' * (by > 1)} back", share)
-
-
-def _at(weights: Tensor, keys: Int[Tensor, "q"]) -> Tensor:
-    """What each query of each head has at a key of its own."""
-    return weights.gather(-1, keys[None, :, None].expand(len(weights), -1, 1))[..., 0]
+        return ("itself", "looks at itself") if by == 0 else ("next", f"looks at the next {unit}")
+    return f"{COUNTS[by]} back", f"looks {COUNTS[by]} {unit}{'s' * (by > 1)} back"
 
 
 def _near(seen: Seen, unit: str) -> Kind:
@@ -183,13 +185,15 @@ def _near(seen: Seen, unit: str) -> Kind:
     usual = seen.share(((close & seen.mask).sum(-1) / seen.choices.clamp(min=1))[None], counted)
     share = seen.share((seen.weights * close).sum(-1), counted)
     return Kind(
-        "nearby", f"looks around itself, within {COUNTS[NEAR]} {unit}s", torch.where(share >= BEYOND * usual, share, 0)
+        "nearby",
+        f"looks around itself, within {COUNTS[NEAR]} {unit}s",
+        torch.where(share >= BEYOND * usual, share, 0).tolist(),
     )
 
 
 def _even(seen: Seen) -> Bool[Tensor, "h"]:
     """Is every row nearly what it is if all keys in sight have the same weight? Of rows that see several."""
     several = seen.choices > 2
-    shares = seen.mask[several] / seen.choices.clamp(min=1)[several, None]
-    apart = seen.weights[:, several].sub_(shares).abs_().sum(-1) / 2  # indexing has made another tensor of these
-    return apart.amax(-1) <= EVEN if several.any() else torch.zeros(len(apart), dtype=torch.bool)
+    shares = seen.mask / seen.choices.clamp(min=1)[:, None]
+    apart = torch.where(several, (seen.weights - shares).abs_().sum(-1) / 2, 0)
+    return (apart.amax(-1) <= EVEN) & several.any()

@@ -76,17 +76,17 @@ def parity(trace: Trace) -> Parity:
     rows = evenly(n, many) if many < n else slice(None)
     config, bias = trace.config, position_bias(trace.config)
     values, one_hot = trace.given.v, torch.eye(m).expand(h, -1, -1)
+    channels = 0 if values is None else values.shape[-1]
     with torch.inference_mode():
         mask = torch.where(trace.mask[rows], 0.0 if bias is None else bias[:, rows], HIDDEN)
-        context, weights = (
-            by_torch(trace.q[:, rows], trace.k, value, mask, trace.scale, config.softcap, config.softmax)
-            for value in (one_hot if values is None else values, one_hot)
-        )
+        value = one_hot if values is None else torch.cat((values, one_hot), -1)
+        theirs = by_torch(trace.q[:, rows], trace.k, value, mask, trace.scale, config.softcap, config.softmax)
+        context, weights = theirs.output.split((channels, m), -1)
         seen = trace.mask.any(-1)
         return Parity(
-            weights=greatest(trace.weights[:, rows] - weights.output),
-            output=None if values is None else greatest(trace.context[:, rows] - context.output),
-            row_sum=greatest(_sums(trace, rows, context.nothing) - 1),
+            weights=greatest(trace.weights[:, rows] - weights),
+            output=None if values is None else greatest(trace.context[:, rows] - context),
+            row_sum=greatest(_sums(trace, rows, theirs.nothing) - 1),
             blind=int((~seen).sum()),
             rows=many,
             rounding=rounding(trace.q[:, rows], trace.k, trace.scale, config.softcap),
