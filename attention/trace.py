@@ -198,7 +198,7 @@ def _heads(
 def bytes_of(config: Config) -> int:
     """Bytes that the pass of a config takes with what is drawn of it, or of as many of its tokens as are shown: about."""
     shown = config.traceable
-    vectors = shown.tokens * shown.d_model * 4 + 2 * shown.d_model**2
+    vectors = 4 * (shown.tokens + shown.d_model) * shown.d_model
     return int(FLOAT * (COPIES * shown.heads * shown.tokens * shown.columns + vectors))
 
 

@@ -15,7 +15,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from attention.analysis.parity import evenly
-from attention.heads import PerHead, numbered
+from attention.heads import numbered
 from attention.maps import zoom
 from attention.maps.exact import HeadMaps, split
 
@@ -48,7 +48,9 @@ class Seen(NamedTuple):
     at: Int[Tensor, "q"]
     choices: Int[Tensor, "q"]
 
-    def share(self, rows: Float[Tensor, "h *p q"], counted: Bool[Tensor, "*p q"], least: float = 1) -> Float[Tensor, "h *p"]:
+    def share(
+        self, rows: Float[Tensor, "h *p q"], counted: Bool[Tensor, "*p q"], least: float = 1
+    ) -> Float[Tensor, "h *p"]:
         """The mean over the queries that count; 0 where these are fewer than so many, as where none is."""
         many = counted.sum(-1)
         return torch.where(counted, rows, 0).sum(-1) / many.clamp(min=1) * (many >= least)
@@ -144,7 +146,9 @@ def _words(seen: Seen, tokens: Sequence[str], unit: str) -> list[Kind]:
     again = (alike & (here != there) & seen.mask).any(-1)
     alike_weight = (seen.weights * alike).sum(-1)
     copies = seen.share(alike_weight, again, TWICE)
-    itself = seen.share(seen.weights.gather(-1, seen.at[None, :, None].expand(len(seen.weights), -1, 1))[..., 0], again, TWICE)
+    itself = seen.share(
+        seen.weights.gather(-1, seen.at[None, :, None].expand(len(seen.weights), -1, 1))[..., 0], again, TWICE
+    )
     whole = seen.share(alike_weight, (alike & seen.mask).any(-1))  # as `heads.same` counts it
     after = torch.zeros_like(alike)
     after[:, 1:] = (alike & (there < here))[:, :-1]

@@ -22,6 +22,8 @@ from attention.steps.plan import by_name, made_here, steps
 from attention.steps.step import lengths
 
 AT_ONCE = 2**22  # weights that are computed together at the most: 16 MB
+FLOAT = 4
+NARROW, WIDE, VECTORS, SQUARES = 2, 6, 2.5, 5  # copies of each kind at the peak, pictures included (measured)
 
 
 def values(config: Config, heads: slice = slice(None)) -> dict[str, Tensor]:
@@ -41,6 +43,14 @@ def values(config: Config, heads: slice = slice(None)) -> dict[str, Tensor]:
         if "W_o" in found:
             found["output"] = found["joined"] @ found["W_o"]
         return {step.name: found[step.name] for step in steps(config)}
+
+
+def bytes_of(config: Config) -> int:
+    """Bytes that all steps take at their peak, with what is drawn of them: about."""
+    n = lengths(config)
+    wide = max(n["c"], n["h"] * n["e"])
+    maps = n["c"] * (NARROW * n["c"] + WIDE * wide) if made_here(config) else 0
+    return int(FLOAT * (maps + VECTORS * (n["q"] + n["k"]) * wide + SQUARES * min(AT_ONCE, n["h"] * n["q"] * n["k"])))
 
 
 def scored(config: Config, found: dict[str, Tensor], heads: slice) -> dict[str, Tensor]:

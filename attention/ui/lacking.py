@@ -17,6 +17,7 @@ PARTS = {
     "v": "values",
     "weights": "weights",
 }
+SIZES = ("tokens", "keys", "d_model", "d_v")  # that a smaller picture may have others of
 
 
 def lacking(config: Config, title: str, *parts: str) -> bool:
@@ -53,9 +54,10 @@ def resting(config: Config, title: str, knob: str) -> bool:
 
 
 def too_large(why: str, smaller: Config, label: str) -> None:
-    """In the place of a picture for which this host has no room; a button takes the sizes of a smaller one."""
+    """In the place of a picture for which this host has no room; a button takes what is smaller of a smaller one."""
     st.warning(f"{why} Fewer tokens, heads or channels need less.", icon=":material/memory:")
-    change = {name: getattr(smaller, name) for name in ("tokens", "d_model")}
+    now = page.setting()
+    change = {name: value for name in SIZES if (value := getattr(smaller, name)) != getattr(now, name)}
     st.button(label, on_click=page.change, kwargs=change, key="smaller", type="primary")
 
 

@@ -24,6 +24,7 @@ from attention.ui.budget import KEPT as SHARE
 MOST = 2**28  # bytes of results that are kept; of a small budget a share
 AT_ONCE = min(2, cores())  # passes that run at the same time, however many visitors there are
 PATIENCE = 2.0  # seconds
+BESIDE = 0.2  # of what may be under way that work takes beside which there may be other
 SPINNER = 0.3  # seconds after which whoever waits is told for what
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -39,6 +40,22 @@ KEPT = BUDGET.counted(Kept(min(MOST, int(SHARE * BUDGET.most)), since=lambda: UN
 def shared(call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """The call's result, computed by one of the few threads that all visitors share."""
     return PASSES.submit(call, *args, **kwargs).result()
+
+
+def lane(size: int) -> Lane:
+    """Who computes what takes so many bytes: what takes much of this host's memory comes one after the other."""
+    return PASSES if size <= BESIDE * UNDER_WAY.most else ALONE
+
+
+def counted(size: int, call: Callable[P, T]) -> Callable[P, T]:
+    """The same call, which counts as so many bytes while it runs; where these are many, what is kept makes room for them."""
+
+    def counts(*args: P.args, **kwargs: P.kwargs) -> T:
+        with UNDER_WAY.counted(size):
+            BUDGET.room(0)
+            return call(*args, **kwargs)
+
+    return call if lane(size) is PASSES else counts
 
 
 def told(work: Work[T], what: str) -> T:

@@ -20,14 +20,13 @@ from attention.published.demands import Demand
 from attention.published.demands import demands as tried
 from attention.published.hunts import Hunt
 from attention.sources.generated import WIDE
-from attention.ui.budget import BUDGET, UNDER_WAY
-from attention.ui.compute.owner import ALONE, KEPT, LATER, PASSES
+from attention.ui.budget import BUDGET
+from attention.ui.compute.owner import ALONE, KEPT, LATER, PASSES, counted, lane
 from attention.wire.cells import Cells
 from attention.wire.cells import cells as drawn
 
 T = TypeVar("T")
 PAGE = "Implementations"  # whose knobs these results are kept by
-BESIDE = 0.2  # of what may be under way that the maps of a comparison take beside which there may be others
 SHARE = 0.5  # of the budget that the maps of one comparison may take: others have theirs beside it
 REACH = 2**30  # multiplications of a map of influence at the most
 
@@ -39,15 +38,10 @@ def comparison(config: Config, name: str, printed: bool) -> Work[rows.Comparison
 
 
 def _begun(config: Config, usual: Lane, call: Callable[..., T], *given: Any) -> Work[T]:
-    """Work of the usual lane; that of maps that are wide for this host one after the other, and what is kept makes room."""
-    together = config.d_model <= WIDE and bytes_of(config) <= BESIDE * UNDER_WAY.most
-    return usual.submit(call, *given) if together else ALONE.submit(_alone, config, call, *given)
-
-
-def _alone(config: Config, call: Callable[..., T], *given: Any) -> T:
-    with UNDER_WAY.counted(bytes_of(config)):
-        BUDGET.room(0)
-        return call(*given)
+    """Work of the usual lane; that of maps that are wide, on any host or for this one, one after the other."""
+    size = bytes_of(config)
+    together = config.d_model <= WIDE and lane(size) is PASSES
+    return usual.submit(call, *given) if together else ALONE.submit(counted(size, call), *given)
 
 
 def refusal(config: Config) -> tuple[str, Config] | None:

@@ -13,7 +13,7 @@ from attention.steps.step import Step, lengths
 from attention.tables.rows import costs, quantity
 from attention.ui import compute, proof, provenance
 from attention.ui.controls import knobs
-from attention.ui.lacking import lacking
+from attention.ui.lacking import lacking, too_large
 from attention.ui.session import gestures, page, pause
 from attention.ui.views import focus, questions
 
@@ -34,6 +34,10 @@ def view(config: Config) -> None:
     if questions.closed(config):
         return
     if lacking(config, "Steps, one matrix at a time", "q", "k"):
+        return
+    if refused := compute.steps.refusal(config):
+        text, smaller = refused
+        too_large(text, smaller, f"Show {smaller.tokens:,} tokens of {smaller.d_model:,} channels")
         return
     plan = by_name(config)
     current = nearest(config.step, list(plan))
