@@ -61,12 +61,14 @@ class Heard:
         self.looks = TOLD
 
     async def receive(self) -> Message:
-        """The next message that may be said; what can't be read at all is Streamlit's to refuse. No page says text."""
+        """The next message that may be said. No page says text, or what can't be read: that would be an error in the log."""
         while True:
             message = await self.receives()
             if message.get("text") is not None:
                 continue
             said = read(message.get("bytes"))
+            if said is None and message.get("bytes"):
+                continue
             if said is None:
                 return message
             if said.WhichOneof("type") in SAID:

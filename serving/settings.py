@@ -14,6 +14,7 @@ from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from pathlib import Path, PurePath
 from typing import Any
+from urllib.parse import urlsplit
 
 PREFIX = "ATTENTION_"
 ON = ("on", "1", "yes", "true", "enabled")
@@ -21,6 +22,7 @@ OFF = ("off", "0", "no", "false", "disabled", "none", "never")
 LEAST, LONGEST = 2.0, 7200.0  # seconds of a sweep that an owner may allow: a slider needs a range
 SMALLEST = 600.0  # MB: the libraries take most of them
 AS_THEY_ARE = ("open", "dask", "models")  # fields whose text has capital letters that count
+LAST_PORT = 65_535
 SHOWN = 80  # characters of a wrong value that are repeated
 ORIGIN = re.compile(r"https?://[a-z0-9.-]+(:\d{1,5})?")
 SITES = re.compile(r"https?://(\*\.)?[a-z0-9.-]+(:(\d{1,5}|\*))?")  # as a policy has them: any port, all below a name
@@ -108,6 +110,19 @@ def names(form: re.Pattern[str], *words: str) -> Callable[[str], tuple[str, ...]
     return read
 
 
+def hosts(text: str) -> tuple[str, ...]:
+    """Names; none where any will do."""
+    return () if text == "any" else names(HOST)(text)
+
+
+def origins(text: str) -> tuple[str, ...]:
+    """Origins, with ports that there are."""
+    found = names(ORIGIN)(text)
+    if any((urlsplit(origin).port or 1) > LAST_PORT for origin in found):
+        raise ValueError(text)
+    return found
+
+
 def frames(text: str) -> tuple[str, ...]:
     """Origins and "self"; nobody where it says none."""
     return () if text in OFF else names(SITES, "self")(text)
@@ -129,9 +144,9 @@ def models(text: str) -> tuple[tuple[str, str], ...] | None:
 
 
 def _model(entry: str) -> tuple[str, str]:
-    """One of them: `name = where`, or where alone; raises ValueError where that is no folder and no name of the hub."""
+    """One of them: `name = where`, or where alone; raises ValueError unless that is a folder or a name of the hub."""
     name, _, where = (part.strip() for part in entry.rpartition("="))
-    if not (PurePath(where).is_absolute() or HUB.fullmatch(where)):
+    if not (Path(where).is_dir() if PurePath(where).is_absolute() else HUB.fullmatch(where)):
         raise ValueError(entry)
     return name or (PurePath(where).name if PurePath(where).is_absolute() else where), where
 
@@ -162,16 +177,20 @@ READ: dict[str, tuple[Callable[[str], Any], str]] = {
         f"a number of seconds between {LEAST:g} and {LONGEST:,.0f}, like 20",
     ),
     "frames": (frames, "self, none or origins, like https://school.example"),
-    "hosts": (names(HOST), "names of hosts, like lab.school.example or *.school.example"),
-    "origins": (names(ORIGIN), "origins, like https://school.example"),
+    "hosts": (hosts, "any or names of hosts, like lab.school.example or *.school.example"),
+    "origins": (origins, "origins, like https://school.example"),
     "originless": (switch, "on or off"),
     "uploads": (megabytes, "off or a number of MB up to 10,000, like 64"),
     "torch_files": (switch, "on or off"),
     "memory": (number(SMALLEST, 10_000_000, "mb"), f"a number of MB of at least {SMALLEST:g}, like 690"),
     "metrics": (switch, "on or off"),
-    "models": (models, "off, installed or a list like BERT = google-bert/bert-base-uncased; Ours = /srv/models/ours"),
+    "models": (
+        models,
+        "off, installed or a list of names and of folders that are there, like "
+        "BERT = google-bert/bert-base-uncased; Ours = /srv/models/ours",
+    ),
     "models_free": (anywhere, "on, off or local"),
     "models_size": (number(1, 10_000_000, "mb"), "a number of MB up to 10,000,000, like 2000"),
-    "open": (files, f"paths of files, with {os.pathsep} between them"),
+    "open": (files, f"paths of files that are there, with {os.pathsep} between them"),
     "dask": (address, "the address of a scheduler, like tcp://host:8786"),
 }

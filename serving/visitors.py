@@ -6,7 +6,7 @@ name that leads to this machine may belong to anybody, so an owner can say which
 
 from __future__ import annotations
 
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from streamlit import config
 
@@ -16,6 +16,8 @@ from serving.settings import Settings
 HEALTH = ("/healthz", "/_stcore/health")  # asked for by an address, not a name
 METRICS = "/_stcore/metrics"
 AGENT = "/_stcore/agent"  # below which Streamlit lets programs drive an app without a browser
+OTHERS = ("static", "media", "component", "app")  # below which there are files, as below what begins like these:
+MARKS = ("_", "~", ".")
 READS = ("GET", "HEAD", "OPTIONS")
 PORTS = {"http": ":80", "https": ":443"}
 
@@ -37,6 +39,8 @@ class Visitors:
             await answer(scope, send, 404, "There are no metrics here.")
         elif where == AGENT or where.startswith(f"{AGENT}/"):
             await answer(scope, send, 404, "This server is for browsers.")
+        elif page := above(scope):
+            await answer(scope, send, 302, "There is nothing below a page.", [(b"location", page.encode())])
         else:
             await self.app(scope, receive, send)
 
@@ -58,6 +62,18 @@ class Visitors:
         said = config.get_option("browser.serverAddress") if config.is_manually_set("browser.serverAddress") else None
         listed = {*self.settings.origins, *map(str.lower, config.get_option("server.corsAllowedOrigins"))}
         return origin.lower() in listed or (said is not None and urlsplit(origin).hostname == said.lower())
+
+
+def above(scope: Scope) -> str:
+    """The address of the page below which a browser asks for one, where Streamlit's page would stay blank; empty else."""
+    if scope["type"] != "http" or scope["method"] not in READS or "text/html" not in (header(scope, b"accept") or ""):
+        return ""
+    where = path(scope)
+    first, *more = filter(None, where.split("/")) if where.strip("/") else ("",)
+    if not more or first in OTHERS or first.startswith(MARKS):
+        return ""
+    base, query = scope["path"].removesuffix(where).rstrip("/"), scope.get("query_string", b"").decode("latin-1")
+    return f"{base}/{quote(first)}{'?' if query else ''}{query}"
 
 
 def named(host: str, names: tuple[str, ...]) -> bool:

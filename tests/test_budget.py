@@ -25,10 +25,11 @@ from attention.training.recipe import Recipe
 from attention.ui import compute
 from attention.ui.background import trainings, vectors
 from attention.ui.background.line import Line
-from attention.ui.background.maps import BUDGET, Studio, asked, guessed
-from attention.ui.background.task import Task
+from attention.ui.background.maps import BUDGET, Drawing, Studio, asked, guessed
+from attention.ui.background.task import MADE_WAY, Task
 from attention.ui.background.trainings import Learning, refusal
 from attention.ui.background.vectors import HOLD, Vectors
+from attention.ui.limits import limits
 from attention.ui.session.state import KEY
 from serving.settings import SettingsError, settings
 from tests.test_drawing import until
@@ -241,6 +242,68 @@ def test_what_a_visitor_gives_up_for_another_picture_is_in_nobodys_way(monkeypat
     else:
         why, smaller = studio.refusal(second, "you") or ("", second)
         assert "others need" in why and smaller.tokens < second.tokens and begun.open
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """A host with room for one of three pictures at a time, its studio, and a clock that a test moves."""
+    now = [0.0]
+    line = Line(1, lambda call: None, clock=lambda: now[0], later=lambda seconds, call: None)
+    pictures = [Config(tokens=1500 + at, heads=2, d_model=16).tensors for at in range(3)]
+    monkeypatch.setattr(BUDGET, "most", int(1.5 * guessed(pictures[0]).bytes))
+    monkeypatch.setattr(BUDGET, "claims", [line])
+    return Studio(line), pictures, now
+
+
+def test_whoever_waits_for_room_gets_it_before_all_who_come_later(small):
+    studio, (first, second, third), now = small
+    assert studio.refusal(first, "one") is None and not studio.waits("one")
+    studio.ask(first, 64, "one")
+    why, _ = studio.refusal(second, "two") or ("", None)
+    assert why.endswith("It begins by itself as soon as there is room.") and studio.waits("two")
+    why, _ = studio.refusal(third, "three") or ("", None)
+    assert why.endswith("It begins by itself as soon as there is room. Before you 1 waits.")
+    studio.line.leave("one")
+    assert studio.refusal(third, "three") is not None, "it is not their turn"
+    assert studio.refusal(second, "two") is None and not studio.waits("two")
+    studio.ask(second, 64, "two")
+    assert studio.refusal(third, "three") is not None
+    studio.line.leave("two")
+    studio.refusal(first, "one")
+    now[0] += Drawing.gone
+    assert studio.refusal(first, "one") is None, "who asks no more has left"
+
+
+def test_a_picture_that_rests_makes_way_after_a_while(small):
+    studio, (first, second, _), now = small
+    resting = studio.ask(first, 64, "one")
+    studio.line.pause(resting, "one")
+    now[0] += Drawing.grace - 1
+    assert studio.refusal(second, "two") is not None and resting.state == "paused"
+    assert studio.refusal(first, "one") is None, "it is their own"
+    now[0] += 1
+    assert studio.refusal(second, "two") is None
+    assert (resting.state, resting.said) == ("failed", MADE_WAY)
+
+
+def test_a_host_that_can_never_measure_says_so_and_offers_nothing(monkeypatch):
+    monkeypatch.setattr(BUDGET, "most", 168 * MIB)
+    assert (
+        limits().why == "Measuring needs 700 MiB of memory at once; this host has 168 for all." and not limits().measure
+    )
+
+
+def test_steps_that_do_not_fit_are_refused_with_smaller_ones(monkeypatch):
+    widest = Config(heads=32, d_model=2048, d_v=256)
+    assert compute.steps.refusal(widest) is None
+    for most, sizes in ((168, (18, 2048, 0)), (100, (18, 1536, 0))):
+        monkeypatch.setattr(BUDGET, "most", most * MIB)
+        why, smaller = compute.steps.refusal(widest) or ("", widest)
+        assert why.startswith("Every step of these settings needs ") and f"this host has {most} for all." in why
+        assert (smaller.tokens, smaller.d_model, smaller.d_v) == sizes and compute.steps.refusal(smaller) is None
+    long = Config(tokens=1024, heads=8)
+    monkeypatch.setattr(BUDGET, "most", 64 * MIB)
+    assert (compute.steps.refusal(long) or ("", long))[1].tokens < 1024
 
 
 def test_a_training_begins_where_others_leave_room(monkeypatch):

@@ -73,13 +73,16 @@ def test_names_stand_between_spaces_or_commas():
     assert sites.frames == ("self", "https://*.school.example:8443") and sites.origins == ("http://localhost:3000",)
     assert said(frames="none").frames == ()
     assert said(hosts="lab.example *.School.example").hosts == ("lab.example", "*.school.example")
+    assert said(hosts="any").hosts == said().hosts == ()
 
 
-def test_models_have_a_name_for_people_and_a_place():
-    listed = "BERT base = google-bert/bert-base-uncased; /srv/models/Ours; gpt2\nLong = Org/Name.v2"
+def test_models_have_a_name_for_people_and_a_place(tmp_path):
+    ours = tmp_path / "Ours"
+    ours.mkdir()
+    listed = f"BERT base = google-bert/bert-base-uncased; {ours}; gpt2\nLong = Org/Name.v2"
     assert said(models=listed).models == (
         ("BERT base", "google-bert/bert-base-uncased"),
-        ("Ours", "/srv/models/Ours"),
+        ("Ours", str(ours)),
         ("gpt2", "gpt2"),
         ("Long", "Org/Name.v2"),
     )
@@ -92,11 +95,11 @@ WRONG = {
     "measure_seconds": ["²", "soon", "2 min", "0", "-5", "1", "1e9", "nan", "inf"],
     "frames": ["school.example", "https://a.example; script-src *", "*", "'self'"],
     "hosts": ["https://lab.example", "a b/c", "*"],
-    "origins": ["lab.example", "self"],
+    "origins": ["lab.example", "self", "http://lab.example:99999"],
     "originless": ["maybe"],
     "uploads": ["-1", "many", "1e9", "nan"],
     "metrics": ["public"],
-    "models": ["a b", "x = ../up", "=", "bert = c/d/e", "a--b"],
+    "models": ["/nowhere/models", "a b", "x = ../up", "=", "bert = c/d/e", "a--b"],
     "models_free": ["perhaps"],
     "models_size": ["0", "much"],
     "open": ["/nowhere/heads.npz", "/"],
@@ -123,6 +126,6 @@ def test_a_server_does_not_start_with_what_can_not_be():
     )
     assert done.returncode == 1 and "Traceback" not in done.stderr
     assert done.stderr.splitlines()[-1] == (
-        "ATTENTION_HOSTS='https://lab.example' is not names of hosts, like lab.school.example or *.school.example. "
+        "ATTENTION_HOSTS='https://lab.example' is not any or names of hosts, like lab.school.example or *.school.example. "
         "docs/HOSTING.md has the table of settings."
     )

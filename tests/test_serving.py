@@ -7,6 +7,7 @@ import errno
 import gzip
 from functools import partial
 from types import SimpleNamespace
+from urllib.parse import unquote
 
 import pytest
 from streamlit.runtime.caching.ttl_cache import TTLCache
@@ -285,6 +286,31 @@ def test_a_component_has_the_files_of_the_folder_and_no_others():
     assert (
         answered(app, request("/_stcore/bidi-components/none/cells.js"))[0] == "entered"
     )  # Streamlit says that it is none
+
+
+@pytest.mark.parametrize(
+    ("where", "to"),
+    [
+        ("/softmax/x", "/softmax"),
+        ("/a/b/c", "/a"),
+        ("/softmax//x", "/softmax"),
+        ("/%C3%A4/x", "/%C3%A4"),
+        ("/softmax", ""),
+        ("/", ""),
+        ("/static/x/y.js", ""),
+        ("/_stcore/health/x", ""),
+        ("/~/+/softmax", ""),
+    ],
+)
+def test_what_is_below_a_page_leads_to_it(where, to):
+    async def entered(*_: object) -> None:
+        pass
+
+    app = Visitors(entered, Settings())
+    page = request(unquote(where), accept="text/html,*/*") | {"query_string": b"tokens=20"}
+    status, headers, _ = answered(app, page)
+    assert (status, headers.get("location")) == ((302, f"{to}?tokens=20") if to else ("entered", None))
+    assert answered(app, request(unquote(where), accept="*/*"))[0] == "entered", "a script or a picture"
 
 
 def test_sessions_whose_time_is_up_are_let_go_of_though_nobody_else_leaves(monkeypatch):

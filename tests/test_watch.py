@@ -57,6 +57,21 @@ def test_work_that_waits_is_logged_once_with_what_holds_its_threads(watched, cap
     assert " hold > " in said and "wait" in said
 
 
+def test_pieces_wait_for_each_other_as_they_should_and_are_logged_once_none_is_taken(watched, caplog):
+    watched.lane.pieces = True
+    watched.works += [watched.lane.submit(int) for _ in range(3)]
+    for _ in range(3):  # each is taken in its turn, the last after 24 s
+        watched.after(LATE - 2)
+        watched.lane.waiting.sort()
+        watched.lane.waiting.pop(0)
+    assert caplog.messages == []
+    watched.works = watched.works[:1]  # the others were taken away
+    watched.works.append(watched.lane.submit(int))
+    watched.after(1)
+    watched.after(LATE)
+    assert len(caplog.messages) == 1
+
+
 def test_a_lane_that_stands_still_is_stuck_until_it_moves(watched):
     watched.works.append(watched.lane.submit(int))
     assert watched.after(LATE) == ""

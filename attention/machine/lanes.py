@@ -51,10 +51,15 @@ class Work(Future, Generic[T]):
 
 
 class Lane(Executor):
-    """So many threads of a name; those of a higher rank may wait for it. `prepare` is called first in each of them."""
+    """So many threads of a name; those of a higher rank may wait for it. `prepare` is called first in each of them.
 
-    def __init__(self, name: str, rank: int, threads: int, prepare: Callable[[], object] = one_thread) -> None:
-        self.name, self.rank = name, rank
+    `pieces`: it is handed all pieces of something large at once, of which each waits for those before it, as it should.
+    """
+
+    def __init__(
+        self, name: str, rank: int, threads: int, prepare: Callable[[], object] = one_thread, *, pieces: bool = False
+    ) -> None:
+        self.name, self.rank, self.pieces = name, rank, pieces
         self.threads = pool(threads, name, prepare)
         self.patience = 0.0
         self.waiting: list[tuple[float, int, Work, Callable[[], Any]]] = []  # by when it is due, then by when it came

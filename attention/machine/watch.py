@@ -38,6 +38,9 @@ class Watch:
         self.lanes, self.clock, self.ticks = lanes, clock, ticks or used
         self.logged: dict[str, int] = {}  # the number of the work that was last logged, by its lane
         self.still: dict[str, tuple[object, int, float]] = {}  # by lane: what it did, ticks until then, since when
+        self.first: dict[
+            str, tuple[int, float]
+        ] = {}  # by lane: the number of the work that is next, and since when it is
 
     def start(self) -> None:
         """Looks from now on, in a thread of its own."""
@@ -48,7 +51,7 @@ class Watch:
         now, ticks = self.clock(), self.ticks()
         for lane in list(self.lanes):
             first = next(iter(lane.waiting[:1]), None)
-            waited = now - first[0] if first else 0.0
+            waited = now - self._since(lane, first[1], first[0]) if first else 0.0
             if first is None or waited < LATE:
                 self.still.pop(lane.name, None)
                 continue
@@ -59,6 +62,14 @@ class Watch:
             before = self.still.get(lane.name)
             if before is None or before[0] != doing or ticks - before[1] > TICKS:
                 self.still[lane.name] = doing, ticks, now
+
+    def _since(self, lane: Lane, number: int, due: float) -> float:
+        """Since when work has waited: of pieces, that they are not next is no waiting."""
+        if not lane.pieces:
+            return due
+        if self.first.get(lane.name, (None,))[0] != number:
+            self.first[lane.name] = number, self.clock()
+        return self.first[lane.name][1]
 
     def stuck(self) -> str:
         """Which lanes stand still, in a sentence; empty where none does."""

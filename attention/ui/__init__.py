@@ -2,8 +2,8 @@
 
 From the ground up, where each may import what stands before it:
 
-    words limits asked     a stranger's text as text; what an owner lets visitors measure and run; a question of their own
-    budget                 the memory of all that is kept or under way
+    words asked budget     a stranger's text as text; a question of their own; the memory of all that is kept or under way
+    limits                 what an owner, and the memory of the host, let visitors measure and run
     onward                 from each page a next step, and links between pages
     background             tasks that take longer than a picture: maps of long sequences, sweeps, trainings, models
     compute                calls into the core whose results are kept, a file a page
@@ -14,7 +14,7 @@ From the ground up, where each may import what stands before it:
     views                  what the pages show, a module a page and what it is made of
     warm                   what a server does before its first visitor's script
 
-`limits` are among the settings of serving/settings.py. `warm` imports all of it.
+What `limits` an owner sets is among the settings of serving/settings.py. `warm` imports all of it.
 
 To add a page: write `views/NAME.py` with a `view(config)` that computes and draws, `pages/NAME.py` that calls
 `page.show(NAME.view)`, a line for it in `app.py`, and its next step in `onward`. A page about settings of another

@@ -23,10 +23,10 @@ UNDER_WAY = BUDGET.counted(UnderWay(int((1 - KEPT) * BUDGET.most)))
 FILES = BUDGET.counted(SENT)
 
 
-def refused(what: str, needed: int, free: int) -> str:
-    """Why there is no room for so many bytes where others leave so many."""
+def refused(what: str, needed: int, free: int, then: str = "Try again in some minutes.") -> str:
+    """Why there is no room for so many bytes where others leave so many, and what to do or to expect `then`."""
     asks = f"{what} needs {needed / 2**20:,.0f} MiB of memory at once;"
     if needed > BUDGET.most:
         return f"{asks} this host has {BUDGET.most / 2**20:,.0f} for all."
     left = f"{max(0, free) / 2**20:,.0f} of {BUDGET.most / 2**20:,.0f} are left"
-    return f"{asks} others need so much at the moment that {left}. Try again in some minutes."
+    return f"{asks} others need so much at the moment that {left}. {then}"

@@ -11,8 +11,10 @@ import streamlit as st
 
 from attention.models.catalogue import Offer, offers
 from attention.timing.sweep import Sweep
+from attention.ui.budget import BUDGET, refused
 from serving.settings import settings
 
+NEEDED = 700 * 2**20  # bytes that a process with torch and small tensors takes, with room for everyone else
 S = TypeVar("S", bound=Sweep)
 PASSED_ON = ("forwarded", "x-forwarded-", "x-real-ip", "via", "cf-connecting-ip", "true-client-ip")  # what proxies add
 HERE = ("localhost", "127.0.0.1", "::1")  # addresses at which nobody but this machine can ask
@@ -20,21 +22,24 @@ HERE = ("localhost", "127.0.0.1", "::1")  # addresses at which nobody but this m
 
 @dataclass(frozen=True)
 class Limits:
-    """May visitors measure, and for how many seconds at the most?"""
+    """For how many seconds at the most may visitors measure, and why may they not (`why`, empty where they may)?"""
 
-    measure: bool = True
     seconds: float = 120.0
+    why: str = ""
 
     @property
-    def why(self) -> str:
-        """Why there is no measuring; empty where there is."""
-        return "" if self.measure else "The owner of this host has switched measuring off."
+    def measure(self) -> bool:
+        """May they?"""
+        return not self.why
 
 
 def limits() -> Limits:
     """What holds on this host."""
     said = settings()
-    return Limits(said.measure, said.measure_seconds)
+    lacking = refused("Measuring", NEEDED, 0) if BUDGET.most < NEEDED else ""
+    return Limits(
+        said.measure_seconds, lacking if said.measure else "The owner of this host has switched measuring off."
+    )
 
 
 def bounded(sweep: S) -> tuple[S, list[str]]:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Hashable
 from time import monotonic
 from typing import TypeVar
 
-from attention.ui.background.task import Task
+from attention.ui.background.task import MADE_WAY, Task
 from attention.ui.budget import BUDGET
 
 T = TypeVar("T", bound=Task)
@@ -122,6 +122,18 @@ class Line:
         """Bytes of what ends with a visitor's asking for another task of a kind, as nobody else looks at it."""
         with self.lock:
             return sum(task.claim for task in self._of(kind, visitor) if task.open and task.looks.keys() == {visitor})
+
+    def resting(self, visitor: str) -> int:
+        """Bytes of what others have paused for so long that it makes way for a visitor who needs them."""
+        with self.lock:
+            return sum(task.claim for task in self.tasks if task.makes_way and visitor not in task.looks)
+
+    def make_way(self, visitor: str) -> None:
+        """Ends what others have paused for so long, as a visitor needs the memory that it holds."""
+        with self.lock:
+            for task in self.tasks:
+                if task.makes_way and visitor not in task.looks:
+                    task.end("failed", MADE_WAY)
 
     def give_back(self, size: int) -> None:
         """Forgets about so many bytes of what has ended, those first that were looked at longest ago."""

@@ -126,9 +126,15 @@ class Studio:
     """Draws what pages ask for, in line with whatever else waits there."""
 
     def __init__(self, line: Line | None = None) -> None:
-        self.sketchers, self.own = Lane("sketch", 0, THREADS), Lane("blocks", 0, THREADS, partial(modest, MODEST))
+        self.sketchers, self.own = (
+            Lane("sketch", 0, THREADS),
+            Lane("blocks", 0, THREADS, partial(modest, MODEST), pieces=True),
+        )
         self.previews, self.lane = Lane("preview", 1, 1), Lane("maps", 2, 1)
         self.line = line or Line(1)
+        self.asking: dict[
+            str, float
+        ] = {}  # who waits for room, in the order in which they came, and when they last asked
 
     @cached_property
     def blocks(self) -> Executor:
@@ -146,21 +152,40 @@ class Studio:
         """Why there is no room for a visitor's picture beside what others need, and the longest that there is room for.
 
         None where it is there, or where there is room: then whatever is in its way has been given back, and the visitor's last
-        drawing up.
+        drawing up. Whoever asks again and again while there is none gets it before all who came later.
         """
         there = self.find(config.tensors)
         if there is not None and not there.given_up:
             return None
-        needed, free = guessed(config).bytes, BUDGET.free + self.line.given_up(Drawing, visitor)
-        if needed <= free:
+        needed, before = guessed(config).bytes, self._before(visitor)
+        free = BUDGET.free + self.line.given_up(Drawing, visitor) + self.line.resting(visitor)
+        if needed <= free and not before:
             self.line.turn_from(Drawing, visitor)
+            if not BUDGET.room(needed):
+                self.line.make_way(visitor)
             if BUDGET.room(needed):
+                self.asking.pop(visitor, None)
                 return None
             free = BUDGET.left
+        if needed <= BUDGET.most:
+            self.asking[visitor] = self.line.clock()
+        turn = f" Before you {before} {'wait' if before > 1 else 'waits'}." if before else ""
         smaller = config
         while guessed(smaller).bytes > free and smaller.traceable is not smaller:
             smaller = Config(**fitted(vars(smaller) | {"tokens": smaller.tokens // 2}))
-        return refused("This picture", needed, free), smaller
+        return refused("This picture", needed, free, f"It begins by itself as soon as there is room.{turn}"), smaller
+
+    def waits(self, visitor: str) -> bool:
+        """Was there no room for a visitor's picture that there may be room for later?"""
+        return visitor in self.asking
+
+    def _before(self, visitor: str) -> int:
+        """How many who came before a visitor still ask for room."""
+        for who, asked in list(self.asking.items()):
+            if self.line.clock() - asked >= Drawing.gone:
+                self.asking.pop(who, None)
+        others = list(self.asking)
+        return others.index(visitor) if visitor in others else len(others)
 
     def find(self, config: Config) -> Drawing | None:
         """The drawing of a config as it is, for somebody who has turned away from it."""

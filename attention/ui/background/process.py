@@ -23,6 +23,7 @@ from attention.timing.recordings import Timing
 from attention.timing.sweep import Case, Sweep, flags
 from attention.ui.background.task import Task
 from attention.ui.budget import BUDGET
+from attention.ui.limits import NEEDED
 
 if sys.platform == "linux":
     import resource
@@ -31,7 +32,6 @@ ROOT = Path(__file__).parents[3]
 GRACE = 60.0  # seconds over its budget after which a process is ended
 WATCH = 0.5  # seconds between two looks at a process
 MODEST = 5  # niceness of a process: others' sliders go first, and what it times is the quickest of many calls
-NEEDED = 700 * 2**20  # bytes that a process with torch and small tensors takes, with room for everyone else
 SHARE = 0.5  # of what nobody holds, where that is more
 LATE = "It was ended {:g} seconds after its time budget was up, as it did not end by itself."
 MEMORY = "The system ended the measuring process; most likely its memory ran out."

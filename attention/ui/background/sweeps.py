@@ -13,9 +13,9 @@ from __future__ import annotations
 from attention.timing import devices
 from attention.timing.sweep import Sweep
 from attention.ui.background.line import HEAVY, Line
-from attention.ui.background.process import NEEDED, Measuring
+from attention.ui.background.process import Measuring
 from attention.ui.budget import BUDGET
-from attention.ui.limits import bounded, limits
+from attention.ui.limits import NEEDED, bounded, limits
 
 LINE = 8  # sweeps that may wait
 

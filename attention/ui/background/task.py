@@ -16,6 +16,7 @@ from attention.ui.background import pace
 
 OPEN = ("waiting", "running", "paused")
 TOO_LONG = "Ended after {:g} minutes of work, the most that one task gets on this host."
+MADE_WAY = "Ended while it was paused, as others needed the memory that it held."
 STILL = 3.0  # seconds without news after which these count for the pace as well
 
 
@@ -26,7 +27,7 @@ class Task:
     `state`: waiting (for its turn, the first one or the next), running, paused, done, cancelled, left (by all visitors)
     or failed; `share` of it that is done, from 0 to 1; `said`: why it failed; `looks`: when each visitor has last looked;
     `resting`: who has paused it; `seen`, `started`, `ended`: by the clock, when anybody has last looked, when it has last
-    begun to run and when it has ended.
+    begun to run and when it has ended; `rested`: since when it is paused.
     """
 
     settings: Hashable
@@ -39,6 +40,7 @@ class Task:
     seen: float = field(default=0.0, kw_only=True)
     started: float | None = field(default=None, kw_only=True)
     ended: float | None = field(default=None, kw_only=True)
+    rested: float = field(default=0.0, init=False)
     ran: float = field(default=0.0, init=False)  # seconds of its runs before this one
     news: float = field(default=0.0, init=False)  # when its share has last grown
     lock: RLock = field(default_factory=RLock, init=False, repr=False)
@@ -51,6 +53,7 @@ class Task:
     pauses: ClassVar[bool] = True
     gone: ClassVar[float] = 15.0  # seconds after which a visitor who no longer looks is taken to have left
     patient: ClassVar[float] = 600.0  # the same for one who has paused it: that costs memory only
+    grace: ClassVar[float] = 60.0  # seconds of a pause after which it makes way for those who need that memory
     longest: ClassVar[float] = 1200.0  # seconds of running after which it ends, as others want their turn
     about: ClassVar[str] = "about"  # how `left` is meant
 
@@ -146,6 +149,11 @@ class Task:
             self.resting.discard(visitor)
         self.settled()
 
+    @property
+    def makes_way(self) -> bool:
+        """Does it rest, and has it rested for so long that others may have the memory that it holds?"""
+        return self.settled() == "paused" and self.clock() - self.rested >= self.grace
+
     def begin(self) -> bool:
         """Does it take its turn? Not where it no longer waits for it."""
         with self.lock:
@@ -200,4 +208,4 @@ class Task:
         """From running to a state in which it does not."""
         if self.state == "running" and self.started is not None:
             self.ran += self.clock() - self.started
-        self.state = state
+        self.state, self.rested = state, self.clock()

@@ -127,7 +127,8 @@ def refusal(recipe: Recipe, visitor: str) -> tuple[str, Recipe] | None:
     there = HEAVY.find(Learning, recipe)
     if there is not None and there.open:
         return None
-    needed, free = Learning(recipe).claim, BUDGET.free + HEAVY.given_up(Learning, visitor)
+    needed = Learning(recipe).claim
+    free = BUDGET.free + HEAVY.given_up(Learning, visitor) + HEAVY.resting(visitor)
     if needed <= free:
         return _too_long(recipe)
     smaller = recipe
@@ -141,6 +142,8 @@ def begun(recipe: Recipe, visitor: str) -> Learning | None:
     there = HEAVY.find(Learning, recipe)
     if there is None or there.given_up:
         HEAVY.turn_from(Learning, visitor)
+        if not BUDGET.room(Learning(recipe).claim):
+            HEAVY.make_way(visitor)
         if not BUDGET.room(Learning(recipe).claim):
             return None
     return HEAVY.ask(Learning, recipe, visitor)

@@ -8,7 +8,7 @@ from attention.brought.fitting import BroughtError
 from attention.brought.reading import Read, Reading, read
 from attention.machine.lanes import Lane
 from attention.tables.rows import quantity
-from attention.ui.budget import BUDGET
+from attention.ui.budget import BUDGET, refused
 from attention.ui.compute.owner import told
 from serving.settings import settings
 
@@ -25,10 +25,8 @@ def opened(data: bytes, name: str, tokens: tuple[bytes, str] | None, how: Readin
         )
     needed = TIMES * opening.unpacked(data, name, most()) + (torch_file.TAKES if opening.pickled(data, name) else 0)
     if not BUDGET.room(needed):
-        raise BroughtError(
-            f"Reading it takes {quantity(needed, 'B')} of memory, which there is not at the moment. Try again in some "
-            "minutes, or save it as .safetensors, which takes the least."
-        )
+        why = refused("Reading it", needed, BUDGET.left)
+        raise BroughtError(f"{why} Saved as .safetensors it takes the least.")
     return told(FILES.submit(_opened, data, name, tokens, how), f"Reading {quantity(len(data), 'B')} …")
 
 

@@ -15,6 +15,7 @@ from attention.ui.compute.owner import KEPT, counted, lane, told
 from attention.wire.matrix_cells import Matrix
 from attention.wire.matrix_cells import drawn as sent
 
+FEWEST = 2  # tokens that there are at the least
 PAGE = "Steps"  # whose knobs these results are kept by
 ALL_HEADS = 2**20  # weights of all heads up to which the steps of all are kept, of more those of one head
 
@@ -24,10 +25,10 @@ def refusal(config: Config) -> tuple[str, Config] | None:
     needed, smaller = bytes_of(config.on(PAGE)), config
     if needed <= BUDGET.most:
         return None
-    while bytes_of(smaller.on(PAGE)) > BUDGET.most and smaller.d_model > smaller.heads and smaller.tokens > 1:
+    while bytes_of(smaller.on(PAGE)) > BUDGET.most and smaller.d_model > smaller.heads and smaller.tokens > FEWEST:
         if smaller.d_v:
             less = {"d_v": 0}
-        elif bytes_of(replace(smaller, tokens=1, keys=0).on(PAGE)) > BUDGET.most / 2:
+        elif bytes_of(replace(smaller, tokens=FEWEST, keys=0).on(PAGE)) > BUDGET.most / 2:
             less = {"d_model": smaller.d_model * 3 // 4}
         else:
             less = {"tokens": smaller.tokens * 3 // 4, "keys": smaller.keys * 3 // 4}

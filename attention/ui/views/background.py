@@ -28,8 +28,10 @@ def going(
                 "Continue", key="continue", icon=":material/play_arrow:", on_click=line.go_on, args=(task, visitor)
             )
         elif task.pauses:
-            how = {"help": "What is finished stays. Others may go first meanwhile.", "icon": ":material/pause:"}
-            st.button("Pause", key="pause", on_click=line.pause, args=(task, visitor), **how)  # pyright: ignore[reportArgumentType]  one option, a width
+            how = "Others may go first meanwhile. What is finished stays, unless they need its memory."
+            st.button(
+                "Pause", key="pause", icon=":material/pause:", on_click=line.pause, args=(task, visitor), help=how
+            )
         st.button(word, key="cancel", on_click=cancel, help=why)
 
 

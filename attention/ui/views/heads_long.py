@@ -29,6 +29,7 @@ from attention.ui.words import plain
 from attention.wire.cells import pixel_cells
 
 TICK = 0.4  # seconds between two looks at a drawing
+ASKS = 2.0  # seconds between two looks whether there is room for one
 BARS = 512  # of a row at the most
 TOP = 8  # keys of a row that are listed
 # Pixels of columns, for the longest number of each; together they are in sight in a window of 1280.
@@ -39,6 +40,8 @@ def view(config: Config) -> None:
     """The page of a config that is too long for a trace; what one waits for first: the squares, or the zoom."""
     if refused := _refused(config):
         too_large(*refused, f"Draw {refused[1].tokens:,} tokens")
+        if compute.long.STUDIO.waits(page.visitor()):
+            st.fragment(_asking, run_every=ASKS)(config)
         return
     drawing = drawn(config)
     exact = config.head < len(drawing.heads)
@@ -77,6 +80,12 @@ def _every_head(config: Config, drawing: Drawing) -> None:
         with st.container():
             _ended(drawing)
             _squares(config, drawing)
+
+
+def _asking(config: Config) -> None:
+    """Nothing to see: looks whether there is room by now, and begins then."""
+    if not _refused(config):
+        st.rerun()
 
 
 def begin(config: Config) -> None:
