@@ -30,6 +30,9 @@ STORED = (
     2**-8
 )  # what a row's sum may be off by where weights were stored with 16 bits: half the step of bfloat16 at one
 BUDGET = 2**27  # multiplications of the check at the most: about as long as the pass itself
+TOGETHER = (
+    2**20
+)  # numbers of the unit matrices up to which they and the values go through one pass: else they take no memory
 KEYS = 256  # keys whose weights are compared, evenly spread, apart from the heaviest of each row
 CHANNELS = 32  # channels of a value at once: its n tokens are the memory that is taken
 
@@ -76,17 +79,19 @@ def parity(trace: Trace) -> Parity:
     rows = evenly(n, many) if many < n else slice(None)
     config, bias = trace.config, position_bias(trace.config)
     values, one_hot = trace.given.v, torch.eye(m).expand(h, -1, -1)
-    channels = 0 if values is None else values.shape[-1]
+    some = [one_hot] if values is None else [values, one_hot]
+    if h * m * m <= TOGETHER:
+        some = [torch.cat(some, -1)]
     with torch.inference_mode():
         mask = torch.where(trace.mask[rows], 0.0 if bias is None else bias[:, rows], HIDDEN)
-        value = one_hot if values is None else torch.cat((values, one_hot), -1)
-        theirs = by_torch(trace.q[:, rows], trace.k, value, mask, trace.scale, config.softcap, config.softmax)
-        context, weights = theirs.output.split((channels, m), -1)
+        given = trace.q[:, rows], trace.k
+        theirs = [by_torch(*given, value, mask, trace.scale, config.softcap, config.softmax) for value in some]
+        context, weights = torch.cat([each.output for each in theirs], -1).tensor_split([-m], -1)
         seen = trace.mask.any(-1)
         return Parity(
             weights=greatest(trace.weights[:, rows] - weights),
             output=None if values is None else greatest(trace.context[:, rows] - context),
-            row_sum=greatest(_sums(trace, rows, theirs.nothing) - 1),
+            row_sum=greatest(_sums(trace, rows, theirs[0].nothing) - 1),
             blind=int((~seen).sum()),
             rows=many,
             rounding=rounding(trace.q[:, rows], trace.k, trace.scale, config.softcap),
