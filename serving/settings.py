@@ -22,7 +22,6 @@ OFF = ("off", "0", "no", "false", "disabled", "none", "never")
 LEAST, LONGEST = 2.0, 7200.0  # seconds of a sweep that an owner may allow: a slider needs a range
 SMALLEST = 600.0  # MB: the libraries take most of them
 AS_THEY_ARE = ("open", "dask", "models")  # fields whose text has capital letters that count
-LAST_PORT = 65_535
 SHOWN = 80  # characters of a wrong value that are repeated
 ORIGIN = re.compile(r"https?://[a-z0-9.-]+(:\d{1,5})?")
 SITES = re.compile(r"https?://(\*\.)?[a-z0-9.-]+(:(\d{1,5}|\*))?")  # as a policy has them: any port, all below a name
@@ -118,8 +117,8 @@ def hosts(text: str) -> tuple[str, ...]:
 def origins(text: str) -> tuple[str, ...]:
     """Origins, with ports that there are."""
     found = names(ORIGIN)(text)
-    if any((urlsplit(origin).port or 1) > LAST_PORT for origin in found):
-        raise ValueError(text)
+    for origin in found:
+        _ = urlsplit(origin).port  # raises ValueError beyond the last one
     return found
 
 
@@ -144,9 +143,9 @@ def models(text: str) -> tuple[tuple[str, str], ...] | None:
 
 
 def _model(entry: str) -> tuple[str, str]:
-    """One of them: `name = where`, or where alone; raises ValueError unless that is a folder or a name of the hub."""
+    """One of them: `name = where`, or where alone; raises ValueError where that is no folder and no name of the hub."""
     name, _, where = (part.strip() for part in entry.rpartition("="))
-    if not (Path(where).is_dir() if PurePath(where).is_absolute() else HUB.fullmatch(where)):
+    if not (PurePath(where).is_absolute() or HUB.fullmatch(where)):
         raise ValueError(entry)
     return name or (PurePath(where).name if PurePath(where).is_absolute() else where), where
 
@@ -157,11 +156,21 @@ def anywhere(text: str) -> bool | None:
 
 
 def files(text: str) -> tuple[str, ...]:
-    """Paths of files that are there."""
-    found = tuple(text.split(os.pathsep))
-    if not all(Path(path).is_file() for path in found):
-        raise ValueError(text)
-    return found
+    """Paths of files."""
+    return tuple(text.split(os.pathsep))
+
+
+def there(said: Settings) -> Settings:
+    """The same; raises SettingsError where a file or a folder that it names is not there. For the start: a disk may go later."""
+    folders = [where for _, where in said.models or () if PurePath(where).is_absolute()]
+    for name, paths, is_there, what in (
+        ("MODELS", folders, Path.is_dir, "a folder"),
+        ("OPEN", said.open, Path.is_file, "a file"),
+    ):
+        for path in paths:
+            if not is_there(Path(path)):
+                raise SettingsError(f"{PREFIX}{name} names {path[:SHOWN]!r}, which is not {what} that is there.")
+    return said
 
 
 def environment(**said: str) -> dict[str, str]:
@@ -184,13 +193,9 @@ READ: dict[str, tuple[Callable[[str], Any], str]] = {
     "torch_files": (switch, "on or off"),
     "memory": (number(SMALLEST, 10_000_000, "mb"), f"a number of MB of at least {SMALLEST:g}, like 690"),
     "metrics": (switch, "on or off"),
-    "models": (
-        models,
-        "off, installed or a list of names and of folders that are there, like "
-        "BERT = google-bert/bert-base-uncased; Ours = /srv/models/ours",
-    ),
+    "models": (models, "off, installed or a list like BERT = google-bert/bert-base-uncased; Ours = /srv/models/ours"),
     "models_free": (anywhere, "on, off or local"),
     "models_size": (number(1, 10_000_000, "mb"), "a number of MB up to 10,000,000, like 2000"),
-    "open": (files, f"paths of files that are there, with {os.pathsep} between them"),
+    "open": (files, f"paths of files, with {os.pathsep} between them"),
     "dask": (address, "the address of a scheduler, like tcp://host:8786"),
 }

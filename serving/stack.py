@@ -14,7 +14,7 @@ from serving.health import Health
 from serving.leaving import away
 from serving.messages import Messages
 from serving.returning import Returning
-from serving.settings import Settings, SettingsError, settings
+from serving.settings import Settings, SettingsError, settings, there
 from serving.uploads import Uploads
 from serving.visitors import Visitors
 
@@ -40,6 +40,6 @@ def owners() -> Settings:
     """What the owner of this host has set, be it in the secrets of hosted Streamlit, which count as environment."""
     st.secrets.load_if_toml_exists()
     try:
-        return settings()
+        return there(settings())
     except SettingsError as error:
         sys.exit(f"{error} docs/HOSTING.md has the table of settings.")

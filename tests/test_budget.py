@@ -272,6 +272,8 @@ def test_whoever_waits_for_room_gets_it_before_all_who_come_later(small):
     studio.refusal(first, "one")
     now[0] += Drawing.gone
     assert studio.refusal(first, "one") is None, "who asks no more has left"
+    studio.asking["huge"] = now[0], 3 * guessed(second).bytes
+    assert studio.refusal(second, "small") is None, "for which there is room long before"
 
 
 def test_a_picture_that_rests_makes_way_after_a_while(small):

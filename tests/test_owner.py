@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from serving.settings import PREFIX, READ, Settings, SettingsError, settings
+from serving.settings import PREFIX, READ, Settings, SettingsError, settings, there
 
 ROOT = Path(__file__).parents[1]
 ROW = re.compile(r"^\| `(ATTENTION_\w+)` \| (.*?) \|", re.MULTILINE)
@@ -76,13 +76,11 @@ def test_names_stand_between_spaces_or_commas():
     assert said(hosts="any").hosts == said().hosts == ()
 
 
-def test_models_have_a_name_for_people_and_a_place(tmp_path):
-    ours = tmp_path / "Ours"
-    ours.mkdir()
-    listed = f"BERT base = google-bert/bert-base-uncased; {ours}; gpt2\nLong = Org/Name.v2"
+def test_models_have_a_name_for_people_and_a_place():
+    listed = "BERT base = google-bert/bert-base-uncased; /srv/models/Ours; gpt2\nLong = Org/Name.v2"
     assert said(models=listed).models == (
         ("BERT base", "google-bert/bert-base-uncased"),
-        ("Ours", str(ours)),
+        ("Ours", "/srv/models/Ours"),
         ("gpt2", "gpt2"),
         ("Long", "Org/Name.v2"),
     )
@@ -99,10 +97,9 @@ WRONG = {
     "originless": ["maybe"],
     "uploads": ["-1", "many", "1e9", "nan"],
     "metrics": ["public"],
-    "models": ["/nowhere/models", "a b", "x = ../up", "=", "bert = c/d/e", "a--b"],
+    "models": ["a b", "x = ../up", "=", "bert = c/d/e", "a--b"],
     "models_free": ["perhaps"],
     "models_size": ["0", "much"],
-    "open": ["/nowhere/heads.npz", "/"],
     "dask": ["host", "file:///etc/passwd"],
 }
 
@@ -112,6 +109,17 @@ def test_what_can_not_be_is_refused_in_a_sentence(name, text):
     with pytest.raises(SettingsError) as told:
         said(**{name: text})
     assert str(told.value) == f"{PREFIX}{name.upper()}={text!r} is not {READ[name][1]}."
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "what"),
+    [("models", "/nowhere/models", "a folder"), ("open", "/nowhere/heads.npz", "a file"), ("open", "/", "a file")],
+)
+def test_what_a_setting_names_has_to_be_there_at_the_start(name, path, what):
+    with pytest.raises(SettingsError) as told:
+        there(said(**{name: path}))
+    assert str(told.value) == f"ATTENTION_{name.upper()} names {path!r}, which is not {what} that is there."
+    assert there(said(models="gpt2", open=__file__)).open == (__file__,)
 
 
 def test_a_setting_that_there_is_not_is_named_with_the_one_that_was_meant():

@@ -30,9 +30,7 @@ STORED = (
     2**-8
 )  # what a row's sum may be off by where weights were stored with 16 bits: half the step of bfloat16 at one
 BUDGET = 2**27  # multiplications of the check at the most: about as long as the pass itself
-TOGETHER = (
-    2**20
-)  # numbers of the unit matrices up to which they and the values go through one pass: else they take no memory
+TOGETHER = 2**20  # numbers of the unit matrices up to which these, made one by one, go through one pass with the values
 KEYS = 256  # keys whose weights are compared, evenly spread, apart from the heaviest of each row
 CHANNELS = 32  # channels of a value at once: its n tokens are the memory that is taken
 

@@ -38,9 +38,7 @@ class Watch:
         self.lanes, self.clock, self.ticks = lanes, clock, ticks or used
         self.logged: dict[str, int] = {}  # the number of the work that was last logged, by its lane
         self.still: dict[str, tuple[object, int, float]] = {}  # by lane: what it did, ticks until then, since when
-        self.first: dict[
-            str, tuple[int, float]
-        ] = {}  # by lane: the number of the work that is next, and since when it is
+        self.first: dict[str, tuple[int, float]] = {}  # by lane: the number of what is next, and since when it is
 
     def start(self) -> None:
         """Looks from now on, in a thread of its own."""

@@ -32,6 +32,7 @@ from attention.ui.background.vectors import Vectors, room
 from attention.ui.budget import BUDGET, EXPIRY, refused
 from serving.settings import settings
 
+MUCH = 2  # times as much memory: whoever asks for that lets smaller pictures go first
 MODEST = 15  # niceness of the threads that compute blocks
 T = TypeVar("T")
 
@@ -126,15 +127,13 @@ class Studio:
     """Draws what pages ask for, in line with whatever else waits there."""
 
     def __init__(self, line: Line | None = None) -> None:
-        self.sketchers, self.own = (
-            Lane("sketch", 0, THREADS),
-            Lane("blocks", 0, THREADS, partial(modest, MODEST), pieces=True),
-        )
+        self.sketchers = Lane("sketch", 0, THREADS)
+        self.own = Lane("blocks", 0, THREADS, partial(modest, MODEST), pieces=True)
         self.previews, self.lane = Lane("preview", 1, 1), Lane("maps", 2, 1)
         self.line = line or Line(1)
         self.asking: dict[
-            str, float
-        ] = {}  # who waits for room, in the order in which they came, and when they last asked
+            str, tuple[float, int]
+        ] = {}  # who waits, in their order: when they last asked, for how many bytes
 
     @cached_property
     def blocks(self) -> Executor:
@@ -152,12 +151,13 @@ class Studio:
         """Why there is no room for a visitor's picture beside what others need, and the longest that there is room for.
 
         None where it is there, or where there is room: then whatever is in its way has been given back, and the visitor's last
-        drawing up. Whoever asks again and again while there is none gets it before all who came later.
+        drawing up. Whoever asks again and again while there is none gets it before all who came later and need as much.
         """
         there = self.find(config.tensors)
         if there is not None and not there.given_up:
             return None
-        needed, before = guessed(config).bytes, self._before(visitor)
+        needed = guessed(config).bytes
+        before = self._before(visitor, needed)
         free = BUDGET.free + self.line.given_up(Drawing, visitor) + self.line.resting(visitor)
         if needed <= free and not before:
             self.line.turn_from(Drawing, visitor)
@@ -168,7 +168,7 @@ class Studio:
                 return None
             free = BUDGET.left
         if needed <= BUDGET.most:
-            self.asking[visitor] = self.line.clock()
+            self.asking[visitor] = self.line.clock(), needed
         turn = f" Before you {before} {'wait' if before > 1 else 'waits'}." if before else ""
         smaller = config
         while guessed(smaller).bytes > free and smaller.traceable is not smaller:
@@ -179,13 +179,17 @@ class Studio:
         """Was there no room for a visitor's picture that there may be room for later?"""
         return visitor in self.asking
 
-    def _before(self, visitor: str) -> int:
-        """How many who came before a visitor still ask for room."""
-        for who, asked in list(self.asking.items()):
+    def _before(self, visitor: str, needed: int) -> int:
+        """How many who came before a visitor still ask for room, those aside who ask for more than twice as much."""
+        before = 0
+        for who, (asked, theirs) in list(self.asking.items()):
+            if who == visitor:
+                break
             if self.line.clock() - asked >= Drawing.gone:
                 self.asking.pop(who, None)
-        others = list(self.asking)
-        return others.index(visitor) if visitor in others else len(others)
+            else:
+                before += theirs <= MUCH * needed
+        return before
 
     def find(self, config: Config) -> Drawing | None:
         """The drawing of a config as it is, for somebody who has turned away from it."""
