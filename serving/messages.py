@@ -30,6 +30,7 @@ SAID = (  # by Streamlit's page where nobody develops
     "backend_operation_request",
 )
 FILES = "file_uploader_state_value"
+UNREADABLE = 1003  # why a connection is ended: data that can't be taken (RFC 6455, section 7.4.1)
 TOLD = 8  # messages to a browser among which is the one that names its session
 
 
@@ -58,17 +59,19 @@ class Heard:
 
     def __init__(self, receive: Receive, send: Send, session: str) -> None:
         self.receives, self.sends, self.session = receive, send, session
-        self.looks = TOLD
+        self.looks, self.closed = TOLD, False
 
     async def receive(self) -> Message:
-        """The next message that may be said. No page says text, or what can't be read: that would be an error in the log."""
+        """The next message that may be said. No page says text; what can't be read ends the connection."""
         while True:
             message = await self.receives()
             if message.get("text") is not None:
                 continue
             said = read(message.get("bytes"))
             if said is None and message.get("bytes"):
-                continue
+                await self.sends({"type": "websocket.close", "code": UNREADABLE})
+                self.closed = True
+                return {"type": "websocket.disconnect", "code": UNREADABLE}
             if said is None:
                 return message
             if said.WhichOneof("type") in SAID:
@@ -76,7 +79,9 @@ class Heard:
                 return message if kept is said else {**message, "bytes": kept.SerializeToString()}
 
     async def send(self, message: Message) -> None:
-        """Sends, and sees whose session it is."""
+        """Sends, and sees whose session it is; nothing more once the connection is ended."""
+        if self.closed:
+            return
         if self.looks and message.get("bytes"):
             self.looks -= 1
             told = ForwardMsg.FromString(message["bytes"])

@@ -134,7 +134,7 @@ def test_a_wrong_field_is_refused_by_name(changed, message):
         ("[" * 100_000, "The file nests 100000 brackets; a recording nests 3."),
         ('{"a": ' + "1" * 5000 + "}", "The file is not JSON: "),
         ("{", "The file is not JSON: "),
-        (b"\xff\xfe", "The file is no text in UTF-8: save it as such."),
+        (b"\xff\xfe", "The file is not JSON: it is no text in UTF-8. Save it as such."),
         (b"\xef\xbb\xbf[]", 'This is no recording: "format" is not '),
         ("[]", 'This is no recording: "format" is not '),
         (json.dumps({"format": recordings.FORMAT}), "timings=None is not a list."),

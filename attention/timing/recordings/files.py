@@ -101,14 +101,14 @@ def _parsed(data: bytes | str) -> Any:
     if len(data) > BYTES:
         raise RecordingError(f"The file has {len(data):,} bytes; {BYTES:,} are allowed.")
     try:
-        text = data if isinstance(data, str) else data.decode("utf-8-sig")
+        text = (data if isinstance(data, str) else data.decode()).removeprefix("\ufeff")  # a byte order mark
         if (depth := _depth(text)) > DEPTH:
             raise RecordingError(f"The file nests {depth} brackets; a recording nests 3.")
         return json.loads(text, object_pairs_hook=_unique)
     except RecordingError:
         raise
     except UnicodeDecodeError:
-        raise RecordingError("The file is no text in UTF-8: save it as such.") from None
+        raise RecordingError("The file is not JSON: it is no text in UTF-8. Save it as such.") from None
     except (ValueError, RecursionError) as error:
         raise RecordingError(f"The file is not JSON: {short(str(error), 120)}.") from None
 
