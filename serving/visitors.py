@@ -40,7 +40,7 @@ class Visitors:
         elif where == AGENT or where.startswith(f"{AGENT}/"):
             await answer(scope, send, 404, "This server is for browsers.")
         elif page := above(scope):
-            await answer(scope, send, 302, "There is nothing below a page.", [(b"location", page.encode())])
+            await answer(scope, send, 302, "There is nothing below a page.", [(b"location", page.encode("latin-1"))])
         else:
             await self.app(scope, receive, send)
 
@@ -69,11 +69,11 @@ def above(scope: Scope) -> str:
     if scope["type"] != "http" or scope["method"] not in READS or "text/html" not in (header(scope, b"accept") or ""):
         return ""
     where = path(scope)
-    first, *more = filter(None, where.split("/")) if where.strip("/") else ("",)
-    if not more or first in OTHERS or first.startswith(MARKS):
+    parts = [part for part in where.split("/") if part]
+    if len(parts) < 2 or parts[0] in OTHERS or parts[0].startswith(MARKS):
         return ""
     base, query = scope["path"].removesuffix(where).rstrip("/"), scope.get("query_string", b"").decode("latin-1")
-    return f"{base}/{quote(first)}{'?' if query else ''}{query}"
+    return f"{base}/{quote(parts[0])}{'?' if query else ''}{query}"
 
 
 def named(host: str, names: tuple[str, ...]) -> bool:

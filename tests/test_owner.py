@@ -91,7 +91,7 @@ def test_models_have_a_name_for_people_and_a_place():
 WRONG = {
     "measure": ["perhaps", "²"],
     "measure_seconds": ["²", "soon", "2 min", "0", "-5", "1", "1e9", "nan", "inf"],
-    "frames": ["school.example", "https://a.example; script-src *", "*", "'self'"],
+    "frames": ["https://school.example:65536", "school.example", "https://a.example; script-src *", "*", "'self'"],
     "hosts": ["https://lab.example", "a b/c", "*"],
     "origins": ["lab.example", "self", "http://lab.example:99999"],
     "originless": ["maybe"],

@@ -146,9 +146,7 @@ def _words(seen: Seen, tokens: Sequence[str], unit: str) -> list[Kind]:
     again = (alike & (here != there) & seen.mask).any(-1)
     alike_weight = (seen.weights * alike).sum(-1)
     copies = seen.share(alike_weight, again, TWICE)
-    itself = seen.share(
-        seen.weights.gather(-1, seen.at[None, :, None].expand(len(seen.weights), -1, 1))[..., 0], again, TWICE
-    )
+    itself = seen.share(seen.weights[:, torch.arange(len(seen.at)), seen.at], again, TWICE)
     whole = seen.share(alike_weight, (alike & seen.mask).any(-1))  # as `heads.same` counts it
     after = torch.zeros_like(alike)
     after[:, 1:] = (alike & (there < here))[:, :-1]

@@ -22,7 +22,6 @@ from attention.steps.plan import by_name, made_here, steps
 from attention.steps.step import lengths
 
 AT_ONCE = 2**22  # weights that are computed together at the most: 16 MB
-FLOAT = 4
 NARROW, WIDE, VECTORS, SQUARES = 2, 6, 2.5, 5  # copies of each kind at the peak, pictures included (measured)
 
 
@@ -50,7 +49,8 @@ def bytes_of(config: Config) -> int:
     n = lengths(config)
     wide = max(n["c"], n["h"] * n["e"])
     maps = n["c"] * (NARROW * n["c"] + WIDE * wide) if made_here(config) else 0
-    return int(FLOAT * (maps + VECTORS * (n["q"] + n["k"]) * wide + SQUARES * min(AT_ONCE, n["h"] * n["q"] * n["k"])))
+    vectors, squares = (n["q"] + n["k"]) * wide, min(AT_ONCE, n["h"] * n["q"] * n["k"])
+    return int(torch.float32.itemsize * (maps + VECTORS * vectors + SQUARES * squares))
 
 
 def scored(config: Config, found: dict[str, Tensor], heads: slice) -> dict[str, Tensor]:

@@ -24,6 +24,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from attention.machine.made_once import made_once
+from attention.trace import SHARED
 from attention.wire.message import framed, turns
 
 MASKED, ZERO, LEAST, ONE = 0, 1, 2, 65535  # codes: hidden by the mask, exactly zero, the least weight, a weight of one
@@ -59,14 +60,15 @@ def cells(
     """The cells of weights from 0 to 1, at most `side` by `side` a head; exact (one token a cell) up to `side` tokens.
 
     `mask` is True where a query may see a key. A cell is masked only where its whole tile is. Of weights in a tile that
-    are closer together than 1 in 2048, the first stands for both. Threads of an `executor` share the heads.
+    are closer together than 1 in 2048, the first stands for both. Threads of an `executor` share the heads of large ones.
     """
     queries, keys = weights.shape[-2:]
     tile = -(-max(queries, keys) // side)
     seeing = mask.sum(-1).reshape(-1, queries)
     if tile == 1:
         return _cells(_codes(weights.float(), mask), None, tile, seeing, keys)
-    pooled = list((executor.map if executor else map)(partial(_pooled, tile=tile), weights.float()))
+    shared = executor if weights.numel() > SHARED else None
+    pooled = list((shared.map if shared else map)(partial(_pooled, tile=tile), weights.float()))
     greatest, places = (torch.stack(parts) for parts in zip(*pooled, strict=True))
     where = places.to(torch.uint8) if tile <= WIDEST else None
     return _cells(_codes(greatest, _any(mask, tile)), where, tile, seeing, keys)

@@ -118,22 +118,25 @@ class Line:
         with self.lock:
             return sum(task.claim for task in self.tasks if task.open)
 
-    def given_up(self, kind: type[Task], visitor: str) -> int:
-        """Bytes of what ends with a visitor's asking for another task of a kind, as nobody else looks at it."""
+    def free(self, kind: type[Task], visitor: str) -> int:
+        """Bytes that there would be room for, for a visitor's task of a kind: what ends with their asking for it, as nobody else
+        looks at it, makes way, and what others have paused for long.
+        """
         with self.lock:
-            return sum(task.claim for task in self._of(kind, visitor) if task.open and task.looks.keys() == {visitor})
+            own = [task for task in self._of(kind, visitor) if task.open and task.looks.keys() == {visitor}]
+            return BUDGET.free + sum(task.claim for task in [*own, *self._resting(visitor)])
 
-    def resting(self, visitor: str) -> int:
-        """Bytes of what others have paused for so long that it makes way for a visitor who needs them."""
-        with self.lock:
-            return sum(task.claim for task in self.tasks if task.makes_way and visitor not in task.looks)
-
-    def make_way(self, visitor: str) -> None:
-        """Ends what others have paused for so long, as a visitor needs the memory that it holds."""
-        with self.lock:
-            for task in self.tasks:
-                if task.makes_way and visitor not in task.looks:
+    def room(self, needed: int, visitor: str) -> bool:
+        """Is there room for a visitor's task of so many bytes, once others have given back? What they paused for long may end."""
+        if not BUDGET.room(needed):
+            with self.lock:
+                for task in self._resting(visitor):
                     task.end("failed", MADE_WAY)
+        return BUDGET.room(needed)
+
+    def _resting(self, visitor: str) -> list[Task]:
+        """What others have paused for so long that it makes way for a visitor."""
+        return [task for task in self.tasks if task.makes_way and visitor not in task.looks]
 
     def give_back(self, size: int) -> None:
         """Forgets about so many bytes of what has ended, those first that were looked at longest ago."""

@@ -131,9 +131,7 @@ class Studio:
         self.own = Lane("blocks", 0, THREADS, partial(modest, MODEST), pieces=True)
         self.previews, self.lane = Lane("preview", 1, 1), Lane("maps", 2, 1)
         self.line = line or Line(1)
-        self.asking: dict[
-            str, tuple[float, int]
-        ] = {}  # who waits, in their order: when they last asked, for how many bytes
+        self.asking: dict[str, tuple[float, int]] = {}  # when whoever waits last asked, and for how many bytes
 
     @cached_property
     def blocks(self) -> Executor:
@@ -156,14 +154,11 @@ class Studio:
         there = self.find(config.tensors)
         if there is not None and not there.given_up:
             return None
-        needed = guessed(config).bytes
+        needed, free = guessed(config).bytes, self.line.free(Drawing, visitor)
         before = self._before(visitor, needed)
-        free = BUDGET.free + self.line.given_up(Drawing, visitor) + self.line.resting(visitor)
         if needed <= free and not before:
             self.line.turn_from(Drawing, visitor)
-            if not BUDGET.room(needed):
-                self.line.make_way(visitor)
-            if BUDGET.room(needed):
+            if self.line.room(needed, visitor):
                 self.asking.pop(visitor, None)
                 return None
             free = BUDGET.left

@@ -25,7 +25,7 @@ from attention.training.run import Moment, Run, trained
 from attention.training.tasks import VOCABULARY
 from attention.ui.background.line import HEAVY
 from attention.ui.background.task import Task
-from attention.ui.budget import BUDGET, refused
+from attention.ui.budget import refused
 
 MODEST = 10  # niceness of the thread that trains
 BROKEN = (
@@ -127,8 +127,7 @@ def refusal(recipe: Recipe, visitor: str) -> tuple[str, Recipe] | None:
     there = HEAVY.find(Learning, recipe)
     if there is not None and there.open:
         return None
-    needed = Learning(recipe).claim
-    free = BUDGET.free + HEAVY.given_up(Learning, visitor) + HEAVY.resting(visitor)
+    needed, free = Learning(recipe).claim, HEAVY.free(Learning, visitor)
     if needed <= free:
         return _too_long(recipe)
     smaller = recipe
@@ -142,9 +141,7 @@ def begun(recipe: Recipe, visitor: str) -> Learning | None:
     there = HEAVY.find(Learning, recipe)
     if there is None or there.given_up:
         HEAVY.turn_from(Learning, visitor)
-        if not BUDGET.room(Learning(recipe).claim):
-            HEAVY.make_way(visitor)
-        if not BUDGET.room(Learning(recipe).claim):
+        if not HEAVY.room(Learning(recipe).claim, visitor):
             return None
     return HEAVY.ask(Learning, recipe, visitor)
 

@@ -23,7 +23,7 @@ from attention.sources.generated import early
 from attention.sources.given import Given
 from attention.sources.origins import given, unit
 from attention.tables import rows as tables
-from attention.trace import SHARED, Trace, attended, check_size
+from attention.trace import Trace, attended, check_size
 from attention.ui.compute.owner import KEPT, LATER, PASSES, PIECES
 from attention.wire.cells import Cells
 from attention.wire.cells import cells as drawn
@@ -74,8 +74,7 @@ def parity(config: Config) -> Work[Parity]:
 def cells(config: Config) -> Work[Cells]:
     """What the squares of all heads show; give `config.tensors`."""
     side = theme.side(config.heads)
-    several = PIECES if config.heads * config.tokens * config.columns > SHARED else None
-    return traced(config, lambda found: drawn(found.weights, found.mask, side, several))
+    return traced(config, lambda found: drawn(found.weights, found.mask, side, PIECES))
 
 
 @KEPT

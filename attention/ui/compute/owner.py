@@ -48,14 +48,14 @@ def lane(size: int) -> Lane:
 
 
 def counted(size: int, call: Callable[P, T]) -> Callable[P, T]:
-    """The same call, which counts as so many bytes while it runs; where these are many, what is kept makes room for them."""
+    """The same call, which counts as so many bytes while it runs, and for which what is kept makes room."""
 
     def counts(*args: P.args, **kwargs: P.kwargs) -> T:
         with UNDER_WAY.counted(size):
             BUDGET.room(0)
             return call(*args, **kwargs)
 
-    return call if lane(size) is PASSES else counts
+    return counts
 
 
 def told(work: Work[T], what: str) -> T:

@@ -7,7 +7,7 @@ from functools import partial
 
 from torch import Tensor
 
-from attention.config import Config, fitted
+from attention.config import KNOBS, Config, fitted
 from attention.machine.lanes import Work
 from attention.steps.values import bytes_of, difference, pairs, values
 from attention.ui.budget import BUDGET, refused
@@ -15,7 +15,7 @@ from attention.ui.compute.owner import KEPT, counted, lane, told
 from attention.wire.matrix_cells import Matrix
 from attention.wire.matrix_cells import drawn as sent
 
-FEWEST = 2  # tokens that there are at the least
+FEWEST = int(KNOBS["tokens"].low or 0)
 PAGE = "Steps"  # whose knobs these results are kept by
 ALL_HEADS = 2**20  # weights of all heads up to which the steps of all are kept, of more those of one head
 
