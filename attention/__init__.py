@@ -33,8 +33,9 @@ values of their own, `q` queries, `k` keys, `d` channels of a head, `e` channels
 from attention.attend import Attention, scaled_dot_product_attention
 from attention.config import Config, ConfigError
 from attention.layer import MultiHeadAttention
-from attention.maps.exact import HeadMaps, head_maps
+from attention.maps.exact import head_maps
 from attention.maps.jobs import Cancelled
+from attention.maps.picture import HeadMaps
 from attention.notebook.shown import html, show
 from attention.trace import Trace, trace
 from attention.watching.watched import watch

@@ -7,7 +7,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from attention.maps.blocks import choices
-from attention.maps.exact import HeadMaps, counts
+from attention.maps.picture import HeadMaps, counts
 from attention.maps.zoom import BATCH, check, pairs
 
 

@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from attention import Config, head_maps
-from attention.maps.exact import HeadMaps
 from attention.maps.jobs import Cancelled
+from attention.maps.picture import HeadMaps
 from attention.sources.stretches import queries_and_keys
 from attention.ui.background import maps as drawing
 from attention.ui.background.maps import Drawing, Studio, asked

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import itertools
 import math
-from concurrent.futures import Future, ThreadPoolExecutor
+import pickle
+from collections.abc import Callable
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import hypothesis.strategies as st
@@ -114,7 +116,7 @@ def test_every_pixel_and_number_is_that_of_the_full_matrix(case):
 @pytest.fixture
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks, pieces and jobs so small that small squares have many of each, in float32 as long ones are."""
-    small = {"PRECISE": 0, "HEIGHT": 7, "STEP": 5, "SMALLEST": 7 * 11 * 4, "LARGEST": 7 * 11 * 4, "JOB": 0, "BAND": 400}
+    small = {"PRECISE": 0, "HEIGHT": 8, "STEP": 5, "SMALLEST": 8 * 11 * 4, "LARGEST": 8 * 11 * 4, "JOB": 0, "BAND": 400}
     for name, value in small.items():
         monkeypatch.setattr(sizes, name, value)
 
@@ -275,6 +277,22 @@ def test_an_executor_changes_nothing():
     query, key = normal(4, 2, 100, 4), normal(5, 2, 100, 4)
     with ThreadPoolExecutor(2) as pool:
         assert same(head_maps(query, key, executor=pool), head_maps(query, key))
+
+
+@pytest.mark.usefixtures("small_blocks")
+@pytest.mark.parametrize("tile", [4, 3])
+def test_what_another_process_has_computed_is_drawn_as_well(tile):
+    """It can't draw where the caller's threads would. Tiles of 4 end where blocks of 8 rows do, those of 3 do not."""
+
+    class Elsewhere(Executor):
+        def submit(self, call: Callable, job: Any) -> Future:  # type: ignore[override]
+            sent, found = pickle.dumps(job), Future()
+            found.set_result(pickle.loads(pickle.dumps(call(pickle.loads(sent)))))
+            return found
+
+    query, key = normal(4, 2, 100, 4), normal(5, 2, 100, 4)
+    with unchecked():
+        assert same(head_maps(query, key, tile=tile, executor=Elsewhere()), head_maps(query, key, tile=tile))
 
 
 def same(one: HeadMaps, other: HeadMaps) -> bool:

@@ -17,7 +17,7 @@ from torch import Tensor
 from attention.analysis.parity import evenly
 from attention.heads import numbered
 from attention.maps import zoom
-from attention.maps.exact import HeadMaps, split
+from attention.maps.picture import HeadMaps, split
 
 MOST = 0.5  # of the weight: a kind of key that has it stands out
 TOGETHER, EACH = 0.7, 0.25  # of two kinds between which a head splits its weight: both, and the lesser one

@@ -8,7 +8,7 @@ from torch import Tensor
 from attention.heads import NUMBERS, Profile, Rows
 from attention.maps import zoom
 from attention.maps.blocks import choices
-from attention.maps.exact import HeadMaps
+from attention.maps.picture import HeadMaps
 
 
 def numbers(maps: HeadMaps, query: Float[Tensor, "h n d"], key: Float[Tensor, "g n d"]) -> Profile:

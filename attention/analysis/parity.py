@@ -20,7 +20,7 @@ from torch import Tensor
 
 from attention.maps import zoom
 from attention.maps.blocks import choices
-from attention.maps.exact import HeadMaps, split, vectors
+from attention.maps.picture import HeadMaps, split, vectors
 from attention.maps.sizes import precision, working
 from attention.scores import HIDDEN, POSITIONS, capped, sinusoidal
 from attention.trace import Trace, position_bias

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 
 import torch
@@ -45,9 +46,24 @@ class Blocks:
     cut: Bool[Tensor, "r c"]
     steady: bool
 
+    @cached_property
+    def down(self) -> list[int]:
+        """The edges of the rows."""
+        return self.rows.tolist()
+
+    @cached_property
+    def across(self) -> list[int]:
+        """The edges of the columns."""
+        return self.cols.tolist()
+
+    @cached_property
+    def sides(self) -> tuple[int, int]:
+        """Rows of the tallest block, and columns of the widest."""
+        return max(b - a for a, b in pairwise(self.down)), max(b - a for a, b in pairwise(self.across))
+
     def spans(self, row: int, widest: int, stops: tuple[int, ...] = ()) -> Iterator[Span]:
         """What the queries of one row of blocks look at, in pieces of at most `widest` keys that end at all `stops`."""
-        start, edges, cuts = None, self.cols.tolist(), []
+        start, edges, cuts = None, self.across, []
         for (left, right), seen, cut in zip(
             pairwise(edges), self.seen[row].tolist(), self.cut[row].tolist(), strict=True
         ):

@@ -10,71 +10,26 @@ import math
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from contextlib import nullcontext
-from dataclasses import dataclass, fields, replace
+from dataclasses import replace
 from itertools import islice
 from typing import Any, NamedTuple
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from torch import Tensor
 
 from attention.machine.threads import alone
-from attention.maps.blocks import Blocks, classed, edges
-from attention.maps.checks import POOLS, check, check_finite, check_size, known, within
+from attention.maps.blocks import Blocks
+from attention.maps.checks import check, check_finite, check_size, within
 from attention.maps.jobs import results, watched
-from attention.maps.pooling import Job, Pooled, ceil, length
+from attention.maps.picture import HeadMaps, counts, joined, vectors
+from attention.maps.pooling import SAFE, Job, Pooled, Tiles, ceil, length
 from attention.maps.scoring import Scoring
-from attention.maps.sizes import fitting, job, sizes, working
+from attention.maps.sizes import PRECISE, bands, job, sizes, working
+from attention.maps.tiles import GREATEST, SUM
 from attention.masks import Rule
 
 SIDE = 512  # pixels of a map's side at the most
-
-
-@dataclass(frozen=True, eq=False)
-class HeadMaps:
-    """The weights of every head, pooled by tiles of `tile` x `tile` tokens, with a few numbers of every query.
-
-    `mean (h p r)` and `most (h p r)` are the means and maxima of the tiles within `rows` and `cols`, which are all
-    `tokens` unless a window was asked for. `lse (h q)` is the logarithm of each row's denominator, so that a weight is
-    exp(score - lse); where a query sees nothing it is -inf, or 0 with one added. `entropy` in nats, `greatest` weight
-    and mean `distance` in tokens `(h q)` are of float64 as well; maxima and statistics are None where they were not
-    asked for. `exact` is False in a preview, where one query stands for its tile. `first` is the number of the first
-    head among `heads`; `held` that of the first one that the query and key have which they were made of.
-    """
-
-    mean: Float[Tensor, "h p r"]
-    most: Float[Tensor, "h p r"] | None
-    lse: Float[Tensor, "h q"]
-    entropy: Float[Tensor, "h q"] | None
-    greatest: Float[Tensor, "h q"] | None
-    distance: Float[Tensor, "h q"] | None
-    tokens: int
-    tile: int
-    rows: tuple[int, int]
-    cols: tuple[int, int]
-    pool: str
-    scoring: Scoring
-    first: int
-    heads: int
-    exact: bool = True
-    held: int = 0
-
-    @property
-    def numbers(self) -> range:
-        """The numbers of these heads among all."""
-        return range(self.first, self.first + len(self.lse))
-
-    @property
-    def pixels(self) -> Float[Tensor, "h p r"]:
-        """The picture: means or maxima, as the pool says."""
-        return self.mean if self.pool == "mean" or self.most is None else self.most
-
-    def pooled_by(self, pool: str) -> HeadMaps:
-        """The same maps shown by mean or by maximum; raises ValueError for maxima that were not computed."""
-        known("pool", pool, POOLS)
-        if pool == "max" and self.most is None:
-            raise ValueError("pool='max' was not computed with these maps: ask head_maps for pool='max' or stats=True.")
-        return replace(self, pool=pool)
 
 
 def head_maps(
@@ -142,7 +97,8 @@ def each_head(
     plans = _plans(query, key, picture)
     before, every = (sum(len(plan.bands) for plan in some) for some in (plans[:begun], plans))
     jobs = (job for plan in plans[begun:] for job in _jobs(query, key, picture, plan, stats))
-    done = watched(results(jobs, executor, cancelled), every, progress, before)
+    together = (len(plan.bands) for plan in plans[begun:])
+    done = watched(results(jobs, together, executor, cancelled), every, progress, before)
     for plan in plans[begun:]:
         yield _drawn(picture, plan, list(islice(done, len(plan.bands))))
 
@@ -188,76 +144,41 @@ def blank(
     return replace(found, held=first), stats
 
 
-def vectors(maps: HeadMaps, head: int, query: Tensor, key: Tensor) -> tuple[Float[Tensor, "n d"], Float[Tensor, "n d"]]:
-    """The queries of a head and its keys; with fewer heads of keys, neighbours share them."""
-    at = head - maps.held
-    return query[at], key[at * len(key) // len(query)]
-
-
-def counts(ends: tuple[int, int], tile: int, like: Tensor) -> Float[Tensor, "p"]:
-    """How many tokens each tile of a range has: all but the last are full."""
-    starts = torch.arange(ends[0], ends[1], tile, device=like.device)
-    return (ends[1] - starts).clamp(max=tile).to(like.dtype)
-
-
-def joined(maps: list[HeadMaps]) -> HeadMaps:
-    """The maps of neighbouring heads as one."""
-    first = maps[0]
-    if len(maps) == 1:
-        return first
-    return replace(first, **{name: torch.cat([getattr(part, name) for part in maps]) for name in _tensors(first)})
-
-
-def split(maps: HeadMaps, size: int = 1) -> list[HeadMaps]:
-    """The maps of every head by itself, or of so many neighbours: views."""
-    return [
-        replace(maps, first=maps.first + at, **{name: each[at : at + size] for name, each in _tensors(maps).items()})
-        for at in range(0, len(maps.lse), size)
-    ]
-
-
-def _tensors(maps: HeadMaps) -> dict[str, Tensor]:
-    """What has an axis for heads."""
-    every = {field.name: getattr(maps, field.name) for field in fields(HeadMaps)}
-    return {name: value for name, value in every.items() if isinstance(value, Tensor)}
-
-
 class _Plan(NamedTuple):
     """What a head is computed in, and its blocks of rows, those of a job each, from the last rows on.
 
-    Under a causal mask these see most: two threads that end with the shortest job end together.
+    Under a causal mask these see most: two threads that end with the shortest job end together. `bound`: what none of its scores
+    exceeds, where that was asked for already; `canvas`: where bands draw, unless two of them share a row of tiles.
     """
 
     head: int
     dtype: torch.dtype
-    bands: list[Blocks]
+    bands: tuple[Blocks, ...]
+    bound: float | None
+    canvas: Tiles | None
 
 
+@torch.no_grad()
 def _plans(query: Tensor, key: Tensor, picture: HeadMaps) -> list[_Plan]:
     """One a head: whether scores are mild is a question to each by itself."""
-    with torch.no_grad():
-        dtypes = [working(*vectors(picture, head, query, key), picture.scoring) for head in picture.numbers]
-    bands = {dtype: _bands(picture, dtype, query.device) for dtype in set(dtypes)}
-    return [_Plan(head, dtype, bands[dtype]) for head, dtype in zip(picture.numbers, dtypes, strict=True)]
+    found, rule, span = [], picture.scoring.rule, picture.scoring.span
+    for head in picture.numbers:
+        q, k = vectors(picture, head, query, key)
+        bound = picture.scoring.bound(length(q), length(k)) if len(q) <= PRECISE else None
+        dtype, square = working(q, k, picture.scoring, bound), (picture.rows, picture.cols, picture.tile)
+        cells = job(picture.tokens, picture.rows[1] - picture.rows[0])
+        every = bands(rule, picture.tokens, span, *square, sizes(dtype, query.device), cells)
+        apart = all((blocks.down[0] - picture.rows[0]) % picture.tile == 0 for blocks in every)
+        found.append(
+            _Plan(head, dtype, every, bound, _canvas(picture, picture.mean.new_empty, dtype) if apart else None)
+        )
+    return found
 
 
-def _bands(picture: HeadMaps, dtype: torch.dtype, device: torch.device) -> list[Blocks]:
-    """The blocks of the rows, as many for a job as make it worth its while.
-
-    Their height does not depend on the tile, and two may share a row of tiles: torch reduces the rows beyond a multiple of
-    its vectors one by one, so that a map in blocks of 252 rows took 1.1 to 1.2 times as long as in those of 256.
-    """
-    n, wanted = picture.tokens, sizes(dtype, device)
-    columns = across(picture, fitting(wanted.step, picture.tile))
-    blocks = classed(picture.scoring.rule, n, picture.scoring.span, edges(picture.rows, wanted.height), columns)
-    cells = job(n, picture.rows[1] - picture.rows[0])
-    return list(blocks.bands(max(1, cells // (n * wanted.height))))[::-1]
-
-
-def across(picture: HeadMaps, step: int) -> Int[Tensor, "j"]:
-    """The edges of blocks of keys of a size, with those of the window."""
-    n, cols = picture.tokens, picture.cols
-    return torch.tensor(sorted({*range(cols[0] % step, n, step), 0, n, *cols}))
+def _canvas(picture: HeadMaps, make: Callable[..., Tensor], dtype: torch.dtype) -> Tiles:
+    """Memory for the tiles of one head."""
+    shape = picture.mean.shape[1:]
+    return Tiles(make(shape, dtype=dtype), None if picture.most is None else make(shape, dtype=dtype))
 
 
 def _jobs(query: Tensor, key: Tensor, picture: HeadMaps, plan: _Plan, stats: bool) -> Iterator[Job]:
@@ -266,33 +187,44 @@ def _jobs(query: Tensor, key: Tensor, picture: HeadMaps, plan: _Plan, stats: boo
     q, k = (each.detach() for each in vectors(picture, plan.head, query, key))
     k = k.to(plan.dtype)
     longest = length(k)
+    bound = picture.scoring.bound(length(q), longest) if plan.bound is None else plan.bound
+    square, wanted = (picture.tile, picture.rows, picture.cols), (picture.most is not None, stats)
     for blocks in plan.bands:
-        part = q[int(blocks.rows[0]) : int(blocks.rows[-1])].to(plan.dtype)
-        widest = max(int(blocks.cols.diff().max()), min(len(k), cells // int(blocks.rows.diff().max())))
-        square, wanted = (picture.tile, picture.rows, picture.cols), (picture.most is not None, stats)
-        rest = blocks, *square, widest, longest, *wanted
-        yield Job(part, k, int(blocks.rows[0]), plan.head, picture.heads, picture.scoring, *rest)
+        here = _tiles(picture, blocks)
+        into = plan.canvas and Tiles(
+            plan.canvas.sums[here], None if plan.canvas.most is None else plan.canvas.most[here]
+        )
+        first, stop, (tall, wide) = blocks.down[0], blocks.down[-1], blocks.sides
+        widest = max(wide, min(len(k), cells // tall))
+        rest = blocks, *square, widest, longest, bound <= SAFE, *wanted, into
+        yield Job(q[first:stop].to(plan.dtype), k, first, plan.head, picture.heads, picture.scoring, *rest)
 
 
 def _drawn(picture: HeadMaps, plan: _Plan, parts: list[Pooled]) -> HeadMaps:
-    """The map of one head from its bands; neighbouring bands may share a row of tiles, which is then summed in float64."""
-    apart = all((int(blocks.rows[0]) - picture.rows[0]) % picture.tile == 0 for blocks in plan.bands)
-    like, empty = picture.mean, torch.empty if apart else torch.zeros  # bands of their own rows write all of it
-    mean = empty(like.shape[1:], dtype=like.dtype if apart else torch.float64, device=like.device)
-    most = None if picture.most is None else empty(like.shape[1:], dtype=like.dtype, device=like.device)
-    down, across = (counts(ends, picture.tile, mean) for ends in (picture.rows, picture.cols))
+    """The map of one head from its bands, which have drawn on its canvas unless they were computed in another process.
+
+    Neighbouring bands may share a row of tiles, which is then summed in float64.
+    """
+    mean, most = plan.canvas or _canvas(picture, picture.mean.new_zeros, torch.float64)
     for part, blocks in zip(parts, plan.bands, strict=True):
-        top = (int(blocks.rows[0]) - picture.rows[0]) // picture.tile
-        here = slice(top, top + len(part.sums))
-        sums, each, lines = part.sums.to(like.device), down[here, None] * across, part.most
-        if apart:
-            torch.div(sums, each, out=mean[here])
-        else:
-            mean[here] += sums / each
-        if most is not None and lines is not None:
-            most[here] = lines if apart else torch.maximum(most[here], lines.to(most))
+        for pool, tiles, own in ((SUM, mean, part.sums), (GREATEST, most, part.most)):
+            if tiles is None or own is None:
+                continue
+            here = tiles[_tiles(picture, blocks)]
+            if plan.canvas is None:
+                pool.join(here, own.to(here))
+            elif own.data_ptr() != here.data_ptr():
+                here.copy_(own)
+    down, across = (counts(ends, picture.tile, mean) for ends in (picture.rows, picture.cols))
     numbers = torch.cat([part.numbers for part in reversed(parts)], 1).to(mean.device)[:, None]
     names = ("lse", "entropy", "greatest", "distance")[: len(numbers)]
     found = dict(zip(names, numbers, strict=True))
-    pixels = {"mean": mean.to(like.dtype)[None], "most": None if most is None else most[None]}
-    return replace(picture, first=plan.head, **pixels, **found)
+    pixels = mean.div_(down[:, None] * across), most
+    mean, most = (each if each is None else each.to(picture.mean.dtype)[None] for each in pixels)
+    return replace(picture, first=plan.head, mean=mean, most=most, **found)
+
+
+def _tiles(picture: HeadMaps, blocks: Blocks) -> slice:
+    """The rows of tiles that a band of blocks has cells of."""
+    first, stop = blocks.down[0] - picture.rows[0], blocks.down[-1] - picture.rows[0]
+    return slice(first // picture.tile, ceil(stop, picture.tile))

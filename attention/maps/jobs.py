@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Executor, wait
+from concurrent.futures import FIRST_EXCEPTION, Executor, wait
+from itertools import islice
 
 from attention.maps.pooling import Job, Pooled, pooled
 
@@ -14,8 +15,14 @@ class Cancelled(Exception):  # noqa: N818 (as in asyncio and concurrent.futures,
     """The work was stopped on request; nothing of it is kept."""
 
 
-def results(jobs: Iterable[Job], executor: Executor | None, cancelled: Callable[[], bool] | None) -> Iterator[Pooled]:
-    """The results in the order of the jobs; what was not begun is dropped with a cancelled or failed one."""
+def results(
+    jobs: Iterable[Job], together: Iterable[int], executor: Executor | None, cancelled: Callable[[], bool] | None
+) -> Iterator[Pooled]:
+    """The results in the order of the jobs; what was not begun is dropped with a cancelled or failed one.
+
+    `together`: how many of them are of use at once, one head's after another. Who waits for the executor is woken when these are
+    there, and after PATIENCE, not by each of them: it is a thread more that wants the interpreter's lock and a core.
+    """
     if executor is None:
         for job in jobs:
             _stop(cancelled)
@@ -23,11 +30,15 @@ def results(jobs: Iterable[Job], executor: Executor | None, cancelled: Callable[
         return
     futures = [executor.submit(pooled, job) for job in jobs]
     try:
-        for future in futures:
-            while not wait([future], PATIENCE).done:
+        rest = iter(futures)
+        for count in together:
+            waiting = list(islice(rest, count))
+            while waiting:
+                wait(waiting, PATIENCE, FIRST_EXCEPTION)
+                while waiting and waiting[0].done():
+                    _stop(cancelled)
+                    yield waiting.pop(0).result()
                 _stop(cancelled)
-            _stop(cancelled)
-            yield future.result()
     finally:
         for future in futures:
             future.cancel()

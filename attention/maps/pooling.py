@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import itertools
 import math
-import threading
 from dataclasses import dataclass
-from functools import reduce
+from functools import cached_property, reduce
 from typing import NamedTuple
 
 import torch
@@ -21,14 +20,21 @@ from torch import Tensor
 
 from attention.maps.blocks import Blocks, Span, along, differences
 from attention.maps.scoring import At, Scoring, column, exponential, exponentials, factors, penalty
+from attention.maps.scratch import Space, room
 from attention.maps.tiles import GREATEST, SUM, add, apart, by_rows, lift
 from attention.scores import NORMALISERS
 
 OWN = ("sums", "tops")  # of a block of rows, by tile
 NOTHING = -1e29  # the greatest score of a row that has seen nothing yet: hidden pairs stay far below it
 STRETCH = 128  # cells that are summed in their own precision
-SCRATCH = 2**22  # bytes of a piece of memory that a thread keeps
 SAFE = 40.0  # scores up to here can be exponentiated and summed in float32 as they are
+
+
+class Tiles(NamedTuple):
+    """Sums and maxima by tile."""
+
+    sums: Float[Tensor, "a p"]
+    most: Float[Tensor, "a p"] | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +42,8 @@ class Job:
     """Some rows of one head: the queries from `first` on, all keys, and how the result is pooled.
 
     Pixels are tiles of `tile` x `tile` cells within `rows` and `cols`; `widest`: keys of a piece at the most;
-    `longest`: the length of the longest key; `greatest`, `stats`: whether maxima and statistics are wanted.
+    `longest`: the length of the longest key; `bounded`: no score of the head exceeds SAFE; `greatest`, `stats`: whether maxima
+    and statistics are wanted; `into`: where sums and maxima belong, if not into memory of their own.
     """
 
     query: Float[Tensor, "r d"]
@@ -51,8 +58,10 @@ class Job:
     cols: tuple[int, int]
     widest: int
     longest: float
+    bounded: bool
     greatest: bool
     stats: bool
+    into: Tiles | None = None
 
 
 class Pooled(NamedTuple):
@@ -66,14 +75,17 @@ class Pooled(NamedTuple):
 def pooled(job: Job) -> Pooled:
     """The rows of a job. `numbers`: log-sum-exp, and with statistics entropy, greatest weight and distance."""
     with torch.inference_mode():
-        edges, tile, numbers = job.blocks.rows.tolist(), job.tile, []
+        edges, tile, numbers = job.blocks.down, job.tile, []
         base = (job.first - job.rows[0]) // tile * tile + job.rows[0]
         shape = ceil(edges[-1] - base, tile), ceil(job.cols[1] - job.cols[0], tile)
-        sums, most = job.query.new_zeros(shape), job.query.new_zeros(shape) if job.greatest else None
-        space, bounded = _Space(job, max(stop - start for start, stop in itertools.pairwise(edges))), _bounded(job)
+        sums, most = job.into or Tiles(job.query.new_empty(shape), job.query.new_empty(shape) if job.greatest else None)
+        for tiles in (sums, most):
+            if tiles is not None:
+                tiles.zero_()
+        space, bounded = Space(job.blocks.sides[0], job.widest, job.stats, len(job.key), job.query), _bounded(job)
         for row, (start, stop) in enumerate(itertools.pairwise(edges)):
             part, size = job.query[start - job.first : stop - job.first], (shape[1], stop - start)
-            own = (scratch.room(name, math.prod(size), part).view(size) for name in OWN)
+            own = (room(name, math.prod(size), part).view(size) for name in OWN)
             order = apart(start - base, stop - start, tile)
             strip = _Strip(job, part, range(start, stop), space, bounded, *own, order=order)
             for span in job.blocks.spans(row, job.widest, job.cols):
@@ -92,7 +104,8 @@ def sampled(jobs: list[Job], rows: Int[Tensor, "r 1"]) -> list[Pooled]:
     The jobs' queries are those alone, and their blocks one band of rows that has all of them.
     """
     with torch.inference_mode():
-        space, first = _Space(jobs[0], len(rows)), jobs[0]
+        first = jobs[0]
+        space = Space(len(rows), first.widest, first.stats, len(first.key), first.query)
         wide, n = ceil(first.cols[1] - first.cols[0], first.tile), len(rows)
         strips = [
             _Strip(job, job.query, rows, space, _bounded(job), *(job.query.new_empty(wide, n) for _ in OWN))
@@ -106,38 +119,8 @@ def sampled(jobs: list[Job], rows: Int[Tensor, "r 1"]) -> list[Pooled]:
 
 
 def _bounded(job: Job) -> bool:
-    return job.scoring.bound(length(job.query), job.longest) <= SAFE
-
-
-class _Scratch(threading.local):
-    """Memory of a thread that its jobs use one after the other: fresh pages cost a short map a fifth of its time."""
-
-    def __init__(self) -> None:
-        self.known: dict[str, Tensor] = {}  # of bytes, so that jobs of float32 and of float64 share it
-
-    def room(self, name: str, cells: int, like: Tensor) -> Tensor:
-        """So many cells with another's device and dtype; what they hold is anything, and until the next call."""
-        size = cells * like.element_size()
-        if like.device.type != "cpu" or size > SCRATCH:
-            return like.new_empty(cells)
-        found = self.known.get(name)
-        if found is None or len(found) < size:
-            found = self.known[name] = like.new_empty(size, dtype=torch.uint8)
-        return found[:size].view(like.dtype)
-
-
-scratch = _Scratch()
-
-
-class _Space:
-    """Memory that the blocks of a job use in turn, each of `height` rows at the most, and where its keys stand."""
-
-    def __init__(self, job: Job, height: int) -> None:
-        cells, device = height * job.widest, job.query.device
-        self.scores = scratch.room("scores", cells, job.query)
-        self.powers = scratch.room("powers", cells if job.stats else 0, job.query)
-        self.ramp = torch.arange(job.widest, dtype=job.query.dtype, device=device)
-        self.keys = torch.arange(len(job.key), dtype=torch.int32, device=device)[:, None]
+    """Whether no score of these queries exceeds SAFE; so it may be where the head has a longer one."""
+    return job.bounded or job.scoring.bound(length(job.query), job.longest) <= SAFE
 
 
 class _Strip:
@@ -155,7 +138,7 @@ class _Strip:
         job: Job,
         query: Float[Tensor, "r d"],
         rows: At,
-        space: _Space,
+        space: Space,
         bounded: bool,
         sums: Float[Tensor, "p r"],
         tops: Float[Tensor, "p r"],
@@ -163,13 +146,17 @@ class _Strip:
     ) -> None:
         self.job, self.rows, self.space, self.bounded = job, rows, space, bounded
         self.order = order if order is None else order.to(query.device)
-        self.query, self.places = query, column(rows, query).T
-        if self.order is not None:
-            self.query, self.places = query.index_select(0, self.order), self.places.index_select(1, self.order)
+        self.query = query if self.order is None else query.index_select(0, self.order)
         self.way, height = exponential(query), len(query)
         self.sums, self.tops, self.known = sums, tops if job.greatest else None, 0
         self.peak = query.new_full((height,), 0 if bounded else NOTHING)
         self.total, self.moment, self.away, self.top = query.new_zeros(4, height, dtype=torch.float64)
+
+    @cached_property
+    def places(self) -> Int[Tensor, "1 r"]:
+        """Where these queries stand, across."""
+        places = column(self.rows, self.query).T
+        return places if self.order is None else places.index_select(1, self.order)
 
     def shown(self, span: Span) -> list[Tensor]:
         """One where the rule shows a pair, zero where it hides it, of each part of a piece that has both."""
@@ -177,16 +164,16 @@ class _Strip:
 
     def take(self, span: Span, shown: list[Tensor]) -> None:
         """One piece of keys, and what of it is shown."""
-        job, shape = self.job, (span.stop - span.start, len(self.query))
-        scores, keys = self.space.scores[: math.prod(shape)].view(shape), slice(span.start, span.stop)
-        where = self.places, self.space.keys[keys]
-        job.scoring.scores(job.key[keys], self.query, *where, job.head, job.heads, scores, self.way.unit)
+        job, keys = self.job, slice(span.start, span.stop)
+        scores, powers = self.space.piece(span.stop - span.start, len(self.query))
+        job.scoring.products(job.key[keys], self.query, scores, self.way.unit)
+        if job.scoring.adjusts:
+            job.scoring.adjusted(scores, self.places, self.space.keys[keys], job.head, job.heads, self.way.unit)
         cuts = [slice(left - span.start, right - span.start) for left, right in span.cuts]
         if not self.bounded:
             for cut, seen in zip(cuts, shown, strict=True):
                 scores[cut].add_(penalty(seen))
             self._rise(scores)
-        powers = self.space.powers[: math.prod(shape)].view(shape) if job.stats else scores
         exponentials(scores, powers, self.way, faint=not self.bounded)
         if self.bounded:
             for cut, seen in zip(cuts, shown, strict=True):
@@ -254,10 +241,9 @@ class _Strip:
 
     def weights(self) -> tuple[Float[Tensor, "r p"], Float[Tensor, "r p"] | None, Tensor]:
         """Sums and maxima of the weights by tile, and the numbers of every row, once all keys have come in."""
-        seen, peak = self.total > 0, self.peak.double() / self.way.unit
-        alone = self.total.log()  # the log-sum-exp above the peak
-        above = torch.where(seen, NORMALISERS[self.job.scoring.softmax](peak + alone) - peak, 0)
-        lse = NORMALISERS[self.job.scoring.softmax](torch.where(seen, peak + alone, -math.inf))
+        peak = self.peak.double() / self.way.unit
+        lse = NORMALISERS[self.job.scoring.softmax](peak + self.total.log())
+        above = torch.where(self.total > 0, lse - peak, 0)
         part = (-above).exp()
         self._reach(len(self.sums))
         by_tile, tops = self.sums.mul_(part.to(self.sums.dtype)).T, self.tops

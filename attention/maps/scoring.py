@@ -58,18 +58,19 @@ class Scoring:
         """The mask rule itself."""
         return MASKS[self.mask] if isinstance(self.mask, str) else self.mask
 
-    def scores(
-        self, left: Tensor, right: Tensor, q: At, k: At, head: int, heads: int, out: Float[Tensor, "l r"], unit: float
+    def products(
+        self, left: Float[Tensor, "l d"], right: Float[Tensor, "r d"], out: Float[Tensor, "l r"], unit: float
     ) -> Float[Tensor, "l r"]:
-        """Scores with softcap and position bias, before the mask, in units of which one is e.
+        """Scaled products of queries and keys, whichever is `left`, in units of which one is e."""
+        return torch.addmm(out, left, right.T, beta=0, alpha=self.scale * unit, out=out)
 
-        Query and key are `left` and `right`, or the other way round; `q` and `k` say where they stand, and broadcast to `out`.
-        """
-        torch.addmm(out, left, right.T, beta=0, alpha=self.scale * unit, out=out)
-        return self.adjusted(out, q, k, head, heads, unit)
+    @property
+    def adjusts(self) -> bool:
+        """Whether scores are more than scaled products."""
+        return bool(self.softcap) or POSITIONS[self.positions].to_scores is not None
 
     def adjusted(self, scores: Tensor, q: At, k: At, head: int, heads: int, unit: float) -> Tensor:
-        """Scaled scores with softcap and position bias, in place; positions broadcast as a column and a row do."""
+        """Scaled products with softcap and position bias, before the mask, in place; `q` and `k` broadcast to them."""
         capped(scores, self.softcap and self.softcap * unit)
         if to_scores := POSITIONS[self.positions].to_scores:
             number = torch.tensor(head, device=scores.device)

@@ -13,6 +13,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from attention.machine.made_once import made_once
+
 SHORT = 16  # cells of a tile up to which they are pooled faster where they do not lie side by side
 LANES = 32  # numbers side by side from which on torch reduces a middle axis by vectors
 
@@ -50,7 +52,7 @@ def _brought(
 ) -> list[Float[Tensor, "_ r"]]:
     found, known = [], len(tiles) if known is None else known
     for first, start, stop, size in _stretches(at, len(cells), tile):
-        part = cells[start:stop].unflatten(0, (-1, size))
+        part = (cells if stop - start == len(cells) else cells[start:stop]).view(-1, size, cells.shape[1])
         into = tiles[first : first + len(part)]
         if first >= known:
             found.append(pool.reduce(part, 1, out=into) if size > 1 else into.copy_(part[:, 0]))
@@ -80,14 +82,19 @@ def apart(at: int, width: int, tile: int) -> Int[Tensor, "r"] | None:
 
     None where they are pooled as fast, or faster, as they are.
     """
-    if not 1 < tile <= SHORT:
-        return None
+    whole = max(stop - start for _, start, stop, _ in _stretches(at, width, tile))
+    return _apart(at % tile, width, tile) if 1 < tile <= SHORT and whole >= LANES * tile else None
+
+
+@made_once(8)
+def _apart(at: int, width: int, tile: int) -> Int[Tensor, "r"]:
     every = torch.arange(width)
-    parts = [
-        every[start:stop].view(-1, tile).T.flatten() if size == tile else every[start:stop]
-        for _, start, stop, size in _stretches(at, width, tile)
-    ]
-    return torch.cat(parts) if max(map(len, parts)) >= LANES * tile else None
+    return torch.cat(
+        [
+            every[start:stop].view(-1, tile).T.flatten() if size == tile else every[start:stop]
+            for _, start, stop, size in _stretches(at, width, tile)
+        ]
+    )
 
 
 def _stretches(at: int, width: int, tile: int) -> Iterator[tuple[int, int, int, int]]:

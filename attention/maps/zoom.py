@@ -18,10 +18,11 @@ from torch import Tensor
 
 from attention.maps.blocks import Span, classed, edges
 from attention.maps.checks import POOLS, check_size, known
-from attention.maps.exact import HeadMaps, across, blank, counts, split, vectors
+from attention.maps.exact import blank
+from attention.maps.picture import HeadMaps, counts, split, vectors
 from attention.maps.pooling import Job, ceil, length, sampled
 from attention.maps.scoring import HIDDEN, Exponential, exponential, exponentials, factors, penalty
-from attention.maps.sizes import HEIGHT, STEP, fitting, precision
+from attention.maps.sizes import HEIGHT, STEP, across, fitting, precision
 from attention.maps.tiles import add, lift
 
 BATCH = 2**20  # cells that are computed at once where there is a choice
@@ -160,7 +161,8 @@ def _fill(maps: HeadMaps, query: Tensor, key: Tensor, down: range, span: Span, w
     for at, head in enumerate(maps.numbers):
         q, k = vectors(maps, head, query, key)
         q, k = q[down.start : down.stop].to(weights.dtype), k[span.start : span.stop].to(weights.dtype)
-        scores = maps.scoring.scores(q, k, down, across, head, maps.heads, weights[at], way.unit)
+        scores = maps.scoring.products(q, k, weights[at], way.unit)
+        maps.scoring.adjusted(scores, down, across, head, maps.heads, way.unit)
         for part, added in hidden:
             scores[:, part].add_(added)
         _exponentials(scores, maps.lse[at, down.start - first : down.stop - first, None], way)
@@ -201,7 +203,7 @@ def _sample(maps: HeadMaps, query: Tensor, key: Tensor, some: Tensor, rows: Int[
     """Fills some rows of pixels of every head with the weights of one query each."""
     rule, span, dtype, step = maps.scoring.rule, maps.scoring.span, precision(query), fitting(REACH, maps.tile)
     down = torch.tensor([int(rows[0]), int(rows[-1]) + 1])
-    blocks = classed(rule, maps.tokens, span, down, across(maps, step))
+    blocks = classed(rule, maps.tokens, span, down, across(maps.tokens, maps.cols, step))
     found = [vectors(maps, head, query, key) for head in maps.numbers]
     rest = maps.scoring, blocks, maps.tile, maps.rows, maps.cols, step
     jobs = [
@@ -213,6 +215,7 @@ def _sample(maps: HeadMaps, query: Tensor, key: Tensor, some: Tensor, rows: Int[
             maps.heads,
             *rest,
             length(k),
+            False,
             maps.most is not None,
             False,
         )

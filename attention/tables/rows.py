@@ -21,7 +21,7 @@ from attention.analysis.mask_gallery import BLOCK, Exhibit
 from attention.codec import link
 from attention.config import Config
 from attention.heads import Profile, profile, row_entropy
-from attention.maps.exact import HeadMaps
+from attention.maps.picture import HeadMaps
 from attention.masks import COMBINATIONS, MASKS
 from attention.sources.given import Source
 from attention.sources.origins import BROUGHT, idle, tokens

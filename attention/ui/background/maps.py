@@ -22,8 +22,9 @@ from attention.machine.lanes import Lane, Work
 from attention.machine.threads import modest
 from attention.maps import cluster
 from attention.maps.estimate import THREADS, Estimate, estimate, measured_rate
-from attention.maps.exact import HeadMaps, each_head, joined
+from attention.maps.exact import each_head
 from attention.maps.jobs import Cancelled
+from attention.maps.picture import HeadMaps, joined
 from attention.maps.zoom import preview
 from attention.sources.origins import made_of
 from attention.ui.background.line import Line

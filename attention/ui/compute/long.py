@@ -16,7 +16,8 @@ from attention.charts import theme
 from attention.config import Config
 from attention.machine.lanes import Work
 from attention.maps.blocks import choices, visible
-from attention.maps.exact import HeadMaps, each_head
+from attention.maps.exact import each_head
+from attention.maps.picture import HeadMaps
 from attention.maps.quadtree import Ends
 from attention.maps.zoom import pooled
 from attention.sources.origins import tokens, unit

@@ -14,7 +14,7 @@ from attention.components.heads_grid import heads_grid
 from attention.components.large_head import large_head
 from attention.config import SHOWN, Config
 from attention.machine.threads import one_thread
-from attention.maps.exact import joined, split
+from attention.maps.picture import joined, split
 from attention.sources.origins import unit
 from attention.steps import file_program, program
 from attention.tables import rows as tables

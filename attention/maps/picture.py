@@ -1,0 +1,93 @@
+"""The picture of every head's weights, pooled by tiles, and a few numbers of every query."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from attention.maps.checks import POOLS, known
+from attention.maps.scoring import Scoring
+
+
+@dataclass(frozen=True, eq=False)
+class HeadMaps:
+    """The weights of every head, pooled by tiles of `tile` x `tile` tokens, with a few numbers of every query.
+
+    `mean (h p r)` and `most (h p r)` are the means and maxima of the tiles within `rows` and `cols`, which are all
+    `tokens` unless a window was asked for. `lse (h q)` is the logarithm of each row's denominator, so that a weight is
+    exp(score - lse); where a query sees nothing it is -inf, or 0 with one added. `entropy` in nats, `greatest` weight
+    and mean `distance` in tokens `(h q)` are of float64 as well; maxima and statistics are None where they were not
+    asked for. `exact` is False in a preview, where one query stands for its tile. `first` is the number of the first
+    head among `heads`; `held` that of the first one that the query and key have which they were made of.
+    """
+
+    mean: Float[Tensor, "h p r"]
+    most: Float[Tensor, "h p r"] | None
+    lse: Float[Tensor, "h q"]
+    entropy: Float[Tensor, "h q"] | None
+    greatest: Float[Tensor, "h q"] | None
+    distance: Float[Tensor, "h q"] | None
+    tokens: int
+    tile: int
+    rows: tuple[int, int]
+    cols: tuple[int, int]
+    pool: str
+    scoring: Scoring
+    first: int
+    heads: int
+    exact: bool = True
+    held: int = 0
+
+    @property
+    def numbers(self) -> range:
+        """The numbers of these heads among all."""
+        return range(self.first, self.first + len(self.lse))
+
+    @property
+    def pixels(self) -> Float[Tensor, "h p r"]:
+        """The picture: means or maxima, as the pool says."""
+        return self.mean if self.pool == "mean" or self.most is None else self.most
+
+    def pooled_by(self, pool: str) -> HeadMaps:
+        """The same maps shown by mean or by maximum; raises ValueError for maxima that were not computed."""
+        known("pool", pool, POOLS)
+        if pool == "max" and self.most is None:
+            raise ValueError("pool='max' was not computed with these maps: ask head_maps for pool='max' or stats=True.")
+        return replace(self, pool=pool)
+
+
+def vectors(maps: HeadMaps, head: int, query: Tensor, key: Tensor) -> tuple[Float[Tensor, "n d"], Float[Tensor, "n d"]]:
+    """The queries of a head and its keys; with fewer heads of keys, neighbours share them."""
+    at = head - maps.held
+    return query[at], key[at * len(key) // len(query)]
+
+
+def counts(ends: tuple[int, int], tile: int, like: Tensor) -> Float[Tensor, "p"]:
+    """How many tokens each tile of a range has: all but the last are full."""
+    starts = torch.arange(ends[0], ends[1], tile, device=like.device)
+    return (ends[1] - starts).clamp(max=tile).to(like.dtype)
+
+
+def joined(maps: list[HeadMaps]) -> HeadMaps:
+    """The maps of neighbouring heads as one."""
+    first = maps[0]
+    if len(maps) == 1:
+        return first
+    return replace(first, **{name: torch.cat([getattr(part, name) for part in maps]) for name in _tensors(first)})
+
+
+def split(maps: HeadMaps, size: int = 1) -> list[HeadMaps]:
+    """The maps of every head by itself, or of so many neighbours: views."""
+    return [
+        replace(maps, first=maps.first + at, **{name: each[at : at + size] for name, each in _tensors(maps).items()})
+        for at in range(0, len(maps.lse), size)
+    ]
+
+
+def _tensors(maps: HeadMaps) -> dict[str, Tensor]:
+    """What has an axis for heads."""
+    every = {field.name: getattr(maps, field.name) for field in fields(HeadMaps)}
+    return {name: value for name, value in every.items() if isinstance(value, Tensor)}
