@@ -186,8 +186,8 @@ def _jobs(query: Tensor, key: Tensor, picture: HeadMaps, plan: _Plan, stats: boo
     cells = sizes(plan.dtype, query.device).cells
     q, k = (each.detach() for each in vectors(picture, plan.head, query, key))
     k = k.to(plan.dtype)
-    longest = length(k)
-    bound = picture.scoring.bound(length(q), longest) if plan.bound is None else plan.bound
+    bound = picture.scoring.bound(length(q), length(k)) if plan.bound is None else plan.bound
+    longest = None if bound <= SAFE else length(k)
     square, wanted = (picture.tile, picture.rows, picture.cols), (picture.most is not None, stats)
     for blocks in plan.bands:
         here = _tiles(picture, blocks)
@@ -196,7 +196,7 @@ def _jobs(query: Tensor, key: Tensor, picture: HeadMaps, plan: _Plan, stats: boo
         )
         first, stop, (tall, wide) = blocks.down[0], blocks.down[-1], blocks.sides
         widest = max(wide, min(len(k), cells // tall))
-        rest = blocks, *square, widest, longest, bound <= SAFE, *wanted, into
+        rest = blocks, *square, widest, longest, *wanted, into
         yield Job(q[first:stop].to(plan.dtype), k, first, plan.head, picture.heads, picture.scoring, *rest)
 
 

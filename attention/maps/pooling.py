@@ -42,7 +42,7 @@ class Job:
     """Some rows of one head: the queries from `first` on, all keys, and how the result is pooled.
 
     Pixels are tiles of `tile` x `tile` cells within `rows` and `cols`; `widest`: keys of a piece at the most;
-    `longest`: the length of the longest key; `bounded`: no score of the head exceeds SAFE; `greatest`, `stats`: whether maxima
+    `longest`: the length of the longest key, None where no score of the head exceeds SAFE; `greatest`, `stats`: whether maxima
     and statistics are wanted; `into`: where sums and maxima belong, if not into memory of their own.
     """
 
@@ -57,8 +57,7 @@ class Job:
     rows: tuple[int, int]
     cols: tuple[int, int]
     widest: int
-    longest: float
-    bounded: bool
+    longest: float | None
     greatest: bool
     stats: bool
     into: Tiles | None = None
@@ -120,7 +119,7 @@ def sampled(jobs: list[Job], rows: Int[Tensor, "r 1"]) -> list[Pooled]:
 
 def _bounded(job: Job) -> bool:
     """Whether no score of these queries exceeds SAFE; so it may be where the head has a longer one."""
-    return job.bounded or job.scoring.bound(length(job.query), job.longest) <= SAFE
+    return job.longest is None or job.scoring.bound(length(job.query), job.longest) <= SAFE
 
 
 class _Strip:

@@ -215,7 +215,6 @@ def _sample(maps: HeadMaps, query: Tensor, key: Tensor, some: Tensor, rows: Int[
             maps.heads,
             *rest,
             length(k),
-            False,
             maps.most is not None,
             False,
         )
