@@ -76,7 +76,7 @@ def test_a_block_of_a_steady_rule_is_told_by_a_slice_of_its_differences(found, n
     got, square = blocks(found, n, span, rows, cols), found.square(n, n, span)
     if not got.steady:
         return
-    for (top, bottom), (left, right) in product(pairwise(got.rows.tolist()), pairwise(got.cols.tolist())):
+    for (top, bottom), (left, right) in product(pairwise(got.rows), pairwise(got.cols)):
         line = differences(found, n, span)[left - bottom + n : right - top + n - 1]
         assert torch.equal(along(line, bottom - top), square[top:bottom, left:right])
 

@@ -21,7 +21,7 @@ import attention
 from attention import Config, attend, blocks, scaled_dot_product_attention
 from attention.inputs import INPUTS
 from attention.machine.made_once import Idle
-from attention.maps import sizes, tiles
+from attention.maps import tiles
 from attention.maps.blocks import differences
 from attention.masks import MASKS
 from attention.published import case
@@ -45,7 +45,6 @@ KEPT: dict[str, tuple[Any, tuple]] = {
     "edges": (attend._edges, (torch.float32, CPU)),
     "cells": (cells._ups, ()),
     "matrices": (matrix_cells._ups, (-3,)),
-    "bands": (sizes.bands, (MASKS["window"], 9, 3, (0, 9), (0, 9), 1, sizes.sizes(torch.float32), 2**20)),
     "order": (tiles._apart, (0, 64, 2)),
     "differences": (differences, (MASKS["window"], 9, 3)),
     "projections": (generated.projections, ("independent", 8, 4, 1)),

@@ -139,7 +139,7 @@ def test_blocks_are_as_tall_whatever_the_tile(monkeypatch, tile):
     heights, real = [], pooling.pooled
 
     def spied(job: pooling.Job) -> pooling.Pooled:
-        heights.extend(job.blocks.rows.diff().tolist())
+        heights.extend(stop - start for start, stop in itertools.pairwise(job.blocks.rows))
         return real(job)
 
     monkeypatch.setattr(jobs, "pooled", spied)

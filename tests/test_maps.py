@@ -7,6 +7,7 @@ import math
 import pickle
 from collections.abc import Callable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from time import sleep
 from typing import Any, NamedTuple
 
 import hypothesis.strategies as st
@@ -17,7 +18,7 @@ from torch import Tensor
 
 from attention import Cancelled, HeadMaps, head_maps, trace
 from attention.heads import row_entropy
-from attention.maps import sizes, zoom
+from attention.maps import jobs, sizes, zoom
 from attention.maps.checks import POOLS
 from attention.maps.exact import each_head
 from attention.masks import MASKS, Rule, causal, documents
@@ -293,6 +294,32 @@ def test_what_another_process_has_computed_is_drawn_as_well(tile):
     query, key = normal(4, 2, 100, 4), normal(5, 2, 100, 4)
     with unchecked():
         assert same(head_maps(query, key, tile=tile, executor=Elsewhere()), head_maps(query, key, tile=tile))
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_whoever_waits_while_a_job_has_failed_does_not_look_all_the_time(monkeypatch):
+    looks, begun, wait = [], itertools.count(), jobs.wait
+
+    def failing(job: Any) -> None:
+        if next(begun) == 0:
+            sleep(3 * jobs.PATIENCE)
+        raise OSError("lost")
+
+    monkeypatch.setattr(jobs, "pooled", failing)
+    monkeypatch.setattr(jobs, "wait", lambda *given: looks.append(given) or wait(*given))
+    with ThreadPoolExecutor(2) as pool, pytest.raises(OSError, match="lost"):
+        head_maps(normal(4, 1, 40, 4), normal(5, 1, 40, 4), executor=pool)
+    assert len(looks) <= 5
+
+
+@pytest.mark.parametrize("tile", [1, 2, 3])
+def test_heads_may_be_asked_for_in_one_mode_and_in_another(tile):
+    query, key = normal(4, 2, 300, 8), normal(5, 2, 300, 8)
+    heads = each_head(query, key, tile=tile)
+    with torch.inference_mode():
+        first = next(heads)
+    for found, at in ((first, 0), (next(heads), 1)):
+        assert near(found.mean[0], head_maps(query[at : at + 1], key[at : at + 1], tile=tile).mean[0], 1e-12)
 
 
 def same(one: HeadMaps, other: HeadMaps) -> bool:

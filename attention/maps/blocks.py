@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import pairwise
 
 import torch
@@ -40,30 +39,25 @@ class Blocks:
     `steady`: the rule depends on q - k alone.
     """
 
-    rows: Int[Tensor, "i"]
-    cols: Int[Tensor, "j"]
+    rows: tuple[int, ...]
+    cols: tuple[int, ...]
     seen: Bool[Tensor, "r c"]
     cut: Bool[Tensor, "r c"]
     steady: bool
 
-    @cached_property
-    def down(self) -> list[int]:
-        """The edges of the rows."""
-        return self.rows.tolist()
+    @property
+    def tallest(self) -> int:
+        """Rows of the tallest block."""
+        return max(stop - start for start, stop in pairwise(self.rows))
 
-    @cached_property
-    def across(self) -> list[int]:
-        """The edges of the columns."""
-        return self.cols.tolist()
-
-    @cached_property
-    def sides(self) -> tuple[int, int]:
-        """Rows of the tallest block, and columns of the widest."""
-        return max(b - a for a, b in pairwise(self.down)), max(b - a for a, b in pairwise(self.across))
+    @property
+    def widest(self) -> int:
+        """Columns of the widest."""
+        return max(stop - start for start, stop in pairwise(self.cols))
 
     def spans(self, row: int, widest: int, stops: tuple[int, ...] = ()) -> Iterator[Span]:
         """What the queries of one row of blocks look at, in pieces of at most `widest` keys that end at all `stops`."""
-        start, edges, cuts = None, self.across, []
+        start, edges, cuts = None, self.cols, []
         for (left, right), seen, cut in zip(
             pairwise(edges), self.seen[row].tolist(), self.cut[row].tolist(), strict=True
         ):
@@ -101,7 +95,7 @@ def classed(rule: Rule, n: int, span: int, rows: Int[Tensor, "i"], cols: Int[Ten
     k = Between(cols[None, :-1], cols[None, 1:] - 1, 1)
     parts = [judged(rule.allows, _down(rows[at : at + step + 1]), k, n, span) for at in starts]
     seen, shown = torch.cat([part.some for part in parts]), torch.cat([part.all for part in parts])
-    return Blocks(rows, cols, seen, seen & ~shown, all(part.steady for part in parts))
+    return Blocks(tuple(rows.tolist()), tuple(cols.tolist()), seen, seen & ~shown, all(part.steady for part in parts))
 
 
 def edges(ends: Ends, size: int) -> Int[Tensor, "i"]:

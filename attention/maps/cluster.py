@@ -91,7 +91,7 @@ class Cluster(Executor):
                 if self.sent is None or self.sent[0] is not job.key:
                     self.sent = job.key, self.client.scatter(job.key.clone(), hash=False)
                 key = self.sent[1]
-            light = replace(job, key=job.key[:0].clone(), query=job.query.clone(), into=None)
+            light = replace(job, key=job.key[:0].clone(), query=job.query.clone())
             return self.client.submit(_with_key, light, key, pure=False, retries=RETRIES)
         except Exception as error:
             raise ConnectionError(f"nothing can be sent to {self.address}: {error}") from error

@@ -11,7 +11,7 @@ import torch
 from attention.machine.threads import cores
 from attention.maps.blocks import classed, edges
 from attention.maps.exact import SIDE, head_maps
-from attention.maps.sizes import HEIGHT, STEP, piece
+from attention.maps.sizes import HEIGHT, STEP, down, piece
 from attention.masks import Rule
 
 SAMPLE = 8192, 64, 2048  # tokens, channels and queries of what the rate is measured on: long enough for float32
@@ -57,9 +57,9 @@ def estimate(
 @lru_cache(maxsize=64)
 def cells(rule: Rule, tokens: int, span: int) -> int:
     """How many cells of a head's square are computed; blocks that the rule hides are not."""
-    down, across = edges((0, tokens), HEIGHT), edges((0, tokens), STEP)
-    seen = classed(rule, tokens, span, down, across).seen
-    return int((seen.double() * across.diff()).sum(-1) @ down.diff().double())
+    rows, cols = down((0, tokens), HEIGHT), edges((0, tokens), STEP)
+    seen = classed(rule, tokens, span, rows, cols).seen
+    return int((seen.double() * cols.diff()).sum(-1) @ rows.diff().double())
 
 
 @lru_cache(maxsize=1)

@@ -25,7 +25,7 @@ from attention.maps.jobs import results, watched
 from attention.maps.picture import HeadMaps, counts, joined, vectors
 from attention.maps.pooling import SAFE, Job, Pooled, Tiles, ceil, length
 from attention.maps.scoring import Scoring
-from attention.maps.sizes import PRECISE, bands, job, sizes, working
+from attention.maps.sizes import PRECISE, bands, sizes, working
 from attention.maps.tiles import GREATEST, SUM
 from attention.masks import Rule
 
@@ -94,13 +94,14 @@ def each_head(
     time, as for `blank`.
     """
     picture, stats = blank(query, key, *asked, **options)
-    plans = _plans(query, key, picture)
+    plans, canvases = _plans(query, key, picture), {}
     before, every = (sum(len(plan.bands) for plan in some) for some in (plans[:begun], plans))
-    jobs = (job for plan in plans[begun:] for job in _jobs(query, key, picture, plan, stats))
+    jobs = (job for plan in plans[begun:] for job in _jobs(query, key, picture, plan, stats, canvases))
     together = (len(plan.bands) for plan in plans[begun:])
     done = watched(results(jobs, together, executor, cancelled), every, progress, before)
     for plan in plans[begun:]:
-        yield _drawn(picture, plan, list(islice(done, len(plan.bands))))
+        parts = list(islice(done, len(plan.bands)))
+        yield _drawn(picture, plan, parts, canvases.pop(plan.head, None))
 
 
 def blank(
@@ -148,83 +149,85 @@ class _Plan(NamedTuple):
     """What a head is computed in, and its blocks of rows, those of a job each, from the last rows on.
 
     Under a causal mask these see most: two threads that end with the shortest job end together. `bound`: what none of its scores
-    exceeds, where that was asked for already; `canvas`: where bands draw, unless two of them share a row of tiles.
+    exceeds, where that was asked for already; `shared`: whether two bands have cells of one row of tiles.
     """
 
     head: int
     dtype: torch.dtype
-    bands: tuple[Blocks, ...]
+    bands: list[Blocks]
     bound: float | None
-    canvas: Tiles | None
+    shared: bool
 
 
 @torch.no_grad()
 def _plans(query: Tensor, key: Tensor, picture: HeadMaps) -> list[_Plan]:
     """One a head: whether scores are mild is a question to each by itself."""
-    found, rule, span = [], picture.scoring.rule, picture.scoring.span
+    found, blocks, square = [], {}, (picture.rows, picture.cols, picture.tile)
     for head in picture.numbers:
         q, k = vectors(picture, head, query, key)
         bound = picture.scoring.bound(length(q), length(k)) if len(q) <= PRECISE else None
-        dtype, square = working(q, k, picture.scoring, bound), (picture.rows, picture.cols, picture.tile)
-        cells = job(picture.tokens, picture.rows[1] - picture.rows[0])
-        every = bands(rule, picture.tokens, span, *square, sizes(dtype, query.device), cells)
-        apart = all((blocks.down[0] - picture.rows[0]) % picture.tile == 0 for blocks in every)
-        found.append(
-            _Plan(head, dtype, every, bound, _canvas(picture, picture.mean.new_empty, dtype) if apart else None)
-        )
+        dtype = working(q, k, picture.scoring, bound)
+        if dtype not in blocks:
+            given = picture.scoring.rule, picture.tokens, picture.scoring.span, *square
+            blocks[dtype] = bands(*given, sizes(dtype, query.device))
+        shared = any((band.rows[0] - picture.rows[0]) % picture.tile for band in blocks[dtype])
+        found.append(_Plan(head, dtype, blocks[dtype], bound, shared))
     return found
 
 
 def _canvas(picture: HeadMaps, make: Callable[..., Tensor], dtype: torch.dtype) -> Tiles:
-    """Memory for the tiles of one head."""
+    """Memory for the tiles of one head, of any caller's mode: whoever goes on with the heads may be in another."""
     shape = picture.mean.shape[1:]
-    return Tiles(make(shape, dtype=dtype), None if picture.most is None else make(shape, dtype=dtype))
+    with torch.inference_mode(False):
+        return Tiles(make(shape, dtype=dtype), None if picture.most is None else make(shape, dtype=dtype))
 
 
-def _jobs(query: Tensor, key: Tensor, picture: HeadMaps, plan: _Plan, stats: bool) -> Iterator[Job]:
-    """One job a band of a head."""
-    cells = sizes(plan.dtype, query.device).cells
+def _jobs(
+    query: Tensor, key: Tensor, picture: HeadMaps, plan: _Plan, stats: bool, canvases: dict[int, Tiles]
+) -> Iterator[Job]:
+    """One job a band of a head, which draws on the head's canvas where no other band has cells of its tiles."""
+    cells, wide = sizes(plan.dtype, query.device).cells, plan.bands[0].widest
     q, k = (each.detach() for each in vectors(picture, plan.head, query, key))
     k = k.to(plan.dtype)
     bound = picture.scoring.bound(length(q), length(k)) if plan.bound is None else plan.bound
     longest = None if bound <= SAFE else length(k)
     square, wanted = (picture.tile, picture.rows, picture.cols), (picture.most is not None, stats)
+    if not plan.shared:
+        canvases[plan.head] = _canvas(picture, picture.mean.new_empty, plan.dtype)
     for blocks in plan.bands:
-        here = _tiles(picture, blocks)
-        into = plan.canvas and Tiles(
-            plan.canvas.sums[here], None if plan.canvas.most is None else plan.canvas.most[here]
-        )
-        first, stop, (tall, wide) = blocks.down[0], blocks.down[-1], blocks.sides
-        widest = max(wide, min(len(k), cells // tall))
+        widest = max(wide, min(len(k), cells // blocks.tallest))
+        into = None if plan.shared else canvases[plan.head].rows(_tiles(picture, blocks))
         rest = blocks, *square, widest, longest, *wanted, into
+        first, stop = blocks.rows[0], blocks.rows[-1]
         yield Job(q[first:stop].to(plan.dtype), k, first, plan.head, picture.heads, picture.scoring, *rest)
 
 
-def _drawn(picture: HeadMaps, plan: _Plan, parts: list[Pooled]) -> HeadMaps:
-    """The map of one head from its bands, which have drawn on its canvas unless they were computed in another process.
+def _drawn(picture: HeadMaps, plan: _Plan, parts: list[Pooled], canvas: Tiles | None) -> HeadMaps:
+    """The map of one head from its bands.
 
-    Neighbouring bands may share a row of tiles, which is then summed in float64.
+    On a canvas they have drawn themselves, unless they were computed in another process. Without one neighbouring bands share a
+    row of tiles, which is summed in float64.
     """
-    mean, most = plan.canvas or _canvas(picture, picture.mean.new_zeros, torch.float64)
+    whole = canvas or _canvas(picture, picture.mean.new_zeros, torch.float64)
     for part, blocks in zip(parts, plan.bands, strict=True):
-        for pool, tiles, own in ((SUM, mean, part.sums), (GREATEST, most, part.most)):
+        for pool, tiles, own in zip((SUM, GREATEST), whole.rows(_tiles(picture, blocks)), part[:2], strict=True):
             if tiles is None or own is None:
                 continue
-            here = tiles[_tiles(picture, blocks)]
-            if plan.canvas is None:
-                pool.join(here, own.to(here))
-            elif own.data_ptr() != here.data_ptr():
-                here.copy_(own)
-    down, across = (counts(ends, picture.tile, mean) for ends in (picture.rows, picture.cols))
-    numbers = torch.cat([part.numbers for part in reversed(parts)], 1).to(mean.device)[:, None]
+            if canvas is None:
+                pool.join(tiles, own.to(tiles))
+            elif own.data_ptr() != tiles.data_ptr():
+                tiles.copy_(own)
+    down, across = (counts(ends, picture.tile, whole.sums) for ends in (picture.rows, picture.cols))
+    for sums, each in zip(whole.sums.split(SIDE), down.split(SIDE), strict=True):
+        sums.div_(each[:, None] * across)
+    numbers = torch.cat([part.numbers for part in reversed(parts)], 1).to(picture.mean.device)[:, None]
     names = ("lse", "entropy", "greatest", "distance")[: len(numbers)]
     found = dict(zip(names, numbers, strict=True))
-    pixels = mean.div_(down[:, None] * across), most
-    mean, most = (each if each is None else each.to(picture.mean.dtype)[None] for each in pixels)
+    mean, most = (each if each is None else each.to(picture.mean.dtype)[None] for each in whole)
     return replace(picture, first=plan.head, mean=mean, most=most, **found)
 
 
 def _tiles(picture: HeadMaps, blocks: Blocks) -> slice:
     """The rows of tiles that a band of blocks has cells of."""
-    first, stop = blocks.down[0] - picture.rows[0], blocks.down[-1] - picture.rows[0]
+    first, stop = blocks.rows[0] - picture.rows[0], blocks.rows[-1] - picture.rows[0]
     return slice(first // picture.tile, ceil(stop, picture.tile))

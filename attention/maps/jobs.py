@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_EXCEPTION, Executor, wait
+from concurrent.futures import Executor, wait
 from itertools import islice
 
 from attention.maps.pooling import Job, Pooled, pooled
@@ -34,7 +34,7 @@ def results(
         for count in together:
             waiting = list(islice(rest, count))
             while waiting:
-                wait(waiting, PATIENCE, FIRST_EXCEPTION)
+                wait(waiting, PATIENCE)
                 while waiting and waiting[0].done():
                     _stop(cancelled)
                     yield waiting.pop(0).result()

@@ -12,7 +12,7 @@ import itertools
 import math
 from dataclasses import dataclass
 from functools import cached_property, reduce
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from jaxtyping import Float, Int
@@ -35,6 +35,10 @@ class Tiles(NamedTuple):
 
     sums: Float[Tensor, "a p"]
     most: Float[Tensor, "a p"] | None
+
+    def rows(self, some: slice) -> Tiles:
+        """Some rows of them: views."""
+        return Tiles(self.sums[some], None if self.most is None else self.most[some])
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +66,10 @@ class Job:
     stats: bool
     into: Tiles | None = None
 
+    def __getstate__(self) -> dict[str, Any]:
+        """In another process there is nothing to write into."""
+        return vars(self) | {"into": None}
+
 
 class Pooled(NamedTuple):
     """What a job gives: sums and maxima of weights by tile, from the tile of the first row on, and numbers by row."""
@@ -74,14 +82,14 @@ class Pooled(NamedTuple):
 def pooled(job: Job) -> Pooled:
     """The rows of a job. `numbers`: log-sum-exp, and with statistics entropy, greatest weight and distance."""
     with torch.inference_mode():
-        edges, tile, numbers = job.blocks.down, job.tile, []
+        edges, tile, numbers = job.blocks.rows, job.tile, []
         base = (job.first - job.rows[0]) // tile * tile + job.rows[0]
         shape = ceil(edges[-1] - base, tile), ceil(job.cols[1] - job.cols[0], tile)
         sums, most = job.into or Tiles(job.query.new_empty(shape), job.query.new_empty(shape) if job.greatest else None)
         for tiles in (sums, most):
             if tiles is not None:
                 tiles.zero_()
-        space, bounded = Space(job.blocks.sides[0], job.widest, job.stats, len(job.key), job.query), _bounded(job)
+        space, bounded = Space(job.blocks.tallest, job.widest, job.stats, len(job.key), job.query), _bounded(job)
         for row, (start, stop) in enumerate(itertools.pairwise(edges)):
             part, size = job.query[start - job.first : stop - job.first], (shape[1], stop - start)
             own = (room(name, math.prod(size), part).view(size) for name in OWN)

@@ -23,7 +23,7 @@ _kept = _Kept()
 
 
 def room(name: str, cells: int, like: Tensor) -> Tensor:
-    """So many cells with another's device and dtype; what they hold is anything, and until the next call of this thread."""
+    """So many cells with another's device and dtype, until this thread asks by that name again; what they hold is anything."""
     size = cells * like.element_size()
     if like.device.type != "cpu" or size > SCRATCH:
         return like.new_empty(cells)

@@ -13,7 +13,6 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from attention.machine import processor
-from attention.machine.made_once import made_once
 from attention.maps.blocks import Blocks, classed, edges
 from attention.maps.pooling import length
 from attention.maps.quadtree import Ends
@@ -82,27 +81,24 @@ def fitting(size: int, tile: int) -> int:
     return size if tile > 2 * size else max(1, round(size / tile)) * tile
 
 
-def _down(rows: Ends, height: int) -> Int[Tensor, "i"]:
-    """The edges of blocks of rows, the first of which has half of the height.
+def down(rows: Ends, height: int, tile: int = 1) -> Int[Tensor, "i"]:
+    """The edges of blocks of rows, the first of which has half of the height, unless only whole ones are of whole tiles.
 
     Of two threads one is then amid a product while the other ends a block and begins one, in many short calls, at which they
     would wait for each other.
     """
-    first = min(rows[0] + height // 2, rows[1])
-    return torch.cat([torch.tensor(rows[:1]), edges((first, rows[1]), height)])
+    half = height // 2 if height // 2 % tile == 0 or height % tile else height
+    return torch.cat([torch.tensor(rows[:1]), edges((min(rows[0] + half, rows[1]), rows[1]), height)])
 
 
-@made_once(2)
-def bands(
-    rule: Rule, n: int, span: int, rows: Ends, cols: Ends, tile: int, wanted: Sizes, cells: int
-) -> tuple[Blocks, ...]:
-    """The blocks of the rows, as many for a job as have so many `cells`, which make it worth its while.
+def bands(rule: Rule, n: int, span: int, rows: Ends, cols: Ends, tile: int, wanted: Sizes) -> list[Blocks]:
+    """The blocks of the rows, as many for a job as make it worth its while.
 
     Their height does not depend on the tile, and two may share a row of tiles: torch reduces the rows beyond a multiple of
     its vectors one by one, so that a map in blocks of 252 rows took 1.1 to 1.2 times as long as in those of 256.
     """
-    blocks = classed(rule, n, span, _down(rows, wanted.height), across(n, cols, fitting(wanted.step, tile)))
-    return tuple(blocks.bands(max(1, cells // (n * wanted.height))))[::-1]
+    blocks = classed(rule, n, span, down(rows, wanted.height, tile), across(n, cols, fitting(wanted.step, tile)))
+    return list(blocks.bands(max(1, job(n, rows[1] - rows[0]) // (n * wanted.height))))[::-1]
 
 
 def across(n: int, cols: Ends, step: int) -> Int[Tensor, "j"]:

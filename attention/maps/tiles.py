@@ -82,11 +82,11 @@ def apart(at: int, width: int, tile: int) -> Int[Tensor, "r"] | None:
 
     None where they are pooled as fast, or faster, as they are.
     """
-    whole = max(stop - start for _, start, stop, _ in _stretches(at, width, tile))
-    return _apart(at % tile, width, tile) if 1 < tile <= SHORT and whole >= LANES * tile else None
+    longest = max(stop - start for _, start, stop, _ in _stretches(at, width, tile))
+    return _apart(at % tile, width, tile) if 1 < tile <= SHORT and longest >= LANES * tile else None
 
 
-@made_once(8)
+@made_once(2 * SHORT)
 def _apart(at: int, width: int, tile: int) -> Int[Tensor, "r"]:
     every = torch.arange(width)
     return torch.cat(
