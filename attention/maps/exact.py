@@ -218,6 +218,7 @@ def _drawn(picture: HeadMaps, plan: _Plan, parts: list[Pooled], canvas: Tiles | 
             elif own.data_ptr() != tiles.data_ptr():
                 tiles.copy_(own)
     down, across = (counts(ends, picture.tile, whole.sums) for ends in (picture.rows, picture.cols))
+    # some rows at a time, as the counts of all cells would take as much memory as the picture
     for sums, each in zip(whole.sums.split(SIDE), down.split(SIDE), strict=True):
         sums.div_(each[:, None] * across)
     numbers = torch.cat([part.numbers for part in reversed(parts)], 1).to(picture.mean.device)[:, None]

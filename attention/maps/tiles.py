@@ -82,8 +82,10 @@ def apart(at: int, width: int, tile: int) -> Int[Tensor, "r"] | None:
 
     None where they are pooled as fast, or faster, as they are.
     """
+    if not 1 < tile <= SHORT:
+        return None
     longest = max(stop - start for _, start, stop, _ in _stretches(at, width, tile))
-    return _apart(at % tile, width, tile) if 1 < tile <= SHORT and longest >= LANES * tile else None
+    return _apart(at % tile, width, tile) if longest >= LANES * tile else None
 
 
 @made_once(2 * SHORT)
