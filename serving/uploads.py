@@ -2,7 +2,8 @@
 
 Streamlit keeps whatever anybody sends to the address of a session, up to `server.maxUploadSize` a file, until another session
 has ended. Here a session's page must have a place for files, all that it has sent together is bounded, and what all sessions
-have sent counts as memory of this server.
+have sent counts as memory of this server. A file on its way counts as its bytes arrive, not by the length that its sender
+states, and ends with its session or when its sender stalls.
 """
 
 from __future__ import annotations
@@ -11,34 +12,56 @@ import asyncio
 import logging
 import re
 from collections import Counter
-from importlib import import_module
+from collections.abc import Callable
+from time import monotonic
 from typing import Any
 
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from streamlit import runtime
 
 from serving.asgi import App, Message, Receive, Scope, Send, answer, header, path
+from serving.headers import encoded
 from serving.settings import Settings
 
 PLACE = re.compile(r"/_stcore/upload_file/([^/]+)/[^/]+")
 MB = 2**20
 FRAME = 2**16  # bytes of a request beside its file
+AHEAD = 2**18  # bytes that are counted before they have arrived, so that not every packet asks for room
+LONGEST_HEADERS = 4096  # bytes before a file, its name among them; the parser behind takes a little more per line
+STALL = 20.0  # seconds in which at least FRAME more bytes of a file have to arrive
+LOOK = 2.0  # seconds after which a waiting upload checks whether its session is still open
+CLOSE = {"connection": "close"}  # for senders who stopped sending; others read an answer only after they sent all
 NO_PLACE = "This page takes no files."
 TOO_MUCH = "This is more than this server takes from one visitor."
 NO_ROOM = "Others have so much open at the moment that this server has no memory for it. Try again in some minutes."
 NO_DISK = "This server could not store it: its disk is full or can't be written."
+LONG_NAME = (
+    f"The name of this file is too long: the server reads {LONGEST_HEADERS:,} bytes before a file starts. Rename it."
+)
+STALLED = f"The upload stalled: less than {FRAME // 1024} kB arrived in {STALL:.0f} seconds. Send the file again."
+CLOSED = "The page that this file was sent from has been closed."
 log = logging.getLogger(__name__)
 
 
 class Sent:
-    """All files that sessions have sent and that are on their way, as a claim on memory; `coming`: the latter, by session."""
+    """All files that sessions have sent and that are on their way, as a claim on memory; `coming`: the latter, by session.
+
+    `has_room` tells whether all that is claimed fits into memory. The budget sets it when it counts this claim.
+    """
 
     def __init__(self) -> None:
         self.coming = Counter[str]()
+        self.has_room: Callable[[], bool] = lambda: True
+
+    def bounded_by(self, has_room: Callable[[], bool]) -> Sent:
+        """The same claim, which asks for room from now on."""
+        self.has_room = has_room
+        return self
 
     @property
     def held(self) -> int:
-        """Bytes of all of them; those on their way count as much as they are said to be."""
+        """Bytes of all of them, as far as they have arrived."""
         try:
             there = list(_manager().uploaded_file_mgr.file_storage)
         except (AttributeError, RuntimeError):  # no server, or one of a Streamlit that can't be asked
@@ -57,15 +80,22 @@ class Sent:
         """The same."""
 
 
-SENT = Sent()  # attention/ui/budget.py has it counted
+SENT = Sent()  # attention/ui/budget.py counts it
 
 
 class Uploads:
     """Refuses a file before it is read where that can be known, else as soon as it is too much."""
 
-    def __init__(self, app: App, settings: Settings, sent: Sent = SENT) -> None:
-        self.app, self.most = app, int(settings.uploads * MB)
-        self.coming = sent.coming
+    def __init__(
+        self,
+        app: App,
+        settings: Settings,
+        sent: Sent = SENT,
+        clock: Callable[[], float] = monotonic,
+        look: float = LOOK,
+    ) -> None:
+        self.app, self.most, self.sent = app, int(settings.uploads * MB), sent
+        self.clock, self.look = clock, look
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         place = PLACE.fullmatch(path(scope)) if scope["type"] == "http" and scope["method"] in ("PUT", "POST") else None
@@ -76,33 +106,15 @@ class Uploads:
         elif _length(scope) > self.left(place[1]) + FRAME:
             await answer(scope, send, 413, TOO_MUCH)
         else:
-            await self.take(place[1], scope, receive, send)
+            await self.take(Arriving(self, place[1], scope, receive), scope, send)
 
     def left(self, session: str) -> int:
         """Bytes that a session may still send."""
-        return self.most - kept(session) - self.coming[session]
+        return self.most - kept(session) - self.sent.coming[session]
 
-    async def take(self, session: str, scope: Scope, receive: Receive, send: Send) -> None:
-        """Hands it on, as long as it is not too much: its length may be missing or a lie."""
-        here = claimed = 0
+    async def take(self, file: Arriving, scope: Scope, send: Send) -> None:
+        """Hands a file on while it arrives, and answers with a sentence where it can't be taken."""
         begun = False
-
-        async def claim(size: int) -> None:
-            nonlocal claimed
-            claimed += size
-            self.coming[session] += size
-            if self.left(session) + FRAME < 0:
-                raise HTTPException(413, TOO_MUCH)
-            if not await asyncio.to_thread(_room):
-                raise HTTPException(413, NO_ROOM)
-
-        async def receiving() -> Message:
-            nonlocal here
-            message = await receive()
-            here += len(message.get("body", b""))
-            if here > claimed:
-                await claim(here - claimed)
-            return message
 
         async def sending(message: Message) -> None:
             nonlocal begun
@@ -110,26 +122,90 @@ class Uploads:
             await send(message)
 
         try:
-            await claim(_length(scope))
-            await self.app(scope, receiving, sending)
+            await self.app(scope, file.receive, sending)
+        except ClientDisconnect:
+            log.info("A sender went away before the end of a file.")
         except HTTPException as refused:
             if begun:
                 raise
-            await answer(scope, send, refused.status_code, refused.detail)
+            await answer(scope, send, refused.status_code, refused.detail, encoded(dict(refused.headers or {})))
         except OSError:
             if begun:
                 raise
             log.warning("A file that was sent could not be stored.", exc_info=True)
             await answer(scope, send, 507, NO_DISK)
         finally:
-            self.coming[session] -= claimed
-            if not self.coming[session]:
-                del self.coming[session]
+            file.release()
 
 
-def _room() -> bool:
-    """Is there memory for all that is claimed? Whoever has a page with a place for files has had everything imported."""
-    return import_module("attention.ui.budget").BUDGET.room(0)
+class Arriving:
+    """A file on its way. Its length may be missing or a lie, so memory is claimed as its bytes arrive."""
+
+    def __init__(self, uploads: Uploads, session: str, scope: Scope, receive: Receive) -> None:
+        self.uploads, self.session, self.length, self.receives = uploads, session, _length(scope), receive
+        self.form = (header(scope, b"content-type") or "").startswith("multipart/form-data")
+        self.here = self.claimed = 0
+        self.head, self.whole = b"", False
+        self._progress()
+
+    async def receive(self) -> Message:
+        """The next part, once there is room for it; raises HTTPException where the file is refused."""
+        if self.whole:
+            return await self.receives()
+        message = await self._next()
+        self.whole = not message.get("more_body", False)
+        self._count(message.get("body", b""))
+        if self.here > self.claimed:
+            await self._claim(max(self.here, min(self.here + AHEAD, self.length)) - self.claimed)
+        return message
+
+    async def _next(self) -> Message:
+        """Waits for the next part, as long as the session is open and enough has arrived lately."""
+        while True:
+            if not is_open(self.session):
+                raise HTTPException(403, CLOSED, CLOSE)
+            if self.uploads.clock() >= self.until:
+                raise HTTPException(408, STALLED, CLOSE)
+            try:
+                return await asyncio.wait_for(self.receives(), self.uploads.look)
+            except TimeoutError:
+                continue
+
+    def _count(self, body: bytes) -> None:
+        self.here += len(body)
+        if self.here >= self.due:
+            self._progress()
+        if self.form and len(self.head) < LONGEST_HEADERS:
+            self.head = (self.head + body)[:LONGEST_HEADERS]
+            if len(self.head) == LONGEST_HEADERS and b"\r\n\r\n" not in self.head:
+                raise HTTPException(400, LONG_NAME)
+
+    def _progress(self) -> None:
+        """Enough has arrived: the sender has STALL seconds for the next FRAME bytes."""
+        self.due, self.until = self.here + FRAME, self.uploads.clock() + STALL
+
+    async def _claim(self, size: int) -> None:
+        self.claimed += size
+        self.uploads.sent.coming[self.session] += size
+        if self.uploads.left(self.session) + FRAME < 0:
+            raise HTTPException(413, TOO_MUCH)
+        if not await asyncio.to_thread(self.uploads.sent.has_room):
+            raise HTTPException(413, NO_ROOM)
+
+    def release(self) -> None:
+        """It has been stored, or is not coming any more."""
+        coming = self.uploads.sent.coming
+        coming[self.session] -= self.claimed
+        if not coming[self.session]:
+            del coming[self.session]
+
+
+def is_open(session: str) -> bool:
+    """Is a browser connected to the session? True where this Streamlit can't be asked."""
+    try:
+        return _manager()._session_mgr.get_active_session_info(session) is not None
+    except AttributeError:
+        return True
 
 
 def takes_files(session: str) -> bool:

@@ -19,6 +19,7 @@ AGENT = "/_stcore/agent"  # below which Streamlit lets programs drive an app wit
 OTHERS = ("static", "media", "component", "app")  # below which there are files, as below what begins like these:
 MARKS = ("_", "~", ".")
 READS = ("GET", "HEAD", "OPTIONS")
+METHODS = (*READS, "POST", "PUT", "DELETE")  # h11 can't write the answer that a CONNECT would get from a page
 PORTS = {"http": ":80", "https": ":443"}
 
 
@@ -33,7 +34,10 @@ class Visitors:
             await self.app(scope, receive, send)
             return
         where = path(scope)
-        if where not in HEALTH and (why := self.refusal(scope)):
+        if scope["type"] == "http" and scope["method"] not in METHODS:
+            why = f"This server has no method {scope['method'][:20]}."
+            await answer(scope, send, 405, why, [(b"allow", ", ".join(METHODS).encode())])
+        elif where not in HEALTH and (why := self.refusal(scope)):
             await answer(scope, send, 403, why)
         elif where == METRICS and not self.settings.metrics:
             await answer(scope, send, 404, "There are no metrics here.")
@@ -48,7 +52,7 @@ class Visitors:
         """Why somebody is turned away; empty where they are not."""
         host = (header(scope, b"host") or "").lower()
         if self.settings.hosts and not named(host, self.settings.hosts):
-            return "The owner of this server has not given it this name."
+            return "This server does not answer to this host name. Its owner lists the names in ATTENTION_HOSTS."
         if scope["type"] == "http" and scope["method"] in READS:
             return ""
         origin = header(scope, b"origin")

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.served import ROOT, Server, served
-from tests.visitor import entered, sent
+from tests.visitor import begin_upload, entered, sent
 
 MB = 2**20
 TAKES = """
@@ -117,9 +117,15 @@ def test_files_are_taken_by_a_page_that_has_a_place_for_them_and_not_for_ever_mo
 
 
 def test_files_of_all_visitors_together_stay_within_the_memory_that_a_server_has(tmp_path):
+    """Those that were announced and do not arrive take none of it, and leave no traceback when their senders go away."""
+
     async def tried(server: Server) -> list[int]:
         found = []
         async with AsyncExitStack() as stack:
+            for _ in range(3):
+                stalls = await stack.enter_async_context(entered(server.url, "take=1"))
+                connection = await asyncio.to_thread(begin_upload, server.url, stalls.session, 58 * MB)
+                stack.callback(connection.close)
             for _ in range(3):
                 visit = await stack.enter_async_context(entered(server.url, "take=1"))
                 found.append(await asyncio.to_thread(sent, server.url, visit.session, 0, 40 * MB))
@@ -128,6 +134,8 @@ def test_files_of_all_visitors_together_stay_within_the_memory_that_a_server_has
     (tmp_path / "app.py").write_text(TAKES)
     with served("app.py", tmp_path, ATTENTION_MEMORY="600", PYTHONPATH=str(ROOT)) as server:
         assert asyncio.run(tried(server)) == [204, 204, 413]
+        assert asked(server, "/", "CONNECT")[0] == 405
+        assert "Traceback" not in server.log.read_text()
 
 
 def test_the_way_of_streamlit_for_programs_is_closed(server):

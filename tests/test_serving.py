@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import errno
 import gzip
+import re
 from functools import partial
 from types import SimpleNamespace
 from urllib.parse import unquote
 
 import pytest
+from starlette.requests import ClientDisconnect
 from streamlit.runtime.caching.ttl_cache import TTLCache
 from streamlit.runtime.memory_session_storage import MemorySessionStorage
 from streamlit.runtime.state.session_state import SessionState
@@ -21,9 +23,10 @@ from serving.door import Door, Warmth
 from serving.files import BROWSER, Files
 from serving.headers import MARKUP, SaferHeaders, of_pages
 from serving.health import Health
-from serving.settings import Settings
+from serving.settings import Settings, settings
 from serving.uploads import MB, Sent, Uploads
-from serving.visitors import Visitors
+from serving.visitors import METHODS, Visitors
+from tests.served import ROOT
 
 SESSION = "/_stcore/upload_file/one/file"
 
@@ -110,6 +113,19 @@ def test_a_server_answers_to_the_names_that_its_owner_has_given_it(host, found):
     assert visited(named, host="10.0.0.7:8501", path="/healthz") == "entered"
 
 
+def test_the_container_that_ships_answers_to_the_names_that_its_owner_sets_and_to_no_others():
+    """A page whose name was pointed to this machine has an origin that equals its host; only the list of names refuses it."""
+    line = re.search(r'ATTENTION_HOSTS: "\$\{ATTENTION_HOSTS:-(.*?)\}"', (ROOT / "compose.yaml").read_text())
+    assert line is not None
+    for settings_of_owner, host, found in (
+        (settings({"ATTENTION_HOSTS": line[1]}), "evil.example", "closed"),
+        (settings({"ATTENTION_HOSTS": line[1]}), "localhost:8080", "entered"),
+        (settings({}), "evil.example", "entered"),
+    ):
+        origin = f"http://{host}"
+        assert visited(settings_of_owner, kind="websocket", path="/_stcore/stream", origin=origin, host=host) == found
+
+
 def test_metrics_are_for_those_who_switch_them_on():
     assert visited(Settings(), path="/_stcore/metrics") == 404
     assert visited(Settings(metrics=True), path="/_stcore/metrics") == "entered"
@@ -181,15 +197,14 @@ def test_all_that_a_visitor_sends_together_is_bounded_whatever_its_length_is_sai
     for said in ({}, {"content_length": "9"}, {"content_length": "²"}):
         found = answered(app, request(SESSION, "PUT", **said), (b"x" * MB,) * 99)
         assert found[::2] == (413, uploads.TOO_MUCH.encode())
-    assert app.coming == {}
+    assert app.sent.coming == {}
 
 
-def test_files_of_all_sessions_count_as_memory_and_are_refused_where_there_is_no_room(sessions, monkeypatch):
+def test_files_of_all_sessions_count_as_memory_and_are_refused_where_there_is_no_room(sessions):
     files = uploads._manager().uploaded_file_mgr.file_storage
     files["two"] = {name: SimpleNamespace(data=b"x" * 30 * MB) for name in "ab"}
     budget = Budget(64 * MB)
-    sent = budget.counted(Sent())
-    monkeypatch.setattr("attention.ui.budget.BUDGET", budget)
+    sent = budget.counted(Sent().bounded_by(lambda: budget.room(0)))
     app = Uploads(reading, Settings(uploads=60), sent)
     assert (sent.held, budget.left) == (62 * MB, 2 * MB)
     assert answered(app, request(SESSION, "PUT", content_length=str(MB)), (b"x" * MB,))[0] == 200
@@ -209,7 +224,122 @@ def test_a_file_that_finds_no_place_on_the_disk_is_answered_with_a_sentence(sess
 
     app = Uploads(full, Settings())
     assert answered(app, request(SESSION, "PUT", content_length="1"), (b"x",))[::2] == (507, uploads.NO_DISK.encode())
-    assert str(fault) in caplog.text and app.coming == {}
+    assert str(fault) in caplog.text and app.sent.coming == {}
+
+
+def stalled(app: Uploads, clock: list[float], sent: list[dict], **headers: str):
+    """A request whose sender sends five bytes and then nothing; each time it is waited for, the clock moves a second."""
+    waiting = [b"hello"]
+
+    async def receive() -> dict:
+        if waiting:
+            return {"type": "http.request", "body": waiting.pop(), "more_body": True}
+        clock[0] += 1
+        await asyncio.Event().wait()
+        return {}
+
+    async def send(message: dict) -> None:
+        sent.append(message)
+
+    return app(request(SESSION, "PUT", **headers), receive, send)
+
+
+def test_an_upload_claims_what_has_arrived_and_not_what_it_says(sessions):
+    """Three senders announce 58 MB each and send five bytes: what is left for others stays."""
+    budget = Budget(168 * MB)
+    uploads._manager().uploaded_file_mgr.file_storage.clear()
+    sent = budget.counted(Sent().bounded_by(lambda: budget.room(0)))
+    app = Uploads(reading, Settings(), sent, lambda: 0.0)
+
+    async def three() -> int:
+        requests = [stalled(app, [0.0], [], content_length=str(58 * MB)) for _ in range(3)]
+        tasks = [asyncio.create_task(each) for each in requests]
+        for _ in range(100):
+            await asyncio.sleep(0)
+        left = budget.left
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        return left
+
+    assert asyncio.run(three()) == 168 * MB - 3 * (5 + uploads.AHEAD)
+    assert sent.coming == {}
+
+
+def test_an_upload_without_progress_ends_after_a_while(sessions):
+    clock, sent = [0.0], []
+    app = Uploads(reading, Settings(), Sent(), lambda: clock[0], 0.001)
+    asyncio.run(stalled(app, clock, sent, content_length=str(58 * MB)))
+    assert sent[0]["status"] == 408 and (b"connection", b"close") in sent[0]["headers"]
+    assert sent[1]["body"].decode() == uploads.STALLED and clock[0] == uploads.STALL
+    assert app.sent.coming == {}
+
+
+def test_an_upload_that_trickles_ends_too_and_a_slow_one_does_not(sessions):
+    """Two senders of the same length, a packet every two seconds: one of a byte each, one of 32 kB."""
+    clock = [0.0]
+    app = Uploads(reading, Settings(), Sent(), lambda: clock[0])
+
+    def sending(size: int) -> tuple[int | str, bytes]:
+        packets = [b"x" * size] * 60
+
+        async def receive() -> dict:
+            clock[0] += 2
+            return {"type": "http.request", "body": packets.pop(), "more_body": bool(packets)}
+
+        sent: list[dict] = []
+
+        async def send(message: dict) -> None:
+            sent.append(message)
+
+        asyncio.run(app(request(SESSION, "PUT", content_length=str(60 * size)), receive, send))
+        return sent[0]["status"], sent[1]["body"]
+
+    assert sending(1) == (408, uploads.STALLED.encode())
+    assert sending(32 * 1024) == (200, str(60 * 32 * 1024).encode())
+
+
+def test_an_upload_ends_with_the_session_that_sends_it(sessions):
+    clock, sent = [0.0], []
+    app = Uploads(reading, Settings(), Sent(), lambda: clock[0], 0.001)
+
+    async def leaving() -> None:
+        task = asyncio.create_task(stalled(app, [0.0], sent, content_length=str(58 * MB)))
+        while not app.sent.coming["one"]:
+            await asyncio.sleep(0.001)
+        del sessions["one"]
+        await asyncio.wait_for(task, 10)
+
+    asyncio.run(leaving())
+    assert (sent[0]["status"], sent[1]["body"]) == (403, uploads.CLOSED.encode()) and app.sent.coming == {}
+
+
+@pytest.mark.parametrize(("name", "status"), [(200, 200), (5000, 400)])
+def test_the_name_of_a_file_may_be_as_long_as_a_disk_allows(sessions, name, status):
+    app = Uploads(reading, Settings())
+    form = b'--x\r\nContent-Disposition: form-data; name="f"; filename="' + b"n" * name + b'"\r\n\r\n' + b"x" * 9000
+    for parts in ((form,), (form[:3000], form[3000:])):
+        found = answered(app, request(SESSION, "PUT", content_type="multipart/form-data; boundary=x"), parts)
+        assert found[0] == status and (status == 200 or found[2] == uploads.LONG_NAME.encode())
+    assert app.sent.coming == {}
+
+
+def test_a_sender_who_goes_away_leaves_nothing_behind(sessions, caplog):
+    async def cut(scope, receive, send) -> None:
+        await receive()
+        raise ClientDisconnect
+
+    app = Uploads(cut, Settings())
+    assert answered(app, request(SESSION, "PUT", content_length=str(MB)), (b"x" * 9, b""))[0] == "entered"
+    assert app.sent.coming == {} and "Traceback" not in caplog.text
+
+
+@pytest.mark.parametrize("method", ["CONNECT", "TRACE", "BREW"])
+def test_a_method_that_nobody_uses_is_answered_with_a_sentence(method):
+    for where in ("/healthz", "/", SESSION):
+        status, headers, body = answered(Visitors(inside, Settings()), request(where, method))
+        assert (status, headers["allow"]) == (405, ", ".join(METHODS)) and method.encode() in body
+    assert all(visited(Settings(), method=each) == "entered" for each in METHODS)
 
 
 @pytest.mark.parametrize("below", ["", "/", "/openapi.json", "/interact", "/mcp"])
@@ -220,7 +350,7 @@ def test_nobody_drives_the_app_without_a_browser(below):
 
 def test_files_of_two_requests_at_once_count_together(sessions):
     app = Uploads(reading, Settings(uploads=5))
-    app.coming["one"] = 2 * MB
+    app.sent.coming["one"] = 2 * MB
     assert answered(app, request(SESSION, "PUT", content_length=str(2 * MB)))[0] == 413
     assert answered(app, request(SESSION, "PUT", content_length=str(MB)), (b"x" * MB,))[0] == 200
 

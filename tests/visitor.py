@@ -195,13 +195,28 @@ def sent(url: str, session: str, number: int, size: int, cookie: str = "") -> in
 
 def put(url: str, session: str, id: str, data: bytes, cookie: str = "", name: bytes = b"f") -> int:
     """The same of a file that holds these bytes, by an id that the browser gives it."""
+    connection, headers = _uploading(url, cookie)
+    frame = b'--x\r\nContent-Disposition: form-data; name=f; filename="%b"\r\n\r\n%b\r\n--x--\r\n' % (name, data)
+    connection.request("PUT", f"/_stcore/upload_file/{session}/{id}", frame, headers)
+    return connection.getresponse().status
+
+
+def begin_upload(url: str, session: str, size: int) -> HTTPConnection:
+    """A file that is announced with its size in bytes, of which five are sent."""
+    connection, headers = _uploading(url, "")
+    connection.putrequest("PUT", f"/_stcore/upload_file/{session}/begun")
+    for name, value in {**headers, "Content-Length": str(size)}.items():
+        connection.putheader(name, value)
+    connection.endheaders(b"--x\r\n")
+    return connection
+
+
+def _uploading(url: str, cookie: str) -> tuple[HTTPConnection, dict[str, str]]:
+    """A connection to a server, and the headers with which a browser sends files to it."""
     connection = HTTPConnection(urlsplit(url).netloc, timeout=PATIENCE)
     connection.request("GET", "/_stcore/health")
     answer = connection.getresponse()
     given = (answer.headers["set-cookie"] or "").partition(";")[0]
     answer.read()
     headers = {"X-Xsrftoken": given.partition("=")[2], "Content-Type": "multipart/form-data; boundary=x"}
-    frame = b'--x\r\nContent-Disposition: form-data; name=f; filename="%b"\r\n\r\n%b\r\n--x--\r\n' % (name, data)
-    headers["Cookie"] = "; ".join(filter(None, (given, cookie)))
-    connection.request("PUT", f"/_stcore/upload_file/{session}/{id}", frame, headers)
-    return connection.getresponse().status
+    return connection, headers | {"Cookie": "; ".join(filter(None, (given, cookie)))}

@@ -20,7 +20,7 @@ SPARED = BUDGET.most / 8  # bytes that may wait for their next use
 SPARE = BUDGET.counted(Spare(), cheap=True)
 MADE_ONCE = BUDGET.counted(Idle())
 UNDER_WAY = BUDGET.counted(UnderWay(int((1 - KEPT) * BUDGET.most)))
-FILES = BUDGET.counted(SENT)
+FILES = BUDGET.counted(SENT.bounded_by(lambda: BUDGET.room(0)))
 
 
 def refused(what: str, needed: int, free: int, then: str = "Try again in some minutes.") -> str:
