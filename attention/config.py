@@ -126,6 +126,7 @@ class Config:
     ask: str = _asking()
     depth: int = _whole(4, 1, 128, "Layers", "After how many layers the reach of a mask is stated.", about="view")
     mask_detail: str = _choice("effect", ("effect", "empty rows", "code"), "About the mask in use", "Effect: what it does to the weights. Empty rows: what becomes of queries that see nothing. Code: the mask to take away.", about="view")
+    baseline: str = _choice("auto", ("auto", *MASKS), "Baseline", "The mask that the effect is measured against. Auto: the source's own mask, full for generated attention. A baseline with a span has the span of the mask.", about="view")
     row_as: str = _choice("auto", ("auto", "lines", "all lines", "output", "bars"), "Row in focus as", "Lines: its word joined to those that it looks at. All lines: of every row of the head. Output: its weights times the values, and their sum. Bars: its weight by key. Auto: lines beside the output up to 40 tokens, bars beyond.", about="view")
     grouping: str = _choice("hide", ("hide", "show"), "Every grouping of keys and values", "The same weights from multi-head over grouped-query to multi-query attention.", about="view")
     step: str = _choice("x", STEPS, "Step", "The matrix that the Steps page shows, with those that it is computed from.", about="view")
@@ -255,6 +256,7 @@ def decided(source: str) -> dict[str, Any]:
     groups = sizes.kv_heads % sizes.heads
     own = {"heads": sizes.heads, "d_model": sizes.heads * sizes.d_head, "kv_heads": groups}
     own |= {} if sizes.long else {"tokens": sizes.tokens}
+    own |= {} if sizes.square else {"baseline": DEFAULTS["baseline"]}  # the mask that it was made with
     one = {"training_step": 0} if learned(source) == (0,) else {}
     one |= {"layer": sizes.numbers[0]} if one and sizes.layers == 1 else {}
     return {name: DEFAULTS[name] for name in MAKING} | own | {"positions": sizes.own["positions"]} | one

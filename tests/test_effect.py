@@ -5,9 +5,10 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attention import Config, trace
-from attention.analysis.mask_effect import difference, hidden, tiled, unmasked
+from attention import Config, ConfigError, trace
+from attention.analysis.mask_effect import baseline, difference, hidden, tiled
 from attention.masks import COMBINATIONS, MASKS
+from tests import brought
 
 CONFIGS = st.builds(
     Config,
@@ -21,10 +22,17 @@ CONFIGS = st.builds(
 )
 
 
+def without_mask(config):
+    """The baseline of generated attention: every key."""
+    base = baseline(config, config.rule.square(config.tokens, config.tokens, config.span))
+    assert (base.mask, base.combine) == ("full", "none")
+    return base
+
+
 @given(CONFIGS)
 @settings(deadline=None, max_examples=30)
 def test_what_was_hidden_is_the_total_variation_and_the_rest_grows_in_proportion(config):
-    before, after = trace(unmasked(config)), trace(config)
+    before, after = trace(without_mask(config)), trace(config)
     logits = before.q.double() @ before.k.double().mT * before.scale
     full = torch.softmax(logits, -1)
     lost = (full * ~after.mask).sum(-1)
@@ -37,7 +45,7 @@ def test_what_was_hidden_is_the_total_variation_and_the_rest_grows_in_proportion
 @given(CONFIGS)
 @settings(deadline=None, max_examples=20)
 def test_a_difference_takes_from_hidden_keys_and_gives_to_the_others(config):
-    before, after = trace(unmasked(config)), trace(config)
+    before, after = trace(without_mask(config)), trace(config)
     for head in range(config.heads):
         change = difference(before, after, head)
         assert (change[~after.mask] <= 0).all()
@@ -49,8 +57,39 @@ def test_a_difference_takes_from_hidden_keys_and_gives_to_the_others(config):
 
 def test_no_mask_moves_nothing():
     config = Config(mask="full", tokens=6, heads=2, d_model=8)
-    assert unmasked(config) == config
+    assert without_mask(config) == config
     assert hidden(trace(config), trace(config).mask).abs().max() == 0
+
+
+def test_the_baseline_is_the_mask_of_the_source_itself():
+    """Of a causal model: weight on later keys, which it never had, is none that a mask could take."""
+    holding = brought.holding("named")
+    config = Config.of(holding.source, mask="window", span=2)
+    own, other = trace(Config.of(holding.source)), trace(config)
+    base = baseline(config, other.mask)
+    assert (base.mask, base.span) == ("causal", 4) and torch.equal(trace(base).weights, own.weights)
+    taken = hidden(trace(base), other.mask)
+    later = torch.ones(6, 6, dtype=torch.bool).triu(1)
+    by_hand = own.weights.double().masked_fill(later | other.mask, 0).sum(-1)
+    torch.testing.assert_close(taken.double(), by_hand, atol=1e-6, rtol=0)
+    assert float(taken[:, :2].max()) == 0, "a window of 2 hides nothing from the first two queries of a causal model"
+
+
+def test_the_baseline_of_generated_attention_is_chosen_and_that_of_others_is_not():
+    config = Config(mask="sinks", span=2, baseline="window")
+    base = baseline(config, trace(config).mask)
+    assert (base.mask, base.span, base.combine) == ("window", 2, "none")
+    holding = brought.holding("named")
+    with pytest.raises(ConfigError, match="decides that"):
+        Config.of(holding.source, baseline="full")
+
+
+def test_a_mask_that_is_no_rule_is_compared_with_causal_attention_if_it_hides_all_later_keys():
+    holding = brought.holding("squared")
+    config, ones = Config.of(holding.source), torch.ones(6, 6, dtype=torch.bool)
+    assert baseline(config, ones.tril()).mask == baseline(config, ones.tril(-1)).mask == "causal"
+    assert baseline(config, ones).mask == "full"
+    assert baseline(Config.of(holding.source, baseline="prefix"), ones).mask == "prefix"
 
 
 def test_a_tile_keeps_the_value_farthest_from_zero_with_its_sign():

@@ -15,6 +15,7 @@ from attention.components.mask_gallery import payload
 from attention.masks import MASKS
 from attention.tables import rows as tables
 from attention.trace import trace
+from tests import brought
 from tests.strategies import newest
 
 PAGES = Path(__file__).parents[1] / "pages"
@@ -108,22 +109,57 @@ def test_a_page_without_empty_rows_offers_a_mask_that_has_them():
 
 
 def test_the_effect_is_told_in_words_that_are_true():
-    assert "hides no key, so nothing moves" in prose(opened(mask="full"))
-    assert "sees no key: it loses all of its weight" in prose(opened(mask="padding", span=30))
+    assert "**full** keeps the same pairs as **full**, so nothing moves" in prose(opened(mask="full"))
+    assert "has no visible key, so all its weights are zero" in prose(opened(mask="padding", span=30))
     start = opened()
     taken = trace(Config(mask="full")).weights[0].triu(1).sum(-1)
     most = int(taken.argmax())
-    assert f"It hits query {most} 'The' hardest, which had **{tables.share(float(taken[most]))}**" in plainly(start)
+    assert "Compared with **full** (every key)." in prose(start)
+    assert f"takes most from query {most} 'The', which had **{tables.share(float(taken[most]))}**" in plainly(start)
     assert f"takes **{tables.share(float(taken.mean()))}** of the weight of head 0" in prose(start)
-    assert "From query 17 'boat', the one in focus, it hides no key." in plainly(start)
+    assert "From query 17 'boat', the selected one, it hides no key." in plainly(start)
     start.button(key="hit most").click().run()
-    assert f"Without the mask, query {most} 'The' in head 0 had" in plainly(start) and not start.exception
+    assert f"Under **full**, query {most} 'The' in head 0 has" in plainly(start) and not start.exception
     assert "had no weight that float32 can tell" in prose(opened(tokens=2, scale="none", temperature=0.05))
     app = opened(query=0)
     config = Config(query=0)
     full = trace(Config(mask="full")).weights[0]
     hidden = float(full[0, 1:].sum())
     assert f"**{tables.share(hidden)}** of its weight on keys that **{config.rule_name}** hides" in prose(app)
+
+
+def test_another_baseline_is_chosen_for_generated_attention():
+    app = opened(mask="sinks", span=2, query=12)
+    app.selectbox(key="baseline").set_value("causal").run()
+    own, other = trace(Config(mask="causal")), trace(Config(mask="sinks", span=2))
+    taken = (own.weights[0] * ~other.mask).sum(-1)
+    assert "Compared with **causal**, as chosen." in prose(app) and "**Head 0, baseline: causal**" in prose(app)
+    assert f"over all queries it is **{tables.share(float(taken.mean()))}**" in prose(app)
+    assert app.query_params["baseline"] == "causal"
+    more = opened(mask="prefix", span=6, baseline="causal", query=2)
+    shown = trace(Config(mask="prefix", span=6)).weights[0].triu(1).sum(-1)
+    assert "**prefix** hides no key that **causal** shows." in prose(more)
+    assert f"get **{tables.share(float(shown.mean()))}** of the weight of head 0" in prose(more)
+    both = opened(mask="local", span=3, baseline="causal", query=10)
+    assert "of its weight on keys that **local** hides" in prose(both)
+    assert "Keys that **causal** hides and **local** shows get" in prose(both)
+
+
+def test_a_causal_model_is_compared_with_its_own_mask():
+    """Not with attention to later tokens, which it never had: three times as much weight would seem to move."""
+    holding = brought.holding("named")
+    page = PAGES / "masks.py"
+    app = brought.opened(page, holding)
+    assert "Compared with **causal**, this source's own mask." in prose(app)
+    assert "**causal** is this source's own mask. Choose another mask" in prose(app)
+    app = brought.opened(page, holding, {"mask": "window", "span": "2"})
+    own = trace(Config.of(holding.source)).weights[0]
+    taken = own.tril(-2).sum(-1).mean()
+    wrong = trace(Config.of(holding.source, mask="full")).weights[0]
+    wrong = (wrong.triu(1) + wrong.tril(-2)).sum(-1).mean()
+    assert f"over all queries it is **{tables.share(float(taken))}**" in prose(app)
+    assert tables.share(float(wrong)) not in prose(app) and not app.exception
+    assert not [each for each in app.selectbox if each.key == "baseline"], "it can't be chosen"
 
 
 def test_another_head_moves_the_words_and_the_squares():

@@ -1,7 +1,8 @@
-"""What a mask does to the weights: the same pass without it, and the difference.
+"""What a mask does to the weights: the same pass under a baseline mask, and the difference.
 
-Without a mask, every key gets a share of a query's weight. The mask takes away what stood on the keys that it hides;
-the softmax gives it to the others in proportion, because it divides by a smaller sum: w = w_full / (1 - hidden).
+The baseline is the mask that the source itself has, so that a causal model is not compared with attention to later tokens
+that it never had. What had weight on the keys that the mask hides loses it, and the softmax gives that weight to the other
+keys in proportion, because it divides by a smaller sum: w = w_baseline / (1 - hidden).
 """
 
 from __future__ import annotations
@@ -12,20 +13,32 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from attention.config import Config
+from attention.config import Config, shape
 from attention.trace import Trace
 
 
-def unmasked(config: Config) -> Config:
-    """The same settings with every key in sight."""
-    return replace(config, mask="full", combine="none")
+def baseline(config: Config, mask: Bool[Tensor, "q k"]) -> Config:
+    """The same settings under the mask that `mask`, the one in force, is compared with.
+
+    That is the mask that the source has by itself, or the one that was chosen; generated attention has none by itself. A mask
+    that is no rule is compared with causal attention if it hides all later keys, otherwise with attention to every key.
+    """
+    sizes = shape(config.source)
+    name, span = config.baseline, config.span
+    if name == "auto":
+        name = "full"
+        if sizes and not sizes.square:
+            name, span = sizes.own["mask"], sizes.own["span"]
+        elif sizes and not sizes.keys and not mask.triu(1).any():
+            name = "causal"
+    return replace(config, mask=name, combine="none", span=span)
 
 
 def hidden(before: Trace, mask: Bool[Tensor, "q k"]) -> Float[Tensor, "h q"]:
-    """The weight that each query has, without a mask, on the keys that this one hides.
+    """The weight that each query has in a trace on the keys that a mask hides.
 
-    It is half of the sum of the absolute differences that the mask makes in a row (their total variation distance)
-    wherever the softmax is the standard one and the row still sees something.
+    If the mask only hides keys that the trace's own mask shows, this is half of the sum of the absolute differences that it
+    makes in a row (their total variation distance), for the standard softmax and rows that still see a key.
     """
     return torch.stack([(weights * ~mask).sum(-1) for weights in before.weights])  # head by head: a square is large
 

@@ -12,7 +12,7 @@ from torch import Tensor
 from attention.brought.held import found
 from attention.config import MAKING, Config
 from attention.sources.given import Given, Source, Tokens
-from attention.sources.recorded import SIZES
+from attention.sources.recorded import BASELINE, SIZES
 
 WORDS = {"file": "from your file", "model": "run here", "training": "trained here"}  # as a badge
 
@@ -26,6 +26,7 @@ class Brought:
     idle: Mapping[str, str] = MappingProxyType(
         dict.fromkeys(MAKING, "Does nothing here: this attention was brought, not made from the settings.")
         | dict.fromkeys(SIZES, "As it was brought.")
+        | BASELINE
         | {"training_step": "What was brought is of one moment."}
     )
 

@@ -90,6 +90,12 @@ def square(config: Config, queries: int, keys: int) -> Bool[Tensor, "q k"]:
     return given(config).square if sizes and sizes.square else config.rule.square(queries, keys, config.span)
 
 
+def mask_name(config: Config) -> str:
+    """The mask in force in a few words: a rule, several that are joined, or the one that came with the source."""
+    sizes = shape(config.source)
+    return "own mask" if sizes and sizes.square else config.rule_name
+
+
 def long_vectors(
     config: Config, executor: Executor, heads: range
 ) -> tuple[Float[Tensor, "h n d"], Float[Tensor, "g n d"]]:
@@ -138,6 +144,8 @@ def idle(name: str, config: Config) -> str:
         return ""
     if sizes and sizes.square and name in OF_MASK:
         return OWN_SQUARE
+    if sizes and sizes.square and name == "baseline":
+        return ""
     return own or (ALONE if name in LATER and not scored(config.source) else "")
 
 

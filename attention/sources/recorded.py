@@ -14,6 +14,7 @@ from attention.recorded.shipped import SHIPPED, recording
 from attention.sources.given import Given, Source, Tokens
 
 SIZES: tuple[str, ...] = ("tokens", "heads", "d_model", "kv_heads", "positions")
+BASELINE = {"baseline": "The baseline is the source's own mask."}
 
 
 class Recorded:
@@ -26,6 +27,7 @@ class Recorded:
     idle: Mapping[str, str] = MappingProxyType(
         dict.fromkeys(MAKING, "Does nothing here: this attention was recorded, not made from the settings.")
         | dict.fromkeys(SIZES, "As it was recorded.")
+        | BASELINE
         | {"training_step": "Its training is over, and nothing of it was recorded."}
     )
 

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from attention.config import MAKING, Config
 from attention.recorded.file import Recording
 from attention.sources.given import Source
-from attention.sources.recorded import SIZES, Recorded
+from attention.sources.recorded import BASELINE, SIZES, Recorded
 from attention.training import shipped
 
 
@@ -18,6 +18,7 @@ class Trained(Recorded):
     idle: Mapping[str, str] = MappingProxyType(
         dict.fromkeys(MAKING, "Does nothing here: this attention was learned, not made from the settings.")
         | dict.fromkeys(SIZES, "As it was trained.")
+        | BASELINE
     )
 
     def recording(self, source: Source, config: Config) -> Recording:

@@ -17,7 +17,7 @@ from attention.analysis.parity import parity as against_torch
 from attention.analysis.weighted_values import WeightedValues
 from attention.analysis.weighted_values import weighted_values as multiplied
 from attention.charts import theme
-from attention.config import Config
+from attention.config import Config, shape
 from attention.machine.lanes import Lane, Work
 from attention.sources.generated import early
 from attention.sources.given import Given
@@ -38,6 +38,11 @@ def trace(config: Config) -> Trace:
     return replace(_trace(config.tensors), config=config)
 
 
+def trace_by_rule(config: Config) -> Trace:
+    """The trace under the mask rule of the settings, also if the source has a mask of its own; with its own focus."""
+    return replace(traced_by_rule(config.tensors).result(), config=config)
+
+
 def begin(config: Config) -> None:
     """Starts the trace of a config, or of as many of its tokens as are shown."""
     _trace.begin(config.traceable.tensors)
@@ -47,6 +52,19 @@ def begin(config: Config) -> None:
 def _trace(config: Config) -> Work[Trace]:
     check_size(config)
     return PASSES.after(_given.begin(early(config)), lambda found: attended(_under(found, config), PIECES))
+
+
+def traced_by_rule(config: Config) -> Work[Trace]:
+    """Work that gives this trace; give `config.tensors`."""
+    sizes = shape(config.source)
+    return (_by_rule if sizes and sizes.square else _trace).begin(config)
+
+
+@KEPT
+def _by_rule(config: Config) -> Work[Trace]:
+    check_size(config)
+    given = _given.begin(early(config))
+    return PASSES.after(given, lambda found: attended(replace(found, config=config, rule=config.rule), PIECES))
 
 
 @KEPT

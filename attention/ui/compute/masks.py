@@ -8,14 +8,14 @@ from torch import Tensor
 
 from attention.analysis.blind_rows import Finding
 from attention.analysis.blind_rows import audit as every_path
-from attention.analysis.mask_effect import hidden as taken
-from attention.analysis.mask_effect import unmasked
+from attention.analysis.mask_effect import hidden
 from attention.analysis.mask_gallery import Exhibit
 from attention.analysis.mask_gallery import exhibit as one_mask
 from attention.analysis.mask_gallery import gallery as every_mask
 from attention.config import Config
 from attention.machine.lanes import Work
-from attention.ui.compute.heads import traced
+from attention.sources.origins import square
+from attention.ui.compute.heads import traced, traced_by_rule
 from attention.ui.compute.owner import KEPT, PASSES
 
 
@@ -38,10 +38,17 @@ def other(config: Config) -> int:
 
 
 @KEPT
-def hidden(config: Config) -> Work[Tensor]:
-    """The weight that each query of each head loses to the mask; give `config.tensors`."""
-    square = config.rule.square(config.tokens, config.columns, config.span)
-    return traced(unmasked(config), lambda before: taken(before, square))
+def lost(config: Config, base: Config) -> Work[Tensor]:
+    """The weight that each query of each head has under a baseline on keys that the mask hides; give `.tensors` of both."""
+    return PASSES.after(
+        traced_by_rule(base), lambda before: hidden(before, square(config, config.tokens, config.columns))
+    )
+
+
+@KEPT
+def gained(config: Config, base: Config) -> Work[Tensor]:
+    """The weight that each query of each head has on keys that the baseline hides; give `.tensors` of both."""
+    return traced(config, lambda after: hidden(after, base.rule.square(base.tokens, base.columns, base.span)))
 
 
 @KEPT

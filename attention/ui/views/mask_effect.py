@@ -1,7 +1,8 @@
-"""What the mask in use does to the weights: the weight it takes in every head, and one head before and after."""
+"""What the mask in use does to the weights, compared with a baseline: the weight it moves per head, and one head in full."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
@@ -10,36 +11,82 @@ from jaxtyping import Float
 from streamlit.delta_generator import DeltaGenerator
 from torch import Tensor
 
-from attention.analysis.mask_effect import difference, tiled, unmasked
+from attention.analysis.mask_effect import baseline, difference, tiled
 from attention.charts import heatmap, shares, theme
-from attention.config import Config
+from attention.config import GENERATED, Config, shape
+from attention.sources.origins import idle, mask_name
 from attention.tables import rows as tables
+from attention.trace import Trace
 from attention.ui import compute, proof
+from attention.ui.controls import knobs
+from attention.ui.lacking import lacking
 from attention.ui.session import page, pause
 from attention.ui.views import focus
 from attention.ui.words import plain
 
+ABOUT = "What the mask does to the weights"
+
+
+@dataclass(frozen=True, eq=False)
+class Effect:
+    """The passes under the baseline and under the mask, and the weight that goes from hidden keys and to added ones.
+
+    `lost (h q)`: under the baseline, on keys that the mask hides; `gained (h q)`: under the mask, on keys that the baseline
+    hides.
+    """
+
+    config: Config
+    before: Trace
+    after: Trace
+    lost: Float[Tensor, "h q"]
+    gained: Float[Tensor, "h q"]
+
+    @property
+    def hides(self) -> bool:
+        """Does the mask hide any key that the baseline shows?"""
+        return bool((self.before.mask & ~self.after.mask).any())
+
+    @property
+    def adds(self) -> bool:
+        """Does the mask show any key that the baseline hides?"""
+        return bool((self.after.mask & ~self.before.mask).any())
+
+    @property
+    def hides_in_row(self) -> bool:
+        """Does the mask hide such a key from the selected query?"""
+        return bool((self.before.mask & ~self.after.mask)[self.config.row].any())
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """The baseline and the mask, in a few words."""
+        return self.before.config.rule_name, mask_name(self.config)
+
 
 def section(config: Config) -> None:
-    """Formula, bars of all heads, and the head in focus without the mask, with it, and the difference."""
+    """Formula, bars of all heads, and the selected head under the baseline, under the mask, and the difference."""
+    if lacking(config, ABOUT, "q", "k"):
+        return
     with st.container():
         _first(config)
     config = config.traceable
     words, bars = st.columns([2, 3], gap="medium")
-    _squares(config)
-    hidden = compute.masks.hidden(config.tensors)
+    found = _effect(config)
+    _squares(found)
     with words:
-        _words(config, hidden)
+        _words(found)
     with bars:
-        spec = shares.by_head(config.heads, config.head, "weight on hidden keys")
-        data = pa.table({"head": range(config.heads), "share": hidden.mean(-1).tolist()})
-        st.vega_lite_chart(
-            data,
-            spec,
-            key="moved",
-            width="stretch",
-            alt="Bars by head: the weight that each head has on keys that the mask hides",
-        )
+        moved, title = (found.lost, "weight on hidden keys") if found.hides else (found.gained, "weight on added keys")
+        spec = shares.by_head(config.heads, config.head, title)
+        data = pa.table({"head": range(config.heads), "share": moved.mean(-1).tolist()})
+        st.vega_lite_chart(data, spec, key="moved", width="stretch", alt=f"Bars by head: {title}, of all queries")
+
+
+def _effect(config: Config) -> Effect:
+    after = compute.heads.trace(config)
+    base = baseline(config, after.mask)
+    before = compute.heads.trace_by_rule(base)
+    pair = config.tensors, base.tensors
+    return Effect(config, before, after, compute.masks.lost(*pair), compute.masks.gained(*pair))
 
 
 def _first(config: Config) -> None:
@@ -53,75 +100,113 @@ def _first(config: Config) -> None:
         proof.badge(short)
 
 
-def _words(config: Config, hidden: Tensor) -> None:
+def _words(found: Effect) -> None:
+    config = found.config
     head, query = st.columns(2)
     with head:
         focus.head(config)
     with query:
         focus.query(config)
-    st.latex(r"m_q = \sum_{k\ \text{hidden}} w_{qk}, \qquad w'_{qk} = \frac{w_{qk}}{1 - m_q}")
-    taken = hidden[config.head]
-    st.markdown(_told(config, taken))
-    if (most := _hit_most(config, taken)) is not None:
-        st.button(f"Look at query {_named(config, most)}", on_click=page.change, kwargs={"query": most}, key="hit most")
+    if not idle("baseline", config):
+        knobs.menu("baseline", config)
+    st.markdown(_baseline(found))
+    st.latex(_formula(found))
+    st.markdown(_sentence(found))
+    if (most := _hit_most(found)) is not None:
+        st.button(f"Look at query {_query(config, most)}", on_click=page.change, kwargs={"query": most}, key="hit most")
 
 
-def _told(config: Config, taken: Float[Tensor, "q"]) -> str:
-    """What the mask takes from the query and the head in focus, in words."""
-    query = f"query {_named(config, config.row)}"
-    square = config.rule.square(config.tokens, config.columns, config.span)
-    if square.all():
-        return f"**{config.rule_name}** hides no key, so nothing moves."
+def _baseline(found: Effect) -> str:
+    """Which mask the effect is measured against, and why that one."""
+    config, base = found.config, found.before.config
+    span = f", span {base.span:,}" if base.rule.span else ""
+    if not idle("baseline", config):
+        every = " (every key)" if base.mask == "full" else ""
+        return f"Compared with **{base.rule_name}**{span}{every}{', as chosen' if config.baseline != 'auto' else ''}."
+    return f"Compared with **{base.rule_name}**{span}, this source's own mask."
+
+
+def _formula(found: Effect) -> str:
+    lost = r"m_q = \sum_{k\ \text{hidden}} w_{qk}"
+    if found.adds:
+        return (rf"{lost}, \qquad " if found.hides else "") + r"a_q = \sum_{k\ \text{added}} w'_{qk}"
+    return lost + r", \qquad w'_{qk} = \frac{w_{qk}}{1 - m_q}"
+
+
+def _sentence(found: Effect) -> str:
+    """What the mask moves in the selected head, compared with the baseline."""
+    (base, mask), config = found.names, found.config
+    if not found.hides and not found.adds:
+        if config.source != GENERATED and not _own_table(config) and mask == base:
+            return f"**{mask}** is this source's own mask. Choose another mask above to see what it would move."
+        return f"**{mask}** keeps the same pairs as **{base}**, so nothing moves."
+    added = _added(found)
+    if not found.hides:
+        return f"**{mask}** hides no key that **{base}** shows. {added}"
+    return f"{_hidden(found)} {added}".strip()
+
+
+def _added(found: Effect) -> str:
+    if not found.adds:
+        return ""
+    (base, mask), head = found.names, found.config.head
+    share = tables.share(float(found.gained[head].mean()))
+    return f"Keys that **{base}** hides and **{mask}** shows get **{share}** of the weight of head {head}, over all queries."
+
+
+def _hidden(found: Effect) -> str:
+    (base, mask), config = found.names, found.config
+    taken, query = found.lost[config.head], f"query {_query(config, config.row)}"
     if float(taken.max()) == 0:
-        return f"What **{config.rule_name}** hides had no weight that float32 can tell from zero: nothing moves."
-    seen = square[config.row]
-    if not seen.any():
-        return f"Under **{config.rule_name}**, {query} sees no key: it loses all of its weight, and nobody gets it."
-    own, others = float(taken[config.row]), tables.share(float(taken.mean()))
-    if (most := _hit_most(config, taken)) is not None:
+        return f"What **{mask}** hides had no weight that float32 can tell from zero under **{base}**: nothing moves."
+    if not found.after.mask[config.row].any():
+        return f"Under **{mask}**, {query} has no visible key, so all its weights are zero."
+    own, others = tables.share(float(taken[config.row])), tables.share(float(taken.mean()))
+    if (most := _hit_most(found)) is not None:
         return (
-            f"**{config.rule_name}** takes **{others}** of the weight of head {config.head}, over all queries, and the softmax "
-            f"gives it to the keys in sight. It hits query {_named(config, most)} hardest, which had "
-            f"**{tables.share(float(taken[most]))}** "
-            f"on keys that are hidden now. From {query}, the one in focus, it hides no key."
+            f"**{mask}** takes **{others}** of the weight of head {config.head}, over all queries, and the softmax gives it "
+            f"to the visible keys. It takes most from query {_query(config, most)}, which had "
+            f"**{tables.share(float(taken[most]))}** on keys that are hidden now. From {query}, the "
+            f"selected one, it hides no key."
         )
     rest = " A part of it goes to the one in the denominator." if config.softmax == "plus one" else ""
     return (
-        f"Without the mask, {query} in head {config.head} had **{tables.share(own)}** of its weight on keys that "
-        f"**{config.rule_name}** hides; over all queries it is {others}. The softmax gives it to the keys in sight, in "
-        f"proportion to what they had.{rest}"
+        f"Under **{base}**, {query} in head {config.head} has **{own}** of its weight on keys that **{mask}** hides; over all "
+        f"queries it is **{others}**. The softmax gives it to the visible keys, in proportion to what they had.{rest}"
     )
 
 
-def _hit_most(config: Config, taken: Float[Tensor, "q"]) -> int | None:
-    """The query that the mask takes most from, where it takes nothing from the one in focus, of which all keys are in sight."""
-    square = config.rule.square(config.tokens, config.columns, config.span)
-    if not square[config.row].all() or float(taken.max()) == 0:
-        return None
-    return int(taken.argmax())
+def _hit_most(found: Effect) -> int | None:
+    """The query that the mask takes most from, if it takes nothing from the selected one."""
+    taken = found.lost[found.config.head]
+    return None if found.hides_in_row or float(taken.max()) == 0 else int(taken.argmax())
 
 
-def _named(config: Config, query: int) -> str:
+def _own_table(config: Config) -> bool:
+    sizes = shape(config.source)
+    return bool(sizes and sizes.square)
+
+
+def _query(config: Config, query: int) -> str:
     """A query by its position and its token."""
     names = tables.labels(config)
     return f"{query}" + (plain(f" {names[query]!r}") if names else "")
 
 
-def _squares(config: Config) -> None:
-    """The weights that are in use first, then, once they are painted, those without the mask and the difference."""
-    places = st.columns(3)
-    after = compute.heads.trace(config)
+def _squares(found: Effect) -> None:
+    """The weights that are in use first, then, once they are painted, those under the baseline and the difference."""
+    places, config = st.columns(3), found.config
+    base, mask = found.names
     small = {"labels": [], "height": theme.SMALL_HEIGHT}  # positions: there is no room for tokens
     row = {"colors": config.color_scale, "query": config.row}
-    cells, tile, seeing = tables.focus(after, heatmap.PIXELS)
+    cells, tile, seeing = tables.focus(found.after, heatmap.PIXELS)
     masked = heatmap.weights(cells, tile, seeing=seeing, **row, **small)
-    _square(places[1], 1, f"Head {config.head}, {config.rule_name}", masked)
+    _square(places[1], 1, f"Head {config.head}, {mask}", masked)
     pause.paint()
-    before = compute.heads.trace(unmasked(config))
-    cells, tile, seeing = tables.focus(before, heatmap.PIXELS)
+    cells, tile, seeing = tables.focus(found.before, heatmap.PIXELS)
     whole = heatmap.weights(cells, tile, seeing=seeing, **row, **small)
-    _square(places[0], 0, f"Head {config.head}, no mask", whole)
-    change = heatmap.difference(*tiled(difference(before, after, config.head), heatmap.PIXELS), **small)
+    _square(places[0], 0, f"Head {config.head}, baseline: {base}", whole)
+    change = heatmap.difference(*tiled(difference(found.before, found.after, config.head), heatmap.PIXELS), **small)
     _square(places[2], 2, f"Head {config.head}, difference", change)
     st.caption(f"Colours of weights, {config.color_reason}." if config.color_reason else "")
 
