@@ -10,10 +10,18 @@ from functools import cache
 import pytest
 import torch
 from hypothesis import settings
+from jaxtyping import install_import_hook
 from streamlit.components.v2 import manifest_scanner
 
 settings.register_profile("same", derandomize=True)  # the same cases on every machine; `make hunt` draws new ones
 settings.load_profile("same")
+
+NUMERIC = (  # packages whose shapes and types are checked while tests run; CHECK_ALL_TYPES=1 checks the whole package
+    *("masks", "scores", "blocks", "attend", "layer", "heads", "trace"),
+    *("maps", "analysis", "sources", "published", "training", "watching", "wire"),
+)
+CHECKED = ["attention"] if os.environ.get("CHECK_ALL_TYPES") else [f"attention.{name}" for name in NUMERIC]
+install_import_hook(CHECKED, "beartype.beartype(conf=beartype.BeartypeConf(is_pep484_tower=True))")
 
 MODEST = 10  # niceness of a process whose tests others are waited for longer than
 
