@@ -1,7 +1,7 @@
 """The structure of the code: imports run in one direction, and each concern has one owner.
 
-Everything is read from the source (AST). Each test lists all violations of its rule, a line each. The docstring of `attention` has
-the order of the packages, that of `attention.ui` the order of its parts.
+Everything is read from the source (AST). Each test lists all violations of its rule, a line each. The docstring of
+`attention` has the order of the packages, that of `attention.ui` the order of its parts.
 """
 
 from __future__ import annotations
