@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -13,19 +13,16 @@ from torch import Tensor
 
 from attention.brought.stack import Stack
 from attention.masks import MASKS
+from attention.notebook.generated import join_steps
+from attention.notebook.outputs import EAGER, Part, find_parts
 from attention.recorded.file import OWN
-from attention.watching.parts import CROSS, DECODER, ENCODER, Texts, ruled, scaled
+from attention.watching.parts import CROSS, Texts, ruled, scaled
 from attention.watching.watched import Watched
 
 AXES = {2: "q k", 3: "h q k", 4: "l h q k", 5: "l b h q k"}  # of weights, unless somebody says otherwise
 OF_A_LAYER = {2: "q k", 3: "h q k", 4: "b h q k"}  # where there is one tensor a layer
-OUTPUTS = {"encoder_attentions": ENCODER, "decoder_attentions": DECODER, "cross_attentions": CROSS, "attentions": ""}
 SPAN = 4  # of a mask that has one, unless somebody says otherwise
 SUM = 1e-3  # by which a row of weights may miss one without a word
-EAGER = (
-    "A model that runs by SDPA or flash attention returns no weights: load it with attn_implementation='eager', "
-    "or watch it (attention.watch)."
-)
 
 
 @dataclass
@@ -57,9 +54,8 @@ def taken(given: Any, key: Any, value: Any, told: Told) -> dict[str, Stack]:
         return {"": given}
     if key is not None:
         return {"": _of_queries(given, key, value, told)}
-    if not (parts := _outputs(given)):
-        parts = {"": given}
-    found = {name: _of_weights(weights, name if len(parts) > 1 else "", told) for name, weights in parts.items()}
+    parts = find_parts(given, told.batch) or {"": _bare(given, told.batch)}
+    found = {name: _of_weights(part, name, len(parts), told) for name, part in parts.items()}
     told.texts.check(
         [size for stack in found.values() if stack.weights is not None for size in stack.weights.shape[2:]]
     )
@@ -82,61 +78,80 @@ def _as_seen(key: Any, value: Any, told: Told) -> None:
         )
 
 
-def _outputs(given: Any) -> dict[str, Any]:
-    """The weights in what a model of transformers returns, by their part; nothing where it is something else."""
-    there = given if isinstance(given, Mapping) else getattr(given, "__dict__", {})
-    named = {OUTPUTS[name]: there[name] for name in OUTPUTS if name in there}
-    if named and not any(named.values()):
-        raise ValueError(f"There are no attention weights in this {type(given).__name__}. {EAGER}")
-    return {part: weights for part, weights in named.items() if weights}
+def _bare(given: Any, batch: int) -> Part:
+    """Weights that come alone, of which nobody says whose they are."""
+    steps = _several(given) and _several(next(iter(given)))
+    return Part(given, [batch] * (len(given) if steps else 1), steps)
 
 
-def _of_weights(given: Any, part: str, told: Told) -> Stack:
-    weights, mask = _layers(given, told)
+def _of_weights(part: Part, name: str, parts: int, told: Told) -> Stack:
+    weights, mask, how, numbers = _layers(part, name, told)
     weights = _sound(weights)
     square, says = _square(weights, mask, told)
-    queries, keys = told.texts.of(part, *weights.shape[2:])
+    kind = name if parts > 1 else ""
+    queries, keys = told.texts.of(kind, *weights.shape[2:])
     title = told.title or "Attention weights"
-    what = f"{len(weights)} layers of {weights.shape[1]} heads, given as weights{says}{_sums(weights)}."
-    return Stack(f"{title}: {part}" if part else title, what, queries, keys, weights=weights, square=square)
+    what = f"{len(weights)} layers of {weights.shape[1]} heads, given as weights{how}{says}{_sums(weights)}."
+    title = f"{title}: {kind}" if kind else title
+    return Stack(title, what, queries, keys, weights=weights, square=square, numbers=numbers)
 
 
-def _layers(given: Any, told: Told) -> tuple[Float[Tensor, "l h q k"], Bool[Tensor, "q k"] | None]:
-    """All layers of one sequence; and which pairs take part, where a text was written on token by token."""
+class Layers(NamedTuple):
+    """All layers of one sequence; which pairs take part if steps say it; how they were read; their numbers, () for all."""
+
+    weights: Float[Tensor, "l h q k"]
+    mask: Bool[Tensor, "q k"] | None = None
+    how: str = ""
+    numbers: tuple[int, ...] = ()
+
+
+def _layers(part: Part, name: str, told: Told) -> Layers:
+    given, rows = part.weights, part.rows
+    if part.steps:
+        steps = [
+            [_layer(each, f"weights of step {step}", told, row) for each in layers if each is not None]
+            for step, (layers, row) in enumerate(zip(given, rows, strict=True))
+        ]
+        known = None if part.read is None and name == "" else name == CROSS
+        weights, mask, how = join_steps(steps, part.read or 0, known)
+        return Layers(weights, mask, how + _row(part), _numbers(given[0]))
     if not _several(given):
-        return _ordered(_tensor(given, "weights"), told.axes or AXES, told.batch, "weights"), None
-    if _several(next(iter(given))):
-        return _written(given, told)
-    layers = [_layer(each, f"weights of layer {at}", told) for at, each in enumerate(given)]
+        return Layers(_ordered(_tensor(given, "weights"), told.axes or AXES, rows[0], "weights"))
+    layers = {
+        at: _layer(each, f"weights of layer {at}", told, rows[0]) for at, each in enumerate(given) if each is not None
+    }
+    if not layers:
+        raise ValueError(f"weights of layer 0: None. {EAGER}")
     _alike(layers)
-    return torch.cat(layers), None
+    return Layers(torch.cat(list(layers.values())), numbers=_numbers(given))
 
 
-def _layer(given: Any, name: str, told: Told) -> Float[Tensor, "1 h q k"]:
-    return _ordered(_tensor(given, name), told.axes or OF_A_LAYER, told.batch, name)
+def _layer(given: Any, name: str, told: Told, batch: int) -> Float[Tensor, "1 h q k"]:
+    return _ordered(_tensor(given, name), told.axes or OF_A_LAYER, batch, name)
 
 
-def _written(given: Any, told: Told) -> tuple[Float[Tensor, "l h q k"], Bool[Tensor, "q k"] | None]:
-    """A step a token, each a tensor a layer: the rows of all steps, what a step did not have yet hidden."""
-    steps = [[_layer(each, f"weights of step {step}", told) for each in layers] for step, layers in enumerate(given)]
-    keys = max(layer.shape[-1] for layers in steps for layer in layers)
-    rows = [torch.cat([_wide(layer, keys) for layer in layers]) for layers in steps]
-    seen = [_wide(torch.ones(layers[0].shape[2:], dtype=torch.bool), keys) for layers in steps]
-    queries = torch.cat(rows, 2)
-    square = torch.cat(seen)
-    if square.shape[0] == square.shape[1]:
-        square = square.tril()
-    return queries, None if square.all() else square
+def _numbers(layers: Sequence[Any]) -> tuple[int, ...]:
+    """Which layers have weights, where some have none, as those of linear attention in a model with both; () for all."""
+    found = tuple(at for at, layer in enumerate(layers) if layer is not None)
+    return () if len(found) == len(layers) else found
 
 
-def _wide(x: Tensor, keys: int) -> Tensor:
-    return torch.nn.functional.pad(x, (0, keys - x.shape[-1]))
+def _row(part: Part) -> str:
+    """What is said of steps that came alone: nothing says whether a row of the batch is one sequence in all of them."""
+    batch = len(part.weights[0][0])
+    if part.read is not None or batch == 1 or getattr(part.weights[0][0], "ndim", 0) < 4:
+        return ""
+    return (
+        f"; row {part.rows[0]} of {batch} in every step, which is not one sequence if these are beams (what generate returned "
+        "says which rows are)"
+    )
 
 
-def _alike(layers: Sequence[Tensor]) -> None:
-    for at, layer in enumerate(layers):
-        if layer.shape != layers[0].shape:
-            shapes = f"layer 0 is {tuple(layers[0].shape[1:])}, layer {at} is {tuple(layer.shape[1:])} (heads, queries, keys)"
+def _alike(layers: Mapping[int, Tensor]) -> None:
+    first, usual = next(iter(layers.items()))
+    for at, layer in layers.items():
+        if layer.shape != usual.shape:
+            shapes = f"layer {first} is {tuple(usual.shape[1:])}, layer {at} is {tuple(layer.shape[1:])} (heads, queries, keys)"
             raise ValueError(f"Layers must be alike in their sizes: {shapes}. Show them one after another.")
 
 
@@ -187,10 +202,12 @@ def _square(weights: Tensor, mask: Tensor | None, told: Told) -> tuple[Bool[Tens
     queries, keys = weights.shape[2:]
     if told.mask is not None:
         return _mask(told, queries, keys), ""
-    if mask is not None:
-        return mask, ", written on token by token"
+    if mask is not None or queries != keys or queries < 2:
+        return mask, ""
     after = torch.ones(queries, keys, dtype=torch.bool).triu(1)
-    if queries == keys > 1 and not weights[..., after].any():
+    padding = (weights == weights[..., :1]).all(-1).all(0).all(0)  # eager models give uniform rows where all is hidden
+    after &= ~padding[:, None]
+    if after.any() and not weights[..., after].any():
         return ~after, ": what comes after a query has no weight anywhere, and is read as masked"
     return None, ""
 
