@@ -44,7 +44,7 @@ class Settings:
     origins: tuple[str, ...] = ()  # of pages that may connect, beside its own
     originless: bool = True  # may programs connect that name no origin?
     uploads: float = 64.0  # MB that the files of one visitor may have together
-    torch_files: bool = True  # may a process be started that reads a visitor's .pt?
+    torch_files: bool = True  # may visitors open a .pt?
     memory: float = 0.0  # MB that the server may use; 0: what its control group or the machine has
     metrics: bool = False  # may anybody read Streamlit's counters?
     models: tuple[tuple[str, str], ...] | None = ()  # beside installed ones, by name: a folder or hub name; None: none

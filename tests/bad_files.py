@@ -86,6 +86,54 @@ def lying() -> bytes:
     return bytes(data)
 
 
+def texts(kind: str, many: int, size: int, there: int | None = None) -> bytes:
+    """A .npy that says it has so many texts of a kind, each of so many bytes."""
+    header = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': ({many},), }}"
+    return headed(header, bytes(many * size if there is None else there))
+
+
+def zip64(many: int = 100_000, moved: int = 0) -> bytes:
+    """A small .npz with an end in 64 bits before its end, which says that there are many more files; and their list."""
+    data = npz(weights=W)
+    at = data.rfind(b"PK\x05\x06")
+    start = struct.unpack_from("<L", data, at + 16)[0]
+    listed = (b"PK\x01\x02" + bytes(42)) * many
+    long = struct.pack("<4sQ2H2L4Q", b"PK\x06\x06", 44, 45, 45, 0, 0, many, many, len(listed), start)
+    locator = struct.pack("<4sLQL", b"PK\x06\x07", 0, start + len(listed) + moved, 1)
+    return data[:start] + listed + long + locator + data[at:]
+
+
+def itself() -> list:
+    """A list that has itself in it."""
+    found: list = []
+    found.append(found)
+    return found
+
+
+def laughs() -> list:
+    """Lists of lists, a million in the end."""
+    found: list = [torch.ones(1).tolist()]
+    for _ in range(6):
+        found = [found] * 10
+    return found
+
+
+def storage_of(size: int | None) -> tuple[tuple[str, bytes], ...]:
+    """What a .pt has in its zip, its one storage cut to so many bytes or left out."""
+    with zipfile.ZipFile(io.BytesIO(pt(torch.ones(9)))) as parts:
+        found = {name: parts.read(name) for name in parts.namelist()}
+    held = {name: data[:size] if name.endswith("/data/0") else data for name, data in found.items()}
+    return tuple((name, data) for name, data in held.items() if size is not None or not name.endswith("/data/0"))
+
+
+def dropped() -> np.ndarray:
+    """Weights after dropout."""
+    made = torch.nn.functional.dropout(
+        torch.softmax(torch.randn(1, 2, 40, 40, generator=torch.manual_seed(0)) * 3, -1), 0.1
+    )
+    return np.asarray(made.numpy())
+
+
 class Payload:
     """Runs a command where it is unpickled."""
 
@@ -130,11 +178,11 @@ BAD: dict[str, tuple[str, Callable[[], bytes], str]] = {
     "npy complex": ("x.npy", lambda: npy(W.astype(complex)), "'array' is of type '<c16'; numbers of 1 to 8 bytes are read"),
     "npy no numbers": ("x.npy", lambda: npy(np.zeros((0, 4), np.float32)), "'array' is empty: its sizes are (0, 4)."),
     # .npz
-    "npz truncated": ("x.npz", lambda: npz(weights=W)[:-30], "It is no .npz, or a damaged one"),
-    "npz damaged": ("x.npz", lambda: npz(weights=W).replace(b"PK\x01\x02", b"PK\x09\x09"), "It is no .npz, or a damaged one"),
+    "npz truncated": ("x.npz", lambda: npz(weights=W)[:-30], "It is damaged: its zip"),
+    "npz damaged": ("x.npz", lambda: npz(weights=W).replace(b"PK\x01\x02", b"PK\x09\x09"), "It is damaged: its zip"),
     "zip bomb": ("x.npz", bomb, "It unpacks to 314,572,879 bytes; 268,435,456 are read at the most here."),
-    "zip that lies": ("x.npz", lying, "It is no .npz, or a damaged one"),
-    "npz many": ("x.npz", lambda: zipped(*((f"{i}.npy", b"") for i in range(1500))), "There are 1,500 arrays in it; 1,024 are read at the most."),
+    "zip that lies": ("x.npz", lying, "It is damaged: its zip"),
+    "npz many": ("x.npz", lambda: zipped(*((f"{i}.npy", b"") for i in range(1500))), "There are 1,500 files in it; 1,040 are read at the most."),
     "npz without": ("x.npz", lambda: zipped(), "There is no array in it."),
     "npz pickle": ("x.npz", lambda: zipped(("q.npy", pickle.dumps(Payload()))), "'q' is no .npy"),
     "npz object": ("x.npz", lambda: npz(weights=np.array([[1], [2, 3]], object)), "'weights' holds Python objects"),
@@ -146,9 +194,9 @@ BAD: dict[str, tuple[str, Callable[[], bytes], str]] = {
     "safe 10 GB header": ("x.safetensors", lambda: safe({}, length=BIG), f"Its header is said to have {BIG:,} bytes; 1,048,576 are read at the most."),
     "safe cut header": ("x.safetensors", lambda: safe({}, length=90), "Its header is said to have 90 bytes; the file ends after 2."),
     "safe no JSON": ("x.safetensors", lambda: safe(b"{nonsense"), "Its header is no JSON"),
-    "safe deep JSON": ("x.safetensors", lambda: safe(b"[" * 90_000), "Its header is no JSON"),
+    "safe deep JSON": ("x.safetensors", lambda: safe(b"[" * 90_000 + b"]" * 90_000), "Its header has too many brackets within each other."),
     "safe text": ("x.safetensors", lambda: safe("text"), "Its header is no JSON object"),
-    "safe twice": ("x.safetensors", lambda: safe(b'{"q": 1, "q": 2}'), "Its header names 'q' twice."),
+    "safe twice": ("x.safetensors", lambda: safe(b'{"q": 1, "q": 2}'), "Its header has 'q' twice in one object."),
     "safe truncated": ("x.safetensors", lambda: safe({"q": entry()}, bytes(9)), "Its arrays are said to have 16 bytes; there are 9 behind the header."),
     "safe 10 GB": ("x.safetensors", lambda: safe({"q": entry(shape=[BIG // 4], ends=[0, BIG])}), f"'q' is said to have {BIG:,} bytes"),
     "safe overlap": ("x.safetensors", lambda: safe({"q": entry(), "k": entry(ends=[8, 24])}, bytes(24)), "'k' overlaps with the array before it: it begins at 8, the one before ends at 16."),
@@ -175,24 +223,53 @@ BAD: dict[str, tuple[str, Callable[[], bytes], str]] = {
     "other layers": ("x.npz", lambda: npz(**{"layers.0.q": Q[0], "layers.1.q": Q[0], "layers.0.k": Q[0]}), "There is q of layers 0, 1, and k of 0."),
     "too many weights": ("x.npz", lambda: npz(weights=np.zeros((64, 600, 600), np.float16)), "64 heads of 600 x 600 weights are more than pages show weight by weight: at most 500 tokens with so many heads."),
     "mask that adds": ("x.npz", lambda: npz(q=Q, k=Q, mask=np.full((5, 5), 0.5, np.float32)), "mask adds numbers other than 0 and minus infinity to scores"),
-    "mask apart": ("x.npz", lambda: npz(q=Q, k=Q, mask=np.ones((4, 5), bool)), "The mask is of shape (4, 5) and bool; with the others it would be (5, 5)."),
-}  # fmt: skip
-SLOW = {  # each in a process that imports torch
-    "pt payload": ("x.pt", lambda: pt({"q": Payload()}), "It is no file of tensors alone. Whole models and other objects are not read"),
-    "pt pickle": ("x.pt", lambda: pickle.dumps(Payload()), "It is no file of tensors alone."),
-    "pt model": ("x.pt", lambda: pt(torch.nn.Linear(2, 2)), "It is no file of tensors alone."),
-    "pt 160 GB": ("x.pt", lambda: pt(torch.zeros(1).expand(200_000, 200_000)), "Its tensors have 160,000,000,000 bytes; 268,435,456 are read at the most here."),
-    "pt sparse": ("x.pt", lambda: pt({"q": torch.eye(3).to_sparse()}), "'q' is no dense tensor."),
+    "mask apart": ("x.npz", lambda: npz(q=Q, k=Q, mask=np.ones((4, 5), bool)), "The mask is of shape (4, 5); with the others it would end in (5, 5)."),
+    "many masks": ("x.npz", lambda: npz(q=Q, k=Q, mask=np.ones((20_000, 5, 5), bool)), "The mask is of shape (20000, 5, 5); with the others it would end in (5, 5)."),
+    "NaN everywhere": ("x.npz", lambda: npz(weights=np.full((1, 13, 1024, 1024), np.nan, np.float16)), "weights has no number in its first head: it is NaN throughout."),
+    "scores over 1": ("x.npz", lambda: npz(weights=W * 30), "If these are scores before the softmax, save scores.softmax(-1)."),
+    "after dropout": ("x.npz", lambda: npz(weights=dropped()), "Rows sum to 1 in the mean and have zeros, as after dropout: save them from a model in evaluation mode"),
+    "large queries": ("x.npz", lambda: npz(q=Q * 0 + 3e38, k=Q * 0 + 3e38, v=Q), "q at layer 0, head 0, query 0, channel 0 is larger than 1e+16, so that products of such are no numbers: 3e+38"),
+    # what a file states, or implies
+    "14 million tokens": ("x.npz", lambda: zipped(("weights.npy", npy(W)), ("tokens.npy", texts("|S2", 14_000_000, 2))), "'tokens' has 14,000,000 texts in 28,000,000 bytes; 65,536 and 8,388,608 are read at the most."),
+    "long tokens": ("x.npz", lambda: zipped(("weights.npy", npy(W)), ("tokens.npy", texts("<U2000", 2_000, 8_000))), "'tokens' has 2,000 texts in 16,000,000 bytes;"),
+    "tokens of nothing": ("x.npz", lambda: zipped(("weights.npy", npy(W)), ("tokens.npy", texts("<U0", 10**17, 0, 0))), "'tokens' is no list of texts of 1 to 2,000 characters."),
+    "safe 100,000 names": ("x.safetensors", lambda: safe(b'{%s,"z":0,"z":0}' % b",".join(b'"%x":0' % at for at in range(90_000))), "Its header has 'z' twice in one object."),
+    "safe many names": ("x.safetensors", lambda: safe(b'{%s}' % b",".join(b'"%x":0' % at for at in range(100_000))), "'0' has no dtype, shape and data_offsets in the header"),
+    "safe many brackets": ("x.safetensors", lambda: safe(b"[%s]" % b",".join([b"[]"] * 300_000)), "Its header has more than 262,144 commas and opening brackets."),
+    "safe huge sizes": ("x.safetensors", lambda: safe(b'{"q":{"dtype":"F32","shape":[%s],"data_offsets":[0,4]}}' % b",".join([b"9" * 4000] * 6)), "'q' has sizes that are no whole numbers from 0 on."),
+    "safe huge offsets": ("x.safetensors", lambda: safe(b'{"q":{"dtype":"F32","shape":[1],"data_offsets":[0,%s]}}' % (b"9" * 4000)), "'q' has data_offsets that are no two whole numbers."),
+    "zip64 that differs": ("x.npz", zip64, "It is damaged: its zip has two ends, and they differ about what is in it."),
+    "zip64 elsewhere": ("x.npz", lambda: zip64(moved=1), "It is damaged: its zip has an end in 64 bits that is not where it should be."),
+    "zip directory": ("x.npz", lambda: zipped(*((f"{i:0250}", b"") for i in range(1000))), "The list of its files has 296,000 bytes; 262,144 are read at the most."),
+    # .pt
+    "pt payload": ("x.pt", lambda: pt({"q": Payload()}), "It is no file of tensors alone: 'q' is of the kind 'posix.system'. Whole models and other objects are not read"),
+    "pt pickle": ("x.pt", lambda: pickle.dumps(Payload()), "It is a pickle, which is not read, or a file of a PyTorch before 1.6"),
+    "pt model": ("x.pt", lambda: pt(torch.nn.Linear(2, 2)), "It is no file of tensors alone: 'it' is of the kind 'torch.nn.modules.linear.Linear'."),
+    "pt 160 GB": ("x.pt", lambda: pt(torch.zeros(1).expand(200_000, 200_000)), "'tensor' is said to have 160,000,000,000 bytes; 268,435,456 are read at the most."),
+    "pt sparse": ("x.pt", lambda: pt({"q": torch.eye(3).to_sparse()}), "'q' is no dense tensor of a type that is read: F16, BF16"),
     "pt without": ("x.pt", lambda: pt([]), "There is no tensor in it."),
-    "pt truncated": ("x.pt", lambda: pt({"q": torch.ones(2, 2)})[:-60], "It is no file of tensors alone."),
+    "pt truncated": ("x.pt", lambda: pt({"q": torch.ones(2, 2)})[:-60], "It is damaged: its zip"),
+    "pt itself": ("x.pt", lambda: pt({"weights": torch.from_numpy(W), "self": itself()}), "It has lists or dictionaries more than 8 deep, or such as contain themselves."),
+    "pt long list": ("x.pt", lambda: pt({"weights": torch.from_numpy(W), "more": "x" * 2**22}), "Its list of tensors has 4,194,"),
+    "pt long name": ("x.pt", lambda: pt({"w" * 300: torch.from_numpy(W)}), "A name in it has 300 characters; 200 are allowed."),
+    "pt strange name": ("x.pt", lambda: pt({(1, 2): torch.from_numpy(W)}), "A name in it is neither a text nor a whole number."),
+    "pt small storage": ("x.pt", lambda: zipped(*storage_of(8)), "'tensor' has more numbers than its file: it is damaged."),
+    "pt no storage": ("x.pt", lambda: zipped(*storage_of(None)), "'tensor' has no numbers in it: it is damaged."),
+    "pt many tensors": ("x.pt", lambda: pt([torch.ones(1)] * 2000), "There are more than 1,024 tensors in it."),
 }  # fmt: skip
 TOKENS: dict[str, tuple[str, bytes, str]] = {
     "no JSON": ("x.json", b"{", "It is no JSON: a list of texts is read"),
-    "deep JSON": ("x.json", b"[" * 90_000, "It is no JSON"),
+    "deep JSON": ("x.json", b"[" * 90_000 + b"]" * 90_000, "It has too many brackets within each other"),
     "numbers": ("x.json", b"[1, 2]", "“tokens” is no list of texts."),
     "no list": ("x.json", b'{"words": []}', "It has no list “tokens”"),
     "not UTF-8": ("x.txt", b"\xff\xfe\x00", "It is no text in UTF-8."),
     "too many": ("x.json", json.dumps(["x"] * 70_000).encode(), "“tokens” has more than 65,536 texts"),
+    "many lines": ("x.txt", b"ab\n" * 1_000_000, "It has more than 65,536 lines or words; there can be 65,536 tokens."),
+    "many brackets": (
+        "x.json",
+        b"[%s]" % b",".join([b"[]"] * 300_000),
+        "It has more than 262,144 commas and opening brackets: it is no list of at most 65,536 texts.",
+    ),
     "too large": ("x.txt", bytes(5_000_000), "It has 5,000,000 bytes; 4,194,304 of tokens are read at the most."),
 }
 

@@ -50,7 +50,7 @@ WAITERS = {  # files that wait by other means than the work of a lane, or that s
 }
 UNLISTED = {"charts", "components", "published", "compute", "views"}  # packages with too many modules to name each
 FORBIDDEN = {"eval", "exec", "compile", "__import__"}
-FORBIDDEN_ATTRIBUTES = {"pickle.load", "pickle.loads", "os.system", "os.popen"}
+FORBIDDEN_ATTRIBUTES = {"torch.load", "pickle.load", "pickle.loads", "os.system", "os.popen"}
 
 
 def assert_none(violations: Iterator[str]) -> None:
@@ -309,11 +309,6 @@ def executions() -> Iterator[str]:
         } & FORBIDDEN_ATTRIBUTES
         names |= {keyword.arg for node in calls for keyword in node.keywords if keyword.arg} & {"unsafe_allow_html"}
         names |= {name.split(".")[0] for name in imports(file)} & {"pickle", "shelve", "marshal"}
-        names |= {name for name in imports(file) if name.endswith("torch_child")}
-        loads = [node for node in calls if ast.unparse(node.func) == "torch.load"]
-        if file.name != "torch_child.py":  # a process of its own, which reads tensors and ends
-            names |= {"torch.load"} if loads else set()
-        names |= {ast.unparse(node) for node in loads if "weights_only=True" not in ast.unparse(node)}
         yield from (f"{path_of(file)} uses {name}" for name in sorted(names))
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import json
 
 import numpy as np
 import pytest
 import torch
 
-from attention.brought import opening, safe_file
+from attention.brought import opening, safe_file, token_file
 from attention.brought.fitting import BroughtError
+from attention.brought.held import hold
 from attention.brought.layer_weights import layer
 from attention.brought.reading import Read, Reading, read
 from tests.bad_files import Q, W, npz, pt
@@ -169,3 +171,74 @@ def test_weights_are_not_parameters_whatever_their_name():
     drawn = normal(0, 5, 5).numpy()
     for values in (drawn, np.zeros((5, 5), np.float32)):
         assert "It has the parameters of a model" in refused(**{"layer.3.attention.weight": values})
+
+
+def test_a_scale_that_no_float_holds_is_said():
+    for scale in ("1" + "0" * 400, "1e999", "NaN", "wide"):
+        said = {"scale": scale, "title": json.dumps("\ud800 mine"), "tokens": json.dumps(list("abcd\ud800"))}
+        tensors = {name: torch.from_numpy(part) for name, part in QK.items()}
+        found = read(opening.arrays(safe_file.written(tensors, said), "x.safetensors"), {}, Reading())
+        assert found.stack.own["scale"] == "1/sqrt(d_head)"
+        assert found.stack.title == " mine"
+        assert found.found[0].startswith("The scale '") and "is no number that can be used" in found.found[0]
+        held = hold(found.stack)
+        assert [*"abcd", "U+D800"] == list(held.stack.queries)
+
+
+def test_views_in_a_file_of_torch_are_what_they_were():
+    q, k = normal(0, 2, 3, 5, 4), normal(1, 2, 3, 4, 5)
+    both = normal(2, 2, 6, 5, 4)
+    for saved in (
+        {"q": torch._neg_view(q), "k": k.transpose(-1, -2)},
+        {"q": both[:, :3], "k": both[:, 3:]},
+        {"q": q[:, :1].expand(2, 3, 5, 4), "k": torch.nn.Parameter(q)},
+        {"q": q.bfloat16(), "k": q.half()},
+        {"q": q.double(), "k": q},
+    ):
+        found = read(opening.arrays(pt(saved), "x.pt"), {}, Reading()).stack
+        assert found.q is not None and found.k is not None
+        assert torch.equal(found.q.double(), saved["q"].resolve_neg().double())
+        assert torch.equal(found.k.double(), saved["k"].double())
+
+
+@pytest.mark.parametrize("protocol", [2, 3, 4, 5])
+def test_pickles_of_every_protocol_say_the_same(protocol):
+    memory = io.BytesIO()
+    saved = {
+        "weights": torch.from_numpy(W),
+        "tokens": list("abcde"),
+        "title": "Mine",
+        "none": None,
+        "more": [1, (2.5, [])],
+    }
+    torch.save(saved, memory, pickle_protocol=protocol)
+    found = read(opening.arrays(memory.getvalue(), "x.pt"), {}, Reading())
+    assert found.stack.weights is not None and torch.equal(found.stack.weights, torch.from_numpy(W))
+    assert (found.stack.queries, found.stack.title) == (tuple("abcde"), "Mine")
+
+
+def test_rows_of_padding_are_rows_without_weight():
+    weights = W.copy()
+    weights[:, :, 3:] = np.nan
+    found = of(weights=weights)
+    assert found.found == ["12 rows of weights are NaN throughout, and shown as rows without any weight."]
+    assert found.stack.weights is not None and not found.stack.weights[:, :, 3:].any()
+    assert torch.equal(found.stack.weights[:, :, :3], torch.from_numpy(W[:, :, :3]))
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("a\u2028b\nc\x85\nd\x0ce\n\x1c\nf\xa0g\n", ["a\u2028b", "c\x85", "d\x0ce", "\x1c", "f\xa0g"]),
+        ("the\r\ncat\r\n \r\non\r\nit\r\n", ["the", "cat", " ", "on", "it"]),
+        ("\r\n\n\t\nb\nc", ["\r", "", "\t", "b", "c"]),
+    ],
+)
+def test_only_line_feeds_end_a_line_of_tokens(text, tokens):
+    lines, _ = token_file.read_text(text.encode())
+    assert list(lines) == tokens
+
+
+def test_words_of_a_text_may_have_other_spaces_in_them():
+    _, words = token_file.read_text("the\xa0cat sat\u2028 on\tit\n".encode())
+    assert words == ("the\xa0cat", "sat\u2028", "on", "it")

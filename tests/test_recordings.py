@@ -16,6 +16,7 @@ from attention.timing import recordings
 from attention.timing.published import LENGTHS, TOKENS, WIDTH
 from attention.timing.recordings import RecordingError, Timing, files, labels, lines, place, read, schema, written
 from attention.timing.sweep import Sweep
+from tests.peak_memory import peak_memory
 from tests.timings import GPU, failed, made
 
 SECONDS = st.floats(1e-9, 1e6)
@@ -131,7 +132,7 @@ def test_a_wrong_field_is_refused_by_name(changed, message):
             rows(made(), median=1).replace('"median": 1', '"median": 1e999'),
             "timings[0].median=inf is not between 1e-12 and 1e+09.",
         ),
-        ("[" * 100_000, "The file nests 100000 brackets; a recording nests 3."),
+        ("[" * 100_000 + "]" * 100_000, "The file has too many brackets within each other; a recording has not."),
         ('{"a": ' + "1" * 5000 + "}", "The file is not JSON: "),
         ("{", "The file is not JSON: "),
         (b"\xff\xfe", "The file is not JSON: it is no text in UTF-8. Save it as such."),
@@ -143,11 +144,11 @@ def test_a_wrong_field_is_refused_by_name(changed, message):
             "timings[0]=7 is not an object with the fields of a timing.",
         ),
         (
-            json.dumps({"format": recordings.FORMAT, "timings": [0] * 10_001}),
-            "timings has 10,001 entries; 10,000 are allowed.",
+            json.dumps({"format": recordings.FORMAT, "timings": [0] * 5_001}),
+            "timings has 5,001 entries; 5,000 are allowed.",
         ),
-        (" " * 9_000_001, "The file has 9,000,001 bytes; 9,000,000 are allowed."),
-        ('{"format": 1, "format": 2}', "The file names 'format' twice in one object."),
+        (" " * 4_500_001, "The file has 4,500,001 bytes; 4,500,000 are allowed."),
+        ('{"format": 1, "format": 2}', "The file has 'format' twice in one object; a recording has not."),
     ],
 )
 def test_what_is_no_recording_is_refused(data, message):
@@ -277,3 +278,19 @@ def test_what_ships_has_the_sizes_dtypes_masks_and_passes_that_are_claimed_of_it
 def test_a_string_that_never_ends_is_refused_and_read_once():
     with pytest.raises(RecordingError, match="not JSON"):
         read(('"' + '\\"' * 300_000).encode(), "endless.json")
+
+
+def test_names_that_come_twice_are_found_in_one_pass():
+    names = ",".join(f'"{number}":0' for number in range(180_000))
+    with pytest.raises(RecordingError, match="'z' twice in one object"):
+        read(f'{{{names},"z":0,"z":0}}', "twice.json")
+
+
+def test_what_a_file_has_is_counted_before_anything_is_made_of_it():
+    for text in ("[" + "[],".join("" for _ in range(300_000)) + "0]", "[" + "0," * 600_000 + "0]"):
+        with (
+            peak_memory() as peak,
+            pytest.raises(RecordingError, match="more than 200,000 commas and opening brackets"),
+        ):
+            read(text, "wide.json")
+        assert peak[0] < len(text)

@@ -5,7 +5,6 @@ Letters: `l` layers, `b` sequences of a batch, `h` heads, `q` queries, `k` keys,
 
 from __future__ import annotations
 
-import torch
 from torch import Tensor
 
 from attention.brought.fitting import BroughtError
@@ -46,15 +45,15 @@ VECTORS = (
 ONE = 0.02  # what a row's sum may be off by and still tell which axis is that of keys
 
 
-def weights(example: Tensor, named: bool) -> str:
-    """The axes of weights, of which there is an example; `named`: have layers arrays of their own?"""
-    axes = example.ndim
+def weights(shape: tuple[int, ...], square: Tensor | None, named: bool) -> str:
+    """The axes of weights by their sizes and the first square of them; `named`: have layers arrays of their own?"""
+    axes = len(shape)
     if not 2 <= axes <= 5:
         raise BroughtError(
             f"Weights of {axes} axes are not read: 2 (queries, keys) to 5 (with layers, sequences, heads)."
         )
-    usual = {2: "q k", 3: "h q k", 4: "b h q k" if named or example.shape[0] == 1 else "l h q k", 5: "l b h q k"}[axes]
-    if sums(example, -1) or not sums(example, -2):
+    usual = {2: "q k", 3: "h q k", 4: "b h q k" if named or shape[0] == 1 else "l h q k", 5: "l b h q k"}[axes]
+    if square is None or sums(square, -1) or not sums(square, -2):
         return usual
     turned = f"{usual[:-3]}k q"
     return turned if turned in WEIGHTS else usual
@@ -114,8 +113,8 @@ def arranged(part: Tensor, axes: str, item: int, order: str) -> Tensor:
     return part
 
 
-def sums(part: Tensor, axis: int) -> bool:
-    """Do the numbers along an axis sum to one, where they are not all zero? Looked at in the first square."""
-    square = part.reshape(-1, *part.shape[-2:])[0].float()
-    sums = square.sum(axis)
-    return bool((((sums - 1).abs() < ONE) | (square.abs().sum(axis) == 0)).all()) and bool(torch.isfinite(sums).all())
+def sums(square: Tensor, axis: int) -> bool:
+    """Do the numbers along an axis sum to one, where they are not all zero or no numbers?"""
+    square = square.float()
+    sums, empty = square.sum(axis), (square == 0).all(axis) | square.isnan().all(axis)
+    return bool((((sums - 1).abs() < ONE) | empty).all()) and not bool(empty.all())

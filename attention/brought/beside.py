@@ -7,13 +7,15 @@ A number or a text that stands alone in an .npz, a .pt or a .safetensors is read
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import replace
 
 from attention.brought import naming
 from attention.brought.arrays import Arrays, short
-from attention.brought.fitting import BroughtError
+from attention.brought.fitting import TEXT, BroughtError
 from attention.brought.token_file import WORDS, decoded
 from attention.recorded.file import RANGES
+from attention.settings import legible
 
 TEXTS = ("token", "key", "text", "label", "word")  # one of them is in the name of a list of tokens
 KNOWN = {"title", "what", "mask", "scale", *RANGES, *WORDS}
@@ -56,15 +58,23 @@ def what(arrays: Arrays) -> str:
     return _text(arrays, "what") or f"From the file {arrays.called}."
 
 
+def number(arrays: Arrays, name: str) -> float | None:
+    """A finite number that the file says by this name; None where it says none."""
+    value = decoded(arrays.said.get(name, ""))
+    try:
+        found = float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else math.nan
+    except OverflowError:  # a whole number that no float holds
+        return None
+    return found if math.isfinite(found) else None
+
+
 def numbered(arrays: Arrays) -> dict[str, float]:
     """The reach of a mask, and the cap of the scores, where the file says them."""
-    found = {name: decoded(arrays.said.get(name, "")) for name in RANGES}
+    found = {name: number(arrays, name) for name in RANGES}
     return {
         name: value if name == "softcap" else int(value)
         for name, value in found.items()
-        if isinstance(value, (int, float))
-        and not isinstance(value, bool)
-        and RANGES[name][0] <= value <= RANGES[name][1]
+        if value is not None and RANGES[name][0] <= value <= RANGES[name][1]
     }
 
 
@@ -74,6 +84,7 @@ def unused(arrays: Arrays) -> str:
     names = [name for name in arrays.arrays if not naming.of(name, alone)[0]]
     names += [name for name in arrays.texts if not _lists(name)]
     names += [name for name in arrays.said if name not in KNOWN | SILENT]
+    names += arrays.unknown
     more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
     return f"Not used: {', '.join(map(short, names[:NAMED]))}{more}." if names else ""
 
@@ -84,4 +95,4 @@ def _lists(name: str) -> bool:
 
 def _text(arrays: Arrays, name: str) -> str:
     found = decoded(arrays.said.get(name, ""))
-    return found if isinstance(found, str) and found.strip() else ""
+    return legible(found)[:TEXT] if isinstance(found, str) and found.strip() else ""

@@ -5,6 +5,7 @@ All layers and heads of a stack have one mask. Where those of a file differ, not
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
@@ -18,6 +19,7 @@ from attention.brought.stack import Stack
 from attention.masks import MASKS
 
 HIDES = -1e4  # what a mask adds where it hides, or less
+SQUARES = 2**14  # of an array of masks: those of 128 layers of 128 heads
 APART = "All heads of all layers have one mask here: save those of another one to a file of their own"
 
 
@@ -64,6 +66,9 @@ def _squares(stack: Stack, layer: int, array: Array, item: int, batch: int) -> I
     """The squares of an array, each with what it is of."""
     if len(array.shape) < 2:
         raise BroughtError(f"mask is of shape {array.shape}; queries x keys are two axes.")
+    *_, queries, keys, _ = sizes(stack)
+    if array.shape[-2:] != (queries, keys) or math.prod(array.shape[:-2]) > SQUARES:
+        raise BroughtError(f"The mask is of shape {array.shape}; with the others it would end in {queries, keys}.")
     part, whose = array.tensor(), "mask" if layer < 0 else f"mask of layer {layer}"
     names = _named(stack, array.shape[:-2], layer, batch)
     if "sequence" in names:

@@ -5,7 +5,6 @@ What is guessed is said, and somebody who knows better says otherwise by a `Read
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -14,7 +13,7 @@ import torch
 from torch import Tensor
 
 from attention.brought import axes, beside, checks, hiding, layer_weights, naming
-from attention.brought.arrays import Array, Arrays, short
+from attention.brought.arrays import TYPES, Array, Arrays, short
 from attention.brought.axes import AUTO
 from attention.brought.fitting import BroughtError, check, fit
 from attention.brought.naming import Part
@@ -70,8 +69,11 @@ def read(arrays: Arrays, texts: Mapping[str, tuple[str, ...]], how: Reading) -> 
     texts = {**in_words(arrays.said), **beside.texts(arrays), **texts}
     out = Read(Stack(beside.title(arrays), beside.what(arrays)), parts=[each.name or "attention" for each in there])
     roles, layers = _of_layers(part)
-    made, batch = _made(roles, how, len(texts.get("tokens", ())), out)
-    fit(made)
+    orders, batch = _orders(roles, how, len(texts.get("tokens", ())), out)
+    planned = {role: _planned(role, roles[role], order, how.item) for role, order in orders.items()}
+    fit(planned)
+    check(replace(out.stack, **planned))
+    made = {role: _together(role, roles[role], order, how.item) for role, order in orders.items()}
     numbers = layers if layers != (-1,) else ()
     stack = replace(out.stack, **made, numbers=_numbers(numbers, made))
     stack = _worded(_masked(stack, part.roles.get("mask", {}), batch, arrays, how, out), texts, out)
@@ -83,19 +85,18 @@ def read(arrays: Arrays, texts: Mapping[str, tuple[str, ...]], how: Reading) -> 
     return replace(out, stack=stack)
 
 
-def _made(roles: Roles, how: Reading, tokens: int, out: Read) -> tuple[dict[str, Tensor], int]:
-    """The numbers of each role, but for weights that come with queries and keys; and how many sequences there are."""
-    made: dict[str, Tensor] = {}
+def _orders(roles: Roles, how: Reading, tokens: int, out: Read) -> tuple[dict[str, str], int]:
+    """The axes of each role, but for weights that come with queries and keys; and how many sequences there are."""
+    orders: dict[str, str] = {}
     batch = 1
     for role in ("weights", "q", "k", "v"):
         if role in roles and (role != "weights" or "q" not in roles or "k" not in roles):
-            order, note = _axes(role, roles, how, tokens)
+            orders[role], note = _axes(role, roles, how, tokens)
             shape = _one(roles[role]).shape
-            made[role] = _together(role, roles[role], order, how.item)
-            out.said.append(f"{role}: {axes.told(order, shape)}{_each(roles[role])}.")
+            out.said.append(f"{role}: {axes.told(orders[role], shape)}{_each(roles[role])}.")
             out.found.extend([note] if note else [])
-            batch = max(batch, dict(zip(order.split(), shape, strict=True)).get("b", 1))
-    return made, batch
+            batch = max(batch, dict(zip(orders[role].split(), shape, strict=True)).get("b", 1))
+    return orders, batch
 
 
 def _left_out(stack: Stack, found: list[tuple[int, Array]], how: Reading, out: Read) -> None:
@@ -131,25 +132,34 @@ def _axes(role: str, roles: Roles, how: Reading, tokens: int) -> tuple[str, str]
     """The axes of the arrays of a role, and a sentence where they can't be those that were asked for."""
     array, named = _one(roles[role]), len(roles[role]) > 1
     if role == "weights":
-        return axes.chosen(how.weights, axes.weights(array.tensor(), named), len(array.shape))
+        square = array.square() if len(array.shape) >= 2 else None
+        order = axes.chosen(how.weights, axes.weights(array.shape, square, named), len(array.shape))
+        if how.item == 0 and order[0].endswith(("q k", "k q")) and square is not None and bool(square.isnan().all()):
+            raise BroughtError("weights has no number in its first head: it is NaN throughout.")
+        return order
     pair = tuple(_one(roles[name]).shape for name in ("q", "k") if name in roles)
     guessed = axes.vectors(array.shape, pair, named, tokens)
     return axes.chosen(how.vectors, guessed, len(array.shape))
 
 
+def _planned(role: str, found: list[tuple[int, Array]], order: str, item: int) -> Tensor:
+    """The sizes of all layers of a role, as a tensor that takes no memory; raises BroughtError for numbers that are not shown."""
+    array = _one(found)
+    dtype, _ = TYPES[array.type]
+    if not dtype.is_floating_point:
+        raise BroughtError(f"{role} has numbers of type {array.type}; floating ones are shown.")
+    one = torch.empty((), dtype=torch.float32 if dtype == torch.float64 else dtype)
+    part = axes.arranged(one.expand(array.shape), order, item, ORDER[role])
+    return one.expand(len(found) * part.shape[0], *part.shape[1:])
+
+
 def _together(role: str, found: list[tuple[int, Array]], order: str, item: int) -> Tensor:
     """All layers of a role in memory of their own, in floating numbers of at most 32 bits."""
-    whole: Tensor | None = None
+    planned = _planned(role, found, order, item)
+    whole = planned.new_empty(planned.shape)
+    each = len(whole) // len(found)
     for at, (_, array) in enumerate(found):
-        part = array.tensor()
-        if not part.is_floating_point():
-            raise BroughtError(f"{role} has numbers of type {array.type}; floating ones are shown.")
-        part = axes.arranged(part, order, item, ORDER[role])
-        if whole is None:
-            dtype = torch.float32 if part.dtype == torch.float64 else part.dtype
-            whole = torch.empty((len(found) * part.shape[0], *part.shape[1:]), dtype=dtype)
-        whole[at * part.shape[0] : (at + 1) * part.shape[0]] = part
-    assert whole is not None
+        whole[at * each : (at + 1) * each] = axes.arranged(array.tensor(), order, item, ORDER[role])
     return whole
 
 
@@ -196,11 +206,15 @@ def _scaled(stack: Stack, arrays: Arrays, how: Reading, out: Read) -> tuple[Stac
     assert stack.q is not None
     if how.scale != AUTO:
         return stack, how.scale
-    said, d = decoded(arrays.said.get("scale", "")), stack.q.shape[-1]
-    if isinstance(said, str) and said in SCALES:
-        out.said.append(f"Scale: {said}, as the file says.")
-        return stack, said
-    if isinstance(said, bool) or not isinstance(said, (int, float)) or not math.isfinite(said) or not said:
+    name, said, d = decoded(arrays.said.get("scale", "")), beside.number(arrays, "scale"), stack.q.shape[-1]
+    if isinstance(name, str) and name in SCALES:
+        out.said.append(f"Scale: {name}, as the file says.")
+        return stack, name
+    if not said:
+        if "scale" in arrays.said:
+            out.found.append(
+                f"The scale {short(arrays.said['scale'])} that the file says is no number that can be used."
+            )
         out.said.append(f"Scale: none is named, so {SCALE}.")
         return stack, SCALE
     for name, scale in SCALES.items():
@@ -234,6 +248,8 @@ def _checked(stack: Stack, out: Read) -> None:
     layers = stack.numbers or tuple(range(128))
     for name in ("q", "k", "v", "weights"):
         part = getattr(stack, name)
+        if name == "weights" and part is not None and (many := checks.without_numbers(part)):
+            out.found.append(f"{many:,} rows of weights are NaN throughout, and shown as rows without any weight.")
         if part is not None:
             checks.numbers(name, part, layers)
     if stack.weights is not None:

@@ -15,11 +15,14 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from attention.brought.arrays import TYPES, Array, Arrays, bearable, bytes_of, short
+from attention.brought.arrays import LONGEST, TYPES, Array, Arrays, bearable, bytes_of, short, within
 from attention.brought.fitting import BroughtError
+from attention.recorded import bounded_json
+from attention.recorded.bounded_json import JSONError
 
 LENGTH = 8  # bytes that say how long the header is
 HEADER = 2**20  # bytes of it at the most
+COMMAS = 2**18  # and opening brackets of it: some ten for each array, and those in lists of tokens
 WORDS = "__metadata__"
 FIELDS = {"dtype", "shape", "data_offsets"}
 
@@ -32,7 +35,7 @@ def read(data: memoryview, called: str, most: int) -> Arrays:
     bearable(sizes, most)
     _without_gap({name: tuple(entry["data_offsets"]) for name, entry in header.items()}, sizes, len(rest))
     arrays = {
-        name: Array(entry["dtype"], tuple(entry["shape"]), rest[slice(*entry["data_offsets"])])
+        name: Array(entry["dtype"], tuple(entry["shape"]), within(rest[slice(*entry["data_offsets"])]))
         for name, entry in header.items()
     }
     return Arrays(called, arrays, said=said)
@@ -48,23 +51,14 @@ def _header(data: memoryview) -> tuple[dict[str, Any], memoryview]:
     if length > len(data) - LENGTH:
         raise BroughtError(f"Its header is said to have {length:,} bytes; the file ends after {len(data) - LENGTH:,}.")
     try:
-        found = json.loads(bytes(data[LENGTH : LENGTH + length]), object_pairs_hook=_once)
-    except (ValueError, RecursionError) as error:
-        if isinstance(error, BroughtError):
-            raise
+        found = bounded_json.parse(str(data[LENGTH : LENGTH + length], "utf-8"), COMMAS)
+    except JSONError as error:
+        raise BroughtError(f"Its header has {error}.") from None
+    except ValueError:
         raise BroughtError("Its header is no JSON: this is no .safetensors file, or a damaged one.") from None
     if not isinstance(found, dict):
         raise BroughtError("Its header is no JSON object: this is no .safetensors file, or a damaged one.")
     return found, data[LENGTH + length :]
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object that names nothing twice."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        raise BroughtError(f"Its header names {short(next(name for name in names if names.count(name) > 1))} twice.")
-    return found
 
 
 def _said(words: Any) -> dict[str, str]:
@@ -87,7 +81,7 @@ def _size(name: str, entry: Any) -> int:
 def _without_gap(places: dict[str, tuple[Any, ...]], sizes: dict[str, int], length: int) -> None:
     """Raises BroughtError unless the arrays fill all that is behind the header, one after another."""
     for name, ends in places.items():
-        if len(ends) != 2 or any(type(end) is not int for end in ends):
+        if len(ends) != 2 or any(type(end) is not int or abs(end) > LONGEST for end in ends):
             raise BroughtError(f"{short(name)} has data_offsets that are no two whole numbers.")
         if ends[1] - ends[0] != sizes[name]:
             raise BroughtError(

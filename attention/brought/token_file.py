@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from attention.brought.fitting import LONGEST, TEXT, BroughtError
+from attention.recorded import bounded_json
+from attention.recorded.bounded_json import JSONError
 
 LARGEST = 2**22  # bytes of such a file
+COMMAS = 4 * LONGEST  # and opening brackets of JSON: those between the texts of two lists, and those in texts
+SPACE = re.compile(
+    r"[ \t\n]+"
+)  # between words: other spaces, as a no-break space or a line separator, belong to a token
 WORDS = ("tokens", "keys")
 
 
 def read_json(data: bytes) -> dict[str, tuple[str, ...]]:
     """The lists of texts by their names; raises BroughtError."""
     try:
-        found = json.loads(_text(data))
-    except (ValueError, RecursionError):
+        found = bounded_json.parse(_text(data), COMMAS)
+    except JSONError as error:
+        raise BroughtError(f"It has {error}: it is no list of at most {LONGEST:,} texts.") from None
+    except ValueError:
         raise BroughtError('It is no JSON: a list of texts is read, like ["the", "cat"].') from None
     named = found if isinstance(found, dict) else {"tokens": found}
     lists = {name: texts(named[name], name) for name in WORDS if name in named}
@@ -26,14 +34,30 @@ def read_json(data: bytes) -> dict[str, tuple[str, ...]]:
 
 
 def read_text(data: bytes) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The lines of a text, and its words: which of them are the tokens tells their number."""
+    """The lines of a text, and its words: which of them are the tokens tells their number. Raises BroughtError.
+
+    Line feeds end lines, in a file of Windows with a carriage return before each. Whatever else ends a line in Unicode may stand
+    within a token.
+    """
     text = _text(data)
-    return tuple(text.splitlines()), tuple(text.split())
+    if text.count("\n") == text.count("\r\n"):
+        text = text.replace("\r\n", "\n")
+    text = text.removesuffix("\n")
+    lines = tuple(text.split("\n", LONGEST)) if text else ()
+    found = words(text)
+    if len(lines) > LONGEST or (len(lines) == 1 and len(found) > LONGEST):
+        raise BroughtError(f"It has more than {LONGEST:,} lines or words; there can be {LONGEST:,} tokens.")
+    return lines, found if len(found) <= LONGEST else ()
+
+
+def words(text: str) -> tuple[str, ...]:
+    """The words of a text, of which there may be one more than tokens."""
+    return tuple(filter(None, SPACE.split(text.strip(" \t\n"), LONGEST)))
 
 
 def texts(value: Any, name: str) -> tuple[str, ...]:
     """A list of texts; raises BroughtError."""
-    if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
+    if not isinstance(value, (list, tuple)) or not all(isinstance(text, str) for text in value):
         raise BroughtError(f"“{name}” is no list of texts.")
     if len(value) > LONGEST or any(len(text) > TEXT for text in value):
         raise BroughtError(f"“{name}” has more than {LONGEST:,} texts, or one of more than {TEXT:,} characters.")
@@ -46,15 +70,15 @@ def in_words(said: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
     for name in WORDS:
         if name in said:
             value = decoded(said[name])
-            found[name] = texts(value.split() if isinstance(value, str) else value, name)
+            found[name] = texts(words(value) if isinstance(value, str) else value, name)
     return found
 
 
 def decoded(text: str) -> Any:
     """What a text says in JSON; itself where it is none."""
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
+        return bounded_json.parse(text, COMMAS)
+    except ValueError:
         return text
 
 

@@ -5,21 +5,23 @@ from __future__ import annotations
 import csv
 import io
 import json
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from attention.config import short
+from attention.recorded import bounded_json
+from attention.recorded.bounded_json import JSONError
 from attention.timing.recordings.labels import labels
 from attention.timing.recordings.schema import LONGEST, TRAVELS, RecordingError, from_row, row
 from attention.timing.recordings.timing import Timing, name
+from attention.timing.sweep import CASES
 
 FORMAT = "attention timings 1"
-BYTES = 9_000_000  # of a file at the most
-ROWS = 10_000  # timings of a file at the most, which is what its bytes have room for
-DEPTH = 4  # brackets within brackets: the file, its list, a timing
+BYTES = 4_500_000  # of a file at the most
+ROWS = CASES  # timings of a file at the most: those of a sweep, for which its bytes have room
+COMMAS = 40 * ROWS  # and opening brackets: one for each of the 35 fields of a timing, and some in texts
 HERE = Path(__file__).parent
 
 
@@ -97,34 +99,15 @@ def _cell(value: Any) -> Any:
 
 
 def _parsed(data: bytes | str) -> Any:
-    """JSON within bounds of size and depth; NaN and infinities are refused with their field."""
+    """JSON within bounds of size; NaN and infinities are refused with their field."""
     if len(data) > BYTES:
         raise RecordingError(f"The file has {len(data):,} bytes; {BYTES:,} are allowed.")
     try:
         text = (data if isinstance(data, str) else data.decode()).removeprefix("\ufeff")  # a byte order mark
-        if (depth := _depth(text)) > DEPTH:
-            raise RecordingError(f"The file nests {depth} brackets; a recording nests 3.")
-        return json.loads(text, object_pairs_hook=_unique)
-    except RecordingError:
-        raise
+        return bounded_json.parse(text, COMMAS)
+    except JSONError as error:
+        raise RecordingError(f"The file has {error}; a recording has not.") from None
     except UnicodeDecodeError:
         raise RecordingError("The file is not JSON: it is no text in UTF-8. Save it as such.") from None
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise RecordingError(f"The file is not JSON: {short(str(error), 120)}.") from None
-
-
-def _depth(text: str) -> int:
-    """How deep brackets nest outside of strings; a string that never ends ends the text, or each quote would look."""
-    depth = deepest = 0
-    for bracket in re.sub(r'(?s)"(?:[^"\\]|\\.)*+(?:"|\\?\Z)', "", text):
-        depth += (bracket in "[{") - (bracket in "]}")
-        deepest = max(deepest, depth)
-    return deepest
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        twice = next(name for name, _ in pairs if sum(name == other for other, _ in pairs) > 1)
-        raise RecordingError(f"The file names {short(twice)} twice in one object.")
-    return found

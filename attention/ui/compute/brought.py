@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from attention.brought import opening, token_file, torch_file
+from attention.brought import opening, token_file
 from attention.brought.arrays import LARGEST
 from attention.brought.fitting import BroughtError
 from attention.brought.reading import Read, Reading, read
 from attention.machine.lanes import Lane
 from attention.tables.rows import quantity
 from attention.ui.budget import BUDGET, refused
-from attention.ui.compute.owner import told
+from attention.ui.compute.owner import counted, told
 from serving.settings import settings
 
-TIMES = 3  # as much memory as a file's arrays that reading one takes: unpacked, one of them copied, and the stack
+TIMES = 2  # as much memory as a file's arrays that reading one takes: unpacked, and the stack
 SHARE = 0.5  # of all memory that is shared out, for reading one file
-FILES = Lane("files", 0, 1)  # one at a time, in a thread of its own: a .pt is waited for
+LITTLE = 2**22  # bytes of arrays, which are read in a moment
+FILES = Lane("files", 0, 1)  # one at a time, in a thread of its own
+SMALL = Lane("small files", 0, 1)  # for which no large file of somebody else is waited
 
 
 def opened(data: bytes, name: str, tokens: tuple[bytes, str] | None, how: Reading) -> Read:
@@ -23,11 +25,13 @@ def opened(data: bytes, name: str, tokens: tuple[bytes, str] | None, how: Readin
         raise BroughtError(
             f"It has {quantity(len(data), 'B')}; files of up to {quantity(most(), 'B')} are read on this host."
         )
-    needed = TIMES * opening.unpacked(data, name, most()) + (torch_file.TAKES if opening.pickled(data, name) else 0)
+    size = opening.unpacked(data, most())
+    needed = TIMES * size
     if not BUDGET.room(needed):
         why = refused("Reading it", needed, BUDGET.left)
         raise BroughtError(f"{why} Saved as .safetensors it takes the least.")
-    return told(FILES.submit(_opened, data, name, tokens, how), f"Reading {quantity(len(data), 'B')} …")
+    lane = SMALL if size <= LITTLE else FILES
+    return told(lane.submit(counted(needed, _opened), data, name, tokens, how), f"Reading {quantity(len(data), 'B')} …")
 
 
 def most() -> int:
