@@ -5,7 +5,8 @@ ground up, where each may import what stands before it:
 
     masks scores inputs    rules about a pair of tokens, about a score, about where x comes from
     machine                memory, threads, who may wait for whom, what is kept
-    blocks attend layer    attention with the weights of every head: its rows in blocks, as a function, as a module
+    arguments blocks       what the core accepts; its rows in blocks
+    attend layer           attention with the weights of every head: as a function, as a module
     settings recorded      what a knob is and how it goes into a link; attention that was recorded, and the files that ship
     brought                attention that visitors bring, held for as long as their visit
     heads training         what a head does, in numbers; a small model that is trained, and the trainings that ship

@@ -17,6 +17,7 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
+from attention.arguments import PLAIN, check_out, fit_together, plain_mask
 from attention.blocks import APART, by_blocks, seeing, until
 from attention.machine.made_once import made_once
 from attention.machine.memory import room
@@ -25,9 +26,7 @@ from attention.scores import HIDDEN, Normalise, capped, standard
 FEW = 2**14  # cells of all heads up to which a call into torch costs more than what it does
 SMALL = 2**18  # cells of one head's square below which one batched product is faster than blocks
 WHOLE = APART  # cells of all heads below which it is as fast where nothing is skipped, and busy cores are waited for less often
-FLOATS = torch.float32, torch.float64, torch.bfloat16, torch.float16
-NUMBER = float, int
-PLAIN = {Tensor, torch.nn.Parameter}  # what goes with tensors that were made before
+HALVES = torch.bfloat16, torch.float16  # their scores and weights are computed in float32
 
 
 class Attention(NamedTuple):
@@ -60,21 +59,29 @@ def scaled_dot_product_attention(
     times NaN is NaN. Weights are returned before dropout. `out (... q k)` is filled with the weights and returned as such,
     which saves fresh memory. Not under torch.func's transforms or forward-mode differentiation.
 
-    Raises what torch's function raises for the same misuse, ValueError for a softcap that is not positive, and
-    RuntimeError for an `out` of another shape or dtype, or together with gradients.
+    Scores and weights of 16-bit inputs are computed in float32, as torch's fused kernels do, and the results rounded to
+    the inputs' dtype. Under autocast query, key and value are cast to its dtype. A mask may be a `CausalBias` of torch.
+
+    Raises what torch's function raises for the same misuse, ValueError for a softcap that is not positive and for sparse
+    or nested tensors, TypeError for a mask whose class replaces functions of torch, and RuntimeError for an `out` of
+    another shape or dtype, or together with gradients.
     """
-    if not _sound(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa):
+    if type(attn_mask) not in PLAIN:
+        attn_mask = plain_mask(attn_mask, getattr(query, "device", None))
+    if not fit_together(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa):
         keywords = {"scale": scale, "enable_gqa": enable_gqa}
         with sdpa_kernel(SDPBackend.MATH):  # the fused kernels overlook some misuse, and then read past the end
             F.scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, is_causal, **keywords)
     if softcap is not None and not softcap > 0:
         raise ValueError(f"softcap={softcap} is not a positive number; None leaves the scores uncapped.")
-    if attn_mask is not None and attn_mask.dtype != torch.bool:
-        attn_mask = attn_mask.to(query.dtype)
-        if query.dtype == torch.float16:  # masks add the least there is, and with a score that is too much
-            wide = (x.float() for x in (query, key, value, attn_mask))
-            found = scaled_dot_product_attention(*wide, dropout_p, is_causal, scale, enable_gqa, softcap=softcap)  # pyright: ignore[reportCallIssue]  query, key, value and mask
-            return _narrow(found, query, out)
+    if (dtype := _autocast_dtype(query)) is not None:
+        query, key, value = (x if x.dtype == torch.float64 else x.to(dtype) for x in (query, key, value))
+        with torch.autocast(query.device.type, enabled=False):
+            return scaled_dot_product_attention(
+                query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa, softcap=softcap, out=out
+            )
+    if attn_mask is not None and attn_mask.dtype not in (torch.bool, query.dtype):
+        attn_mask = attn_mask.to(torch.float32 if query.dtype in HALVES else query.dtype)
     if enable_gqa:
         key, value = (x.repeat_interleave(query.shape[-3] // x.shape[-3], -3) for x in (key, value))
     return attend(query, key, value, attn_mask, is_causal, scale, softcap, dropout_p=dropout_p, out=out)
@@ -94,6 +101,10 @@ def attend(
     out: Tensor | None = None,
 ) -> Attention:
     """The pass for inputs that are known to be sound; `normalise` turns a block of logits into weights, in place."""
+    given, half = query, query.dtype in HALVES
+    if half:
+        query, key, value = query.float(), key.float(), value.float()
+        mask = mask if mask is None or mask.dtype == torch.bool else mask.float()
     q, k, v = query.shape, key.shape, value.shape
     if not q == k == v and not q[:-2] == k[:-2] == v[:-2]:
         batch = torch.broadcast_shapes(q[:-2], k[:-2], v[:-2])
@@ -105,92 +116,44 @@ def attend(
         query, scale = query * 0, 1  # a product of bfloat16 times nothing leaves its memory as it was
     learning = torch.is_grad_enabled() and _needs_grad(query, key, value, mask)
     if out is not None:
-        _check_out(out, (*q[:-1], keys), query, learning)
+        check_out(out, (*q[:-1], keys), given, learning)
     products = query.numel() * keys  # d of them a cell
-    if learning or dropout_p > 0 or products == 0 or (type(query) not in PLAIN and normalise is standard):
+    plain = type(query) in PLAIN and type(key) in PLAIN and type(value) in PLAIN and type(mask) in PLAIN
+    if learning or dropout_p > 0 or products == 0 or (not plain and normalise is standard):
         found = _differentiable(query, key, value, mask, is_causal, scale, softcap, dropout_p)
-        return found if out is None else Attention(found.output, out.copy_(found.weights))
-    weights = out if out is not None and out.is_contiguous() else None
+        return _returned(found, given, out) if half or out is not None else found
     at_once = queries * keys <= SMALL or query.device.type != "cpu"
     if not at_once and mask is None and not is_causal and normalise is standard:
         at_once = products < WHOLE * d
-    into = _at_once if at_once else by_blocks
+    into, like = (_at_once, query) if at_once else (by_blocks, given)  # blocks of float32 end up in weights of 16 bits
+    weights = out if out is not None and out.is_contiguous() and out.dtype == like.dtype else None
     if weights is None and (into is by_blocks or products > FEW * d):
-        weights = room((*q[:-1], keys), query)
+        weights = room((*q[:-1], keys), like)
     found = Attention(*into(weights, query, key, value, mask, is_causal, scale, softcap, normalise))
-    return found if out is None or out is weights else Attention(found.output, out.copy_(found.weights))
+    return _returned(found, given, out) if half or out is not None else found
 
 
-def _narrow(found: Attention, query: Tensor, out: Tensor | None) -> Attention:
-    """The same in query's dtype, the weights in `out` if there is one."""
-    output, weights = (x.to(query.dtype) for x in found)
-    if out is not None:
-        _check_out(out, (*weights.shape,), query, weights.requires_grad)
-        weights = out.copy_(weights)
-    return Attention(output, weights)
+def _returned(found: Attention, given: Tensor, out: Tensor | None) -> Attention:
+    """The result in the dtype of the query that was `given`; the weights in `out` if there is one."""
+    output, weights = (x.to(given.dtype) for x in found)
+    return Attention(output, weights if out is None or out is weights else out.copy_(weights))
+
+
+def _autocast_dtype(query: Tensor) -> torch.dtype | None:
+    """The dtype that autocast computes in on query's device, None where it is off."""
+    kind = "cpu" if query.is_cpu else query.device.type
+    if kind == "cpu" or torch.amp.is_autocast_available(kind):
+        return torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else None
+    return None
 
 
 def _needs_grad(*tensors: Tensor | None) -> bool:
     return any(x is not None and x.requires_grad for x in tensors)
 
 
-def _sound(query, key, value, mask, dropout_p, is_causal, scale, enable_gqa) -> bool:
-    """Is the call sound at first sight? If not, torch's own function has the last word, and the error."""
-    if not (isinstance(query, Tensor) and isinstance(key, Tensor) and isinstance(value, Tensor)):
-        return False
-    dtype, device = query.dtype, query.device
-    if not dtype == key.dtype == value.dtype or not device == key.device == value.device or dtype not in FLOATS:
-        return False
-    if not (is_causal is False or (is_causal is True and mask is None)) or not isinstance(enable_gqa, bool):
-        return False
-    if not (isinstance(dropout_p, NUMBER) and 0 <= dropout_p <= 1 and (scale is None or isinstance(scale, NUMBER))):
-        return False
-    q, k, v = query.shape, key.shape, value.shape
-    alike = q == k == v and len(q) >= 2 + enable_gqa
-    if mask is None:
-        return alike or _square(q, k, v, enable_gqa) is not None
-    if not isinstance(mask, Tensor) or mask.dtype not in (torch.bool, dtype) or mask.device != device:
-        return False
-    if alike and mask.shape == (q[-2], q[-2]):
-        return True
-    square = (*q[:-1], q[-2]) if alike else _square(q, k, v, enable_gqa)
-    return square is not None and (mask.shape == square[-mask.ndim :] or _broadcasts(mask.shape, square))
-
-
-def _square(q: torch.Size, k: torch.Size, v: torch.Size, enable_gqa: bool) -> tuple[int, ...] | None:
-    """The shape of the scores of inputs of these shapes, None where they don't fit together at first sight."""
-    if min(len(q), len(k), len(v)) < 2 + enable_gqa or q[-1] != k[-1] or k[-2] != v[-2]:
-        return None
-    if enable_gqa:
-        if not k[-3] or not v[-3] or q[-3] % k[-3] or q[-3] % v[-3]:
-            return None
-        k, v = (torch.Size((*x[:-3], q[-3], *x[-2:])) for x in (k, v))
-    if q[:-2] == k[:-2] == v[:-2]:
-        return (*q[:-1], k[-2])
-    try:
-        batch = torch.broadcast_shapes(q[:-2], k[:-2])
-        torch.broadcast_shapes(batch, v[:-2])
-    except RuntimeError:
-        return None
-    return (*batch, q[-2], k[-2])
-
-
-def _broadcasts(shape: torch.Size, to: tuple[int, ...]) -> bool:
-    return len(shape) <= len(to) and all(a in (1, b) for a, b in zip(reversed(shape), reversed(to), strict=False))
-
-
-def _check_out(out: Tensor, shape: tuple[int, ...], query: Tensor, learning: bool) -> None:
-    """Raises RuntimeError unless the weights can be written into `out`."""
-    if learning:
-        raise RuntimeError("out=... does not support automatic differentiation, but an argument requires grad.")
-    if (*out.shape,) != shape or out.dtype != query.dtype or out.device != query.device:
-        want = f"{shape} of {query.dtype} on {query.device}"
-        raise RuntimeError(f"out is {(*out.shape,)} of {out.dtype} on {out.device}; the weights are {want}.")
-
-
 def _differentiable(query, key, value, mask, is_causal, scale, softcap, dropout_p) -> Attention:
     """The textbook form, each step out of place, so that gradients flow and rows that see nothing get zeros."""
-    scores = (query * scale) @ key.mT  # of float16, products may be too large before they are scaled
+    scores = (query * scale) @ key.mT
     if softcap:
         scores = softcap * torch.tanh(scores / softcap)
     if is_causal:  # every query sees itself

@@ -45,7 +45,8 @@ def by_blocks(weights, query, key, value, mask, is_causal, scale, softcap, norma
     skips = is_causal or (mask is not None and mask.dtype == torch.bool)
     shared = mask is None or mask.shape[:-2].numel() == 1
     alone = shared and weights.numel() >= APART and torch.get_num_threads() > 1
-    tall = own_block() // weights.element_size() if alone else TALL
+    same = weights.dtype == query.dtype  # else blocks have more bits than the weights that are kept of them
+    tall = own_block() // query.element_size() if alone else TALL
     height = max(1, min(ROWS, BLOCK // keys) if skips else tall // keys)
     output = value.new_zeros(*query.shape[:-1], value.shape[-1])
     square = None if mask is None else mask.expand(*weights.shape)
@@ -57,11 +58,12 @@ def by_blocks(weights, query, key, value, mask, is_causal, scale, softcap, norma
     plan = planned(heads[0]) if shared else []
 
     def fill(some: Iterable[tuple[tuple[int, ...], Block]]) -> None:
-        scratch = weights.new_empty(height * keys if skips else 0)
+        scratch = query.new_empty(0 if same and not skips else height * keys)
         for at, (rows, cols, tail, hidden, blind) in some:
             whole = weights[at][rows]
             size = whole.shape[0], cols.stop - cols.start
-            block = whole if size[1] == keys and whole.is_contiguous() else scratch[: math.prod(size)].view(size)
+            fits = same and size[1] == keys and whole.is_contiguous()
+            block = whole if fits else scratch[: math.prod(size)].view(size)
             torch.addmm(block, query[at][rows], key[at][cols].T, beta=0, alpha=scale, out=block)
             capped(block, softcap)
             if hidden is not None:

@@ -13,10 +13,11 @@ import torch
 import torch.nn.functional as F
 from hypothesis import given, settings
 from torch import Tensor
-from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.nn.attention import SDPBackend, bias, sdpa_kernel
+from torch.testing._internal.two_tensor import TwoTensor
 
+from attention import arguments, scaled_dot_product_attention
 from attention import attend as core
-from attention import scaled_dot_product_attention
 from attention.scores import SOFTMAXES
 from tests.strategies import broadcast, masks, normal, seeds, sizes
 from tests.unchecked import unchecked
@@ -260,7 +261,7 @@ def test_dropout_keeps_the_mean():
 
 
 @pytest.mark.parametrize("path", ["at once", "by blocks"])
-@pytest.mark.parametrize("dtype", core.FLOATS)
+@pytest.mark.parametrize("dtype", arguments.FLOATS)
 def test_without_scores_every_weight_is_the_same(path, dtype, monkeypatch):
     if path == "by blocks":
         for name, size in ODD.items():
@@ -402,6 +403,79 @@ def test_products_of_float16_may_be_larger_than_any_before_they_are_scaled():
     torch.testing.assert_close(scaled_dot_product_attention(q.clone().requires_grad_(), q, v), expected)
 
 
+LARGE_SCORES: dict[str, dict[str, Any]] = {
+    "no mask": {},
+    "causal": {"is_causal": True},
+    "boolean mask": {"attn_mask": torch.ones(700, 700).bool().tril(3)},
+    "added mask": {"attn_mask": torch.zeros(700, 700).half()},
+    "own masks": {"attn_mask": torch.ones(2, 700, 700).bool().tril(3)},
+}
+
+
+@pytest.mark.parametrize("grad", [False, True])
+@pytest.mark.parametrize("n", [6, 700])
+@pytest.mark.parametrize("name", LARGE_SCORES)
+def test_scores_of_float16_may_be_larger_than_any_float16(name, n, grad):
+    """Scaled scores reach 90,000, whose softmax is finite."""
+    options = {key: x[..., :n, :n] if isinstance(x, Tensor) else x for key, x in LARGE_SCORES[name].items()}
+    q, k, v = (normal(i, 1, 2, n, 2).half() for i in range(3))
+    q[..., ::2, :], k[..., ::3, :] = 300, 300
+    call = Call(q.requires_grad_(grad), k.requires_grad_(grad), v.requires_grad_(grad), {"scale": 0.5, **options})
+    exact = by_hand(call)
+    assert exact.greatest == 90_000 > torch.finfo(torch.float16).max
+    found = scaled_dot_product_attention(*call.tensors, **call.options)
+    assert found.output.dtype == found.weights.dtype == torch.float16
+    torch.testing.assert_close(found.weights.double(), exact.weights.expand_as(found.weights), rtol=1e-3, atol=1e-6)
+    torch.testing.assert_close(found.output.double(), exact.output, rtol=1e-3, atol=1e-3)
+    if grad:
+        push = normal(3, 1, 2, n, 2).half()
+        ours = torch.autograd.grad(found.output, call.tensors, push)
+        expected = torch.autograd.grad(exact.output, call.tensors, push.double())
+        for mine, other in zip(ours, expected, strict=True):
+            assert mine.dtype == torch.float16
+            torch.testing.assert_close(mine, other, rtol=5e-3, atol=1e-3 * float(other.abs().max()))
+
+
+@pytest.mark.parametrize("dtype", core.HALVES)
+def test_the_weights_of_16_bits_need_no_float32_square_beside_them(dtype, monkeypatch):
+    made, room = [], core.room
+    monkeypatch.setattr(core, "room", lambda shape, like: made.append((shape, like.dtype)) or room(shape, like))
+    x = normal(0, 2, 700, 8).to(dtype)
+    for options in ({"is_causal": True}, {"attn_mask": torch.zeros(700, 700).to(dtype)}):
+        assert scaled_dot_product_attention(x, x, x, **options).weights.dtype == dtype
+    assert made == [((2, 700, 700), dtype)] * 2
+
+
+@pytest.mark.parametrize("dtype", core.HALVES)
+def test_a_float32_mask_on_16_bits_keeps_its_numbers(dtype):
+    """-1e9 is no float16: a row that is hidden by it everywhere has the weights that it has without it."""
+    q, k, v = (normal(i, 5, 4).to(dtype) for i in range(3))
+    mask = torch.zeros(5, 5)
+    mask[2], mask[3, :4] = -1e9, -1e9
+    found = scaled_dot_product_attention(q, k, v, mask)
+    torch.testing.assert_close(found.output, F.scaled_dot_product_attention(q, k, v, mask), rtol=0.02, atol=0.01)
+    torch.testing.assert_close(found.weights[2], torch.full((5,), 0.2, dtype=dtype))
+
+
+@pytest.mark.parametrize("dtype", core.HALVES)
+@pytest.mark.parametrize("mask", [None, torch.zeros(600, 600)], ids=["no mask", "added mask"])
+@pytest.mark.parametrize("n", [8, 600])
+def test_autocast_casts_what_torch_casts(n, mask, dtype):
+    q, k, v = (20 * normal(i, 2, n, 16) for i in range(3))
+    mask = None if mask is None else mask[:n, :n]
+    for kept in (torch.float32, dtype):
+        given = [x.to(kept) for x in (q, k, v)]
+        with torch.autocast("cpu", dtype):
+            found = scaled_dot_product_attention(*given, mask)
+            learned = scaled_dot_product_attention(given[0].requires_grad_(), *given[1:], mask)
+        exact = scaled_dot_product_attention(*(x.detach().to(dtype) for x in given), mask)
+        for other in (found, learned):
+            assert other.output.dtype == other.weights.dtype == dtype
+            torch.testing.assert_close(other.weights, exact.weights, rtol=2e-2, atol=1e-3)
+    with torch.autocast("cpu", dtype):
+        assert scaled_dot_product_attention(q.double(), k.double(), v.double()).output.dtype == torch.float64
+
+
 @pytest.mark.parametrize("shape", [(2, 0, 4), (0, 3, 4), (2, 3, 0)], ids=["no tokens", "no batch", "no channels"])
 def test_nothing_attends_to_nothing(shape):
     x, value = torch.ones(shape), torch.ones(*shape[:-1], 5)
@@ -501,3 +575,86 @@ def test_what_torch_takes_is_taken(name):
     with sdpa_kernel(SDPBackend.MATH):
         theirs = F.scaled_dot_product_attention(*args, **options)
     torch.testing.assert_close(ours.output, theirs)
+
+
+BIASES = {"upper left": bias.causal_upper_left, "lower right": bias.causal_lower_right}
+
+
+@pytest.mark.parametrize("name", BIASES)
+@pytest.mark.parametrize(("queries", "keys"), [(2, 5), (4, 4), (600, 700)])
+@pytest.mark.parametrize("grad", [False, True])
+def test_torchs_causal_bias_is_the_mask_that_it_stands_for(name, queries, keys, grad):
+    """Its memory is uninitialised: it only has sizes."""
+    x = normal(0, 1, 2, queries, 8).requires_grad_(grad)
+    key, value = normal(1, 1, 2, keys, 8), normal(2, 1, 2, keys, 8)
+    mask = BIASES[name](queries, keys)
+    found = scaled_dot_product_attention(x, key, value, mask)
+    seen = torch.ones(queries, keys).bool().tril(keys - queries if name == "lower right" else 0)
+    assert type(found.output) is type(found.weights) is Tensor
+    assert torch.equal(found.weights, scaled_dot_product_attention(x, key, value, seen).weights)
+    close(found.output, F.scaled_dot_product_attention(x, key, value, mask), 1e-5)
+
+
+def test_a_causal_bias_of_other_sizes_or_beside_is_causal_is_refused():
+    with unchecked(), pytest.raises(RuntimeError, match="must match the size of tensor b"):
+        scaled_dot_product_attention(X, X, X, bias.causal_upper_left(2, 5))
+    with unchecked(), pytest.raises(RuntimeError, match="Explicit attn_mask should not be set when is_causal=True"):
+        scaled_dot_product_attention(X, X, X, bias.causal_lower_right(3, 3), is_causal=True)
+
+
+class Named(Tensor):
+    """A subclass with torch's own operations."""
+
+
+class Lazy(Tensor):
+    """A mask that is known to some functions only, as torch's CausalBias."""
+
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        return super().__torch_function__(func, types, args, kwargs or {})
+
+
+def test_of_mask_classes_the_memory_is_read_or_they_are_refused():
+    mask, expected = normal(3, 3, 3), scaled_dot_product_attention(X, X, X, normal(3, 3, 3))
+    close(
+        scaled_dot_product_attention(X, X, X, mask.as_subclass(Named)).output.as_subclass(Tensor), expected.output, 1e-6
+    )
+    message = r"attn_mask is a Lazy, which replaces functions of torch: .* that is mask.as_subclass\(torch.Tensor\)"
+    with pytest.raises(TypeError, match=message):
+        scaled_dot_product_attention(X, X, X, mask.as_subclass(Lazy))
+    close(
+        scaled_dot_product_attention(X, X, X, mask.as_subclass(Lazy).as_subclass(Tensor)).output, expected.output, 1e-6
+    )
+
+
+@pytest.mark.parametrize("n", [3, 600], ids=["small", "large"])
+@pytest.mark.parametrize("at", range(4), ids=["query", "key", "value", "attn_mask"])
+def test_tensors_of_tensors_are_never_written_past(at, n):
+    """Whichever argument keeps its numbers elsewhere, an operation in place on fresh memory would not reach them."""
+    given = [normal(i, 2, n, 4) for i in range(3)] + [normal(3, n, n)]
+    exact = scaled_dot_product_attention(*given)
+    given[at] = TwoTensor(given[at], given[at].clone())
+    found = scaled_dot_product_attention(*given)
+    close(getattr(found.output, "a", found.output), exact.output, 1e-5)
+    close(getattr(found.weights, "a", found.weights), exact.weights, 1e-5)
+
+
+@pytest.mark.parametrize("at", ["query", "key", "value", "attn_mask"])
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            lambda x: torch.nested.nested_tensor([*x[0]], layout=torch.jagged),
+            "is a nested tensor. .* a mask that hides the padding",
+        ),
+        (lambda x: torch.nested.nested_tensor([*x[0]]), "is a nested tensor. .*to_padded_tensor"),
+        (Tensor.to_sparse, r"has the layout torch.sparse_coo. Give .*to_dense\(\)"),
+        (Tensor.to_mkldnn, r"has the layout torch._mkldnn. Give .*to_dense\(\)"),
+    ],
+    ids=["jagged", "nested", "sparse", "mkldnn"],
+)
+def test_what_is_not_dense_is_refused_by_its_name(at, change, message):
+    given = {name: normal(i, 2, 4, 3, 3) for i, name in enumerate(["query", "key", "value", "attn_mask"])}
+    given[at] = change(given[at])
+    with unchecked(), pytest.raises(ValueError, match=f"{at} {message}"):
+        scaled_dot_product_attention(**given)

@@ -11,6 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.nn.attention.bias import causal_lower_right, causal_upper_left
 from torch.nn.attention.flex_attention import create_block_mask
 
 from attention.layer import MultiHeadAttention
@@ -162,6 +163,23 @@ def test_the_masks_of_flex_attention():
     q = x(1, HEADS, TOKENS, 8)
     call = of_transformers("flex_attention", nn.Identity(), q, q, q, block).one(0)
     assert torch.equal(call.square, torch.ones(TOKENS, TOKENS, dtype=torch.bool).tril())
+
+
+@pytest.mark.parametrize("make", [causal_lower_right, causal_upper_left])
+def test_a_mask_without_entries_is_the_one_that_it_stands_for(make):
+    """The memory of torch's CausalBias is uninitialised."""
+
+    class Biased(nn.Module):
+        def forward(self, q, k):
+            return F.scaled_dot_product_attention(q, k, k, make(2, 5))
+
+    given = x(1, HEADS, 2, 8), x(1, HEADS, 5, 8)
+    seen = watch(Biased())
+    torch.testing.assert_close(seen(*given), Biased()(*given))
+    (call,) = seen.calls.values()
+    shift = 3 if make is causal_lower_right else 0
+    assert torch.equal(call.square, torch.ones(2, 5, dtype=torch.bool).tril(shift))
+    assert type(call.square) is torch.Tensor
 
 
 def test_a_layer_that_runs_several_times_is_as_many():

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from functools import reduce
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
+from attention.arguments import plain_mask
 from attention.watching.call import Call, tidied
 
 
@@ -47,9 +48,9 @@ class Batched(NamedTuple):
         scale = 1 / math.sqrt(q.shape[-1]) if self.scale is None else float(self.scale)
         return Call(q, k, v, scale, tidied(mask), float(self.softcap), sinks)
 
-    def _expanded(self, mask: Tensor, batch: int) -> Tensor:
+    def _expanded(self, mask: Any, batch: int) -> Tensor:
         """A mask of one sequence, `(1 or h, q, k)`."""
-        queries, keys = self.q.shape[-2], self.k.shape[-2]
+        queries, keys, mask = self.q.shape[-2], self.k.shape[-2], plain_mask(mask, self.q.device)
         usual = self.q.ndim == 4
         mask = mask[(None,) * (4 - mask.ndim)] if usual else _four(mask.expand(*self.q.shape[:-1], keys))
         return _item(mask, batch).expand(-1, queries, keys)

@@ -19,6 +19,7 @@ from torch import nn
 from torch.nn.modules import module as every_module
 
 from attention import layer
+from attention.arguments import with_entries
 from attention.watching.batched import Batched
 from attention.watching.model_calls import of_torch, of_transformers
 from attention.watching.places import PLACES
@@ -121,7 +122,13 @@ def _past(original: Callable, tell: Tell) -> Callable:
 
 
 def _sdpa(original: Callable) -> Callable:
-    return _past(original, of_torch)
+    """Torch's function. Its CausalBias knows it by identity, and passes its memory to any other."""
+
+    @wraps(original)
+    def with_mask(query: Any, key: Any, value: Any, attn_mask: Any = None, *more: Any, **named: Any) -> Any:
+        return original(query, key, value, with_entries(attn_mask, query.device), *more, **named)
+
+    return _past(with_mask, of_torch)
 
 
 def _of_encoder(original: Callable) -> Callable:
