@@ -31,9 +31,7 @@ def idle(monkeypatch):
 def test_a_task_says_its_place_and_what_it_will_take():
     line, _, _ = a_line()
     first, second = line.ask(Count, 1, ME), line.ask(Count, 2, YOU)
-    assert background.told(first, "To ten.", line.before(first), ME) == (
-        "Waiting: 0 before this one. To ten. About 20 s once it begins."
-    )
+    assert background.told(first, "To ten.", line.before(first), ME) == ("Waiting. To ten. About 20 s once it begins.")
     line.take()
     assert background.told(first, "To ten.", line.before(first), ME) == "To ten. About 20 s left."
     assert background.told(second, "To ten.", line.before(second), YOU).startswith("Waiting: 1 before this one.")
@@ -100,7 +98,7 @@ def test_a_map_is_paused_goes_on_and_is_cancelled_from_its_page(monkeypatch):
     line = compute.long.STUDIO.line
     monkeypatch.setattr(line, "take", lambda: None)  # nothing runs until this test says so
     test = run(ROOT / "pages/heads.py", link)
-    assert test.get("progress")[0].proto.text.startswith("Waiting: 0 before this one. Exact weights: 0 of 3 heads, ")
+    assert test.get("progress")[0].proto.text.startswith("Waiting. Exact weights: 0 of 3 heads, ")
     test.button(key="pause").click().run()
     drawing = compute.long.STUDIO.find(key)
     assert drawing is not None and drawing.state == "paused"

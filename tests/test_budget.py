@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 from attention import Config
 from attention.analysis.row_stages import stages
 from attention.codec import from_query
+from attention.inputs import INPUTS
 from attention.machine import budget, threads
 from attention.machine.budget import LEAST, Budget
 from attention.machine.kept import Kept, pieces
@@ -172,6 +173,21 @@ def test_some_heads_at_a_time_are_the_same_heads(monkeypatch, kv_heads):
     numbers = compute.long.map_numbers(config, found)
     assert len(numbers["entropy"]) == len(compute.long.roles(config, found)) == 6
     assert compute.long.map_parity(config, found).agrees
+
+
+@pytest.mark.parametrize(
+    ("name", "tokens", "heads", "fits"),
+    [
+        *((name, 65_536, 32, True) for name in ("words", "characters", "words, and the word before")),
+        *((name, 32_768, 32, True) for name in INPUTS),
+        ("noise", 65_536, 32, False),
+    ],
+)
+def test_a_host_of_690_mb_draws_the_long_maps_that_the_table_of_hosting_names(monkeypatch, name, tokens, heads, fits):
+    monkeypatch.setattr(BUDGET, "most", 690_000_000 - budget.ASIDE)
+    config = from_query({"tokens": str(tokens), "heads": str(heads), "d_model": "512", "input": name})[0].tensors
+    assert (config.tokens, config.heads, config.d_model, config.input) == (tokens, heads, 512, name)
+    assert (guessed(config).bytes <= BUDGET.most) == fits
 
 
 def test_only_a_few_hold_on_to_their_vectors():

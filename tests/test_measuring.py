@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
+import tempfile
 import textwrap
 import time
 from pathlib import Path
@@ -16,10 +18,12 @@ from attention.ui.background import process
 from attention.ui.background import sweeps as measuring
 from attention.ui.background.process import Measuring
 from attention.ui.background.sweeps import Desk
+from attention.ui.budget import BUDGET
+from tests.test_budget import Firm
 from tests.timings import line
 
 ROWS = [recordings.row(timing) for timing in line([64, 128], [1.0, 2.0])]
-PATIENCE, ME = 30, "me"
+PATIENCE, ME, MIB = 30, "me", 2**20
 
 
 @pytest.fixture
@@ -68,6 +72,29 @@ def test_a_cancelled_job_keeps_what_was_measured_and_its_process_ends(program):
     assert [timing.length for timing in job.timings.values()] == [64]
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="the lock is one of Unix")
+def test_a_process_that_was_ended_leaves_nothing_in_the_temporary_folder(program, monkeypatch, tmp_path):
+    """Neither the lock file, nor what it has compiled."""
+    place = tmp_path / "temporary"
+    place.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(place))
+    lock = place / f"attention-timing-{os.getuid()}.lock"
+    program(f"""
+        import os
+        pathlib.Path({str(lock)!r}).touch()
+        (pathlib.Path(os.environ["TORCHINDUCTOR_CACHE_DIR"]) / "kernel").touch()
+        tell(0, 0.5)
+        time.sleep(600)
+    """)
+    desk = Desk()
+    job = desk.submit(Sweep(), ME)
+    until(lambda: job.timings)
+    assert len(list(place.iterdir())) == 2
+    job.leave(ME)
+    until(lambda: not desk.line.busy)
+    assert list(place.iterdir()) == []
+
+
 def test_one_is_measured_at_a_time_and_the_others_see_how_many_are_before_them(program):
     folder = program("""
         here = pathlib.Path(__file__).parent
@@ -103,11 +130,44 @@ def test_a_line_that_is_full_or_a_host_that_is_off_says_so(program, monkeypatch)
         job.leave(ME)
 
 
-def test_a_host_that_is_short_of_memory_says_so(monkeypatch):
-    monkeypatch.setattr(measuring.devices, "free_bytes", lambda key: 300 * 2**20)
-    refused = Desk().submit(Sweep(), ME)
-    assert refused.said == "This host has 300 MiB of memory left; measuring needs 700. Try later."
-    assert not refused.open
+@pytest.mark.parametrize("machine", [True, False])
+def test_a_sweep_waits_for_memory_and_begins_by_itself_once_there_is_some(program, monkeypatch, machine):
+    """What lacks is room on the machine, or room that others hold in the budget."""
+    program("tell(0, 1.0)")
+    free, others = [300 * MIB], Firm(500 * MIB)
+    if machine:
+        monkeypatch.setattr(process.devices, "free_bytes", lambda key: free[0])
+    desk = Desk()
+    monkeypatch.setattr(BUDGET, "most", 750 * MIB)
+    monkeypatch.setattr(BUDGET, "claims", [desk.line] + [others] * (not machine))
+    job = desk.submit(Sweep(), ME)
+    until(lambda: job.lacks)
+    left = "this machine has 300 left." if machine else "others need so much at the moment that 250 of 750 are left."
+    assert job.lacks.startswith("Measuring needs 700 MiB of memory") and f"{left} It begins by itself" in job.lacks
+    assert (job.state, job.claim, job.process) == ("waiting", 0, None)
+    free[0], others.held = 800 * MIB, 0
+    desk.line.tidy()
+    until(lambda: not job.open)
+    assert (job.state, job.lacks, len(job.timings)) == ("done", "", 1)
+
+
+def test_a_second_sweep_waits_for_the_first_where_there_is_memory_for_one(program, monkeypatch):
+    folder = program("""
+        while not (pathlib.Path(__file__).parent / "go").exists():
+            time.sleep(0.02)
+        tell(0, 1.0)
+    """)
+    desk = Desk()
+    monkeypatch.setattr(BUDGET, "most", 750 * MIB)
+    monkeypatch.setattr(BUDGET, "claims", [desk.line])
+    first = desk.submit(Sweep(), ME)
+    until(lambda: first.process)
+    second = desk.submit(Sweep(), "you")
+    assert (first.state, second.state, desk.line.before(second)) == ("running", "waiting", 1)
+    assert first.claim >= process.NEEDED and second.claim == 0
+    (folder / "go").touch()
+    until(lambda: not second.open)
+    assert (first.state, second.state) == ("done", "done")
 
 
 def test_a_process_that_waits_for_another_program_says_so_and_keeps_its_budget(program, monkeypatch):
@@ -227,6 +287,7 @@ def test_a_process_gets_no_more_memory_than_it_claims(program, monkeypatch):
             sys.exit(2)
     """)
     job = Desk().submit(Sweep(), ME)
+    until(lambda: job.process)
     assert job.claim == process.NEEDED < 2**30
     until(lambda: not job.open)
     assert (job.state, job.said, job.claim) == ("failed", "no room", 0)

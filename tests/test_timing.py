@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from contextlib import ExitStack
 
 import pytest
 import torch
@@ -215,7 +216,44 @@ def test_other_processes_on_the_machine_wait_too(monkeypatch, tmp_path):
         )
     assert told[:3] == ["waiting", "its turn", "measured"]
     measure(Sweep(**SMALL | {"lengths": (8,)}, implementations=("SDPA",)), on_wait=pytest.fail, on_turn=pytest.fail)
-    assert len(found) == 1
+    assert len(found) == 1 and not list(tmp_path.iterdir()), "the lock file is removed"
+
+
+def test_a_lock_file_is_removed_unless_another_process_holds_it(monkeypatch, tmp_path):
+    fcntl = pytest.importorskip("fcntl")
+    monkeypatch.setattr(one_at_a_time.tempfile, "gettempdir", lambda: str(tmp_path))
+    path = tmp_path / f"attention-timing-{one_at_a_time.os.getuid()}.lock"
+    with open(path, "w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        one_at_a_time.remove_lock()
+        assert path.exists()
+    one_at_a_time.remove_lock()
+    assert not path.exists()
+
+
+def test_a_process_that_waited_for_a_lock_file_which_was_removed_locks_the_next_one(monkeypatch, tmp_path):
+    """The one before it removes the file; a third may have made the next one meanwhile."""
+    fcntl = pytest.importorskip("fcntl")
+    monkeypatch.setattr(one_at_a_time.tempfile, "gettempdir", lambda: str(tmp_path))
+    path, waits = tmp_path / f"attention-timing-{one_at_a_time.os.getuid()}.lock", []
+
+    def locked() -> ExitStack:
+        with ExitStack() as stack:
+            fcntl.flock(stack.enter_context(open(path, "w")), fcntl.LOCK_EX)
+            return stack.pop_all()
+
+    holders = [locked()]
+
+    def wait() -> None:
+        waits.append(len(holders))
+        if len(waits) == 1:
+            path.unlink()
+            holders.append(locked())
+        holders.pop(0).close()
+
+    with one_at_a_time._machine(wait), open(path) as other, pytest.raises(BlockingIOError):
+        fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    assert waits == [1, 1] and not path.exists()
 
 
 def test_bfloat16_and_the_backward_pass_are_timed_as_well():

@@ -297,7 +297,7 @@ def test_a_peak_that_was_measured_at_a_busy_moment_is_said_to_be_too_low():
 def test_a_job_that_waits_says_how_many_are_before_it():
     test = run(sweep=Measuring(Sweep()))
     assert test.button(key="cancel").label == "Cancel"
-    assert "Waiting: 0 before this one. One sweep or map at a time" in test.get("progress")[0].proto.text
+    assert "Waiting. One sweep or map at a time" in test.get("progress")[0].proto.text
 
 
 def test_a_job_that_another_program_holds_up_says_so():
@@ -343,9 +343,10 @@ def test_what_became_of_every_case_is_said(state, cases, told):
     assert run(sweep=Measuring(Sweep(), state, 0.5, cases=cases, timings=found)).get("progress")[0].proto.text == told
 
 
-def test_a_job_that_failed_says_why_as_text():
-    test = run(sweep=Measuring(Sweep(), "failed", said="<b>[gone](http://host)"))
-    assert test.error[0].value == f"Measuring failed. {plain('<b>[gone](http://host)')}"
+@pytest.mark.parametrize(("started", "told"), [(1.0, "Measuring failed"), (None, "Not measured")])
+def test_a_job_that_failed_says_why_as_text(started, told):
+    test = run(sweep=Measuring(Sweep(), "failed", said="<b>[gone](http://host)", started=started))
+    assert test.error[0].value == f"{told}. {plain('<b>[gone](http://host)')}"
     assert "http://host" not in test.error[0].value and "<b>" not in test.error[0].value
 
 

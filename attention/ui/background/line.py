@@ -181,10 +181,15 @@ class Line:
         """The task whose turn it is, if there is room for one."""
         with self.lock:
             for task in self.tasks:
-                if task not in self.busy and len(self.busy) < self.at_once and task.begin():
+                if task not in self.busy and len(self.busy) < self.at_once and self._fits(task) and task.begin():
                     self.busy.add(task)
                     return task
             return None
+
+    def _fits(self, task: Task) -> bool:
+        """Is there memory for a task that waits? One for which there is none keeps its place, and later ones go first."""
+        visitor = next(iter(task.looks), "")
+        return task.settled() == "waiting" and task.fits(lambda needed: self.room(needed, visitor))
 
     def returned(self, task: Task, error: Exception | None = None) -> None:
         """Its run is over: with it the task, unless that was paused meanwhile."""

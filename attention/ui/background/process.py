@@ -7,22 +7,25 @@ budget starts when the process has its turn, as another program on this host may
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
 from attention.machine.threads import modest
-from attention.timing import recordings
-from attention.timing.one_at_a_time import ITS_TURN, WAITING
+from attention.timing import devices, recordings
+from attention.timing.one_at_a_time import ITS_TURN, WAITING, remove_lock
 from attention.timing.recordings import Timing
 from attention.timing.sweep import Case, Sweep, flags
 from attention.ui.background.task import Task
-from attention.ui.budget import BUDGET
+from attention.ui.budget import BUDGET, refused
 from attention.ui.limits import NEEDED
 
 if sys.platform == "linux":
@@ -34,6 +37,7 @@ WATCH = 0.5  # seconds between two looks at a process
 MODEST = 5  # niceness of a process: others' sliders go first, and what it times is the quickest of many calls
 SHARE = 0.5  # of what nobody holds, where that is more
 LATE = "It was ended {:g} seconds after its time budget was up, as it did not end by itself."
+BEGINS = "It begins by itself as soon as there is room."
 MEMORY = "The system ended the measuring process; most likely its memory ran out."
 
 
@@ -42,7 +46,8 @@ class Measuring(Task):
     """A sweep that a visitor asked for; `timings` fill as they come, by case, and stay when it is cancelled.
 
     `held`: it has its turn, and waits for a program outside of this app that measures; `cases`: how many there are, as far
-    as is known; `said`: the last words of the process, where it failed; `memory`: bytes that it may have.
+    as is known; `said`: the last words of the process, where it failed; `memory`: bytes that it may have; `lacks`: why its turn
+    can't begin, empty where it can.
 
     There is no pause. Cases are visited in rounds, so that whatever else happens on a machine meets all alike; a process
     that stopped between two would go on in another hour of the machine, and its quartiles would hide that. Stopped in the
@@ -54,6 +59,7 @@ class Measuring(Task):
     cases: int = field(default=0, kw_only=True)
     memory: int = field(default=NEEDED, kw_only=True)
     timings: dict[Case, Timing] = field(default_factory=dict, kw_only=True)
+    lacks: str = field(default="", init=False)
     process: subprocess.Popen | None = field(default=None, init=False)
 
     kind: ClassVar[str] = "sweep"
@@ -67,14 +73,22 @@ class Measuring(Task):
 
     def run(self) -> None:
         """Runs the command line, and takes in what it prints."""
-        command = [sys.executable, "-m", "attention.timing", "--lines", *flags(self.settings)]
-        quiet, pipe, joined = subprocess.DEVNULL, subprocess.PIPE, subprocess.STDOUT
         try:
-            process = subprocess.Popen(command, cwd=ROOT, text=True, stdin=quiet, stdout=pipe, stderr=joined)
+            with tempfile.TemporaryDirectory(prefix="attention-timing-", ignore_cleanup_errors=True) as compiled:
+                self._measure(compiled)
         except OSError as error:
             self.end("failed", str(error))
-            return
-        with process:
+        finally:
+            remove_lock()  # a process that was ended leaves it
+
+    def _measure(self, compiled: str) -> None:
+        """The same; what its process compiles goes to a folder that is removed with it."""
+        command = [sys.executable, "-m", "attention.timing", "--lines", *flags(self.settings)]
+        quiet, pipe, joined = subprocess.DEVNULL, subprocess.PIPE, subprocess.STDOUT
+        environment = os.environ | {"TORCHINDUCTOR_CACHE_DIR": compiled}
+        with subprocess.Popen(
+            command, cwd=ROOT, env=environment, text=True, stdin=quiet, stdout=pipe, stderr=joined
+        ) as process:
             self.process = process
             self.memory = max(self.memory, int(SHARE * (BUDGET.left + self.claim)))
             _first_to_go(process.pid)
@@ -85,6 +99,18 @@ class Measuring(Task):
                 take_in(self, line)
         if self.open:
             self.end("done" if process.returncode == 0 else "failed", _last_words(self, process.returncode))
+
+    def fits(self, has_room: Callable[[int], bool]) -> bool:
+        """Is there memory for its process, within the budget and on this machine? `lacks` says why not."""
+        there = devices.free_bytes("cpu")
+        if not has_room(NEEDED):
+            self.lacks = refused("Measuring", NEEDED, BUDGET.left, BEGINS)
+        elif there is not None and there < NEEDED:
+            sizes = f"needs {NEEDED / 2**20:,.0f} MiB of memory; this machine has {there / 2**20:,.0f} left"
+            self.lacks = f"Measuring {sizes}. {BEGINS}"
+        else:
+            self.lacks = ""
+        return not self.lacks
 
     def halt(self) -> None:
         """Ends its process: at once where it has not ended by itself for long, else with time to say goodbye."""
@@ -99,8 +125,8 @@ class Measuring(Task):
 
     @property
     def claim(self) -> int:
-        """What its process may take."""
-        return self.memory if self.open else 0
+        """What its process may take; one that waits for its turn takes nothing yet."""
+        return self.memory if self.state == "running" else 0
 
     @property
     def doing(self) -> str:

@@ -10,12 +10,10 @@ A visitor's sweep and its process are in `process.py`, what the owner of a host 
 
 from __future__ import annotations
 
-from attention.timing import devices
 from attention.timing.sweep import Sweep
 from attention.ui.background.line import HEAVY, Line
 from attention.ui.background.process import Measuring
-from attention.ui.budget import BUDGET
-from attention.ui.limits import NEEDED, bounded, limits
+from attention.ui.limits import bounded, limits
 
 LINE = 8  # sweeps that may wait
 
@@ -52,8 +50,4 @@ def _refusal(waiting: int) -> str:
     """Why nothing more is taken at the moment; empty where it is."""
     if not limits().measure:
         return limits().why
-    BUDGET.room(NEEDED)
-    free = min(BUDGET.left, devices.free_bytes("cpu") or BUDGET.left)
-    if free < NEEDED:
-        return f"This host has {max(0, free) / 2**20:,.0f} MiB of memory left; measuring needs {NEEDED / 2**20:,.0f}. Try later."
     return "Too many are waiting; try again in a few minutes." if waiting >= LINE else ""

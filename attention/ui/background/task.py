@@ -61,6 +61,10 @@ class Task:
         """Works until it is done or `stop` says so; called again where it goes on after a pause. What it raises is a failure."""
         raise NotImplementedError
 
+    def fits(self, has_room: Callable[[int], bool]) -> bool:
+        """Is there memory for its run? `has_room` makes room for so many bytes, if it can. Asked when its turn has come."""
+        return True
+
     def halt(self) -> None:
         """Called once it has ended by other means than its run: to stop what doesn't ask `stop`."""
 

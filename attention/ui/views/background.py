@@ -47,7 +47,7 @@ def told(task: Task, said: str, before: int, visitor: str, other: str = "") -> s
     """What is said of a task, and what there is to wait for: a turn, the `other` that runs, some seconds."""
     if task.state == "waiting":
         why = f", as {other}" if before and other else ""
-        said, how = f"Waiting: {before} before this one{why}. {said}", "once it begins."
+        said, how = f"Waiting{f': {before} before this one{why}' if before else ''}. {said}", "once it begins."
     elif task.state == "paused":
         said, how = f"Paused. {said}", "left when it goes on."
     else:

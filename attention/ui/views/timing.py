@@ -81,6 +81,7 @@ def _task(sweep: Sweep) -> Measuring | None:
     found = page.kept().sweep or DESK.measured(sweep)
     if found is not None:
         found.look(page.visitor())
+        DESK.line.tidy()  # what it waited for may be there
     return found
 
 
@@ -154,12 +155,12 @@ def _said(task: Measuring, measured: int) -> str:
     cases, stay = _cases(measured), "was measured and stays" if measured == 1 else "were measured and stay"
     held = f" The first waits{HELD}" if DESK.held else ""
     return {
-        "waiting": f"One sweep or map at a time is computed on this host.{held}",
+        "waiting": plain(task.lacks) or f"One sweep or map at a time is computed on this host.{held}",
         "running": f"Waiting{HELD} The time budget starts after that." if task.held else f"Measuring: {cases} so far.",
         "done": f"Measured {cases}.",
         "left": f"Ended, as nobody looked at this page for {task.gone:g} seconds; {cases} {stay}.",
         "cancelled": f"Cancelled; {cases} {stay}.",
-        "failed": f"Measuring failed. {plain(task.said)}",
+        "failed": f"{'Not measured' if task.started is None else 'Measuring failed'}. {plain(task.said)}",
     }[task.state]
 
 
