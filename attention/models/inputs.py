@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,14 +11,17 @@ import numpy as np
 import torch
 from jaxtyping import UInt8
 from PIL import Image
-from torch import Tensor
+from torch import Tensor, nn
 
 from attention.models import pictures
-from attention.models.labels import Labels, of_patches, of_text
+from attention.models.config_fields import field as of_config
+from attention.models.config_fields import pair, positives, sizes
+from attention.models.labels import Labels, Place, of_patches, of_text, places
 from attention.models.loading import BOTH, PICTURE, Model
 from attention.models.packages import ModelError
 
 LONGEST = 1024  # tokens of a text
+POSITIONS = re.compile(r"(^|\.)(embed_positions|position_embeddings|wpe)$")  # modules that are tables of positions
 WRITTEN = 48  # tokens that a model writes at the most, where nobody says what it should have written
 
 
@@ -25,7 +29,7 @@ WRITTEN = 48  # tokens that a model writes at the most, where nobody says what i
 class Given:
     """Tensors by their names, the labels of what is read and of what is written, and what had to be left out.
 
-    Of a picture, the rows and columns of its patches, and how the model sees it.
+    Of a picture, the rows and columns of its patches, how many marks the model puts `after` them, and how it sees the picture.
     """
 
     tensors: Mapping[str, Tensor]
@@ -33,6 +37,7 @@ class Given:
     writes: Labels | None = None
     notes: tuple[str, ...] = ()
     patches: tuple[int, int] | None = None
+    after: int = 0
     picture: UInt8[np.ndarray, "y x 3"] | None = field(default=None, compare=False)
 
 
@@ -52,39 +57,58 @@ def _cut(model: Model, text: str, second: str = "") -> tuple[dict[str, Tensor], 
     """The tokens of one text or two, as many as the model can read, and what they are called."""
     cut, two = model.tokenizer, (second,) if second.strip() else ()
     most = limit(model)
-    many = len(cut(text, *two, verbose=False)["input_ids"])
+    many = len(cut(text, *two, truncation=False, max_length=most, verbose=False)["input_ids"])
     found = cut(text, *two, truncation=True, max_length=most, return_tensors="pt")
     if found["input_ids"].shape[1] < 2:
         raise ModelError("This is a single token; attention needs two. Type a little more.")
     names = ("input_ids", "attention_mask", "token_type_ids")
     notes = (f"The text has {many:,} tokens; this model reads the first {most:,}.",) if many > most else ()
-    gaps = _gaps(found, text, second) if cut.is_fast else None
-    labels = of_text(cut, found["input_ids"][0].tolist(), gaps)
+    ids, known = found["input_ids"][0].tolist(), _places(found, text, second) if cut.is_fast else ()
+    _check_known(model, ids)
+    labels = of_text(cut, ids, known)
     return {name: found[name] for name in names if name in found}, labels, notes
 
 
-def _gaps(found: Any, text: str, second: str) -> list[bool]:
-    """Before which tokens the text that they stand in has a space, or begins."""
-    ends, gaps = [0, 0], []
-    for of, (first, last) in zip(found.sequence_ids(0), found.encodings[0].offsets, strict=True):
-        if of is None:
-            gaps.append(True)
-            continue
-        gaps.append(first > ends[of] or not first or (text, second)[of][first : first + 1].isspace())
-        ends[of] = max(last, ends[of])
-    return gaps
+def _places(found: Any, text: str, second: str) -> list[Place | None]:
+    """Where the tokens begin in the text that they stand in; None for marks."""
+    of, spans = found.sequence_ids(0), found.encodings[0].offsets
+    begins: list[Place | None] = [None] * len(of)
+    for number, each in enumerate((text, second)):
+        at = [token for token, side in enumerate(of) if side == number]
+        for token, place in zip(at, places([spans[token] for token in at], each), strict=True):
+            begins[token] = place
+    return begins
 
 
 def limit(model: Model) -> int:
-    """Tokens that a model can read at once: as its makers say, and as this app shows."""
-    places = getattr(model.config, "max_position_embeddings", None) or getattr(model.config, "n_positions", None)
-    return int(min(LONGEST, model.tokenizer.model_max_length, places or LONGEST))
+    """Tokens that a model can read at once: as its makers say, as its positions have it, and as this app shows."""
+    said = sizes(model.config, "max_position_embeddings", "n_positions", "max_seq_len")
+    return min([LONGEST, *said, *positives(model.tokenizer.model_max_length), *_tables(model.net)])
+
+
+def _tables(net: nn.Module) -> Iterator[int]:
+    """The lengths of tables of positions; some count from after the number of the token that fills up (RoBERTa)."""
+    for name, module in net.named_modules():
+        if isinstance(module, nn.Embedding) and POSITIONS.search(name):
+            yield module.num_embeddings - (0 if module.padding_idx is None else module.padding_idx + 1)
+
+
+def _check_known(model: Model, ids: Sequence[int]) -> None:
+    """Raises ModelError if the tokenizer has tokens that the model has not."""
+    try:
+        words = model.net.get_input_embeddings().num_embeddings
+    except (AttributeError, NotImplementedError):  # it has no such table, or doesn't say which it is
+        return
+    if max(ids) >= words:
+        raise ModelError(
+            f"The tokenizer gives token {max(ids):,}, but the model has tokens up to {words - 1:,}: they do not belong together."
+        )
 
 
 def _both(model: Model, text: str, second: str) -> Given:
     """What is read, and what is written: the second text, or what the model itself writes."""
     found, labels, notes = _cut(model, text)
-    start = getattr(model.config, "decoder_start_token_id", None)
+    start = of_config(model.config, "decoder_start_token_id")
     start = model.net.generation_config.decoder_start_token_id if start is None else start
     if second.strip():
         ids = model.tokenizer(text_target=second, truncation=True, max_length=limit(model))["input_ids"]
@@ -101,11 +125,15 @@ def _both(model: Model, text: str, second: str) -> Given:
 
 
 def _picture(model: Model, picture: Image.Image) -> Given:
-    pixels = model.processor(images=picture, return_tensors="pt")["pixel_values"]
-    size = model.config.patch_size
-    high, wide = size if isinstance(size, (tuple, list)) else (size, size)
+    pixels, size = model.processor(images=picture, return_tensors="pt")["pixel_values"], pair(model.config.patch_size)
+    if size is None or pixels.ndim != 4 or pixels.shape[:2] != (1, 3):
+        raise ModelError(
+            f"The model does not see one picture in colours, cut into patches, but pixels {tuple(pixels.shape)}."
+        )
+    (high, wide), cut = size, model.processor
     rows, cols = pixels.shape[-2] // high, pixels.shape[-1] // wide
-    cut = model.processor
     shift = (cut.image_mean, cut.image_std) if getattr(cut, "do_normalize", True) else ((0.0,), (1.0,))
     shown = pictures.seen(pixels[0].numpy(), *shift)[: rows * high, : cols * wide]
-    return Given({"pixel_values": pixels}, of_patches(rows * cols, rows, cols), patches=(rows, cols), picture=shown)
+    after = sum(positives(of_config(model.config, "num_detection_tokens")))  # YOLOS
+    read = of_patches(rows * cols, rows, cols)
+    return Given({"pixel_values": pixels}, read, patches=(rows, cols), after=after, picture=shown)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,7 @@ import torch
 
 from attention.models import hub
 from attention.models.catalogue import NET, Offer, place
+from attention.models.config_fields import field, pair, positives
 from attention.models.packages import ModelError, library
 from attention.models.sizes import in_memory, megabytes, weight_files
 
@@ -22,6 +24,8 @@ LOADS = "Loading its weights"
 FETCHED = 0.5  # share of the work, where a model comes from the hub
 UNPACKING = 2  # times its size that a model takes while it is unpacked
 PLAIN = "eager"  # how it attends: with all weights, step by step
+PREPARES = "preprocessor_config.json"
+ATTENDS = re.compile(r"\.\d+\.|embed")  # in the names of weights that attention follows from: layers are numbered
 SAFE = {"local_files_only": True, "trust_remote_code": False}
 
 
@@ -95,6 +99,8 @@ def _loaded(offer: Offer, where: Path, files: list[Path], size: int) -> Model:
     net = _unpacked(auto, config, reads, files[0]) if packed else _read(auto, config, reads, folder)
     net = net.eval().requires_grad_(False)
     if reads == PICTURE:
+        if not (folder / PREPARES).is_file():
+            raise ModelError(f"“{offer.name}” has no {PREPARES}, which says how a picture is prepared for it.")
         more = {"processor": auto.AutoImageProcessor.from_pretrained(folder, backend="pil", **SAFE)}
     else:
         more = {"tokenizer": auto.AutoTokenizer.from_pretrained(folder, **packed, **SAFE)}
@@ -104,8 +110,21 @@ def _loaded(offer: Offer, where: Path, files: list[Path], size: int) -> Model:
 def _read(auto: Any, config: Any, reads: str, folder: Path) -> Any:
     """The network of a folder of safetensors; one that only reads is left without what it would write by."""
     kind = auto.AutoModelForSeq2SeqLM if reads == BOTH else auto.AutoModel
-    named = {"dtype": torch.float32, "use_safetensors": True, "attn_implementation": PLAIN}
-    return kind.from_pretrained(folder, config=config, **named, **SAFE)
+    if reads == TEXT and type(config) in _mapping("MODEL_FOR_TEXT_ENCODING_MAPPING"):
+        kind = auto.AutoModelForTextEncoding  # of a model in two halves, the one that reads
+    named = {"dtype": torch.float32, "use_safetensors": True, "attn_implementation": PLAIN, "output_loading_info": True}
+    net, found = kind.from_pretrained(folder, config=config, **named, **SAFE)
+    _check_complete(net, found["missing_keys"])
+    return net
+
+
+def _check_complete(net: Any, lacks: Collection[str]) -> None:
+    """Raises ModelError if attention would be computed from random numbers, as weights that no file has begin with."""
+    random = {name for name, _ in net.named_parameters() if name in lacks and ATTENDS.search(name)}
+    if random:
+        raise ModelError(
+            f"The model's files lack {len(random)} of its weights, such as {min(random)}: its attention would be random."
+        )
 
 
 def _unpacked(auto: Any, config: Any, reads: str, file: Path) -> Any:
@@ -126,16 +145,35 @@ def _unpacked(auto: Any, config: Any, reads: str, file: Path) -> Any:
 
 
 def _reads(config: Any) -> str:
-    """What a model is given, by its sizes; raises ModelError where this app has no field for that."""
-    if getattr(config, "is_encoder_decoder", False) and hasattr(config, "vocab_size"):
-        return BOTH
-    if hasattr(config, "vocab_size"):
-        return TEXT
-    if hasattr(config, "image_size") and hasattr(config, "patch_size"):
+    """What a model is given, by the input that its class names; raises ModelError where this app has no field for that."""
+    takes, words = _main_input(config), positives(field(config, "vocab_size"))
+    if takes == "pixel_values" and pair(field(config, "patch_size")):
         return PICTURE
+    if takes == "input_ids" and words:
+        return BOTH if field(config, "is_encoder_decoder") and not _half(config) else TEXT
     raise ModelError(
         f"A model of the kind “{config.model_type}” reads something else than a text or one picture, or several at once; here "
         "one can give it either of the two."
+    )
+
+
+def _mapping(name: str) -> Any:
+    """One of the library's tables, from configs to models."""
+    return getattr(library("transformers.models.auto.modeling_auto"), name)
+
+
+def _main_input(config: Any) -> str:
+    """The name of the first thing that a model is given."""
+    mapping = _mapping("MODEL_MAPPING")
+    found = mapping.get(type(config), None)
+    return field(found[0] if isinstance(found, tuple) else found, "main_input_name") or "input_ids"
+
+
+def _half(config: Any) -> bool:
+    """Is it only the half that reads, of a kind of models in two halves? Its files say so by the class that wrote them."""
+    named = field(config, "architectures") or ()
+    return any(str(each).endswith("EncoderModel") for each in named) and type(config) in _mapping(
+        "MODEL_FOR_TEXT_ENCODING_MAPPING"
     )
 
 

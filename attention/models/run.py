@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import inspect
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -10,8 +11,10 @@ import numpy as np
 import torch
 from jaxtyping import UInt8
 from PIL import Image
-from torch import Tensor
+from torch import Tensor, nn
 
+from attention.models.config_fields import field as of_config
+from attention.models.config_fields import sizes
 from attention.models.following import Following, followed
 from attention.models.inputs import Given, given
 from attention.models.labels import Labels, of_patches
@@ -19,11 +22,12 @@ from attention.models.loading import BOTH, PICTURE, Model
 from attention.models.packages import ModelError
 from attention.models.parts import Part, of_group, of_weights
 from attention.models.sizes import NUMBER, megabytes
-from attention.watching.parts import CROSS, DECODER, ENCODER, grouped, labels
+from attention.watching.parts import CROSS, DECODER, ENCODER, Group, grouped, labels
 
 Hear = Callable[[float], object]  # told how much of it is done; what it raises ends the pass
 Room = Callable[[int], bool]  # asked for so many bytes
 WEIGHTS = 2**28  # bytes of all weights, where a model has nothing else
+NARROW = 32  # channels of a head
 NAMED = 3  # layers that a note names
 OUTPUTS = {"": "attentions", ENCODER: "encoder_attentions", DECODER: "decoder_attentions", CROSS: "cross_attentions"}
 
@@ -69,57 +73,109 @@ def _passed(model: Model, found: Given, hear: Hear) -> Following:
     """What was seen of a pass."""
     many = expected(model)
     with followed(model.net, lambda count: hear(min(1.0, count / many))) as seen:
-        model.net(**found.tensors, **_plain(model))
+        model.net(**_arguments(model, found))
     hear(1.0)
     return seen
 
 
-def _plain(model: Model) -> dict[str, bool]:
-    """Nothing is kept of a text for the next token."""
-    return {} if model.reads == PICTURE else {"use_cache": False}
+def _arguments(model: Model, found: Given) -> dict[str, Any]:
+    """What the model is called with, without what it does not take. Nothing is kept of a text for the next token."""
+    takes = inspect.signature(model.net.forward).parameters
+    anything = any(each.kind is each.VAR_KEYWORD for each in takes.values())
+    named = {**found.tensors, **({} if model.reads == PICTURE else {"use_cache": False})}
+    return {name: value for name, value in named.items() if anything or name in takes}
 
 
 def _parts(model: Model, found: Given, seen: Following) -> tuple[dict[str, Part], tuple[str, ...]]:
     """All that was seen; where that is not all there is, what the model itself says of its weights."""
-    unseen = list(seen.seen.unseen)
-    if seen.calls and not unseen:
-        return _followed(model, found, seen), ()
-    try:
-        return _told(model, found), ()
-    except ModelError:
-        if not seen.calls:
-            raise
-    names = ", ".join([*unseen[:NAMED], *["…"] * (len(unseen) > NAMED)])
-    return _followed(model, found, seen), (f"{len(unseen)} layers of its attention can't be seen: {names}.",)
+    unseen = seen.seen.unseen
+    if unseen or not seen.calls:
+        try:
+            return _told(model, found)
+        except ModelError:
+            if not seen.calls:
+                raise
+    parts, notes = _followed(model, found, seen)
+    if unseen:
+        reasons = ". ".join(dict.fromkeys(unseen.values()))
+        notes = (*notes, f"Left out: {_listed(list(unseen))}. {reasons[:1].upper()}{reasons[1:]}.")
+    return parts, notes
 
 
-def _followed(model: Model, found: Given, seen: Following) -> dict[str, Part]:
-    """The parts of what was seen."""
-    groups, parts = grouped(seen.calls), {}
-    for group, label in zip(groups, labels(groups), strict=True):
-        sides, whole = _sides(found, group.kind, *group.pairs), sum(each.kind == group.kind for each in groups) == 1
+def _listed(names: Sequence[str]) -> str:
+    """Some layers by their names, the first few of many."""
+    many = f"{len(names)} layers: " if len(names) > 1 else ""
+    return many + ", ".join([*names[:NAMED], *["…"] * (len(names) > NAMED)])
+
+
+def _followed(model: Model, found: Given, seen: Following) -> tuple[dict[str, Part], tuple[str, ...]]:
+    """The parts of what was seen, and a sentence for each that can't be shown."""
+    fitting: list[tuple[Group, tuple[Labels, Labels]]] = []
+    patterns, notes = [], []  # of what is left out
+    for group in grouped(seen.calls):
+        try:
+            fitting.append((group, _sides(found, group.kind, *group.pairs)))
+        except ModelError as error:
+            names = [name for name, call in seen.calls.items() if any(call is one for one in group.calls)]
+            notes.append(f"Left out: {_listed(names)}. {error}")
+            patterns.append(group.pattern)
+    if not fitting:
+        raise ModelError(" ".join(notes))
+    groups, parts = [group for group, _ in fitting], {}
+    for (group, (queries, keys)), label in zip(fitting, labels(groups), strict=True):
+        whole = sum(each.kind == group.kind for each in groups) == 1 and group.pattern not in patterns
         name = label.removeprefix(f"{group.pattern}, ")
-        parts[name] = of_group(seen, group, _title(model, name), _what(model, found), *sides, whole)
-    return parts
+        parts[name] = of_group(seen, group, _title(model, name), _what(model, found), queries, keys, whole)
+    return parts, tuple(notes)
 
 
-def _told(model: Model, found: Given) -> dict[str, Part]:
-    """The parts of the weights that a model gives when it is asked for them."""
-    needed = NUMBER * expected(model) * _heads(model.config) * len(found.reads) ** 2
+def _told(model: Model, found: Given) -> tuple[dict[str, Part], tuple[str, ...]]:
+    """The parts of the weights that a model gives when it is asked for them, and a sentence for layers that can't be shown."""
+    needed = NUMBER * expected(model) * _heads(model) * len(found.reads) ** 2
     if needed > WEIGHTS:
         raise ModelError(
             f"Of this model there are weights alone: {megabytes(needed)} for {len(found.reads):,} tokens, over "
             f"{megabytes(WEIGHTS)}. A shorter text fits."
         )
-    said = model.net(**found.tensors, output_attentions=True, **_plain(model))
-    told: dict[str, tuple[Tensor, ...]] = {name: tuple(said.get(key) or ()) for name, key in OUTPUTS.items()}
-    if not any(told.values()):
-        raise ModelError("This model has no attention, or tells nobody its weights.")
-    return {
-        name: of_weights(each, _title(model, name), _what(model, found), *_sides(found, name, *each[0].shape[-2:]))
-        for name, each in told.items()
-        if each
-    }
+    said = model.net(**_arguments(model, found), output_attentions=True)
+    parts, notes = dict[str, Part](), tuple[str, ...]()
+    for name, key in OUTPUTS.items():
+        told = [each for each in said.get(key) or () if isinstance(each, Tensor)]
+        part, left_out = _of_told(model, found, name, told)
+        parts |= {} if part is None else {name: part}
+        notes += left_out
+    if not parts:
+        raise ModelError(" ".join(notes) or "This model has no attention, or tells nobody its weights.")
+    return parts, notes
+
+
+def _of_told(model: Model, found: Given, name: str, told: Sequence[Tensor]) -> tuple[Part | None, tuple[str, ...]]:
+    """The layers whose weights are of these tokens, as many heads as the first of them, and a sentence for the others."""
+    sides = {at: each for at, weights in enumerate(told) if (each := _sides_of(model, found, name, weights))}
+    heads = told[min(sides)].shape[1] if sides else 0
+    fit = [at for at in sides if told[at].shape[1] == heads]
+    notes = ()
+    if odd := [at for at in range(len(told)) if at not in fit]:
+        shapes = ", ".join(dict.fromkeys(f"{tuple(told[at].shape)}" for at in odd))
+        many = f"layer{'s' * (len(odd) > 1)} {', '.join(map(str, odd))}{f' ({name})' * bool(name)}"
+        notes = (f"Left out: {many}. The model gives weights of {shapes}, which are not one square of its tokens.",)
+    if not fit:
+        return None, notes
+    part = of_weights([told[at] for at in fit], _title(model, name), _what(model, found), *sides[fit[0]])
+    return (replace(part, stack=replace(part.stack, numbers=tuple(fit)), whole=False) if odd else part), notes
+
+
+def _sides_of(model: Model, found: Given, name: str, weights: Tensor) -> tuple[Labels, Labels] | None:
+    """The tokens of both sides of a layer's weights; None where these are of something else, as of windows."""
+    by_distance = name in ("", ENCODER) and of_config(
+        model.config, "attention_window"
+    )  # Longformer: columns are no keys
+    if by_distance or weights.ndim != 4 or len(weights) != 1:
+        return None
+    try:
+        return _sides(found, name, *weights.shape[-2:])
+    except ModelError:
+        return None
 
 
 def _sides(found: Given, kind: str, queries: int, keys: int) -> tuple[Labels, Labels]:
@@ -128,7 +184,7 @@ def _sides(found: Given, kind: str, queries: int, keys: int) -> tuple[Labels, La
     if found.writes is not None and kind != ENCODER:
         sides = found.writes, found.writes if kind == DECODER else found.reads
     if found.patches is not None and queries == keys >= len(found.reads):
-        marked = of_patches(queries, *found.patches)
+        marked = of_patches(queries, *found.patches, found.after)
         sides = marked, marked
     if (len(sides[0]), len(sides[1])) != (queries, keys):
         raise ModelError("The model looks at other pieces than its tokens, so that none of them can be named.")
@@ -146,21 +202,24 @@ def _what(model: Model, found: Given) -> str:
 def size(model: Model, found: Given) -> int:
     """Bytes that queries, keys and values of all heads take at the most, and the weights of one layer meanwhile."""
     tokens = max(len(found.reads), len(found.writes or ()))
-    wide = 3 * expected(model) * tokens * _number(model.config, "hidden_size", "d_model")
-    return NUMBER * (wide + _heads(model.config) * tokens**2)
+    wide = 3 * expected(model) * tokens * _width(model)
+    return NUMBER * (wide + _heads(model) * tokens**2)
 
 
 def expected(model: Model) -> int:
     """How often its attention is computed in a pass."""
-    layers = _number(model.config, "num_hidden_layers", "num_layers", "n_layer", "encoder_layers")
-    both = 2 * _number(model.config, "decoder_layers", "num_decoder_layers") if model.reads == BOTH else 0
+    layers = sum(sizes(model.config, "depths", "num_hidden_layers", "num_layers", "n_layer", "encoder_layers"))
+    both = 2 * sum(sizes(model.config, "decoder_layers", "num_decoder_layers")) if model.reads == BOTH else 0
     return max(1, layers + both)
 
 
-def _heads(config: Any) -> int:
-    return _number(config, "num_attention_heads", "num_heads", "n_head", "encoder_attention_heads")
+def _heads(model: Model) -> int:
+    """Heads of a layer; where the config does not say, as many as the narrowest usual ones."""
+    names = "num_attention_heads", "num_heads", "n_head", "encoder_attention_heads"
+    return max(sizes(model.config, *names), default=max(1, _width(model) // NARROW))
 
 
-def _number(config: Any, *names: str) -> int:
-    """The first of these sizes that a model has."""
-    return next((int(found) for name in names if (found := getattr(config, name, None))), 1)
+def _width(model: Model) -> int:
+    """Channels of a token; where the config does not say, those of the widest map that is applied to it."""
+    wide = (each.in_features for each in model.net.modules() if isinstance(each, nn.Linear))
+    return max(sizes(model.config, "hidden_size", "d_model", "hidden_sizes") or wide, default=1)

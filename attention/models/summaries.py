@@ -17,7 +17,6 @@ from attention.brought.stack import Stack
 from attention.models.labels import Labels, named
 from attention.models.packages import ModelError
 from attention.models.parts import Part, every
-from attention.recorded.models import GOES_ON
 
 TINY = 1e-12
 
@@ -160,7 +159,7 @@ def _sums(words: list[int]) -> Float[Tensor, "n w"]:
 
 def _joined(labels: Labels, words: list[int]) -> Labels:
     texts, special = [""] * (max(words) + 1), [False] * (max(words) + 1)
-    for word, text, mark in zip(words, labels.texts, labels.special, strict=True):
-        texts[word] += text.removeprefix(GOES_ON) if texts[word] else text
+    for word, text, mark in zip(words, labels.adds, labels.special, strict=True):
+        texts[word] += text
         special[word] = mark
-    return Labels(tuple(texts), tuple(special), tuple(range(len(texts))))
+    return Labels(tuple(texts), tuple(special), tuple(range(len(texts))), tuple(texts))

@@ -48,6 +48,19 @@ def test_a_model_reads_and_a_click_in_its_map_leads_to_a_head(visit, models):
     expect(tab.page.get_by_text("of “bert” over 17 tokens")).to_be_visible()
 
 
+def test_what_is_typed_is_read_by_a_click_at_once(visit, models):
+    """After the first reading as well: the click itself leaves the field, so that text and click are sent together."""
+    tab = visit("model?model=bert", server=models)
+    button, field = tab.page.get_by_role("button", name="Read it"), tab.page.get_by_label("Text", exact=True)
+    for typed, many in (("the street", 4), ("the animal was tired", 7), ("it was too", 5)):
+        field.fill("")
+        field.press_sequentially(typed)
+        button.click()
+        expect(tab.page.get_by_text(f"3 layers of 4 heads over {many} tokens")).to_be_visible(timeout=LOADED)
+        expect(button).to_be_enabled()
+        assert tab.link["text"] == typed
+
+
 def test_a_patch_that_is_clicked_is_seen_from(visit, models):
     tab = visit("model?model=vit", server=models, theme="dark", size=(390, 844))
     tab.page.get_by_role("button", name="Look at it").click()

@@ -6,6 +6,7 @@ Loading and running take a thread that makes way for all others. What it takes i
 from __future__ import annotations
 
 import io
+import logging
 import os
 import sys
 import threading
@@ -17,7 +18,7 @@ from PIL import Image
 from attention.machine.budget import trim
 from attention.machine.lanes import Lane
 from attention.machine.threads import one_thread
-from attention.models.catalogue import Offer
+from attention.models.catalogue import FOLDER, Offer
 from attention.models.loaded import Loaded
 from attention.models.loading import Model, load
 from attention.models.packages import ModelError
@@ -25,6 +26,8 @@ from attention.models.run import Run, run
 from attention.ui.background.task import Task
 from attention.ui.budget import BUDGET
 
+log = logging.getLogger(__name__)
+SAID = 300  # characters of what a library complains of
 MODEST = 5  # niceness of the thread
 LOADING = 0.7  # share of the work that loading is
 LOADED = BUDGET.counted(Loaded())
@@ -68,8 +71,18 @@ class Reading(Task):
             return
         except ModelError as error:
             self.end("failed", str(error))
+        except Exception as error:
+            log.exception("a model could not be run")
+            self.end("failed", self._why(error))
         finally:
             self.reserved = 0
+
+    def _why(self, error: Exception) -> str:
+        """What failed, in which words of the library's; where on this host the model lies is nobody's business."""
+        offer, said = self.settings.offer, " ".join(str(error).split())
+        said = said.replace(offer.where, "it") if offer.kind == FOLDER else said
+        doing = f"{self.now[:1].lower()}{self.now[1:]}" or "getting it ready"
+        return f"“{offer.name}” can't be shown. It failed at {doing}: {type(error).__name__}{f': {said[:SAID]}' * bool(said)}"
 
     def _read(self) -> None:
         offer, text, second, picture, _ = self.settings

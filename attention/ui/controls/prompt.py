@@ -31,8 +31,9 @@ def draw(prompt: Prompt, stops: Stops, change: Change) -> None:
     if not (host.offers or host.free):
         st.caption("No model can be chosen here." if host.off else "There is no model here yet.")
         return
-    names = [*host.offers] or [""]
-    options = tuple(dict.fromkeys([*([] if prompt.model else [""]), *names, prompt.model]))
+    # Each option has a label of its own: a browser says the label, and one of two equal ones would be a choice of nobody's.
+    names = [*host.offers] if prompt.model else ["", *[*host.offers][1:]]
+    options = tuple(dict.fromkeys([*names, prompt.model]))
     more = {"accept_new_options": True, "placeholder": "Choose, or type a name of the hub"} if host.free else {}
     knobs.menu(
         "model", prompt, options, format_func=_called, help=FREE if host.free else LISTED, on_change=change, **more

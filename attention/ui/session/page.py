@@ -134,6 +134,12 @@ def setting() -> Any:
     return session().here.setting
 
 
+def current_setting() -> Any:
+    """The settings as the widgets hold them now, for a callback that acts on them before the page is drawn again."""
+    heard()
+    return taken_up()
+
+
 def shown() -> Callable[[], Any]:
     """What this session's view has drawn, whenever it is asked for: files are made when somebody clicks, outside of a run."""
     state = session()

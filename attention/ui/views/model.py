@@ -78,14 +78,14 @@ def _absent() -> bool:
         )
         _told(said, _packages())
     else:
+        if unknown := refusal(page.setting()):
+            st.error(plain(unknown), icon=":material/error:")
         return offered(page.setting()) is None and not page.kept().reading and _unchosen(bool(host.offers))
     return True
 
 
 def _unchosen(any_listed: bool) -> bool:
     """What to do first, and that nothing else stands here yet."""
-    if unknown := refusal(page.setting()):
-        st.error(plain(unknown), icon=":material/error:")
     if any_listed:
         _told("Choose a model on the left.", "", absent=False)
     else:

@@ -80,17 +80,21 @@ def _draw(prompt: Prompt) -> None:
             knobs.area("second", prompt, height=HIGH, placeholder="None", on_change=page.change)
     same = _same(ask(prompt))
     with st.container(horizontal=True, vertical_alignment="center"):
+        # Never disabled: a browser sends what was typed when the field is left, and a click on a disabled button is lost.
         label = "Look at it" if sees else "Read it"
-        st.button(label, key="read", type="secondary" if same else "primary", icon=":material/play_arrow:",
-                  on_click=begin, args=(prompt,), disabled=same)  # fmt: skip
+        st.button(
+            label, key="read", type="secondary" if same else "primary", icon=":material/play_arrow:", on_click=begin
+        )
         st.caption(plain(_said(prompt, same)))
 
 
 def _said(prompt: Prompt, same: bool) -> str:
     """What the button would do, and what is shown meanwhile."""
     now, offer = page.kept().reading, offered(prompt)
-    if same or offer is None:
+    if offer is None:
         return ""
+    if same:
+        return "What is shown below." if now is not None and now.state == "done" else ""
     loads = "" if offer in readings.LOADED else " It is loaded first, which takes some seconds."
     if now is not None and now.state == "done":
         return f"What stands below is of what was read before.{loads}"
@@ -123,9 +127,9 @@ def _taken() -> None:
     page.change()
 
 
-def begin(prompt: Prompt) -> None:
-    """Has it read, anew where that has failed or was stopped."""
-    kept, wanted = page.kept(), ask(prompt)
+def begin() -> None:
+    """Has it read what the fields hold now, which may be newer than what was drawn; again if that has failed or was stopped."""
+    kept, wanted = page.kept(), ask(page.current_setting())
     if wanted is None:
         return
     if kept.reading is not None and kept.reading.settings == wanted and not kept.reading.open:

@@ -27,26 +27,26 @@ MEAN = -1  # of all heads
 def draw(prompt: Prompt, run: Run, part: Part, config: Config) -> None:
     """The picture, who looks, and what has most of that weight."""
     assert run.patches is not None and run.picture is not None
-    (rows, cols), marks = run.patches, len(part.keys) - run.patches[0] * run.patches[1]
+    (rows, cols), first = run.patches, part.keys.special.index(False)
     query, head = min(prompt.patch, len(part.queries) - 1), min(prompt.head, config.heads - 1)
     found = compute.models.row(part, _layer(part, config), head, query)
     left, right = parts.beside()
     with left:
         st.vega_lite_chart(
-            _table(found, marks, cols, query),
+            _table(found[first : first + rows * cols], cols, query - first),
             chart.spotlight(_png(run.picture), rows, cols, *run.picture.shape[:2]),
             key="patches",
             width="content",
-            on_select=lambda: _clicked(marks, cols),
+            on_select=lambda: _clicked(first, cols),
             selection_mode=chart.CELL,
             alt=f"The picture, bright where {part.queries.texts[query]} looks",
         )
     with right:
         st.markdown(
-            f"**What {_who(part, query, marks)} looks at.** Bright patches have its weight; click one to see from there."
+            f"**What {_who(part, query)} looks at.** Bright patches have its weight; click one to see from there."
         )
         _menus(prompt, part, config, head, query)
-        st.caption(plain(_said(found, part, marks)))
+        st.caption(plain(_said(found, part, slice(first, first + rows * cols))))
 
 
 def _layer(part: Part, config: Config) -> int:
@@ -60,9 +60,8 @@ def _png(picture: Any) -> bytes:
     return memory.getvalue()
 
 
-def _table(found: list[float], marks: int, cols: int, query: int) -> pa.Table:
+def _table(weights: list[float], cols: int, focus: int) -> pa.Table:
     """A row for each patch, counted from 1; those of the model's marks are nowhere."""
-    weights = found[marks:]
     top = max([*weights, 1e-12])
     return pa.table(
         {
@@ -70,16 +69,16 @@ def _table(found: list[float], marks: int, cols: int, query: int) -> pa.Table:
             "col": [at % cols + 1 for at in range(len(weights))],
             "weight": weights,
             "share": [weight / top for weight in weights],
-            "focus": [at + marks == query for at in range(len(weights))],
+            "focus": [at == focus for at in range(len(weights))],
             "most": [weight == top for weight in weights],
             "turn": [page.kept().turns] * len(weights),
         }
     )
 
 
-def _who(part: Part, query: int, marks: int) -> str:
+def _who(part: Part, query: int) -> str:
     text = plain(part.queries.texts[query])
-    return text if query < marks else f"the patch at row {text.replace(', ', ', column ')}"
+    return text if part.queries.special[query] else f"the patch at row {text.replace(', ', ', column ')}"
 
 
 def _menus(prompt: Prompt, part: Part, config: Config, head: int, query: int) -> None:
@@ -97,23 +96,22 @@ def offered(name: str, prompt: Prompt, options: tuple[Any, ...], value: Any, sai
     knobs.menu(name, replace(prompt, **{name: value}), options, format_func=said, on_change=page.change, width=140)
 
 
-def _said(found: list[float], part: Part, marks: int) -> str:
+def _said(found: list[float], part: Part, patches: slice) -> str:
     """The greatest weight on a patch, how many times its even share that is, and what the marks have."""
-    weights = found[marks:]
+    weights = found[patches]
     at = max(range(len(weights)), key=weights.__getitem__)
-    most, even = weights[at], 1 / len(found)
-    told = f"The greatest weight on a patch: {most:.3f}, {most / even:.1f} times an even share, at {part.keys.texts[at + marks]}"
-    own = (
-        f" (row, column). The model's own marks have {100 * sum(found[:marks]):.0f} % of it all."
-        if marks
-        else " (row, column)."
+    most, even, where = weights[at], 1 / len(found), part.keys.texts[patches.start + at]
+    told = (
+        f"The greatest weight on a patch: {most:.3f}, {most / even:.1f} times an even share, at {where} (row, column)."
     )
-    return told + own
+    if len(weights) == len(found):
+        return told
+    return f"{told} The model's own marks have {100 * (sum(found) - sum(weights)):.0f} % of it all."
 
 
-def _clicked(marks: int, cols: int) -> None:
+def _clicked(first: int, cols: int) -> None:
     """A patch was clicked. Each click has a turn of its own, as a browser says nothing when the same is chosen again."""
     cells = (page.widgets().get("patches") or {}).get("selection", {}).get(chart.CELL, [])
     if cells:
         page.kept().turns += 1
-        page.change(patch=marks + (cells[-1]["row"] - 1) * cols + cells[-1]["col"] - 1)
+        page.change(patch=first + (cells[-1]["row"] - 1) * cols + cells[-1]["col"] - 1)
