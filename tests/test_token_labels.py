@@ -124,6 +124,7 @@ def test_tokens_of_a_word_are_taken_together(name, text):
 def test_a_part_of_a_character_says_which_and_of_how_many():
     assert cut("letters or bytes", "東ок").texts == ("東 1/3", "·東 2/3", "·東 3/3", "о", "·к")
     assert cut("unigram", "é\u200d").texts[1:] == ("é 1/2", "·é 2/2", "·U+200D 1/3", "·U+200D 2/3", "·U+200D 3/3")
+    assert cut("letters or bytes", "η\u0301").texts[-2:] == ("·\u0301 1/2", "·\u0301 2/2")
 
 
 def test_bytes_that_are_no_character_stay_apart():

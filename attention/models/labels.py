@@ -15,13 +15,13 @@ import regex
 
 from attention.inputs import CLUSTER
 from attention.recorded.models import GOES_ON
-from attention.sources.given import shown
 
 # What a word is made of, where words have spaces between them; Chinese, Japanese, Thai, Lao, Khmer and Burmese have none.
 LETTER = regex.compile(
     r"[[\p{L}\p{N}\p{M}]--[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]]", regex.V1
 )
 JOINTS = "'’-"  # within a word, not at its beginning
+INVISIBLE = regex.compile(r"[\p{C}\p{Z}\p{Variation_Selector}]+")
 BROKEN = "\ufffd"  # what bytes decode to that are no character
 SPREAD = 16  # tokens at most over which the bytes of a run of characters are looked for
 
@@ -134,10 +134,15 @@ def pieces(tokenizer: Any, ids: Sequence[int], special: Sequence[bool]) -> list[
         last, before, alone = ids[at:end], text, (text, before)
         if both.startswith(alone[1]) and len(both) > len(alone[1]) and (BROKEN not in both or BROKEN in text):
             text = both[len(alone[1]) :]
-        name, many = shown(text.strip() or text), end - at
+        name, many = visible(text.strip() or text), end - at
         found += [Piece("" if of else text, f"{name} {of + 1}/{many}" if many > 1 else "") for of in range(many)]
         at = end
     return found
+
+
+def visible(text: str) -> str:
+    """The text, or its code points if nothing of it can be seen, like a joiner."""
+    return " ".join(f"U+{ord(sign):04X}" for sign in text) if INVISIBLE.fullmatch(text) else text
 
 
 def whole(tokenizer: Any, ids: Sequence[int], at: int, special: Sequence[bool]) -> tuple[int, str]:
