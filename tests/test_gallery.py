@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attention.analysis.mask_gallery import FAINT, exhibit, flops, gallery, inked
+from attention.analysis.mask_gallery import FAINT, exhibit, flops, gallery, inked, of_table
 from attention.analysis.mask_reach import reach, slid
 from attention.maps import quadtree
 from attention.masks import COMBINATIONS, MASKS, Rule
@@ -154,6 +154,14 @@ def test_another_sequence_is_looked_at_as_a_rectangle(name, n, m):
     padded = F.pad(square, (0, -m % 128, 0, -n % 128)).unflatten(1, (-1, 128)).unflatten(0, (-1, 128))
     assert found.blocks == float(padded.any(3).any(1).float().mean())
     assert found.back is None and found.ahead is None, "nothing goes on from layer to layer"
+
+
+def test_a_mask_given_pair_by_pair_is_counted_as_the_rule_that_it_is():
+    rule = MASKS["window"]
+    table, found = (exhibit("", each, 300, 40, 3) for each in (of_table(rule.square(300, 300, 40)), rule))
+    assert torch.equal(table.pixels, found.pixels)
+    for name in ("pairs", "blocks", "back", "ahead", "blind", "tile"):
+        assert getattr(table, name) == getattr(found, name)
 
 
 def test_blocks_count_what_a_block_sparse_kernel_must_compute():

@@ -6,7 +6,7 @@ from torch.nn.attention.flex_attention import create_mask
 
 from attention import Config, scaled_dot_product_attention, trace
 from attention.masks import COMBINATIONS, MASKS
-from attention.steps import program
+from attention.steps import mask_table, program
 from tests import brought
 from tests.served import ROOT
 from tests.test_brought_pages import said
@@ -53,7 +53,7 @@ def test_a_rule_that_is_not_in_use_is_not_given_away(name):
     holding = brought.holding(name)
     app = brought.opened(ROOT / "pages/masks.py", holding, {"mask_detail": "code"})
     assert not app.exception
-    acts = {"q", "k"} <= holding.shape.has and not holding.shape.square
+    acts = {"q", "k"} <= holding.shape.has or holding.shape.square
     assert bool(app.code) == acts
     assert acts or "The mask as code" in said(app)
 
@@ -70,3 +70,23 @@ def test_both_programs_attend_as_ours():
 def test_the_rule_reads_as_one_would_write_it():
     text = program.mask_mod(Config(mask="causal", combine="and", second="documents", tokens=8, span=4))
     assert "return (kv_idx <= q_idx) & (torch.div(q_idx, span, rounding_mode='floor')" in text
+
+
+@pytest.mark.parametrize("size", [(6, 6), (5, 9), (150, 150)], ids=str)
+def test_the_code_of_a_mask_that_is_no_rule_gives_it(size):
+    mask = torch.rand(size, generator=torch.Generator().manual_seed(2)) > 0.1
+    mask = mask.tril() if size[0] > 100 else mask
+    mask[2:4] = False
+    if size[0] > 100:
+        mask[40:] = mask[39]
+    flex, tensor = run(mask_table.mask_mod(mask)), run(mask_table.dense(mask))
+    assert torch.equal(create_mask(flex["mask_mod"], 1, 1, *size, device="cpu")[0, 0], mask)
+    assert torch.equal(tensor["mask"], mask)
+    many = torch.rand(200, 200) > 0.5
+    assert 'np.load("attention.npz")["mask"]' in mask_table.dense(many) and len(mask_table.dense(many)) < 1000
+
+
+def test_the_page_gives_the_code_of_a_files_own_mask():
+    holding = brought.holding("squared")
+    app = brought.opened(ROOT / "pages/masks.py", holding, {"mask_detail": "code"})
+    assert torch.equal(run(app.code[1].value)["mask"], holding.stack.square)

@@ -2,6 +2,7 @@
 
 import json
 import struct
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,11 +11,12 @@ from streamlit.testing.v1 import AppTest
 from attention import Config
 from attention.analysis.mask_effect import difference
 from attention.analysis.mask_gallery import gallery
+from attention.brought.held import hold
 from attention.charts import heatmap, shares
 from attention.components.mask_gallery import payload
 from attention.masks import MASKS
 from attention.tables import rows as tables
-from attention.trace import trace
+from attention.trace import attended, trace
 from tests import brought
 from tests.strategies import newest
 
@@ -160,6 +162,43 @@ def test_a_causal_model_is_compared_with_its_own_mask():
     assert f"over all queries it is **{tables.share(float(taken))}**" in prose(app)
     assert tables.share(float(wrong)) not in prose(app) and not app.exception
     assert not [each for each in app.selectbox if each.key == "baseline"], "it can't be chosen"
+
+
+def test_a_files_own_mask_is_drawn_counted_and_named():
+    """One that is no rule: in use, with the nearest rule, the queries that differ, and those that see no key."""
+    square = MASKS["window"].square(6, 6, 3)
+    square[4] = False
+    stack = replace(brought.squared(), square=square)
+    holding, page = hold(stack), PAGES / "masks.py"
+    app = brought.opened(page, holding)
+    drawn, own = cards(app), cards(app)[-1]
+    assert [card["name"] for card in drawn if card["used"]] == ["own mask"] and own["mark"] == "in use"
+    assert not any(card["joins"] or card["mark"] for card in drawn[:-1]), "no other can be chosen"
+    assert own["lines"][0] == "keeps 33.3 % of all pairs" and "1 sees nothing" in own["lines"][2]
+    assert "**own mask** keeps 12 of 36 pairs" in prose(app)
+    assert "The nearest rule is window, span 3" in plainly(
+        app
+    ) and "query 4, which does not see keys 2 to 4" in plainly(app)
+    assert "1 query sees no key: 4." in prose(app)
+    (message,) = [e.proto for e in app.get("bidi_component") if e.proto.component_name.endswith("mask_gallery")]
+    picture = unpacked(message.bytes)["cells"][-36:]
+    assert [cell == 255 for cell in picture] == square.flatten().tolist()
+    causal = trace(Config.of(holding.source)).given
+    full = attended(replace(causal, rule=MASKS["causal"])).weights[0]
+    taken = (full * ~square).sum(-1).mean()
+    assert "Compared with **causal**." in prose(app)
+    assert f"over all queries it is **{tables.share(float(taken))}**" in prose(app)
+    app = brought.opened(page, holding, {"mask_detail": "empty rows"})
+    assert "**1 of 6 queries see no key** under own mask: 4." in prose(app)
+
+
+def test_the_effect_of_weights_alone_says_what_it_needs():
+    square = MASKS["causal"].square(6, 6, 3)
+    weights = brought.weights().weights * square
+    holding = hold(replace(brought.weights(), weights=weights / weights.sum(-1, keepdim=True), square=square))
+    app = brought.opened(PAGES / "masks.py", holding)
+    assert "**own mask** keeps 21 of 36 pairs" in prose(app) and "This is causal." in plainly(app)
+    assert "This needs queries and keys" in prose(app) and not app.exception
 
 
 def test_another_head_moves_the_words_and_the_squares():

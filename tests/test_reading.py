@@ -14,6 +14,7 @@ from attention.brought.fitting import BroughtError
 from attention.brought.held import hold
 from attention.brought.layer_weights import layer
 from attention.brought.reading import Read, Reading, read
+from attention.masks import MASKS
 from tests.bad_files import Q, W, npz, pt
 from tests.strategies import normal
 
@@ -242,3 +243,41 @@ def test_only_line_feeds_end_a_line_of_tokens(text, tokens):
 def test_words_of_a_text_may_have_other_spaces_in_them():
     _, words = token_file.read_text("the\xa0cat sat\u2028 on\tit\n".encode())
     assert words == ("the\xa0cat", "sat\u2028", "on", "it")
+
+
+@pytest.mark.parametrize("name", ["window", "local", "sinks", "prefix", "documents", "padding"])
+def test_a_mask_that_is_a_rule_is_read_as_that_rule(name):
+    """Then queries and keys stand under the rule, and another mask can be chosen."""
+    q, square = np.random.default_rng(0).normal(size=(1, 2, 12, 4)).astype(np.float32), MASKS[name].square(12, 12, 3)
+    found = of(q=q, k=q[:, :, ::-1].copy(), mask=square.numpy())
+    assert found.stack.square is None and (found.stack.own["mask"], found.stack.own["span"]) == (name, 3)
+    (said,) = [each for each in found.said if each.startswith("Mask: ")]
+    assert f"{int(square.sum())} pairs take part. This is {name}, span 3 (" in said
+
+
+def test_a_mask_that_is_no_rule_is_named_by_the_nearest():
+    square = MASKS["causal"].square(12, 12, 1)
+    square[:, :2] = False
+    q = np.random.default_rng(0).normal(size=(1, 2, 12, 4)).astype(np.float32)
+    found = of(q=q, k=q, mask=square.numpy())
+    assert found.stack.square is not None and torch.equal(found.stack.square, square)
+    assert any("This is causal, with 2 hidden keys at the start (padding)." in each for each in found.said)
+    square[7, 4] = False
+    found = of(weights=(square / square.sum(-1, keepdim=True).clamp(min=1)).float().numpy()[None, None])
+    assert found.stack.square is None, "zeros that are those of no rule may be weights"
+
+
+@pytest.mark.parametrize(("left", "name"), [(0, "window"), (2, "causal"), (2, "window")])
+def test_the_mask_of_weights_alone_is_read_from_their_zeros(left, name):
+    square = MASKS[name].square(12, 12, 4)
+    square[:, :left] = False
+    weights = torch.rand(2, 3, 12, 12, generator=torch.Generator().manual_seed(0)) * square
+    weights[0, 0, 9, 5:8] = 0  # of one head alone
+    found = of(weights=(weights / weights.sum(-1, keepdim=True).clamp(min=1e-9)).numpy())
+    assert found.stack.square is not None and torch.equal(found.stack.square, square)
+    assert any(each.startswith("Mask: read from the zeros of all heads. This is") for each in found.said)
+
+
+def test_the_span_of_a_mask_is_said_with_what_it_counts():
+    said = " ".join(of(**QK, mask="window", span=2).said)
+    assert "Mask: window, span 2 (each query sees itself and 1 key before it: sliding_window=2" in said

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import torch
-from jaxtyping import Int, UInt8
+from jaxtyping import Bool, Int, UInt8
 from torch import Tensor
 
 from attention.analysis.mask_reach import reach
@@ -74,6 +74,16 @@ def exhibit(name: str, rule: Rule, tokens: int, span: int, layers: int, keys: in
     blocks = float(visible(rule, m, span, BLOCK, (0, tokens)).float().mean())
     empty, ink = (seen == 0).nonzero()[:, 0], inked(pairs, (tokens, m), tile)
     return Exhibit(name, rule, tokens, m, ink, tile, int(pairs.sum()), blocks, back, ahead, empty)
+
+
+def of_table(table: Bool[Tensor, "q k"]) -> Rule:
+    """A mask that is no rule, but given pair by pair, as the gallery takes it."""
+
+    def allows(q, k, n, span):
+        """This source has its own mask, given pair by pair."""
+        return table[q, k]
+
+    return Rule(allows, "the source itself", users="this source")
 
 
 def inked(pairs: Int[Tensor, "p r"], sizes: tuple[int, int], tile: int) -> UInt8[Tensor, "p r"]:

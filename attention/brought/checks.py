@@ -80,14 +80,6 @@ def hidden(weights: Tensor, square: Tensor | None, layers: tuple[int, ...]) -> s
     )
 
 
-def ahead(weights: Tensor) -> bool:
-    """Does no query of weights `(l h q k)` look ahead, so that a causal mask must have hidden it? Not told of a single one."""
-    queries, keys = weights.shape[-2:]
-    if queries != keys or queries < 2:
-        return False
-    return not any(bool(square.triu(1).any()) for layer in weights for square in layer)
-
-
 @dataclass
 class Worst:
     """Of the rows of all heads: how many are off by more than is allowed, and which one by most, with its value."""

@@ -8,13 +8,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from attention.brought import checks
 from attention.brought.arrays import Array
 from attention.brought.fitting import BroughtError, fit, parts_of, sizes
+from attention.brought.nearest_mask import knobs, nearest
 from attention.brought.stack import Stack
 from attention.masks import MASKS
 
@@ -29,26 +30,40 @@ def named(stack: Stack, rule: str, span: int) -> Stack:
     return replace(stack, square=None if rule == "full" else MASKS[rule].square(queries, keys, span))
 
 
-def brought(stack: Stack, masks: Mapping[int, Array], item: int, batch: int) -> tuple[Stack, bool, str]:
-    """A stack with the masks that a file has by their layers, as a square; is it the causal one, and how that is said.
+def brought(stack: Stack, masks: Mapping[int, Array], item: int, batch: int) -> tuple[Stack, dict[str, Any], str]:
+    """A stack with the masks that a file has by their layers, and how that is said.
+
+    As the settings of a rule that queries and keys may be under, {} if it is none; then the stack has the mask as a square.
 
     `batch`: how many sequences the arrays have, of which `item` is shown. Raises BroughtError where layers or heads differ.
     """
     square = _one(stack, masks, item, batch)
     fit(parts_of(stack), square)
     queries, keys = square.shape
-    if stack.q is not None and queries == keys and torch.equal(square, torch.ones_like(square).tril()):
-        return stack, True, "Mask: causal, as the array in the file is."
     told = f"Mask: of {queries:,} queries x {keys:,} keys, from the file; {int(square.sum()):,} pairs take part."
-    return replace(stack, square=square), False, told
+    told = f"{told} {nearest(square).sentence}"
+    if stack.q is not None and (rule := knobs(square)):
+        return stack, rule, told
+    return replace(stack, square=square), {}, told
 
 
-def causal(stack: Stack) -> Stack:
-    """Weights alone, of which none looks ahead, with the mask that must have been there; the same where one does."""
-    if stack.weights is None or not checks.ahead(stack.weights):
-        return stack
-    side = stack.weights.shape[-1]
-    return replace(stack, square=torch.ones(side, side, dtype=torch.bool).tril())
+def from_zeros(stack: Stack) -> tuple[Stack, str]:
+    """Weights alone with the mask that must have been there, and how that is said; "" if their zeros are those of no rule.
+
+    What no head of any layer has weight on was hidden, if that is exactly a rule's mask or one with padding.
+    """
+    if stack.weights is None or not all(size > 1 for size in stack.weights.shape[-2:]):
+        return stack, ""
+    square = torch.zeros(stack.weights.shape[-2:], dtype=torch.bool)
+    for head in stack.weights.flatten(0, 1):  # one after the other, as a layer may be large
+        square |= head != 0
+    found = nearest(square)
+    if found.differing or found.rule == "full":
+        return stack, ""
+    told = "No query has weight on a key behind it: read as under a causal mask."
+    if found.rule != "causal":
+        told = f"Mask: read from the zeros of all heads. {found.sentence}"
+    return replace(stack, square=square), told
 
 
 def _one(stack: Stack, masks: Mapping[int, Array], item: int, batch: int) -> Tensor:

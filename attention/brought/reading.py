@@ -17,6 +17,7 @@ from attention.brought.arrays import TYPES, Array, Arrays, short
 from attention.brought.axes import AUTO
 from attention.brought.fitting import BroughtError, check, fit
 from attention.brought.naming import Part
+from attention.brought.nearest_mask import with_span
 from attention.brought.stack import Stack
 from attention.brought.token_file import decoded, in_words
 from attention.masks import MASKS
@@ -179,14 +180,14 @@ def _masked(stack: Stack, masks: Mapping[int, Array], batch: int, arrays: Arrays
         span = int(beside.numbered(arrays).get("span") or OWN["span"])
         stack = stack if stack.q is not None else hiding.named(stack, rule, span)
     elif masks:
-        stack, causal, told = hiding.brought(stack, masks, how.item, batch)
+        stack, rule, told = hiding.brought(stack, masks, how.item, batch)
         out.said.append(told)
-        own["mask"] = "causal" if causal else "full"
+        own |= {"mask": "full"} | rule
     elif stack.q is not None:
         out.said.append("Mask: none is named, so every query sees every key.")
-    elif (hidden := hiding.causal(stack)) is not stack:
-        out.said.append("No query has weight on a key behind it: read as under a causal mask.")
-        stack = hidden
+    else:
+        stack, told = hiding.from_zeros(stack)
+        out.said.extend([told] if told else [])
     return replace(stack, own=own if stack.q is not None else {})
 
 
@@ -194,7 +195,8 @@ def _rule(arrays: Arrays, how: Reading, out: Read) -> str:
     """The name of the rule that was chosen, or that the file says; empty where neither is so."""
     named = decoded(arrays.said.get("mask", "")) if how.mask == AUTO else how.mask
     if isinstance(named, str) and named in MASKS:
-        out.said.append(f"Mask: {named}, as {'the file says' if how.mask == AUTO else 'was chosen'}.")
+        span = int(beside.numbered(arrays).get("span") or OWN["span"])
+        out.said.append(f"Mask: {with_span(named, span)}, as {'the file says' if how.mask == AUTO else 'was chosen'}.")
         return named
     if named != "":
         out.found.append(f"The mask {short(str(named))} that the file names is none of: {', '.join(MASKS)}.")

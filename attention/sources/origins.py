@@ -92,8 +92,13 @@ def square(config: Config, queries: int, keys: int) -> Bool[Tensor, "q k"]:
 
 def mask_name(config: Config) -> str:
     """The mask in force in a few words: a rule, several that are joined, or the one that came with the source."""
-    sizes = shape(config.source)
-    return "own mask" if sizes and sizes.square else config.rule_name
+    return "own mask" if has_own_mask(config.source) else config.rule_name
+
+
+def has_own_mask(source: str) -> bool:
+    """Does a source say for each pair whether it takes part, so that no mask that is set acts?"""
+    sizes = shape(source)
+    return bool(sizes and sizes.square)
 
 
 def long_vectors(

@@ -18,13 +18,14 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from attention.analysis.mask_gallery import BLOCK, Exhibit
+from attention.brought.nearest_mask import ranges as ranges
 from attention.codec import link
 from attention.config import Config
 from attention.heads import Profile, profile, row_entropy
 from attention.maps.picture import HeadMaps
 from attention.masks import COMBINATIONS, MASKS
 from attention.sources.given import Source
-from attention.sources.origins import BROUGHT, idle, tokens
+from attention.sources.origins import BROUGHT, has_own_mask, idle, mask_name, tokens
 from attention.sources.origins import keys as looked_at
 from attention.steps.plan import steps
 from attention.trace import Trace
@@ -100,13 +101,14 @@ def _at(found: Row, keys: list[int]) -> dict[str, list[Any]]:
 def mask_card(config: Config, exhibit: Exhibit) -> dict[str, Any]:
     """What a mask's card says: name, four lines, and how it stands to the rule in use."""
     rule, single = exhibit.rule, exhibit.name in MASKS
-    used, mark = exhibit.name == config.rule_name, "chosen" if idle("mask", config) else "in use"
+    locked, own = bool(idle("mask", config)), has_own_mask(config.source)
+    used, mark = exhibit.name == mask_name(config), "in use" if own or not locked else "chosen"
     joined = config.combine if single and config.combine != "none" and exhibit.name == config.second else ""
     return {
         "name": exhibit.name,
         "single": single,
         "used": used,
-        "mark": mark if used else joined or ("first" if single and exhibit.name == config.mask else ""),
+        "mark": mark if used else joined or ("first" if single and exhibit.name == config.mask and not own else ""),
         "lines": [
             f"keeps {share(exhibit.share)} of all pairs",
             _saved(exhibit),
@@ -114,7 +116,9 @@ def mask_card(config: Config, exhibit: Exhibit) -> dict[str, Any]:
             rule.users or "two masks, joined",
         ],
         "title": "\n".join([rule.help, *([f"Used by: {rule.users}"] if rule.users else []), f"Source: {rule.source}"]),
-        "joins": [how for how in COMBINATIONS if how != "none"] if single and exhibit.name != config.mask else [],
+        "joins": [how for how in COMBINATIONS if how != "none"]
+        if single and exhibit.name != config.mask and not locked
+        else [],
         "joined": joined,
     }
 
@@ -144,18 +148,6 @@ def _reaches(exhibit: Exhibit) -> str:
         else f"{exhibit.back:,} back" + (f", {exhibit.ahead:,} ahead" if exhibit.ahead else "")
     )
     return f"reaches {far}{blind}"
-
-
-def ranges(positions: list[int], most: int | None = None) -> str:
-    """Ascending positions in words: 0 to 3, 7, 9 to 11; of more than so many ranges the first, and how many follow."""
-    runs: list[list[int]] = []
-    for at in positions:
-        if runs and at == runs[-1][-1] + 1:
-            runs[-1][1:] = [at]
-        else:
-            runs.append([at])
-    said, rest = ", ".join(" to ".join(map(str, run)) for run in runs[:most]), runs[len(runs[:most]) :]
-    return f"{said} and {len(rest):,} more such ranges" if rest else said
 
 
 def focus(trace: Trace, side: int) -> tuple[Float[Tensor, "p r"], int, Float[Tensor, "p r"]]:

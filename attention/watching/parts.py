@@ -13,8 +13,8 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
+from attention.brought.nearest_mask import knobs
 from attention.brought.stack import Stack
-from attention.masks import MASKS
 from attention.recorded.file import OWN
 from attention.scores import SCALES
 from attention.watching.call import Call
@@ -166,11 +166,5 @@ def scaled(q: Float[Tensor, "l h q d"], factor: float) -> tuple[Float[Tensor, "l
 
 
 def ruled(square: Bool[Tensor, "q k"] | None, queries: int, keys: int) -> dict[str, Any] | None:
-    """The rule that a square is, with its span; None where it is none of the usual ones."""
-    if square is None:
-        return {"mask": "full"}
-    span = max(1, int(square.sum(-1).max()))
-    for name in ("causal", "window"):
-        if torch.equal(MASKS[name].square(queries, keys, span), square):
-            return {"mask": name, "span": span if name == "window" else OWN["span"]}
-    return None
+    """The rule that a square is, with its span; None if it is no rule of `masks.MASKS`."""
+    return {"mask": "full"} if square is None else knobs(square.expand(queries, keys)) or None

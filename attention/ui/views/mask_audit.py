@@ -7,6 +7,7 @@ import streamlit as st
 from attention.analysis.blind_rows import WIDTH, Finding
 from attention.analysis.mask_gallery import Exhibit
 from attention.config import Config
+from attention.sources.origins import idle, mask_name
 from attention.tables.rows import ranges
 from attention.ui import compute
 from attention.ui.lacking import lacking
@@ -38,9 +39,11 @@ def _which(config: Config, used: Exhibit) -> None:
     st.latex(r"\mathrm{softmax}(-\infty, \dots, -\infty) = \frac{e^{-\infty}}{\sum_k e^{-\infty}} = \frac{0}{0}")
     if used.blind:
         where = ranges(used.empty.tolist(), RANGES)
-        st.markdown(f"**{used.blind:,} of {config.tokens:,} queries see no key** under {config.rule_name}: {where}.")
+        st.markdown(f"**{used.blind:,} of {config.tokens:,} queries see no key** under {mask_name(config)}: {where}.")
         return
-    st.markdown(f"Under {config.rule_name}, every query sees at least one key.")
+    st.markdown(f"Under {mask_name(config)}, every query sees at least one key.")
+    if idle("mask", config):
+        return
     st.button(
         "Take a mask with empty rows: causal without window",
         on_click=page.change,

@@ -13,8 +13,8 @@ from torch import Tensor
 
 from attention.analysis.mask_effect import baseline, difference, tiled
 from attention.charts import heatmap, shares, theme
-from attention.config import GENERATED, Config, shape
-from attention.sources.origins import idle, mask_name
+from attention.config import GENERATED, Config
+from attention.sources.origins import has_own_mask, idle, mask_name
 from attention.tables import rows as tables
 from attention.trace import Trace
 from attention.ui import compute, proof
@@ -137,7 +137,7 @@ def _sentence(found: Effect) -> str:
     """What the mask moves in the selected head, compared with the baseline."""
     (base, mask), config = found.names, found.config
     if not found.hides and not found.adds:
-        if config.source != GENERATED and not _own_table(config) and mask == base:
+        if config.source != GENERATED and not has_own_mask(config.source) and mask == base:
             return f"**{mask}** is this source's own mask. Choose another mask above to see what it would move."
         return f"**{mask}** keeps the same pairs as **{base}**, so nothing moves."
     added = _added(found)
@@ -180,11 +180,6 @@ def _hit_most(found: Effect) -> int | None:
     """The query that the mask takes most from, if it takes nothing from the selected one."""
     taken = found.lost[found.config.head]
     return None if found.hides_in_row or float(taken.max()) == 0 else int(taken.argmax())
-
-
-def _own_table(config: Config) -> bool:
-    sizes = shape(config.source)
-    return bool(sizes and sizes.square)
 
 
 def _query(config: Config, query: int) -> str:

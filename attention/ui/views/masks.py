@@ -9,8 +9,8 @@ import streamlit as st
 from attention.analysis.mask_gallery import BLOCK, Exhibit, flops
 from attention.components.mask_gallery import mask_gallery
 from attention.config import Config
-from attention.sources.origins import idle
-from attention.tables.rows import share
+from attention.sources.origins import has_own_mask, idle
+from attention.tables.rows import ranges, share
 from attention.ui import compute, proof, provenance
 from attention.ui.controls import knobs
 from attention.ui.lacking import resting
@@ -23,6 +23,7 @@ ABOUT = {
     "empty rows": "What becomes of queries that see nothing",
     "code": "The mask as code",
 }
+RANGES = 12  # of fully masked queries that are listed
 DETAILS = {"effect": mask_effect.section, "empty rows": mask_audit.section, "code": mask_take_away.section}
 
 
@@ -43,7 +44,7 @@ def view(config: Config) -> None:
     with right:
         if not config.crosses:
             knobs.slider("depth", config)
-    if not resting(config, ABOUT[config.mask_detail], "mask"):
+    if has_own_mask(config.source) or not resting(config, ABOUT[config.mask_detail], "mask"):
         DETAILS[config.mask_detail](config)
     with title:
         _title(config)
@@ -65,17 +66,29 @@ def _title(config: Config) -> None:
 
 def _gallery(config: Config) -> None:
     used = compute.masks.exhibit(config.tensors, config.depth)
-    own = [used] if config.combine != "none" else []
+    table = has_own_mask(config.source)
+    own = [used] if config.combine != "none" or table else []
     every = compute.masks.gallery(config.tokens, config.span, config.depth, compute.masks.other(config))
     mask_gallery(config, [*every, *own], on_choice=gestures.chosen)
-    said = "Chosen, but not in use" if idle("mask", config) else "In use"
-    st.markdown(f"{said}, **{config.rule_name}**: {config.rule.help}")  # below, as its length would move the cards
+    said = "In use" if table or not idle("mask", config) else "Chosen, but not in use"
+    st.markdown(f"{said}, **{used.name}**: {_about(config, used)}")  # below, as its length would move the cards
     st.caption(
-        f"**{config.rule_name}**{_span(config)} keeps {used.pairs:,} of {used.whole:,} pairs of a query and a key. Whoever "
+        f"**{used.name}**{_span(config)} keeps {used.pairs:,} of {used.whole:,} pairs of a query and a key. Whoever "
         f"computes only these saves {share(1 - used.share)} of the work: {_count(config, used, used.share)} operations a layer "
         f"instead of {_count(config, used)} ($4 n {'m' if config.crosses else 'n'} d_{{model}}$, for $q k^\\top$ and $w v$). "
-        f"{_blocks(used)} {_reach(config)}{_tiles(used)}Source: {plain(config.rule.source)}."
+        f"{_blocks(used)} {_reach(config)}{_tiles(used)}Source: {plain(used.rule.source)}."
     )
+
+
+def _about(config: Config, used: Exhibit) -> str:
+    """What the mask in use does; of a source's own, the nearest rule and the queries that see no key."""
+    if not has_own_mask(config.source):
+        return used.rule.help
+    told = f"{used.rule.help} {plain(compute.masks.nearest(config.tensors).sentence)}"
+    if not used.blind:
+        return told
+    see = "query sees" if used.blind == 1 else "queries see"
+    return f"{told} {used.blind:,} {see} no key: {ranges(used.empty.tolist(), RANGES)}."
 
 
 def _reach(config: Config) -> str:
@@ -97,6 +110,8 @@ def _tiles(used: Exhibit) -> str:
 
 def _span(config: Config) -> str:
     """With the span where the rule has one."""
+    if has_own_mask(config.source):
+        return ""
     most = max(config.tokens, config.columns)
     more = f" (more than the {most:,} tokens, so it acts as {most:,})"
     return f", span {config.span:,}{more if config.span > most else ''}," if config.rule.span else ""
