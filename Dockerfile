@@ -14,11 +14,9 @@ COPY --from=installed /opt/venv /opt/venv
 WORKDIR /app
 COPY app.py pyproject.toml ./
 COPY .streamlit .streamlit
-COPY attention.dist-info attention.dist-info
 COPY attention attention
 COPY pages pages
-COPY serving serving
-RUN /opt/venv/bin/python -m compileall -q attention pages serving app.py
+RUN /opt/venv/bin/python -m compileall -q attention pages app.py
 USER lab
 ENV PATH=/opt/venv/bin:$PATH PYTHONUNBUFFERED=1
 EXPOSE 8501

@@ -30,6 +30,6 @@ if __name__ == "__main__":
         position="top",
     ).run()
 else:
-    from serving import failed, stack
+    from attention.serving import failed, stack
 
     app = st.App(__file__, lifespan=stack.WARMTH.begun, middleware=stack.middleware(), on_script_error=failed.told)

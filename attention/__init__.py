@@ -23,6 +23,7 @@ ground up, where each may import what stands before it:
     examples               pictures worth opening: a link, a sentence, a question
     tables wire            tensors to rows, and to bytes
     charts components      figures, and the parts that run in the browser
+    serving                what every request passes, and the settings of a host's owner
     notebook               attention of one's own, outside the app: in a notebook, in a file
     ui                     how a page begins, and cached calls into the core
 
@@ -31,16 +32,25 @@ values of their own, `q` queries, `k` keys, `d` channels of a head, `e` channels
 `p` pixels, `n` tokens.
 """
 
-from attention.attend import Attention, scaled_dot_product_attention
-from attention.config import Config, ConfigError
-from attention.layer import MultiHeadAttention
-from attention.maps.exact import head_maps
-from attention.maps.jobs import Cancelled
-from attention.maps.picture import HeadMaps
-from attention.notebook.shown import html, show
-from attention.trace import Trace, trace
-from attention.watching.watched import watch
+from __future__ import annotations
 
+import sys
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from attention.attend import Attention, scaled_dot_product_attention
+    from attention.config import Config, ConfigError
+    from attention.layer import MultiHeadAttention
+    from attention.maps.exact import head_maps
+    from attention.maps.jobs import Cancelled
+    from attention.maps.picture import HeadMaps
+    from attention.notebook.shown import html, show
+    from attention.trace import Trace, trace
+    from attention.watching.watched import watch
+
+__version__ = "1.0.0"
 __all__ = [
     "Attention",
     "Cancelled",
@@ -56,3 +66,44 @@ __all__ = [
     "trace",
     "watch",
 ]
+
+_HOMES = {  # the module of each public name, imported when the name is first used: a server starts before PyTorch is there
+    "Attention": "attention.attend",
+    "Cancelled": "attention.maps.jobs",
+    "Config": "attention.config",
+    "ConfigError": "attention.config",
+    "HeadMaps": "attention.maps.picture",
+    "MultiHeadAttention": "attention.layer",
+    "Trace": "attention.trace",
+    "head_maps": "attention.maps.exact",
+    "html": "attention.notebook.shown",
+    "scaled_dot_product_attention": "attention.attend",
+    "show": "attention.notebook.shown",
+    "watch": "attention.watching.watched",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """A public name from its module (PEP 562)."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'attention' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+class _Package(ModuleType):
+    """Keeps `attention.trace` the function: importing the module of this name would put the module in its place."""
+
+    @property
+    def trace(self) -> Any:
+        return import_module("attention.trace").trace
+
+    @trace.setter
+    def trace(self, module: ModuleType) -> None:
+        pass
+
+
+sys.modules[__name__].__class__ = _Package

@@ -19,6 +19,7 @@ from attention.machine.budget import LEAST, Budget
 from attention.machine.kept import Kept, pieces
 from attention.machine.lanes import Lane
 from attention.maps.exact import head_maps
+from attention.serving.settings import SettingsError, settings
 from attention.sources.generated import maps
 from attention.sources.stretches import queries_and_keys
 from attention.trace import trace
@@ -32,7 +33,6 @@ from attention.ui.background.trainings import Learning, refusal
 from attention.ui.background.vectors import HOLD, Vectors
 from attention.ui.limits import limits
 from attention.ui.session.state import KEY
-from serving.settings import SettingsError, settings
 from tests.test_drawing import until
 
 MIB = 2**20

@@ -25,7 +25,7 @@ from tests.served import ROOT, served
 PARTS = ROOT / "attention" / "components"
 BROWSER = PARTS / "browser"
 SCRIPTS = sorted(BROWSER.rglob("*.js"))
-COMPONENTS = sorted(file.stem for file in PARTS.glob("[a-z]*.py") if file.stem not in ("ahead", "mounted"))
+COMPONENTS = sorted(file.stem for file in PARTS.glob("[a-z]*.py") if file.stem not in ("ahead", "registry"))
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 IMPORTED = re.compile(r'^(?:import|export)\b[^"\n]*"(\.[^"]+)";$', re.MULTILINE)
 LONGEST, TALLEST = 120, 300
@@ -92,7 +92,9 @@ def test_a_server_that_was_started_elsewhere_serves_them_as_they_stand(tmp_path)
         for name in COMPONENTS:
             for file in reached(BROWSER / "streamlit" / f"{name}.js"):
                 path = file.relative_to(BROWSER).as_posix()
-                with urllib.request.urlopen(f"{server.url}/_stcore/bidi-components/attention.{name}/{path}") as answer:
+                with urllib.request.urlopen(
+                    f"{server.url}/_stcore/bidi-components/attention-lab.{name}/{path}"
+                ) as answer:
                     assert answer.headers.get_content_type() in ("text/javascript", "application/javascript")
                     assert answer.read() == file.read_bytes()
 
@@ -127,7 +129,7 @@ def answered(path: str, kind: bytes) -> list[tuple[bytes, bytes]]:
 def test_a_page_names_all_files_of_what_it_draws_with(path):
     ((name, value),) = answered(path, b"text/html; charset=utf-8")
     component = {"masks": "mask_gallery", "steps": "matrices"}.get(path.rpartition("/")[2], "heads_grid")
-    prefix = f"_stcore/bidi-components/attention.{component}/"
+    prefix = f"_stcore/bidi-components/attention-lab.{component}/"
     named = re.findall(rf"<{prefix}(.*?)>; rel=(\w+)", value.decode())
     modules = reached(BROWSER / "streamlit" / f"{component}.js")
     wanted = {(file.relative_to(BROWSER).as_posix(), "modulepreload") for file in modules}
@@ -174,10 +176,10 @@ def test_nothing_but_data_travels_with_a_picture():
     page = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
     page.query_params["tokens"] = "128"
     protos = {each.proto.component_name: each.proto for each in page.run().get("bidi_component")}
-    assert set(protos) == {"attention.heads_grid", "attention.copy_link"}
+    assert set(protos) == {"attention-lab.heads_grid", "attention-lab.copy_link"}
     for name, proto in protos.items():
-        assert proto.js_source_path == f"streamlit/{name.removeprefix('attention.')}.js"
+        assert proto.js_source_path == f"streamlit/{name.removeprefix('attention-lab.')}.js"
         assert not (proto.js_content or proto.css_content or proto.css_source_path or proto.html_content)
-    grid = protos["attention.heads_grid"]
+    grid = protos["attention-lab.heads_grid"]
     assert len(grid.SerializeToString()) < len(grid.bytes) + 500
     assert 8 * 128 * 128 * 2 < len(grid.bytes) < 8 * 128 * 128 * 2 + 3000

@@ -18,7 +18,7 @@ from attention.timing.one_at_a_time import turn
 from tests.served import ROOT, served
 from tests.visitor import Visit, entered, sent, visited
 
-PARTS = (".streamlit", "attention.dist-info", "attention", "pages", "serving", "app.py", "pyproject.toml")
+PARTS = (".streamlit", "attention", "pages", "app.py", "pyproject.toml")
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ if __name__ == "__main__":
     if "take" in st.query_params:
         st.file_uploader("a file")
 else:
-    from serving import stack
+    from attention.serving import stack
     app = st.App(__file__, lifespan=stack.WARMTH.begun, middleware=stack.middleware())
 """
 

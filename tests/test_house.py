@@ -69,7 +69,7 @@ def test_what_is_imported_is_installed_in_one_version():
     trees = [ast.parse(path.read_text()) for path in (ROOT / "attention").rglob("*.py")]
     names = {name.partition(".")[0] for tree in trees for node in ast.walk(tree) for name in imported(node)}
     names = {INSTALLED.get(name, name) for name in names}
-    assert names - set(sys.stdlib_module_names) - {"attention", "serving"} - OPTIONAL <= set(pinned)
+    assert names - set(sys.stdlib_module_names) - {"attention"} - OPTIONAL <= set(pinned)
 
 
 def imported(node: ast.AST) -> list[str]:

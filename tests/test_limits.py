@@ -7,9 +7,9 @@ from types import SimpleNamespace
 import pytest
 from streamlit.runtime.context import StreamlitHeaders
 
+from attention.serving.settings import LONGEST
 from attention.timing.sweep import SWEEPS, Sweep
 from attention.ui.limits import Limits, bounded, limits, models
-from serving.settings import LONGEST
 
 
 @pytest.fixture(autouse=True)

@@ -243,7 +243,7 @@ def test_a_question_hides_the_picture_until_it_is_opened():
 def test_a_question_about_a_row_hides_all_heads():
     app = opened("heads", predict="row")
     drawn = [each.proto.component_name for each in app.get("bidi_component")]
-    assert drawn == ["attention.copy_link"]
+    assert drawn == ["attention-lab.copy_link"]
     assert not app.get("plotly_chart") and not app.get("vega_lite_chart") and not app.dataframe
     app.toggle[0].set_value(True).run()
     weights = trace(Config()).weights[0, 17]
@@ -251,7 +251,7 @@ def test_a_question_about_a_row_hides_all_heads():
     assert "**17 boat.** It gets 43.0 %, and nearly as much 7 boat;" in " ".join(
         each.value for each in [*app.info, *app.success]
     )
-    names = [each.proto.component_name.removeprefix("attention.") for each in app.get("bidi_component")]
+    names = [each.proto.component_name.removeprefix("attention-lab.") for each in app.get("bidi_component")]
     assert {"heads_grid", "word_lines", "row_output"} <= {*names}
 
 

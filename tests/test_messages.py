@@ -11,10 +11,10 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime.state.common import WidgetMetadata
 from streamlit.runtime.state.session_state import KeyIdMapper
 
+from attention.serving import leaving, messages
+from attention.serving.messages import Messages, cleaned, read
 from attention.ui.background.line import Line
 from attention.ui.session.state import KEY, Session
-from serving import leaving, messages
-from serving.messages import Messages, cleaned, read
 from tests.test_line import Count
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from serving.settings import PREFIX, READ, Settings, SettingsError, settings, there
+from attention.serving.settings import PREFIX, READ, Settings, SettingsError, settings, there
 
 ROOT = Path(__file__).parents[1]
 ROW = re.compile(r"^\| `(ATTENTION_\w+)` \| (.*?) \|", re.MULTILINE)
@@ -44,7 +44,7 @@ def test_the_table_names_every_setting_with_its_default():
 
 def test_nothing_else_is_read_from_the_environment():
     """Names of ours stand in one file; a variable that somebody reads elsewhere is no setting of an owner."""
-    files = [*(ROOT / "attention").rglob("*.py"), *(ROOT / "serving").glob("*.py"), ROOT / "app.py"]
+    files = [*(ROOT / "attention").rglob("*.py"), ROOT / "app.py"]
     readers = {file.name for file in files for node in ast.walk(ast.parse(file.read_text())) if reads(node)}
     assert readers == {"settings.py"}
 

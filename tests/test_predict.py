@@ -20,7 +20,7 @@ HARMLESS = {  # columns of the one chart that a question may come with: the row 
 
 def components(test: AppTest) -> set[str]:
     """The parts that run in the browser, but the button that copies the link."""
-    return {each.proto.component_name for each in test.get("bidi_component")} - {"attention.copy_link"}
+    return {each.proto.component_name for each in test.get("bidi_component")} - {"attention-lab.copy_link"}
 
 
 @pytest.mark.parametrize("question", ASKED)

@@ -17,15 +17,15 @@ from streamlit.runtime.memory_session_storage import MemorySessionStorage
 from streamlit.runtime.state.session_state import SessionState
 
 from attention.machine.budget import Budget
+from attention.serving import left, uploads
+from attention.serving.door import Door, Warmth
+from attention.serving.files import BROWSER, Files
+from attention.serving.headers import MARKUP, SaferHeaders, of_pages
+from attention.serving.health import Health
+from attention.serving.settings import Settings, settings
+from attention.serving.uploads import MB, Sent, Uploads
+from attention.serving.visitors import METHODS, Visitors
 from attention.ui.budget import BUDGET
-from serving import left, uploads
-from serving.door import Door, Warmth
-from serving.files import BROWSER, Files
-from serving.headers import MARKUP, SaferHeaders, of_pages
-from serving.health import Health
-from serving.settings import Settings, settings
-from serving.uploads import MB, Sent, Uploads
-from serving.visitors import METHODS, Visitors
 from tests.served import ROOT
 
 SESSION = "/_stcore/upload_file/one/file"
@@ -409,10 +409,10 @@ def test_what_is_not_among_the_files_is_nowhere(name):
 
 def test_a_component_has_the_files_of_the_folder_and_no_others():
     app = Files(inside)
-    status, headers, body = answered(app, request("/_stcore/bidi-components/attention.heads_grid/cells.js"))
+    status, headers, body = answered(app, request("/_stcore/bidi-components/attention-lab.heads_grid/cells.js"))
     assert (status, body) == (200, (BROWSER / "cells.js").read_bytes()) and headers["cache-control"] == "no-cache"
     for name in ("../../config.py", "", "none.js", "../browser/cells.js"):
-        assert answered(app, request(f"/_stcore/bidi-components/attention.heads_grid/{name}"))[0] == 404
+        assert answered(app, request(f"/_stcore/bidi-components/attention-lab.heads_grid/{name}"))[0] == 404
     assert (
         answered(app, request("/_stcore/bidi-components/none/cells.js"))[0] == "entered"
     )  # Streamlit says that it is none

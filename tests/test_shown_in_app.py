@@ -28,7 +28,7 @@ import torch, attention
 attention.show(torch.rand(2, 3, 5, 5).softmax(-1), tokens="a b c d <b>e</b>".split(), title="Mine")
 print("stopped")
 """
-TOLD = re.compile(r"shows it at (http://127\.0\.0\.1:\d+)/your_data\. Ctrl\+C stops it\.")
+TOLD = re.compile(r"is at (http://127\.0\.0\.1:\d+)/your_data\. Press Ctrl\+C to stop it\.")
 
 
 def begun(folder: Path, **said: str) -> subprocess.Popen:

@@ -39,7 +39,9 @@ def words(test: AppTest) -> str:
 
 def sent(test: AppTest) -> dict:
     """The header of what the browser gets."""
-    (found,) = (each.proto for each in test.get("bidi_component") if each.proto.component_name == "attention.matrices")
+    (found,) = (
+        each.proto for each in test.get("bidi_component") if each.proto.component_name == "attention-lab.matrices"
+    )
     return drawings.header(found.bytes)
 
 

@@ -52,4 +52,4 @@ def links(component: str) -> str:
 
 
 def _served(component: str, path: str) -> str:
-    return f"_stcore/bidi-components/attention.{component}/{path}"
+    return f"_stcore/bidi-components/attention-lab.{component}/{path}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from attention.components.mounted import component
+from attention.components.registry import component
 
 
 def copy_link(

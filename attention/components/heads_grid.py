@@ -11,7 +11,7 @@ from typing import Any
 
 from attention.charts import theme
 from attention.codec import link
-from attention.components.mounted import component, nothing
+from attention.components.registry import component, nothing
 from attention.config import Config
 from attention.tables.rows import key_labels, labels
 from attention.training.recipe import RECIPES, Recipe

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from attention.charts import theme
 from attention.components.heads_grid import header
-from attention.components.mounted import component, nothing
+from attention.components.registry import component, nothing
 from attention.config import Config
 from attention.tables.rows import labels
 from attention.wire.cells import Cells, payload

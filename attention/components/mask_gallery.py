@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from attention.analysis.mask_gallery import Exhibit
 from attention.charts import theme
 from attention.codec import link
-from attention.components.mounted import component, nothing
+from attention.components.registry import component, nothing
 from attention.config import Config
 from attention.tables.rows import mask_card
 from attention.wire.message import framed

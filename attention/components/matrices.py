@@ -12,7 +12,7 @@ from typing import Any
 
 from attention.charts import theme
 from attention.codec import link
-from attention.components.mounted import component, nothing
+from attention.components.registry import component, nothing
 from attention.config import Config
 from attention.sources.origins import keys, tokens
 from attention.steps.lessons import lesson

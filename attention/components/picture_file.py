@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attention.components.mounted import component
+from attention.components.registry import component
 
 
 def picture_file(svg: str, name: str, what: str, *, key: str) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from attention.analysis.weighted_values import WeightedValues
 from attention.charts import theme
 from attention.codec import link
-from attention.components.mounted import component
+from attention.components.registry import component
 from attention.config import Config
 from attention.tables.rows import key_labels, labels
 from attention.wire.message import framed

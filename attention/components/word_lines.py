@@ -11,7 +11,7 @@ from collections.abc import Callable
 from attention.charts import theme
 from attention.codec import link
 from attention.components.heads_grid import header
-from attention.components.mounted import component, nothing
+from attention.components.registry import component, nothing
 from attention.config import Config, layers
 from attention.sources.origins import named, provenance
 from attention.tables.rows import key_labels, labels

@@ -3,6 +3,6 @@
 `shown` is what one types, `attention.show(…)` and `attention.html(…)`. `taken` makes stacks of what people have at hand;
 `outputs` knows what models of transformers return, and `generated` joins the steps of `generate`.
 `picture` makes of all layers what the browser draws. `page` is that as one file,
-`widget` as a widget; `bundle` joins the browser's modules to one text for both. `app` serves the
-app on it, where there is no notebook.
+`widget` as a widget; `bundle` joins the browser's modules to one text for both. Outside of a notebook the app shows it
+(`serving.launch`).
 """

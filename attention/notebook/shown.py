@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from attention.brought.stack import Stack
-from attention.notebook import app
 from attention.notebook.page import page
 from attention.notebook.picture import picture
 from attention.notebook.taken import SPAN, Told, taken
+from attention.serving import launch
 from attention.watching.saved import save
 
 HIGH = 1000  # CSS pixels of a frame: a grid, and a row of some words below it
@@ -93,9 +93,9 @@ def show(
 
 def _outside(parts: Mapping[str, Stack], title: str) -> Shown:
     """In the app, as long as nobody stops it; where that is not there, as a page of its own."""
-    if app.there():
+    if launch.is_available():
         with tempfile.TemporaryDirectory(prefix="attention-") as folder:
-            app.run(save(parts, Path(folder) / "attention.safetensors"))
+            launch.run(save(parts, Path(folder) / "attention.safetensors"))
         return Shown(parts, title)
     place = written(parts, Path(tempfile.mkdtemp(prefix="attention-")) / "heads.html", title)
     webbrowser.open(place.as_uri())

@@ -14,7 +14,7 @@ From the ground up, where each may import what stands before it:
     views                  what the pages show, a module a page and what it is made of
     warm                   what a server does before its first visitor's script
 
-What `limits` an owner sets is among the settings of serving/settings.py. `warm` imports all of it.
+What `limits` an owner sets is among the settings of attention/serving/settings.py. `warm` imports all of it.
 
 To add a page: write `views/NAME.py` with a `view(config)` that computes and draws, `pages/NAME.py` that calls
 `page.show(NAME.view)`, a line for it in `app.py`, and its next step in `onward`. A page about settings of another

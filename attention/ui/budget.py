@@ -6,8 +6,8 @@ from attention.machine.budget import ASIDE, Budget, allowed, resident
 from attention.machine.made_once import Idle
 from attention.machine.memory import Spare
 from attention.machine.under_way import UnderWay
-from serving.settings import settings
-from serving.uploads import SENT
+from attention.serving.settings import settings
+from attention.serving.uploads import SENT
 
 EXPIRY = 240.0  # seconds after which what nobody has asked for or looked at is let go of
 SAID = int(settings().memory * 1_000_000)  # bytes that an owner lets it use; 0: what the system does

@@ -1,4 +1,4 @@
-"""What the owner of a host lets visitors measure and run (serving/settings.py: ATTENTION_MEASURE… and ATTENTION_MODELS…)."""
+"""What the owner of a host lets visitors measure and run: ATTENTION_MEASURE… and ATTENTION_MODELS… of `serving.settings`."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from urllib.parse import urlsplit
 import streamlit as st
 
 from attention.models.catalogue import Offer, offers
+from attention.serving.settings import settings
 from attention.timing.sweep import Sweep
 from attention.ui.budget import BUDGET, refused
-from serving.settings import settings
 
 NEEDED = 700 * 2**20  # bytes that a process with torch and small tensors takes, with room for everyone else
 S = TypeVar("S", bound=Sweep)

@@ -19,8 +19,8 @@ from streamlit.runtime import app_session
 
 from attention.machine.budget import together, trim
 from attention.machine.watch import WATCH
+from attention.serving.left import only_few
 from attention.ui.budget import BUDGET, EXPIRY, SPARE, SPARED, TIGHT
-from serving.left import only_few
 
 FOLDERS = ("controls", "views")  # of what pages import
 USED = (  # what libraries import when they are first used; a test runs every page and finds what is missing here

@@ -26,12 +26,12 @@ from attention.maps.exact import each_head
 from attention.maps.jobs import Cancelled
 from attention.maps.picture import HeadMaps, joined
 from attention.maps.zoom import preview
+from attention.serving.settings import settings
 from attention.sources.origins import made_of
 from attention.ui.background.line import Line
 from attention.ui.background.task import Task
 from attention.ui.background.vectors import Vectors, room
 from attention.ui.budget import BUDGET, EXPIRY, refused
-from serving.settings import settings
 
 MUCH = 2  # times as much memory: whoever asks for that lets smaller pictures go first
 MODEST = 15  # niceness of the threads that compute blocks

@@ -7,10 +7,10 @@ from attention.brought.arrays import LARGEST
 from attention.brought.fitting import BroughtError
 from attention.brought.reading import Read, Reading, read
 from attention.machine.lanes import Lane
+from attention.serving.settings import settings
 from attention.tables.rows import quantity
 from attention.ui.budget import BUDGET, refused
 from attention.ui.compute.owner import counted, told
-from serving.settings import settings
 
 TIMES = 2  # as much memory as a file's arrays that reading one takes: unpacked, and the stack
 SHARE = 0.5  # of all memory that is shared out, for reading one file

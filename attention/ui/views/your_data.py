@@ -9,6 +9,7 @@ from attention.brought.held import Holding, named
 from attention.brought.reading import Reading
 from attention.codec import to_query
 from attention.config import Config
+from attention.serving.settings import settings
 from attention.sources.origins import scored
 from attention.tables.rows import quantity
 from attention.ui import compute, onward
@@ -16,7 +17,6 @@ from attention.ui.session import brought, page
 from attention.ui.session.state import Taken
 from attention.ui.views import code, snippets, your_data_taken
 from attention.ui.words import plain
-from serving.settings import settings
 
 FILE, TOKENS = "your file", "your tokens"  # keys of the two fields
 WORDS = (

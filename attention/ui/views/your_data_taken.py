@@ -11,10 +11,10 @@ from attention.brought.files import File
 from attention.brought.fitting import BroughtError
 from attention.brought.reading import Reading
 from attention.config import Config
+from attention.serving.settings import settings
 from attention.ui import compute
 from attention.ui.session import brought, carried, page
 from attention.ui.session.state import Taken, session
-from serving.settings import settings
 
 FORGOTTEN = (
     "It is shown as it was read before. Open the file again to read it otherwise: it was not kept, as memory is short."

@@ -12,8 +12,9 @@
     messages    what a browser may say, and which values a widget may have
     leaving     what becomes of a visitor's work whose browser has gone
     failed      what a visitor sees where a page fails
+    launch      starts the app as a process of its own, for `attention.show` and the command `attention-lab`
     stack       all of these, in the order in which a request passes them
 
 What a request passes is a class that takes the next one, as ASGI has it. A server imports this before it answers anybody, so
-nothing here imports `attention`, which takes seconds, until the server runs (`door`).
+nothing here imports PyTorch or the rest of the package, which takes seconds, until the server runs (`door`).
 """

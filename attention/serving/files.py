@@ -15,7 +15,7 @@ from pathlib import Path
 
 from streamlit import file_util
 
-from serving.asgi import App, Receive, Scope, Send, answer, answered, header, path
+from attention.serving.asgi import App, Receive, Scope, Send, answer, answered, header, path
 
 BROWSER = Path(__file__).parents[1] / "attention" / "components" / "browser"
 COMPONENTS = "/_stcore/bidi-components/"
@@ -71,7 +71,7 @@ class Files:
         self.app = app
         self.static = within(static or Path(file_util.get_static_dir()) / "static", FOREVER)
         self.browser = within(browser, ASK)
-        self.components = {f"attention.{file.stem}" for file in (browser / "streamlit").glob("*.js")}
+        self.components = {f"attention-lab.{file.stem}" for file in (browser / "streamlit").glob("*.js")}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         where = path(scope) if scope["type"] == "http" and scope["method"] in ("GET", "HEAD") else ""

@@ -13,8 +13,8 @@ from streamlit import runtime
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from serving.asgi import App, Message, Receive, Scope, Send
-from serving.messages import asked_for, read
+from attention.serving.asgi import App, Message, Receive, Scope, Send
+from attention.serving.messages import asked_for, read
 
 PATIENCE = 60.0  # seconds after which a change no longer waits for the arrival
 

@@ -7,16 +7,16 @@ import sys
 import streamlit as st
 from starlette.middleware import Middleware
 
-from serving.door import Door, Warmth
-from serving.files import Files
-from serving.headers import SaferHeaders
-from serving.health import Health
-from serving.leaving import away
-from serving.messages import Messages
-from serving.returning import Returning
-from serving.settings import Settings, SettingsError, settings, there
-from serving.uploads import Uploads
-from serving.visitors import Visitors
+from attention.serving.door import Door, Warmth
+from attention.serving.files import Files
+from attention.serving.headers import SaferHeaders
+from attention.serving.health import Health
+from attention.serving.leaving import away
+from attention.serving.messages import Messages
+from attention.serving.returning import Returning
+from attention.serving.settings import Settings, SettingsError, settings, there
+from attention.serving.uploads import Uploads
+from attention.serving.visitors import Visitors
 
 WARMTH = Warmth()
 

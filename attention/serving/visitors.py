@@ -10,8 +10,8 @@ from urllib.parse import quote, urlsplit
 
 from streamlit import config
 
-from serving.asgi import App, Receive, Scope, Send, answer, header, path
-from serving.settings import Settings
+from attention.serving.asgi import App, Receive, Scope, Send, answer, header, path
+from attention.serving.settings import Settings
 
 HEALTH = ("/healthz", "/_stcore/health")  # asked for by an address, not a name
 METRICS = "/_stcore/metrics"

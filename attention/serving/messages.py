@@ -20,7 +20,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.runtime.state.common import unpack_widget_state_value
 
-from serving.asgi import App, Message, Receive, Scope, Send, header
+from attention.serving.asgi import App, Message, Receive, Scope, Send, header
 
 SAID = (  # by Streamlit's page where nobody develops
     "rerun_script",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from serving.asgi import App, Receive, Scope, Send, answer, path
+from attention.serving.asgi import App, Receive, Scope, Send, answer, path
 
 PLACE = "/healthz"
 

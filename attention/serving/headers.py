@@ -13,8 +13,8 @@ from pathlib import Path
 
 from streamlit import file_util
 
-from serving.asgi import App, Message, Receive, Scope, Send
-from serving.settings import Settings
+from attention.serving.asgi import App, Message, Receive, Scope, Send
+from attention.serving.settings import Settings
 
 MARKUP = (b"text/html", b"image/svg", b"text/xml", b"application/xml", b"application/xhtml")  # what may hold a script
 SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)  # those that stand in the page itself

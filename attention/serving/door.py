@@ -13,8 +13,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib import import_module
 
-from serving.asgi import App, Receive, Scope, Send, path
-from serving.left import forgotten
+from attention.serving.asgi import App, Receive, Scope, Send, path
+from attention.serving.left import forgotten
 
 CONDITIONS = (
     b"if-none-match",

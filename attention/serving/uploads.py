@@ -20,9 +20,9 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from streamlit import runtime
 
-from serving.asgi import App, Message, Receive, Scope, Send, answer, header, path
-from serving.headers import encoded
-from serving.settings import Settings
+from attention.serving.asgi import App, Message, Receive, Scope, Send, answer, header, path
+from attention.serving.headers import encoded
+from attention.serving.settings import Settings
 
 PLACE = re.compile(r"/_stcore/upload_file/([^/]+)/[^/]+")
 MB = 2**20
