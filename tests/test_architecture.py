@@ -27,6 +27,7 @@ APP = ROOT / "app.py"
 LISTED = re.compile(r"^ {4}((?:\w+ )+) +\S", re.MULTILINE)  # names before a description, in a docstring
 ORDER = [name for line in LISTED.findall(attention.__doc__ or "") for name in line.split()]
 UI_ORDER = [name for line in LISTED.findall(attention.ui.__doc__ or "") for name in line.split()]
+ENTRIES = {"__init__", "__main__"}  # the package's public names, and its command: above everything
 STREAMLIT = {"components", "serving", "ui"}  # the packages that may import Streamlit
 OWNERS = {
     "session_state": "attention/ui/session/state.py",
@@ -153,7 +154,7 @@ def test_the_order_of_packages_is_complete():
     assert ORDER[:3] == ["masks", "scores", "inputs"]
     assert ORDER[-1] == "ui"
     assert len(set(ORDER)) == len(ORDER)
-    missing = {home(file) for file in FILES} - {"__init__"} - set(ORDER)
+    missing = {home(file) for file in FILES} - ENTRIES - set(ORDER)
     assert not missing, f"add {sorted(missing)} to the list in the docstring of attention, below what they import"
     assert sorted(UI_ORDER) == sorted({home(file, UI) for file in FILES if file.is_relative_to(UI)} - {"__init__"})
 
@@ -165,7 +166,7 @@ def test_imports_run_downwards():
 def upward_imports() -> Iterator[str]:
     for file in FILES:
         here = home(file)
-        if here == "__init__":
+        if here in ENTRIES:
             continue
         below = {*ORDER[: ORDER.index(here)], here}
         for above in sorted({name for name in map(part, imports(file)) if name} - below):
@@ -245,14 +246,22 @@ def unnamed_modules() -> Iterator[str]:
     for file in FILES:
         if file.name == "__init__.py" and file.parent.parent in (PACKAGE, UI) and file.parent.name not in UNLISTED:
             text = ast.get_docstring(parsed(file)) or ""
-            names = {other.stem for other in file.parent.glob("[a-z]*.py") if f"`{other.stem}`" not in text}
+            names = {other.stem for other in file.parent.glob("[a-z]*.py") if not names_module(text, other.stem)}
             names -= set(UI_ORDER) if file.parent == UI else set()  # these are in its list
             yield from (f"the docstring of {path_of(file)} does not name {name}" for name in sorted(names))
 
 
+def names_module(text: str, name: str) -> bool:
+    """Does a docstring name a module, in a sentence or in a list?"""
+    return f"`{name}`" in text or re.search(rf"^ {{4}}{name} ", text, re.MULTILINE) is not None
+
+
 def test_a_server_answers_before_scripts_need_their_imports():
-    """Importing the package takes seconds, in which a health check has to be answered."""
-    code = "import sys, app; print(sorted({'attention', 'torch', 'numpy', 'pandas'} & set(sys.modules)))"
+    """Importing PyTorch and the pages takes seconds, in which a health check has to be answered."""
+    code = (
+        "import sys, app; parts = {name.split('.')[1] for name in sys.modules if name.startswith('attention.')};"
+        "print(sorted({'torch', 'numpy', 'pandas'} & set(sys.modules) | parts - {'serving'}))"
+    )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60)
     assert done.stdout.splitlines()[-1:] == ["[]"], done.stderr[-1000:]
 
@@ -276,6 +285,8 @@ def test_state_and_caches_have_one_owner():
 
 def foreign_uses_of_state() -> Iterator[str]:
     for file in [*FILES, *PAGES, APP]:
+        if file.is_relative_to(PACKAGE / "serving"):  # sees the sessions of Streamlit from outside
+            continue
         used = {node.attr for node in nodes(file) if isinstance(node, ast.Attribute)}
         used |= {alias.name for node in nodes(file) if isinstance(node, ast.ImportFrom) for alias in node.names}
         for name in sorted(OWNERS.keys() & used):

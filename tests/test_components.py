@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import re
-import shutil
-import subprocess
-import sys
 import time
 import tomllib
 import urllib.request
 from collections.abc import Callable
 from email.message import Message
-from email.parser import Parser
 from pathlib import Path
 
 import pytest
@@ -52,37 +48,6 @@ def test_every_component_is_named_once_where_streamlit_looks():
     named = PROJECT["tool"]["streamlit"]["component"]["components"]
     assert sorted(each["name"] for each in named) == COMPONENTS
     assert {each["asset_dir"] for each in named} == {"components/browser"}
-
-
-def test_the_package_is_the_project():
-    said = Parser().parsestr((ROOT / "attention.dist-info" / "METADATA").read_text())
-    assert {"name": said["Name"], "version": said["Version"]}.items() <= PROJECT["project"].items()
-    assert said["Requires-Dist"] == "streamlit"  # by which Streamlit knows whose files it reads
-
-
-FOUND = """import sys
-sys.path[:] = sys.argv[1:] + sys.path
-from streamlit.components.v2 import manifest_scanner
-for manifest, root in manifest_scanner.scan_component_manifests():
-    for each in manifest.components:
-        print(f"{manifest.name}.{each.name}", each.resolve_asset_root(root))
-"""
-
-
-def test_a_copy_elsewhere_finds_its_own_files(tmp_path):
-    """Also beside another one on the path, as where a server is started in the folder of one with the script of another."""
-    (tmp_path / "attention").mkdir()
-    (tmp_path / "attention" / "__init__.py").touch()
-    shutil.copytree(BROWSER, tmp_path / "attention" / "components" / "browser")
-    shutil.copytree(ROOT / "attention.dist-info", tmp_path / "attention.dist-info")
-    shutil.copy(ROOT / "pyproject.toml", tmp_path)
-    command = [sys.executable, "-P", "-c", FOUND, str(tmp_path), str(ROOT)]
-    told = subprocess.run(command, cwd="/", capture_output=True, text=True, check=True).stdout.split()
-    found = dict(zip(told[::2], told[1::2], strict=True))
-    assert {f"attention.{name}" for name in COMPONENTS} <= set(found)
-    assert {found[f"attention.{name}"] for name in COMPONENTS} == {
-        str(tmp_path / "attention" / "components" / "browser")
-    }
 
 
 def test_a_server_that_was_started_elsewhere_serves_them_as_they_stand(tmp_path):

@@ -59,7 +59,8 @@ def test_a_visitor_is_neither_counted_nor_shown_tracebacks():
 OPTIONAL = {"distributed", "anywidget", "traitlets", "IPython"}  # requirements-dask.txt and -notebook.txt have them
 
 
-INSTALLED = {"PIL": "pillow"}  # packages by what is imported of them, where that has another name
+# packages by what is imported of them, where that has another name or comes with another package
+INSTALLED = {"PIL": "pillow", "starlette": "streamlit", "google": "streamlit"}
 
 
 def test_what_is_imported_is_installed_in_one_version():

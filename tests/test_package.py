@@ -26,6 +26,12 @@ PIP = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "-
 ADDRESS = re.compile(r"Attention Lab is at (http://127\.0\.0\.1:\d+)")
 WHERE = "import attention; print(attention.__file__, attention.__version__)"
 HTML = "import sys, torch, attention; print(attention.html(torch.rand(2, 5, 5).softmax(-1), path=sys.argv[1]))"
+FOUND = """
+from streamlit.components.v2.manifest_scanner import scan_component_manifests
+for manifest, root in scan_component_manifests():
+    if manifest.name == "attention-lab":
+        print(*(each.resolve_asset_root(root) for each in manifest.components))
+"""
 
 pytestmark = pytest.mark.xdist_group("package")
 
@@ -93,6 +99,11 @@ def test_an_installed_package_runs_from_its_own_files(installed, tmp_path):
     assert run_python(installed, tmp_path, str(installed / "bin" / "attention-lab"), "--version") == (
         f"attention-lab {attention.__version__}\n"
     )
+
+
+def test_streamlit_finds_the_components_of_a_wheel(installed, tmp_path):
+    roots = set(run_python(installed, tmp_path, "-c", FOUND).split())
+    assert roots == {str(installed / "attention" / "components" / "browser")}
 
 
 def test_an_installed_app_draws_its_grid(installed, tmp_path):

@@ -10,6 +10,7 @@
     door        nobody's script runs before all that scripts need is imported
     returning   what a browser asks for that comes back after a restart, or at another replica
     messages    what a browser may say, and which values a widget may have
+    left        forgets the sessions of visitors who have left, after a while
     leaving     what becomes of a visitor's work whose browser has gone
     failed      what a visitor sees where a page fails
     launch      starts the app as a process of its own, for `attention.show` and the command `attention-lab`

@@ -17,7 +17,7 @@ from streamlit import file_util
 
 from attention.serving.asgi import App, Receive, Scope, Send, answer, answered, header, path
 
-BROWSER = Path(__file__).parents[1] / "attention" / "components" / "browser"
+BROWSER = Path(__file__).parents[1] / "components" / "browser"
 COMPONENTS = "/_stcore/bidi-components/"
 STATIC = "/static/"
 TEXT = (".css", ".js", ".json", ".svg", ".txt")  # what compressing makes smaller; Streamlit sends the rest
