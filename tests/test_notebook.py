@@ -13,7 +13,9 @@ import torch
 import attention
 from attention.brought.fitting import check
 from attention.brought.layer_weights import layer
-from attention.notebook.picture import BYTES, SIDES, picture
+from attention.brought.stack import Stack
+from attention.notebook import picture as picture_module
+from attention.notebook.picture import BYTES, SIDES, _note, _side, messages, picture
 from attention.notebook.taken import Told, taken
 from attention.wire.cells import ONE, SHIFT, weights
 from tests.drawings import header
@@ -137,7 +139,6 @@ BAD = {
     "layers that differ": ([WHOLE[0], WHOLE[1][..., :3]], "layer 1 is (4, 6, 3)"),
     "empty": (WHOLE[..., :0], "weights is empty"),
     "ragged": ([[1.0, 0.0], [1.0]], "weights is no tensor of numbers"),
-    "too long": (torch.zeros(1, 1, 5000, 5000), "A layer of 1 heads of 5000 x 5000 weights is over the 16,777,216"),
     "too many": (
         torch.full((1, 1, 1, 1), 1 / 33).expand(400, 64, 33, 33),
         "25,600 heads are too many for one picture",
@@ -172,6 +173,17 @@ def test_words_about_it_that_do_not_fit_are_named():
 
 def test_rows_that_miss_one_are_told():
     assert "not to one" in only(WHOLE * 0.9).what and "not to one" not in only(WHOLE).what
+    blind = WHOLE.clone()
+    blind[..., 2, :] = 0
+    assert only(blind).what.endswith("; 12 of 72 rows have no weight at all.")
+
+
+def test_heads_that_attend_to_another_sequence_have_no_role_of_one_sequence():
+    """An encoder and a decoder of as many tokens, without texts: "one back" means nothing between them."""
+    back = torch.eye(N).roll(-1, 1).expand(1, HEADS, N, N)
+    found = picture(taken({"decoder_attentions": (back,), "cross_attentions": (back,)}, None, None, Told()))
+    names = [header(gzip.decompress(data))["names"] for data in found.layers]
+    assert [any(each) for each in names] == [True, False]
 
 
 def test_the_bytes_of_a_layer_are_its_weights():
@@ -204,6 +216,48 @@ def test_pictures_are_bounded(heads, tokens, tile):
     assert sum(each["heads"] * each["rows"] * each["columns"] * (2 + each["places"]) for each in told) <= BYTES
     assert all(max(each["rows"], each["columns"]) <= SIDES[0] for each in told)
     assert bool(drawn.about["parts"][0]["note"]) == (tile > 1)
+
+
+@pytest.mark.parametrize("kind", ["queries and keys", "weights", "rows that see nothing"])
+def test_large_layers_are_drawn_some_heads_at_a_time(kind, monkeypatch):
+    """The same bytes, whatever is in memory at once."""
+    if kind == "queries and keys":
+        stack = only(torch.randn(2, 6, 40, 5), torch.randn(2, 3, 40, 5), mask="window", span=9)
+    else:
+        given = random(2, 6, 40, 40)
+        if kind == "rows that see nothing":
+            given[:, :, 7], given[:, 2, 9] = 0, 0
+        stack = only(given)
+    whole, sizes, seen = list(messages(stack, 16)), [], picture_module.layer
+    monkeypatch.setattr(picture_module, "AT_ONCE", 4 * 40 * 40)
+    monkeypatch.setattr(picture_module, "layer", lambda *given: (found := seen(*given), sizes.append(len(found[0])))[0])
+    assert list(messages(stack, 16)) == whole and sizes == [4, 2] * 2
+
+
+def test_a_cell_of_many_tokens_does_not_promise_where_its_weight_stands():
+    def note(tokens: int) -> str:
+        return _note(only(torch.full((1, 1, tokens, tokens), 1 / tokens)), 32)
+
+    assert note(512) == "A cell is the greatest weight of 16 x 16 tokens; pointing at it says which."
+    assert note(513) == "A cell is the greatest weight of 17 x 17 tokens."
+
+
+@pytest.mark.parametrize(("heads", "tokens", "side"), [(32, 2048, 300), (1024, 2048, 64)])
+def test_the_sizes_of_real_models_fit(heads, tokens, side):
+    """One layer of Llama-3-8B, and all 32."""
+    assert _side([empty(heads // 32, 32, tokens)]) == side
+
+
+def test_a_head_that_is_too_long_is_refused():
+    said = "A head of 8,193 x 8,193 weights is over the 67,108,864 that are drawn here, 8,192 tokens. Give fewer tokens"
+    with pytest.raises(ValueError, match=said):
+        _side([empty(1, 1, 8193)])
+    assert _side([empty(1, 1, 8192)]) == SIDES[0]
+
+
+def empty(layers: int, heads: int, tokens: int) -> Stack:
+    """Weights of a size, which take no memory."""
+    return Stack("", "", weights=torch.zeros(1, 1, 1, 1).expand(layers, heads, tokens, tokens))
 
 
 @pytest.mark.parametrize(

@@ -51,9 +51,11 @@ def test_rows_past_a_window_have_the_keys_that_they_saw(prompt, options, alone):
     )
 
 
-def test_keys_that_no_layer_has_any_more_are_masked():
-    found = generated(family("Mistral", 4), ids(1, 3))
-    rows, keys = torch.arange(7)[:, None], torch.arange(7)
+@pytest.mark.parametrize("prompt", [3, 9])
+def test_keys_behind_the_window_of_all_layers_are_masked(prompt):
+    """In the rows of the prompt too, which had these keys at hand."""
+    found = generated(family("Mistral", 4), ids(1, prompt))
+    rows, keys = torch.arange(prompt + 4)[:, None], torch.arange(prompt + 4)
     assert torch.equal(shown(found).square, (keys <= rows) & (keys > rows - 4))
 
 

@@ -133,6 +133,17 @@ def test_a_file_for_which_there_is_no_room_is_not_kept(monkeypatch):
 def test_limits_stand_on_the_page():
     words = said(opened())
     assert "Files of up to 64 MB, unpacked up to" in words and "up to 1,024 tokens as weights" in words
+    limits = "fit for 1,213 tokens of GPT-2 (482 as weights alone) or 170 tokens of Llama-3-8B (181 as weights alone)"
+    assert f"In 16 bits, queries, keys and values of all layers {limits}." in words
+
+
+@pytest.mark.parametrize(("layers", "heads", "kv_heads", "channels"), [(12, 12, 12, 64), (32, 32, 8, 128)])
+def test_so_many_tokens_fit_and_no_more(layers, heads, kv_heads, channels):
+    size = 64 * 2**20
+    whole, weights = compute.brought.most_tokens(size, layers, heads, kv_heads, channels)
+    taken = [2 * layers * n * (heads + 2 * kv_heads) * channels for n in (whole, whole + 1)]
+    assert taken[0] <= size < taken[1]
+    assert 2 * layers * heads * weights**2 <= size < 2 * layers * heads * (weights + 1) ** 2
 
 
 def test_room_is_asked_for_what_a_packed_file_unpacks_to(monkeypatch):

@@ -42,19 +42,29 @@ def layer(stack: Stack, at: int) -> tuple[Float[Tensor, "h q k"], Bool[Tensor, "
         return pass_(q, k, k.new_empty(len(k), keys, 0), None if joint.all() and joint is mask else joint).weights, mask
 
 
+def only_heads(stack: Stack, at: int, heads: range) -> Stack:
+    """A stack of these heads of the layer in this place, and of nothing else."""
+    if stack.q is None or stack.k is None:
+        return replace(
+            stack, weights=None if stack.weights is None else stack.weights[at : at + 1, heads.start : heads.stop]
+        )
+    shared = stack.q.shape[1] // stack.k.shape[1]
+    k = stack.k[at : at + 1, [head // shared for head in heads]]
+    return replace(stack, q=stack.q[at : at + 1, heads.start : heads.stop], k=k, v=None, weights=None)
+
+
 def differing(stack: Stack, given: Float[Tensor, "h q k"], number: int) -> str:
     """A sentence where the first layer's queries and keys come to other weights than were given; empty where they don't.
 
     Head after head, as all of them may be more than fits beside the file. `number`: that of the layer.
     """
     assert stack.q is not None and stack.k is not None
-    heads, shared = stack.q.shape[1], stack.q.shape[1] // stack.k.shape[1]
+    heads = stack.q.shape[1]
     if given.shape != (heads, stack.q.shape[2], stack.k.shape[2]):
         return f"The weights in it are of shape {tuple(given.shape)} (heads, queries, keys): not those of its queries and keys."
     worst, where = 0.0, 0
     for head in range(heads):
-        one = slice(head, head + 1), slice(head // shared, head // shared + 1)
-        alone = replace(stack, q=stack.q[:1, one[0]], k=stack.k[:1, one[1]], v=None, weights=None)
+        alone = only_heads(stack, 0, range(head, head + 1))
         apart = float((layer(alone, 0)[0][0] - given[head].float()).abs().max())
         worst, where = (apart, head) if not apart <= worst else (worst, where)
     if worst <= DIFFER:
@@ -68,6 +78,13 @@ def differing(stack: Stack, given: Float[Tensor, "h q k"], number: int) -> str:
 def _alone(stack: Stack, at: int) -> tuple[Float[Tensor, "h q k"], Bool[Tensor, "q k"]]:
     if stack.weights is None:
         raise ValueError(f"{stack.title!r} has neither queries and keys nor weights.")
-    weights = stack.weights[at].float()
-    seen = (weights != 0).any(-1).any(0)[:, None].expand(weights.shape[1:])
-    return weights, seen if stack.square is None else stack.square
+    return stack.weights[at].float(), visible(stack, at)
+
+
+def visible(stack: Stack, at: int) -> Bool[Tensor, "q k"]:
+    """Which pairs take part in a layer of weights alone."""
+    assert stack.weights is not None
+    if stack.square is not None:
+        return stack.square
+    weights = stack.weights[at]
+    return weights.any(-1).any(0)[:, None].expand(weights.shape[1:])

@@ -59,21 +59,20 @@ def _place(
     seen: Bool[Tensor, "q k"],
     at: int,
 ) -> None:
-    """Writes the steps of a layer to their places. Keys after a query are seen only if they have weight, as in a prefix."""
+    """Writes the steps of a layer to their places. Keys after a query or behind a window are seen only if they have weight."""
     before = weights.shape[2] - weights.shape[1]  # keys of a cache that was given filled
-    cut: set[int] = set()
-    for step, (each, queries) in enumerate(zip(steps, rows, strict=True)):
-        end = before + queries.stop
+    ends = [before + queries.stop for queries in rows]
+    cut = {each.shape[3] for each, end in list(zip(steps, ends, strict=True))[1:] if each.shape[3] < end}
+    window = min(cut, default=ends[-1])
+    for step, (each, queries, end) in enumerate(zip(steps, rows, ends, strict=True)):
         first = max(0, end - each.shape[3])
-        if step and first:
-            cut.add(each.shape[3])
         if each[..., end - first :].any():
             raise ValueError(f"weights of step {step}, layer {at}: keys that were not read yet have weight.")
         known = each[0, ..., : end - first]
         place = slice(queries.start, queries.stop), slice(first, end)
         weights[:, *place] = known
-        past = torch.arange(first, end) <= before + torch.arange(queries.start, queries.stop)[:, None]
-        seen[place] |= past | (known != 0).any(0)
+        back = before + torch.arange(queries.start, queries.stop)[:, None] - torch.arange(first, end)
+        seen[place] |= ((back >= 0) & (back < window)) | (known != 0).any(0)
     if len(cut) > 1:
         raise ValueError(
             f"weights of layer {at}: its cache dropped keys, and not only the oldest ones of a sliding window, so that their "

@@ -7,21 +7,26 @@ else a cell a tile with the greatest weight in it. They are packed with gzip.
 from __future__ import annotations
 
 import gzip
+import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+import torch
+
 from attention.analysis.head_roles import roles
-from attention.brought.layer_weights import layer
+from attention.brought.layer_weights import layer, only_heads, visible
 from attention.brought.stack import Stack
 from attention.charts import theme
 from attention.config import LINEAR
+from attention.watching.parts import CROSS
 from attention.watching.saved import layers
-from attention.wire.cells import Cells, cells, payload
+from attention.wire.cells import WIDEST, Cells, cells, payload
 
 SIDES = (300, 192, 128, 96, 64, 48, 32)  # cells a side of a head at the most, the first that fits
 BYTES = 16 * 2**20  # of all cells, before they are packed
-LARGEST = 2**24  # weights of one layer: 16 heads of 1,024 tokens
+AT_ONCE = 2**24  # weights in memory, of some heads of a layer: 4 of 2,048 tokens
+LARGEST = 2**26  # weights of one head: 8,192 tokens
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +53,7 @@ def picture(parts: Mapping[str, Stack], title: str = "") -> Picture:
     """The picture of some stacks; raises ValueError for what is too much of it."""
     first = next(iter(parts.values()))
     side = _side(parts.values())
-    drawn = [gzip.compress(data, 6, mtime=0) for stack in parts.values() for data in messages(stack, side)]
+    drawn = [gzip.compress(data, 6, mtime=0) for name, stack in parts.items() for data in messages(stack, side, name)]
     said = [
         {"name": name, "what": stack.what, "layers": _numbers(stack), "note": _note(stack, side)}
         for name, stack in parts.items()
@@ -57,13 +62,34 @@ def picture(parts: Mapping[str, Stack], title: str = "") -> Picture:
     return Picture({"title": title or usual, "parts": said}, tuple(drawn))
 
 
-def messages(stack: Stack, side: int) -> Iterator[bytes]:
-    """One message a layer."""
+def messages(stack: Stack, side: int, part: str = "") -> Iterator[bytes]:
+    """One message a layer. `part`: which one of its model the stack is."""
     for at, number in enumerate(_numbers(stack)):
-        weights, mask = layer(stack, at)
-        shown = cells(weights, mask, min(side, max(weights.shape[1:])))
-        told = {"names": _roles(stack, weights, mask), "whose": whose(stack, number)}
-        yield payload(header(stack, shown, f"layer {number}") | told, shown)
+        shown, names = _layer(stack, at, side, not part.startswith(CROSS))
+        said = {"names": names, "whose": whose(stack, number)}
+        yield payload(header(stack, shown, f"layer {number}") | said, shown)
+
+
+def _layer(stack: Stack, at: int, side: int, itself: bool) -> tuple[Cells, list[str]]:
+    """The cells of a layer, and what each head does if `itself`, in self-attention; of large layers some heads at a time."""
+    _, heads, queries, keys = _sizes(stack)
+    if stack.q is None:
+        stack = replace(stack, square=visible(stack, at))  # of all heads, before they are taken apart
+    step, found, names = max(1, AT_ONCE // (queries * keys)), [], []
+    for first in range(0, heads, step):
+        some = only_heads(stack, at, range(first, min(heads, first + step)))
+        weights, mask = layer(some, 0)
+        found.append(cells(weights, mask, min(side, max(queries, keys))))
+        names += _roles(stack, weights, mask) if itself else []
+    return _joined(found), names
+
+
+def _joined(parts: list[Cells]) -> Cells:
+    """The cells of some heads after those of others."""
+    first = parts[0]
+    places = None if first.places is None else torch.cat([part.places for part in parts if part.places is not None])
+    codes, most = torch.cat([part.codes for part in parts]), torch.cat([part.most for part in parts])
+    return replace(first, codes=codes, places=places, most=most)
 
 
 def header(stack: Stack, shown: Cells, painted: str) -> dict[str, Any]:
@@ -117,11 +143,11 @@ def _sizes(stack: Stack) -> tuple[int, int, int, int]:
 def _side(stacks: Any) -> int:
     """Cells a side, so that all of them fit; raises ValueError where even the fewest don't."""
     sizes = [_sizes(stack) for stack in stacks]
-    for _, heads, queries, keys in sizes:
-        if heads * queries * keys > LARGEST:
+    for _, _, queries, keys in sizes:
+        if queries * keys > LARGEST:
             raise ValueError(
-                f"A layer of {heads} heads of {queries} x {keys} weights is over the {LARGEST:,} that are drawn here. Give fewer "
-                "tokens, or attention.head_maps, which draws any length."
+                f"A head of {queries:,} x {keys:,} weights is over the {LARGEST:,} that are drawn here, "
+                f"{math.isqrt(LARGEST):,} tokens. Give fewer tokens; attention.head_maps computes pooled maps of any length."
             )
     for side in SIDES:
         if sum(_taken(size, side) for size in sizes) <= BYTES:
@@ -143,4 +169,5 @@ def _note(stack: Stack, side: int) -> str:
     """What is to be said where a cell is not a token."""
     longest = max(_sizes(stack)[2:])
     tile = -(-longest // side)
-    return "" if tile == 1 else f"A cell is the greatest weight of {tile} x {tile} tokens; pointing at it says which."
+    where = "; pointing at it says which" if tile <= WIDEST else ""
+    return "" if tile == 1 else f"A cell is the greatest weight of {tile} x {tile} tokens{where}."

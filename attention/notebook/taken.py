@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -205,9 +206,11 @@ def _square(weights: Tensor, mask: Tensor | None, told: Told) -> tuple[Bool[Tens
     if mask is not None or queries != keys or queries < 2:
         return mask, ""
     after = torch.ones(queries, keys, dtype=torch.bool).triu(1)
-    padding = (weights == weights[..., :1]).all(-1).all(0).all(0)  # eager models give uniform rows where all is hidden
-    after &= ~padding[:, None]
-    if after.any() and not weights[..., after].any():
+    even = (
+        (weights.amin(-1) == weights.amax(-1)).all(0).all(0)
+    )  # as eager models give rows of padding, which see nothing
+    after &= ~even[:, None]
+    if after.any() and not any(layer.any(0)[after].any() for layer in weights):
         return ~after, ": what comes after a query has no weight anywhere, and is read as masked"
     return None, ""
 
@@ -273,14 +276,15 @@ def _ordered(x: Tensor, axes: str | Mapping[int, str], batch: int, name: str) ->
 
 def _sound(weights: Float[Tensor, "l h q k"]) -> Float[Tensor, "l h q k"]:
     """Weights; raises ValueError for numbers that none can be, and says where the first one is."""
-    _finite(weights, "weights")
-    wrong = (weights < 0) | (weights > 1 + SUM)
-    if wrong.any():
-        value, where = _first(weights, wrong)
+    low, high = map(float, weights.aminmax())
+    if not math.isfinite(low) or not math.isfinite(high):
+        _finite(weights, "weights")
+    if low < 0 or high > 1 + SUM:
+        value, where = _first(weights, (weights < 0) | (weights > 1 + SUM))
         raise ValueError(
             f"weights: {value:.4g} {where} is not from 0 to 1. Are these scores before the softmax? Give weights.softmax(-1)."
         )
-    return weights.clamp(max=1)
+    return weights.clamp(max=1) if high > 1 else weights
 
 
 def _finite(x: Tensor, name: str) -> None:
@@ -296,6 +300,9 @@ def _first(x: Tensor, wrong: Bool[Tensor, "..."]) -> tuple[float, str]:
 
 def _sums(weights: Float[Tensor, "l h q k"]) -> str:
     """What is said of rows that don't come to one."""
-    sums = weights.float().sum(-1)
-    low, high = float(sums.min()), float(sums.max())
-    return "" if max(1 - low, high - 1) < SUM else f"; rows come to {low:.3g} up to {high:.3g}, not to one"
+    sums = weights.sum(-1, dtype=torch.float64 if weights.dtype == torch.float64 else torch.float32)
+    empty = sums == 0
+    low, high = map(float, sums[~empty].aminmax()) if not empty.all() else (1.0, 1.0)
+    nothing = f"; {int(empty.sum()):,} of {sums.numel():,} rows have no weight at all" if empty.any() else ""
+    apart = f"; rows come to {low:.3g} up to {high:.3g}, not to one" if max(1 - low, high - 1) >= SUM else ""
+    return nothing + apart

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from attention.brought import opening, token_file
 from attention.brought.arrays import LARGEST
 from attention.brought.fitting import BroughtError
@@ -37,6 +39,12 @@ def opened(data: bytes, name: str, tokens: tuple[bytes, str] | None, how: Readin
 def most() -> int:
     """Bytes of arrays, unpacked, that a file may have on this host."""
     return min(LARGEST, int(SHARE * BUDGET.most / TIMES))
+
+
+def most_tokens(size: int, layers: int, heads: int, kv_heads: int, channels: int) -> tuple[int, int]:
+    """How many tokens of a model fit into so many bytes in 16 bits: with queries, keys and values, and with weights alone."""
+    numbers = size // 2
+    return numbers // (layers * (heads + 2 * kv_heads) * channels), math.isqrt(numbers // (layers * heads))
 
 
 def _opened(data: bytes, name: str, tokens: tuple[bytes, str] | None, how: Reading) -> Read:

@@ -30,6 +30,11 @@ SHARED = (
     "Nothing in a file is run."
 )
 
+KNOWN = {
+    "GPT-2": (12, 12, 12, 64),
+    "Llama-3-8B": (32, 32, 8, 128),
+}  # layers, heads, heads with keys, channels of a head
+
 
 def view(how: Reading) -> None:
     """Where a file is opened, how it was read and what was found, what is open, and how to save such a file."""
@@ -75,11 +80,20 @@ def _fields(how: Reading) -> Taken | None:
             max_upload_size=4,
             help="A list of texts in JSON, or a text with a token a line, or with words.",
         )
-    st.caption(f"Files of up to {largest} MB, unpacked up to {quantity(compute.brought.most(), 'B')}. {SHARED}")
+    unpacked = compute.brought.most()
+    fits = _limits(min(largest * 2**20, unpacked))
+    st.caption(f"Files of up to {largest} MB, unpacked up to {quantity(unpacked, 'B')}. {fits} {SHARED}")
     taken = your_data_taken.taken(file, tokens, how)
     if taken is None:
         _sample()
     return taken
+
+
+def _limits(size: int) -> str:
+    """How many tokens of known models so many bytes hold."""
+    counts = {name: compute.brought.most_tokens(size, *sizes) for name, sizes in KNOWN.items()}
+    said = [f"{whole:,} tokens of {name} ({weights:,} as weights alone)" for name, (whole, weights) in counts.items()]
+    return f"In 16 bits, queries, keys and values of all layers fit for {' or '.join(said)}."
 
 
 def _sample() -> None:
