@@ -154,12 +154,15 @@ def entropy_share(rows: Rows) -> PerHead:
 
 
 def greatest(rows: Rows) -> PerHead:
-    """Mean over the rows of the greatest weight: the confidence of Voita et al. 2019, section 3."""
+    """Mean over the rows of the greatest weight: the confidence of Voita et al. 2019, section 4.
+
+    They leave out the end-of-sentence token; here every token counts.
+    """
     return _mean(rows.greatest, rows.seeing)
 
 
 def distance(rows: Rows) -> PerHead:
-    """Mean distance between query and key in tokens, weighted by attention (Vig & Belinkov 2019, section 4.2)."""
+    """Mean distance between query and key in tokens, weighted by attention (Vig & Belinkov 2019, equation 6)."""
     return _mean(rows.distance, rows.seeing)
 
 
@@ -219,10 +222,18 @@ NUMBERS: dict[str, Number] = {
         "Pielou 1966: evenness",
     ),
     "greatest": Number(
-        greatest, "Greatest", "", "mean over queries of max p", "Voita et al. 2019, section 3: confidence"
+        greatest,
+        "Greatest",
+        "",
+        "mean over queries of max p",
+        "Voita et al. 2019, section 4: confidence, without the end token",
     ),
     "distance": Number(
-        distance, "Distance", "tokens", "mean over queries of sum p |q - k|", "Vig & Belinkov 2019, section 4.2"
+        distance,
+        "Distance",
+        "tokens",
+        "mean over queries of sum p |q - k|",
+        "Vig & Belinkov 2019, section 5.1.3, equation 6",
     ),
     "first": Number(first, "First", "", "mean over queries of p at key 0", "Xiao et al. 2023, section 3.1: a sink"),
     "previous": Number(

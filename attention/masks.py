@@ -156,7 +156,7 @@ def sinks(q, k, n, span):
 
 
 @rule(
-    "Paszke et al. 2019, torch.nn.MultiheadAttention, key_padding_mask",
+    "PyTorch documentation, torch.nn.MultiheadAttention: key_padding_mask",
     "number of padding tokens at the end",
     "batches of unequal lengths",
 )

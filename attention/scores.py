@@ -47,7 +47,8 @@ def sinusoidal(n: int, channels: int) -> Float[Tensor, "n c"]:
 def rotary(x: Float[Tensor, "*h n d"], positions: Int[Tensor, "n"] | None = None) -> Float[Tensor, "*h n d"]:
     """Pairs of channels of queries and keys are turned by their position (Su et al. 2021, RoFormer, section 3.2.2).
 
-    Channels i and i + d/2 make a pair; the last channel of an odd d stays as it is.
+    Channels i and i + d/2 make a pair, as in GPT-NeoX and the Llama of transformers. The paper pairs neighbours, 2i and 2i + 1:
+    the same rotations, of channels in another order. The last channel of an odd d stays as it is.
     """
     half = x.shape[-1] // 2
     positions = torch.arange(x.shape[-2], device=x.device) if positions is None else positions

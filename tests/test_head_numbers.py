@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections.abc import Callable
 
 import hypothesis.strategies as st
@@ -13,7 +14,7 @@ from hypothesis import given, settings
 from torch import Tensor
 
 from attention import heads
-from attention.analysis.head_numbers import EVERY, MOST, numbers, separates
+from attention.analysis.head_numbers import EVERY, MARKS, MOST, numbers, separates
 from tests.strategies import normal, seeds
 
 WORDS = ("a", "A", "b", ".", "[SEP]", "\n", "c")
@@ -147,6 +148,16 @@ def test_what_separates(text):
 @pytest.mark.parametrize("text", ["", " ", "a", "a.", "[", "()", "<=", "[]", "<a b>", "=", "3.5", "'"])
 def test_what_does_not_separate(text):
     assert not separates(text)
+
+
+def test_the_formula_names_every_mark_that_separates():
+    """Those of ASCII and the ellipsis one by one, their forms in Chinese and Japanese together."""
+    said, foreign = EVERY["separators"].formula, {each for each in MARKS if not each.isascii() and each != "…"}
+    assert set(said.partition("line ends, ")[2].partition(" and ")[0].split()) == MARKS - foreign
+    assert "their CJK forms" in said and {unicodedata.name(each).split()[0] for each in foreign} == {
+        "FULLWIDTH",
+        "IDEOGRAPHIC",
+    }
 
 
 def test_every_number_says_what_it_is_and_whose():

@@ -82,9 +82,8 @@ def test_two_numbers_are_chosen_and_stand_in_the_link():
 
 def test_heads_that_do_nearly_the_same_are_named():
     test = run(PAGE, {"source": REPEATED})
-    assert f"Nearly the same, at most {ALIKE} bits apart in the mean: L18H3, L18H4 and L18H8; L1H2 and L11H1." in words(
-        test
-    )
+    told = f"Nearly the same (groups joined while their heads are at most {ALIKE} bits apart on average): "
+    assert f"{told}L18H3, L18H4 and L18H8; L1H2 and L11H1." in words(test)
     few = run(PAGE, {})
     assert "No two are nearly the same. The nearest: H6 and H7, " in words(few)
     assert tables(few)[1]["named"] == [f"H{head}" for head in range(8)]

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import inspect
+import re
+from concurrent.futures import Executor, Future
+from pathlib import Path
+from pkgutil import resolve_name
 
 import pytest
 import torch
 
 import attention
 from attention import codec, heads, masks, published, timing
+from attention.timing.recordings import shipped
+
+ROOT = Path(__file__).parent.parent
+DOCS = [ROOT / "README.md", ROOT / "SECURITY.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 SIGNATURES = {
     attention.scaled_dot_product_attention: (
@@ -74,3 +82,42 @@ def test_the_rest_of_what_is_promised_is_there():
     assert {"measure", "Sweep", "Timing"} <= set(timing.__all__)
     assert codec.to_query(attention.Config()) == {}
     assert codec.from_query({}) == (attention.Config(), [])
+
+
+class Counts(Executor):
+    """Counts what it is given, and does none of it."""
+
+    given = 0
+
+    def submit(self, fn, /, *args, **kwargs) -> Future:
+        self.given += 1
+        found = Future()
+        found.set_exception(InterruptedError())
+        return found
+
+
+@pytest.mark.parametrize("mask", ["full", "causal"])
+def test_a_long_head_goes_to_a_cluster_in_as_many_parts_as_its_page_says(mask):
+    said = re.search(r"its queries in (\d+)\s+parts", (ROOT / "docs" / "CLUSTER.md").read_text())
+    assert said is not None
+    counts, query = Counts(), torch.zeros(1, 65_536, 64)
+    with pytest.raises(InterruptedError):
+        attention.head_maps(query, query, mask, executor=counts)
+    assert counts.given == int(said[1])
+
+
+@pytest.mark.parametrize("page", DOCS, ids=lambda page: page.name)
+def test_what_the_docs_call_is_there(page):
+    """Every `attention.….name(` of a page, be it in a sentence or in a program."""
+    for name in re.findall(r"\battention(?:\.\w+)+(?=\()", page.read_text("utf-8")):
+        assert callable(resolve_name(name)), f"{page.name}: {name}"
+
+
+def test_lengths_that_were_recorded_are_those_that_the_changelog_says():
+    longest = dict[tuple[str, str], int]()
+    for each in shipped():
+        key = each.dtype, each.passes
+        longest[key] = max(longest.get(key, 0), 0 if each.error else each.length)
+    assert longest.pop(("float32", "forward")) == 16_384 and set(longest.values()) == {4096} and len(longest) == 3
+    said = "forward to 16,384 tokens in float32 and to 4,096 in bfloat16, forward + backward to 4,096 in both"
+    assert said in " ".join((ROOT / "CHANGELOG.md").read_text("utf-8").split())

@@ -187,7 +187,7 @@ PAIRS: dict[str, OfPairs] = {
         separators,
         "Separators",
         "",
-        "mean of p on special tokens, line ends and . , ; : ! ? (the first token aside), over queries that see one",
+        "mean of p on special tokens, line ends, . , ; : ! ? … and their CJK forms (not the first token), over queries seeing one",
         "Clark et al. 2019, section 3.2",
     ),
 }

@@ -92,7 +92,7 @@ causal  64   FlashAttention-2   141  192  232  257  273  284
 causal  128  PyTorch            40   50   57   61   63   oom
 causal  128  FlashAttention     98   109  108  126  135  137
 causal  128  FlashAttention-2   163  221  265  294  308  328"""),
-    Printed("H100", "forward", "fp16", f"{SHAH[0]}, figure of forward speed", SHAH[1], """
+    Printed("H100", "forward", "fp16", f"{SHAH[0]}, figure 5", SHAH[1], """
 full    64   standard attention 52   63   67   72   73   oom
 full    64   FlashAttention-2   282  306  318  321  322  324
 full    64   Triton             340  382  396  400  401  403

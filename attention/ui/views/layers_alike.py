@@ -64,7 +64,7 @@ def _said(config: Config, far: Distances, cells: list[Cell]) -> str:
         return f"No two are nearly the same. The nearest: {nearest}."
     said = "; ".join(_listed([called(config, cells[head]) for head in group]) for group in far.groups[:GROUPS])
     more = f"; and {len(far.groups) - GROUPS} more such groups" if len(far.groups) > GROUPS else ""
-    return f"Nearly the same, at most {ALIKE} bits apart in the mean: {said}{more}."
+    return f"Nearly the same (groups joined while their heads are at most {ALIKE} bits apart on average): {said}{more}."
 
 
 def _nearest(far: Distances) -> tuple[int, int, float]:
