@@ -187,7 +187,7 @@ PAIRS: dict[str, OfPairs] = {
         separators,
         "Separators",
         "",
-        "mean of p on special tokens, line ends, . , ; : ! ? … and their CJK forms (not the first token), over queries seeing one",
+        "mean of p on special tokens (not the first), line ends, . , ; : ! ? … and their CJK forms, over queries that see one",
         "Clark et al. 2019, section 3.2",
     ),
 }
