@@ -19,7 +19,7 @@ from torch import Tensor
 
 Weights = Float[Tensor, "h q k"]
 PerHead = Float[Tensor, "h"]
-Pairs = tuple[Int[Tensor, "s"], Int[Tensor, "s"]]  # queries and keys
+Pairs = tuple[Int[Tensor, " s"], Int[Tensor, " s"]]  # queries and keys
 CACHED = 2**18  # weights that stay in a processor's cache while they are read for one number after another
 
 
@@ -176,7 +176,7 @@ def previous(rows: Rows) -> PerHead:
     return _mean(rows.previous, rows.seeing[:, 1 : rows.previous.shape[-1] + 1])
 
 
-def numbered(tokens: Sequence[str]) -> Int[Tensor, "n"]:
+def numbered(tokens: Sequence[str]) -> Int[Tensor, " n"]:
     """A number for each token, the same for the same one, capital letters aside."""
     words = [token.casefold() for token in tokens]
     numbers = {word: number for number, word in enumerate(dict.fromkeys(words))}
@@ -190,7 +190,7 @@ def same(tokens: Sequence[str]) -> Pairs:
     return query, key
 
 
-def followers(query: Int[Tensor, "m"], key: Int[Tensor, "m"]) -> Pairs:
+def followers(query: Int[Tensor, " m"], key: Int[Tensor, " m"]) -> Pairs:
     """Of pairs of the same token: queries, and keys right after an earlier copy (Olsson et al. 2022: prefix matching)."""
     earlier = key < query
     return query[earlier], key[earlier] + 1

@@ -44,7 +44,7 @@ def sinusoidal(n: int, channels: int) -> Float[Tensor, "n c"]:
     return torch.stack([angles.sin(), angles.cos()], -1).flatten(1)[:, :channels]
 
 
-def rotary(x: Float[Tensor, "*h n d"], positions: Int[Tensor, "n"] | None = None) -> Float[Tensor, "*h n d"]:
+def rotary(x: Float[Tensor, "*h n d"], positions: Int[Tensor, " n"] | None = None) -> Float[Tensor, "*h n d"]:
     """Pairs of channels of queries and keys are turned by their position (Su et al. 2021, RoFormer, section 3.2.2).
 
     Channels i and i + d/2 make a pair, as in GPT-NeoX and the Llama of transformers. The paper pairs neighbours, 2i and 2i + 1:

@@ -29,7 +29,7 @@ def bins(distance: Int[Tensor, "*n"]) -> Int[Tensor, "*n"]:
     return torch.frexp(distance.double()).exponent.long()
 
 
-def _mass(maps: HeadMaps, query: Tensor, key: Tensor, at: int) -> Float[Tensor, "b"]:
+def _mass(maps: HeadMaps, query: Tensor, key: Tensor, at: int) -> Float[Tensor, " b"]:
     """The mass of one head: whole tiles by their pixels, the rest cell by cell."""
     found = torch.zeros(int(bins(torch.tensor(maps.tokens - 1))) + 1, dtype=torch.float64, device=query.device)
     sizes = counts(maps.rows, maps.tile, found)
@@ -46,7 +46,7 @@ def _mass(maps: HeadMaps, query: Tensor, key: Tensor, at: int) -> Float[Tensor, 
     return found
 
 
-def _crossed(maps: HeadMaps, query: Tensor, key: Tensor, at: int, shift: int, many: int) -> Float[Tensor, "b"]:
+def _crossed(maps: HeadMaps, query: Tensor, key: Tensor, at: int, shift: int, many: int) -> Float[Tensor, " b"]:
     """The mass by bin of the tiles that are `shift` tiles behind their queries, cell by cell."""
     n, t, side = maps.tokens, maps.tile, maps.mean.shape[1]
     inside = torch.arange(t, dtype=torch.int32, device=query.device)

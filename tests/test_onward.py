@@ -17,7 +17,7 @@ from attention.models.prompt import Prompt
 from attention.sources.origins import has
 from attention.timing.sweep import Sweep
 from attention.training.recipe import Recipe
-from attention.ui.onward import ONWARD, next_step
+from attention.ui.onward import ONWARD, Step, next_step
 from tests.strategies import configs, newest
 from tests.test_pages import ROOT, SECONDS, run
 

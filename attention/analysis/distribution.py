@@ -24,11 +24,11 @@ class Distribution:
     """
 
     counts: Int[Tensor, "h p"]
-    below: Int[Tensor, "h"]
-    zero: Int[Tensor, "h"]
+    below: Int[Tensor, " h"]
+    zero: Int[Tensor, " h"]
     entropy: Float[Tensor, "h q"]
-    seen: Int[Tensor, "q"]
-    bound: Float[Tensor, "q"]
+    seen: Int[Tensor, " q"]
+    bound: Float[Tensor, " q"]
 
 
 def distribution(weights: Float[Tensor, "h q k"], mask: Bool[Tensor, "q k"], below_one: bool = False) -> Distribution:
@@ -43,7 +43,7 @@ def distribution(weights: Float[Tensor, "h q k"], mask: Bool[Tensor, "q k"], bel
     return Distribution(counts, below, zero, entropy, seen, bound(seen, below_one))
 
 
-def bound(seen: Int[Tensor, "q"], below_one: bool) -> Float[Tensor, "q"]:
+def bound(seen: Int[Tensor, " q"], below_one: bool) -> Float[Tensor, " q"]:
     """The greatest -sum p ln p of this many weights: ln n, when all are 1/n.
 
     Where they may sum to less than one, one or two weights have more with 1/e each, where -p ln p is greatest.

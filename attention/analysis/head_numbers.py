@@ -29,7 +29,7 @@ class Seen(NamedTuple):
     weights: Weights
     mask: Bool[Tensor, "q k"]
     rows: Rows
-    choices: Float[Tensor, "q"]
+    choices: Float[Tensor, " q"]
 
 
 class OfWeights(NamedTuple):

@@ -45,12 +45,12 @@ class Seen(NamedTuple):
 
     weights: Float[Tensor, "h q k"]
     mask: Bool[Tensor, "q k"]
-    at: Int[Tensor, "q"]
-    choices: Int[Tensor, "q"]
+    at: Int[Tensor, " q"]
+    choices: Int[Tensor, " q"]
 
     def share(
         self, rows: Float[Tensor, "h *p q"], counted: Bool[Tensor, "*p q"], least: float = 1
-    ) -> Float[Tensor, "h *p"]:
+    ) -> Float[Tensor, " h *p"]:
         """The mean over the queries that count; 0 where these are fewer than so many, as where none is."""
         many = counted.sum(-1)
         return torch.where(counted, rows, 0).sum(-1) / many.clamp(min=1) * (many >= least)
@@ -72,7 +72,7 @@ def roles(
     mask: Bool[Tensor, "q k"],
     tokens: Sequence[str] = (),
     unit: str = "token",
-    at: Int[Tensor, "q"] | None = None,
+    at: Int[Tensor, " q"] | None = None,
     line: bool = True,
 ) -> list[Role | None]:
     """The role of each head, None where nothing stands out. `tokens`: the texts of queries that are also the keys.
@@ -193,7 +193,7 @@ def _near(seen: Seen, unit: str) -> Kind:
     )
 
 
-def _even(seen: Seen) -> Bool[Tensor, "h"]:
+def _even(seen: Seen) -> Bool[Tensor, " h"]:
     """Is every row nearly what it is if all keys in sight have the same weight? Of rows that see several."""
     several = seen.choices > 2
     shares = seen.mask / seen.choices.clamp(min=1)[:, None]

@@ -70,7 +70,7 @@ def _compared(whole: Trace, shared: Trace, kv_heads: int) -> Grouping:
     return Grouping(kv_heads, tuple(_moved(whole, shared).tolist()), float(change.nan_to_num()))
 
 
-def _moved(before: Trace, after: Trace) -> Float[Tensor, "h"]:
+def _moved(before: Trace, after: Trace) -> Float[Tensor, " h"]:
     rows = torch.stack([(b - a).abs_().sum(-1) / 2 for b, a in zip(before.weights, after.weights, strict=True)])
     seeing = before.mask.any(-1)
     return rows[:, seeing].mean(-1) if seeing.any() else rows.new_zeros(len(rows))

@@ -42,7 +42,7 @@ class Exhibit:
     blocks: float
     back: int | None
     ahead: int | None
-    empty: Int[Tensor, "e"]
+    empty: Int[Tensor, " e"]
 
     @property
     def blind(self) -> int:

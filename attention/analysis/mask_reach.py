@@ -28,12 +28,12 @@ def reach(rule: Rule, tokens: int, span: int, layers: int) -> tuple[int, int]:
     return _farthest(rule, span, at, layers), _farthest(rule, span, at.flip(0), layers)
 
 
-def _farthest(rule: Rule, span: int, ranks: Int[Tensor, "n"], layers: int) -> int:
+def _farthest(rule: Rule, span: int, ranks: Int[Tensor, " n"], layers: int) -> int:
     """The greatest distance between a query and the token of the lowest rank that it depends on after some layers."""
     return int((ranks - _least(rule, span, ranks, layers)).max())
 
 
-def _least(rule: Rule, span: int, ranks: Int[Tensor, "n"], layers: int) -> Int[Tensor, "n"]:
+def _least(rule: Rule, span: int, ranks: Int[Tensor, " n"], layers: int) -> Int[Tensor, " n"]:
     """The lowest rank of a token that each query depends on after some layers; stops when no layer brings more.
 
     Ranks count from one end or the other, so that a token's rank also names the token of this rank. Where one layer keeps
@@ -51,7 +51,7 @@ def _least(rule: Rule, span: int, ranks: Int[Tensor, "n"], layers: int) -> Int[T
     return found
 
 
-def _layer(rule: Rule, span: int, values: Int[Tensor, "n"]) -> Int[Tensor, "n"]:
+def _layer(rule: Rule, span: int, values: Int[Tensor, " n"]) -> Int[Tensor, " n"]:
     """The least value of the keys that each query sees, and of itself."""
     n = len(values)
     least, padded = torch.cat([values, values[:1]]), torch.cat([values, values.new_full((1,), PADDING)])

@@ -47,7 +47,7 @@ class Rounded:
     dtype: str
     exponent: str
     difference: Float[Tensor, "q k"]
-    row: Float[Tensor, "k"]
+    row: Float[Tensor, " k"]
     worst: int
     error: float
     row_sum: float

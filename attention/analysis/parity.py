@@ -110,7 +110,7 @@ def _sums_alone(trace: Trace) -> Parity:
     return Parity(None, None, greatest(over), int((~seen).sum()), len(seen), STORED, _farthest(over, seen))
 
 
-def _farthest(off: Float[Tensor, "h s"], seen: Bool[Tensor, "n"]) -> tuple[int, int] | None:
+def _farthest(off: Float[Tensor, "h s"], seen: Bool[Tensor, " n"]) -> tuple[int, int] | None:
     """The head and the query that are farthest off, of the queries that see something."""
     if not off.numel():
         return None
@@ -124,14 +124,14 @@ def rounding(query: Float[Tensor, "h r d"], key: Float[Tensor, "g n d"], scale: 
     return torch.finfo(query.dtype).eps * min(most, softcap or math.inf)
 
 
-def evenly(n: int, many: int) -> Int[Tensor, "r"]:
+def evenly(n: int, many: int) -> Int[Tensor, " r"]:
     """So many of n positions, evenly spread and with the last; all where there are fewer."""
     found = torch.linspace(0, n - 1, min(n, many)).round().long()
     found[-1] = n - 1
     return found
 
 
-def _sums(trace: Trace, rows: Int[Tensor, "r"] | slice, nothing: Float[Tensor, "h r"]) -> Float[Tensor, "h s"]:
+def _sums(trace: Trace, rows: Int[Tensor, " r"] | slice, nothing: Float[Tensor, "h r"]) -> Float[Tensor, "h s"]:
     """Sums of every row that sees something; of the compared ones, with what went to it, where one was added."""
     seen = trace.mask.any(-1)
     if trace.config.softmax == "standard":
@@ -194,7 +194,7 @@ def map_parity(maps: HeadMaps, query: Float[Tensor, "h n d"], key: Float[Tensor,
     return Parity(*most, blind=int((~seeing).sum()), rows=len(at), rounding=rounded)
 
 
-def _rounded(maps: HeadMaps, head: int, query: Tensor, key: Tensor, rows: Int[Tensor, "r"]) -> float:
+def _rounded(maps: HeadMaps, head: int, query: Tensor, key: Tensor, rows: Int[Tensor, " r"]) -> float:
     """What the scores of these rows may be off by in what the head's map was computed in, whatever they are compared in."""
     q, k = vectors(maps, head, query, key)
     dtype = working(q, k, maps.scoring)
@@ -202,7 +202,7 @@ def _rounded(maps: HeadMaps, head: int, query: Tensor, key: Tensor, rows: Int[Te
 
 
 def _compared(
-    maps: HeadMaps, query: Tensor, key: Tensor, rows: Int[Tensor, "r"], seeing: Bool[Tensor, "r"]
+    maps: HeadMaps, query: Tensor, key: Tensor, rows: Int[Tensor, " r"], seeing: Bool[Tensor, " r"]
 ) -> tuple[float, float, float]:
     """Greatest differences of weights, outputs and sums of some rows of one head."""
     n, dtype, scoring = maps.tokens, precision(query), maps.scoring
@@ -224,14 +224,14 @@ def _compared(
     return weight, output, total
 
 
-def _one_hot(keys: Int[Tensor, "e"], like: Float[Tensor, "1 n d"]) -> Float[Tensor, "n e"]:
+def _one_hot(keys: Int[Tensor, " e"], like: Float[Tensor, "1 n d"]) -> Float[Tensor, "n e"]:
     """Values with a channel for each of these keys."""
     value = like.new_zeros(like.shape[1], len(keys))
     value[keys, torch.arange(len(keys), device=like.device)] = 1
     return value
 
 
-def _mask(maps: HeadMaps, rows: Int[Tensor, "r"], like: Tensor) -> Float[Tensor, "1 r n"]:
+def _mask(maps: HeadMaps, rows: Int[Tensor, " r"], like: Tensor) -> Float[Tensor, "1 r n"]:
     """What is added to the scores of these rows: the bias of positions, and minus infinity where a key is hidden."""
     q, k = rows[:, None], torch.arange(maps.tokens, device=like.device)[None]
     to_scores, head = POSITIONS[maps.scoring.positions].to_scores, torch.tensor(maps.first, device=like.device)

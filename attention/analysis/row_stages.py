@@ -36,12 +36,12 @@ class Stages:
     """
 
     config: Config
-    dots: Float[Tensor, "k"]
-    scaled: Float[Tensor, "k"]
-    bias: Float[Tensor, "k"]
-    logits: Float[Tensor, "k"]
-    weights: Float[Tensor, "k"]
-    visible: Bool[Tensor, "k"]
+    dots: Float[Tensor, " k"]
+    scaled: Float[Tensor, " k"]
+    bias: Float[Tensor, " k"]
+    logits: Float[Tensor, " k"]
+    weights: Float[Tensor, " k"]
+    visible: Bool[Tensor, " k"]
 
     @property
     def heaviest(self) -> int | None:
@@ -76,24 +76,24 @@ def stages(trace: Trace) -> Stages:
     )  # a view would hold all heads
 
 
-def ranks(weights: Float[Tensor, "k"]) -> Int[Tensor, "k"]:
+def ranks(weights: Float[Tensor, " k"]) -> Int[Tensor, " k"]:
     """The place of every key, the heaviest at 0; equals keep their order."""
     return weights.argsort(descending=True, stable=True).argsort()
 
 
-def mass(weights: Float[Tensor, "k"]) -> Float[Tensor, "k"]:
+def mass(weights: Float[Tensor, " k"]) -> Float[Tensor, " k"]:
     """Share of the row's weight that the 1, 2, … heaviest keys hold together, in float64; zeros for an empty row."""
     held = weights.double().sort(descending=True).values.cumsum(0)
     return held / held[-1] if held[-1] > 0 else held
 
 
-def smallest(weights: Float[Tensor, "k"]) -> dict[float, int]:
+def smallest(weights: Float[Tensor, " k"]) -> dict[float, int]:
     """How many keys the smallest set has that holds each of `SHARES`; 0 for an empty row."""
     held = mass(weights)
     return {share: int((held < share).sum()) + 1 if held[-1] > 0 else 0 for share in SHARES}
 
 
-def variants(row: Stages) -> dict[str, Float[Tensor, "k"]]:
+def variants(row: Stages) -> dict[str, Float[Tensor, " k"]]:
     """The row's weights under the plain softmax, with one added to the denominator, and with a softcap."""
     cap = row.config.softcap or GEMMA
     plain = _logits(row.scaled, 0, row.bias, row.visible)
@@ -105,7 +105,7 @@ def variants(row: Stages) -> dict[str, Float[Tensor, "k"]]:
     }
 
 
-def moved(row: Stages, key: int, by: float) -> Float[Tensor, "k"]:
+def moved(row: Stages, key: int, by: float) -> Float[Tensor, " k"]:
     """The row's weights where the logit of one key is `by` more: it gets e^by times as much, before all are shared out anew."""
     logits = row.logits.clone()
     logits[key] += by
@@ -113,12 +113,12 @@ def moved(row: Stages, key: int, by: float) -> Float[Tensor, "k"]:
 
 
 def _logits(
-    scaled: Float[Tensor, "k"], softcap: float, bias: Float[Tensor, "k"], visible: Bool[Tensor, "k"]
-) -> Float[Tensor, "k"]:
+    scaled: Float[Tensor, " k"], softcap: float, bias: Float[Tensor, " k"], visible: Bool[Tensor, " k"]
+) -> Float[Tensor, " k"]:
     return (capped(scaled[None].clone(), softcap)[0] + bias).masked_fill(~visible, HIDDEN)
 
 
-def _weights(logits: Float[Tensor, "k"], softmax: str) -> Float[Tensor, "k"]:
+def _weights(logits: Float[Tensor, " k"], softmax: str) -> Float[Tensor, " k"]:
     return SOFTMAXES[softmax](logits[None].clone())[0].nan_to_num(0.0)
 
 

@@ -28,9 +28,9 @@ class WeightedValues:
     query: int
     keys: tuple[int, ...]
     rest: int
-    weights: Float[Tensor, "r"]
+    weights: Float[Tensor, " r"]
     values: Float[Tensor, "r e"]
-    output: Float[Tensor, "e"]
+    output: Float[Tensor, " e"]
 
 
 def weighted_values(trace: Trace, head: int, query: int, most: int = MOST) -> WeightedValues:
@@ -45,7 +45,7 @@ def weighted_values(trace: Trace, head: int, query: int, most: int = MOST) -> We
     return WeightedValues(head, query, tuple(alone.tolist()), len(rest), found, their, output)
 
 
-def _together(weights: Float[Tensor, "k"], values: Float[Tensor, "k e"]) -> tuple[Tensor, Tensor]:
+def _together(weights: Float[Tensor, " k"], values: Float[Tensor, "k e"]) -> tuple[Tensor, Tensor]:
     """Their sum, and the mean of their values by weight; where they have none, each counts alike."""
     total = weights.sum(0, keepdim=True)
     share = weights / total if total > 0 else torch.full_like(weights, 1 / len(weights))

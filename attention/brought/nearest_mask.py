@@ -40,7 +40,7 @@ class Candidate(NamedTuple):
     left: int = 0
     right: int = 0
 
-    def square(self, rows: Int[Tensor, "i"], keys: int) -> Bool[Tensor, "i k"]:
+    def square(self, rows: Int[Tensor, " i"], keys: int) -> Bool[Tensor, "i k"]:
         """Which pairs take part, of some queries."""
         cols = torch.arange(keys)
         there = (cols >= self.left) & (cols < keys - self.right)

@@ -88,7 +88,7 @@ def _joined(parts: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
     return tuple(whole)
 
 
-def classed(rule: Rule, n: int, span: int, rows: Int[Tensor, "i"], cols: Int[Tensor, "j"]) -> Blocks:
+def classed(rule: Rule, n: int, span: int, rows: Int[Tensor, " i"], cols: Int[Tensor, " j"]) -> Blocks:
     """The blocks between these edges, classed by the rule; never called shown or hidden unless every pair is."""
     step = max(1, GRID // len(cols))
     starts = range(0, len(rows) - 1, step)
@@ -98,7 +98,7 @@ def classed(rule: Rule, n: int, span: int, rows: Int[Tensor, "i"], cols: Int[Ten
     return Blocks(tuple(rows.tolist()), tuple(cols.tolist()), seen, seen & ~shown, all(part.steady for part in parts))
 
 
-def edges(ends: Ends, size: int) -> Int[Tensor, "i"]:
+def edges(ends: Ends, size: int) -> Int[Tensor, " i"]:
     """The edges of blocks of a size from one end to the other, the last of them cut short."""
     return torch.tensor([*range(*ends, size), ends[1]])
 
@@ -116,7 +116,7 @@ def visible(
     return found
 
 
-def choices(rule: Rule, tokens: int, span: int) -> Int[Tensor, "n"]:
+def choices(rule: Rule, tokens: int, span: int) -> Int[Tensor, " n"]:
     """How many keys each query sees."""
     whole = 0, tokens
     found = torch.zeros(tokens + 1, dtype=torch.int64)  # the last is what lies past the end
@@ -128,7 +128,7 @@ def choices(rule: Rule, tokens: int, span: int) -> Int[Tensor, "n"]:
 
 def kept(
     rule: Rule, tokens: int, span: int, tile: int, queries: int | None = None
-) -> tuple[Int[Tensor, "p r"], Int[Tensor, "q"]]:
+) -> tuple[Int[Tensor, "p r"], Int[Tensor, " q"]]:
     """How many pairs each tile keeps, and how many keys each query sees; exact, from one walk.
 
     Of `tokens` that look at each other, or of other `queries` that look at them.
@@ -146,13 +146,13 @@ def kept(
     return tiles[:-1, :-1], seen[:-1]
 
 
-def _down(rows: Int[Tensor, "i"]) -> Between:
+def _down(rows: Int[Tensor, " i"]) -> Between:
     """The queries between these edges."""
     return Between(rows[:-1, None], rows[1:, None] - 1, 1)
 
 
 @made_once(2)
-def differences(rule: Rule, n: int, span: int) -> Bool[Tensor, "w"]:
+def differences(rule: Rule, n: int, span: int) -> Bool[Tensor, " w"]:
     """What a steady rule says of each k - q, from 1 - n to n - 1: any block of it is told by a slice."""
     apart = torch.arange(1 - n, n, dtype=torch.int32)
     return rule((-apart).clamp(min=0), apart.clamp(min=0), n, span).expand(2 * n - 1)

@@ -65,7 +65,7 @@ def vectors(maps: HeadMaps, head: int, query: Tensor, key: Tensor) -> tuple[Floa
     return query[at], key[at * len(key) // len(query)]
 
 
-def counts(ends: tuple[int, int], tile: int, like: Tensor) -> Float[Tensor, "p"]:
+def counts(ends: tuple[int, int], tile: int, like: Tensor) -> Float[Tensor, " p"]:
     """How many tokens each tile of a range has: all but the last are full."""
     starts = torch.arange(ends[0], ends[1], tile, device=like.device)
     return (ends[1] - starts).clamp(max=tile).to(like.dtype)

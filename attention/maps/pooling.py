@@ -149,7 +149,7 @@ class _Strip:
         bounded: bool,
         sums: Float[Tensor, "p r"],
         tops: Float[Tensor, "p r"],
-        order: Int[Tensor, "r"] | None = None,
+        order: Int[Tensor, " r"] | None = None,
     ) -> None:
         self.job, self.rows, self.space, self.bounded = job, rows, space, bounded
         self.order = order if order is None else order.to(query.device)
@@ -211,7 +211,7 @@ class _Strip:
         self.total, self.away, self.top, self.peak = self.total * shrink, self.away * shrink, self.top * shrink, peak
         scores.sub_(peak)
 
-    def _pool(self, powers: Float[Tensor, "w r"], start: int) -> Float[Tensor, "r"]:
+    def _pool(self, powers: Float[Tensor, "w r"], start: int) -> Float[Tensor, " r"]:
         """Brings a piece into its tiles, where it is within the picture; gives the sum of each row."""
         job = self.job
         at = start - job.cols[0] if job.cols[0] <= start < job.cols[1] else None
@@ -235,7 +235,7 @@ class _Strip:
                     tiles[self.known : stop].zero_()
             self.known = stop
 
-    def _away(self, powers: Float[Tensor, "w r"], start: int, total: Tensor, space: Tensor) -> Float[Tensor, "r"]:
+    def _away(self, powers: Float[Tensor, "w r"], start: int, total: Tensor, space: Tensor) -> Float[Tensor, " r"]:
         """Sums of e |q - k|, counted from the near end of the piece, so that nothing cancels."""
         ramp, rows = self.space.ramp, self.places[0].double()
         stop = start + len(powers)
@@ -267,7 +267,7 @@ class _Strip:
         return numbers if self.order is None else torch.empty_like(numbers).index_copy_(1, self.order, numbers)
 
 
-def weighted(cells: Float[Tensor, "w r"], by: Float[Tensor, "w"]) -> Float[Tensor, "r"]:
+def weighted(cells: Float[Tensor, "w r"], by: Float[Tensor, " w"]) -> Float[Tensor, " r"]:
     """Sums of each column's cells times their weights, in float64 over stretches of some cells: one pass, and exact."""
     whole = len(cells) // STRETCH * STRETCH
     parts = cells[:whole].unflatten(0, (-1, STRETCH)), by[:whole].view(-1, 1, STRETCH)

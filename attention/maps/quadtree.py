@@ -75,12 +75,12 @@ class Squares(NamedTuple):
         low = (self.side - 1 - at).expand(len(width), -1)
         return torch.where(at < height, self._between(low, low + width), 0)
 
-    def _between(self, low: Int[Tensor, "m *t"], high: Int[Tensor, "m *t"]) -> Int[Tensor, "m *t"]:
+    def _between(self, low: Int[Tensor, " m *t"], high: Int[Tensor, " m *t"]) -> Int[Tensor, " m *t"]:
         """How many differences from the low-th to before the high-th are shown."""
         return _apart(F.pad(self.seen.cumsum(1), (1, 0)), low, high - low)
 
 
-def _apart(sums: Int[Tensor, "m w"], low: Int[Tensor, "m *t"], by: Int[Tensor, "m *t"]) -> Int[Tensor, "m *t"]:
+def _apart(sums: Int[Tensor, "m w"], low: Int[Tensor, " m *t"], by: Int[Tensor, " m *t"]) -> Int[Tensor, " m *t"]:
     """How much the sums grow from the low-th to the one that is so many farther."""
     low, high = (sums.gather(1, at.flatten(1)).view(at.shape) for at in (low, low + by))
     return high - low

@@ -59,6 +59,6 @@ class Space:
         return torch.arange(self.tokens, dtype=torch.int32, device=self.scores.device)[:, None]
 
     @cached_property
-    def ramp(self) -> Float[Tensor, "w"]:
+    def ramp(self) -> Float[Tensor, " w"]:
         """Whole numbers from zero on, one a key of a piece."""
         return torch.arange(self.widest, dtype=self.scores.dtype, device=self.scores.device)

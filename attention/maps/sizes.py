@@ -81,7 +81,7 @@ def fitting(size: int, tile: int) -> int:
     return size if tile > 2 * size else max(1, round(size / tile)) * tile
 
 
-def down(rows: Ends, height: int, tile: int = 1) -> Int[Tensor, "i"]:
+def down(rows: Ends, height: int, tile: int = 1) -> Int[Tensor, " i"]:
     """The edges of blocks of rows, the first of which has half of the height, unless only whole ones are of whole tiles.
 
     Of two threads one is then amid a product while the other ends a block and begins one, in many short calls, at which they
@@ -101,6 +101,6 @@ def bands(rule: Rule, n: int, span: int, rows: Ends, cols: Ends, tile: int, want
     return list(blocks.bands(max(1, job(n, rows[1] - rows[0]) // (n * wanted.height))))[::-1]
 
 
-def across(n: int, cols: Ends, step: int) -> Int[Tensor, "j"]:
+def across(n: int, cols: Ends, step: int) -> Int[Tensor, " j"]:
     """The edges of blocks of keys of a size, with those of the window."""
     return torch.tensor(sorted({*range(cols[0] % step, n, step), 0, n, *cols}))

@@ -77,7 +77,7 @@ def by_rows(
         pool.join(tiles[first : first + found.shape[1]], found.T)
 
 
-def apart(at: int, width: int, tile: int) -> Int[Tensor, "r"] | None:
+def apart(at: int, width: int, tile: int) -> Int[Tensor, " r"] | None:
     """An order of some rows, the first of which is the at-th: of their whole tiles all first ones, all second ones, and so on.
 
     None where they are pooled as fast, or faster, as they are.
@@ -89,7 +89,7 @@ def apart(at: int, width: int, tile: int) -> Int[Tensor, "r"] | None:
 
 
 @made_once(2 * SHORT)
-def _apart(at: int, width: int, tile: int) -> Int[Tensor, "r"]:
+def _apart(at: int, width: int, tile: int) -> Int[Tensor, " r"]:
     every = torch.arange(width)
     return torch.cat(
         [

@@ -199,7 +199,7 @@ def pairs(maps: HeadMaps, query: Tensor, key: Tensor, at: int, rows: Tensor, col
 
 
 @torch.inference_mode()
-def _sample(maps: HeadMaps, query: Tensor, key: Tensor, some: Tensor, rows: Int[Tensor, "r"]) -> None:
+def _sample(maps: HeadMaps, query: Tensor, key: Tensor, some: Tensor, rows: Int[Tensor, " r"]) -> None:
     """Fills some rows of pixels of every head with the weights of one query each."""
     rule, span, dtype, step = maps.scoring.rule, maps.scoring.span, precision(query), fitting(REACH, maps.tile)
     down = torch.tensor([int(rows[0]), int(rows[-1]) + 1])

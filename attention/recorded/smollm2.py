@@ -87,6 +87,6 @@ def turned(x: Float[Tensor, "h n d"]) -> Float[Tensor, "h n d"]:
     return torch.view_as_real(pairs * torch.polar(torch.ones_like(angles), angles)).flatten(-2)
 
 
-def losses(logits: Float[Tensor, "n words"], ids: list[int]) -> Float[Tensor, "m"]:
+def losses(logits: Float[Tensor, "n words"], ids: list[int]) -> Float[Tensor, " m"]:
     """How surprising each token after the first is, in nats."""
     return F.cross_entropy(logits[:-1], torch.tensor(ids[1:]), reduction="none")

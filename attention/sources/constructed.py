@@ -32,7 +32,7 @@ OFFSETS = (1, 3), (2, 6), (4, 8), (5, 10)  # of the second and the fourth role, 
 SHARP = 1.0, 0.8, 1.3, 0.6  # how sharp all of them are then
 
 
-def frequencies(pairs: int) -> Float[Tensor, "m"]:
+def frequencies(pairs: int) -> Float[Tensor, " m"]:
     """Radians a token of each pair of channels that tell positions, the fastest first; the last one is zero."""
     steps = torch.arange(max(pairs - 1, 0), dtype=torch.float64) / max(pairs - 2, 1)
     return torch.cat([FAST * (SLOW / FAST) ** steps, torch.zeros(min(pairs, 1), dtype=torch.float64)])

@@ -84,7 +84,7 @@ def made_of(config: Config) -> int:
     return WIDTH * turn(config) * (config.d_model - 2 * pairs_of(config))
 
 
-def _turned(first: int, last: int, many: int) -> Int[Tensor, "n"]:
+def _turned(first: int, last: int, many: int) -> Int[Tensor, " n"]:
     """The numbers of tokens in the first turn: the very first, then those of a turn again and again."""
     return torch.where((at := torch.arange(first, last)) > 0, (at - 1) % many + 1, 0)
 

@@ -61,7 +61,7 @@ def _alike(mask: Bool[Tensor, "q k"]) -> Iterator[tuple[int, int, Tensor]]:
     return ((first, last, mask[first]) for first, last in pairwise(new))
 
 
-def _ranges(row: Bool[Tensor, "k"]) -> list[tuple[int, int]]:
+def _ranges(row: Bool[Tensor, " k"]) -> list[tuple[int, int]]:
     """The keys that a query sees, as the first and the one after the last of each run."""
     edges = F.pad(row.int(), (1, 1)).diff().nonzero()[:, 0].tolist()
     return list(zip(edges[::2], edges[1::2], strict=True))

@@ -67,7 +67,7 @@ def row(trace: Trace) -> Row:
     return described(config, trace.weights[config.head, config.row], trace.mask[config.row])
 
 
-def described(config: Config, weights: Float[Tensor, "k"], visible: Bool[Tensor, "k"]) -> Row:
+def described(config: Config, weights: Float[Tensor, " k"], visible: Bool[Tensor, " k"]) -> Row:
     """The row in focus of a config, from its weights."""
     names, at = labels(config), list(range(config.columns))
     tokens = key_labels(config) or [str(i) for i in at]
@@ -160,7 +160,7 @@ def focus(trace: Trace, side: int) -> tuple[Float[Tensor, "p r"], int, Float[Ten
 
 
 def pooled(
-    weights: Float[Tensor, "q k"], visible: Bool[Tensor, "q k"], seeing: Int[Tensor, "q"], tile: int
+    weights: Float[Tensor, "q k"], visible: Bool[Tensor, "q k"], seeing: Int[Tensor, " q"], tile: int
 ) -> tuple[Float[Tensor, "p r"], Float[Tensor, "p r"]]:
     """The greatest weight of each tile, NaN where all is hidden, and how many keys the query sees that has it."""
     shown = weights.masked_fill(~visible, -1)
@@ -175,7 +175,7 @@ def focus_tile(config: Config, side: int) -> int:
     return -(-max(last - first for first, last in config.window) // side)
 
 
-def holding(weights: Float[Tensor, "k"], share: float = 0.9) -> int:
+def holding(weights: Float[Tensor, " k"], share: float = 0.9) -> int:
     """The least number of keys that together hold this share of a row's weight."""
     mass = weights.sort(descending=True).values.double().cumsum(0)
     return int((mass < share * mass[-1]).sum()) + 1 if mass[-1] > 0 else 0
@@ -208,7 +208,7 @@ def columns(found: Profile, seeing: bool) -> dict[str, list[Any]]:
     return {"head": heads} | {name: values(number, seeing) for name, number in known.items()}
 
 
-def values(number: Float[Tensor, "h"], seeing: bool) -> list[float | None]:
+def values(number: Float[Tensor, " h"], seeing: bool) -> list[float | None]:
     """A number of every head, None of each where no query sees anything."""
     return number.tolist() if seeing else [None for _ in number]
 

@@ -41,5 +41,5 @@ class AdamW:
         spread = self.square.sqrt().div_((1 - SQUARE**self.steps) ** 0.5).add_(TINY)
         self.values.mul_(1 - rate * DECAY).addcdiv_(self.mean, spread, value=-rate / (1 - MEAN**self.steps))
 
-    def _parts(self, row: Float[Tensor, "p"]) -> tuple[Tensor, ...]:
+    def _parts(self, row: Float[Tensor, " p"]) -> tuple[Tensor, ...]:
         return row.split([each.numel() for each in self.parameters])

@@ -36,7 +36,7 @@ class Course:
 
     recipe: Recipe
     moments: tuple[Moment, ...]
-    parameters: Float[Tensor, "p"] | None
+    parameters: Float[Tensor, " p"] | None
 
     @cached_property
     def frames(self) -> dict[int, Moment]:
@@ -65,12 +65,12 @@ class Course:
         return with_parameters(Model(self.recipe), self.parameters)
 
 
-def parameters(model: Model) -> Float[Tensor, "p"]:
+def parameters(model: Model) -> Float[Tensor, " p"]:
     """All parameters of a model in a row, in its own order."""
     return torch.cat([each.detach().flatten() for each in model.parameters()])
 
 
-def with_parameters(model: Model, row: Float[Tensor, "p"]) -> Model:
+def with_parameters(model: Model, row: Float[Tensor, " p"]) -> Model:
     """The same model with parameters from a row; raises ValueError where these are not as many."""
     every = list(model.parameters())
     sizes = [each.numel() for each in every]

@@ -29,7 +29,7 @@ class Call:
     scale: float
     mask: Tensor | None = None
     softcap: float = 0.0
-    sinks: Float[Tensor, "h"] | None = None
+    sinks: Float[Tensor, " h"] | None = None
 
     @property
     def plain(self) -> bool:

@@ -51,7 +51,7 @@ class Cells:
     queries: int
     keys: int
     seeing: Float[Tensor, "s m"]
-    most: Int[Tensor, "h"]
+    most: Int[Tensor, " h"]
 
 
 def cells(
@@ -75,7 +75,7 @@ def cells(
 
 
 def pixel_cells(
-    pixels: Float[Tensor, "h p r"], visible: Bool[Tensor, "*h p r"], tile: int, seeing: Int[Tensor, "q"], keys: int
+    pixels: Float[Tensor, "h p r"], visible: Bool[Tensor, "*h p r"], tile: int, seeing: Int[Tensor, " q"], keys: int
 ) -> Cells:
     """The cells of a map that was pooled elsewhere; `visible` is False where a whole tile is masked.
 
@@ -122,7 +122,7 @@ def _mean(seeing: Int[Tensor, "s q"], tile: int) -> Float[Tensor, "s p"]:
 
 def _most(
     codes: UInt16[Tensor, "h p r"], places: UInt8[Tensor, "h p r"] | None, tile: int, seeing: Int[Tensor, "s q"]
-) -> Int[Tensor, "h"]:
+) -> Int[Tensor, " h"]:
     """The greatest code of each head, cells of queries that see one key aside; what sees only itself gives it all."""
     lone, whole = (seeing == 1).to(torch.uint8), codes.int()
     if places is None:  # a row of tiles with such a query is left out
@@ -179,7 +179,7 @@ def _bits(values: Float[Tensor, "*any"]) -> Int[Tensor, "*any"]:
 
 
 @made_once(1)
-def _ups() -> Int[Tensor, "code"]:
+def _ups() -> Int[Tensor, " code"]:
     """For each code, what to add to the bits of a weight between it and the next, so that cutting them off rounds right.
 
     That is to the nearer one, or, where three digits change in between, to the one on the weight's side of that place.

@@ -74,7 +74,7 @@ def _codes(cells: Float[Tensor, "h p r"], size: Float[Tensor, "h p r"], exponent
 
 
 @made_once(64)
-def _ups(exponent: int) -> Float[Tensor, "code"]:
+def _ups(exponent: int) -> Float[Tensor, " code"]:
     """For each half as bits: the least size from which on the next one stands for it.
 
     That is the middle between both, or where the third digit turns between them.

@@ -24,7 +24,7 @@ def framed(header: dict[str, Any], parts: Iterable[bytes | memoryview]) -> bytes
     return b"".join([struct.pack("<I", len(text)), text, bytes(-len(text) % 4), *parts])
 
 
-def turns(first: int, last: int) -> Float[Tensor, "t"]:
+def turns(first: int, last: int) -> Float[Tensor, " t"]:
     """The least float32 from which on three digits are the next ones, all of those from 10 ** `first` to 10 ** `last`.
 
     Nine hundred a decade, ascending.

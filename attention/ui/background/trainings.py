@@ -46,7 +46,7 @@ class Learning(Task):
 
     settings: Recipe
     moments: list[Moment] = field(default_factory=list, init=False)
-    parameters: Float[Tensor, "p"] | None = field(default=None, init=False)
+    parameters: Float[Tensor, " p"] | None = field(default=None, init=False)
     steps: int = field(default=0, init=False)
 
     kind: ClassVar[str] = "training"
