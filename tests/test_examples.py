@@ -18,6 +18,7 @@ from attention.analysis import head_distances, head_numbers
 from attention.analysis.head_roles import roles
 from attention.analysis.mask_reach import reach
 from attention.analysis.number_types import compared
+from attention.analysis.row_stages import STAGES
 from attention.analysis.scaling import jacobian_norm
 from attention.charts import theme
 from attention.charts.thumbnail import EDGE, SIDE, lines, thumbnail
@@ -46,14 +47,55 @@ def names(config: Config) -> list[str]:
 
 
 def built(config: Config) -> bool:
-    """Three do what is said of them, none is random but the last, and that has no role."""
-    said, random = names(config), [constructed.random(head) for head in range(config.heads)]
+    """Three do what is said of them; the maps of the last two, and of no other, are others with another seed."""
+    said, c = names(config), config.d_model
+    one, two = (constructed.queries_to_keys(c, config.heads, seed, c - 2 * (c // 4)) for seed in (0, 1))
+    heads = [
+        pair for maps in zip(one, two, strict=True) for pair in [[x.unflatten(1, (config.heads, -1)) for x in maps]]
+    ]
+    drawn = [any(not torch.equal(a[:, head], b[:, head]) for a, b in heads) for head in range(config.heads)]
     return (
         said[:3] == ["same word", "one back", "first word"]
-        and random == [False] * 7 + [True]
-        and said[-1] == ""
+        and drawn == [False] * 6 + [True] * 2
+        and said[-2:] == ["even", ""]
         and config.heads == 8
     )
+
+
+def over_copies(config: Config) -> tuple[float, float, float]:
+    """The weight of a head on what followed earlier copies of its query: of the earliest, of the last, of all.
+
+    A mean over queries with two copies or more.
+    """
+    t = trace(config)
+    texts, found = [text.casefold() for text in t.queries.texts], []
+    for query in range(len(texts)):
+        after = [at + 1 for at in range(query) if texts[at] == texts[query]]
+        if len(after) > 1:
+            row = t.weights[config.head, query, after]
+            found.append((float(row[0]), float(row[-1]), float(row.sum())))
+    first, last, every = torch.tensor(found).mean(0).tolist()
+    return first, last, every
+
+
+def spreads_over_copies(config: Config) -> bool:
+    """Both earlier copies have about as much, in the mean; the row that opens has weight on both, and hardly any elsewhere."""
+    first, last, every = over_copies(config)
+    t = trace(config)
+    texts = [text.casefold() for text in t.queries.texts]
+    after = [at + 1 for at in range(config.row) if texts[at] == texts[config.row]]
+    opens = t.weights[config.head, config.row, after]
+    both = len(after) == 2 and float(opens.min()) > 0.1 and float(opens.sum()) > 0.9
+    return both and every > 0.9 and abs(first - last) < 0.05 and "the last time" not in EXAMPLES["real"].says
+
+
+def flattens(config: Config) -> bool:
+    """The largest weight of every row that sees more than one key falls; that of one word back is as it says."""
+    usual, hot = (trace(each) for each in (replace(config, temperature=1.0), config))
+    rows = usual.mask.sum(-1) > 1
+    falls = bool((hot.weights.amax(-1)[:, rows] < usual.weights.amax(-1)[:, rows]).all())
+    numbers = [f"{float(t.weights[config.head].diagonal(-1).mean()):.2f}" for t in (usual, hot)]
+    return falls and config.temperature == 4 and all(number in EXAMPLES["temperature"].says for number in numbers)
 
 
 def rests(config: Config) -> bool:
@@ -76,16 +118,14 @@ def passes_hardly_any_gradient(config: Config) -> bool:
 
 
 def in_three_steps(config: Config) -> bool:
-    """Hidden, exponentiated and divided by the sum, its scores are its weights; something is hidden."""
+    """Scaled, hidden and put through the softmax, its dot products are its weights, a panel each; something is hidden."""
+    panels = [stage.label for stage in STAGES.values()]  # of the page, in their order
     t = trace(config)
     scores, sees = t.scores[config.head, config.row].double(), t.mask[config.row]
     powers = scores.masked_fill(~sees, -torch.inf).exp()
     weights = t.weights[config.head, config.row].double()
-    return not sees.all() and torch.allclose(powers / powers.sum(), weights, atol=1e-6)
-
-
-def back(config: Config, head: int) -> float:
-    return float(trace(config).weights[head].diagonal(-1).mean())
+    told = not sees.all() and torch.allclose(powers / powers.sum(), weights, atol=1e-6)
+    return told and panels == ["Dot products", "Scaled", "Logits", "Weights"]
 
 
 def overflows(config: Config) -> bool:
@@ -104,8 +144,10 @@ def continues(config: Config) -> bool:
 
 
 def packed(config: Config) -> bool:
-    weights = trace(config).weights
-    return float(weights[:, 6:12, :6].max()) == 0 and float(weights[:, 6:12, 6:12].sum(-1).min()) > 0.999
+    """As many texts as the title says; all weight of each is within it."""
+    weights, starts = trace(config).weights, range(0, config.tokens, config.span)
+    within = [weights[:, at : at + config.span, at : at + config.span].sum(-1).min() for at in starts]
+    return len(starts) == 3 and EXAMPLES["packing"].title.startswith("Three texts") and float(min(within)) > 0.999
 
 
 def quarter(config: Config) -> bool:
@@ -115,12 +157,15 @@ def quarter(config: Config) -> bool:
 
 def holds_at_any_length(config: Config) -> bool:
     """The same word, one back, the first and three back have their weight; so many lie under a pixel as it says."""
-    under = ceil(config.tokens / theme.side(config.heads)) ** 2
+    pairs = ceil(config.tokens / theme.side(config.heads)) ** 2
     same, back, first, three = (last_row(config, head) for head in range(4))
     words = tokens(config.tokens, config.text, config.input)
     again = torch.tensor([word == words[-1] for word in words])
+    tile = ceil(config.tokens / theme.side(config.heads))
+    under = [float(part.max()) for part in same.split(tile)]  # what the pixels of the last row show
+    flat = min(under) > 0.9 * max(under) and config.head == 1
     roles = float(same[again].sum()), float(back[-2]), float(first[0]), float(three[-4])
-    return min(roles) > 0.85 and f"the greatest of {under / 1000:.0f} thousand weights" in EXAMPLES["long"].says
+    return flat and min(roles) > 0.85 and f"the largest of {pairs / 1000:.0f} thousand weights" in EXAMPLES["long"].says
 
 
 def last_row(config: Config, head: int = 0) -> torch.Tensor:
@@ -170,7 +215,9 @@ def grew(config: Config) -> bool:
     """An induction head at the end, and none at first."""
     first = Config.of(config.source, layer=config.layer, head=config.head, training_step=0)
     end, begin = (names(each)[each.head] for each in (config, first))
-    return config.training_step == 1000 and end == "induction" != begin
+    _, last, every = over_copies(config)
+    told = every > 0.95 and last < 0.6 and "the last time" not in EXAMPLES["grown"].says
+    return told and config.training_step == 1000 and end == "induction" != begin
 
 
 def divided(config: Config) -> bool:
@@ -198,11 +245,11 @@ def divided(config: Config) -> bool:
 HOLDS: dict[str, Callable[[Any], bool]] = {
     "roles": built,
     "induction": continues,
-    "real": lambda config: names(config)[config.head] == "induction",
+    "real": lambda config: names(config)[config.head] == "induction" and spreads_over_copies(config),
     "division": divided,
     "grown": grew,
     "sink": rests,
-    "temperature": lambda config: back(Config(), 1) > 0.9 and back(config, 1) < 0.4,
+    "temperature": flattens,
     "unscaled": passes_hardly_any_gradient,
     "row": in_three_steps,
     "float16": overflows,

@@ -1,4 +1,4 @@
-"""Heads constructed by hand, a role each, of plain linear maps: nothing random but the last one, nothing learned.
+"""Heads constructed by hand, a role each, of plain linear maps: the last two of eight drawn at random, nothing learned.
 
 Half of a token's channels are what it is, half are sines and cosines of where it stands, in pairs whose frequencies fall
 geometrically; the last pair stands still. A rotation of the pairs by an offset is a linear map (Vaswani et al. 2017, section
@@ -103,7 +103,7 @@ def queries_to_keys(c: int, heads: int, seed: int, own: int) -> tuple[Float[Tens
 
 
 def random(head: int) -> bool:
-    """Is it a head without a role, of which chance decides where it looks?"""
+    """Is it a head of which chance decides where it looks? Of a broad one, too, but that looks at all keys alike."""
     return head % 8 == 7
 
 

@@ -30,7 +30,8 @@ WIDE = (
 STRETCH = 2**10  # tokens that are made at once, and whose places are told, in numbers of double precision
 LATER = ("mask", "combine", "second", "span", "scale", "temperature", "softcap", "softmax")  # knobs of what follows
 MADE = {  # who made the heads, by the projections
-    "constructed": "Heads constructed by hand, a role each: nothing learned. The last of each eight is random, for comparison.",
+    "constructed": "Heads constructed by hand, a role each: nothing learned. The last two of each eight are drawn at "
+    "random, for comparison: one so faint that it attends to all keys alike.",
     "independent": "Random heads, untrained: queries and keys by maps drawn at random.",
     "tied": "Random heads, untrained: queries and keys by one map drawn at random.",
     "identity": "No maps and nothing learned: every head compares some channels of the tokens as they are.",

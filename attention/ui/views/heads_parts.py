@@ -23,7 +23,10 @@ from attention.ui.words import plain
 WHAT = "Attention lets every word look at others and take over what it needs; a weight says how much."
 OWN = "Which keys it sees is its source's own matter: no mask that is set acts here."
 LOGARITHMIC = ("log", "times even")  # scales
-NO_ROLE = "has no role that stands out: its weight is spread over keys of many kinds."
+NO_ROLE = (
+    "matches none of the roles that are recognised here: no kind of key (the same token, one back, the first …) has half "
+    "of its weight."
+)
 CHANCE = "is random: it was given nothing to look for, so chance decides where it looks."
 
 
