@@ -6,10 +6,12 @@ import io
 import json
 import pickle
 import random
+import re
 import struct
 import zipfile
 from collections.abc import Callable, Iterator
 from functools import cache
+from itertools import islice
 
 import numpy as np
 import torch
@@ -18,7 +20,10 @@ from attention.brought import opening, safe_file, token_file
 from attention.brought.fitting import BroughtError
 from attention.brought.held import hold
 from attention.brought.reading import Reading, read
+from attention.timing import recordings
+from attention.timing.recordings import written
 from tests import brought
+from tests.timings import made
 
 
 def npz(**arrays: np.ndarray) -> bytes:
@@ -155,6 +160,10 @@ def at(place: tuple[int, ...], value: float, array: np.ndarray = W) -> np.ndarra
 
 
 BIG = 10 * 2**30
+MOST = 44_000_000  # bytes of arrays that a host reads which says that it has 690 MB
+SMALL = 2**17  # bytes of a seed
+TAKEN = 50_000_000  # bytes that a mutant may take beside its own
+DIGITS = re.compile(rb"\d+")
 BAD: dict[str, tuple[str, Callable[[], bytes], str]] = {
     "empty": ("x.npz", lambda: b"", "It is empty."),
     "text": ("x.docx", lambda: b"hello", "It is of no kind that is read. These are read: .safetensors, .npz"),
@@ -290,39 +299,93 @@ def good() -> tuple[tuple[str, bytes], ...]:
     )
 
 
+@cache
+def seeds() -> tuple[tuple[str, bytes], ...]:
+    """Good files of every kind."""
+    q = torch.from_numpy(Q)
+    others = (
+        (
+            "x.npz",
+            zipped(("weights.npy", npy(W)), ("tokens.npy", npy(np.array(list("abcde")))), kind=zipfile.ZIP_STORED),
+        ),
+        ("x.pt", pt({"weights": torch.from_numpy(W), "tokens": list("abcde"), "more": [1, (2.5, {"x": None})]})),
+        ("x.pt", pt([q[:, :, 1:], q.transpose(-1, -2), torch.nn.Parameter(q), torch._neg_view(q)])),
+        ("x.timings", written([made(64), made(128)]).encode()),
+    )
+    return (*good(), *others)
+
+
+@cache
+def small() -> tuple[tuple[str, bytes], ...]:
+    """Bad files of few bytes, also those that unpack to many."""
+    found = [(name, data) for name, make, _ in BAD.values() if len(data := make()) <= SMALL]
+    return tuple(found + [(name, data) for name, data, _ in TOKENS.values() if len(data) <= SMALL])
+
+
 def mutants(seed: int) -> Iterator[tuple[str, bytes]]:
-    """Good files with some bytes changed, cut out, doubled or moved, or with parts of another file."""
+    """Good files and small bad ones with some bytes changed, or some numbers; of zips also what is within them, packed again as it should be."""
     draw = random.Random(seed)
     while True:
-        name, data = draw.choice(good())
-        made = bytearray(data)
-        for _ in range(draw.randint(1, 6)):
-            start = draw.randrange(len(made) or 1)
-            stop = min(len(made), start + draw.choice((1, 1, 2, 4, 8, 64)))
-            kind = draw.randrange(5)
-            if kind == 0:
-                made[start:stop] = draw.randbytes(stop - start)
-            elif kind == 1:
-                del made[start:stop]
-            elif kind == 2:
-                made[start:start] = made[start:stop]
-            elif kind == 3:
-                other = draw.choice(good())[1]
-                made[start:stop] = other[start:stop]
-            elif made:
-                made[start] ^= 1 << draw.randrange(8)
-        yield name, bytes(made)
+        name, data = draw.choice(draw.choice((seeds(), small())))
+        changed = draw.choice((changed_bytes, changed_bytes, changed_numbers))
+        yield name, within_zip(data, draw, changed) if data[:2] == b"PK" and draw.randrange(2) else changed(data, draw)
+
+
+def changed_bytes(data: bytes, draw: random.Random) -> bytes:
+    """Some bytes changed, cut out, doubled or moved, or parts of another file."""
+    made = bytearray(data)
+    for _ in range(draw.randint(1, 6)):
+        start = draw.randrange(len(made) or 1)
+        stop = min(len(made), start + draw.choice((1, 1, 2, 4, 8, 64)))
+        kind = draw.randrange(5)
+        if kind == 0:
+            made[start:stop] = draw.randbytes(stop - start)
+        elif kind == 1:
+            del made[start:stop]
+        elif kind == 2:
+            made[start:start] = made[start:stop]
+        elif kind == 3:
+            made[start:stop] = draw.choice(seeds())[1][start:stop]
+        elif made:
+            made[start] ^= 1 << draw.randrange(8)
+    return bytes(made)
+
+
+def changed_numbers(data: bytes, draw: random.Random) -> bytes:
+    """A number that stands in it as text, or as four bytes, is another one, large ones among them."""
+    number = draw.choice((0, 1, 2, 5, 1000, 2**16, 10**6, 2**24, 2**31, 2**32 - 1, 10**17, 10**400))
+    places = [found.span() for found in islice(DIGITS.finditer(data), 200)]
+    if places and draw.randrange(4):
+        start, stop = draw.choice(places)
+        return data[:start] + str(number).encode() + data[stop:]
+    at = draw.randrange(max(1, len(data) - 3))
+    return data[:at] + struct.pack("<L", number % 2**32) + data[at + 4 :]
+
+
+def within_zip(data: bytes, draw: random.Random, changed: Callable[[bytes, random.Random], bytes]) -> bytes:
+    """A zip one of whose files is changed, where that is not large: the sums over its bytes are right again."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as parts:
+            members = [(entry.filename, parts.read(entry)) for entry in parts.infolist() if entry.file_size <= SMALL]
+    except (zipfile.BadZipFile, NotImplementedError):
+        return changed(data, draw)
+    if members:
+        at = draw.randrange(len(members))
+        members[at] = members[at][0], changed(members[at][1], draw)
+    return zipped(*members, kind=draw.choice((zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)))
 
 
 def tried(name: str, data: bytes) -> bool:
     """Is a file read, held and let go of, or refused with a sentence? Whatever else comes of it is a fault."""
     try:
-        if name.endswith(".json"):
+        if name.endswith(".timings"):
+            recordings.read(data, name)
+        elif name.endswith(".json"):
             token_file.read_json(data)
         elif name.endswith(".txt"):
             token_file.read_text(data)
         else:
-            hold(read(opening.arrays(data, name, torch_files=False), {}, Reading()).stack)
-    except BroughtError as error:
+            hold(read(opening.arrays(data, name, MOST), {}, Reading()).stack)
+    except (BroughtError, recordings.RecordingError) as error:
         return not str(error)  # without a sentence it would be no refusal
     return True
