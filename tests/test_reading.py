@@ -15,7 +15,7 @@ from attention.brought.held import hold
 from attention.brought.layer_weights import layer
 from attention.brought.reading import Read, Reading, read
 from attention.masks import MASKS
-from tests.bad_files import Q, W, npz, pt
+from tests.bad_files import Q, W, dropped, npz, pt
 from tests.strategies import normal
 
 TOKENS = np.array(["the", "cat", "<b>sat</b>", "on", "it"])
@@ -281,3 +281,117 @@ def test_the_mask_of_weights_alone_is_read_from_their_zeros(left, name):
 def test_the_span_of_a_mask_is_said_with_what_it_counts():
     said = " ".join(of(**QK, mask="window", span=2).said)
     assert "Mask: window, span 2 (each query sees itself and 1 key before it: sliding_window=2" in said
+
+
+CAUSAL_WEIGHTS = W * CAUSAL / (W * CAUSAL).sum(-1, keepdims=True)
+
+
+def steps(
+    prompt: int, sequences: int = 1, cut: int = 5, crossing: bool = False
+) -> tuple[tuple[torch.Tensor, ...], ...]:
+    """The weights of two layers as generate returns them: all of the prompt, then a row a step, of the last so many keys."""
+    whole = torch.from_numpy(W if crossing else CAUSAL_WEIGHTS).float()
+    rows = [range(prompt), *(range(at, at + 1) for at in range(prompt, 5))]
+    keys = [range(5) if crossing else range(max(0, each.stop - cut), each.stop) for each in rows]
+    return tuple(
+        tuple(layer[:, each.start : each.stop, seen.start : seen.stop].expand(sequences, -1, -1, -1) for layer in whole)
+        for each, seen in zip(rows, keys, strict=True)
+    )
+
+
+def of_torch(value: object, how: Reading = Reading()) -> Read:  # noqa: B008  it is frozen
+    return read(opening.arrays(pt(value), "x.pt"), {}, how)
+
+
+@pytest.mark.parametrize("prompt", [1, 3, 5])
+@pytest.mark.parametrize("named", [False, True])
+def test_steps_of_generate_are_the_rows_of_one_map(prompt, named):
+    given = steps(prompt)
+    found = of_torch({"attentions": given, "sequences": torch.zeros(1, 6).long()} if named else given)
+    assert found.said[0] == f"Steps: {len(given)}, as generate returns them, joined into the rows of one map."
+    assert found.stack.weights is not None
+    assert torch.equal(found.stack.weights, torch.from_numpy(CAUSAL_WEIGHTS).float())
+    assert found.stack.square is not None and torch.equal(found.stack.square, torch.from_numpy(CAUSAL))
+
+
+def test_steps_that_look_at_another_sequence_keep_its_keys():
+    found = of_torch({"cross_attentions": steps(1, crossing=True), "decoder_attentions": steps(1)})
+    assert found.stack.weights is not None and torch.equal(found.stack.weights, torch.from_numpy(W))
+    assert len(found.parts) == 2
+
+
+def test_steps_of_several_sequences_say_what_nobody_knows():
+    found = of_torch(steps(3, sequences=4), Reading(item=2))
+    assert found.said[0].endswith(
+        "Sequence 2 of 4 was taken in each step: that is one sequence unless these are beams."
+    )
+    with pytest.raises(BroughtError, match="There is no sequence 4 in each of its steps"):
+        of_torch(steps(3, sequences=4), Reading(item=4))
+
+
+def test_steps_whose_positions_nobody_knows_or_that_are_too_many_are_refused():
+    with pytest.raises(BroughtError, match="Its steps have not got the same layers each"):
+        of_torch([*steps(3)[:2], steps(3)[2][:1]])
+    row = torch.ones(1, 64, 1, 1)
+    with pytest.raises(BroughtError, match="more than its steps have room for"):
+        of_torch([(row,)] * 900)
+    with pytest.raises(BroughtError, match="are shown at the most"):
+        of_torch([(torch.full((1, 1, 1100, 1), 1.0),), (torch.ones(1, 1, 1, 1),)])
+
+
+@pytest.mark.parametrize("name", ["arr_{}", "layer_{}", "{}", "L{}"])
+def test_layers_that_have_a_number_and_no_name_are_weights(name):
+    found = of(**{name.format(at): layer[None] for at, layer in enumerate(W)})
+    assert found.stack.weights is not None and torch.equal(found.stack.weights, torch.from_numpy(W))
+    assert not any("Not used" in said for said in found.said)
+    assert "No array in it is called as weights" in refused(**{name.format(at): part for at, part in enumerate((Q, Q))})
+
+
+def test_a_tuple_of_layers_and_a_whole_output_are_read():
+    layers = tuple(layer[None] for layer in torch.from_numpy(W))
+    outputs = pytest.importorskip("transformers.modeling_outputs")
+    whole = outputs.BaseModelOutput(last_hidden_state=torch.zeros(1, 5, 4), attentions=layers)
+    for saved in (layers, list(layers), {"attentions": layers}, whole):
+        found = of_torch(saved)
+        assert found.stack.weights is not None and torch.equal(found.stack.weights, torch.from_numpy(W))
+
+
+def test_weights_after_dropout_are_told_from_scores():
+    layers = tuple(torch.from_numpy(dropped()).split(1))
+    for saved in (layers, {"weights": torch.cat(layers)}):
+        with pytest.raises(
+            BroughtError, match=r"as after dropout: save them from a model in evaluation mode, model\.eval"
+        ):
+            of_torch(saved)
+
+
+@pytest.mark.parametrize("mask", [np.array([[1, 1, 1, 1, 1], [0, 0, 1, 1, 1]]), np.array([[1.0] * 5, [0, 0, 1, 1, 1]])])
+def test_a_mask_of_keys_is_padding(mask):
+    parts = {name: np.stack([QK[name]] * 2, 1) for name in QK}
+    keys = torch.from_numpy(mask[1] == 1)
+    for how, whole in (
+        (Reading(item=1), torch.ones(5, 5).bool()),
+        (Reading(item=1, mask="causal"), torch.from_numpy(CAUSAL)),
+    ):
+        found = of(how, **parts, attention_mask=mask)
+        assert found.stack.square is not None and torch.equal(found.stack.square, whole & keys)
+        assert "Mask of keys, from the file: 2 of 5 are padding." in found.said
+    assert of(**parts, attention_mask=mask).stack.square is None
+    weights = np.stack([CAUSAL_WEIGHTS] * 2, 1)
+    square = of(Reading(item=1), weights=weights, attention_mask=mask).stack.square
+    assert square is not None and torch.equal(square, torch.from_numpy(CAUSAL) & keys)
+
+
+def test_one_query_says_what_to_bring():
+    said = refused(weights=np.full((2, 3, 1, 9), 1 / 9, np.float32))
+    assert said.startswith("There is 1 query; 2 or more can be shown.")
+    assert "torch.save(out.attentions, 'steps.pt')" in said
+
+
+def test_advice_about_objects_can_be_followed():
+    ragged = np.empty(2, object)
+    ragged[:] = [W[0], W[1]]
+    assert "np.savez('layers.npz', *layers)" in refused(weights=ragged)
+    memory = io.BytesIO()
+    np.savez(memory, *ragged)
+    assert read(opening.arrays(memory.getvalue(), "layers.npz"), {}, Reading()).stack.weights is not None

@@ -82,6 +82,7 @@ def unused(arrays: Arrays) -> str:
     """A sentence with the names of what is not used; empty where everything is."""
     alone = len(arrays.arrays) == 1
     names = [name for name in arrays.arrays if not naming.of(name, alone)[0]]
+    names = [] if len(names) == len(arrays.arrays) else names  # layers that have a number and no other name
     names += [name for name in arrays.texts if not _lists(name)]
     names += [name for name in arrays.said if name not in KNOWN | SILENT]
     names += arrays.unknown

@@ -116,12 +116,12 @@ def _raise(name: str, square: Tensor, layer: int, head: int, least: float, most:
     elif value < 0:
         what, then = "is negative; weights are between 0 and 1", SCORES
     else:
-        what, then = "is over 1; weights are between 0 and 1", DROPPED if _dropped(square) else SCORES
+        what, then = "is over 1; weights are between 0 and 1", DROPPED if dropped(square) else SCORES
     raise BroughtError(f"{name} at {where} {what}: {value:.3g}{more}.{then}")
 
 
-def _dropped(square: Tensor) -> bool:
-    """Are weights what dropout leaves of such: some of a row are 0, and rows sum to 1 in the mean?"""
+def dropped(square: Tensor) -> bool:
+    """Are weights `(... q k)` what dropout leaves of such: some of a row are 0, and rows sum to 1 in the mean?"""
     sums = square.sum(-1, dtype=torch.float32)
     there = sums != 0
     return bool((square >= 0).all()) and bool((square == 0).any()) and abs(float(sums[there].mean()) - 1) < ABOUT

@@ -24,6 +24,12 @@ LITTLE = 2  # tokens at the least
 Parts = Mapping[str, Tensor | None]
 
 
+ONE_QUERY = (
+    "There is 1 query; 2 or more can be shown. With a cache, a model has one query in each step of generate: bring all steps, "
+    "as in torch.save(out.attentions, 'steps.pt'), or one pass over the whole text."
+)
+
+
 class BroughtError(ValueError):
     """Something that was brought can't be shown; the message names the part, its size, what is allowed and a way out."""
 
@@ -32,6 +38,8 @@ def check(stack: Stack) -> None:
     """Raises BroughtError unless the parts of a stack fit each other, and what pages show."""
     fit(parts_of(stack), stack.square)
     layers, heads, _, queries, keys, d_head = sizes(stack)
+    if queries == 1:
+        raise BroughtError(ONE_QUERY)
     for what, value, least, most in (
         ("layers", layers, 1, LAYERS),
         ("heads", heads, 1, HEADS),

@@ -18,6 +18,7 @@ from attention.brought.fitting import BroughtError, fit, parts_of, sizes
 from attention.brought.nearest_mask import knobs, nearest
 from attention.brought.stack import Stack
 from attention.masks import MASKS
+from attention.recorded.file import OWN
 
 HIDES = -1e4  # what a mask adds where it hides, or less
 SQUARES = 2**14  # of an array of masks: those of 128 layers of 128 heads
@@ -64,6 +65,30 @@ def from_zeros(stack: Stack) -> tuple[Stack, str]:
     if found.rule != "causal":
         told = f"Mask: read from the zeros of all heads. {found.sentence}"
     return replace(stack, square=square), told
+
+
+def padding(stack: Stack, masks: Mapping[int, Array], item: int, batch: int) -> Tensor | None:
+    """Which keys `(k)` take part, where the one mask is of keys alone, (batch, keys) or (keys), as models take it; else None."""
+    *_, queries, keys, _ = sizes(stack)
+    array = next(iter(masks.values()))
+    shape = array.shape if len(array.shape) == 2 else (1, *array.shape)
+    if len(masks) > 1 or shape not in ((batch, keys), (1, keys)) or array.shape == (queries, keys):
+        return None
+    part = array.tensor().reshape(shape)[min(item, shape[0] - 1)]
+    truths = bool(((part == 0) | (part == 1)).all()) and bool((part == 1).any())
+    return part == 1 if truths else _seen(part, "mask")
+
+
+def without_padding(stack: Stack, padding: Tensor, own: dict[str, Any]) -> Stack:
+    """A stack some of whose keys no query sees, beside what its mask hides; its rule in `own` becomes part of that square."""
+    *_, queries, keys, _ = sizes(stack)
+    if bool(padding.all()):
+        return stack
+    rule = own.get("mask", "full")
+    square = MASKS[rule].square(queries, keys, int(own.get("span", OWN["span"])))
+    square = square if stack.square is None else stack.square
+    own["mask"] = "full"
+    return replace(stack, square=square & padding)
 
 
 def _one(stack: Stack, masks: Mapping[int, Array], item: int, batch: int) -> Tensor:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from attention.brought.arrays import Array, short
 from attention.brought.axes import sums
+from attention.brought.checks import dropped
 from attention.brought.fitting import BroughtError
 
 ROLES = {
@@ -64,12 +65,33 @@ def parts(arrays: Mapping[str, Array]) -> list[Part]:
                     f"{short(name)} and another array are both {role} of one layer: names must tell them apart."
                 )
             layers[layer] = array
+    if not found and (layers := numbered(arrays)):
+        found[""] = {"weights": layers}
     if not found:
         raise BroughtError(
             f"No array in it is called as weights, or as q and k: there is {', '.join(map(short, list(arrays)[:5]))}. Call "
-            "them so, as in weights, or layers.0.q and layers.0.k."
+            "them so, as in weights, or layers.0.q and layers.0.k. Layers of weights may have any name with a number, if their "
+            "rows sum to 1."
         )
     return [Part(stem, roles | _masks(stem, masks)) for stem, roles in found.items()]
+
+
+def numbered(arrays: Mapping[str, Array]) -> dict[int, Array]:
+    """Weights of layers by their numbers, where these alone tell names apart and rows sum to one, as they do in the mean after
+    dropout; nothing where that is not so.
+
+    So `np.savez(path, *layers)` calls its arrays, and `torch.save` of a tuple.
+    """
+    named = [of(name) for name, array in arrays.items() if len(array.shape) >= 2]
+    layers = {layer: array for (_, layer, _), array in zip(named, arrays.values(), strict=False)}
+    alike = len(named) == len(layers) == len(arrays) and len({stem for _, _, stem in named}) == 1
+    floating = all(array.type.startswith(("F", "BF")) for array in arrays.values())
+    return layers if alike and floating and all(_alike_weights(array) for array in arrays.values()) else {}
+
+
+def _alike_weights(array: Array) -> bool:
+    square = array.square()
+    return sums(square, -1) or dropped(square)
 
 
 def _masks(stem: str, masks: Mapping[str, Mapping[int, Array]]) -> dict[str, Mapping[int, Array]]:

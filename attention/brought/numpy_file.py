@@ -86,7 +86,8 @@ def _array(
         return
     if "O" in descr:
         raise BroughtError(
-            f"{short(name)} holds Python objects, which are not read. Save numbers: array.astype('float32')."
+            f"{short(name)} holds Python objects, which are not read. Save numbers: an array for each "
+            "layer, np.savez('layers.npz', *layers), or what generate returned as it is, torch.save(out.attentions, 'steps.pt')."
         )
     raise BroughtError(
         f"{short(name)} is of type {short(descr)}; numbers of 1 to 8 bytes are read, and texts of tokens."

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from attention.brought import axes, beside, checks, hiding, layer_weights, naming
+from attention.brought import axes, beside, checks, hiding, layer_weights, naming, steps
 from attention.brought.arrays import TYPES, Array, Arrays, short
 from attention.brought.axes import AUTO
 from attention.brought.fitting import BroughtError, check, fit
@@ -64,11 +64,13 @@ class Read:
 
 def read(arrays: Arrays, texts: Mapping[str, tuple[str, ...]], how: Reading) -> Read:
     """The stack of a file; `texts`: tokens and keys from a file of their own. Raises BroughtError."""
-    arrays = beside.said(arrays)
+    arrays, joined = steps.join(beside.said(arrays), how.item)
     there = naming.parts(arrays.arrays)
     part = there[min(how.part, len(there) - 1)]
     texts = {**in_words(arrays.said), **beside.texts(arrays), **texts}
-    out = Read(Stack(beside.title(arrays), beside.what(arrays)), parts=[each.name or "attention" for each in there])
+    out = Read(
+        Stack(beside.title(arrays), beside.what(arrays)), joined, parts=[each.name or "attention" for each in there]
+    )
     roles, layers = _of_layers(part)
     orders, batch = _orders(roles, how, len(texts.get("tokens", ())), out)
     planned = {role: _planned(role, roles[role], order, how.item) for role, order in orders.items()}
@@ -172,6 +174,8 @@ def _numbers(layers: tuple[int, ...], made: Mapping[str, Tensor]) -> tuple[int, 
 def _masked(stack: Stack, masks: Mapping[int, Array], batch: int, arrays: Arrays, how: Reading, out: Read) -> Stack:
     """With the mask and the scale that the file says, that somebody chose, or that the numbers show."""
     own: dict[str, Any] = {}
+    padding = hiding.padding(stack, masks, how.item, batch) if masks else None
+    masks = masks if padding is None else {}
     if stack.q is not None:
         own = {"scale": SCALE, "mask": "full"} | beside.numbered(arrays)
         stack, own["scale"] = _scaled(stack, arrays, how, out)
@@ -188,6 +192,9 @@ def _masked(stack: Stack, masks: Mapping[int, Array], batch: int, arrays: Arrays
     else:
         stack, told = hiding.from_zeros(stack)
         out.said.extend([told] if told else [])
+    if padding is not None:
+        stack = hiding.without_padding(stack, padding, own)
+        out.said.append(f"Mask of keys, from the file: {int((~padding).sum()):,} of {len(padding):,} are padding.")
     return replace(stack, own=own if stack.q is not None else {})
 
 

@@ -95,7 +95,9 @@ def named(value: Any) -> Found:
         elif isinstance(part, (str, int, float)):
             said[name or "said"] = part if isinstance(part, str) else json.dumps(part)
         if len(tensors) > ARRAYS:
-            raise BroughtError(f"There are more than {ARRAYS:,} tensors in it.")
+            raise BroughtError(
+                f"There are more than {ARRAYS:,} tensors in it. Of what generate returned, save fewer steps."
+            )
     return tensors, texts, said, unknown
 
 

@@ -12,9 +12,10 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
+from attention.brought import checks
+from attention.brought.generated import join_steps
 from attention.brought.stack import Stack
 from attention.masks import MASKS
-from attention.notebook.generated import join_steps
 from attention.notebook.outputs import EAGER, Part, find_parts
 from attention.recorded.file import OWN
 from attention.watching.parts import CROSS, Texts, ruled, scaled
@@ -281,6 +282,8 @@ def _sound(weights: Float[Tensor, "l h q k"]) -> Float[Tensor, "l h q k"]:
         _finite(weights, "weights")
     if low < 0 or high > 1 + SUM:
         value, where = _first(weights, (weights < 0) | (weights > 1 + SUM))
+        if checks.dropped(weights):
+            raise ValueError(f"weights: {value:.4g} {where} is not from 0 to 1.{checks.DROPPED}")
         raise ValueError(
             f"weights: {value:.4g} {where} is not from 0 to 1. Are these scores before the softmax? Give weights.softmax(-1)."
         )
