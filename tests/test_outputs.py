@@ -11,6 +11,7 @@ from torch import Tensor
 
 from attention.notebook.taken import Told, taken
 from attention.watching.parts import CROSS, DECODER, ENCODER
+from tests.bad_files import dropped
 from tests.model_families import WORDS, family, transformers
 
 NEW = {"max_new_tokens": 5, "min_new_tokens": 5, "return_dict_in_generate": True, "output_attentions": True}
@@ -205,3 +206,12 @@ def test_attention_with_another_meaning_is_refused_by_name(name):
         found = model(**inputs, output_attentions=True)
     with pytest.raises(ValueError, match=words):
         taken(found, None, None, Told())
+
+
+def test_weights_after_dropout_are_told_from_scores():
+    with pytest.raises(
+        ValueError, match=r"as after dropout: save them from a model in evaluation mode, model\.eval\(\)"
+    ):
+        taken(torch.from_numpy(dropped()), None, None, Told())
+    with pytest.raises(ValueError, match=r"Give weights\.softmax\(-1\)"):
+        taken(torch.full((1, 2, 4, 4), 2.0), None, None, Told())
