@@ -4,16 +4,21 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 PORT ?= 8501
 BIN := .venv/bin
 
-.PHONY: run test shuffle hunt lint types bench clean
+.PHONY: run test test-all shuffle hunt lint types bench clean
 
 run: .venv/run  ## start the app at http://localhost:8501 (another port: make run PORT=8600)
 	PYTHONDONTWRITEBYTECODE= $(BIN)/streamlit run app.py --server.port $(PORT)
 
-# Whatever the shell says, what was compiled is kept: each server would compile the whole app, a second of its start.
-test: .venv/dev  ## run every test; a part of them: make test ARGS="tests/test_masks.py -x"
+# Compiled files are written whatever the shell says: else each server compiles the whole app, a second of its start.
+PYTEST = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses 2 --dist loadgroup
+
+test: .venv/dev  ## run the tests; a part of them: make test ARGS="tests/test_masks.py -x"
 	@$(BIN)/python -m tests.chromium
 	@$(BIN)/python -m tests.nginx
-	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses 2 --dist loadgroup $(ARGS)
+	@$(PYTEST) -m "not extended" $(ARGS)
+
+test-all: test  ## run the tests, then those that take long, and shapes and types of the whole package
+	@CHECK_ALL_TYPES=1 $(PYTEST) -m extended $(ARGS)
 
 shuffle: .venv/dev  ## the same, the tests of a file in an order of their own; it names a seed: make shuffle ARGS=--random-order-seed=SEED
 	@$(MAKE) --no-print-directory test ARGS="--random-order-bucket=module $(ARGS)"

@@ -14,6 +14,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+import pytest
+
 import attention
 import attention.ui
 from tests import house
@@ -241,6 +243,7 @@ def test_the_session_has_one_key_besides_widgets():
     assert house.numbers(ROOT)["keys of the session"] == 1
 
 
+@pytest.mark.extended
 def test_every_module_can_be_imported_first():
     """In one process, from what the public names import each time: a notebook may begin with any module."""
     code = (

@@ -18,6 +18,7 @@ from attention.ui.background.maps import Studio
 from tests.clustered import Running
 from tests.strategies import normal
 
+pytestmark = pytest.mark.extended
 NAMES = ("mean", "most", "lse", "entropy", "greatest", "distance")
 
 

@@ -22,6 +22,7 @@ from benchmarks.host.soak import soaked
 from tests.served import warmed
 from tests.visitor import Took, Visit, entered
 
+pytestmark = pytest.mark.extended
 SECONDS = 48.0
 GROWTH = 30.0  # MB of the last third above the second
 SOON = "2"  # seconds for which sessions of those who have left are kept

@@ -20,6 +20,7 @@ from tests.notebooks import environment, notebook
 from tests.served import free_port
 
 pytest.importorskip("jupyterlab", reason="JupyterLab is not installed: requirements-dev.txt has it")
+pytestmark = pytest.mark.extended
 AGAIN = 5000  # milliseconds until a key counts as dropped
 SHOW = "shown = attention.show(weights, tokens=tokens)"
 
