@@ -255,6 +255,7 @@ BAD: dict[str, tuple[str, Callable[[], bytes], str]] = {
     "pt pickle": ("x.pt", lambda: pickle.dumps(Payload()), "It is a pickle, which is not read, or a file of a PyTorch before 1.6"),
     "pt model": ("x.pt", lambda: pt(torch.nn.Linear(2, 2)), "It is no file of tensors alone: 'it' is of the kind 'torch.nn.modules.linear.Linear'."),
     "pt 160 GB": ("x.pt", lambda: pt(torch.zeros(1).expand(200_000, 200_000)), "'tensor' is said to have 160,000,000,000 bytes; 268,435,456 are read at the most."),
+    "pt repeated": ("x.pt", lambda: pt(torch.full((1,), 1 / 512).expand(8, 8, 512, 512)), "Its tensors repeat numbers, as after expand: they take 67,108,864 bytes of memory"),
     "pt sparse": ("x.pt", lambda: pt({"q": torch.eye(3).to_sparse()}), "'q' is no dense tensor of a type that is read: F16, BF16"),
     "pt without": ("x.pt", lambda: pt([]), "There is no tensor in it."),
     "pt truncated": ("x.pt", lambda: pt({"q": torch.ones(2, 2)})[:-60], "It is damaged: its zip"),

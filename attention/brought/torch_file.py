@@ -19,6 +19,7 @@ LIST, ORDER, DATA = "data.pkl", "byteorder", "data"  # files of the zip, and the
 LISTED = 2**21  # bytes of the pickle
 DEEP = 8  # lists and dictionaries within each other
 PLACES = 2**17  # of what they have, looked at
+REPEATED = 2**22  # bytes that tensors may take beyond what the file has, because they repeat numbers of their storage
 STORAGES = {
     "torch.HalfStorage": "F16",
     "torch.BFloat16Storage": "BF16",
@@ -60,7 +61,14 @@ def read(data: bytes, called: str, most: int) -> Arrays:
         name: _array(name, tensor, members.get(f"{folder}{DATA}/{tensor.storage.key}"), big)
         for name, tensor in tensors.items()
     }
-    bearable({name: bytes_of(name, array.type, array.shape) for name, array in arrays.items()}, most)
+    sizes = {name: bytes_of(name, array.type, array.shape) for name, array in arrays.items()}
+    bearable(sizes, most)
+    size, stored = sum(sizes.values()), sum(member.size for member in members.values())
+    if size > stored + REPEATED:
+        raise BroughtError(
+            f"Its tensors repeat numbers, as after expand: they take {size:,} bytes of memory, and the file has {stored:,}. "
+            "Save copies instead: tensor.contiguous()."
+        )
     return Arrays(called, arrays, texts, said, unknown)
 
 
