@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, urljoin, urlsplit
 
 import pytest
 from hypothesis import given, settings
@@ -87,7 +88,8 @@ def test_a_step_is_about_what_is_set():
 
 
 @pytest.mark.parametrize("page", FILES)
-def test_every_page_ends_with_its_step(page):
+def test_every_page_ends_with_its_step_and_its_links_are_right_in_a_new_tab(page):
+    """A browser joins what a link says with the address of the page that has it; this app may be below another one's."""
     menu = AppTest.from_file(str(ROOT / "app.py"), default_timeout=SECONDS)
     config = {"tokens": "9", "mask": "window"} if page in OF_CONFIGS else {}
     menu.query_params.update(newest(config))
@@ -96,7 +98,15 @@ def test_every_page_ends_with_its_step(page):
     last = test.get("page_link")[-1].proto
     assert last.label.replace("\\", "").startswith("Next: ")
     step = step_of(page, OTHERS.get(page, Config(tokens=9, mask="window")))
-    assert dict(parse_qsl(last.query_string)) == step.query and last.page.strip("/") in (step.page, "root", "")
+    assert dict(parse_qsl(last.query_string)) == step.query
+    for link in test.get("page_link"):
+        address = urlsplit(urljoin(f"http://host/lab/{page}?tokens=9", f"{link.proto.page}?{link.proto.query_string}"))
+        named = [other for other in FILES if link.proto.label.lower().endswith(other.replace("_", " "))]
+        assert [address.path] == [f"/lab/{other if other != 'heads' else ''}" for other in named], link.proto
+        assert parse_qsl(address.query) == parse_qsl(link.proto.query_string)
+    texts = [each.value for kind in ("markdown", "caption") for each in test.get(kind)]
+    for address in re.findall(r"\]\(([^)]+)\)", " ".join(texts)):
+        assert address.startswith("https://") or address.partition("?")[0].strip("/") in {*FILES} - {"heads"} | {""}
 
 
 def test_no_step_leads_away_from_a_question_that_hides_the_page():

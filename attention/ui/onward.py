@@ -13,6 +13,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
+from streamlit.navigation.page import StreamlitPage
 
 from attention.codec import NEWEST, to_query
 from attention.config import Config
@@ -21,7 +22,16 @@ from attention.steps.plan import made_here
 from attention.ui.words import plain
 
 REAL = "recorded:smollm2-repeated"  # several layers of a real model
-FIRST = "heads"  # the page that stands at the root
+FIRST = "heads"  # the page at the root
+
+
+class Root(StreamlitPage):
+    """The page at the root, with an address for links: a browser takes a link to `?…` alone as one to the page that it is on."""
+
+    @property
+    def url_path(self) -> str:
+        """The folder of the page that has the link."""
+        return "."
 
 
 @dataclass(frozen=True)
@@ -40,8 +50,10 @@ class Step:
 
 def way(page: str, label: str, query: Mapping[str, str], icon: str | None = None) -> None:
     """A link to a page, within the session; where a page runs without the menu that knows the others, to its address."""
+    file = f"pages/{page}.py"
     try:
-        st.page_link(f"pages/{page}.py", label=label, icon=icon, query_params=query)
+        to = Root(file, title=label, url_path="root", default=True) if page == FIRST else file  # as app.py has it
+        st.page_link(to, label=label, icon=icon, query_params=query)
     except StreamlitAPIException:
         path = "" if page == FIRST else page
         st.link_button(label, f"/{path}?{urlencode(query)}" if query else f"/{path}", type="tertiary")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from urllib.parse import urlsplit
+
 import pytest
 from playwright.sync_api import expect
 
@@ -122,6 +125,26 @@ def test_the_first_sentence_says_what_attention_is(visit, size, lines):
     expect(first).to_be_in_viewport()
     height = first.evaluate("found => found.clientHeight / parseFloat(getComputedStyle(found).lineHeight)")
     assert round(height) <= lines
+
+
+def test_links_of_examples_and_of_the_menu_are_right_in_a_new_tab(visit):
+    tab = visit("examples")
+    tab.page.get_by_role("link", name="Next: ").wait_for()
+    links = tab.page.locator('a:visible:not([href^="#"])').evaluate_all(
+        "found => found.map((a) => [a.innerText.trim(), a.href])"
+    )
+    assert sum(text.endswith("Open on Heads") for text, _ in links) > 5 and len(links) > 20, links
+    for text, href in links:
+        page = re.sub(r".*(Open on|→) ", "", text, flags=re.DOTALL).lower().replace(" ", "_")
+        assert urlsplit(href).path == ("/" if page == "heads" else f"/{page}"), (text, href)
+    link = tab.page.get_by_role("link", name="Open on Heads").first
+    with tab.page.context.expect_page() as opened:
+        link.click(button="middle")
+    expect(opened.value).to_have_title("Heads · Attention Lab")
+    assert urlsplit(opened.value.url).path == "/"
+    opened.value.close()
+    link.click()
+    expect(tab.page).to_have_title("Heads · Attention Lab")
 
 
 @pytest.mark.parametrize("size", [(1280, 800), PHONE], ids=["desk", "phone"])
