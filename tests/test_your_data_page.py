@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+from threading import Event
 from urllib.parse import quote_plus
 
 import numpy as np
@@ -153,6 +154,16 @@ def test_room_is_asked_for_what_a_packed_file_unpacks_to(monkeypatch):
     with pytest.raises(BroughtError, match=r"Reading it needs 8 MiB of memory at once; .* Saved as \.safetensors it"):
         compute.brought.opened(packed, "x.npz", None, Reading())
     assert asked[0] >= 8_000_000 > 100 * len(packed)
+
+
+def test_a_small_file_does_not_wait_for_a_large_one():
+    over = Event()
+    large = compute.brought.FILES.submit(over.wait, SECONDS)
+    try:
+        assert compute.brought.opened(FILE, "x.npz", None, Reading()).stack.weights is not None
+        assert not large.done()
+    finally:
+        over.set()
 
 
 def test_a_bad_file_leaves_everything_as_it_was():
