@@ -91,7 +91,8 @@ class Rows:
 
     `entropy` in nats, the `greatest` weight, the mean `distance` to the keys in tokens, the weights on the `first` key
     `(h q)` and on the `previous` one, of the queries from the second on that have one `(h m)`; `choices`: how many keys
-    a row may see, (h q) or (q).
+    a row may see, (h q) or (q); `sees_first` (h q) or (q) and `sees_previous` (h m) or (m): which rows may see these keys;
+    without a mask all that have any weight.
     """
 
     entropy: Float[Tensor, "h q"]
@@ -100,6 +101,8 @@ class Rows:
     first: Float[Tensor, "h q"]
     previous: Float[Tensor, "h m"]
     choices: Int[Tensor, "..."]
+    sees_first: Bool[Tensor, "..."]
+    sees_previous: Bool[Tensor, "..."]
 
     @property
     def seeing(self) -> Bool[Tensor, "h q"]:
@@ -120,13 +123,16 @@ def rows(weights: Weights, mask: Bool[Tensor, "q k"] | None = None) -> Rows:
         found = (_block(block.to(dtype), apart) for block in blocks)
         bands.append([torch.cat(each) for each in zip(*found, strict=True)])
     entropy, greatest, distance = (torch.cat(each, -1) for each in zip(*bands, strict=True))
+    choices = (weights > 0).sum(-1) if mask is None else mask.sum(-1)
     return Rows(
         entropy=entropy,
         greatest=greatest,
         distance=distance,
         first=weights[..., 0].to(dtype),
         previous=weights[:, 1:].diagonal(0, 1, 2).to(dtype),
-        choices=(weights > 0).sum(-1) if mask is None else mask.sum(-1),
+        choices=choices,
+        sees_first=choices > 0 if mask is None else mask[:, 0],
+        sees_previous=choices[:, 1 : weights.shape[2] + 1] > 0 if mask is None else mask[1:].diagonal(),
     )
 
 
@@ -167,13 +173,13 @@ def distance(rows: Rows) -> PerHead:
 
 
 def first(rows: Rows) -> PerHead:
-    """Mean weight on the first token: the attention sink of Xiao et al. 2023, section 3.1."""
-    return _mean(rows.first, rows.seeing)
+    """Mean weight on the first token, over the queries that see it: the attention sink of Xiao et al. 2023, section 3.1."""
+    return _mean(rows.first, rows.sees_first.expand_as(rows.first))
 
 
 def previous(rows: Rows) -> PerHead:
-    """Mean weight on the token just before, over the queries that have one (Olsson et al. 2022: previous-token)."""
-    return _mean(rows.previous, rows.seeing[:, 1 : rows.previous.shape[-1] + 1])
+    """Mean weight on the token just before, over the queries that see it (Olsson et al. 2022: previous-token)."""
+    return _mean(rows.previous, rows.sees_previous.expand_as(rows.previous))
 
 
 def numbered(tokens: Sequence[str]) -> Int[Tensor, " n"]:
@@ -235,12 +241,14 @@ NUMBERS: dict[str, Number] = {
         "mean over queries of sum p |q - k|",
         "Vig & Belinkov 2019, section 5.1.3, equation 6",
     ),
-    "first": Number(first, "First", "", "mean over queries of p at key 0", "Xiao et al. 2023, section 3.1: a sink"),
+    "first": Number(
+        first, "First", "", "mean of p at key 0, over queries that see it", "Xiao et al. 2023, section 3.1: a sink"
+    ),
     "previous": Number(
         previous,
         "Previous",
         "",
-        "mean of p at key q - 1, over queries that have one",
+        "mean of p at key q - 1, over queries that see it",
         "Olsson et al. 2022: previous-token head",
     ),
 }
@@ -261,4 +269,6 @@ OF_TOKENS: dict[str, OfTokens] = {  # numbers of those pairs of queries and keys
     ),
 }
 EVERY: dict[str, Number | OfTokens] = NUMBERS | OF_TOKENS  # by their names in a profile
-assert tuple(EVERY) == tuple(field.name for field in fields(Profile))
+assert tuple(EVERY) == tuple(field.name for field in fields(Profile)), (
+    "NUMBERS, OF_TOKENS: each needs its field in Profile"
+)

@@ -1,8 +1,8 @@
 """How well does each key answer each query?
 
 What turns a query and a key into a logit: the scale, where positions come in, the cap, and the softmax that makes
-weights of logits. To add a scale, a position or a softmax: one function and its name in the dict below it. The first
-line of a docstring is the help text.
+makes weights of logits. To add a scale, a position or a softmax: one function and its name in the dict below it, and what
+the README names for each (*Where things are added*). The first line of a docstring is the help text.
 """
 
 from __future__ import annotations
@@ -112,6 +112,44 @@ SOFTMAXES: dict[str, Callable[[Float[Tensor, "*b k"]], Float[Tensor, "*b k"]]] =
 }
 
 
+ADDS_ONE: dict[str, bool] = {"standard": False, "plus one": True}  # to the denominator: what formulas and programs know
+
+
+def adds_one(softmax: str) -> bool:
+    """Does this softmax add one to its denominator? Raises NotImplementedError for one that has no place in ADDS_ONE."""
+    if softmax not in ADDS_ONE:
+        raise NotImplementedError(
+            f"softmax={softmax!r} is not in scores.ADDS_ONE: formulas, programs and checks are written for exp / sum and for "
+            "exp / (1 + sum). README, *Where things are added*, names the files that a third form needs."
+        )
+    return ADDS_ONE[softmax]
+
+
+def adds_penalty(positions: str) -> bool:
+    """Do these positions add ALiBi's penalty to the scores?
+
+    Raises NotImplementedError for rules other than sinusoidal, rotary and alibi: formulas and programs have these written out.
+    """
+    rule = POSITIONS[positions]
+    if not {rule.to_input, rule.to_heads, rule.to_scores} <= {None, sinusoidal, rotary, alibi}:
+        raise NotImplementedError(
+            f"positions={positions!r} has no formula and no lines of a program. README, *Where things are added*, names the "
+            "files that they go into."
+        )
+    return rule.to_scores is alibi
+
+
+def row_sums(softmax: str, blind: int, queries: int) -> str:
+    """What the rows of weights sum to, in a clause; `blind` of the queries see no key."""
+    total = "at most 1" if adds_one(softmax) else "1"
+    if not blind:
+        return f"each row sums to {total}"
+    if blind == queries:
+        return "every row is fully masked and sums to 0"
+    others = "1 fully masked row sums" if blind == 1 else f"{blind:,} fully masked rows sum"
+    return f"each row sums to {total}, but {others} to 0"
+
+
 def whole(lse: Float[Tensor, "*q"]) -> Float[Tensor, "*q"]:
     """The logarithm of the softmax's denominator is that of the sum of exponentials."""
     return lse
@@ -126,4 +164,4 @@ NORMALISERS: dict[str, Callable[[Float[Tensor, "*q"]], Float[Tensor, "*q"]]] = {
     "standard": whole,
     "plus one": whole_plus_one,
 }
-assert NORMALISERS.keys() == SOFTMAXES.keys()
+assert NORMALISERS.keys() == SOFTMAXES.keys(), "a softmax needs its entry in SOFTMAXES, NORMALISERS and ADDS_ONE"

@@ -11,6 +11,7 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 from attention import Config
+from attention.analysis.map_numbers import numbers as map_profile
 from attention.analysis.row_stages import stages
 from attention.codec import from_query
 from attention.inputs import INPUTS
@@ -172,6 +173,10 @@ def test_some_heads_at_a_time_are_the_same_heads(monkeypatch, kv_heads):
     assert row.entropy == pytest.approx(float(want.entropy[4, 900]), abs=1e-4)
     numbers = compute.long.map_numbers(config, found)
     assert len(numbers["entropy"]) == len(compute.long.roles(config, found)) == 6
+    assert numbers["head"] == [0, 1, 2, 3, 4, 5]
+    for name, values in vars(map_profile(want, *queries_and_keys(config))).items():
+        if values is not None:
+            assert numbers[name] == pytest.approx(values.tolist(), abs=1e-5), name
     assert compute.long.map_parity(config, found).agrees
 
 

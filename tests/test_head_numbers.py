@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from torch import Tensor
 
 from attention import heads
+from attention.analysis import head_numbers
 from attention.analysis.head_numbers import EVERY, MARKS, MOST, numbers, separates
 from tests.strategies import normal, seeds
 
@@ -158,6 +159,14 @@ def test_the_formula_names_every_mark_that_separates():
         "FULLWIDTH",
         "IDEOGRAPHIC",
     }
+
+
+def test_a_number_without_a_place_in_the_order_is_refused():
+    """It would be missing on every page."""
+    with pytest.raises(KeyError, match=r"made_up: a number of a head needs its place in head_numbers\.ORDER"):
+        head_numbers.in_order(EVERY | {"made_up": EVERY["entropy"]})
+    with pytest.raises(KeyError, match="induction: a number of a head"):
+        head_numbers.in_order({name: number for name, number in EVERY.items() if name != "induction"})
 
 
 def test_every_number_says_what_it_is_and_whose():

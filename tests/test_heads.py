@@ -14,6 +14,7 @@ from torch import Tensor
 
 from attention import Config, heads, trace
 from attention.heads import EVERY, NUMBERS, Profile, profile, row_entropy
+from attention.masks import MASKS
 from attention.tables import rows as tables
 from tests.strategies import configs, normal, seeds, sizes
 from tests.unchecked import unchecked
@@ -110,6 +111,19 @@ def test_numbers_of_a_head_that_looks_at(head):
     found = profile(torch.tensor([rows], dtype=torch.float64))
     for name, exact in zip(NUMBERS, numbers, strict=True):
         assert getattr(found, name).item() == pytest.approx(exact), name
+
+
+def test_first_and_previous_are_means_over_the_queries_that_see_these_keys():
+    """Even rows under a window of 4, and two texts of 6 tokens: key 0 has the mean of 1, 1/2, 1/3, 1/4 where it is seen."""
+    rule = MASKS["window"].square(12, 12, 4)
+    even = rule / rule.sum(-1, keepdim=True)
+    found = profile(even[None], rule)
+    assert found.first.item() == pytest.approx((1 + 1 / 2 + 1 / 3 + 1 / 4) / 4)
+    assert found.previous.item() == pytest.approx((1 / 2 + 1 / 3 + 9 / 4) / 11)
+    apart = torch.block_diag(*[torch.ones(6, 6).tril()] * 2).bool()
+    found = profile((apart / apart.sum(-1, keepdim=True))[None], apart)
+    assert found.first.item() == pytest.approx(sum(1 / k for k in range(1, 7)) / 6)
+    assert found.previous.item() == pytest.approx(sum(1 / k for k in range(2, 7)) / 5)
 
 
 def test_a_single_token_has_no_previous_one():

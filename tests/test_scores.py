@@ -9,8 +9,27 @@ import pytest
 import torch
 from hypothesis import given, settings
 
-from attention.scores import POSITIONS, SCALES, SOFTMAXES, alibi, capped, plus_one, rotary, sinusoidal, standard
-from tests.strategies import normal, seeds, sizes
+from attention import Config, trace
+from attention.scores import (
+    POSITIONS,
+    SCALES,
+    SOFTMAXES,
+    Positions,
+    alibi,
+    capped,
+    plus_one,
+    rotary,
+    row_sums,
+    sinusoidal,
+    standard,
+)
+from attention.steps.parts import parts
+from attention.steps.plan import by_name
+from attention.steps.program import source
+from attention.steps.values import pairs
+from attention.ui import compute
+from attention.ui.views import heads_parts
+from tests.strategies import configs, normal, seeds, sizes
 
 laws = settings(deadline=None, max_examples=50)
 
@@ -114,3 +133,55 @@ def test_a_head_with_nothing_to_say_can_attend_to_nothing():
 def test_every_rule_explains_itself():
     rules = [*SCALES.values(), *SOFTMAXES.values(), *(positions.doc for positions in POSITIONS.values())]
     assert all((rule.__doc__ or "").splitlines()[0].rstrip().endswith(".") for rule in rules)
+
+
+@settings(deadline=None, max_examples=60)
+@given(config=configs(), softmax=st.sampled_from([*SOFTMAXES]), combine=st.sampled_from(["none", "without", "and"]))
+def test_what_is_said_of_row_sums_is_true_of_the_rows(config, softmax, combine):
+    """On Heads, on Softmax and in the diagram of Steps."""
+    config = Config(**vars(config) | {"softmax": softmax, "combine": combine})
+    sums = trace(config).weights.double().sum(-1)[0]
+    blind = ~trace(config).mask.any(-1)
+    assert compute.heads.fully_masked(config.tensors) == int(blind.sum())
+    said = row_sums(softmax, int(blind.sum()), config.tokens)
+    assert (sums[blind] == 0).all() and ("fully masked" in said) == bool(blind.any())
+    assert (sums[~blind] <= 1 + 1e-6).all()
+    assert "at most" in said or blind.all() or (sums[~blind] > 1 - 1e-6).all()
+    assert f"A row is a query: {said}. " in heads_parts._said(config)
+    blind = ~pairs(config).any(-1)  # of another sequence, where Steps shows one
+    said = row_sums(softmax, int(blind.sum()), config.tokens)
+    titles = {part.place: part.title for part in parts(config)}
+    assert titles["softmax"] == f"Every row of scores becomes weights: {said}"
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (("standard", 0, 18), "each row sums to 1"),
+        (("plus one", 0, 18), "each row sums to at most 1"),
+        (("standard", 4, 18), "each row sums to 1, but 4 fully masked rows sum to 0"),
+        (("plus one", 1, 18), "each row sums to at most 1, but 1 fully masked row sums to 0"),
+        (("standard", 18, 18), "every row is fully masked and sums to 0"),
+    ],
+)
+def test_row_sums_in_words(given, said):
+    assert row_sums(*given) == said
+
+
+MADE_UP = {
+    "softmax": ("softmax", SOFTMAXES, lambda logits: standard(logits / 2)),
+    "bias": ("positions", POSITIONS, Positions(standard, to_scores=lambda q, k, head, heads: -(q - k).abs().sqrt())),
+    "turn": ("positions", POSITIONS, Positions(standard, to_heads=lambda x: x.flip(-1))),
+}
+
+
+@pytest.mark.parametrize("name", MADE_UP)
+@pytest.mark.parametrize("shows", [source, by_name], ids=["Code", "Steps"])
+def test_a_rule_that_formulas_and_programs_do_not_know_is_refused_there(name, shows, monkeypatch):
+    """Instead of the formula and the program of another one."""
+    knob, rules, rule = MADE_UP[name]
+    config = Config(tokens=5)
+    monkeypatch.setitem(rules, "made up", rule)
+    monkeypatch.setitem(vars(config), knob, "made up")
+    with pytest.raises(NotImplementedError, match=f"{knob}='made up' .* README, \\*Where things are added\\*"):
+        shows(config)

@@ -195,4 +195,15 @@ ORDER = (
     "entropy", "entropy_share", "effective_keys", "greatest", "even", "effective_rank", "distance", "first", "previous",
     "next", "same", "duplicate", "induction", "separators",
 )  # fmt: skip
-EVERY: dict[str, Described] = {name: (heads.EVERY | FURTHER | PAIRS)[name] for name in ORDER}
+
+
+def in_order(numbers: dict[str, Described]) -> dict[str, Described]:
+    """These numbers in the order of ORDER; raises KeyError where the two don't name the same."""
+    if odd := numbers.keys() ^ set(ORDER):
+        raise KeyError(
+            f"{', '.join(sorted(odd))}: a number of a head needs its place in head_numbers.ORDER, and none besides."
+        )
+    return {name: numbers[name] for name in ORDER}
+
+
+EVERY: dict[str, Described] = in_order(heads.EVERY | FURTHER | PAIRS)

@@ -33,11 +33,15 @@ COUNTS = "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "
 
 
 class Kind(NamedTuple):
-    """A kind of keys: its short name, what a head does that looks at them, and each head's mean weight there."""
+    """A kind of keys: its short name, what a head does that looks at them, and each head's mean weight there.
+
+    `share` is over queries with a choice, and decides; `shown` is over all queries that see such a key, as in `heads.py`.
+    """
 
     name: str
     does: str
     share: list[float]
+    shown: list[float]
 
 
 class Seen(NamedTuple):
@@ -81,6 +85,7 @@ def roles(
     evenly spread. `unit` says what a token is to the reader: a word, say. `line`: do tokens stand in a line? Of a
     picture's nothing is said that needs an order: neither how far back a head looks, nor what is near.
     """
+    queries = mask.shape[1] if at is not None else len(mask)
     if at is None:
         at = torch.arange(len(mask))
         if len(at) > QUERIES:
@@ -89,7 +94,8 @@ def roles(
     seen = Seen(weights, mask, at, mask.sum(-1))
     kinds, even = _kinds(seen, tokens, unit, line), _even(seen)
     near = [_near(seen, unit)] if line else []
-    return [EVENLY if even[head] else _role(kinds, near, head) for head in range(len(weights))]
+    about = "about " * (len(at) < queries)
+    return [EVENLY if even[head] else _role(kinds, near, head, about) for head in range(len(weights))]
 
 
 def roles_of_maps(
@@ -112,16 +118,18 @@ def roles_of_maps(
     return found
 
 
-def _role(kinds: list[Kind], near: list[Kind], head: int) -> Role | None:
+def _role(kinds: list[Kind], near: list[Kind], head: int, about: str) -> Role | None:
+    """The role of one head; `about` stands before numbers that are of some queries only."""
     first, *others = sorted(kinds, key=lambda kind: kind.share[head], reverse=True)
     second = next(kind for kind in others if not {first.name, kind.name} & {"itself"} or not _copies(first, kind))
     one, two = first.share[head], second.share[head]
     if one < TOGETHER and two >= EACH and TOGETHER <= one + two <= WHOLE:
-        both = f"splits its weight: it {first.does} ({one:.2f}) and {second.does} ({two:.2f})."
+        parts = [f"{kind.does} ({about}{kind.shown[head]:.2f})" for kind in (first, second)]
+        both = f"splits its weight: it {parts[0]} and {parts[1]}."
         return Role(f"{first.name}, {second.name}", both)
     for kind in (first, *near):
-        if (share := kind.share[head]) >= MOST:
-            return Role(kind.name, f"{kind.does}: {share:.2f} of its weight.")
+        if kind.share[head] >= MOST:
+            return Role(kind.name, f"{kind.does}: {about}{kind.shown[head]:.2f} of its weight.")
     return None
 
 
@@ -134,7 +142,8 @@ def _kinds(seen: Seen, tokens: Sequence[str], unit: str, line: bool) -> list[Kin
     """All kinds but nearness, which is for those that have no other."""
     found = _back(seen, range(-1, min(FARTHEST, seen.mask.shape[1] - 1) + 1) if line else range(1), unit)
     first = seen.share(seen.weights[..., 0], seen.mask[:, 0] & (seen.choices > 2))
-    found.append(Kind(f"first {unit}", f"rests on the first {unit} (a sink)", first.tolist()))
+    shown = seen.share(seen.weights[..., 0], seen.mask[:, 0])
+    found.append(Kind(f"first {unit}", f"rests on the first {unit} (a sink)", first.tolist(), shown.tolist()))
     return found + _words(seen, tokens, unit) if tokens and line else found
 
 
@@ -157,8 +166,9 @@ def _words(seen: Seen, tokens: Sequence[str], unit: str) -> list[Kind]:
             f"same {unit}",
             f"looks at the same {unit}, itself included",
             torch.where(copies - itself > EACH / 2, whole, 0).tolist(),
+            whole.tolist(),
         ),
-        Kind("induction", f"looks at what followed this {unit} before (induction)", followed.tolist()),
+        Kind("induction", f"looks at what followed this {unit} before (induction)", *[followed.tolist()] * 2),
     ]
 
 
@@ -166,10 +176,14 @@ def _back(seen: Seen, places: range, unit: str) -> list[Kind]:
     """Keys so many places back; -1: the next one, 0: the query itself. Queries without a choice don't count."""
     apart = seen.at[:, None] - torch.tensor(places)
     there, choosing = apart.clamp(0, seen.mask.shape[1] - 1), seen.choices > 2
-    inside = (apart == there) & seen.mask.gather(-1, there) & choosing[:, None]
+    sees = (apart == there) & seen.mask.gather(-1, there)
+    inside = sees & choosing[:, None]
     held = seen.weights.gather(-1, there.expand(len(seen.weights), -1, -1))
     shares = seen.share(held.mT, inside.mT, PART * int(choosing.sum()))
-    return [Kind(*_place(by, unit), share) for by, share in zip(places, shares.mT.tolist(), strict=True)]
+    shown = seen.share(held.mT, sees.mT)
+    return [
+        Kind(*_place(by, unit), *both) for by, *both in zip(places, shares.mT.tolist(), shown.mT.tolist(), strict=True)
+    ]
 
 
 def _place(by: int, unit: str) -> tuple[str, str]:
@@ -190,6 +204,7 @@ def _near(seen: Seen, unit: str) -> Kind:
         "nearby",
         f"looks around itself, within {COUNTS[NEAR]} {unit}s",
         torch.where(share >= BEYOND * usual, share, 0).tolist(),
+        share.tolist(),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import torch
 from jaxtyping import Float
 from torch import Tensor
 
@@ -23,5 +24,9 @@ def numbers(maps: HeadMaps, query: Float[Tensor, "h n d"], key: Float[Tensor, "g
     previous = zoom.diagonal(maps, query, key, 1) if n > 1 else maps.lse[:, :0]
     first = zoom.window(maps, query, key, (0, n), (0, 1))[..., 0]
     seen = choices(maps.scoring.rule, n, maps.scoring.span).to(maps.lse.device)
-    rows = Rows(maps.entropy, maps.greatest, maps.distance, first.double(), previous.double(), seen)
+    at, scoring = torch.arange(n, device=maps.lse.device), maps.scoring
+    sees_first = scoring.rule(at, torch.zeros_like(at), n, scoring.span)
+    sees_previous = scoring.rule(at[1:], at[:-1], n, scoring.span)
+    weights = first.double(), previous.double()
+    rows = Rows(maps.entropy, maps.greatest, maps.distance, *weights, seen, sees_first, sees_previous)
     return Profile(**{name: number.of(rows) for name, number in NUMBERS.items()})

@@ -14,7 +14,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from attention.scores import HIDDEN, capped
+from attention.scores import HIDDEN, adds_one, capped
 from attention.trace import Trace, position_bias
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
@@ -103,7 +103,7 @@ def _weights(trace: Trace, dtype: torch.dtype, exponent: str) -> tuple[Any, ...]
     blind = ~trace.mask.any(-1, keepdim=True)
     top = logits.amax(-1, keepdim=True).masked_fill(blind, 0) if exponent != "naive" else logits.new_zeros(())
     exps = (logits - top).exp()
-    sums = exps.sum(-1, keepdim=True) + ((-top).exp() if config.softmax == "plus one" else 0)
+    sums = exps.sum(-1, keepdim=True) + ((-top).exp() if adds_one(config.softmax) else 0)
     weights = (exps / sums).masked_fill(blind, 0)
     return weights, *(int(x[mask].isinf().sum()) for x, mask in _counted(trace, dots, logits, exps, sums))
 

@@ -22,7 +22,7 @@ from attention.maps import zoom
 from attention.maps.blocks import choices
 from attention.maps.picture import HeadMaps, split, vectors
 from attention.maps.sizes import precision, working
-from attention.scores import HIDDEN, POSITIONS, capped, sinusoidal
+from attention.scores import HIDDEN, POSITIONS, adds_one, capped, sinusoidal
 from attention.trace import Trace, position_bias
 
 CLOSE = 1e-5
@@ -106,7 +106,7 @@ def _sums_alone(trace: Trace) -> Parity:
     """What can be checked of weights alone: that rows sum to one, or to no more where some of it may go elsewhere."""
     seen = trace.mask.any(-1)
     over = trace.weights[:, seen].double().sum(-1) - 1
-    over = over if trace.config.softmax == "standard" else over.clamp(min=0)
+    over = over if not adds_one(trace.config.softmax) else over.clamp(min=0)
     return Parity(None, None, greatest(over), int((~seen).sum()), len(seen), STORED, _farthest(over, seen))
 
 
@@ -134,7 +134,7 @@ def evenly(n: int, many: int) -> Int[Tensor, " r"]:
 def _sums(trace: Trace, rows: Int[Tensor, " r"] | slice, nothing: Float[Tensor, "h r"]) -> Float[Tensor, "h s"]:
     """Sums of every row that sees something; of the compared ones, with what went to it, where one was added."""
     seen = trace.mask.any(-1)
-    if trace.config.softmax == "standard":
+    if not adds_one(trace.config.softmax):
         return trace.weights.sum(-1)[:, seen]
     return (trace.weights[:, rows].sum(-1) + nothing)[:, seen[rows]]
 
@@ -163,11 +163,11 @@ def by_torch(
     if softcap:
         mask = mask + capped(q @ k.mT * scale, softcap)
         q = torch.zeros_like(q)
-    if softmax == "plus one":
+    if adds_one(softmax):
         k, v, mask = F.pad(k, (0, 0, 0, 1)), F.pad(v, (0, 1, 0, 1)), F.pad(mask, (0, 1))
         v[:, -1, -1] = 1
     found = F.scaled_dot_product_attention(q[None], k[None], v[None], mask.expand(1, len(q), -1, -1), scale=scale)[0]
-    if softmax == "plus one":
+    if adds_one(softmax):
         return ByTorch(found[..., :-1], found[..., -1])
     return ByTorch(found, torch.zeros_like(found[..., 0]))
 

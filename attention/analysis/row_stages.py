@@ -16,7 +16,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from attention.config import Config
-from attention.scores import HIDDEN, SOFTMAXES, capped
+from attention.scores import HIDDEN, SOFTMAXES, adds_one, adds_penalty, capped
 from attention.trace import Trace, position_bias
 
 SHARES = (0.5, 0.9, 0.99)  # of a row's weight, whose smallest sets of keys are shown
@@ -124,12 +124,12 @@ def _weights(logits: Float[Tensor, " k"], softmax: str) -> Float[Tensor, " k"]:
 
 def _logit(config: Config) -> str:
     cap = r"c \tanh\!\left(\frac{z_j}{c}\right)" if config.softcap else "z_j"
-    return cap + (" + b_j" if config.positions == "alibi" else "") + r" + \mathrm{mask}_j"
+    return cap + (" + b_j" if adds_penalty(config.positions) else "") + r" + \mathrm{mask}_j"
 
 
 def _weight(config: Config) -> str:
     """As it is written, and as it is computed: less the greatest logit m, which leaves it as it is."""
-    one, shifted = ("1 + ", "e^{-m} + ") if config.softmax == "plus one" else ("", "")
+    one, shifted = ("1 + ", "e^{-m} + ") if adds_one(config.softmax) else ("", "")
     return (
         rf"\frac{{e^{{\ell_j}}}}{{{one}\sum_i e^{{\ell_i}}}} = "
         rf"\frac{{e^{{\ell_j - m}}}}{{{shifted}\sum_i e^{{\ell_i - m}}}}"
@@ -154,7 +154,7 @@ def worked(row: Stages, key: int) -> dict[str, str]:
         float(x[key]) for x in (row.dots, row.scaled, row.bias, row.logits, row.weights)
     )
     top = float(row.logits.max())
-    ones = math.exp(-top) if config.softmax == "plus one" else 0.0
+    ones = math.exp(-top) if adds_one(config.softmax) else 0.0
     total = float((row.logits.double() - top).exp().sum()) + ones
     sizes = (number(dot), number(config.temperature))
     sizes = sizes if config.scale == "none" else (sizes[0], config.d_head, sizes[1])
@@ -171,7 +171,7 @@ def worked(row: Stages, key: int) -> dict[str, str]:
 
 
 def _added(config: Config, bias: float) -> str:
-    return f" + {_braced(bias)}" if config.positions == "alibi" else ""
+    return f" + {_braced(bias)}" if adds_penalty(config.positions) else ""
 
 
 def _braced(value: float) -> str:
@@ -190,9 +190,9 @@ def oddities(row: Stages) -> list[str]:
     if not seen:
         return ["This query sees no key: there is nothing to share out, so its weights and its output are zero."]
     found = {
-        "It sees one key only, whose weight does not depend on any score.": seen == 1 and config.softmax == "standard",
+        "It sees one key only, whose weight does not depend on any score.": seen == 1 and not adds_one(config.softmax),
         "It sees one key only: what that does not get goes to the one in the denominator.": seen == 1
-        and config.softmax == "plus one",
+        and adds_one(config.softmax),
         "A head has one channel: every dot product is one product of two numbers.": config.d_head == 1,
         f"The softcap keeps every score within ±{config.softcap:g}, so no weight is more than "
         f"e^{2 * config.softcap:g} = {math.exp(min(2 * config.softcap, 700)):.3g} times another before the bias.": 0

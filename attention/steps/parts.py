@@ -8,7 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from attention.config import Config
+from attention.scores import row_sums
 from attention.steps.plan import by_name
+from attention.steps.values import pairs
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,7 @@ PARTS: tuple[Part, ...] = (
         "scale", "scale", "Scores brought to a size that suits the softmax", ("scaled", "capped", "bias", "biased"), ""
     ),
     Part("mask", "mask", "What a query may not see is hidden", ("mask", "logits"), "logits"),
-    Part("softmax", "softmax", "Every row of scores becomes weights that sum to one", ("weights",), "weights"),
+    Part("softmax", "softmax", "Every row of scores becomes weights", ("weights",), "weights"),
     Part("values", "weights × V", "Values, each by its weight, summed", ("context",), "context"),
     Part("join", "join heads", "Heads side by side again", ("joined",), "joined"),
     Part("output", "output", "Mapped back to the width of a token", ("W_o", "output"), "output"),
@@ -50,6 +52,12 @@ def parts(config: Config) -> list[Part]:
     both = replace(PARTS[0], name="x, y", title="The tokens of both sequences as vectors, a row each")
     wanted = (both, *PARTS[1:]) if config.keys else PARTS
     found = [(part, tuple(name for name in part.steps if name in plan)) for part in wanted]
+    blind = int((~pairs(config).any(-1)).sum()) if "mask" in plan else 0
+    sums = row_sums(config.softmax, blind, config.tokens)
+    found = [
+        (replace(part, title=f"{part.title}: {sums}") if part.place == "softmax" else part, steps)
+        for part, steps in found
+    ]
     return [
         replace(part, steps=steps, leads=part.leads if part.leads in steps else steps[-1])
         for part, steps in found

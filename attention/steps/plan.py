@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from attention.config import Config, shape
 from attention.masks import MASKS
-from attention.scores import POSITIONS
+from attention.scores import POSITIONS, adds_one, adds_penalty
 from attention.sources.origins import has
 from attention.steps.step import Source, Step, cells_of, length_of, made, matrix_product
 
@@ -187,7 +187,7 @@ def _scored(config: Config) -> list[Step]:
                 SOFTCAP * cells,
             )
         )
-    return found + (_biased(config, found[-1].name, cells) if POSITIONS[config.positions].to_scores else [])
+    return found + (_biased(config, found[-1].name, cells) if adds_penalty(config.positions) else [])
 
 
 def _scaled(config: Config, factor: float, cells: int) -> Step:
@@ -247,7 +247,7 @@ def _masked(config: Config) -> list[Step]:
             (Source(before, "seen", "where"), Source("mask", "shared", "=")),
         ),
     ]
-    one = "1 + " if config.softmax == "plus one" else ""
+    one = "1 + " if adds_one(config.softmax) else ""
     return (found if hides else []) + [
         made(
             config,

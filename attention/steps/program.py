@@ -15,6 +15,7 @@ from functools import cache
 from attention.config import DEFAULTS, Config
 from attention.inputs import BEFORE, CLUSTERS, DOCUMENTS, INPUTS, NEARNESS, REFRAINS, SPLIT, tokens
 from attention.masks import FIRST, GAP, MASKS
+from attention.scores import adds_one, adds_penalty
 from attention.sources import constructed
 
 EMBED = """\
@@ -100,7 +101,7 @@ def long_source(config: Config, side: int) -> str:
     scale = SCALE[config.scale].replace("d_head", str(config.d_head))
     warm = "" if config.temperature == 1 else f" / {config.temperature!r}"
     given = [f"span={config.span}", f"scale={scale}{warm}", f"side={side}", f'pool="{config.pool}"']
-    given += ['positions="alibi"'] * (config.positions == "alibi") + [f"softcap={config.softcap!r}"] * bool(
+    given += ['positions="alibi"'] * adds_penalty(config.positions) + [f"softcap={config.softcap!r}"] * bool(
         config.softcap
     )
     given += [f'softmax="{config.softmax}"'] * (config.softmax != "standard")
@@ -192,7 +193,7 @@ def scores(config: Config, queries: str = "n", mask: str = "") -> str:
     if config.softcap:
         lines.append(f"scores = {config.softcap!r} * torch.tanh(scores / {config.softcap!r})")
     lines += [f"q, k = torch.arange({queries})[:, None], torch.arange(n)[None, :]"]
-    if config.positions == "alibi":
+    if adds_penalty(config.positions):
         lines += ["slope = 2.0 ** (-8.0 * (torch.arange(heads)[:, None, None] + 1) / heads)"]
         lines += ["scores = scores - slope * (q - k).abs()"]
     lines += [f"mask = {mask or condition(config)}", 'scores = scores.masked_fill(~mask, float("-inf"))']
@@ -215,7 +216,7 @@ def _expression(mask: str) -> str:
 def softmax(config: Config) -> str:
     """From `scores` and `mask` to `weights`."""
     lines = ["weights = torch.softmax(scores, -1)"]
-    if config.softmax == "plus one":
+    if adds_one(config.softmax):
         lines.append(
             "weights = weights * torch.logsumexp(scores, -1, keepdim=True).sigmoid()  # one more below the line"
         )

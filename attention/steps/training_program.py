@@ -9,7 +9,7 @@ import inspect
 import textwrap
 
 from attention.config import Config
-from attention.scores import rotary, sinusoidal
+from attention.scores import adds_one, adds_penalty, rotary, sinusoidal
 from attention.steps.program import SCALE, condition
 from attention.training import run, tasks
 from attention.training.recipe import BATCH, FRESH, LEARNED, STREAMS, Recipe
@@ -117,10 +117,10 @@ def _mask(recipe: Recipe) -> str:
         f"mask = ({condition(Config(mask=recipe.mask))}).expand(n, n)",
         "mask = torch.zeros(n, n).masked_fill(~mask, -math.inf)",
     ]
-    if recipe.positions == "alibi":
+    if recipe.positions != LEARNED and adds_penalty(recipe.positions):
         lines += ["slopes = 2.0 ** (-8.0 * (torch.arange(heads)[:, None, None] + 1) / heads)"]
         lines += ["mask = mask - slopes * (q - k).abs()"]
-    if recipe.softmax == "plus one":
+    if adds_one(recipe.softmax):
         lines += ["mask = F.pad(mask, (1, 0))  # one more in the denominator: a key of zeros"]
     return "\n".join(lines) + "\n\n\n"
 
@@ -128,7 +128,7 @@ def _mask(recipe: Recipe) -> str:
 def _model(recipe: Recipe) -> str:
     text = MODEL.format(
         turned="q, k = rotary(q), rotary(k)" if recipe.positions == "rotary" else "",
-        padded="k, v = F.pad(k, (0, 0, 1, 0)), F.pad(v, (0, 0, 1, 0))" if recipe.softmax == "plus one" else "",
+        padded="k, v = F.pad(k, (0, 0, 1, 0)), F.pad(v, (0, 0, 1, 0))" if adds_one(recipe.softmax) else "",
         placed=PLACED.get(recipe.positions, ""),
         places="self.places = nn.Embedding(n, d_model)" if recipe.positions == LEARNED else "",
         streams=STREAMS,

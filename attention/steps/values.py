@@ -15,7 +15,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from attention.config import Config
-from attention.scores import HIDDEN, POSITIONS, SOFTMAXES, capped
+from attention.scores import HIDDEN, POSITIONS, SOFTMAXES, adds_one, capped
 from attention.sources.generated import maps, other, sequence
 from attention.sources.origins import given, square
 from attention.steps.plan import by_name, made_here, steps
@@ -109,7 +109,7 @@ def difference(config: Config, found: dict[str, Tensor]) -> float:
     if config.softcap:
         mask, q = mask + own["capped"], torch.zeros_like(q)
     mask = mask.masked_fill(~own["mask"], HIDDEN) if "mask" in own else mask
-    if config.softmax == "plus one":
+    if adds_one(config.softmax):
         k, v, mask = F.pad(k, (0, 0, 0, 1)), F.pad(v, (0, 0, 0, 1)), F.pad(mask, (0, 1))
     theirs = F.scaled_dot_product_attention(q, k, v, mask, scale=scale)
     return float((own["context"] - theirs).abs().max())

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from attention.attend import attend
 from attention.layer import MultiHeadAttention
-from attention.scores import HIDDEN
+from attention.scores import HIDDEN, adds_one
 from attention.training.recipe import LEARNED, PLACES, WEIGHTS, Recipe
 from attention.training.tasks import VOCABULARY
 
@@ -48,7 +48,7 @@ class Pairs:
 
     def attended(self, q: Tensor, k: Tensor, v: Tensor) -> tuple[Float[Tensor, "... n d"], Float[Tensor, "... n n"]]:
         """Context and weights. One more in the denominator is a key of zeros that has a value of zeros."""
-        if self.recipe.softmax == "standard":
+        if not adds_one(self.recipe.softmax):
             mask = None if self.causal else self.mask
             return attend(q, k, v, mask, self.causal, self.recipe.factor)
         nothing = F.pad(self.mask, (1, 0), value=bool(self.mask.dtype == torch.bool))

@@ -8,6 +8,7 @@ import streamlit as st
 
 from attention.analysis.parity import Parity
 from attention.config import Config
+from attention.scores import adds_one
 from attention.ui import compute
 
 LARGE = " Scores as large as here are rounded by up to {:.0e}, and a weight by as much of its size."
@@ -21,7 +22,7 @@ def badge(config: Config) -> None:
 def shown(found: Parity, config: Config) -> None:
     """The badge of a comparison, or of the sums where there is nothing to compare."""
     if found.weights is None:
-        _sums(found)
+        _sums(found, config)
         return
     icon, color = (":material/verified:", "green") if found.agrees else (":material/error:", "red")
     if found.agrees and found.blind:
@@ -50,11 +51,14 @@ def _counted(blind: int) -> str:
     return "1 query sees" if blind == 1 else f"{blind:,} queries see"
 
 
-def _sums(found: Parity) -> None:
+def _sums(found: Parity, config: Config) -> None:
     """The badge of weights that came alone."""
-    verdict, place = "Checked: every row of weights sums to 1", ""
+    total = "at most 1" if adds_one(config.softmax) else "1"
+    verdict, place = f"Checked: every row of weights sums to {total}", ""
+    if found.blind:
+        verdict = f"Checked: every row of weights that sees a key sums to {total}"
     if not found.agrees:
-        verdict = "Rows of weights don't sum to 1"
+        verdict = f"Rows of weights don't sum to {total}"
         place = ", query {1:,} of head {0}".format(*found.farthest) if found.farthest else ""
     blind = f" · {_counted(found.blind)} nothing, so its sum is 0" if found.blind == 1 else ""
     blind = f" · {_counted(found.blind)} nothing, so their sums are 0" if found.blind > 1 else blind
@@ -71,7 +75,7 @@ def _sums(found: Parity) -> None:
 
 def _explained(found: Parity, config: Config) -> str:
     some = "every row" if found.rows == config.tokens else f"{found.rows:,} of {config.tokens:,} rows, evenly spread,"
-    added = "" if config.softmax == "standard" else ", with what went to the one that is added to the denominator"
+    added = "" if not adds_one(config.softmax) else ", with what went to the one that is added to the denominator"
     blind = "1 row" if found.blind == 1 else f"{found.blind:,} rows"
     large = LARGE.format(found.rounding) if found.agrees and not found.close else ""
     output = "" if found.output is None else f", of an output {found.output:.2e}"

@@ -26,7 +26,7 @@ KNOBS = {"tokens": "33", "heads": "4", "mask": "window", "span": "7", "temperatu
 LATE = {"tokens": 1500, "heads": 2, "d_model": 16, "mask": "window", "span": 9, "pool": "mean", "seed": 3}
 PARTS = {  # of the Heads page, by a text that each alone has
     "controls": "Sequence length (tokens)",
-    "title": "A row (a query) sums to 1",
+    "title": "A row is a query: each row sums to 1",
     "fields": "Head in focus",
     "head": "Numbers of every head",
     "files": "Every grouping of keys and values",

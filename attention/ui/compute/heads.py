@@ -17,8 +17,9 @@ from attention.analysis.parity import parity as against_torch
 from attention.analysis.weighted_values import WeightedValues
 from attention.analysis.weighted_values import weighted_values as multiplied
 from attention.charts import theme
-from attention.config import Config, shape
+from attention.config import GENERATED, Config, shape
 from attention.machine.lanes import Lane, Work
+from attention.maps.blocks import kept
 from attention.sources.generated import early
 from attention.sources.given import Given
 from attention.sources.origins import given, unit
@@ -86,6 +87,17 @@ def traced(config: Config, call: Callable[[Trace], T], lane: Lane = PASSES) -> W
 def parity(config: Config) -> Work[Parity]:
     """The pass of a config against PyTorch's own; give `config.tensors`."""
     return traced(config, against_torch, LATER)
+
+
+@KEPT
+def fully_masked(config: Config) -> Work[int]:
+    """How many queries see no key; give `config.tensors`. Of a rule at any length, without the square."""
+    if config.source != GENERATED and config.traceable is config:
+        return traced(config, lambda found: int((~found.mask.any(-1)).sum()))
+    queries = config.tokens if config.crosses else None
+    return PASSES.submit(
+        lambda: int((kept(config.rule, config.columns, config.span, config.columns, queries)[1] == 0).sum())
+    )
 
 
 @KEPT

@@ -91,7 +91,9 @@ def _long_row(config: Config, head: int, at: int, vectors: Vectors) -> tuple[Ten
 def map_numbers(config: Config, drawing: Drawing) -> dict[str, list[float]]:
     """The profile of every head of a finished drawing as columns; give `config.tensors`."""
     found = _of_maps("numbers", config, drawing, _map_columns)
-    return {name: [value for some in found for value in some[name]] for name in found[0]}
+    joined = {name: [value for some in found for value in some[name]] for name in found[0]}
+    joined["head"] = [*range(config.heads)]  # those of a group count from its first
+    return joined
 
 
 def _map_columns(maps: HeadMaps, query: Tensor, key: Tensor, config: Config) -> dict[str, list[float]]:

@@ -11,10 +11,11 @@ from streamlit.delta_generator import DeltaGenerator
 from attention.analysis.head_roles import Role
 from attention.config import GENERATED, KNOBS, Config, learned
 from attention.heads import EVERY
+from attention.scores import row_sums
 from attention.sources import constructed
-from attention.sources.origins import idle, named
+from attention.sources.origins import idle, named, scored
 from attention.tables import rows as tables
-from attention.ui import onward, provenance
+from attention.ui import compute, onward, provenance
 from attention.ui.controls import knobs
 from attention.ui.session import page
 from attention.ui.views import own_text, questions
@@ -57,11 +58,18 @@ def _said(config: Config) -> str:
     recorded += f", after {config.training_step:,} steps," if len(learned(config.source)) > 1 else ""
     rule = OWN if idle("mask", config) else config.rule.help
     over = f"{config.tokens:,} tokens" + f" and {config.columns:,} of another sequence" * config.crosses
-    most = " at most" * (config.softmax == "plus one")
     return (
         f"**Heads.** {WHAT} {provenance.beside(config)} {config.heads} head{'s' * (config.heads > 1)}{recorded} over {over}. "
-        f"A row (a query) sums to 1{most}. {rule}"
+        f"{_row_sums(config)}{rule}"
     )
+
+
+def _row_sums(config: Config) -> str:
+    """What its rows sum to; of weights that came alone their badge says it."""
+    if not scored(config.source):
+        return ""
+    said = row_sums(config.softmax, compute.heads.fully_masked(config.tensors), config.tokens)
+    return f"A row is a query: {said}. "
 
 
 def names(config: Config, roles: Sequence[Role | None]) -> list[str]:

@@ -14,6 +14,7 @@ from torch import Tensor
 from attention.analysis.mask_effect import baseline, difference, tiled
 from attention.charts import heatmap, shares, theme
 from attention.config import GENERATED, Config
+from attention.scores import adds_one
 from attention.sources.origins import has_own_mask, idle, mask_name
 from attention.tables import rows as tables
 from attention.trace import Trace
@@ -169,7 +170,7 @@ def _hidden(found: Effect) -> str:
             f"**{tables.share(float(taken[most]))}** on keys that are hidden now. From {query}, the "
             f"selected one, it hides no key."
         )
-    rest = " A part of it goes to the one in the denominator." if config.softmax == "plus one" else ""
+    rest = " A part of it goes to the one in the denominator." if adds_one(config.softmax) else ""
     return (
         f"Under **{base}**, {query} in head {config.head} has **{own}** of its weight on keys that **{mask}** hides; over all "
         f"queries it is **{others}**. The softmax gives it to the visible keys, in proportion to what they had.{rest}"

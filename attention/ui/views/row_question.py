@@ -12,6 +12,7 @@ import torch
 from attention.analysis.head_roles import Role
 from attention.config import GENERATED, Config
 from attention.inputs import INPUTS, SPLIT
+from attention.scores import adds_one
 from attention.sources.origins import idle, provenance, unit
 from attention.tables import rows as tables
 from attention.trace import Trace
@@ -135,7 +136,7 @@ def _alone(config: Config, key: int, weight: float) -> Question:
     )
     reason = (
         "with one more in the denominator it depends on the score"
-        if config.softmax == "plus one"
+        if adds_one(config.softmax)
         else "with a single key in sight the score does not matter"
     )
     return Question(text, PART, answer, f"It gets {tables.share(weight)}: {reason}.")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from attention.config import Config
-from attention.scores import POSITIONS
+from attention.scores import POSITIONS, adds_one, row_sums
 from attention.sources.origins import scored
 from attention.ui import compute, proof, provenance
 from attention.ui.controls import knobs
@@ -67,6 +67,13 @@ def _logits(config: Config) -> str:
     return capped + (r" + \mathrm{bias}" if POSITIONS[config.positions].to_scores else "") + r" + \mathrm{mask}"
 
 
+def _weights(config: Config) -> str:
+    """The formula of the weights."""
+    if not adds_one(config.softmax):
+        return rf"\mathrm{{weights}} = \mathrm{{softmax}}({_logits(config)})"
+    return rf"\mathrm{{weights}} = \frac{{e^{{\ell}}}}{{1 + \sum e^{{\ell}}}},\ \ell = {_logits(config)}"
+
+
 def _title(config: Config) -> None:
     if not scored(config.source):
         st.markdown(
@@ -74,10 +81,10 @@ def _title(config: Config) -> None:
         )
         proof.badge(config)
         return
-    total = "1" if config.softmax == "standard" else "less than 1"
+    sums = row_sums(config.softmax, compute.heads.fully_masked(config.tensors), config.tokens)
     st.markdown(
-        f"**Softmax.** {provenance.beside(config)} It turns scores into weights: none below 0, each row sums to {total}. "
-        rf"$\mathrm{{weights}} = \mathrm{{softmax}}({_logits(config)})$, here with "
+        f"**Softmax.** {provenance.beside(config)} It turns scores into weights: none below 0, {sums}. "
+        rf"${_weights(config)}$, here with "
         f"scale {plain(config.scale)}, temperature T = {config.temperature:g}, d\\_head = {config.d_head}.",
         help=provenance.told(config),
     )

@@ -8,6 +8,7 @@ import streamlit as st
 from attention.analysis.distribution import Distribution
 from attention.charts import distribution as charts
 from attention.config import Config
+from attention.scores import adds_one
 from attention.tables import softmax
 from attention.trace import Trace
 from attention.ui import compute
@@ -59,7 +60,7 @@ def _counts(found: Distribution, head: int) -> str:
 
 def _spread(found: Distribution, config: Config, most: float) -> str:
     head, limit = config.head, "ln(keys seen)"
-    limit += ", of one or two keys 1/e each, as a row may sum to less than one" if config.softmax == "plus one" else ""
+    limit += ", of one or two keys 1/e each, as a row may sum to less than one" if adds_one(config.softmax) else ""
     rows = found.entropy[head][found.seen > 0]
     if not len(rows):
         return "No query sees a key: there is no entropy."
@@ -73,7 +74,7 @@ def _oddities(found: Distribution, config: Config) -> list[str]:
     blind, single = int((found.seen == 0).sum()), int((found.seen == 1).sum())
     pairs = int(found.seen.sum())
     alone = "all weights are one and all entropies zero"
-    if config.softmax == "plus one":
+    if adds_one(config.softmax):
         alone = "it shares with the one in the denominator alone"
     sentences = {
         f"{blind} of {len(found.seen)} queries see no key; they have no weights, and count nowhere here.": blind > 0,

@@ -11,6 +11,7 @@ import torch
 from attention.analysis.row_stages import Stages, stages
 from attention.charts import stages as charts
 from attention.config import KNOBS, Config, defaults
+from attention.scores import adds_one
 from attention.tables import rows as tables
 from attention.tables import softmax
 from attention.ui import compute, predict
@@ -61,7 +62,7 @@ def temperature(given: Stages, row: Stages) -> Question:
     first, then = spread(given), spread(row)
     answer = SPREAD[2] if abs(then - first) < SAME else SPREAD[0] if then > first else SPREAD[1]
     goes = f"stays at {then:.3f}" if answer == SPREAD[2] else f"goes from {first:.3f} to {then:.3f}"
-    shares = " of the shares" if row.config.softmax != "standard" else ""  # whose sum is less than one
+    shares = " of the shares" if adds_one(row.config.softmax) else ""  # whose sum is less than one
     return Question(
         f"{_who(row.config)} has the weights below with {_set(given.config)}. Now it is {_set(row.config)}. How will the "
         "weight be spread?",

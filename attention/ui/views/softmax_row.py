@@ -11,6 +11,7 @@ from torch import Tensor
 from attention.analysis.row_stages import STAGES, Stages, moved, oddities, smallest, stages, variants, worked
 from attention.charts import stages as charts
 from attention.charts.spec import empty
+from attention.scores import adds_penalty
 from attention.tables import rows as tables
 from attention.tables import softmax
 from attention.trace import Trace
@@ -97,7 +98,7 @@ def _formulas(found: Stages) -> None:
 def _legend(found: Stages) -> str:
     config = found.config
     cap = f"c = {config.softcap:g}: softcap. " if config.softcap else ""
-    bias = ALIBI if config.positions == "alibi" else ""
+    bias = ALIBI if adds_penalty(config.positions) else ""
     hidden = "Grey, and ×: keys that the mask hides. " if not found.visible.all() else ""
     top = float(found.weights.max())
     small = f"All weights are below {FAINT:g}: another weight axis shows them. " if 0 < top < FAINT else ""
