@@ -29,10 +29,10 @@ from tests.timings import GPU, failed, lowest, made
         ),
         (
             lowest(64, 2e-3, 1.25, settled=False),
-            "did not settle: its three quickest visits are 25% apart. On a machine left alone it takes 2 ms at most",
+            "did not settle: the three quickest visits are 25% apart. On a machine left alone it takes 2 ms at most",
         ),
-        (made(spread=0.1, settled=False), "did not settle: its quartiles are 20% of the median apart"),
-        (made(settled=False, repeats=1), "did not settle: it was timed too few times for quartiles"),
+        (made(spread=0.1, settled=False), "did not settle: quartiles 20% of the median apart"),
+        (made(settled=False, repeats=1), "did not settle: timed 1 time, fewer than the 3 that quartiles need"),
     ],
 )
 def test_a_time_that_did_not_settle_says_why(timing, words):

@@ -271,7 +271,15 @@ def test_what_did_not_settle_is_an_open_faint_mark_that_no_line_joins_and_the_he
         "The CPU: Test CPU, 2 cores, 2 threads, in float32, measured here, not settled." in said[0]
         and "not settled" not in said[1]
     )
-    assert "Times at 512 and 4,096 tokens did not settle" in said[0] and "settle" not in said[1]
+    assert "Times at 512 and 4,096 tokens did not settle: quartiles 2% of the median apart." in said[0]
+    assert "settle" not in said[1]
+    few = [replace(CPU[0], settled=False), *CPU[1:3], replace(CPU[3], settled=False, repeats=2)]
+    said = verdict.between(rivals.cpu(Versus(), few), rivals.gpus(Versus(), few))
+    assert (
+        "at 512 tokens did not settle: quartiles" in said and "at 4,096 tokens did not settle: timed 2 times," in said
+    )
+    told = [trace["customdata"] for trace in traces(Versus(transfer="without"), few) if trace["x"] == [512, 4096]]
+    assert ["did not settle: timed 2 times, fewer than the 3" in each[1][1] for each in told] == [True]
     ratios = [
         each for each in traces(Versus(picture="times faster", transfer="without"), loose) if each["x"] == [512, 4096]
     ]

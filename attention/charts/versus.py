@@ -122,7 +122,7 @@ def _ratio(gpu: Rival, ratio: Ratio, times: float, against: str) -> Mark:
     """The mark of a ratio, as sure as both of its times are."""
     at = gpu.at(ratio.length)
     unsure = at.unsure if at else False
-    point = Point(ratio.length, None, 0.0, unsure=unsure, settled=ratio.settled)
+    point = Point(ratio.length, None, 0.0, unsure=unsure, loose=ratio.loose)
     return Mark(point, ratio.length, times, f"{times:.3g} times, {against}")
 
 
@@ -232,7 +232,7 @@ def _drawn(rival: Rival, marks: Sequence[Mark], looks: dict[str, Any], label: st
 def _told(rival: Rival, mark: Mark) -> list[str]:
     point = mark.point
     notes = ["its label was read through a legend *"] if point.unsure else []
-    notes += [] if point.settled else ["did not settle: too few calls, or too far apart"]
+    notes += [f"did not settle: {point.loose}"] if point.loose else []
     return [mark.said, *notes, rival.place, *([f"of other sizes: {rival.setting}"] if rival.setting else [])]
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import groupby
 
+from attention.timing import settling
 from attention.timing.published import (
     BUSES,
     LENGTHS,
@@ -34,7 +35,8 @@ ADDED = "forward and backward timed apart, and added"
 class Point:
     """One length: seconds a call (None: of other sizes than the others'), operations a second, and where between these lie.
 
-    `moved`: seconds on the way to the GPU and back. `unsure`: its label was read through a legend. `settled`: see `Timing`.
+    `moved`: seconds on the way to the GPU and back. `unsure`: its label was read through a legend. `loose`: why the time
+    did not settle, empty if it did.
     """
 
     length: int
@@ -43,7 +45,12 @@ class Point:
     moved: float = 0.0
     quartiles: tuple[float, float] | None = None
     unsure: bool = False
-    settled: bool = True
+    loose: str = ""
+
+    @property
+    def settled(self) -> bool:
+        """Did its time settle?"""
+        return not self.loose
 
 
 @dataclass(frozen=True)
@@ -158,7 +165,7 @@ def _point(timing: Timing) -> Point:
         count / timing.seconds,
         timing.to_device + timing.from_device,
         (spread.lower, spread.upper) if spread.banded else None,
-        settled=timing.settled,
+        loose=settling.reason(timing),
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from attention.timing.history import VISITS
 from attention.timing.recordings import Timing
+from attention.timing.stopwatch import BAND
 from attention.timing.units import seconds
 
 BUSY = 0.1  # share of visits that were disturbed, from which on a machine is said to have been busy
@@ -18,8 +19,15 @@ def why_not(timing: Timing) -> str:
     if timing.settled:
         return ""
     if timing.quickest is None:
-        return f"did not settle: {_apart(timing)}"
-    return f"did not settle: {_missing(timing)}. On a machine left alone it takes {seconds(timing.quickest)} at most"
+        return f"did not settle: {reason(timing)}"
+    return f"did not settle: {reason(timing)}. On a machine left alone it takes {seconds(timing.quickest)} at most"
+
+
+def reason(timing: Timing) -> str:
+    """Why a timing that has a time did not settle, in a few words; empty if it did."""
+    if timing.settled:
+        return ""
+    return _apart(timing) if timing.quickest is None else _missing(timing)
 
 
 def _missing(timing: Timing) -> str:
@@ -27,15 +35,15 @@ def _missing(timing: Timing) -> str:
         return f"{timing.visits or 'no'} visit{'s' * (timing.visits != 1)} of {VISITS}, as the time was up"
     if timing.repeated is None:
         return f"in {timing.visits - timing.quiet} of {timing.visits} visits others used the machine"
-    return f"its three quickest visits are {timing.repeated / timing.seconds - 1:.0%} apart"
+    return f"the three quickest visits are {timing.repeated / timing.seconds - 1:.0%} apart"
 
 
 def _apart(timing: Timing) -> str:
     """The same of a recording of before, which knows quartiles alone."""
     found = timing.spread
     if not found.banded:
-        return "it was timed too few times for quartiles"
-    return f"its quartiles are {(found.upper - found.lower) / found.median:.0%} of the median apart"
+        return f"timed {timing.repeats} time{'s' * (timing.repeats != 1)}, fewer than the {BAND} that quartiles need"
+    return f"quartiles {(found.upper - found.lower) / found.median:.0%} of the median apart"
 
 
 def disturbed(timings: Iterable[Timing]) -> list[str]:

@@ -29,13 +29,18 @@ WORKS = {"forward": "a forward pass", "forward + backward": "a forward and a bac
 class Ratio:
     """How many times as fast as the CPU the GPU is at one length, without and with the way there and back.
 
-    `settled`: are both times?
+    `loose`: why one of both times did not settle, empty if both did.
     """
 
     length: int
     alone: float
     moved: float
-    settled: bool = True
+    loose: str = ""
+
+    @property
+    def settled(self) -> bool:
+        """Did both times settle?"""
+        return not self.loose
 
 
 def ratios(cpu: Rival, gpu: Rival) -> list[Ratio]:
@@ -45,8 +50,8 @@ def ratios(cpu: Rival, gpu: Rival) -> list[Ratio]:
         base = cpu.at(point.length)
         if point.seconds is not None and base is not None and base.seconds is not None:
             whole = point.seconds + point.moved
-            both = point.settled and base.settled
-            found.append(Ratio(point.length, base.seconds / point.seconds, base.seconds / whole, both))
+            loose = base.loose or point.loose
+            found.append(Ratio(point.length, base.seconds / point.seconds, base.seconds / whole, loose))
     return found
 
 
@@ -84,10 +89,9 @@ def between(cpu: Rival | None, gpus: list[Rival]) -> str:
         return ""
     gpu, every, at = found
     here, there = (f", {LOOSE}" if (point := rival.at(at.length)) and not point.settled else "" for rival in (cpu, gpu))
-    loose = f" Times at {unsure} did not settle: runs of them lie too far apart." if (unsure := _unsure(every)) else ""
     return (
         f"The GPU: {gpu.device}, in {gpu.dtype}, {gpu.kind}{there}. The CPU: {cpu.device}, in {cpu.dtype}, {cpu.kind}{here}."
-        f"{loose}"
+        f"{_why_unsure(every)}"
     )
 
 
@@ -111,6 +115,13 @@ def _unsure(every: list[Ratio]) -> str:
     """The lengths of which not both times settled, as words; "" where all did."""
     loose = [each.length for each in every if not each.settled]
     return _named(loose) if loose else ""
+
+
+def _why_unsure(every: list[Ratio]) -> str:
+    """A sentence for each reason why times did not settle, with the lengths that it holds for."""
+    reasons = dict.fromkeys(each.loose for each in every if each.loose)
+    found = [(why, [each.length for each in every if each.loose == why]) for why in reasons]
+    return "".join(f" Times at {_named(lengths)} did not settle: {why}." for why, lengths in found)
 
 
 def pays(every: list[Ratio]) -> str:
