@@ -9,7 +9,7 @@ import types
 import pytest
 import torch
 
-from attention.timing import devices, footprint
+from attention.timing import IMPLEMENTATIONS, devices, footprint
 
 MIB = 2**20
 
@@ -64,6 +64,18 @@ def test_the_peak_is_what_was_held_at_once_not_what_is_left(mib):
 
     run()
     assert footprint.peak(run, "cpu") == pytest.approx(mib * MIB, abs=2 * footprint.RESOLUTION)
+
+
+@pytest.mark.skipif(not footprint.STATUS.exists(), reason="only Linux keeps the greatest resident size of a process")
+@pytest.mark.parametrize("length", [512, 1024, 1200])
+def test_the_peak_counts_memory_that_the_core_keeps_between_calls(length):
+    """The weights of 8 heads take 8, 32 and 44 MiB; those of 32 and more reuse what the call before has left."""
+    query = torch.zeros(1, 8, length, 64)
+    run = IMPLEMENTATIONS["core with weights"].ready(query, query, query, False).run
+    for _ in range(2):
+        run()
+    weights = 8 * length**2 * 4
+    assert weights - footprint.RESOLUTION <= footprint.peak(run, "cpu") <= weights + 16 * MIB
 
 
 @pytest.mark.skipif(not footprint.STATUS.exists(), reason="only Linux keeps the greatest resident size of a process")

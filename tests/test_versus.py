@@ -279,7 +279,7 @@ def test_what_did_not_settle_is_an_open_faint_mark_that_no_line_joins_and_the_he
         "at 512 tokens did not settle: quartiles" in said and "at 4,096 tokens did not settle: timed 2 times," in said
     )
     told = [trace["customdata"] for trace in traces(Versus(transfer="without"), few) if trace["x"] == [512, 4096]]
-    assert ["did not settle: timed 2 times, fewer than the 3" in each[1][1] for each in told] == [True]
+    assert ["did not settle: timed 2 times,<br>fewer than the 3" in each[1][1] for each in told] == [True]
     ratios = [
         each for each in traces(Versus(picture="times faster", transfer="without"), loose) if each["x"] == [512, 4096]
     ]

@@ -14,6 +14,8 @@ from pathlib import Path
 
 import torch
 
+from attention.machine.memory import Spare
+
 STATUS, RESET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 RESOLUTION = 2**20  # bytes that a process's resident size may be off by, on a CPU
 
@@ -45,7 +47,11 @@ def _resident(run: Callable[[], object]) -> int | None:
 
 
 def _give_back() -> bool:
-    """Hands freed memory back to the system and begins a new maximum; False where the system has no such thing."""
+    """Hands freed memory back to the system and begins a new maximum; False where the system has no such thing.
+
+    The core keeps the memory of large weights for its next call: a call that reuses it needs it all the same.
+    """
+    Spare().give_back(0)
     try:
         ctypes.CDLL(None).malloc_trim(0)
         RESET.write_text("5")

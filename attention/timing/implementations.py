@@ -96,7 +96,7 @@ class Implementation:
 
 
 def core(q: Vectors, k: Vectors, v: Vectors, causal: bool) -> Ready:
-    """Our attention with the weights of every head, into fresh memory."""
+    """Our attention with the weights of every head; weights of 32 to 64 MiB reuse the memory of a call before on a CPU."""
     return Ready(lambda: attend(q, k, v, is_causal=causal), (q, k, v))
 
 

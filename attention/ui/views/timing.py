@@ -52,8 +52,9 @@ METHOD = """
   place), two bytes a number, at the speed that is said.
 - **Running out of memory** is a result. What would not fit by count, or outlast the budget, is not tried and says so; so
   does a dtype that the device emulates, whose product takes over four times as long as float32's.
-- **Memory** that a call asks for is fresh, and on a CPU touching it for the first time is a good part of a large attention.
-  The core asks for huge pages (2 MiB) where its weights are large; the others get what torch's allocator gives them.
+- **Memory** that a call asks for is part of its time and counts in its peak. On a CPU, touching fresh memory for the first time
+  takes a good part of a large attention. Weights of the core of 32 to 256 MiB get huge pages (2 MiB), and those of up to 64 MiB
+  reuse what the call before has left, so they spend no time on fresh memory; the others get what torch's allocator gives.
 - nn.MultiheadAttention runs in eval mode forward (without a mask it then uses no fused kernel) and in train mode
   backward. An explicit mask, which it needs for causal, forfeits the causal skip.
 """
