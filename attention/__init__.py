@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from attention.maps.picture import HeadMaps
     from attention.notebook.shown import html, show
     from attention.trace import Trace, trace
+    from attention.watching.passing import report
     from attention.watching.watched import watch
 
 __version__ = "1.0.0"
@@ -61,6 +62,7 @@ __all__ = [
     "Trace",
     "head_maps",
     "html",
+    "report",
     "scaled_dot_product_attention",
     "show",
     "trace",
@@ -77,6 +79,7 @@ _HOMES = {  # the module of each public name, imported when the name is first us
     "Trace": "attention.trace",
     "head_maps": "attention.maps.exact",
     "html": "attention.notebook.shown",
+    "report": "attention.watching.passing",
     "scaled_dot_product_attention": "attention.attend",
     "show": "attention.notebook.shown",
     "watch": "attention.watching.watched",

@@ -24,7 +24,7 @@ RENAMED = {"layers": "depth"}  # knobs by the names that links may still have
 def fit(values: Mapping[str, Any]) -> tuple[Config, list[str]]:
     """The nearest valid config to values that are each allowed by themselves, and what was moved."""
     fitting = fitted(dict(values))
-    known = decided(values["source"])  # a page shows these as they are, whatever was asked for
+    known = decided(values["source"], values["layer"])  # a page shows these as they are, whatever was asked for
     moved = [name for name, value in fitting.items() if value != values[name] and name not in known]
     moved = [name for name in moved if not _whole(values, name)]
     notes = [f"{misfit(dict(values), name)}: {name} moved to {_said(fitting[name])}." for name in moved]
@@ -33,12 +33,12 @@ def fit(values: Mapping[str, Any]) -> tuple[Config, list[str]]:
 
 def _brought(values: Mapping[str, Any]) -> Mapping[str, Any]:
     """The defaults that a source brings with it."""
-    return brought(values["source"])
+    return brought(values["source"], values.get("layer"))
 
 
 def _ignored(values: Mapping[str, Any], named: Mapping[str, Any]) -> list[str]:
     """A sentence for each knob that a link names and its source decides."""
-    known = decided(values["source"])
+    known = decided(values["source"], values["layer"])
     lost = [name for name in named if name in known and named[name] != known[name]]
     return [f"{name}={short(named[name])}: {misfit(dict(values), name)}; it was ignored." for name in lost]
 

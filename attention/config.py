@@ -146,8 +146,9 @@ class Config:
 # fmt: on
 
     def __post_init__(self) -> None:
-        check("source", self.source)
-        known = decided(self.source)
+        for name in ("source", "layer"):
+            check(name, getattr(self, name))
+        known = decided(self.source, self.layer)
         for name in KNOBS:
             if name not in known or getattr(self, name) != known[name]:
                 check(name, getattr(self, name))
@@ -158,7 +159,11 @@ class Config:
     @classmethod
     def of(cls, source: str, **values: Any) -> Config:
         """The config of a source as it is there, but for some knobs: what a link of these alone opens."""
-        return cls(**{**defaults(source), "source": source, **values})
+        return cls(**{**defaults(source, values.get("layer")), "source": source, **values})
+
+    def of_layer(self, number: int) -> Config:
+        """The same of another layer of its source, with the mask of that layer if layers have different ones."""
+        return Config(**fitted(vars(self) | {"layer": number}))
 
     @property
     def d_head(self) -> int:
@@ -247,9 +252,12 @@ KNOBS: dict[str, Knob] = {entry.name: entry.metadata["knob"] for entry in fields
 DEFAULTS: dict[str, Any] = {entry.name: entry.default for entry in fields(Config)}
 
 
-@lru_cache(maxsize=64)  # asked for whenever a config is made
-def decided(source: str) -> dict[str, Any]:
-    """The knobs that a source decides, and how: its sizes, and that nothing is made. None where all is made from knobs."""
+@lru_cache(maxsize=256)  # asked for whenever a config is made
+def decided(source: str, layer: int | None = None) -> dict[str, Any]:
+    """The knobs that a source decides, and how: its sizes, and that nothing is made. None where all is made from knobs.
+
+    If its layers have different masks, that of the layer, the first unless given, is decided as well.
+    """
     sizes = shape(source)
     if sizes is None:
         return {"layer": 0, "training_step": 0}
@@ -259,21 +267,33 @@ def decided(source: str) -> dict[str, Any]:
     own |= {} if sizes.square else {"baseline": DEFAULTS["baseline"]}  # the mask that it was made with
     one = {"training_step": 0} if learned(source) == (0,) else {}
     one |= {"layer": sizes.numbers[0]} if one and sizes.layers == 1 else {}
+    one |= _own_rule(sizes, nearest(sizes.numbers, layer)) if sizes.rules else {}
     return {name: DEFAULTS[name] for name in MAKING} | own | {"positions": sizes.own["positions"]} | one
 
 
-def brought(source: str) -> dict[str, Any]:
-    """The defaults that a source brings with it: what it decides, and what else it was recorded with."""
+def nearest(numbers: tuple[int, ...], layer: int | None) -> int:
+    """The layer of these that is nearest to one, the first if none is named."""
+    return numbers[0] if layer is None else min(numbers, key=lambda number: abs(number - layer))
+
+
+def _own_rule(sizes: Shape, layer: int) -> dict[str, Any]:
+    """The knobs of the mask as a layer of a source has them."""
+    mask, span = sizes.rules[sizes.numbers.index(layer)]
+    return {name: DEFAULTS[name] for name in ("combine", "second")} | {"mask": mask, "span": span}
+
+
+def brought(source: str, layer: int | None = None) -> dict[str, Any]:
+    """The defaults that a source brings with it: what it decides, of a layer or of its first, and what else it was recorded with."""
     sizes = shape(source)
     first = (
         {"layer": sizes.numbers[0], "training_step": learned(source)[-1], "tokens": sizes.tokens} if sizes else {}
     )
-    return (dict(sizes.own) if sizes else {}) | first | decided(source)
+    return (dict(sizes.own) if sizes else {}) | first | decided(source, layer)
 
 
-def defaults(source: str) -> dict[str, Any]:
-    """Every knob as a link leaves it that names this source alone; `source` itself is left as by default."""
-    return DEFAULTS | brought(source)
+def defaults(source: str, layer: int | None = None) -> dict[str, Any]:
+    """Every knob as a link leaves it that names this source alone, and maybe a layer; `source` itself is left as by default."""
+    return DEFAULTS | brought(source, layer)
 
 
 def check(name: str, value: Any, knob: Knob | None = None) -> None:
@@ -283,7 +303,7 @@ def check(name: str, value: Any, knob: Knob | None = None) -> None:
 
 def fitted(values: dict[str, Any]) -> dict[str, Any]:
     """The same values, each allowed by itself, moved to the nearest that fit together."""
-    known = decided(values["source"])
+    known = decided(values["source"], values["layer"])
     values, sizes = values | known, shape(values["source"])
     heads = values["heads"]
     d_model = min(max(heads, round(values["d_model"] / heads) * heads), KNOBS["d_model"].high // heads * heads)
@@ -298,7 +318,7 @@ def fitted(values: dict[str, Any]) -> dict[str, Any]:
         "cols": _inside(values["cols"], columns),
         "head": min(values["head"], heads - 1),
         "query": min(values["query"], tokens - 1),
-        "layer": min(layers(values["source"]), key=lambda number: abs(number - values["layer"])),
+        "layer": nearest(layers(values["source"]), values["layer"]),
         "training_step": min(learned(values["source"]), key=lambda step: abs(step - values["training_step"])),
     }
 
@@ -326,7 +346,7 @@ def misfit(values: dict[str, Any], name: str) -> str:
     """Why this value does not fit the others."""
     source, value = values["source"], values[name]
     sizes, called = shape(source), held.named(source) if held.is_brought(source) else source
-    if name in decided(source):
+    if name in decided(source, values["layer"]):
         return f"the source {called} decides that"
     if name == "tokens" and sizes and value > sizes.tokens:
         return f"the source {called} has {sizes.tokens:,} tokens"

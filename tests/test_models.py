@@ -13,7 +13,7 @@ from attention.models import catalogue, hub, inputs, loading, sizes, summaries
 from attention.models.catalogue import Offer
 from attention.models.loading import Model, load
 from attention.models.packages import ModelError, library, missing
-from attention.models.parts import Part, every
+from attention.models.parts import Part, every, square
 from attention.models.run import run
 from attention.recorded.minilm import MiniLM
 from attention.recorded.smollm2 import SmolLM2
@@ -74,15 +74,16 @@ def test_queries_and_keys_are_there_where_they_say_all(kind, mask, models):
     assert not models[kind].net.training
 
 
-def test_layers_with_masks_of_their_own_are_parts_of_their_own(models):
+def test_layers_with_masks_of_their_own_are_one_part(models):
     """Gemma 2 has windows in every second layer, squeezes its scores, and has a scale that has no name."""
     found = read(models["gemma2"])
-    assert list(found) == ["layers 0, 2", "layers 1"]
-    window, whole = found["layers 0, 2"].stack, found["layers 1"].stack
-    assert (window.own["mask"], window.own["span"], whole.own["mask"]) == ("window", 3, "causal")
-    assert window.own["softcap"] == 2.0 and window.own["scale"] == "none" and window.numbers == (0, 2)
-    with pytest.raises(ModelError, match="all layers"):
-        summaries.rollout(found["layers 0, 2"])
+    assert list(found) == [""]
+    stack = found[""].stack
+    window, causal = ("window", 3), ("causal", 4)
+    assert stack.rules == (window, causal, window) and stack.square is None
+    assert stack.own["softcap"] == 2.0 and stack.own["scale"] == "none" and stack.numbers == ()
+    assert [int(square(stack, at).sum(-1).max()) for at in range(3)] == [3, len(found[""].keys), 3]
+    assert summaries.rollout(found[""]).stack.weights.shape[0] == 3
 
 
 @pytest.mark.parametrize("kind", ["t5", "deberta"])

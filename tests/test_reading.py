@@ -89,18 +89,42 @@ def test_single_numbers_are_no_attention():
 
 
 @pytest.mark.parametrize("arrays", [QK, {"weights": W}], ids=["queries and keys", "weights"])
-def test_masks_that_differ_are_refused_with_where(arrays):
-    other = np.ones((5, 5), bool)
-    layers = np.stack([CAUSAL, other])
-    assert "The mask of layer 1 differs from that of layer 0." in refused(**arrays, mask=layers)
-    named = {"layers.0.mask": CAUSAL, "layers.1.mask": other}
-    assert "The mask of layer 1 differs from that of layer 0." in refused(**arrays, **named)
-    heads = np.stack([CAUSAL, CAUSAL, other])
+def test_layers_have_masks_of_their_own(arrays):
+    squares = np.stack([CAUSAL, np.ones((5, 5), bool)])
+    added = np.where(squares, 0, -np.inf).astype(np.float32)
+    for named in (
+        {"mask": squares},
+        {"mask": added},
+        {f"layers.{at}.mask": square for at, square in enumerate(squares)},
+    ):
+        found = of(**arrays, **named)
+        assert found.stack.square is not None and torch.equal(found.stack.square, torch.from_numpy(squares))
+        assert any("15, 25 pairs take part." in said for said in found.said)
+        for at, square in enumerate(squares):
+            assert torch.equal(layer(found.stack, at)[1], torch.from_numpy(square))
+    assert "There are masks of some layers, and none of layer 1." in refused(**arrays, **{"layers.0.mask": CAUSAL})
+    assert "a mask of layer 7; the layers are 0, 1." in refused(**arrays, **{"layers.7.mask": CAUSAL})
+
+
+@pytest.mark.parametrize("arrays", [QK, {"weights": W}], ids=["queries and keys", "weights"])
+def test_heads_with_masks_that_differ_are_refused_with_where(arrays):
+    heads = np.stack([CAUSAL, CAUSAL, np.ones((5, 5), bool)])
     assert "The mask of head 2 differs from that of head 0." in refused(**arrays, mask=heads)
     both = np.stack([np.stack([CAUSAL] * 3), heads])
-    assert "The mask of layer 1, head 2 differs from that of layer 0, head 0." in refused(**arrays, mask=both)
+    assert "The mask of layer 1, head 2 differs from that of layer 1, head 0." in refused(**arrays, mask=both)
     added = np.where(both, 0, -np.inf).astype(np.float32)
-    assert "The mask of layer 1, head 2 differs from that of layer 0, head 0." in refused(**arrays, mask=added)
+    assert "The mask of layer 1, head 2 differs from that of layer 1, head 0." in refused(**arrays, mask=added)
+
+
+def test_a_header_lists_the_rules_of_the_layers():
+    names = json.dumps(["window", "causal"])
+    found = of(**QK, mask=names, span="[2, 4]")
+    assert found.stack.rules == (("window", 2), ("causal", 4)) and found.stack.square is None
+    assert "Masks of the layers: window (2), causal, as the file says." in found.said
+    weights = of(weights=W, mask=names, span="[2, 4]").stack
+    assert weights.square is not None and weights.square.sum((1, 2)).tolist() == [9, 15]
+    assert "a name for each of 2 layers" in refused(**QK, mask='["window"]')
+    assert "whole numbers from 1 to" in refused(**QK, mask=names, span="[0, 4]")
 
 
 def test_masks_that_are_the_same_are_one():

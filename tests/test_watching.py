@@ -12,11 +12,15 @@ import torch.nn.functional as F
 from torch import nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.attention.bias import causal_lower_right, causal_upper_left
-from torch.nn.attention.flex_attention import create_block_mask
+from torch.nn.attention.flex_attention import create_block_mask, flex_attention
 
+import attention
 from attention.layer import MultiHeadAttention
+from attention.watching.batched import Batched
+from attention.watching.call import Call
 from attention.watching.model_calls import of_transformers
 from attention.watching.passing import SDPA
+from attention.watching.track import Track
 from attention.watching.watched import watch
 from tests.watchable import HEADS, WIDTH, Blocks, ByHand, HandAttention
 
@@ -30,6 +34,11 @@ def x(*shape: int) -> torch.Tensor:
 @pytest.fixture(autouse=True)
 def _same() -> None:
     torch.manual_seed(11)
+
+
+def one(found: Batched, batch: int = 0) -> Call:
+    """A call by itself."""
+    return Track.of(found.step(batch), None, None, False).call()
 
 
 def masks(kind: str) -> dict[str, torch.Tensor]:
@@ -152,16 +161,16 @@ def test_the_masks_of_flash_attention():
     q, k = x(2, HEADS, 3, 8), x(2, 2, 5, 8)
     padding = torch.tensor([[1, 1, 1, 1, 1], [0, 1, 1, 1, 1]])
     layer = nn.Identity()
-    call = of_transformers("flash_attention_2", layer, q, k, k, padding, is_causal=True, sliding_window=3).one(1)
+    call = one(of_transformers("flash_attention_2", layer, q, k, k, padding, is_causal=True, sliding_window=3), 1)
     assert call.square.long().tolist() == [[0, 1, 1, 0, 0], [0, 1, 1, 1, 0], [0, 0, 1, 1, 1]]
-    call = of_transformers("flash_attention_2", layer, q, k, k, is_causal=False, softcap=3.0, scaling=0.1).one(0)
+    call = one(of_transformers("flash_attention_2", layer, q, k, k, is_causal=False, softcap=3.0, scaling=0.1))
     assert (call.square, call.softcap, call.scale) == (None, 3.0, 0.1)
 
 
 def test_the_masks_of_flex_attention():
     block = create_block_mask(lambda b, h, query, key: key <= query, None, None, TOKENS, TOKENS, device="cpu")
     q = x(1, HEADS, TOKENS, 8)
-    call = of_transformers("flex_attention", nn.Identity(), q, q, q, block).one(0)
+    call = one(of_transformers("flex_attention", nn.Identity(), q, q, q, block))
     assert torch.equal(call.square, torch.ones(TOKENS, TOKENS, dtype=torch.bool).tril())
 
 
@@ -207,7 +216,7 @@ def test_why_a_layer_was_missed_is_said():
     with pytest.warns(UserWarning, match="layer"):
         seen(x(1, TOKENS, WIDTH))
     assert seen.unseen == {"layer": "it adds keys of its own (add_bias_kv, add_zero_attn)"}
-    with pytest.raises(ValueError, match=r"No attention was seen.*not compiled\. layer: it adds keys"):
+    with pytest.raises(ValueError, match=r"No attention was seen.*weights\)\. layer: it adds keys"):
         seen.parts()
     few = watch(Blocks(ByHand()), batch=4)
     with pytest.warns(UserWarning, match="blocks"):
@@ -284,3 +293,203 @@ def test_texts_must_fit():
     seen(x(1, TOKENS, WIDTH))
     with pytest.raises(ValueError, match=r"tokens has 2 texts; there are 7 tokens\. Give one text for each\."):
         seen.parts(tokens=["a", "b"])
+
+
+def call_of(scores: list[list[float]], mask: torch.Tensor) -> Call:
+    """A call whose scores are these, under a mask."""
+    row = torch.tensor(scores)
+    return one(Batched(torch.eye(len(scores))[None], row.T[None], row.T[None], mask, scale=1.0))
+
+
+def test_a_finite_mask_is_added_and_hides_only_what_has_no_weight():
+    added = torch.tensor([[0.0, 0.0, -1e4]])
+    call = call_of([[-10500.0, -10400.0, 3.0]], added)
+    assert call.weights().tolist() == [[[0.0, 0.0, 1.0]]]
+    assert call.square is None and not call.plain  # the mask hides nothing here: it is outweighed
+    call = call_of([[1.0, 2.0, 3.0]], added)
+    assert call.plain and call.square.tolist() == [[True, True, False]]
+    far = call_of([[1.0, 200.0, 3.0]], torch.tensor([[0.0, 0.0, -torch.inf]]))
+    assert far.weights()[0, 0, 0] == 0 and far.square.tolist() == [[True, True, False]]  # no weight, and not masked
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16, torch.float16])
+def test_a_row_of_lowest_numbers_is_even(dtype):
+    """As in models that add the lowest number there is: it outweighs any score, and all are the same."""
+    lowest = torch.finfo(dtype).min
+    mask = torch.tensor([[lowest] * 3, [0, 0, lowest]], dtype=dtype)
+    call = call_of([[1.0, 2.0, 3.0], [1.0, 1.0, 3.0]], mask)
+    torch.testing.assert_close(call.weights()[0], torch.tensor([[1 / 3] * 3, [0.5, 0.5, 0.0]]))
+    assert not call.plain and call.square.tolist() == [[True] * 3, [True, True, False]]
+
+
+class Mine(nn.Module):
+    """Attention by hand whose name says nothing, which reports itself."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__()
+        self.maps, self.what = nn.Linear(WIDTH, 3 * WIDTH), what
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        q, k, v = (part.unflatten(-1, (HEADS, -1)).transpose(1, 2) for part in self.maps(x).chunk(3, -1))
+        weights = (q @ k.mT * 0.3).softmax(-1)
+        if self.what == "weights":
+            attention.report(weights=weights)
+        elif self.what == "queries":
+            attention.report(q, k, v, scale=0.3)
+        elif self.what == "returned":
+            return (weights @ v).transpose(1, 2).flatten(2), weights
+        return (weights @ v).transpose(1, 2).flatten(2)
+
+
+@pytest.mark.parametrize("what", ["weights", "queries"])
+def test_attention_by_hand_reports_itself(what):
+    model = Blocks(Mine(what), Mine(what))
+    with torch.no_grad():
+        plain = model(x(2, TOKENS, WIDTH))
+        seen = watch(model, 1)
+        assert torch.equal(seen(x(2, TOKENS, WIDTH)), plain)
+    assert list(seen.calls) == ["blocks.0", "blocks.1"]
+    q, k, _ = (
+        part.unflatten(-1, (HEADS, -1)).transpose(1, 2)
+        for part in model.blocks[0].maps(x(2, TOKENS, WIDTH)).chunk(3, -1)
+    )
+    torch.testing.assert_close(seen.calls["blocks.0"].weights(), (q @ k.mT * 0.3).softmax(-1)[1], rtol=0, atol=1e-6)
+    assert (seen.parts()[""].q is None) == (what == "weights")
+    with pytest.raises(ValueError, match="takes query and key"):
+        attention.report()
+
+
+class Named(nn.Module):
+    """A block whose attention is named by its place alone, and returns its weights."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__()
+        self.attn = Mine(what)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        out = self.attn(x)
+        return out[0] if isinstance(out, tuple) else out
+
+
+def test_a_layer_is_known_by_its_place():
+    seen = watch(Blocks(Named("nothing")))
+    with pytest.warns(UserWarning, match=r"can't see 1 layers: blocks\.0\.attn"):
+        seen(x(1, TOKENS, WIDTH))
+    seen = watch(Blocks(Named("returned")))
+    seen(x(1, TOKENS, WIDTH))
+    assert list(seen.calls) == ["blocks.0.attn"] and seen.unseen == {}
+
+
+def test_nothing_seen_is_said():
+    with pytest.warns(UserWarning, match=r"No attention was seen.*attention\.report"):
+        watch(Blocks(Mine("nothing")))(x(1, TOKENS, WIDTH))
+
+
+class Flexible(nn.Module):
+    """A class of one's own that calls flex attention."""
+
+    def __init__(self, how: str) -> None:
+        super().__init__()
+        self.maps, self.how = nn.Linear(WIDTH, 3 * WIDTH), how
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        q, k, v = (part.unflatten(-1, (HEADS, -1)).transpose(1, 2) for part in self.maps(x).chunk(3, -1))
+        block = create_block_mask(lambda b, h, query, key: key <= query, None, None, TOKENS, TOKENS, device="cpu")
+        changes = {"rule": None, "scores": lambda score, b, h, query, key: score - 0.5 * (query - key) * (h + 1)}[
+            self.how
+        ]
+        return flex_attention(q, k, v, changes, block).transpose(1, 2).flatten(2)
+
+
+@pytest.mark.parametrize("how", ["rule", "scores"])
+def test_flex_attention_of_ones_own(how):
+    model = Blocks(Flexible(how))
+    with torch.no_grad():
+        plain = model(x(2, TOKENS, WIDTH))
+        seen = watch(model, 1)
+        assert torch.equal(seen(x(2, TOKENS, WIDTH)), plain)
+    (call,) = seen.calls.values()
+    maps = model.blocks[0].maps(x(2, TOKENS, WIDTH))[1]
+    q, k = (part.unflatten(-1, (HEADS, -1)).transpose(0, 1) for part in maps.chunk(3, -1)[:2])
+    after = torch.ones(TOKENS, TOKENS, dtype=torch.bool).triu(1)
+    scores = q @ k.mT / q.shape[-1] ** 0.5
+    if how == "scores":
+        apart = torch.arange(TOKENS)[:, None] - torch.arange(TOKENS)
+        scores = scores - 0.5 * apart * torch.arange(1, HEADS + 1)[:, None, None]
+    torch.testing.assert_close(call.weights(), scores.masked_fill(after, -torch.inf).softmax(-1), rtol=0, atol=1e-6)
+    assert torch.equal(call.square, ~after)
+
+
+@pytest.mark.parametrize("part", [False, True], ids=["all of it", "a part"])
+def test_a_compiled_model_runs_eagerly_while_it_is_watched(part):
+    model = Blocks(ByHand(), ByHand())
+    plain = model(x(1, TOKENS, WIDTH))
+    if part:
+        model.blocks[1].compile(backend="eager")
+    compiled = model if part else torch.compile(model, backend="eager")
+    before = _stance()
+    seen, other = watch(compiled), watch(compiled)
+    with pytest.warns(UserWarning, match="runs eagerly"):
+        seen.__enter__()
+    with pytest.warns(UserWarning, match="runs eagerly"):
+        assert torch.equal(other(x(1, TOKENS, WIDTH)), plain)
+    assert _stance() == "force_eager"  # one still watches
+    seen.__exit__(None, None, None)
+    assert list(seen.calls) == list(other.calls) == ["blocks.0", "blocks.1"] and _stance() == before
+    with pytest.warns(UserWarning, match="runs eagerly"), pytest.raises(RuntimeError, match="mat1"), watch(compiled):
+        compiled(torch.ones(1, 2, 3))
+    assert _stance() == before
+
+
+def _stance() -> str:
+    """How compiled code runs."""
+    from torch._dynamo import eval_frame
+
+    return eval_frame._stance.stance
+
+
+def test_layers_heads_and_tokens_are_chosen():
+    model = Blocks(*(ByHand(causal=True) for _ in range(4)))
+    whole, some = watch(model), watch(model, layers=[1, 3], heads=[0, 2], tokens=range(2, 5))
+    for seen in (whole, some):
+        seen(x(1, TOKENS, WIDTH))
+    assert list(some.calls) == ["blocks.1", "blocks.3"] and some.unseen == {}
+    for name, call in some.calls.items():
+        assert call.q.shape[:2] == (2, 3) and call.k.shape[:2] == (2, 5)  # what comes later is not seen by these
+        wanted = whole.calls[name].weights()[[0, 2], 2:5, :5]
+        torch.testing.assert_close(call.weights(), wanted, rtol=0, atol=1e-6)
+    stack = some.parts(tokens=[f"t{at}" for at in range(TOKENS)])[""]
+    assert stack.numbers == (1, 3) and "Heads 0, 2 of each layer." in stack.what
+    assert stack.queries == ("t2", "t3", "t4") and stack.keys == ("t0", "t1", "t2", "t3", "t4")
+    first = watch(model, tokens=3)
+    first(x(1, TOKENS, WIDTH))
+    assert first.parts()[""].own["mask"] == "causal" and first.parts()[""].q.shape[2:] == (3, WIDTH // HEADS)
+    with pytest.warns(UserWarning, match="can't see 4 layers"):
+        (none := watch(model, heads=[9]))(x(1, TOKENS, WIDTH))
+    assert none.unseen["blocks.0"] == "heads has 9; there are 4 heads, counted from 0"
+    with pytest.raises(ValueError, match="give neighbouring positions"):
+        watch(model, tokens=range(0, 8, 2))
+
+
+def test_heads_that_share_keys_stay_together():
+    layer = MultiHeadAttention(WIDTH, HEADS, 2)
+    for heads, groups in (([0, 1], 1), ([0, 1, 2, 3], 2), ([1, 2], 2), ([0, 2, 3], 3)):
+        seen = watch(layer, heads=heads)
+        _, wanted = seen(x(TOKENS, WIDTH))
+        (call,) = seen.calls.values()
+        assert len(call.k) == groups
+        torch.testing.assert_close(call.weights(), wanted.detach()[heads], rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("kept", [None, torch.float16], ids=["its own", "half"])
+def test_numbers_keep_the_type_of_the_model_or_that_of_ones_choice(kept):
+    model = Blocks(ByHand()).to(torch.bfloat16 if kept is None else torch.float32)
+    seen, exact = watch(model, dtype=kept), watch(model)
+    for each in (seen, exact):
+        each(x(1, TOKENS, WIDTH).to(model.blocks[0].maps.weight.dtype))
+    stack = seen.parts()[""]
+    assert stack.q.dtype == stack.k.dtype == stack.v.dtype == (torch.bfloat16 if kept is None else kept)
+    pairs = zip(seen.calls.values(), exact.calls.values(), strict=True)
+    apart = max(float((mine.weights() - theirs.weights()).abs().max()) for mine, theirs in pairs)
+    assert (f"Kept in float16, which changes a weight by at most {apart:.1g}." in stack.what) == (kept is not None)
+    assert 0 < apart < 3e-3 if kept else apart == 0

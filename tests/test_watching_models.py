@@ -17,7 +17,7 @@ from attention.ui.views import snippets
 from attention.watching.parts import CROSS, DECODER, ENCODER
 from attention.watching.watched import watch
 from tests.served import ROOT
-from tests.watchable import HEADS, MODELS, NEEDED, TOKENS, made
+from tests.watchable import HEADS, MODELS, NEEDED, TOKENS, WRITERS, made
 
 CLOSE = {"rtol": 0, "atol": 1e-5}
 every_model = pytest.mark.parametrize("name", MODELS)
@@ -71,15 +71,9 @@ def test_stacks_say_the_same(name):
     with torch.no_grad():
         seen(**inputs)
     parts = seen.parts()
-    assert set(parts) == {
-        "t5": {ENCODER, DECODER, CROSS},
-        "gemma2": {"layers.*.self_attn, layers 0, 2", "layers.*.self_attn, layers 1"},
-    }.get(name, {""})
-    found = [(number, layer(stack, at)[0]) for stack in parts.values() for at, number in enumerate(numbers(stack))]
-    assert len(found) == len(wanted)
-    if name == "gemma2":
-        found.sort(key=lambda each: each[0])
-    for (_, ours), theirs in zip(found, wanted, strict=True):
+    assert set(parts) == {"t5": {ENCODER, DECODER, CROSS}}.get(name, {""})
+    found = [layer(stack, at)[0] for stack in parts.values() for at in range(len(numbers(stack)))]
+    for ours, theirs in zip(found, wanted, strict=True):
         torch.testing.assert_close(ours, theirs, **CLOSE)
 
 
@@ -133,18 +127,151 @@ def test_what_is_kept_of_each():
     assert stack.q is None and stack.weights.sum(-1).max() < 1
 
 
-@pytest.mark.parametrize("name", ["gpt2", "llama"])
-def test_a_text_that_is_written_on_is_one_picture(name):
-    """With its keys kept from step to step, against one pass over all of it."""
+CACHES = {"growing": {}, "static": {"cache_implementation": "static"}, "none": {"use_cache": False}}
+SEARCH = {"num_beams": 3, "num_return_sequences": 2}
+
+
+def written_on(name: str, batch: int = 0, **how: object):
+    """A model that is watched while it writes six tokens after two texts, and the weights of one pass over what came of it."""
     model, inputs, names = made(name)
-    text = inputs["input_ids"][:1]
+    model = model.double()
+    seen = watch(model, batch)
+    with seen, torch.no_grad():
+        whole = model.generate(
+            inputs["input_ids"], max_new_tokens=6, min_new_tokens=6, do_sample=False, pad_token_id=0, **how
+        )
+    return seen, their_own(
+        model, {"input_ids": whole[:, :-1], "use_cache": False}, names
+    )  # nobody has read the last one
+
+
+@pytest.mark.parametrize("cache", CACHES)
+@pytest.mark.parametrize("name", WRITERS)
+def test_a_text_that_is_written_on_is_one_picture(name, cache, tmp_path):
+    """Row by row with the keys that a cache has, against one pass over all of it; and so is the file."""
+    seen, wanted = written_on(name, 1, **CACHES[cache])
+    assert seen.unseen == {}
+    for call, theirs in zip(seen.calls.values(), wanted, strict=True):
+        torch.testing.assert_close(call.weights(), theirs[1].float(), **CLOSE)
+    (path,) = seen.save(tmp_path / "heads.safetensors")
+    stack = read(opening.arrays(path.read_bytes(), path.name), {}, Reading()).stack
+    for at, theirs in enumerate(wanted):
+        torch.testing.assert_close(layer(stack, at)[0], theirs[1].float(), **CLOSE)
+
+
+@pytest.mark.parametrize("batch", [0, 3])
+@pytest.mark.parametrize("name", ["gpt2", "mistral", "bloom"])
+def test_a_beam_search_shows_the_sequence_that_it_returned(name, batch):
+    """Its rows come from whichever beam it descends from."""
+    seen, wanted = written_on(name, batch, **SEARCH)
+    assert seen.unseen == {}
+    for call, theirs in zip(seen.calls.values(), wanted, strict=True):
+        torch.testing.assert_close(call.weights(), theirs[batch].float(), **CLOSE)
+
+
+def test_a_beam_search_changes_nothing_and_returns_what_it_was_asked_for():
+    model, inputs, _ = made("gpt2")
+    options = {"max_new_tokens": 4, "do_sample": False, "pad_token_id": 0, **SEARCH}
+    plain = model.generate(inputs["input_ids"], **options)
+    with watch(model):
+        assert torch.equal(model.generate(inputs["input_ids"], **options), plain)
+        told = model.generate(inputs["input_ids"], return_dict_in_generate=True, **options)
+    assert torch.equal(told.sequences, plain)
+
+
+@pytest.mark.parametrize(
+    "how", [{"num_beams": 2}, {"num_beams": 2, "cache_implementation": "static"}], ids=["growing", "static"]
+)
+def test_an_encoder_and_a_decoder_that_write(how):
+    model, inputs, names = made("t5")
+    from transformers import T5ForConditionalGeneration
+
+    torch.manual_seed(3)
+    model = T5ForConditionalGeneration(model.config).eval().double()
+    inputs = {name: inputs[name] for name in ("input_ids", "attention_mask")}
     seen = watch(model)
     with seen, torch.no_grad():
-        whole = model.generate(text, max_new_tokens=4, min_new_tokens=4, do_sample=False, pad_token_id=0)
-    read = whole[:, :-1]  # the last one is written, and read by nobody
-    for call, wanted in zip(seen.calls.values(), their_own(model, {"input_ids": read}, names), strict=True):
-        torch.testing.assert_close(call.weights(), wanted[0], **CLOSE)
-    assert seen.parts()[""].own["mask"] == "causal"
+        whole = model.generate(**inputs, max_new_tokens=5, min_new_tokens=5, decoder_start_token_id=0, **how)
+    wanted = their_own(model, inputs | {"decoder_input_ids": whole[:, :-1], "use_cache": False}, names)
+    found = [layer(stack, at)[0] for stack in seen.parts().values() for at in range(2)]
+    for ours, theirs in zip(found, wanted, strict=True):
+        torch.testing.assert_close(ours, theirs[0].float(), **CLOSE)
+    other = watch(model, 1)
+    with pytest.warns(UserWarning, match="can't see 2 layers"), other, torch.no_grad():
+        model.generate(**inputs, max_new_tokens=3, decoder_start_token_id=0, **how)
+    assert all("several sequences of each input" in why for why in other.unseen.values())
+
+
+def test_left_padding_is_masked_where_it_is():
+    """In eager attention a query of the padding has the same weight for every key, as the model computes it."""
+    model, inputs, names = made("mistral")
+    model.set_attn_implementation("eager")
+    mask = torch.ones_like(inputs["input_ids"])
+    mask[1, :3] = 0
+    seen = watch(model, 1)
+    with seen, torch.no_grad():
+        whole = model.generate(
+            inputs["input_ids"], attention_mask=mask, max_new_tokens=4, do_sample=False, pad_token_id=0
+        )
+    mask = torch.nn.functional.pad(mask, (0, 3), value=1)
+    wanted = their_own(model, {"input_ids": whole[:, :-1], "attention_mask": mask, "use_cache": False}, names)
+    for call, theirs in zip(seen.calls.values(), wanted, strict=True):
+        torch.testing.assert_close(call.weights()[:, 3:], theirs[1][:, 3:], **CLOSE)
+        assert not call.square[3:, :3].any()
+        assert (call.weights()[:, 1, :TOKENS] == 1 / TOKENS).all()
+
+
+def test_rows_whose_keys_are_gone_are_named():
+    """A cache that others have put in another order has keys of another text: rows that met these are not joined to the rest."""
+    model, inputs, _ = made("llama")
+    with torch.no_grad():
+        seen = watch(model)
+        cache = seen(**inputs).past_key_values
+        cache.reorder_cache(torch.tensor([1, 0]))
+        with pytest.warns(UserWarning, match="can't see 3 layers"):
+            seen(inputs["input_ids"][:, :1], past_key_values=cache)
+    (stack,) = seen.parts().values()
+    assert stack.q.shape[2] == 1 and stack.queries == (f"{TOKENS}",) and "before position 9 are not shown" in stack.what
+    assert seen.parts(tokens=[f"t{at}" for at in range(TOKENS + 1)])[""].queries == ("t9",)
+
+
+def test_a_text_that_goes_on_after_a_step_back_is_joined():
+    """As speculative decoding does: a cache is cropped, and other tokens follow."""
+    model, inputs, names = made("gpt2")
+    text = inputs["input_ids"][:1]
+    seen = watch(model)
+    with torch.no_grad():
+        cache = seen(text).past_key_values
+        cache.crop(-3)
+        other = torch.tensor([[5, 6]])
+        seen(other, past_key_values=cache)
+    wanted = their_own(model, {"input_ids": torch.cat([text[:, :-3], other], 1)}, names)
+    for call, theirs in zip(seen.calls.values(), wanted, strict=True):
+        torch.testing.assert_close(call.weights(), theirs[0], **CLOSE)
+
+
+def test_a_layer_that_returns_its_weights_is_seen():
+    model, inputs, names = made("deberta")
+    wanted = their_own(model, inputs, names)
+    seen = watch(model, 1)
+    with torch.no_grad():
+        assert seen(**inputs).attentions is None
+    assert seen.unseen == {}
+    for call, theirs in zip(seen.calls.values(), wanted, strict=True):
+        torch.testing.assert_close(call.weights(), theirs[1], **CLOSE)
+
+
+def test_layers_have_the_numbers_of_their_model(tmp_path):
+    """Of a hybrid; the layers without weights are named with why, on the page and in the file as well."""
+    model, inputs, _ = made("hybrid")
+    seen = watch(model)
+    with pytest.warns(UserWarning, match=r"can't see 6 layers: model\.layers\.0\.linear_attn"), torch.no_grad():
+        seen(**inputs)
+    assert set(seen.unseen) == {f"model.layers.{at}.linear_attn" for at in (0, 1, 2, 4, 5, 6)}
+    assert all("recurrence" in why for why in seen.unseen.values())
+    (path,) = seen.save(tmp_path / "heads.safetensors")
+    stack = read(opening.arrays(path.read_bytes(), path.name), {}, Reading()).stack
+    assert stack.numbers == (3, 7) and "Not shown: model.layers.0.linear_attn" in stack.what
 
 
 def test_another_text_takes_the_place_of_the_last_one():

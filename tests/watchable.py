@@ -75,6 +75,82 @@ def gpt_oss() -> Case:
     return model, {"input_ids": ids()}, ("attentions",)
 
 
+def mistral() -> Case:
+    """A decoder with a window in every layer, shorter than its text."""
+    from transformers import MistralConfig, MistralForCausalLM
+
+    config = MistralConfig(**_sizes(num_key_value_heads=2, sliding_window=4, head_dim=8))
+    return MistralForCausalLM(config), {"input_ids": ids()}, ("attentions",)
+
+
+def gemma3() -> Case:
+    """A decoder with windows in every other layer."""
+    from transformers import Gemma3ForCausalLM, Gemma3TextConfig
+
+    kinds = ["sliding_attention", "full_attention", "sliding_attention"]
+    config = Gemma3TextConfig(**_sizes(num_key_value_heads=2, head_dim=8, sliding_window=4, layer_types=kinds))
+    return Gemma3ForCausalLM(config), {"input_ids": ids()}, ("attentions",)
+
+
+def deepseek() -> Case:
+    """A decoder whose cache holds less than keys: these are computed anew at every step."""
+    from transformers import DeepseekV3Config, DeepseekV3ForCausalLM
+
+    low = {"q_lora_rank": 16, "kv_lora_rank": 16, "qk_rope_head_dim": 8, "qk_nope_head_dim": 8, "v_head_dim": 12}
+    experts = {"first_k_dense_replace": 3, "n_routed_experts": 4, "n_group": 1, "topk_group": 1}
+    return (
+        DeepseekV3ForCausalLM(DeepseekV3Config(**_sizes(num_key_value_heads=HEADS, **low, **experts))),
+        {"input_ids": ids()},
+        ("attentions",),
+    )
+
+
+def bloom() -> Case:
+    """A decoder that multiplies by itself, and returns its weights."""
+    from transformers import BloomConfig, BloomForCausalLM
+
+    config = BloomConfig(
+        vocab_size=VOCABULARY, hidden_size=WIDTH, n_layer=2, n_head=HEADS, bos_token_id=1, eos_token_id=2
+    )
+    return BloomForCausalLM(config), {"input_ids": ids()}, ("attentions",)
+
+
+def deberta() -> Case:
+    """An encoder that multiplies by itself, and returns its weights if it is asked for them."""
+    from transformers import DebertaV2Config, DebertaV2Model
+
+    config = DebertaV2Config(**_sizes(relative_attention=True, pos_att_type=["p2c", "c2p"], position_buckets=8))
+    return DebertaV2Model(config), {"input_ids": ids(), "attention_mask": padded()}, ("attentions",)
+
+
+def hybrid() -> Case:
+    """A decoder of which every fourth layer alone has attention with weights."""
+    from transformers import Qwen3NextConfig, Qwen3NextForCausalLM
+
+    linear = {
+        "linear_num_value_heads": 4,
+        "linear_num_key_heads": 2,
+        "linear_key_head_dim": 8,
+        "linear_value_head_dim": 8,
+    }
+    experts = {
+        "num_experts": 2,
+        "num_experts_per_tok": 1,
+        "moe_intermediate_size": 8,
+        "shared_expert_intermediate_size": 8,
+    }
+    sizes = _sizes(num_hidden_layers=8, num_key_value_heads=2, head_dim=8)
+    return Qwen3NextForCausalLM(Qwen3NextConfig(**sizes, **linear, **experts)), {"input_ids": ids()}, ("attentions",)
+
+
+def differential() -> Case:
+    """A decoder that subtracts one softmax from another."""
+    from transformers import DiffLlamaConfig, DiffLlamaForCausalLM
+
+    config = DiffLlamaConfig(**_sizes(num_key_value_heads=2, head_dim=8))
+    return DiffLlamaForCausalLM(config), {"input_ids": ids()}, ("attentions",)
+
+
 def t5() -> Case:
     """An encoder and a decoder, whose positions are added to the scores."""
     from transformers import T5Config, T5Model
@@ -102,13 +178,25 @@ MODELS: dict[str, Callable[[], Case]] = {
     "t5": t5,
     "vit": vit,
 }
+WRITERS: dict[str, Callable[[], Case]] = {
+    "gpt2": gpt2,
+    "llama": llama,
+    "mistral": mistral,
+    "gemma3": gemma3,
+    "deepseek": deepseek,
+    "bloom": bloom,
+}
+OTHERS: dict[str, Callable[[], Case]] = {"deberta": deberta, "hybrid": hybrid, "differential": differential}
 
 
 def made(name: str) -> Case:
     """One of them, in eval mode, the same every time; the test is skipped without transformers."""
     pytest.importorskip("transformers", reason=NEEDED)
     torch.manual_seed(7)
-    model, inputs, names = MODELS[name]()
+    model, inputs, names = (MODELS | WRITERS | OTHERS)[name]()
+    for parameter in model.parameters() if name not in MODELS else ():
+        if parameter.ndim > 1:  # so that attention is far from even
+            nn.init.normal_(parameter, std=0.3)
     return model.eval(), inputs, names
 
 

@@ -24,6 +24,8 @@ def baseline(config: Config, mask: Bool[Tensor, "q k"]) -> Config:
     that is no rule is compared with causal attention if it hides all later keys, otherwise with attention to every key.
     """
     sizes = shape(config.source)
+    if sizes and sizes.rules:  # each layer has its own, and no other is in force
+        return config
     name, span = config.baseline, config.span
     if name == "auto":
         name = "full"

@@ -14,7 +14,8 @@ from attention.brought import naming
 from attention.brought.arrays import Arrays, short
 from attention.brought.fitting import TEXT, BroughtError
 from attention.brought.token_file import WORDS, decoded
-from attention.recorded.file import RANGES
+from attention.masks import MASKS
+from attention.recorded.file import OWN, RANGES
 from attention.settings import legible
 
 TEXTS = ("token", "key", "text", "label", "word")  # one of them is in the name of a list of tokens
@@ -76,6 +77,22 @@ def numbered(arrays: Arrays) -> dict[str, float]:
         for name, value in found.items()
         if value is not None and RANGES[name][0] <= value <= RANGES[name][1]
     }
+
+
+def rules(arrays: Arrays, layers: int) -> tuple[tuple[str, int], ...]:
+    """The mask rule of each layer with its span, if the file lists them; raises BroughtError for a list that doesn't fit."""
+    names, spans = (decoded(arrays.said.get(name, "")) for name in ("mask", "span"))
+    if not isinstance(names, list):
+        return ()
+    spans = spans if isinstance(spans, list) else [OWN["span"]] * len(names)
+    low, high = RANGES["span"]
+    if len(names) != layers or len(spans) != layers or any(name not in tuple(MASKS) for name in names):
+        raise BroughtError(
+            f"The masks of the layers are {short(str(names))}: a name for each of {layers} layers, of {', '.join(MASKS)}."
+        )
+    if any(type(span) is not int or not low <= span <= high for span in spans):
+        raise BroughtError(f"The spans of the masks are {short(str(spans))}: whole numbers from {low} to {high:,}.")
+    return tuple(zip(names, spans, strict=True))
 
 
 def unused(arrays: Arrays) -> str:

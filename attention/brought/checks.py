@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from attention.brought.fitting import BroughtError
+from attention.brought.stack import Stack
 
 ROUNDED = 0.01  # what the sum of a row may be off by where weights were stored with 16 bits or less
 OVER = 1 + ROUNDED  # what a weight may be
@@ -63,12 +64,13 @@ def rows(weights: Tensor, layers: tuple[int, ...]) -> str:
     )
 
 
-def hidden(weights: Tensor, square: Tensor | None, layers: tuple[int, ...]) -> str:
-    """A sentence where rows of weights `(l h q k)` have some on pairs that a mask `(q k)` hides; empty where none has."""
-    if square is None:
+def hidden(stack: Stack, layers: tuple[int, ...]) -> str:
+    """A sentence where rows of a stack's weights have some on pairs that the mask of their layer hides; empty where none has."""
+    if stack.square is None or stack.weights is None:
         return ""
     worst = Worst()
-    for at, layer in enumerate(weights):
+    for at, layer in enumerate(stack.weights):
+        square = stack.square[at] if stack.square.ndim == 3 else stack.square
         for head, part in enumerate(layer):
             lost = part.masked_fill(square, 0).sum(-1, dtype=torch.float32)
             worst.look(lost, LOST, (layers[at], head), lost)

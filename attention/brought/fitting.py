@@ -70,7 +70,7 @@ def fit(parts: Parts, square: Tensor | None = None) -> None:
         part = parts.get(name)
         if part is not None and tuple(part.shape) != sizes:
             raise BroughtError(f"{name} is {_told(part)}; with the others it would be {sizes}.")
-    if square is not None and tuple(square.shape) != (queries, keys):
+    if square is not None and tuple(square.shape) not in ((queries, keys), (layers, queries, keys)):
         raise BroughtError(f"The mask is {_told(square)}; with the others it would be {(queries, keys)}.")
 
 
@@ -101,7 +101,7 @@ def shape_of(stack: Stack) -> Shape:
     has = frozenset(name for name in there if getattr(stack, name) is not None)
     own, alone = OWN | dict(stack.own), stack.square is not None
     other, d_v = 0 if itself(stack) else keys, 0 if stack.v is None or stack.v.shape[3] == d_head else stack.v.shape[3]
-    return Shape(layers, heads, groups, queries, d_head, has, own, chosen(stack), other, alone, d_v)
+    return Shape(layers, heads, groups, queries, d_head, has, own, chosen(stack), other, alone, d_v, stack.rules)
 
 
 def itself(stack: Stack) -> bool:
@@ -142,7 +142,10 @@ def _words(stack: Stack, layers: int, queries: int, keys: int) -> None:
         len(stack.numbers) != layers or not rising or not 0 <= stack.numbers[0] <= stack.numbers[-1] < LAYERS
     ):
         raise BroughtError(f"The {layers} layers are numbered {stack.numbers}: each from 0 to {LAYERS - 1}, rising.")
-    for name, value in stack.own.items():
+    if stack.rules and (len(stack.rules) != layers or stack.square is not None or stack.q is None):
+        raise BroughtError(f"There are {len(stack.rules)} rules of masks for {layers} layers of queries and keys.")
+    said = [*stack.own.items(), *(pair for rule in stack.rules for pair in zip(("mask", "span"), rule, strict=True))]
+    for name, value in said:
         if name not in OWN:
             raise BroughtError(f"{name!r} is nothing that a source sets. These are: {', '.join(OWN)}.")
         if name in CHOICES and value not in CHOICES[name]:

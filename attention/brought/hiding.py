@@ -1,12 +1,12 @@
 """Which pairs take part in what a file has: by the name of a rule, by a mask that came along, or as its numbers show.
 
-All layers and heads of a stack have one mask. Where those of a file differ, nothing is shown rather than one of them for all.
+All heads of a layer have one mask. Where those of a file differ, nothing is shown rather than one of them for all.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -22,7 +22,7 @@ from attention.recorded.file import OWN
 
 HIDES = -1e4  # what a mask adds where it hides, or less
 SQUARES = 2**14  # of an array of masks: those of 128 layers of 128 heads
-APART = "All heads of all layers have one mask here: save those of another one to a file of their own"
+APART = "All heads of a layer have one mask here: save those of another one to a file of their own"
 
 
 def named(stack: Stack, rule: str, span: int) -> Stack:
@@ -31,16 +31,27 @@ def named(stack: Stack, rule: str, span: int) -> Stack:
     return replace(stack, square=None if rule == "full" else MASKS[rule].square(queries, keys, span))
 
 
+def by_layer(stack: Stack, rules: Sequence[tuple[str, int]]) -> Stack:
+    """Weights alone under a rule for each layer."""
+    *_, queries, keys, _ = sizes(stack)
+    return replace(stack, square=torch.stack([MASKS[name].square(queries, keys, span) for name, span in rules]))
+
+
 def brought(stack: Stack, masks: Mapping[int, Array], item: int, batch: int) -> tuple[Stack, dict[str, Any], str]:
     """A stack with the masks that a file has by their layers, and how that is said.
 
     As the settings of a rule that queries and keys may be under, {} if it is none; then the stack has the mask as a square.
 
-    `batch`: how many sequences the arrays have, of which `item` is shown. Raises BroughtError where layers or heads differ.
+    `batch`: how many sequences the arrays have, of which `item` is shown. Raises BroughtError where heads differ.
     """
-    square = _one(stack, masks, item, batch)
+    each = _of_layers(stack, masks, item, batch)
+    square = each[0] if all(torch.equal(one, each[0]) for one in each) else torch.stack(each)
     fit(parts_of(stack), square)
-    queries, keys = square.shape
+    queries, keys = square.shape[-2:]
+    if square.ndim == 3:
+        pairs = ", ".join(f"{int(one.sum()):,}" for one in each)
+        told = f"Masks of the layers: of {queries:,} queries x {keys:,} keys, from the file; {pairs} pairs take part."
+        return replace(stack, square=square), {}, told
     told = f"Mask: of {queries:,} queries x {keys:,} keys, from the file; {int(square.sum()):,} pairs take part."
     told = f"{told} {nearest(square).sentence}"
     if stack.q is not None and (rule := knobs(square)):
@@ -91,19 +102,23 @@ def without_padding(stack: Stack, padding: Tensor, own: dict[str, Any]) -> Stack
     return replace(stack, square=square & padding)
 
 
-def _one(stack: Stack, masks: Mapping[int, Array], item: int, batch: int) -> Tensor:
-    """The square that all masks are."""
-    found: dict[str, Tensor] = {}
-    for layer, array in sorted(masks.items()):
-        for place, square in _squares(stack, layer, array, item, batch):
-            first = next(iter(found), place)
-            if not torch.equal(found.setdefault(first, square), square):
-                raise BroughtError(f"The mask of {place} differs from that of {first}. {APART}.")
-    return next(iter(found.values()))
+def _of_layers(stack: Stack, masks: Mapping[int, Array], item: int, batch: int) -> list[Tensor]:
+    """The square of each layer; one that is of no layer is that of all."""
+    layers = range(sizes(stack)[0])
+    found: dict[int, tuple[str, Tensor]] = {}
+    for number, array in sorted(masks.items()):
+        for at, place, square in _squares(stack, number, array, item, batch):
+            for each in layers if at is None else (at,):
+                first, other = found.setdefault(each, (place, square))
+                if other.shape != square.shape or not torch.equal(other, square):
+                    raise BroughtError(f"The mask of {place} differs from that of {first}. {APART}.")
+    if lacking := [at for at in layers if at not in found]:
+        raise BroughtError(f"There are masks of some layers, and none of layer {_number(stack, 'layer', lacking[0])}.")
+    return [found[at][1] for at in layers]
 
 
-def _squares(stack: Stack, layer: int, array: Array, item: int, batch: int) -> Iterator[tuple[str, Tensor]]:
-    """The squares of an array, each with what it is of."""
+def _squares(stack: Stack, layer: int, array: Array, item: int, batch: int) -> Iterator[tuple[int | None, str, Tensor]]:
+    """The squares of an array: the place of its layer in the stack, None for all, what it is of, and the square itself."""
     if len(array.shape) < 2:
         raise BroughtError(f"mask is of shape {array.shape}; queries x keys are two axes.")
     *_, queries, keys, _ = sizes(stack)
@@ -121,7 +136,8 @@ def _squares(stack: Stack, layer: int, array: Array, item: int, batch: int) -> I
     ):
         told = [f"{name} {_number(stack, name, at)}" for name, at in zip(names, cell, strict=True) if name]
         told = [f"layer {layer}"] * (layer >= 0) + told
-        yield ", ".join(told) or "the first", _seen(part[tuple(cell)], whose)
+        at = cell[names.index("layer")] if "layer" in names else _place(stack, layer)
+        yield at, ", ".join(told) or "the first", _seen(part[tuple(cell)], whose)
 
 
 def _named(stack: Stack, leading: tuple[int, ...], layer: int, batch: int) -> list[str]:
@@ -136,6 +152,16 @@ def _named(stack: Stack, leading: tuple[int, ...], layer: int, batch: int) -> li
         left.pop(name, None)
         found.append(name)
     return found
+
+
+def _place(stack: Stack, layer: int) -> int | None:
+    """Where the layer of an array stands in the stack, None if it is of no layer; raises BroughtError if it isn't there."""
+    if layer < 0:
+        return None
+    numbers = stack.numbers or tuple(range(sizes(stack)[0]))
+    if layer not in numbers:
+        raise BroughtError(f"There is a mask of layer {layer}; the layers are {', '.join(map(str, numbers))}.")
+    return numbers.index(layer)
 
 
 def _number(stack: Stack, name: str, at: int) -> int:

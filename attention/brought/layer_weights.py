@@ -26,11 +26,13 @@ def layer(stack: Stack, at: int) -> tuple[Float[Tensor, "h q k"], Bool[Tensor, "
     """
     if stack.q is None or stack.k is None:
         return _alone(stack, at)
-    own: dict[str, Any] = OWN | dict(stack.own)
+    own: dict[str, Any] = OWN | stack.own_of(at)
     q = stack.q[at].float()
     k = stack.k[at].float().repeat_interleave(len(q) // stack.k.shape[1], 0)
     queries, keys = q.shape[1], k.shape[1]
-    mask = stack.square if stack.square is not None else MASKS[own["mask"]].square(queries, keys, own["span"])
+    mask = (
+        square if (square := stack.square_of(at)) is not None else MASKS[own["mask"]].square(queries, keys, own["span"])
+    )
     joint = mask
     if to_scores := POSITIONS[own["positions"]].to_scores:
         heads = torch.arange(len(q))[:, None, None]
@@ -44,6 +46,7 @@ def layer(stack: Stack, at: int) -> tuple[Float[Tensor, "h q k"], Bool[Tensor, "
 
 def only_heads(stack: Stack, at: int, heads: range) -> Stack:
     """A stack of these heads of the layer in this place, and of nothing else."""
+    stack = replace(stack, square=stack.square_of(at), rules=stack.rules[at : at + 1])
     if stack.q is None or stack.k is None:
         return replace(
             stack, weights=None if stack.weights is None else stack.weights[at : at + 1, heads.start : heads.stop]
@@ -84,7 +87,7 @@ def _alone(stack: Stack, at: int) -> tuple[Float[Tensor, "h q k"], Bool[Tensor, 
 def visible(stack: Stack, at: int) -> Bool[Tensor, "q k"]:
     """Which pairs take part in a layer of weights alone."""
     assert stack.weights is not None
-    if stack.square is not None:
-        return stack.square
+    if (square := stack.square_of(at)) is not None:
+        return square
     weights = stack.weights[at]
     return weights.any(-1).any(0)[:, None].expand(weights.shape[1:])

@@ -15,7 +15,7 @@ from torch import Tensor
 from attention.brought import axes, beside, checks, hiding, layer_weights, naming, steps
 from attention.brought.arrays import TYPES, Array, Arrays, short
 from attention.brought.axes import AUTO
-from attention.brought.fitting import BroughtError, check, fit
+from attention.brought.fitting import BroughtError, check, fit, sizes
 from attention.brought.naming import Part
 from attention.brought.nearest_mask import with_span
 from attention.brought.stack import Stack
@@ -179,6 +179,10 @@ def _masked(stack: Stack, masks: Mapping[int, Array], batch: int, arrays: Arrays
     if stack.q is not None:
         own = {"scale": SCALE, "mask": "full"} | beside.numbered(arrays)
         stack, own["scale"] = _scaled(stack, arrays, how, out)
+    if how.mask == AUTO and (rules := beside.rules(arrays, sizes(stack)[0])):
+        names = ", ".join(mask if mask in ("causal", "full") else f"{mask} ({span})" for mask, span in rules)
+        out.said.append(f"Masks of the layers: {names}, as the file says.")
+        return replace(stack, rules=rules, own=own) if stack.q is not None else hiding.by_layer(stack, rules)
     if rule := _rule(arrays, how, out):
         own["mask"] = rule if stack.q is not None else "full"
         span = int(beside.numbered(arrays).get("span") or OWN["span"])
@@ -262,7 +266,7 @@ def _checked(stack: Stack, out: Read) -> None:
         if part is not None:
             checks.numbers(name, part, layers)
     if stack.weights is not None:
-        odd = (checks.rows(stack.weights, layers), checks.hidden(stack.weights, stack.square, layers))
+        odd = (checks.rows(stack.weights, layers), checks.hidden(stack, layers))
         out.found.extend(filter(None, odd))
 
 

@@ -19,8 +19,9 @@ class Stack:
     `queries` where a sequence looks at itself. `numbers`: which layers of their model these are; () for all.
     `line`: do the tokens stand in a line, as words do, and not in a picture?
 
-    `square (q k)`: which pairs take part, where no rule of `masks.MASKS` says it; `own`: what the knobs of mask and scores
-    say unless somebody sets them otherwise, as in `recorded.file.OWN`. A factor that has no name in `scores.SCALES` is in q.
+    `square (q k)`: which pairs take part, where no rule of `masks.MASKS` says it, or `(l q k)`, those of each layer; `own`:
+    what the knobs of mask and scores say unless somebody sets them otherwise, as in `recorded.file.OWN`; `rules`: the name and
+    the span of the rule of each layer, where layers have different ones. A factor that has no name in `scores.SCALES` is in q.
     `title` is its name for the reader, `what` who made it of what, in a sentence or two.
     """
 
@@ -32,10 +33,20 @@ class Stack:
     k: Float[Tensor, "l g k d"] | None = None
     v: Float[Tensor, "l g k e"] | None = None
     weights: Float[Tensor, "l h q k"] | None = None
-    square: Bool[Tensor, "q k"] | None = None
+    square: Bool[Tensor, "*l q k"] | None = None
     own: Mapping[str, Any] = field(default_factory=dict)
     numbers: tuple[int, ...] = ()
     line: bool = True
+    rules: tuple[tuple[str, int], ...] = ()
+
+    def square_of(self, at: int) -> Bool[Tensor, "q k"] | None:
+        """Which pairs take part in the layer in this place; None if a rule says it."""
+        return self.square[at] if self.square is not None and self.square.ndim == 3 else self.square
+
+    def own_of(self, at: int) -> dict[str, Any]:
+        """What `own` is for the layer in this place, its rule included."""
+        mask, span = self.rules[at] if self.rules else (None, None)
+        return dict(self.own) | ({} if mask is None else {"mask": mask, "span": span})
 
     @property
     def bytes(self) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import torch
@@ -67,14 +67,15 @@ def weights(stack: Stack, at: int) -> Float[Tensor, "h q k"]:
     if stack.weights is not None:
         return stack.weights[at].float()
     assert stack.q is not None and stack.k is not None
-    q, k, own = stack.q[at].float(), stack.k[at].float(), OWN | dict(stack.own)
+    q, k, own = stack.q[at].float(), stack.k[at].float(), OWN | stack.own_of(at)
     named = {"scale": SCALES[own["scale"]](q.shape[-1]), "enable_gqa": True, "softcap": own["softcap"] or None}
-    return scaled_dot_product_attention(q, k, k, square(stack, own), **named).weights  # pyright: ignore[reportArgumentType]  by name
+    return scaled_dot_product_attention(q, k, k, square(stack, at), **named).weights  # pyright: ignore[reportArgumentType]  by name
 
 
-def square(stack: Stack, own: Mapping[str, object]) -> Tensor:
-    """Which pairs take part, of a stack with queries and keys."""
+def square(stack: Stack, at: int) -> Tensor:
+    """Which pairs take part in the layer in this place, of a stack with queries and keys."""
     assert stack.q is not None and stack.k is not None
-    if stack.square is not None:
-        return stack.square
+    if (found := stack.square_of(at)) is not None:
+        return found
+    own = OWN | stack.own_of(at)
     return MASKS[str(own["mask"])].square(stack.q.shape[2], stack.k.shape[2], int(str(own["span"])))

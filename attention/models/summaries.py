@@ -16,7 +16,7 @@ from torch import Tensor
 from attention.brought.stack import Stack
 from attention.models.labels import Labels, named
 from attention.models.packages import ModelError
-from attention.models.parts import Part, every
+from attention.models.parts import Part, every, layers
 
 TINY = 1e-12
 
@@ -104,7 +104,8 @@ def without_marks(part: Part) -> Part:
         raise ModelError("Without the model's own marks fewer than two tokens are left.")
     gone = 1 - float(torch.stack([each[:, rows][..., cols].sum(-1).mean() for each in every(part.stack)]).mean())
     said = f" Its own marks are hidden: they had {100 * gone:.0f} % of the weight."
-    whole = part.stack.square is None and dict(part.stack.own).get("mask") in ("full", "causal")
+    masks = {part.stack.own_of(at).get("mask") for at in range(layers(part.stack))}
+    whole = part.stack.square is None and masks <= {"full", "causal"}
     if part.stack.q is None or not whole:  # a mask by distance is another one where tokens are missing
         stack = _divided(part, rows, cols, said)
     else:

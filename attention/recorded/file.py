@@ -62,7 +62,8 @@ class Shape:
     `own`: what the knobs of its mask and of its scores say unless somebody sets them otherwise. `chosen`: which layers of
     its model they are, where these are not all from 0 on. `keys`: those of another sequence, 0 where one looks at itself;
     `square`: does it say for each pair whether that takes part, so that no mask acts? `d_v`: channels of a head's values,
-    where these are others than those of queries and keys.
+    where these are others than those of queries and keys. `rules`: the mask of each layer by its name, with its span, if
+    layers have different ones.
     """
 
     layers: int
@@ -76,6 +77,7 @@ class Shape:
     keys: int = 0
     square: bool = False
     d_v: int = 0
+    rules: tuple[tuple[str, int], ...] = ()
 
     @property
     def long(self) -> bool:

@@ -63,7 +63,8 @@ class Brought:
             "v": _own(stack.v, at, m, repeats),
             "weights": _own(stack.weights, at, n),
         }
-        rule = config.rule if stack.square is None else stack.square
+        square = stack.square_of(at)
+        rule = config.rule if square is None else square
         tokens, keys = self.tokens(source, config), self.keys(source, config)
         return Given(config, tokens, keys, rule, self.provenance(source, config), **parts)  # pyright: ignore[reportArgumentType]  tensors by name
 

@@ -57,6 +57,7 @@ class Origin(Protocol):
 
 ALONE = "Does nothing here: of this attention there are the weights, and no queries and keys to compute others from."
 OWN_SQUARE = "Does nothing here: which pairs take part came with this attention."
+OWN_RULES = "Does nothing here: each layer has the mask that came with it."
 OF_MASK = ("mask", "combine", "second", "span")
 BROUGHT = Brought()
 ORIGINS: dict[str, Origin] = {"generated": Generated(), "recorded": Recorded(), TRAINED: Trained()}
@@ -151,6 +152,8 @@ def idle(name: str, config: Config) -> str:
         return OWN_SQUARE
     if sizes and sizes.square and name == "baseline":
         return ""
+    if sizes and sizes.rules and name in OF_MASK:
+        return OWN_RULES
     return own or (ALONE if name in LATER and not scored(config.source) else "")
 
 

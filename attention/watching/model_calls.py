@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from attention.watching.batched import Batched
+from attention.watching.batched import Batched, of_weights
 
 FLASH = "flash"  # in the name of an implementation: masks are those of flash attention
 
@@ -25,7 +26,7 @@ def of_torch(
     """The arguments of torch's function, whose causal mask counts from the first query and key."""
     queries, keys = query.shape[-2], key.shape[-2]
     if is_causal and queries != keys:
-        attn_mask = torch.ones(queries, keys, dtype=torch.bool, device=query.device).tril()
+        attn_mask = _first_keys(query, key)
     return Batched(query, key, value, attn_mask, is_causal and queries == keys, scale)
 
 
@@ -55,9 +56,41 @@ def of_transformers(
         mask = mask[:, None, None].bool()
     hides = getattr(module, "is_causal", True) if is_causal is None else is_causal
     causal = bool(hides) and queries > 1 and implementation != "eager" and (mask is None or flash)
+    if causal and not flash and queries != keys:  # torch's function counts from the first query and key
+        mask, causal = _first_keys(query, key), False
     mask = None if mask is None else mask[..., -keys:] if flash else mask[..., :keys]
     window = (sliding_window or 0) if flash else 0
     return Batched(query, key, value, mask, causal, scaling, softcap or 0.0, s_aux, position_bias, window, module)
+
+
+def of_flex(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    score_mod: Callable[..., Tensor] | None = None,
+    block_mask: Any = None,
+    scale: float | None = None,
+    *more: Any,
+    **named: Any,
+) -> Batched:
+    """The arguments of flex attention; if it changes scores, its weights."""
+    mask = _dense(block_mask, query.shape[-2], key.shape[-2])
+    if score_mod is None:
+        return Batched(query, key, value, mask, scale=scale)
+    keys = key.repeat_interleave(query.shape[1] // key.shape[1], 1)
+    scores = query @ keys.mT * (query.shape[-1] ** -0.5 if scale is None else scale)
+    places = [torch.arange(size, device=query.device) for size in scores.shape]
+    for axis in reversed(range(4)):
+        score_mod = torch.vmap(score_mod, in_dims=(0, *(0 if axis == at else None for at in range(4))))
+    scores = score_mod(scores.float(), *places)
+    return of_weights(
+        scores.softmax(-1) if mask is None else scores.masked_fill(~mask, -torch.inf).softmax(-1).nan_to_num(0)
+    )
+
+
+def _first_keys(query: Tensor, key: Tensor) -> Tensor:
+    """A causal mask that counts from the first query and the first key."""
+    return torch.ones(query.shape[-2], key.shape[-2], dtype=torch.bool, device=query.device).tril()
 
 
 def _dense(mask: Any, queries: int, keys: int) -> Tensor | None:

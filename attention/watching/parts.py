@@ -6,7 +6,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
@@ -17,12 +17,12 @@ from attention.brought.nearest_mask import knobs
 from attention.brought.stack import Stack
 from attention.recorded.file import OWN
 from attention.scores import SCALES
+from attention.watching import layer_names
 from attention.watching.call import Call
 
 ENCODER, DECODER, CROSS = "Encoder", "Decoder", "Decoder to encoder"
 CROSSING = re.compile(r"cross|encdec|encoder_attn|multihead_attn$", re.IGNORECASE)  # in the names of such layers
 SIDES = re.compile(r"(en|de)coder", re.IGNORECASE)
-NUMBER = re.compile(r"\d+")
 
 
 @dataclass(eq=False)
@@ -46,6 +46,18 @@ class Group:
         """Queries and keys."""
         return self.calls[0].q.shape[1], self.calls[0].k.shape[1]
 
+    def named(self, texts: Texts, kind: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The texts of queries and keys: those of the whole text, cut, or positions if it was not seen from its beginning."""
+        call, (queries, keys) = self.calls[0], self.pairs
+        found = texts.of(kind, queries, keys, call.first, call.first_key)
+        starts = [(call.first, queries), (call.first_key, keys)]
+        if not any(start for start, _ in starts):
+            return found
+        return tuple(
+            text or tuple(f"{at}" for at in range(start, start + many))
+            for text, (start, many) in zip(found, starts, strict=True)
+        )  # pyright: ignore[reportReturnType]  two of them
+
 
 @dataclass
 class Texts:
@@ -55,15 +67,25 @@ class Texts:
     others: Sequence[str] = ()
     used: set[str] = field(default_factory=set)
 
-    def of(self, kind: str, queries: int, keys: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Those of the queries and of the keys of one stack; () where there are none of that number."""
+    def of(
+        self, kind: str, queries: int, keys: int, first: int = 0, first_key: int = 0
+    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Those of the queries and of the keys of one stack; () where there are none of that number.
+
+        `first` and `first_key`: positions of the first query and key in their texts.
+        """
+        cut = kind != CROSS and (first or queries < keys)
+        if cut and len(self.tokens) >= max(first_key + keys, queries + 1):
+            self.used.add("tokens")
+            texts = tuple(f"{text}" for text in self.tokens)
+            return texts[first : first + queries], texts[first_key : first_key + keys]
         if kind == CROSS:
             return self._fitting(queries, "tokens"), self._fitting(keys, "keys")
         names = ("keys", "tokens") if kind == ENCODER else ("tokens",)
-        first = self._fitting(queries, *names)
+        found = self._fitting(queries, *names)
         if queries == keys and not (self.others and not kind):
-            return first, first
-        return first, self._fitting(keys, "keys", "tokens")
+            return found, found
+        return found, self._fitting(keys, "keys", "tokens")
 
     def check(self, sizes: Sequence[int]) -> None:
         """Raises ValueError for texts that are of no stack, which has these numbers of tokens."""
@@ -81,29 +103,39 @@ class Texts:
         return ()
 
 
-def stacks(calls: Mapping[str, Call], title: str, texts: Texts) -> dict[str, Stack]:
-    """The stacks of calls by the names of their layers: one under "", several under what tells them apart."""
-    groups = grouped(calls)
+def stacks(
+    calls: Mapping[str, Call], title: str, texts: Texts, numbers: Mapping[str, int], about: str = ""
+) -> dict[str, Stack]:
+    """The stacks of calls by the names of their layers: one under "", several under what tells them apart.
+
+    `numbers`: those of the layers in their model; `about` is said of each stack.
+    """
+    groups = grouped(calls, numbers)
     found = {}
     for group, name in zip(groups, labels(groups), strict=True):
-        queries, keys = texts.of(group.kind if len(groups) > 1 else "", *group.pairs)
-        found[name] = stacked(group, title if not name else f"{title}: {name}", queries, keys)
+        queries, keys = group.named(texts, group.kind if len(groups) > 1 else "")
+        one = stacked(group, title if not name else f"{title}: {name}", queries, keys)
+        found[name] = replace(one, what=f"{one.what} {about}".strip())
     texts.check([size for group in groups for size in group.pairs])
     return found
 
 
-def grouped(calls: Mapping[str, Call]) -> list[Group]:
-    """Layers of the same place in the model, of the same sizes, and with the same mask and scale, in the order they ran."""
+def grouped(calls: Mapping[str, Call], numbers: Mapping[str, int] | None = None) -> list[Group]:
+    """Layers of the same place in the model and of the same sizes, in the order of their numbers."""
     groups: list[Group] = []
-    counts: Counter[str] = Counter()
+    numbers = layer_names.numbered(calls) if numbers is None else numbers
     for name, call in calls.items():
-        pattern = NUMBER.sub("*", name.partition(" (")[0])  # of a layer that ran several times, the same
+        pattern = layer_names.pattern(name)
         group = next((one for one in groups if one.pattern == pattern and _alike(one.calls[0], call)), None)
         if group is None:
             groups.append(group := Group(pattern))
-        group.numbers.append(counts[pattern])
+        group.numbers.append(numbers[name])
         group.calls.append(call)
-        counts[pattern] += 1
+    for group in groups:
+        if len(set(group.numbers)) < len(group.calls):
+            group.numbers = list(range(len(group.calls)))
+        order = sorted(zip(group.numbers, group.calls, strict=True), key=lambda pair: pair[0])
+        group.numbers, group.calls = [number for number, _ in order], [call for _, call in order]
     return groups
 
 
@@ -122,39 +154,49 @@ def labels(groups: Sequence[Group]) -> list[str]:
 
 
 def _alike(one: Call, two: Call) -> bool:
-    if one.plain != two.plain or one.q.shape != two.q.shape or one.k.shape != two.k.shape:
-        return False
-    if not one.plain:
-        return True
-    same = (one.scale, one.softcap) == (two.scale, two.softcap) and (one.mask is None) == (two.mask is None)
-    return same and (one.mask is None or two.mask is None or torch.equal(one.mask, two.mask))
+    """Are two layers of the same sizes and positions, with the same softcap, so that one stack holds both?"""
+    sizes = [(call.q.shape, call.k.shape, call.first, call.first_key, call.softcap) for call in (one, two)]
+    return sizes[0] == sizes[1]
 
 
 def stacked(group: Group, title: str, queries: tuple[str, ...], keys: tuple[str, ...]) -> Stack:
-    """One stack: queries and keys where they and a mask say all, else the weights that follow from each call."""
-    first, calls = group.calls[0], group.calls
-    what = f"{'Queries and keys' if first.plain else 'Weights'} of {group.pattern}, as this model computed them."
+    """One stack: queries and keys if they and a mask for each layer say all, else the weights that follow from each call."""
+    calls, plain = group.calls, all(call.plain for call in group.calls)
+    what = f"{'Queries and keys' if plain else 'Weights'} of {group.pattern}, as this model computed them."
     named: dict[str, Any] = {"title": title, "what": what, "queries": queries, "keys": keys}
     named["numbers"] = () if group.numbers == list(range(len(calls))) else tuple(group.numbers)
-    if len({call.v.shape for call in calls}) == 1:
+    if len({call.v.shape for call in calls}) == 1 and calls[0].v.shape[-1]:
         named["v"] = torch.stack([call.v for call in calls])
-    if not first.plain:
+    squares = [call.square for call in calls]
+    if not plain:
         weights = torch.stack([call.weights() for call in calls])
-        return Stack(**named, weights=weights, square=_seen(calls))
-    q, scale = scaled(torch.stack([call.q for call in calls]), first.scale)
-    rule = ruled(first.square, *group.pairs)
-    own = OWN | scale | {"softcap": first.softcap} | (rule or {})
-    named["square"] = None if rule else first.square
+        return Stack(**named, weights=weights, square=_squares(squares, *group.pairs))
+    q, scale = _scaled(calls)
+    own = OWN | scale | {"softcap": calls[0].softcap}
+    rules = [ruled(square, *group.pairs) for square in squares]
+    if any(rule is None for rule in rules):
+        named["square"] = _squares(squares, *group.pairs)
+    elif all(rule == rules[0] for rule in rules):
+        own |= rules[0] or {}
+    else:
+        named["rules"] = tuple((rule["mask"], rule.get("span", OWN["span"])) for rule in rules if rule)
     return Stack(**named, q=q, k=torch.stack([call.k for call in calls]), own=own)
 
 
-def _seen(calls: Sequence[Call]) -> Bool[Tensor, "q k"] | None:
-    """Which pairs take part in any of some calls; None for all."""
-    squares = [call.square for call in calls]
-    found = squares[0]
-    for square in squares:
-        found = None if found is None or square is None else found | square
-    return None if found is None or found.all() else found
+def _squares(squares: Sequence[Bool[Tensor, "q k"] | None], queries: int, keys: int) -> Bool[Tensor, "*l q k"] | None:
+    """The mask of each layer, or one if all are the same; None for all pairs."""
+    whole = torch.ones(queries, keys, dtype=torch.bool)
+    found = [whole if square is None else square for square in squares]
+    if all(torch.equal(square, found[0]) for square in found):
+        return squares[0]
+    return torch.stack(found)
+
+
+def _scaled(calls: Sequence[Call]) -> tuple[Float[Tensor, "l h q d"], dict[str, str]]:
+    """The queries of all layers, and the name of their scale; if their scales differ, each multiplied by its own."""
+    if len({call.scale for call in calls}) == 1:
+        return scaled(torch.stack([call.q for call in calls]), calls[0].scale)
+    return torch.stack([call.q.float() * call.scale for call in calls]), {"scale": "none"}
 
 
 def scaled(q: Float[Tensor, "l h q d"], factor: float) -> tuple[Float[Tensor, "l h q d"], dict[str, str]]:

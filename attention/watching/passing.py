@@ -6,6 +6,7 @@ on a model itself: some layers of torch take another kernel where a module of th
 
 from __future__ import annotations
 
+import inspect
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -15,17 +16,19 @@ from typing import Any, Protocol, runtime_checkable
 
 import torch
 import torch.nn.functional as F
-from torch import nn
+from torch import Tensor, nn
 from torch.nn.modules import module as every_module
 
 from attention import layer
 from attention.arguments import with_entries
-from attention.watching.batched import Batched
-from attention.watching.model_calls import of_torch, of_transformers
+from attention.watching import generating
+from attention.watching.batched import Batched, of_weights
+from attention.watching.model_calls import of_flex, of_torch, of_transformers
 from attention.watching.places import PLACES
 from attention.watching.torch_layers import of_encoder, of_layer
 
-SDPA = "scaled_dot_product_attention"
+SDPA, FLEX = "scaled_dot_product_attention", "flex_attention"
+GIVES = tuple((f"{name}.modeling_{name}", "DisentangledSelfAttention") for name in ("deberta", "deberta_v2"))
 Tell = Callable[..., Batched]  # what passes, from the arguments of a call
 
 
@@ -38,12 +41,28 @@ class Watcher(Protocol):
         """Of how many calls it was told."""
         ...
 
-    def entered(self, module: nn.Module) -> None:
-        """A module begins."""
+    def entered(self, module: nn.Module, given: tuple[Any, ...]) -> None:
+        """A module begins, with positional arguments."""
         ...
 
-    def left(self, module: nn.Module) -> None:
-        """A module has ended, or failed."""
+    def left(self, module: nn.Module, given: tuple[Any, ...], found: Any) -> None:
+        """A module has ended with an output, or failed with none."""
+        ...
+
+    def updated(self, update: generating.Update) -> None:
+        """The module that runs has updated a cache of keys."""
+        ...
+
+    def inputs_multiplied(self) -> None:
+        """`generate` makes several sequences of each input from here on."""
+        ...
+
+    def search_begins(self) -> None:
+        """A beam search begins: rows of the batch will change places."""
+        ...
+
+    def search_ended(self, indices: Tensor, prompt: int) -> None:
+        """A beam search has ended: the row of each returned sequence at each step, -1 after its end; the length of the prompt."""
         ...
 
     def told(self, tell: Callable[[], Batched]) -> None:
@@ -73,13 +92,14 @@ def looking_away() -> Iterator[None]:
 
 @contextmanager
 def watching(watcher: Watcher, namespaces: Iterable[tuple[Any, str]]) -> Iterator[None]:
-    """Meanwhile a watcher is told of what passes in this thread; in `namespaces` torch's function has names of its own."""
+    """Meanwhile a watcher is told of what passes in this thread; in `namespaces` torch's functions have names of their own."""
     with ExitStack() as stack:
-        for owner, name, around in [*_places(), *((owner, name, _sdpa) for owner, name in namespaces)]:
+        for owner, name, around in [*_places(), *((owner, name, _alias) for owner, name in namespaces)]:
             PLACES.take(owner, name, around)
             stack.callback(PLACES.leave, owner, name)
         stack.callback(every_module.register_module_forward_pre_hook(_enters).remove)
-        stack.callback(every_module.register_module_forward_hook(_leaves, always_call=True).remove)
+        leaves = every_module.register_module_forward_hook(_leaves, with_kwargs=True, always_call=True)
+        stack.callback(leaves.remove)
         _here.watchers = [*getattr(_here, "watchers", ()), watcher]
         stack.callback(lambda: _here.watchers.remove(watcher))
         yield
@@ -93,16 +113,24 @@ def _places() -> Iterator[tuple[Any, str, Callable[[Any], Any]]]:
     models = sys.modules.get("transformers.modeling_utils")
     if interface := getattr(models, "AttentionInterface", None):
         yield interface, "get_interface", _registry
+    for name, kind in GIVES:
+        if owner := getattr(sys.modules.get(f"transformers.models.{name}"), kind, None):
+            yield owner, "forward", _with_weights
+    if flex := sys.modules.get("torch.nn.attention.flex_attention"):
+        yield flex, FLEX, _flex
+    yield from generating.places(watchers)
 
 
-def _enters(module: nn.Module, given: Any) -> None:
+def _enters(module: nn.Module, given: tuple[Any, ...]) -> None:
     for watcher in watchers():
-        watcher.entered(module)
+        watcher.entered(module, given)
 
 
-def _leaves(module: nn.Module, given: Any, found: Any) -> None:
+def _leaves(module: nn.Module, given: tuple[Any, ...], first: Any, *output: Any) -> None:
+    """With the keyword arguments and the output; after an error without the former."""
+    named, found = (first, output[0]) if output else ({}, first)
     for watcher in watchers():
-        watcher.left(module)
+        watcher.left(module, (*given, *named.values()), found)
 
 
 def _past(original: Callable, tell: Tell) -> Callable:
@@ -131,6 +159,47 @@ def _sdpa(original: Callable) -> Callable:
     return _past(with_mask, of_torch)
 
 
+def _alias(original: Callable) -> Callable:
+    """One of torch's functions under a name of its own."""
+    return _flex(original) if original.__name__ == FLEX else _sdpa(original)
+
+
+def _flex(original: Callable) -> Callable:
+    return _past(original, of_flex)
+
+
+def report(
+    query: Tensor | None = None,
+    key: Tensor | None = None,
+    value: Tensor | None = None,
+    *,
+    weights: Tensor | None = None,
+    mask: Tensor | None = None,
+    is_causal: bool = False,
+    scale: float | None = None,
+) -> None:
+    """Tells `attention.watch` what a layer of one's own computes; does nothing while nobody watches.
+
+        attention.report(q, k, v, is_causal=True)
+        attention.report(weights=weights)
+
+    Called in the layer's forward, once per call of attention. Queries `(b h q d)`, keys and values `(b g k d)` as they meet in
+    a score, with the mask of torch's function (True where a query attends to a key, or added) and the scale, 1/sqrt(d) unless
+    given. Or `weights (b h q k)` after the softmax and before dropout. Raises ValueError unless it is given one or the other.
+    """
+    if torch.compiler.is_compiling():
+        return
+    if weights is not None and query is None and key is None:
+        tell = partial(of_weights, weights)
+    elif weights is None and query is not None and key is not None:
+        value = key[..., :0] if value is None else value
+        tell = partial(of_torch, query, key, value, mask, 0.0, is_causal, scale)
+    else:
+        raise ValueError("attention.report takes query and key (and value), or weights.")
+    for watcher in watchers():
+        watcher.told(tell)
+
+
 def _of_encoder(original: Callable) -> Callable:
     """A layer of torch's encoder: where it takes its fast path, its attention is never called."""
 
@@ -143,6 +212,24 @@ def _of_encoder(original: Callable) -> Callable:
                 with looking_away():
                     watcher.told(lambda: of_encoder(*given, **named))
         return found
+
+    return forward
+
+
+def _with_weights(original: Callable) -> Callable:
+    """A layer of transformers that returns its weights if it is asked for them: while it is watched, it is."""
+    signature = inspect.signature(original)
+
+    @wraps(original)
+    def forward(*given: Any, **named: Any) -> Any:
+        found, bound = watchers(), signature.bind(*given, **named)
+        if not found or given[0].training:  # then its weights have gone through dropout
+            return original(*given, **named)
+        asked, bound.arguments["output_attentions"] = bound.arguments.get("output_attentions", False), True
+        context, weights = original(*bound.args, **bound.kwargs)
+        for watcher in found:
+            watcher.told(lambda: of_weights(weights))
+        return context, weights if asked else None
 
     return forward
 

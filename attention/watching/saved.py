@@ -1,9 +1,10 @@
 """A stack as a file: safetensors, which any language reads, and which the app opens under *Your data*.
 
 Tensors are `layers.{i}.q (h n d)`, `layers.{i}.k (g n d)` and, where they are known, `layers.{i}.v (g n e)`, or
-`layers.{i}.weights (h q k)`, i being the layer's number in its model; `mask (q k)`, true where a query looks, where no rule
-says that. The file's metadata are texts: `title` and `what`, `tokens` and `keys` as JSON lists, the rule `mask` with its `span`,
-`scale`, a name of `scores.SCALES`, and `softcap`.
+`layers.{i}.weights (h q k)`, i being the layer's number in its model; `mask (q k)`, true where a query attends to a key, where
+no rule says that, or `layers.{i}.mask`. The file's metadata are texts: `title` and `what`, `tokens` and `keys` as JSON lists,
+the rule `mask` with its `span`, or JSON lists of both with an entry for each layer, `scale`, a name of `scores.SCALES`, and
+`softcap`.
 """
 
 from __future__ import annotations
@@ -38,7 +39,9 @@ def saved(stack: Stack) -> bytes:
         for part in ("q", "k", "v", "weights"):
             if (found := getattr(stack, part)) is not None:
                 tensors[f"layers.{number}.{part}"] = found[at]
-    if stack.square is not None:
+        if stack.square is not None and stack.square.ndim == 3:
+            tensors[f"layers.{number}.mask"] = stack.square[at]
+    if stack.square is not None and stack.square.ndim == 2:
         tensors["mask"] = stack.square
     return safe_file.written(tensors, about(stack))
 
@@ -51,7 +54,12 @@ def about(stack: Stack) -> dict[str, str]:
             said[name] = json.dumps(texts, ensure_ascii=False)
     if stack.q is not None:
         said |= {name: f"{stack.own[name]}" for name in ("scale", "softcap") if name in stack.own}
-        if stack.square is None:
+        if stack.rules:
+            said |= {
+                "mask": json.dumps([mask for mask, _ in stack.rules]),
+                "span": json.dumps([span for _, span in stack.rules]),
+            }
+        elif stack.square is None:
             said |= {name: f"{stack.own[name]}" for name in ("mask", "span") if name in stack.own}
     return said
 

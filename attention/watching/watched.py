@@ -2,58 +2,53 @@
 
 from __future__ import annotations
 
-import re
-import sys
 import warnings
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import torch
-import torch.nn.functional as F
 from torch import nn
 
 from attention.brought.stack import Stack
-from attention.watching.batched import Batched
-from attention.watching.call import Call, joined
+from attention.watching.call import Call
+from attention.watching.choice import chosen
+from attention.watching.compiled import EAGER, aliases, compiled, eager
+from attention.watching.layer_names import is_attention, why_unseen
 from attention.watching.parts import Texts, stacks
-from attention.watching.passing import SDPA, watching
+from attention.watching.passing import watching
+from attention.watching.recorder import Recorder
 from attention.watching.saved import save
 
-LOOKS = re.compile(r"atten|attn|multihead|mha\b", re.IGNORECASE)  # in the class of a layer that is one of attention
-OWN_WAY = "it ran, and made no call of attention that can be seen: it may multiply by itself, or call a kernel directly"
 NAMED = 5  # layers that a warning names
 NOTHING = (
-    "No attention was seen. Call the model itself while it is watched (model(x), not model.forward(x)), in the same "
-    "thread, and not compiled."
+    "No attention was seen. Call the model itself while it is watched (model(x), not model.forward(x)), in the same thread. "
+    "Attention that is written by hand can report itself: attention.report(q, k, v) or attention.report(weights=weights)."
 )
+PART = "attention.watch can't see {} layers: {}. `unseen` says why."
 
 
 class Watched:
     """What was seen of a model. `calls`: of each layer by its name, the last run, or all of a text that was written on.
 
     A context manager around calls of the model, or called in its place: `seen = watch(model); seen(**inputs)`. Nothing of
-    the model is changed: it takes the kernels that it always takes, and what it returns is the same, bit by bit.
+    the model is changed: it takes the kernels that it always takes, and what it returns is the same, bit by bit. Only what
+    `torch.compile` made runs eagerly meanwhile, and a warning says so.
     """
 
-    def __init__(self, model: nn.Module, batch: int = 0) -> None:
-        self.model, self.batch = model, batch
-        self.calls: dict[str, Call] = {}
-        self.count = 0
-        self._names = {id(module): name or type(model).__name__ for name, module in model.named_modules()}
-        self._missed: dict[str, str] = {}
-        self._ran: dict[str, nn.Module] = {}
-        self._running: list[nn.Module] = []
-        self._turns: Counter[str] = Counter()
+    def __init__(self, model: nn.Module, record: Recorder) -> None:
+        self.model, self.record = model, record
         self._open: ExitStack | None = None
 
     def __enter__(self) -> Watched:
         if self._open is not None:
             raise RuntimeError("This model is being watched already; end that first.")
         with ExitStack() as stack:
-            stack.enter_context(watching(self, _aliases(self.model)))
+            if compiled(self.model):
+                warnings.warn(EAGER, stacklevel=2)
+            stack.enter_context(eager())
+            stack.enter_context(watching(self.record, aliases(self.model)))
             self._open = stack.pop_all()
         return self
 
@@ -61,9 +56,13 @@ class Watched:
         stack, self._open = self._open, None
         if stack is not None:
             stack.close()
-        if not any(failed) and (unseen := self.unseen):
+        if any(failed):
+            return
+        if unseen := self.unseen:
             names = ", ".join([*list(unseen)[:NAMED], *(["…"] if len(unseen) > NAMED else [])])
-            warnings.warn(f"attention.watch can't see {len(unseen)} layers: {names}. `unseen` says why.", stacklevel=2)
+            warnings.warn(PART.format(len(unseen), names), stacklevel=2)
+        elif not self.calls:
+            warnings.warn(NOTHING, stacklevel=2)
 
     def __call__(self, *given: Any, **named: Any) -> Any:
         """What the model returns, watched."""
@@ -74,23 +73,37 @@ class Watched:
         return f"<{type(self.model).__name__}: {len(self.calls)} layers seen, {len(self.unseen)} not>"
 
     @property
+    def calls(self) -> dict[str, Call]:
+        """What was seen of each layer, by its name."""
+        return self.record.calls()[0]
+
+    @property
+    def count(self) -> int:
+        """How many calls of attention passed."""
+        return self.record.count
+
+    @property
     def unseen(self) -> dict[str, str]:
-        """Layers of attention that ran and can't be seen, by name, each with why."""
-        seen = [name for name in self._ran if name in self.calls]
-        dark = [name for name, module in self._ran.items() if _looks(module) and not self._joins(name, seen)]
-        inner = {name: OWN_WAY for name in dark if not any(self._within(other, name) for other in dark)}
-        return {name: why for name, why in (inner | self._missed).items() if name not in self.calls}
+        """Layers of attention that ran and can't be shown, or not all of their rows, by name, each with why."""
+        record, (calls, lost) = self.record, self.record.calls()
+        known = [*record.tracks, *record.missed]
+        dark = [name for name, one in record.ran.items() if is_attention(name, one) and not self._joins(name, known)]
+        inner = [name for name in dark if not any(self._within(other, name) for other in dark)]
+        found = {name: why_unseen(name, record.ran[name]) for name in inner if self._chosen(name)}
+        return found | {name: why for name, why in record.missed.items() if name not in calls} | lost
 
     def parts(self, tokens: Sequence[str] = (), keys: Sequence[str] = (), title: str = "") -> dict[str, Stack]:
         """All layers as stacks: one under "", or several, as of an encoder, a decoder, and what joins both.
 
-        `tokens`: the texts of the queries; `keys`: those of the other sequence, as of an encoder. Raises ValueError where
+        `tokens`: the texts of the queries; `keys`: those of the other sequence, as of an encoder. Raises ValueError if
         nothing was seen, and for texts of another number.
         """
-        if not self.calls:
-            unseen = "".join(f" {name}: {why}." for name, why in list(self.unseen.items())[:NAMED])
-            raise ValueError(NOTHING + unseen)
-        return stacks(self.calls, title or type(self.model).__name__, Texts(tokens, keys))
+        unseen = self.unseen
+        if not (calls := self.calls):
+            raise ValueError(NOTHING + "".join(f" {name}: {why}." for name, why in list(unseen.items())[:NAMED]))
+        record = self.record
+        numbers = {name: record.number(name) for name in calls}
+        return stacks(calls, title or type(self.model).__name__, Texts(tokens, keys), numbers, record.about(unseen))
 
     def save(
         self, path: str | Path, tokens: Sequence[str] = (), keys: Sequence[str] = (), title: str = ""
@@ -98,75 +111,49 @@ class Watched:
         """Writes safetensors that the app opens under *Your data*; of several parts a file each, their names added to it."""
         return save(self.parts(tokens, keys, title), path)
 
-    def entered(self, module: nn.Module) -> None:
-        """A module begins."""
-        if name := self._names.get(id(module)):
-            if not self._running:
-                self._turns.clear()
-            self._running.append(module)
-            self._ran[name] = module
+    def _chosen(self, name: str) -> bool:
+        layers = self.record.choice.layers
+        return layers is None or self.record.number(name) in layers
 
-    def left(self, module: nn.Module) -> None:
-        """A module has ended, or failed."""
-        if any(module is one for one in self._running):
-            while self._running.pop() is not module:
-                pass
-
-    def told(self, tell: Callable[[], Batched]) -> None:
-        """A call passes: its numbers are copied. Never raises."""
-        self.count += 1
-        name = self._names[id(self._running[-1])] if self._running else ""
-        try:
-            with torch.no_grad():
-                found = tell()
-                name = self._names.get(id(found.module), name)
-                if name:
-                    self._keep(name, found.one(self.batch))
-        except Exception as error:
-            if name:
-                self._missed[name] = f"{error}"
-
-    def _joins(self, name: str, seen: list[str]) -> bool:
+    def _joins(self, name: str, seen: Sequence[str]) -> bool:
         """Is a layer that was seen this one, a part of it, or around it?"""
         return any(one == name or self._within(one, name) or self._within(name, one) for one in seen)
 
     def _within(self, inner: str, outer: str) -> bool:
         """Is a module a part of another? The model itself is around all."""
-        root = self._names[id(self.model)]
+        root = self.record.names[id(self.model)]
         return inner != root and (outer == root or inner.startswith(f"{outer}."))
 
-    def _keep(self, name: str, call: Call) -> None:
-        """Of a layer that is called several times in one run, each time is a layer of its own."""
-        turn = self._turns[name]
-        self._turns[name] += 1
-        name = f"{name} ({turn + 1})" if turn else name
-        before = self.calls.get(name)
-        self.calls[name] = (joined(before, call) if before else None) or call
 
-
-def watch(model: nn.Module, batch: int = 0) -> Watched:
+def watch(
+    model: nn.Module,
+    batch: int = 0,
+    *,
+    layers: Iterable[int] | None = None,
+    heads: Iterable[int] | None = None,
+    tokens: range | slice | int | None = None,
+    dtype: torch.dtype | None = None,
+) -> Watched:
     """Takes the queries, keys and values of every layer of attention while a model computes; of one sequence of a batch.
 
         with attention.watch(model) as seen:
             model(**inputs)
         attention.show(seen, tokens=tokens)
 
-    It sees calls of torch's `scaled_dot_product_attention`, whatever kernel that takes, the attention functions of
-    transformers (eager, SDPA, flash, flex), and the layers of `torch.nn`; `unseen` names the layers that it can't see, and a
-    warning does. Grouped keys, masks, scales, softcaps and sinks are kept. Copies stand on the CPU until what it returns is gone.
+    It sees calls of torch's `scaled_dot_product_attention`, whatever kernel that takes, and of `flex_attention`, the attention
+    functions of transformers (eager, SDPA, flash, flex), and the layers of `torch.nn`. Of other layers of attention it takes the
+    weights if they return these. Attention that is written by hand reports itself in one line, which does nothing otherwise:
+
+        attention.report(q, k, v, is_causal=True)       # or mask=, scale=
+        attention.report(weights=weights)
+
+    `unseen` names the layers that it can't show, and a warning does. Grouped keys, masks, scales, softcaps and sinks are kept.
+    While `generate` writes, rows are joined by their position in the text, with any cache; of a beam search, `batch` counts the
+    returned sequences. Compiled models run eagerly meanwhile, in every thread.
+
+    `layers` (as the model numbers them), `heads` and `tokens` (the first so many, or neighbouring positions as
+    `range(100, 140)`: rows of these queries, with all their keys) choose what is kept. Tensors keep the model's own number type;
+    `dtype=torch.float16` halves those of float32, and the stacks say by how much their weights differ. Copies stay on the CPU
+    until what it returns is gone.
     """
-    return Watched(model, batch)
-
-
-def _looks(module: nn.Module) -> bool:
-    """Is it one of attention, by its name, and does it compute by parameters?"""
-    return bool(LOOKS.search(type(module).__name__)) and next(module.parameters(), None) is not None
-
-
-def _aliases(model: nn.Module) -> Iterator[tuple[Any, str]]:
-    """Names that the modules of the model's own packages have given to torch's function."""
-    packages = {type(module).__module__.partition(".")[0] for module in model.modules()} - {"torch"}
-    original = getattr(F, SDPA)
-    for name, module in list(sys.modules.items()):
-        if name.partition(".")[0] in packages and module is not None:
-            yield from ((module, known) for known, value in list(vars(module).items()) if value is original)
+    return Watched(model, Recorder(model, batch, chosen(layers, heads, tokens, dtype)))

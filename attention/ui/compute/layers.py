@@ -7,7 +7,7 @@ them are under way at a time, and who turns to another setting begins no more of
 from __future__ import annotations
 
 from concurrent.futures import TimeoutError as NotYet
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 import streamlit as st
@@ -75,7 +75,7 @@ def compared(config: Config) -> tuple[int, ...]:
 def distances(config: Config) -> Distances:
     """How far the heads of the layers in `compared` are apart."""
     numbers = compared(config)
-    return told(_distances.begin(replace(config.tensors, layer=numbers[0]), numbers), "Comparing heads …")
+    return told(_distances.begin(config.tensors.of_layer(numbers[0]), numbers), "Comparing heads …")
 
 
 @KEPT
@@ -86,7 +86,7 @@ def picture(config: Config, head: int) -> Work[bytes]:
 
 def _each(config: Config) -> list[Config]:
     """The tensors of every layer."""
-    return [replace(config.tensors, layer=number) for number in every_layer(config.source)]
+    return [config.tensors.of_layer(number) for number in every_layer(config.source)]
 
 
 @KEPT
@@ -126,5 +126,5 @@ def _with(config: Config, number: int, heads: int, before: list[Tensor]) -> list
 
 
 def _rows(config: Config, number: int, heads: int) -> Float[Tensor, "h r k"]:
-    found = passed(replace(config, layer=number))
+    found = passed(config.of_layer(number))
     return head_distances.sampled(found.weights, found.mask, heads)

@@ -92,7 +92,7 @@ def focused(prompt: Prompt, source: str, sees: bool = False) -> Config:
         return config
     held = maps.cells(maps.number(config), compute.layers.layers(config))
     layer, head = max(held, key=held.__getitem__, default=(layer, head))
-    return replace(config, layer=layer, head=head)
+    return replace(config.of_layer(layer), head=head)
 
 
 def layers_map(prompt: Prompt, config: Config) -> None:
