@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 
@@ -259,6 +260,46 @@ def test_a_layer_that_returns_its_weights_is_seen():
     assert seen.unseen == {}
     for call, theirs in zip(seen.calls.values(), wanted, strict=True):
         torch.testing.assert_close(call.weights(), theirs[1], **CLOSE)
+
+
+def test_the_difference_that_a_model_uses_is_shown(tmp_path):
+    """Against the output of its layers: A1 - λ A2, times the values, before their norm."""
+    model, inputs, names = made("differential")
+    inner, contexts = model.model.layers, []
+    hooks = [
+        each.self_attn.groupnorm.register_forward_pre_hook(lambda _, given: contexts.append(given[0])) for each in inner
+    ]
+    seen = watch(model, 1)
+    with torch.no_grad():
+        seen(**inputs)
+    for hook in hooks:
+        hook.remove()
+    parts = seen.parts()
+    assert len(seen.calls) == 3 and list(parts) == [
+        "Softmaxes",
+        "Difference, where positive",
+        "Difference, where negative",
+    ]
+    softmaxes, positive, negative = parts.values()
+    for at, (call, theirs) in enumerate(zip(seen.calls.values(), their_own(model, inputs, names), strict=True)):
+        torch.testing.assert_close(layer(softmaxes, at)[0], theirs[1], **CLOSE)
+        scale = re.search(r"Divided by ([\d.]+)", positive.what)
+        apart = (positive.weights[at] - negative.weights[at]) * (float(scale[1]) if scale else 1)
+        with torch.no_grad():
+            v = inner[at].self_attn.v_proj(_normed(model, at, inputs)).unflatten(-1, (2, -1))[1].transpose(0, 1)
+        values = torch.cat([v[0], v[1]], -1)
+        torch.testing.assert_close(
+            apart @ values, contexts[at][1].transpose(0, 1), rtol=0, atol=1e-3 if scale else 1e-4
+        )
+        assert call.q.shape[0] == 2 * apart.shape[0]
+    for stack, path in zip(parts.values(), seen.save(tmp_path / "heads.safetensors"), strict=True):
+        opened = read(opening.arrays(path.read_bytes(), path.name), {}, Reading()).stack
+        torch.testing.assert_close(layer(opened, 0)[0], layer(stack, 0)[0], **CLOSE)
+
+
+def _normed(model, at: int, inputs) -> torch.Tensor:
+    """What the attention of a layer is given."""
+    return model.model.layers[at].input_layernorm(model(**inputs, output_hidden_states=True).hidden_states[at])
 
 
 def test_layers_have_the_numbers_of_their_model(tmp_path):

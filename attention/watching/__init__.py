@@ -6,7 +6,7 @@ replaced meanwhile, `passing` the calls of attention that pass there, with `repo
 `torch.nn` compute without such a call, `generating` what happens between the steps of `generate`, `compiled` what torch.compile
 made. A call as it is made is `batched`. A `recorder` keeps the calls of one model, a `track` joins those of a layer by their
 positions, and a `call` is what comes of it, with the weights that follow. `layer_names` numbers layers and knows those of
-attention, `parts` makes `brought.stack.Stack`s, and `saved` writes these.
+attention, `parts` makes `brought.stack.Stack`s, `differential` those of differences of two softmaxes, and `saved` writes these.
 
 To see another kind of call: a place in `passing._places`, and a function that makes a `Batched` of its arguments.
 """

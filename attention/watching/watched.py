@@ -12,6 +12,7 @@ import torch
 from torch import nn
 
 from attention.brought.stack import Stack
+from attention.watching import differential
 from attention.watching.call import Call
 from attention.watching.choice import chosen
 from attention.watching.compiled import EAGER, aliases, compiled, eager
@@ -103,7 +104,12 @@ class Watched:
             raise ValueError(NOTHING + "".join(f" {name}: {why}." for name, why in list(unseen.items())[:NAMED]))
         record = self.record
         numbers = {name: record.number(name) for name in calls}
-        return stacks(calls, title or type(self.model).__name__, Texts(tokens, keys), numbers, record.about(unseen))
+        found = stacks(calls, title or type(self.model).__name__, Texts(tokens, keys), numbers, record.about(unseen))
+        factors = [differential.factor(record.ran[name]) for name in calls if name in record.ran]
+        if len(found) == 1 and len(factors) == len(calls) and record.choice.heads is None:
+            known = [factor for factor in factors if factor is not None]
+            return differential.parts(found[""], known) if len(known) == len(factors) else found
+        return found
 
     def save(
         self, path: str | Path, tokens: Sequence[str] = (), keys: Sequence[str] = (), title: str = ""
