@@ -123,7 +123,8 @@ def test_what_is_kept_of_each():
     assert stack.q.shape == (3, HEADS, TOKENS, 8) and stack.k.shape == stack.v.shape == (3, 2, TOKENS, 8)
     assert stack.own["mask"] == "causal" and stack.own["scale"] == "1/sqrt(d_head)" and stack.square is None
     stack = only("bert")
-    assert stack.own["mask"] == "full" and stack.square.sum(-1).eq(TOKENS - 3).all() and stack.square[:, 0].all()
+    square = layer(stack, 0)[1]
+    assert stack.own["mask"] == "padding" and square.sum(-1).eq(TOKENS - 3).all() and square[:, 0].all()
     stack = only("gpt-oss")
     assert stack.q is None and stack.weights.sum(-1).max() < 1
 

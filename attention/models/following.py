@@ -13,12 +13,14 @@ from torch import Tensor, nn
 
 from attention.watching.batched import Batched
 from attention.watching.call import Call
+from attention.watching.choice import Choice
+from attention.watching.recorder import Recorder
 from attention.watching.watched import Watched
 
 FAR, NEAR = 1e-3, 1e-4  # relative and absolute: between the context that follows from a call and the one that goes on
 
 
-class OneSequence(Watched):
+class OneSequence(Recorder):
     """Takes calls that have one sequence, as the model was given: more are windows or pieces of it, no rows of its tokens."""
 
     def told(self, tell: Callable[[], Batched]) -> None:
@@ -42,7 +44,7 @@ class Following:
     """
 
     def __init__(self, model: nn.Module, hear: Callable[[int], object]) -> None:
-        self.seen: Watched = OneSequence(model)
+        self.seen: Watched = Watched(model, OneSequence(model, 0, Choice()))
         self.hear, self.count = hear, 0
         self.outputs: dict[str, Float[Tensor, "h e c"]] = {}
         self.context: Tensor | None = None  # of the last call, (q, h e), until its map is found

@@ -22,6 +22,7 @@ from attention.models.loading import BOTH, PICTURE, Model
 from attention.models.packages import ModelError
 from attention.models.parts import Part, of_group, of_weights
 from attention.models.sizes import NUMBER, megabytes
+from attention.watching.layer_names import NO_PAIRS
 from attention.watching.parts import CROSS, DECODER, ENCODER, Group, grouped, labels
 
 Hear = Callable[[float], object]  # told how much of it is done; what it raises ends the pass
@@ -89,7 +90,7 @@ def _arguments(model: Model, found: Given) -> dict[str, Any]:
 def _parts(model: Model, found: Given, seen: Following) -> tuple[dict[str, Part], tuple[str, ...]]:
     """All that was seen; where that is not all there is, what the model itself says of its weights."""
     unseen = seen.seen.unseen
-    if unseen or not seen.calls:
+    if not seen.calls or set(unseen.values()) - {NO_PAIRS}:  # of layers without pairs a model has no weights, either
         try:
             return _told(model, found)
         except ModelError:
