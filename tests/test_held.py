@@ -20,6 +20,7 @@ from attention.brought.held import GoneError, hold, is_brought, lacking
 from attention.brought.stack import Stack
 from attention.codec import from_query, to_query
 from attention.config import layers
+from attention.recorded.file import OWN
 from attention.sources.given import Source, Tokens
 from attention.sources.origins import BROUGHT, has, idle, keys, named, provenance, tokens
 from tests import brought
@@ -214,3 +215,22 @@ def test_weights_that_come_with_queries_and_keys_are_computed_anew():
     stack = replace(brought.named(), weights=brought.weights().weights)
     found = hold(stack)
     assert found.stack.weights is None and has(found.source) == {"q", "k", "v"}
+
+
+def test_layers_have_the_masks_that_came_with_them():
+    """The knobs of the mask are those of the layer, on any way to it."""
+    q, k = (normal(seed, 3, 2, 6, 4) for seed in (1, 2))
+    rules = (("window", 2), ("causal", 4), ("window", 3))
+    held = hold(Stack("Mine", "By me.", q=q, k=k, own=OWN | {"scale": "none"}, rules=rules, numbers=(1, 4, 7)))
+    first = Config.of(held.source)
+    assert (first.layer, first.mask, first.span) == (1, "window", 2)
+    for config in (Config.of(held.source, layer=4), first.of_layer(4), from_query(to_query(first.of_layer(4)))[0]):
+        assert (config.layer, config.mask, config.combine) == (4, "causal", "none")
+        assert torch.equal(trace(config).mask, torch.ones(6, 6, dtype=torch.bool).tril())
+        weights = (q[1] @ k[1].mT).masked_fill(~torch.ones(6, 6, dtype=torch.bool).tril(), -torch.inf).softmax(-1)
+        torch.testing.assert_close(trace(config).weights, weights, rtol=0, atol=1e-5)
+    assert "mask" not in to_query(first.of_layer(7)) and idle("mask", first).startswith("Does nothing here: each layer")
+    with pytest.raises(ConfigError, match="the source Mine decides that"):
+        Config.of(held.source, layer=4, mask="full")
+    with pytest.raises(BroughtError, match="There are 2 rules of masks for 3 layers"):
+        hold(Stack("Mine", "", q=q, k=k, rules=rules[:2]))

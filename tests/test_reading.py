@@ -123,6 +123,8 @@ def test_a_header_lists_the_rules_of_the_layers():
     assert "Masks of the layers: window (2), causal, as the file says." in found.said
     weights = of(weights=W, mask=names, span="[2, 4]").stack
     assert weights.square is not None and weights.square.sum((1, 2)).tolist() == [9, 15]
+    padded = of(**QK, mask=names, span="[2, 4]", attention_mask=np.array([[1, 1, 1, 1, 0]])).stack
+    assert padded.rules == () and padded.square is not None and padded.square.sum((1, 2)).tolist() == [8, 14]
     assert "a name for each of 2 layers" in refused(**QK, mask='["window"]')
     assert "whole numbers from 1 to" in refused(**QK, mask=names, span="[0, 4]")
 

@@ -182,8 +182,9 @@ def _masked(stack: Stack, masks: Mapping[int, Array], batch: int, arrays: Arrays
     if how.mask == AUTO and (rules := beside.rules(arrays, sizes(stack)[0])):
         names = ", ".join(mask if mask in ("causal", "full") else f"{mask} ({span})" for mask, span in rules)
         out.said.append(f"Masks of the layers: {names}, as the file says.")
-        return replace(stack, rules=rules, own=own) if stack.q is not None else hiding.by_layer(stack, rules)
-    if rule := _rule(arrays, how, out):
+        ruled = stack.q is not None and padding is None
+        stack = replace(stack, rules=rules) if ruled else hiding.by_layer(stack, rules)
+    elif rule := _rule(arrays, how, out):
         own["mask"] = rule if stack.q is not None else "full"
         span = int(beside.numbered(arrays).get("span") or OWN["span"])
         stack = stack if stack.q is not None else hiding.named(stack, rule, span)
