@@ -2,7 +2,7 @@
 
 What turns a query and a key into a logit: the scale, where positions come in, the cap, and the softmax that makes
 makes weights of logits. To add a scale, a position or a softmax: one function and its name in the dict below it, and what
-the README names for each (*Where things are added*). The first line of a docstring is the help text.
+docs/EXTENDING.md names for each. The first line of a docstring is the help text.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def adds_one(softmax: str) -> bool:
     if softmax not in ADDS_ONE:
         raise NotImplementedError(
             f"softmax={softmax!r} is not in scores.ADDS_ONE: formulas, programs and checks are written for exp / sum and for "
-            "exp / (1 + sum). README, *Where things are added*, names the files that a third form needs."
+            "exp / (1 + sum). docs/EXTENDING.md names the files that a third form needs."
         )
     return ADDS_ONE[softmax]
 
@@ -133,7 +133,7 @@ def adds_penalty(positions: str) -> bool:
     rule = POSITIONS[positions]
     if not {rule.to_input, rule.to_heads, rule.to_scores} <= {None, sinusoidal, rotary, alibi}:
         raise NotImplementedError(
-            f"positions={positions!r} has no formula and no lines of a program. README, *Where things are added*, names the "
+            f"positions={positions!r} has no formula and no lines of a program. docs/EXTENDING.md names the "
             "files that they go into."
         )
     return rule.to_scores is alibi

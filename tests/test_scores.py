@@ -183,5 +183,5 @@ def test_a_rule_that_formulas_and_programs_do_not_know_is_refused_there(name, sh
     config = Config(tokens=5)
     monkeypatch.setitem(rules, "made up", rule)
     monkeypatch.setitem(vars(config), knob, "made up")
-    with pytest.raises(NotImplementedError, match=f"{knob}='made up' .* README, \\*Where things are added\\*"):
+    with pytest.raises(NotImplementedError, match=f"{knob}='made up' .* docs/EXTENDING.md"):
         shows(config)
