@@ -121,7 +121,7 @@ class Config:
     topic: str = _choice("row", ("row", "all", "scaling", "precision"), "Show", "What the Softmax page shows: one row step by step, all rows of all heads, why scores are divided, or number types.", about="view")
     order: str = _choice("position", ("position", "weight"), "Order of the keys", "By position, or the heaviest first.", about="view")
     dtype: str = _choice("bfloat16", ("float32", "bfloat16", "float16"), "Number type", "The type that the head is computed in, against float64.", about="view")
-    exponent: str = _choice("max-subtracted", ("max-subtracted", "naive"), "Exponential", "Max-subtracted: exp(l - max l), as every library does. Naive: exp(l), as the formula says.", about="view")
+    exponent: str = _choice("max-subtracted", ("max-subtracted", "naive", "fused"), "Computed", "Max-subtracted: exp(l - max l), with scores materialised in the type, as eager code does. Naive: exp(l), as the formula says, materialised too. Fused: scores and softmax in float32, as the fused kernels of F.scaled_dot_product_attention, which are the default in use.", about="view")
     predict: str = _choice("none", ("none", "mask", "temperature", "row"), "Predict, then reveal", "A question whose answer the page hides until it is opened.", about="view")
     ask: str = _asking()
     depth: int = _whole(4, 1, 128, "Layers", "After how many layers the reach of a mask is stated.", about="view")

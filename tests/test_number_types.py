@@ -6,10 +6,11 @@ import math
 
 import pytest
 import torch
+import torch.nn.functional as F
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attention import Config, trace
+from attention import Config, scaled_dot_product_attention, trace
 from attention.analysis.number_types import DTYPES, EXPONENTS, compared, exact, limits, rounded
 from tests.strategies import configs
 
@@ -34,7 +35,7 @@ def test_with_the_greatest_logit_subtracted_nothing_breaks(config):
     t = trace(config)
     seen = int(t.mask.any(-1).sum())
     for found in compared(t):
-        if found.exponent == "max-subtracted" and config.softmax == "standard":
+        if found.exponent != "naive" and config.softmax == "standard":
             assert (found.broken, found.dots, found.exps, found.sums) == (0, 0, 0, 0)
             assert found.row_sum <= 4 * limits(found.dtype).step * config.tokens
         assert found.broken <= seen
@@ -80,6 +81,37 @@ def test_the_naive_softmax_breaks_where_the_exponential_overflows():
     }
     assert wide["float32", "naive"].broken > 0
     assert math.isnan(wide["float32", "naive"].difference[wide["float32", "naive"].worst].max())
+
+
+def test_fused_kernels_keep_scores_that_are_too_large_for_float16():
+    """Materialised in float16 they overflow; F.scaled_dot_product_attention of the same float16 tensors is finite."""
+    t = trace(Config(input="sink", heads=1, d_model=2048, scale="none", temperature=0.05, projections="tied"))
+    found = {each.exponent: each for each in compared(t) if each.dtype == "float16"}
+    q, k = t.q.half(), t.k.half()
+    assert float((q.float() @ k.float().mT * t.scale).max()) > 65504
+    theirs = F.scaled_dot_product_attention(
+        q[None], k[None], torch.eye(t.config.tokens).half()[None, None], t.mask, scale=t.scale
+    )[0, 0]
+    assert found["max-subtracted"].broken == 1 and found["max-subtracted"].logits > 0
+    fused = found["fused"]
+    assert (fused.broken, fused.dots, fused.logits, fused.exps, fused.sums) == (0, 0, 0, 0, 0)
+    torch.testing.assert_close((exact(t) + fused.difference).half(), theirs, rtol=2e-3, atol=1e-6)
+
+
+@given(configs())
+@settings(deadline=None, max_examples=20)
+def test_fused_weights_are_those_of_the_core(config):
+    t = trace(config)
+    if config.softmax == "plus one":
+        return
+    for name, dtype in DTYPES.items():
+        q, k = t.q[config.head].to(dtype), t.k[config.head].to(dtype)
+        mask = torch.where(t.mask, t.bias[config.head].double(), -math.inf).float()
+        core = scaled_dot_product_attention(
+            q, k, k, mask.to(dtype) if dtype == torch.float32 else mask, scale=t.scale, softcap=config.softcap or None
+        ).weights
+        fused = rounded(t, name, "fused", torch.zeros_like(core, dtype=torch.float64)).difference
+        torch.testing.assert_close(fused, core.float(), rtol=2e-2 if dtype != torch.float32 else 1e-4, atol=1e-5)
 
 
 def test_products_are_rounded_once():

@@ -76,7 +76,7 @@ def test_the_controls_move_the_link_and_the_row():
     test.segmented_control(key="exponent").set_value("naive").run()
     assert not test.exception
     assert test.query_params["dtype"] == "float16"
-    assert "of float16, naive" in words(test)
+    assert "of float16, naive: materialised scores" in words(test)
 
 
 def test_no_scaling_is_one_click_away_and_back():
@@ -176,6 +176,30 @@ def test_errors_say_of_how_many_rows_they_are(query, rows):
     assert (broken == 18) == (rows is not None)
     assert all("rows" not in error for error in types["error"][:5])
     assert f"{broken} of 18 rows are no numbers" in words(test)
+
+
+def test_what_16_bits_break_is_shown_beside_what_fused_kernels_compute():
+    """Scores beyond 65,504: materialised in float16 a row is no number, kept in float32 every row is one."""
+    large = {
+        "input": "sink",
+        "heads": "1",
+        "d_model": "2048",
+        "scale": "none",
+        "temperature": "0.05",
+        "projections": "tied",
+    }
+    test = run(PAGE, large | {"topic": "precision", "dtype": "float16"})
+    assert "of float16, max-subtracted: materialised scores" in words(test)
+    assert "1 of 18 rows are no numbers: logits that overflowed in float16" in words(test)
+    assert "Fused, with float32 scores: every row is a number" in words(test)
+    types = test.dataframe[0].value
+    assert types[types["dtype"] == "float16"][["exponent", "broken"]].values.tolist() == [
+        ["max-subtracted", 1],
+        ["naive", 18],
+        ["fused", 0],
+    ]
+    test.segmented_control(key="exponent").set_value("fused").run()
+    assert "of float16, fused: float32 scores" in words(test) and "no numbers" not in words(test)
 
 
 def test_one_score_is_moved_and_all_weights_answer():

@@ -53,7 +53,7 @@ def test_mass_by_eye():
 @settings(deadline=None, max_examples=30)
 def test_a_cell_of_the_map_has_the_greatest_difference(config, side):
     t = trace(config)
-    for found in compared(t)[3:5]:
+    for found in (each for each in compared(t) if each.dtype != "float32"):
         cells, broken, tile = softmax.differences(found, t.mask, side)
         assert len(cells) == math.ceil(config.tokens / tile) <= side
         for i, j in [(0, 0), (len(cells) - 1, 0), (len(cells) - 1, len(cells) - 1)]:
@@ -149,7 +149,7 @@ def test_charts_draw_columns_that_are_there(config):
             distribution_charts.entropies(config.heads, config.tokens, 2.0, 1),
             softmax.entropies(found, config.heads),
         ),
-        (precision_charts.row(config.tokens, 1e-3), softmax.worst_row(compared(t)[2])),
+        (precision_charts.row(config.tokens, 1e-3), softmax.worst_row(compared(t)[3])),
         *(
             (chart, curves)
             for chart in (

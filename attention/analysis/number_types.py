@@ -1,7 +1,9 @@
 """One head in the number types that machines compute with, against float64: how far off, and what overflows.
 
-Each step of the pass is rounded to the type, as if it were written to memory: queries and keys, dot products, scaled and
-capped scores, exponentials, their sum, weights. Inside a product or a sum torch adds up in float32, as tensor cores do.
+Materialised, each step of the pass is rounded to the type, as if it were written to memory: queries and keys, dot products,
+scaled and capped scores, exponentials, their sum, weights. Inside a product or a sum torch adds up in float32, as tensor
+cores do. Fused, queries and keys are rounded, all up to the softmax is float32, and the weights are rounded: what fused
+kernels do, and `F.scaled_dot_product_attention` with them.
 """
 
 from __future__ import annotations
@@ -18,7 +20,8 @@ from attention.scores import HIDDEN, adds_one, capped
 from attention.trace import Trace, position_bias
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
-EXPONENTS = ("max-subtracted", "naive")
+FUSED = "fused"
+EXPONENTS = ("max-subtracted", "naive", FUSED)  # the first two materialised
 OVERFLOWS = ("dots", "logits", "exps", "sums")
 
 
@@ -36,7 +39,7 @@ class Limits:
 
 @dataclass(frozen=True, eq=False)
 class Rounded:
-    """A head's weights in one type, with one way to take exponentials, against float64.
+    """A head's weights in one type, computed in one of the ways of EXPONENTS, against float64.
 
     `difference (q k)`: weights less the exact ones, NaN where these are none; `row`: the weights of the `worst` query;
     `error`: greatest difference where there is one; `row_sum`: how far the rows' sums are from the exact ones at most;
@@ -94,8 +97,11 @@ def rounded(trace: Trace, dtype: str, exponent: str, reference: Float[Tensor, "q
 
 def _weights(trace: Trace, dtype: torch.dtype, exponent: str) -> tuple[Any, ...]:
     """The weights `(q k)` of the head in focus in a type, and how many of each of OVERFLOWS overflowed."""
-    config, head = trace.config, trace.config.head
-    dots = trace.q[head].to(dtype) @ trace.k[head].to(dtype).T
+    config, head, kept = trace.config, trace.config.head, dtype
+    q, k = trace.q[head].to(dtype), trace.k[head].to(dtype)
+    if exponent == FUSED:
+        dtype = torch.float32
+    dots = q.to(dtype) @ k.to(dtype).T
     bias = position_bias(config)
     logits = capped(dots * trace.scale, config.softcap)
     logits = logits if bias is None else logits + bias[head].to(dtype)
@@ -104,7 +110,7 @@ def _weights(trace: Trace, dtype: torch.dtype, exponent: str) -> tuple[Any, ...]
     top = logits.amax(-1, keepdim=True).masked_fill(blind, 0) if exponent != "naive" else logits.new_zeros(())
     exps = (logits - top).exp()
     sums = exps.sum(-1, keepdim=True) + ((-top).exp() if adds_one(config.softmax) else 0)
-    weights = (exps / sums).masked_fill(blind, 0)
+    weights = (exps / sums).masked_fill(blind, 0).to(kept)
     return weights, *(int(x[mask].isinf().sum()) for x, mask in _counted(trace, dots, logits, exps, sums))
 
 
@@ -114,7 +120,7 @@ def _counted(trace: Trace, dots: Tensor, logits: Tensor, exps: Tensor, sums: Ten
 
 
 def compared(trace: Trace) -> list[Rounded]:
-    """The head in focus in every type and with both ways to take exponentials."""
+    """The head in focus in every type, materialised with both ways to take exponentials, and fused."""
     with torch.inference_mode():
         reference = exact(trace)
         return [rounded(trace, dtype, exponent, reference) for dtype in DTYPES for exponent in EXPONENTS]

@@ -146,7 +146,7 @@ def curves(points: list[tuple[Point, Point]], now: Point) -> dict[str, list[Any]
 
 
 def types(found: list[Rounded]) -> dict[str, list[Any]]:
-    """What became of a head in every number type as columns, a line for each type and way to take exponentials."""
+    """What became of a head in every number type as columns, a line for each type and way to compute it."""
     names = ("dtype", "exponent", "error", "row_sum", "worst", "broken", *OVERFLOWS)
     return {name: [getattr(each, name) for each in found] for name in names}
 

@@ -53,7 +53,7 @@ def test_every_topic_is_picked_and_none_is_wider_than_the_screen(visit, size, th
         assert tab.page.evaluate("document.documentElement.scrollWidth") <= size[0]
     pick(tab, "dtype", "float16")
     pick(tab, "exponent", "naive")
-    tab.page.get_by_text("of float16, naive").wait_for()
+    tab.page.get_by_text("of float16, naive: materialised scores").wait_for()
     assert tab.link | {"d_model": ""} == {"heads": "6", "tokens": "90", "topic": "precision", "d_model": ""} | {
         "dtype": "float16",
         "exponent": "naive",

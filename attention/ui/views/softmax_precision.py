@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import streamlit as st
 
-from attention.analysis.number_types import Rounded, limits
+from attention.analysis.number_types import FUSED, Rounded, limits
 from attention.charts import heatmap
 from attention.charts import precision as charts
 from attention.tables import softmax
@@ -16,7 +16,10 @@ from attention.ui.session import pause
 DIFFERENCES = "Heatmap by query and key: differences of the weights to float64"
 FOUND = {  # a column's label and what it means
     "dtype": ("Type", ""),
-    "exponent": ("Exponential", ""),
+    "exponent": (
+        "Computed",
+        "Max-subtracted, naive: every step materialised in the type. Fused: scores and softmax in float32, weights in the type.",
+    ),
     "error": ("Greatest error", "Greatest difference of a weight to float64; where rows are broken, of the others."),
     "row_sum": (
         "Row sums off by",
@@ -49,12 +52,19 @@ overflows where all logits are far below zero.
 }
 
 
+MATERIALISED = (
+    "*Max-subtracted* and *naive* round every step to the type, as code does that materialises its scores. *Fused* keeps scores "
+    "and softmax in float32, as the fused kernels of `F.scaled_dot_product_attention` do, which are what is in use by default."
+)
+
+
 def draw(trace: Trace) -> None:
     """The map and the worst row of the chosen type, and the tables of all."""
     config = trace.config
     found = compute.softmax.compared(config.tensors, config.head)
-    _chosen(next(each for each in found if (each.dtype, each.exponent) == (config.dtype, config.exponent)), trace)
-    st.markdown(f"**Every type**, each step rounded to it, against float64. {WHY[config.softmax]}")
+    by_name = {(each.dtype, each.exponent): each for each in found}
+    _chosen(by_name[config.dtype, config.exponent], by_name[config.dtype, FUSED], trace)
+    st.markdown(f"**Every type**, against float64. {MATERIALISED} {WHY[config.softmax]}")
     _table(_types(found), FOUND, "types")
     st.markdown(f"**What overflows when.** {_asked(trace)}")
     _table(softmax.ends(), ENDS, "ends")
@@ -93,11 +103,11 @@ def _asked(trace: Trace) -> str:
     return f"Now the greatest |q·k| is {float(dots.abs().max()):.4g}, and the greatest logit {top:.4g}."
 
 
-def _chosen(chosen: Rounded, trace: Trace) -> None:
+def _chosen(chosen: Rounded, fused: Rounded, trace: Trace) -> None:
     end = limits(chosen.dtype).step / 2
     left, right = st.columns([3, 2], gap="medium")
     with left:
-        st.markdown(f"**Differences to float64** of {chosen.dtype}, {chosen.exponent}")
+        st.markdown(f"**Differences to float64** of {chosen.dtype}, {_computed(chosen)}")
         figure = charts.differences(*softmax.differences(chosen, trace.mask, heatmap.PIXELS), end)
         st.plotly_chart(figure, key="differences", width="stretch", config={"displaylogo": False}, alt=DIFFERENCES)
         pause.paint()
@@ -112,7 +122,7 @@ def _chosen(chosen: Rounded, trace: Trace) -> None:
             width="stretch",
             alt="Bars by key: differences of the worst row to float64",
         )
-        st.caption(_verdict(chosen))
+        st.caption(_verdict(chosen) + _beside(chosen, fused))
 
 
 def _gaps(chosen: Rounded, trace: Trace) -> str:
@@ -128,14 +138,38 @@ def _verdict(chosen: Rounded) -> str:
     return f"Greatest difference {chosen.error:.3g}; a row's sum is off by {chosen.row_sum:.3g} at most."
 
 
+def _kept(found: Rounded) -> str:
+    """The type that its scores were kept in."""
+    return "float32" if found.exponent == FUSED else found.dtype
+
+
+def _wider(found: Rounded) -> str:
+    return "" if _kept(found) == "float32" else ", or scores kept in float32"
+
+
+def _computed(found: Rounded) -> str:
+    """How it was computed, and where scores were kept meanwhile."""
+    return f"{found.exponent}: {'float32 scores' if found.exponent == FUSED else 'materialised scores'}"
+
+
+def _beside(chosen: Rounded, fused: Rounded) -> str:
+    """What the fused kernels make of the same, where materialised scores are shown in 16 bits."""
+    if chosen.exponent == FUSED or chosen.dtype == "float32":
+        return ""
+    if fused.broken:
+        return f" Fused, with float32 scores: {fused.broken} of {len(fused.difference)} rows are no numbers."
+    return f" Fused, with float32 scores: every row is a number, greatest difference {fused.error:.3g}."
+
+
 def _infinite(chosen: Rounded) -> str:
     """What overflowed, and what would prevent it."""
     if chosen.dots:
-        return f"dot products that overflowed: {chosen.dots:,}, which no softmax can mend; q or k must be smaller"
+        what = f"dot products that overflowed in {_kept(chosen)}: {chosen.dots:,}"
+        return f"{what}, which no softmax can mend; q or k must be smaller{_wider(chosen)}"
     if chosen.logits:
+        what = f"logits that overflowed in {_kept(chosen)} when they were scaled: {chosen.logits:,}"
         return (
-            f"logits that overflowed when they were scaled: {chosen.logits:,}, which no softmax can mend; the scale must "
-            "be smaller or the temperature higher"
+            f"{what}, which no softmax can mend; the scale must be smaller{_wider(chosen)}, or the temperature higher"
         )
     if chosen.exponent != "naive":
         return "the one in the denominator is e^-m here, and infinite where all logits m are far below zero"
