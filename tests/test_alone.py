@@ -99,7 +99,7 @@ def test_a_circle_of_imports_is_named(monkeypatch, tmp_path):
 
 def test_where_there_is_no_app_a_browser_opens_the_page(monkeypatch):
     asked = []
-    monkeypatch.setattr(shown.app, "there", lambda: False)
+    monkeypatch.setattr(shown.launch, "is_available", lambda: False)
     monkeypatch.setattr(shown.webbrowser, "open", asked.append)
     found = attention.show(weights())
     assert asked == [found.place.as_uri()] and found.place.read_text().startswith("<!doctype html>")
