@@ -38,6 +38,21 @@ def squared() -> Stack:
     return Stack("square.npz", WHAT, WORDS, WORDS, q, k, square=square)
 
 
+def layered() -> Stack:
+    """With a rule for each layer, as of a model with local and global attention."""
+    q, k = normal(16, 2, HEADS, N, D), normal(17, 2, HEADS, N, D)
+    rules = (("window", 3), ("causal", 4))
+    return Stack("layers.npz", WHAT, WORDS, WORDS, q, k, own={"scale": "1/sqrt(d_head)"}, rules=rules)
+
+
+def squares() -> Stack:
+    """With a mask of its own for each layer."""
+    square = torch.rand(2, N, N, generator=torch.Generator().manual_seed(18)) > 0.4
+    square[..., 0] = True
+    q, k = normal(19, 2, HEADS, N, D), normal(20, 2, HEADS, N, D)
+    return Stack("squares.npz", WHAT, WORDS, WORDS, q, k, square=square)
+
+
 def crossing(alone: bool = False) -> Stack:
     """A sequence that looks at another one, as queries and keys or as weights alone."""
     if alone:
@@ -63,6 +78,8 @@ STACKS = {
     "weights": weights,
     "named": named,
     "squared": squared,
+    "layered": layered,
+    "squares": squares,
     "crossing": crossing,
     "crossing alone": lambda: crossing(alone=True),
     "wide": wide,

@@ -56,7 +56,9 @@ def test_every_layer_is_what_was_brought(name):
         shared = config.heads // stack.k.shape[1]
         q, k = stack.q[at].float(), stack.k[at].float().repeat_interleave(shared, 0)
         mask = (
-            stack.square if stack.square is not None else config.rule.square(config.tokens, config.columns, config.span)
+            square
+            if (square := stack.square_of(at)) is not None
+            else config.rule.square(config.tokens, config.columns, config.span)
         )
         value = torch.eye(config.columns).expand(config.heads, -1, -1)
         wanted = F.scaled_dot_product_attention(q, k, value, mask, scale=config.factor).nan_to_num(0)
@@ -176,7 +178,7 @@ MISFITS = {
     "knob": (stack(q=Q, k=K, own={"tokens": 3}), "'tokens' is nothing that a source sets."),
     "rule": (stack(q=Q, k=K, own={"mask": "casual"}), "mask='casual' is not one of: full, causal"),
     "span": (stack(q=Q, k=K, own={"span": 0}), "span=0 is not between 1 and 65,536."),
-    "one query": (stack(weights=W[:, :, :1]), "There are 1 queries; 2 to 65,536 can be shown."),
+    "one query": (stack(weights=W[:, :, :1]), "There is 1 query; 2 or more can be shown."),
     "many heads": (stack(weights=W[:, :1].expand(1, 200, 6, 6)), "There are 200 heads; 1 to 128 can be shown."),
     "many layers": (stack(weights=W.expand(200, 4, 6, 6)), "There are 200 layers; 1 to 128 can be shown."),
     "many weights": (

@@ -13,7 +13,7 @@ from einops import rearrange, reduce, repeat
 from jaxtyping import Float
 from torch import Tensor
 
-from attention.config import DEFAULTS, Config
+from attention.config import DEFAULTS, Config, decided
 from attention.inputs import INPUTS, SPLIT, backwards, itself, seeded
 from attention.inputs import tokens as texts
 from attention.machine.made_once import made_once
@@ -112,7 +112,8 @@ def other_tokens(config: Config) -> Tokens:
 
 def early(config: Config) -> Config:
     """The same settings with whatever acts on queries and keys once they are made as by default."""
-    return replace(config, **{name: DEFAULTS[name] for name in LATER})
+    known = decided(config.source, config.layer)
+    return replace(config, **{name: DEFAULTS[name] for name in LATER if name not in known})
 
 
 def projected(config: Config) -> Projected:
