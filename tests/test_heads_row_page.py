@@ -30,7 +30,7 @@ DRAWN = {
 
 def components(test: AppTest) -> list[str]:
     """Those of the row, in their order."""
-    names = [each.proto.component_name.removeprefix("attention.") for each in test.get("bidi_component")]
+    names = [each.proto.component_name.removeprefix("attention-lab.") for each in test.get("bidi_component")]
     return [name for name in names if name in ("word_lines", "row_output")]
 
 
