@@ -109,6 +109,18 @@ def test_every_page_ends_with_its_step_and_its_links_are_right_in_a_new_tab(page
         assert address.startswith("https://") or address.partition("?")[0].strip("/") in {*FILES} - {"heads"} | {""}
 
 
+def test_a_page_of_other_settings_gets_no_link_of_heads_from_the_menu():
+    """The browser gives a page that the menu opens the link that was last left on a page of its kind."""
+    script = (ROOT / "attention/components/browser/streamlit/carried.js").read_text()
+    apart = re.search(r"const APART = /\\/\(([a-z_|]+)\)\$/;", script)
+    assert apart is not None and set(apart[1].split("|")) == OTHERS.keys()
+    kinds = {
+        name: re.search(r"page\.show\(\w+\.view(?:, (\w+\.[A-Z]+))?", (ROOT / f"pages/{name}.py").read_text())
+        for name in FILES
+    }
+    assert {name for name, found in kinds.items() if found and found[1]} == OTHERS.keys()
+
+
 def test_no_step_leads_away_from_a_question_that_hides_the_page():
     test = run(ROOT / "pages/masks.py", {"predict": "mask"})
     assert not [each for each in test.get("link_button") if each.proto.label.startswith("Next")]

@@ -3,7 +3,7 @@
 // beginning. Where messages come close together, Streamlit puts the link of the page that is opened beside the path of
 // the one that is left first: that is no place to go back to, and enters nothing.
 
-const APART = /\/(timing|training|model|examples)$/;  // pages whose links say other things, each its own
+const APART = /\/(timing|training|model|examples|your_data)$/;  // pages whose links say other things, each its own
 
 if (!("linksCarried" in document.documentElement.dataset)) {
   document.documentElement.dataset.linksCarried = "";
