@@ -7,7 +7,6 @@ budget starts when the process has its turn, as another program on this host may
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -20,6 +19,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from attention.machine.threads import modest
+from attention.serving.settings import environment
 from attention.timing import devices, recordings
 from attention.timing.one_at_a_time import ITS_TURN, WAITING, remove_lock
 from attention.timing.recordings import Timing
@@ -85,9 +85,9 @@ class Measuring(Task):
         """The same; what its process compiles goes to a folder that is removed with it."""
         command = [sys.executable, "-m", "attention.timing", "--lines", *flags(self.settings)]
         quiet, pipe, joined = subprocess.DEVNULL, subprocess.PIPE, subprocess.STDOUT
-        environment = os.environ | {"TORCHINDUCTOR_CACHE_DIR": compiled}
+        env = environment() | {"TORCHINDUCTOR_CACHE_DIR": compiled}
         with subprocess.Popen(
-            command, cwd=ROOT, env=environment, text=True, stdin=quiet, stdout=pipe, stderr=joined
+            command, cwd=ROOT, env=env, text=True, stdin=quiet, stdout=pipe, stderr=joined
         ) as process:
             self.process = process
             self.memory = max(self.memory, int(SHARE * (BUDGET.left + self.claim)))
