@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 
 from attention import Config, head_maps, trace
 from attention.inputs import INPUTS
@@ -22,6 +22,7 @@ def ran(text: str) -> dict:
 @settings(max_examples=60, deadline=None)
 @given(config=configs())
 def test_a_program_computes_the_weights_of_its_config(config):
+    assume(not 0 < config.softcap < 1e-30)  # a cap that float32 holds as 0, or whose quotients overflow
     found, want = ran(program.source(config)), trace(config)
     assert torch.allclose(found["x"], want.x, atol=1e-6)
     assert torch.allclose(found["weights"], want.weights, atol=2e-6)
