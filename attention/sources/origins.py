@@ -102,6 +102,11 @@ def has_own_mask(source: str) -> bool:
     return bool(sizes and sizes.square)
 
 
+def mask_in_use(source: str) -> bool:
+    """Do the weights of a source depend on a mask that can be drawn: a rule that is set, or one that came with the source?"""
+    return scored(source) or has_own_mask(source)
+
+
 def long_vectors(
     config: Config, executor: Executor, heads: range
 ) -> tuple[Float[Tensor, "h n d"], Float[Tensor, "g n d"]]:

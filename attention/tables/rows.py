@@ -25,7 +25,7 @@ from attention.heads import Profile, profile, row_entropy
 from attention.maps.picture import HeadMaps
 from attention.masks import COMBINATIONS, MASKS
 from attention.sources.given import Source
-from attention.sources.origins import BROUGHT, has_own_mask, idle, mask_name, tokens
+from attention.sources.origins import BROUGHT, has_own_mask, idle, mask_in_use, mask_name, tokens
 from attention.sources.origins import keys as looked_at
 from attention.steps.plan import steps
 from attention.trace import Trace
@@ -102,7 +102,7 @@ def mask_card(config: Config, exhibit: Exhibit) -> dict[str, Any]:
     """What a mask's card says: name, four lines, and how it stands to the rule in use."""
     rule, single = exhibit.rule, exhibit.name in MASKS
     locked, own = bool(idle("mask", config)), has_own_mask(config.source)
-    used, mark = exhibit.name == mask_name(config), "in use" if own or not locked else "chosen"
+    used, mark = exhibit.name == mask_name(config), "in use" if mask_in_use(config.source) else "chosen"
     joined = config.combine if single and config.combine != "none" and exhibit.name == config.second else ""
     return {
         "name": exhibit.name,

@@ -9,7 +9,7 @@ import streamlit as st
 from attention.analysis.mask_gallery import BLOCK, Exhibit, flops
 from attention.components.mask_gallery import mask_gallery
 from attention.config import Config
-from attention.sources.origins import has_own_mask, idle
+from attention.sources.origins import has_own_mask, mask_in_use
 from attention.tables.rows import ranges, share
 from attention.ui import compute, proof, provenance
 from attention.ui.controls import knobs
@@ -44,7 +44,7 @@ def view(config: Config) -> None:
     with right:
         if not config.crosses:
             knobs.slider("depth", config)
-    if has_own_mask(config.source) or not resting(config, ABOUT[config.mask_detail], "mask"):
+    if mask_in_use(config.source) or not resting(config, ABOUT[config.mask_detail], "mask"):
         DETAILS[config.mask_detail](config)
     with title:
         _title(config)
@@ -70,7 +70,7 @@ def _gallery(config: Config) -> None:
     own = [used] if config.combine != "none" or table else []
     every = compute.masks.gallery(config.tokens, config.span, config.depth, compute.masks.other(config))
     mask_gallery(config, [*every, *own], on_choice=gestures.chosen)
-    said = "In use" if table or not idle("mask", config) else "Chosen, but not in use"
+    said = "In use" if mask_in_use(config.source) else "Chosen, but not in use"
     st.markdown(f"{said}, **{used.name}**: {_about(config, used)}")  # below, as its length would move the cards
     st.caption(
         f"**{used.name}**{_span(config)} keeps {used.pairs:,} of {used.whole:,} pairs of a query and a key. Whoever "

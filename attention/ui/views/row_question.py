@@ -13,7 +13,7 @@ from attention.analysis.head_roles import Role
 from attention.config import GENERATED, Config
 from attention.inputs import INPUTS, SPLIT
 from attention.scores import adds_one
-from attention.sources.origins import idle, provenance, unit
+from attention.sources.origins import mask_in_use, mask_name, provenance, unit
 from attention.tables import rows as tables
 from attention.trace import Trace
 from attention.ui.predict import Question
@@ -74,7 +74,7 @@ def fair(trace: Trace) -> int:
 
 def _under(config: Config) -> str:
     """The rule, where it is the one that is set."""
-    return "" if idle("mask", config) else f" under **{config.rule_name}**"
+    return f" under **{mask_name(config)}**" if mask_in_use(config.source) else ""
 
 
 def _told(config: Config, keys: list[int]) -> str:
