@@ -5,6 +5,7 @@ ground up, where each may import what stands before it:
 
     masks scores inputs    rules about a pair of tokens, about a score, about where x comes from
     machine                memory, threads, who may wait for whom, what is kept
+    summary                short texts of tensors and of what holds them
     arguments blocks       what the core accepts; its rows in blocks
     attend layer           attention with the weights of every head: as a function, as a module
     settings recorded      what a knob is and how it goes into a link; attention that was recorded, and the files that ship

@@ -22,6 +22,7 @@ from attention.blocks import APART, by_blocks, seeing, until
 from attention.machine.made_once import made_once
 from attention.machine.memory import room
 from attention.scores import HIDDEN, Normalise, capped, standard
+from attention.summary import summarize
 
 FEW = 2**14  # cells of all heads up to which a call into torch costs more than what it does
 SMALL = 2**18  # cells of one head's square below which one batched product is faster than blocks
@@ -34,6 +35,9 @@ class Attention(NamedTuple):
 
     output: Float[Tensor, "*b q e"]
     weights: Float[Tensor, "*b q k"]
+
+    def __repr__(self) -> str:
+        return summarize(self, **self._asdict())
 
 
 def scaled_dot_product_attention(

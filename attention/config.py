@@ -156,6 +156,11 @@ class Config:
             if value != getattr(self, name):
                 raise ConfigError(_misfit(self, name, value))
 
+    def __repr__(self) -> str:
+        """The call that makes it: knobs at their default are left out."""
+        chosen = (f"{name}={value!r}" for name, value in vars(self).items() if value != DEFAULTS[name])
+        return f"Config({', '.join(chosen)})"
+
     @classmethod
     def of(cls, source: str, **values: Any) -> Config:
         """The config of a source as it is there, but for some knobs: what a link of these alone opens."""

@@ -23,6 +23,7 @@ from attention.masks import MASKS
 from attention.scores import HIDDEN, POSITIONS, SOFTMAXES, capped
 from attention.sources.given import PARTS, Given, LackingError, Projections, Tokens
 from attention.sources.origins import given
+from attention.summary import summarize
 
 FLOAT, COPIES = 4, 2.5  # bytes of a number; what a picture takes at its peak, of its weights (measured on all pages)
 SHARED = 2**20  # weights from which two threads share the heads
@@ -43,6 +44,11 @@ class Trace:
     mask: Bool[Tensor, "q k"]
     weights: Float[Tensor, "h q k"]
     context: Float[Tensor, "h q e"]
+
+    def __repr__(self) -> str:
+        names = ("weights", "mask", "context")
+        tensors = {name: getattr(self, name) for name in names}
+        return summarize(self, config=self.config, heads=len(self.weights), tokens=self.queries.texts, **tensors)
 
     @property
     def queries(self) -> Tokens:

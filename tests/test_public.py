@@ -10,9 +10,12 @@ from pkgutil import resolve_name
 
 import pytest
 import torch
+from torch import nn
 
 import attention
 from attention import codec, heads, masks, published, timing
+from attention.notebook.shown import Shown
+from attention.notebook.taken import Told, taken
 from attention.timing.recordings import shipped
 
 ROOT = Path(__file__).parent.parent
@@ -82,6 +85,50 @@ def test_the_rest_of_what_is_promised_is_there():
     assert {"measure", "Sweep", "Timing"} <= set(timing.__all__)
     assert codec.to_query(attention.Config()) == {}
     assert codec.from_query({}) == (attention.Config(), [])
+
+
+def public_objects() -> dict[str, object]:
+    """An object of each public class, with as many numbers as people have; by what its repr says of it."""
+    config, q = attention.Config(tokens=300, heads=4), torch.randn(2, 300, 16)
+    layer, words = nn.MultiheadAttention(16, 2, batch_first=True).eval(), [f"word {at}" for at in range(300)]
+    with attention.watch(layer) as seen:
+        layer(q, q, q)
+    parts = taken(q, q, None, Told(tokens=words, title="Mine"))
+    return {
+        "Config(tokens=300, heads=4)": config,
+        "heads=4, tokens=<300: 'The', …, 'and'>, weights=float32 (4, 300, 300), mask=bool (300, 300)": attention.trace(
+            config
+        ),
+        "HeadMaps(heads=2, tokens=300, tile=10, rows=(0, 300)": attention.head_maps(q, q, side=30),
+        "Attention(output=float32 (2, 300, 16), weights=float32 (2, 300, 300))": attention.scaled_dot_product_attention(
+            q, q, q
+        ),
+        "Shown(title='Mine', tokens=<300: 'word 0', …, 'word 299'>, heads=float32 (1, 2, 300, 16))": Shown(
+            parts, "Mine"
+        ),
+        "MultiheadAttention: 1 layers seen, 0 not": seen,
+        "d_model=16, heads=2, kv_heads=2": attention.MultiHeadAttention(16, 2),
+        "stopped": attention.Cancelled("stopped"),
+        "tokens=1": attention.ConfigError("tokens=1 is too few"),
+        "'': Stack(title='Mine'": parts,
+        "Call(q=float32 (2, 300, 8)": seen.calls,
+    }
+
+
+def test_objects_print_their_sizes_and_no_numbers():
+    found = public_objects()
+    classes = {kind for name in attention.__all__ if isinstance(kind := getattr(attention, name), type)}
+    assert classes <= {type(value) for value in found.values()}
+    for said, value in found.items():
+        text = repr(value)
+        assert said in text
+        assert len(text) <= 450 and "tensor(" not in text, text
+        assert "0x" not in text, text
+
+
+def test_a_config_prints_the_call_that_makes_it():
+    config = attention.Config(tokens=9, mask="window", text='a "b"')
+    assert eval(repr(config), {"Config": attention.Config}) == config
 
 
 class Counts(Executor):

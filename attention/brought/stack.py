@@ -9,6 +9,8 @@ from typing import Any
 from jaxtyping import Bool, Float
 from torch import Tensor
 
+from attention.summary import summarize_fields
+
 
 @dataclass(frozen=True, eq=False)
 class Stack:
@@ -38,6 +40,8 @@ class Stack:
     numbers: tuple[int, ...] = ()
     line: bool = True
     rules: tuple[tuple[str, int], ...] = ()
+
+    __repr__ = summarize_fields
 
     def square_of(self, at: int) -> Bool[Tensor, "q k"] | None:
         """Which pairs take part in the layer in this place; None if a rule says it."""

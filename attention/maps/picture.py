@@ -10,6 +10,7 @@ from torch import Tensor
 
 from attention.maps.checks import POOLS, known
 from attention.maps.scoring import Scoring
+from attention.summary import summarize
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +41,10 @@ class HeadMaps:
     heads: int
     exact: bool = True
     held: int = 0
+
+    def __repr__(self) -> str:
+        names = ("tokens", "tile", "rows", "cols", "pool", "pixels", "exact")
+        return summarize(self, heads=len(self.lse), **{name: getattr(self, name) for name in names})
 
     @property
     def numbers(self) -> range:

@@ -16,6 +16,7 @@ from attention.notebook.page import page
 from attention.notebook.picture import picture
 from attention.notebook.taken import SPAN, Told, taken
 from attention.serving import launch
+from attention.summary import summarize
 from attention.watching.saved import save
 
 HIGH = 1000  # CSS pixels of a frame: a grid, and a row of some words below it
@@ -29,6 +30,13 @@ class Shown:
     title: str
     widget: Any = None
     place: Path | None = None
+
+    def __repr__(self) -> str:
+        first = next(iter(self.parts.values()))
+        sizes = {
+            name or "heads": stack.q if stack.weights is None else stack.weights for name, stack in self.parts.items()
+        }
+        return summarize(self, title=self.title, place=self.place, tokens=first.queries, **sizes)
 
     @property
     def pinned(self) -> dict[str, Any]:

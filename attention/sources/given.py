@@ -12,6 +12,7 @@ from torch import Tensor
 from attention.config import Config
 from attention.inputs import CLUSTER
 from attention.masks import Rule
+from attention.summary import summarize_fields
 
 MARKS = {"\n": "↵", "\t": "⇥"}
 VISIBLE = regex.compile(r"[^\s\p{Cc}\p{Default_Ignorable_Code_Point}\u2800\ufff9-\ufffb]")
@@ -81,6 +82,8 @@ class Projections:
     value: Float[Tensor, "c v"]
     output: Float[Tensor, "w c"]
 
+    __repr__ = summarize_fields
+
 
 @dataclass(frozen=True, eq=False)
 class Given:
@@ -104,6 +107,8 @@ class Given:
     k: Float[Tensor, "h k d"] | None = None
     v: Float[Tensor, "h k e"] | None = None
     weights: Float[Tensor, "h q k"] | None = None
+
+    __repr__ = summarize_fields
 
     @property
     def has(self) -> frozenset[str]:

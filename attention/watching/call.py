@@ -12,6 +12,7 @@ from torch import Tensor
 
 from attention.attend import scaled_dot_product_attention
 from attention.scores import HIDDEN
+from attention.summary import summarize_fields
 
 LOW = -1e30  # no score outweighs a mask this low, if any key of the row is not masked
 
@@ -35,6 +36,8 @@ class Call:
     sinks: Float[Tensor, " h"] | None = None
     first: int = 0
     first_key: int = 0
+
+    __repr__ = summarize_fields
 
     @property
     def plain(self) -> bool:

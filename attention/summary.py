@@ -1,0 +1,40 @@
+"""Short texts for `repr`: a tensor as its number type and shape, never its numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+from torch import Tensor
+
+LONGEST = 60  # characters of a value
+
+
+def describe(value: Any) -> str:
+    """A tensor by number type and shape, as `float32 (8, 18, 18)`; a mapping or a long text cut; else its repr."""
+    if isinstance(value, Tensor):
+        return f"{value.dtype} {tuple(value.shape)}".removeprefix("torch.")
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(map(repr, value))}}}"
+    if isinstance(value, (tuple, list)) and len(value) > 4:
+        return f"<{len(value)}: {describe(value[0])}, …, {describe(value[-1])}>"
+    if isinstance(value, (tuple, list)):
+        return f"({', '.join(map(describe, value))})"
+    return text if len(text := repr(value)) <= LONGEST else text[: LONGEST - 1] + "…"
+
+
+def summarize(value: object, /, **parts: Any) -> str:
+    """`Name(part=…, …)` of an object, with its parts described; parts that are None or empty are left out."""
+    known = (
+        f"{name}={describe(part)}" for name, part in parts.items() if isinstance(part, Tensor) or part not in EMPTY
+    )
+    return f"{type(value).__name__}({', '.join(known)})"
+
+
+def summarize_fields(value: Any, /) -> str:
+    """The same with all fields of a dataclass: a `__repr__` for those that hold tensors."""
+    return summarize(value, **{field.name: getattr(value, field.name) for field in fields(value)})
+
+
+EMPTY: tuple[Any, ...] = (None, (), "", {})
