@@ -32,9 +32,9 @@ def summarize(value: object, /, **parts: Any) -> str:
     return f"{type(value).__name__}({', '.join(known)})"
 
 
-def summarize_fields(value: Any, /) -> str:
+def summarize_fields(self: Any) -> str:
     """The same with all fields of a dataclass: a `__repr__` for those that hold tensors."""
-    return summarize(value, **{field.name: getattr(value, field.name) for field in fields(value)})
+    return summarize(self, **{field.name: getattr(self, field.name) for field in fields(self)})
 
 
 EMPTY: tuple[Any, ...] = (None, (), "", {})

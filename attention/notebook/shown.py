@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import atexit
 import html as markup
 import sys
 import tempfile
 import webbrowser
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -24,19 +26,25 @@ HIGH = 1000  # CSS pixels of a frame: a grid, and a row of some words below it
 
 @dataclass(frozen=True, eq=False)
 class Shown:
-    """What is shown. `parts` are its stacks; `place` is the file that a browser was asked to open, None in a notebook."""
+    """What is shown. `parts` are its stacks; `place` is the file that a browser was asked to open, None in a notebook.
+
+    `address` is where the app runs meanwhile, "" if it does not; `close` stops it.
+    """
 
     parts: Mapping[str, Stack]
     title: str
     widget: Any = None
     place: Path | None = None
+    address: str = ""
+    _running: ExitStack = field(default_factory=ExitStack)
 
     def __repr__(self) -> str:
         first = next(iter(self.parts.values()))
         sizes = {
             name or "heads": stack.q if stack.weights is None else stack.weights for name, stack in self.parts.items()
         }
-        return summarize(self, title=self.title, place=self.place, tokens=first.queries, **sizes)
+        where = {"address": self.address, "place": self.place}
+        return summarize(self, title=self.title, **where, tokens=first.queries, **sizes)
 
     @property
     def pinned(self) -> dict[str, Any]:
@@ -46,6 +54,10 @@ class Shown:
     def html(self, path: str | Path) -> Path:
         """Writes the same as one file."""
         return written(self.parts, path, self.title)
+
+    def close(self) -> None:
+        """Stops the app, if it runs for this; a second call does nothing."""
+        self._running.close()
 
     def _ipython_display_(self) -> None:
         """It is on the screen already."""
@@ -65,8 +77,11 @@ def show(
     batch: int = 0,
     axes: str = "",
     title: str = "",
+    port: int = 0,
+    open_browser: bool = True,
+    block: bool | None = None,
 ) -> Shown:
-    """Every head of every layer, to point at: as a widget in a notebook, elsewhere in the app, until it is stopped.
+    """Shows every head of every layer, to point at: as a widget in a notebook, elsewhere in the app.
 
         attention.show(model(**inputs, output_attentions=True), tokens=tokens)
         attention.show(seen, tokens=tokens)                                     # attention.watch(model)
@@ -78,13 +93,19 @@ def show(
 
     `tokens`: the texts of the queries, `keys`: those of the keys where these are others, as of an encoder. `mask`: the name of
     a rule of `masks.MASKS` (`span` is its reach), or `(q k)` of truths, True where a query looks. Of queries and keys: `scale`,
-    else 1/sqrt(d), and `softcap`. Of a model that was watched: `tokens`, `keys` and `title` alone, as the rest was seen. Raises
-    ValueError, which names what can't be shown, and where.
+    else 1/sqrt(d), and `softcap`. Of a model that was watched: `tokens`, `keys` and `title` alone, as the rest was seen.
+
+    Outside of a notebook, a server of the app starts at `port` (0 takes a free one) and prints its address; `open_browser` opens
+    it. `block` waits until Ctrl+C stops the server; otherwise it runs until Python ends or `close()` of the returned object is
+    called. By default (None), a program waits, and an interactive session does not. A notebook has no use for these three.
+    Without Streamlit, a browser opens the page that `html` writes.
+
+    Raises ValueError, which names what can't be shown, and where, and RuntimeError if the server does not start.
     """
     told = Told(tokens, keys, mask, span, scale, softcap, batch, axes, title)
     parts = taken(weights_or_query, key, value, told)
     if not _notebook():
-        return _outside(parts, title)
+        return _outside(parts, title, port, open_browser, block)
     drawn = picture(parts, title)
     from IPython.display import HTML, display
 
@@ -99,15 +120,29 @@ def show(
     return Shown(parts, title, view)
 
 
-def _outside(parts: Mapping[str, Stack], title: str) -> Shown:
-    """In the app, as long as nobody stops it; where that is not there, as a page of its own."""
-    if launch.is_available():
-        with tempfile.TemporaryDirectory(prefix="attention-") as folder:
-            launch.run(save(parts, Path(folder) / "attention.safetensors"))
-        return Shown(parts, title)
-    place = written(parts, Path(tempfile.mkdtemp(prefix="attention-")) / "heads.html", title)
-    webbrowser.open(place.as_uri())
-    return Shown(parts, title, place=place)
+def _outside(parts: Mapping[str, Stack], title: str, port: int, open_browser: bool, block: bool | None) -> Shown:
+    """Shows it in the app, or as a page of its own if the app can't run."""
+    if not launch.is_available():
+        place = written(parts, Path(tempfile.mkdtemp(prefix="attention-")) / "heads.html", title)
+        if open_browser:
+            webbrowser.open(place.as_uri())
+        return Shown(parts, title, place=place)
+    with ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="attention-"))
+        files = save(parts, Path(folder) / "attention.safetensors")
+        if not _is_interactive() if block is None else block:
+            launch.run(files, port, open_browser)
+            return Shown(parts, title)
+        stack.enter_context(launch.exit_on_signals())
+        _, address = stack.enter_context(launch.running(files, port, open_browser, background=True))
+        running = stack.pop_all()
+    atexit.register(running.close)
+    return Shown(parts, title, address=address, _running=running)
+
+
+def _is_interactive() -> bool:
+    """Does somebody type into this Python?"""
+    return hasattr(sys, "ps1") or bool(sys.flags.interactive)
 
 
 def html(

@@ -11,7 +11,7 @@ import threading
 import urllib.request
 import webbrowser
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from time import monotonic, sleep
@@ -37,50 +37,64 @@ def is_available() -> bool:
 def run(files: Sequence[Path] = (), port: int = 0, open_browser: bool = True, log: bool = False) -> None:
     """Serves the app with these files open until it is stopped (Ctrl+C).
 
-    `port` 0 takes a free one; `log` prints what the server logs. Raises RuntimeError if the server ends by itself, and
-    SystemExit if this program is asked to end (SIGTERM).
+    `port` 0 takes a free one; `log` prints what the server logs. Raises RuntimeError if the port is in use or the server ends
+    by itself, and SystemExit if this program is asked to end (SIGTERM).
     """
+    with exit_on_signals(), suppress(KeyboardInterrupt), running(files, port, open_browser, log) as (server, _):
+        server.wait()
+
+
+@contextmanager
+def running(
+    files: Sequence[Path], port: int = 0, open_browser: bool = True, log: bool = False, background: bool = False
+) -> Iterator[tuple[subprocess.Popen, str]]:
+    """The process of a server with these files open, once it answers, and its address; it ends with the context.
+
+    `background`: it is in a process group of its own, so that Ctrl+C in a terminal does not stop it.
+    """
+    if port and is_used(port):
+        raise RuntimeError(f"Port {port} is in use. Choose another one; 0 takes a free one.")
     port = port or free_port()
     address = f"http://{HOST}:{port}"
-    with _exit_on_sigterm():
-        server = start(files, port, log)
-        try:
-            wait_until_healthy(server, f"{address}/_stcore/health")
-            address += "/your_data" if files else ""
-            print(f"Attention Lab is at {address}. Press Ctrl+C to stop it.", flush=True)
-            if open_browser:
-                webbrowser.open(address)
-            server.wait()
-        except KeyboardInterrupt:
-            pass
-        finally:
-            server.terminate()
-            server.wait()
+    server = start(files, port, log, background)
+    try:
+        wait_until_healthy(server, f"{address}/_stcore/health")
+        address += "/your_data" if files else ""
+        stop = "It stops when Python does, or by close()." if background else "Press Ctrl+C to stop it."
+        print(f"Attention Lab is at {address}. {stop}", flush=True)
+        if open_browser:
+            webbrowser.open(address)
+        yield server, address
+    finally:
+        server.terminate()
+        server.wait()
 
 
-def start(files: Sequence[Path], port: int, log: bool = False) -> subprocess.Popen:
+def start(files: Sequence[Path], port: int, log: bool = False, background: bool = False) -> subprocess.Popen:
     """The process of a server with these files open."""
     app = app_file()
     options = [f"--server.port={port}", f"--server.address={HOST}", "--server.headless=true"]
     command = [sys.executable, "-m", "streamlit", "run", str(app), *options]
     env = environment(open=os.pathsep.join(str(file.resolve()) for file in files))
-    return subprocess.Popen(command, cwd=app.parent, env=env, stdout=None if log else subprocess.DEVNULL)
+    group = 0 if background else None
+    return subprocess.Popen(
+        command, cwd=app.parent, env=env, stdout=None if log else subprocess.DEVNULL, process_group=group
+    )
 
 
 @contextmanager
-def _exit_on_sigterm() -> Iterator[None]:
-    """Has SIGTERM raise SystemExit, so that nothing is left running, unless this program handles it itself."""
-    handled = (
-        threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGTERM) != signal.SIG_DFL
-    )
-    if handled:
-        yield
-        return
-    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+def exit_on_signals() -> Iterator[None]:
+    """Has SIGTERM and SIGHUP raise SystemExit, so that nothing is left running, unless this program handles them itself."""
+    names = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    main = threading.current_thread() is threading.main_thread()
+    taken = [name for name in names if main and signal.getsignal(name) == signal.SIG_DFL]
+    for name in taken:
+        signal.signal(name, lambda number, _: sys.exit(128 + number))
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        for name in taken:
+            signal.signal(name, signal.SIG_DFL)
 
 
 def wait_until_healthy(server: subprocess.Popen, url: str) -> None:
@@ -102,3 +116,10 @@ def free_port() -> int:
     with socket.socket() as free:
         free.bind((HOST, 0))
         return free.getsockname()[1]
+
+
+def is_used(port: int) -> bool:
+    """Does something on this machine answer at a port?"""
+    with socket.socket() as tried:
+        tried.settimeout(1)
+        return tried.connect_ex((HOST, port)) == 0
