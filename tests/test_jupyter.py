@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import base64
+import io
+import json
+import re
+
 import pytest
+from PIL import Image
 
 from tests.notebooks import environment, notebook
 from tests.served import ROOT
@@ -30,9 +36,12 @@ def outputs(tmp_path_factory):
 
 def test_a_widget_is_shown_once(outputs):
     widgets, (_, shown, pinned, *_) = outputs
-    assert [set(each["data"]) for each in shown if each["output_type"] == "display_data"] == [
-        {"application/vnd.jupyter.widget-view+json", "text/plain"}
-    ]
+    (data,) = (each["data"] for each in shown if each["output_type"] == "display_data")
+    assert set(data) == {"application/vnd.jupyter.widget-view+json", "text/html", "text/plain"}
+    assert (
+        data["text/plain"]
+        == "Shown(tokens=<6: '<img src=x onerror=window.ran=1>', …, '.'>, heads=float32 (3, 3, 6, 6))"
+    )
     assert pinned[0]["data"]["text/plain"] == "({}, None)"
     (states,) = (each["state"] for each in widgets.values())
     (heads,) = (each["state"] for each in states.values() if "places" in each["state"])
@@ -40,6 +49,19 @@ def test_a_widget_is_shown_once(outputs):
         {"name": "", "what": "3 layers of 3 heads, given as weights.", "layers": [0, 1, 2], "note": ""}
     ] and heads["places"] == [0]
     assert "export default" in heads["_esm"] and ".heads-layers" in heads["_css"]
+
+
+def test_a_saved_notebook_keeps_a_picture(outputs):
+    """An image in the output itself, without a script or an address, and small."""
+    _, (_, shown, *_) = outputs
+    (saved,) = (each for each in shown if each["output_type"] == "display_data")
+    assert len(json.dumps(saved)) < 300_000
+    text = saved["data"]["text/html"]
+    assert re.findall(r"<(\w+)", text) == ["figure", "img", "figcaption"] and "//" not in re.sub(
+        'base64,[^"]+', "", text
+    )
+    picture = Image.open(io.BytesIO(base64.b64decode(re.search('base64,([^"]+)"', text)[1])))
+    assert picture.size[0] == picture.size[1] > 3 * 100, "three layers of three heads"
 
 
 def test_without_anywidget_a_frame_has_the_page(outputs):

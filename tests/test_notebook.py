@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import base64
 import gzip
+import io
+import itertools
 import json
+import re
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
+from PIL import Image
 
 import attention
 from attention.brought.fitting import check
 from attention.brought.layer_weights import layer
 from attention.brought.stack import Stack
+from attention.charts import theme
+from attention.charts.thumbnail import interpolate, rgb
 from attention.notebook import picture as picture_module
 from attention.notebook.picture import BYTES, SIDES, _note, _side, messages, picture
+from attention.notebook.still import GAP, LARGEST, PIXELS, still
 from attention.notebook.taken import Told, taken
 from attention.wire.cells import ONE, SHIFT, weights
 from tests.drawings import header
@@ -232,6 +240,53 @@ def test_large_layers_are_drawn_some_heads_at_a_time(kind, monkeypatch):
     monkeypatch.setattr(picture_module, "AT_ONCE", 4 * 40 * 40)
     monkeypatch.setattr(picture_module, "layer", lambda *given: (found := seen(*given), sizes.append(len(found[0])))[0])
     assert list(messages(stack, 16)) == whole and sizes == [4, 2] * 2
+
+
+def pixels(text: str) -> np.ndarray:
+    """The colours of a static picture, which is all that its HTML has to load."""
+    assert re.findall(r"<(\w+)", text) == ["figure", "img", "figcaption"] and "http" not in text
+    data = base64.b64decode(re.search(r'src="data:image/png;base64,([^"]+)"', text)[1])
+    return np.asarray(Image.open(io.BytesIO(data)).convert("RGB"))
+
+
+def test_a_static_picture_has_every_head_in_its_place():
+    """Two layers of three heads on three tokens: head h of layer l gives its weight to the key l back, and h is a share of it."""
+    stack = torch.zeros(2, 3, 3, 3)
+    for at, head in itertools.product(range(2), range(3)):
+        stack[at, head, at:, : 3 - at].fill_diagonal_(1 - head / 4)
+        stack[at, head, :, 2] += 1 - stack[at, head].sum(-1)
+    mask = torch.ones(3, 3, dtype=torch.bool)
+    mask[0, 1] = False
+    text = still(picture(taken(stack, None, None, Told(mask=mask)), "<b>Mine</b>"))
+    drawn, step = pixels(text), LARGEST + GAP
+    assert drawn.shape == (2 * step, 3 * step, 3)
+    for at, head, query, key in itertools.product(range(2), range(3), range(3), range(3)):
+        found = drawn[at * step + query * 53 + 26, head * step + key * 53 + 26]
+        wanted = (
+            interpolate(stack[at, head, query, key].numpy(), theme.WEIGHTS) if mask[query, key] else rgb(theme.HIDDEN)
+        )
+        assert np.abs(found - wanted).max() <= 2, (at, head, query, key)
+    assert "&lt;b&gt;Mine&lt;/b&gt;. A layer per row, a head per column" in text and "6 heads in 2 layers" in text
+
+
+def test_a_static_picture_has_the_scale_of_long_sequences():
+    """The uniform weight is in the middle of the map, in whatever row."""
+    text = still(picture(taken(torch.ones(1, 1, 200, 200).tril() / torch.arange(1, 201)[:, None], None, None, Told())))
+    drawn = pixels(text)
+    middle, masked = interpolate(np.array(0.5), theme.WEIGHTS), rgb(theme.HIDDEN)
+    for row, column in ((5, 2), (50, 20), (98, 0)):
+        assert np.abs(drawn[row, column] - middle).max() <= 10
+        assert drawn[row, column + 1 + row - column].tolist() == list(masked)
+
+
+@pytest.mark.parametrize(
+    ("layers", "heads", "tokens", "shown"), [(12, 12, 64, 12), (2, 1, 400, 2), (40, 128, 5, 21), (1, 8000, 4, 1)]
+)
+def test_a_static_picture_is_small(layers, heads, tokens, shown):
+    """Noise is packed worst. What there is no room for is named."""
+    text = still(picture(taken(random(layers, heads, tokens, tokens), None, None, Told())))
+    assert len(text) < 300_000 and pixels(text).size // 3 <= PIXELS
+    assert (f"the first {shown} of {layers} layers" in text) == (shown < layers)
 
 
 def test_a_cell_of_many_tokens_does_not_promise_where_its_weight_stands():

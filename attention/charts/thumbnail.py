@@ -34,10 +34,8 @@ def thumbnail(
     tile, cell = -(-len(weights) // SIDE), max(1, SIDE // len(weights))
     seen = weights.masked_fill(~mask, -1)[None]
     cells = (F.max_pool2d(seen, tile, ceil_mode=True) if tile > 1 else seen)[0].numpy()
-    stops = np.array([_rgb(color) for color in colors], dtype=np.float32)
-    at = cells.clip(0, 1) * (len(stops) - 1)
-    pixels = np.stack([np.interp(at, range(len(stops)), channel) for channel in stops.T], -1)
-    pixels[cells < 0] = _rgb(HIDDEN)
+    pixels = interpolate(cells.clip(0, 1), colors)
+    pixels[cells < 0] = rgb(HIDDEN)
     return pixels.round().astype(np.uint8).repeat(cell, 0).repeat(cell, 1)
 
 
@@ -45,17 +43,25 @@ def lines(points: Sequence[Sequence[tuple[float, float]]]) -> UInt8[np.ndarray, 
     """The pixels of lines through points, both axes logarithmic; the first is the brightest."""
     logs = [np.log10(np.array(line, dtype=float)) for line in points if line]
     low, high = (pick(np.concatenate(logs), axis=0) for pick in (np.min, np.max))
-    image = Image.new("RGB", (SIDE, SIDE), _rgb(WEIGHTS[1]))
+    image = Image.new("RGB", (SIDE, SIDE), rgb(WEIGHTS[1]))
     pen = ImageDraw.Draw(image)
     for at, line in enumerate(logs):
         across = (line - low) / np.maximum(high - low, 1e-9) * (SIDE - 2 * EDGE)
         spots = [(EDGE + float(x), SIDE - EDGE - float(y)) for x, y in across]
-        color = _rgb(WEIGHTS[max(5, len(WEIGHTS) - 2 - 4 * at)])
+        color = rgb(WEIGHTS[max(5, len(WEIGHTS) - 2 - 4 * at)])
         pen.line(spots, color, 6, "curve")
         for x, y in spots:
             pen.ellipse((x - 6, y - 6, x + 6, y + 6), color)
     return np.asarray(image)
 
 
-def _rgb(color: str) -> tuple[int, int, int]:
+def interpolate(values: Float[np.ndarray, "*any"], colors: Sequence[str]) -> Float[np.ndarray, "*any 3"]:
+    """The colours of values from 0 to 1 on a map, each channel from 0 to 255."""
+    stops = np.array([rgb(color) for color in colors], dtype=np.float32)
+    at = values * (len(stops) - 1)
+    return np.stack([np.interp(at, range(len(stops)), channel) for channel in stops.T], -1)
+
+
+def rgb(color: str) -> tuple[int, int, int]:
+    """The channels of `#rrggbb`."""
     return int(color[1:3], 16), int(color[3:5], 16), int(color[5:7], 16)

@@ -16,6 +16,7 @@ from typing import Any
 from attention.brought.stack import Stack
 from attention.notebook.page import page
 from attention.notebook.picture import picture
+from attention.notebook.still import still
 from attention.notebook.taken import SPAN, Told, taken
 from attention.serving import launch
 from attention.summary import summarize
@@ -110,14 +111,15 @@ def show(
     from IPython.display import HTML, display
 
     try:
-        from attention.notebook.widget import widget
+        from attention.notebook.widget import display_widget, widget
 
         view = widget(drawn)
     except ImportError:
         display(HTML(framed(page(drawn))))
         return Shown(parts, title)
-    display(view)
-    return Shown(parts, title, view)
+    shown = Shown(parts, title, view)
+    display_widget(view, {"text/html": still(drawn), "text/plain": repr(shown)})
+    return shown
 
 
 def _outside(parts: Mapping[str, Stack], title: str, port: int, open_browser: bool, block: bool | None) -> Shown:

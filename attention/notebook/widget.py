@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
@@ -12,6 +13,16 @@ from attention.notebook.picture import Picture
 def widget(picture: Picture) -> Any:
     """The widget; its `pinned` is what was clicked last: part, layer, head, query, key. Raises ImportError without anywidget."""
     return kind()(about=picture.about, places=picture.places, layers=list(picture.layers))
+
+
+def display_widget(view: Any, instead: Mapping[str, str]) -> None:
+    """Displays a widget, with what a saved notebook shows where the widget can't run, by MIME type."""
+    from IPython.core.getipython import get_ipython
+    from IPython.display import display
+
+    shell: Any = get_ipython()
+    data, metadata = shell.display_formatter.format(view)
+    display(dict(data) | dict(instead), metadata=metadata, raw=True)
 
 
 @cache

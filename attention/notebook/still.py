@@ -1,0 +1,117 @@
+"""A static picture of all heads beside the widget of a notebook: seen where no kernel runs and no script is loaded.
+
+Heads have the size that all of them allow: the picture has at most `PIXELS` pixels of one byte, whatever is in them.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import html
+import io
+import json
+import math
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Float, UInt8
+from PIL import Image
+from torch import Tensor
+from torch.nn import functional as F
+
+from attention.charts import theme
+from attention.charts.thumbnail import interpolate, rgb
+from attention.notebook.picture import Picture
+from attention.wire.cells import MASKED, weights
+
+PIXELS = 180_000
+LARGEST, SMALLEST = 160, 6  # pixels a side of a head: at most, at least
+GAP = 2  # pixels between heads
+COLUMNS = 8  # heads in a row, if there is only one layer
+SHADES = 254  # colours of the map; the two after them are those of masked cells and of the ground
+GROUND = "#ffffff"
+FIGURE = (
+    '<figure style="margin: 0"><img alt="{alt}" src="data:image/png;base64,{data}" '
+    'style="max-width: 100%; image-rendering: pixelated"><figcaption>{caption}</figcaption></figure>'
+)
+
+
+def still(picture: Picture) -> str:
+    """The picture as HTML of less than 300 kB, without a script and without anything to load."""
+    layers = [int(head["heads"]) for head, _ in map(_opened, picture.layers)]
+    columns = max(layers) if len(layers) > 1 else min(layers[0], COLUMNS)
+    rows = [math.ceil(heads / columns) for heads in layers]
+    side, shown = _fit(columns, rows)
+    sheet = np.full((sum(rows[:shown]) * (side + GAP), columns * (side + GAP)), SHADES + 1, dtype=np.uint8)
+    top = 0
+    for packed, count in zip(picture.layers[:shown], rows, strict=False):
+        for at, head in enumerate(_shades(packed, side)):
+            down, across = (top + at // columns) * (side + GAP), at % columns * (side + GAP)
+            sheet[down : down + len(head), across : across + head.shape[1]] = head[: len(sheet) - down]
+        top += count
+    alt = f"Attention weights of {sum(layers[:shown])} heads in {shown} layers"
+    data = base64.b64encode(_png(sheet)).decode()
+    return FIGURE.format(alt=alt, data=data, caption=html.escape(_caption(picture, shown, len(layers))))
+
+
+def _fit(columns: int, rows: list[int]) -> tuple[int, int]:
+    """The side of a head in pixels, and how many layers are shown with it."""
+    for shown in range(len(rows), 0, -1):
+        side = math.isqrt(PIXELS // (columns * sum(rows[:shown]))) - GAP
+        if side >= SMALLEST or shown == 1:
+            return max(1, min(LARGEST, side)), shown
+    raise ValueError("A picture has at least one layer.")
+
+
+def _caption(picture: Picture, shown: int, layers: int) -> str:
+    parts = [part["name"] for part in picture.about["parts"] if part["name"]]
+    where = "A layer per row, a head per column" if layers > 1 else "All heads of the layer"
+    some = f" (the first {shown} of {layers} layers)" if shown < layers else ""
+    named = f" Parts from top to bottom: {', '.join(parts)}." if len(parts) > 1 else ""
+    return (
+        f"{picture.about['title']}. {where}{some}; queries run down, keys across.{named} Run the cell to explore them."
+    )
+
+
+def _opened(packed: bytes) -> tuple[dict[str, Any], bytes]:
+    """The header of a layer, and the bytes after it (`wire.message.framed`)."""
+    message = gzip.decompress(packed)
+    length = int.from_bytes(message[:4], "little")
+    return json.loads(message[4 : 4 + length]), message[4 + length + -length % 4 :]
+
+
+def _shades(packed: bytes, side: int) -> UInt8[np.ndarray, "h p r"]:
+    """The shade of each pixel of each head of a layer, at most `side` pixels a side."""
+    header, data = _opened(packed)
+    heads, rows, columns = (header[name] for name in ("heads", "rows", "columns"))
+    tile = math.ceil(max(rows, columns) / side)
+    codes = torch.frombuffer(bytearray(data), dtype=torch.uint16, count=heads * rows * columns).float()
+    codes = F.max_pool2d(codes.view(heads, rows, columns), tile, ceil_mode=True).to(torch.uint16)  # the largest weights
+    values = weights(codes)
+    if header["colors"] != "linear":
+        seen = _visible_keys(header, data, codes.shape[1], tile)
+        values = 0.5 + (values * seen).log10() / (2 * math.log10(header["times"]))
+    shades = np.where(codes == MASKED, SHADES, (values.nan_to_num().clamp(0, 1) * (SHADES - 1)).round()).astype(
+        np.uint8
+    )
+    cell = max(1, side // max(rows, columns))
+    return shades.repeat(cell, 1).repeat(cell, 2)
+
+
+def _visible_keys(header: dict[str, Any], data: bytes, rows: int, tile: int) -> Float[Tensor, "s p 1"]:
+    """How many keys the query in the middle of each pooled row sees; one line for all heads, or one per head."""
+    lines, count = header["sights"]
+    seen = torch.frombuffer(bytearray(data[-4 * lines * count :]), dtype=torch.float32).view(lines, count, 1)
+    tile *= header["tile"] if count == header["queries"] else 1
+    return seen[:, (torch.arange(rows) * tile + tile // 2).clamp(max=count - 1)]
+
+
+def _png(sheet: UInt8[np.ndarray, "p r"]) -> bytes:
+    """A file with the colours of the weights as its palette."""
+    colors = interpolate(np.linspace(0, 1, SHADES), theme.WEIGHTS).round().astype(int).flatten().tolist()
+    image = Image.fromarray(sheet, "L")
+    image.putpalette([*colors, *rgb(theme.HIDDEN), *rgb(GROUND)])
+    memory = io.BytesIO()
+    image.save(memory, "PNG", optimize=True)
+    return memory.getvalue()
