@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import warnings
 
 import pytest
 import torch
@@ -325,19 +326,111 @@ def test_another_text_takes_the_place_of_the_last_one():
         assert {call.q.shape[1] for call in seen.calls.values()} == {count}
 
 
+@pytest.mark.parametrize("way", ["forward", "generate", "beams", "chosen"])
+@pytest.mark.filterwarnings("ignore:attention.watch can.t see")
+def test_sinks_that_follow_from_each_token(way):
+    """One per query, in an argument called `sinks`; the truth is one eager pass without a cache."""
+    model, inputs, names = made("inkling")
+    text = inputs["input_ids"][:1]
+    seen = watch(model, heads=[2], tokens=range(3, 6)) if way == "chosen" else watch(model)
+    with torch.no_grad(), seen:
+        if way in ("generate", "beams"):
+            options = {"num_beams": 3} if way == "beams" else {}
+            text = model.generate(text[:, :4], max_new_tokens=4, min_new_tokens=4, do_sample=False, **options)[:, :-1]
+        else:
+            model(text)
+    wanted = [weights[0] for weights in their_own(model, {"input_ids": text, "use_cache": False}, names)]
+    assert all(bool((weights.sum(-1) < 0.9).any()) for weights in wanted)  # the sinks matter
+    for at, theirs in enumerate(wanted):
+        found = seen.calls[f"model.layers.{at}.self_attn"].weights()
+        theirs = theirs[2:3, 3:6, :6] if way == "chosen" else theirs
+        torch.testing.assert_close(found, theirs, rtol=0, atol=1e-4 if way == "beams" else 1e-5)
+
+
+def test_weights_with_sinks_are_those_that_multiply_the_values():
+    """Granite returns its weights before their sinks: the truth is what enters the map of the output."""
+    model, inputs, names = made("granite")
+    seen, outputs = watch(model), []
+    for block in model.model.layers:
+        block.self_attn.o_proj.register_forward_pre_hook(lambda _, given: outputs.append(given[0][0]))
+    with torch.no_grad():
+        seen(**inputs)
+    returned = their_own(model, inputs, names)
+    assert len(seen.calls) == len(returned) == 3 and seen.unseen == {}
+    for call, output, weights in zip(seen.calls.values(), outputs, returned, strict=False):
+        values = call.v.repeat_interleave(2, 0)
+        torch.testing.assert_close((call.weights() @ values).transpose(0, 1).flatten(1), output, **CLOSE)
+        assert (call.weights() - weights[0]).abs().max() > 0.3
+
+
+def _with_kernel(kernel, training=False):
+    """Llama with an attention function of one's own, watched in one pass."""
+    transformers = pytest.importorskip("transformers", reason=NEEDED)
+    transformers.AttentionInterface.register("my_kernel", kernel)
+    model, inputs, _ = made("llama")
+    model.set_attn_implementation("my_kernel")
+    for block in model.train(training).model.layers:
+        block.self_attn.attention_dropout = 0.5 * training
+    return model, watch(model), inputs["input_ids"][:1]
+
+
+def _of_torch(module, query, key, value, attention_mask, **named):
+    return F.scaled_dot_product_attention(query, key, value, is_causal=True, enable_gqa=True).transpose(1, 2), None
+
+
+def test_a_kernel_that_does_something_else_is_named():
+    """With nothing in its arguments that says so: its output does."""
+
+    def sharper(module, query, key, value, attention_mask, **named):
+        return _of_torch(module, 1.5 * query, key, value, attention_mask)
+
+    _, seen, text = _with_kernel(sharper)
+    with torch.no_grad(), pytest.warns(UserWarning, match="can't see 3 layers"):
+        seen(text)
+    assert not seen.calls and len(seen.unseen) == 3
+    assert all(re.search(r"output does not follow .* differs by up to [\d.e-]+$", why) for why in seen.unseen.values())
+
+
+@pytest.mark.parametrize(("name", "changes"), [("tilt", True), ("tilt", False), ("position_ids", False)])
+def test_an_argument_that_is_not_known_is_named_if_it_changes_weights(name, changes):
+    """It is noticed in any single row."""
+
+    def tilted(module, query, key, value, attention_mask, **named):
+        output, _ = _of_torch(module, query, key, value, attention_mask)
+        if named.get("tilt") is not None and changes:
+            output = output.clone()
+            output[:, 5] *= 1.01
+        return output, None
+
+    _, seen, text = _with_kernel(tilted)
+    longer = text.repeat(1, 3)
+    given = {name: torch.arange(longer.shape[1])[None]}
+    with torch.no_grad(), warnings.catch_warnings():
+        warnings.simplefilter("ignore" if changes else "error")
+        seen(longer, **given)
+    assert len(seen.unseen) == 3 * changes and len(seen.calls) == 3 - 3 * changes
+    assert all("(arguments that are not known: tilt)" in why for why in seen.unseen.values())
+
+
+@pytest.mark.filterwarnings("ignore:attention.watch can't see")
+def test_dropout_is_no_difference_but_hides_what_an_argument_does():
+    def dropping(module, query, key, value, attention_mask, dropout=0.0, **named):
+        out = F.scaled_dot_product_attention(query, key, value, dropout_p=dropout, is_causal=True, enable_gqa=True)
+        return out.transpose(1, 2), None
+
+    _, seen, text = _with_kernel(dropping, training=True)
+    seen(text)
+    assert len(seen.calls) == 3 and not seen.unseen
+    seen(text, tilt=torch.ones(1))
+    assert not seen.calls and all(
+        "can't be compared (arguments that are not known: tilt)" in x for x in seen.unseen.values()
+    )
+
+
 def test_a_kernel_of_ones_own_is_seen():
     """Whatever computes it: a function that transformers has been told of."""
-    transformers = pytest.importorskip("transformers", reason=NEEDED)
-
-    def kernel(module, query, key, value, attention_mask, **named):
-        return F.scaled_dot_product_attention(query, key, value, is_causal=True, enable_gqa=True).transpose(1, 2), None
-
-    transformers.AttentionInterface.register("my_kernel", kernel)
-    model, inputs, names = made("llama")
-    text = inputs["input_ids"][:1]
-    wanted = their_own(model, {"input_ids": text}, names)
-    model.set_attn_implementation("my_kernel")
-    seen = watch(model)
+    model, seen, text = _with_kernel(_of_torch)
+    wanted = their_own(model, {"input_ids": text}, ("attentions",))
     with torch.no_grad():
         seen(text)
     assert len(seen.calls) == 3

@@ -75,6 +75,35 @@ def gpt_oss() -> Case:
     return model, {"input_ids": ids()}, ("attentions",)
 
 
+def inkling() -> Case:
+    """A decoder whose sinks follow from each token, with position biases, windows, and gates after the weights."""
+    from transformers import Inkling2ForCausalLM, Inkling2TextConfig
+
+    windows = {
+        "swa_head_dim": 8,
+        "swa_num_attention_heads": HEADS,
+        "swa_num_key_value_heads": 2,
+        "sliding_window_size": 4,
+    }
+    more = {"num_key_value_heads": 2, "head_dim": 8, "rel_extent": 8, "d_rel": 4, "n_layers_per_attn_res_block": 1}
+    experts = {"n_routed_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 16}
+    kinds = {"layer_types": ["hybrid_sliding", "hybrid"], "num_hidden_layers": 2}
+    config = Inkling2TextConfig(**_sizes(**more, **windows, **experts, **kinds) | {"eos_token_id": None})
+    return Inkling2ForCausalLM._from_config(config, attn_implementation="eager"), {"input_ids": ids()}, ("attentions",)
+
+
+def granite() -> Case:
+    """A decoder with sinks whose eager attention returns the weights without them."""
+    from transformers import GraniteSWAConfig, GraniteSWAForCausalLM
+
+    config = GraniteSWAConfig(**_sizes(num_key_value_heads=2, sliding_window=4))
+    return (
+        GraniteSWAForCausalLM._from_config(config, attn_implementation="eager"),
+        {"input_ids": ids()},
+        ("attentions",),
+    )
+
+
 def mistral() -> Case:
     """A decoder with a window in every layer, shorter than its text."""
     from transformers import MistralConfig, MistralForCausalLM
@@ -186,7 +215,13 @@ WRITERS: dict[str, Callable[[], Case]] = {
     "deepseek": deepseek,
     "bloom": bloom,
 }
-OTHERS: dict[str, Callable[[], Case]] = {"deberta": deberta, "hybrid": hybrid, "differential": differential}
+OTHERS: dict[str, Callable[[], Case]] = {
+    "deberta": deberta,
+    "hybrid": hybrid,
+    "differential": differential,
+    "inkling": inkling,
+    "granite": granite,
+}
 
 
 def made(name: str) -> Case:
@@ -197,6 +232,9 @@ def made(name: str) -> Case:
     for parameter in model.parameters() if name not in MODELS else ():
         if parameter.ndim > 1:  # so that attention is far from even
             nn.init.normal_(parameter, std=0.3)
+    for name, parameter in model.named_parameters():
+        if name.endswith("sinks"):
+            nn.init.normal_(parameter)
     return model.eval(), inputs, names
 
 

@@ -91,6 +91,7 @@ def show(
     Weights are one tensor, `(q k)`, `(h q k)`, `(l h q k)` or `(l b h q k)`, or one a layer, `(b h q k)`, as transformers has
     them, those of `generate` too; queries and keys, which may have fewer heads, `(h n d)` or `(l h n d)`, as they meet in a
     score. Of torch, NumPy, or whatever NumPy reads; `axes` names other orders, as "b n h d". One sequence of a batch is shown.
+    What a model returns is shown as it is: Granite with sinks returns weights that it does not use (docs/MODELS.md).
 
     `tokens`: the texts of the queries, `keys`: those of the keys where these are others, as of an encoder. `mask`: the name of
     a rule of `masks.MASKS` (`span` is its reach), or `(q k)` of truths, True where a query looks. Of queries and keys: `scale`,

@@ -27,7 +27,7 @@ class Step:
     scale: float
     mask: Tensor | None = None
     softcap: float = 0.0
-    sinks: Float[Tensor, " h"] | None = None
+    sinks: Float[Tensor, "b h q"] | None = None
 
 
 class Batched(NamedTuple):
@@ -35,7 +35,8 @@ class Batched(NamedTuple):
 
     `mask` is that of torch's function: True where a query attends to a key, or added. `causal` masks the keys after a query,
     counted from the last query and key; `window`: the number of keys that a query sees at most, 0 for all. `added` is added
-    to the scores as well. `module`: who calls, None if nobody says so.
+    to the scores as well. `sinks`: one score per head `(h)`, or per query `(1 or b, h, 1 or q, 1)`. `module`: who calls, None if
+    nobody says so. `unknown`: names of arguments that nothing is known of, which may change the weights.
     """
 
     q: Tensor
@@ -49,6 +50,7 @@ class Batched(NamedTuple):
     added: Tensor | None = None
     window: int = 0
     module: nn.Module | None = None
+    unknown: tuple[str, ...] = ()
 
     def step(self, batch: int | None) -> Step:
         """The sequence with this number, or all of them; raises ValueError if there is none, or if there are no numbers."""
@@ -64,7 +66,7 @@ class Batched(NamedTuple):
         parts = [_copied(self._expanded(part, batch)) for part in (self.mask, self.added) if part is not None]
         ahead = self._ahead(q.shape[2], k.shape[2])
         mask = _together([*parts, *([] if ahead is None else [ahead])], wide)
-        sinks = None if self.sinks is None else _copied(self.sinks).flatten()
+        sinks = None if self.sinks is None else _sinks_of_queries(_item(_four(_copied(self.sinks)), batch), q)
         scale = 1 / math.sqrt(q.shape[-1] or 1) if self.scale is None else float(self.scale)
         return Step(q, k, v, scale, mask, float(self.softcap), sinks)
 
@@ -97,6 +99,16 @@ def of_weights(weights: Tensor, module: nn.Module | None = None) -> Batched:
 def _four(x: Tensor) -> Tensor:
     """Batch, heads, tokens, channels: all axes of a batch as one. As in torch's function, heads are the third from the end."""
     return x.flatten(0, -4) if x.ndim > 4 else x[(None,) * (4 - x.ndim)]
+
+
+def _sinks_of_queries(sinks: Tensor, q: Tensor) -> Float[Tensor, "b h q"]:
+    """The sink of every query; raises ValueError for sinks that are neither of heads nor of queries."""
+    if sinks.shape[-1] == q.shape[1] and sinks.shape[:-1].numel() == 1:  # one per head
+        sinks = sinks.view(1, -1, 1, 1)
+    try:
+        return sinks.expand(*q.shape[:3], 1)[..., 0]
+    except RuntimeError:
+        raise ValueError(f"its sinks have the shape {(*sinks.shape,)}, and its queries {(*q.shape,)}") from None
 
 
 def _item(x: Tensor, batch: int | None) -> Tensor:

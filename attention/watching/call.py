@@ -22,9 +22,10 @@ class Call:
     """Queries, keys and values of one sequence as they met: positions that rotate them have rotated them.
 
     `mask (1 or h, q, k)` is True where a query attends to a key, or is added to the scaled scores; None masks nothing.
-    `sinks (h)`: a score for each head beside those of the keys, whose weight goes nowhere (gpt-oss). `softcap` 0 leaves scores
-    as they are. Where only weights are known, q and k have no channels and `mask` is their logarithm. `first` and `first_key`
-    are the positions of the first query and the first key in the text: not 0 if earlier ones were not seen.
+    `sinks (h, q)`: a score of each head and query beside those of the keys, whose weight goes nowhere (gpt-oss has one per head).
+    `softcap` 0 leaves scores as they are. Where only weights are known, q and k have no channels and `mask` is their logarithm.
+    `first` and `first_key` are the positions of the first query and the first key in the text: not 0 if earlier ones were not
+    seen.
     """
 
     q: Float[Tensor, "h q d"]
@@ -33,7 +34,7 @@ class Call:
     scale: float
     mask: Tensor | None = None
     softcap: float = 0.0
-    sinks: Float[Tensor, " h"] | None = None
+    sinks: Float[Tensor, "h q"] | None = None
     first: int = 0
     first_key: int = 0
 
@@ -76,7 +77,7 @@ class Call:
         q, k = self.q.to(dtype), self.k.to(dtype)
         if self.sinks is not None:  # a key of zeros, whose score is what is added to it
             k = F.pad(k, (0, 0, 0, 1))
-            sinks = self.sinks.to(dtype)[:, None, None].expand(-1, q.shape[1], 1)
+            sinks = self.sinks.to(dtype)[..., None]
             mask = torch.cat([as_added(mask, dtype).expand(*q.shape[:2], keys), sinks], -1)
         elif mask is not None and mask.dtype != torch.bool:
             mask = mask.to(dtype)

@@ -32,7 +32,7 @@ class Choice:
         groups = heads // share
         whole = groups.unique().repeat_interleave(share)
         groups = groups.unique() if torch.equal(groups, whole) else groups
-        sinks = None if step.sinks is None else step.sinks[heads]
+        sinks = None if step.sinks is None else step.sinks[:, heads]
         mask = step.mask if step.mask is None or step.mask.shape[1] == 1 else step.mask[:, heads]
         return replace(step, q=step.q[:, heads], k=step.k[:, groups], v=step.v[:, groups], sinks=sinks, mask=mask)
 
@@ -54,7 +54,8 @@ class Choice:
                 f"tokens={self.queries.start} to {self.queries.stop - 1}: there are queries {call.first} to {end - 1}"
             )
         mask = None if call.mask is None else call.mask[:, start:stop]
-        short = replace(call, q=call.q[:, start:stop].clone(), mask=mask, first=call.first + start)
+        sinks = None if call.sinks is None else call.sinks[:, start:stop]
+        short = replace(call, q=call.q[:, start:stop].clone(), mask=mask, sinks=sinks, first=call.first + start)
         seen = short.square
         keys = call.k.shape[1] if seen is None else int(seen.any(0).nonzero().max()) + 1 if seen.any() else 1
         k, v = call.k[:, :keys].clone(), call.v[:, :keys].clone()
@@ -88,5 +89,5 @@ def chosen(
 
 def _weights(step: Step) -> Tensor:
     """The weights of the first sequence of a call."""
-    mask = None if step.mask is None else step.mask[0]
-    return Call(step.q[0], step.k[0], step.v[0], step.scale, mask, step.softcap, step.sinks).weights()
+    mask, sinks = (None if part is None else part[0] for part in (step.mask, step.sinks))
+    return Call(step.q[0], step.k[0], step.v[0], step.scale, mask, step.softcap, sinks).weights()

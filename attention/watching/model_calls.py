@@ -11,6 +11,18 @@ from torch import Tensor, nn
 from attention.watching.batched import Batched, of_weights
 
 FLASH = "flash"  # in the name of an implementation: masks are those of flash attention
+HARMLESS = {  # arguments of a function of transformers that change no weight, or say again what the mask says
+    "cache_position",
+    "deterministic",
+    "dropout",
+    "num_items_in_batch",
+    "output_attentions",
+    "output_hidden_states",
+    "output_router_logits",
+    "position_ids",
+    "return_dict",
+    "use_cache",
+}
 
 
 def of_torch(
@@ -44,10 +56,14 @@ def of_transformers(
     sliding_window: int | None = None,
     position_bias: Tensor | None = None,
     s_aux: Tensor | None = None,
+    sinks: Tensor | None = None,
     cache: Any = None,
     **more: Any,
 ) -> Batched:
-    """The arguments of a function of theirs; raises ValueError where these don't say everything."""
+    """The arguments of a function of theirs; raises ValueError where these don't say everything.
+
+    The sinks are called `s_aux`, and `sinks` by Inkling 2. Of other arguments only the harmless ones are known.
+    """
     if cache is not None:
         raise ValueError("its keys are in a paged cache")
     flash, queries, keys = FLASH in f"{implementation}", query.shape[-2], key.shape[-2]
@@ -60,7 +76,11 @@ def of_transformers(
         mask, causal = _first_keys(query, key), False
     mask = None if mask is None else mask[..., -keys:] if flash else mask[..., :keys]
     window = (sliding_window or 0) if flash else 0
-    return Batched(query, key, value, mask, causal, scaling, softcap or 0.0, s_aux, position_bias, window, module)
+    sinks = s_aux if sinks is None else sinks
+    unknown = tuple(name for name, given in more.items() if given is not None and name not in HARMLESS)
+    return Batched(
+        query, key, value, mask, causal, scaling, softcap or 0.0, sinks, position_bias, window, module, unknown
+    )
 
 
 def of_flex(

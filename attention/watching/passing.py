@@ -69,6 +69,10 @@ class Watcher(Protocol):
         """A call passes. Never raises."""
         ...
 
+    def returned(self, output: Any) -> None:
+        """What the call that passed last has returned; None if chance has a part in it (dropout). Never raises."""
+        ...
+
 
 _here = threading.local()
 
@@ -147,6 +151,20 @@ def _past(original: Callable, tell: Tell) -> Callable:
             return original(*given, **named)
 
     return passed
+
+
+def _compared(original: Callable, tell: Tell) -> Callable:
+    """The same for a function of transformers, whose output watchers compare with what they were told."""
+
+    @wraps(original)
+    def compared(*given: Any, **named: Any) -> Any:
+        output = passed(*given, **named)
+        for watcher in watchers():
+            watcher.returned(None if named.get("dropout") else output[0])
+        return output
+
+    passed = _past(original, tell)
+    return compared
 
 
 def _sdpa(original: Callable) -> Callable:
@@ -240,6 +258,6 @@ def _registry(original: Callable) -> Callable:
     @wraps(original)
     def get_interface(self: Any, implementation: Any, *more: Any, **named: Any) -> Callable:
         found = original(self, implementation, *more, **named)
-        return _past(found, partial(of_transformers, implementation)) if watchers() else found
+        return _compared(found, partial(of_transformers, implementation)) if watchers() else found
 
     return get_interface

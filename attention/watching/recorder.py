@@ -14,6 +14,7 @@ from attention.watching.call import Call
 from attention.watching.choice import Choice
 from attention.watching.generating import Update
 from attention.watching.layer_names import is_attention, numbered
+from attention.watching.output_check import mismatch
 from attention.watching.parts import CROSSING
 from attention.watching.track import Beams, Place, Track
 
@@ -41,6 +42,9 @@ class Recorder:
         self._running: list[tuple[nn.Module, int]] = []
         self._turns: Counter[str] = Counter()
         self._last: dict[str, Step] = {}
+        self._newest: tuple[str, Step, tuple[str, ...]] | None = (
+            None  # the call that is running, with arguments unknown
+        )
         self._updates: dict[str, Update] = {}
         self._now: Update | None = None  # the last update of a cache in this run
         self._lengths: dict[int, Update] = {}
@@ -100,6 +104,7 @@ class Recorder:
     def told(self, tell: Callable[[], Batched]) -> None:
         """A call passes: its numbers are copied. Never raises."""
         self.count += 1
+        self._newest = None
         name = self._name
         try:
             with torch.no_grad():
@@ -111,6 +116,17 @@ class Recorder:
             if name:
                 self.missed[name] = f"{error}"
                 self.tracks.pop(name, None)  # what was seen before is not the last run
+
+    def returned(self, output: Any) -> None:
+        """The output of the call that was told last: a layer whose output is another one is not shown. Never raises."""
+        if self._newest is None:
+            return
+        name, step, unknown = self._newest
+        with torch.no_grad():
+            why = mismatch(step, output, 0 if self._searching else self.batch, unknown)
+        if why:
+            self.missed[name] = why
+            self.tracks.pop(name, None)
 
     def calls(self) -> tuple[dict[str, Call], dict[str, str]]:
         """The calls of all layers, and why some of them, or rows of them, can't be shown."""
@@ -168,6 +184,7 @@ class Recorder:
         if self.choice.layers is not None and self.number(name) not in self.choice.layers:
             self.missed.pop(name, None)
             return
+        self._newest = (name, step, found.unknown)
         step, lost = self.choice.narrowed(self.choice.of(step))
         self.lost[name] = max(lost, self.lost.get(name, 0.0))
         before = self.tracks.get(name)

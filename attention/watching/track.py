@@ -91,13 +91,13 @@ class Track:
         elif len(one.q) > 1:
             raise ValueError(NO_BEAMS)
         else:
-            rows = one.q[0], one.k[0], one.v[0], None if one.mask is None else one.mask[0]
-        q, k, v, mask = rows
+            rows = one.q[0], one.k[0], one.v[0], *(None if x is None else x[0] for x in (one.mask, one.sinks))
+        q, k, v, mask, sinks = rows
         if mask is not None and mask.dtype == torch.bool and mask.all():
             mask = None
-        return Call(q, k, v, one.scale, mask, one.softcap, one.sinks, self.first, self.first_key)
+        return Call(q, k, v, one.scale, mask, one.softcap, sinks, self.first, self.first_key)
 
-    def _of_beams(self, beams: Beams) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:
+    def _of_beams(self, beams: Beams) -> tuple[Tensor, Tensor, Tensor, Tensor | None, Tensor | None]:
         """Each query and key from the row that its sequence had at the step in which they were computed."""
         steps, key_steps = ((ends - beams.prompt).clamp(min=0) for ends in (self.ends, self.key_ends))
         queries, keys = ((each < len(beams.rows)).nonzero()[:, 0] for each in (steps, key_steps))
@@ -108,7 +108,8 @@ class Track:
         mask = self.step.mask
         if mask is not None:
             mask = mask.expand(len(self.step.q), -1, -1, -1)[row, :, queries][:, :, keys].transpose(0, 1)
-        return q.transpose(0, 1), k.transpose(0, 1), v.transpose(0, 1), mask
+        sinks = None if self.step.sinks is None else self.step.sinks[row, :, queries].T
+        return q.transpose(0, 1), k.transpose(0, 1), v.transpose(0, 1), mask, sinks
 
     def _overlap(self, step: Step) -> Place | None:
         """Where a call stands that nobody has placed: its keys without the newest are the last ones here, or all are the same."""
@@ -145,9 +146,12 @@ class Track:
         q = torch.cat([one.q[:, :, :rows], two.q], 2)
         k, v = (torch.cat([x[:, :, :cut], y[:, :, fresh:]], 2) for x, y in ((one.k, two.k), (one.v, two.v)))
         mask = _stacked(_cut(one, rows, cut), two.mask, k.shape[2], new.first_key - self.first_key, two)
+        sinks = (
+            two.sinks if one.sinks is None or two.sinks is None else torch.cat([one.sinks[:, :, :rows], two.sinks], 2)
+        )
         ends = torch.cat([self.ends[:rows], new.ends])
         key_ends = torch.cat([self.key_ends[:cut], new.key_ends[fresh:]])
-        return replace(self, step=replace(two, q=q, k=k, v=v, mask=mask), ends=ends, key_ends=key_ends)
+        return replace(self, step=replace(two, q=q, k=k, v=v, mask=mask, sinks=sinks), ends=ends, key_ends=key_ends)
 
 
 def _alike(one: Step, two: Step) -> bool:

@@ -153,9 +153,10 @@ def watch(
         attention.report(q, k, v, is_causal=True)       # or mask=, scale=
         attention.report(weights=weights)
 
-    `unseen` names the layers that it can't show, and a warning does. Grouped keys, masks, scales, softcaps and sinks are kept.
-    While `generate` writes, rows are joined by their position in the text, with any cache; of a beam search, `batch` counts the
-    returned sequences. Compiled models run eagerly meanwhile, in every thread.
+    `unseen` names the layers that it can't show, and a warning does; so it does if a layer's output doesn't follow from what was
+    taken. Grouped keys, masks, scales, softcaps and sinks are kept. While `generate` writes, rows are joined by their position in
+    the text, with any cache; of a beam search, `batch` counts the returned sequences. Compiled models run eagerly meanwhile, in
+    every thread.
 
     `layers` (as the model numbers them), `heads` and `tokens` (the first so many, or neighbouring positions as
     `range(100, 140)`: rows of these queries, with all their keys) choose what is kept. Tensors keep the model's own number type;
