@@ -29,6 +29,7 @@ from attention.training import shipped as trainings
 CELLS = 16_000_000  # weights of one trace, heads x tokens x tokens, at the most: 64 MB in float32
 CHANNELS = 2**25  # channels of all tokens together at the most: 128 MB in float32
 LONGEST = 2**16  # tokens
+LEAST_CAP = 1e-3  # the smallest softcap but 0: all weights are uniform to three digits, and float32 can divide by it
 LINEAR = 32  # tokens up to which weights are seen on a scale from 0 to 1
 SHOWN = 1024  # tokens whose weights are computed all at once, where CELLS allows it
 LAST = -1  # the query in focus, where none was chosen: the last token
@@ -319,6 +320,7 @@ def fitted(values: dict[str, Any]) -> dict[str, Any]:
         "tokens": tokens,
         "d_model": d_model,
         "kv_heads": min((n for n in range(heads + 1) if not n or heads % n == 0), key=lambda n: _gap(values, n)),
+        "softcap": max(values["softcap"], LEAST_CAP) if values["softcap"] else values["softcap"],
         "rows": _inside(values["rows"], tokens),
         "cols": _inside(values["cols"], columns),
         "head": min(values["head"], heads - 1),
@@ -363,6 +365,7 @@ def misfit(values: dict[str, Any], name: str) -> str:
         "tokens": f"{tokens:,} tokens of {values['d_model']:,} channels are over the limit of {CHANNELS:,} channels",
         "d_model": f"{heads} heads don't divide a d_model of {value}",
         "kv_heads": f"{value} kv_heads don't divide {heads} heads",
+        "softcap": f"a softcap is 0 (off) or at least {LEAST_CAP}",
         "rows": _misplaced(values["rows"], tokens),
         "cols": _misplaced(values["cols"], (sizes.keys if sizes else 0) or tokens),
         "head": f"there is no head {value} among {heads} (counted from 0)",

@@ -156,7 +156,7 @@ def sinks(q, k, n, span):
 
 
 @rule(
-    "PyTorch documentation, torch.nn.MultiheadAttention: key_padding_mask",
+    "PyTorch 2.13 documentation, torch.nn.MultiheadAttention: key_padding_mask",
     "number of padding tokens at the end",
     "batches of unequal lengths",
 )

@@ -95,6 +95,7 @@ def test_what_is_not_text_is_named_and_ignored(query):
         ({"cols": "20-40"}, ["20-40 reaches beyond 18 tokens (counted from 0): cols moved to 16-17."]),
         ({"cols": "0-40"}, ["0-40 reaches beyond 18 tokens (counted from 0): cols moved to all."]),
         ({"cols": "5-5"}, ["5-5 is less than two tokens: cols moved to 4-5."]),
+        ({"softcap": "1e-31"}, ["a softcap is 0 (off) or at least 0.001: softcap moved to 0.001."]),
         ({"head": "8"}, ["there is no head 8 among 8 (counted from 0): head moved to 7."]),
         ({"query": "18"}, ["there is no query 18 among 18 tokens (counted from 0): query moved to 17."]),
         ({"kv_heads": "3"}, ["3 kv_heads don't divide 8 heads: kv_heads moved to 4."]),

@@ -141,6 +141,10 @@ def test_bounds_belong_to_the_range(name):
         ),
         ({"heads": 3}, "d_model=512: 3 heads don't divide a d_model of 512. The nearest that fits is 513."),
         ({"kv_heads": 3}, "kv_heads=3: 3 kv_heads don't divide 8 heads. The nearest that fits is 4."),
+        (
+            {"softcap": 1e-40},
+            "softcap=1e-40: a softcap is 0 (off) or at least 0.001. The nearest that fits is 0.001.",
+        ),
         ({"head": 8}, "head=8: there is no head 8 among 8 (counted from 0). The nearest that fits is 7."),
         (
             {"query": 18},

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import hypothesis.strategies as st
 import pytest
 import torch
@@ -60,8 +62,8 @@ def test_a_mask_names_its_source_and_what_it_does(name):
     rule = MASKS[name]
     assert rule.help.endswith(".")
     assert len(rule.help.split()) > 3
-    dated = any(part.strip().isdigit() and len(part.strip()) == 4 for part in rule.source.replace(",", " ").split())
-    assert dated or "documentation" in rule.source, "a paper with its year, or the document of an interface"
+    dated = re.search(r"\b(19|20)\d\d\b|\b\d+\.\d+ documentation\b", rule.source)
+    assert dated, "a paper with its year, or documentation with its version"
     moves = not torch.equal(rule.square(12, 12, 2), rule.square(12, 12, 5))
     assert moves == bool(rule.span), "a span that changes the mask is explained, and only such a one"
 
