@@ -4,7 +4,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 PORT ?= 8501
 BIN := .venv/bin
 
-.PHONY: run test test-all shuffle hunt lint types bench clean
+.PHONY: run test test-all shuffle hunt lint types bench docs clean
 
 run: .venv/run  ## start the app at http://localhost:8501 (another port: make run PORT=8600)
 	PYTHONDONTWRITEBYTECODE= $(BIN)/streamlit run app.py --server.port $(PORT)
@@ -40,8 +40,11 @@ bench: .venv/dev  ## measure what the README claims (see benchmarks/__init__.py)
 	@$(BIN)/python -m tests.chromium
 	$(BIN)/python -m benchmarks
 
+docs: .venv/dev  ## build the API reference from the docstrings: docs/api/index.html
+	$(BIN)/python -m docs.build_api docs/api
+
 clean:  ## remove all that the commands above made
-	rm -rf .venv .pytest_cache .ruff_cache .hypothesis node_modules
+	rm -rf .venv .pytest_cache .ruff_cache .hypothesis node_modules docs/api
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Stamps: a second call starts at once, a changed requirements file installs again.

@@ -31,7 +31,12 @@ HALVES = torch.bfloat16, torch.float16  # their scores and weights are computed 
 
 
 class Attention(NamedTuple):
-    """What attention gives: `output (... q e)`, and `weights (... q k)`, which sum to one over the keys."""
+    """What attention gives: `output (... q e)`, and `weights (... q k)`, which sum to one over the keys.
+
+    >>> q = torch.ones(2, 5, 8)
+    >>> attention.scaled_dot_product_attention(q, q, q)
+    Attention(output=float32 (2, 5, 8), weights=float32 (2, 5, 5))
+    """
 
     output: Float[Tensor, "*b q e"]
     weights: Float[Tensor, "*b q k"]
@@ -69,6 +74,13 @@ def scaled_dot_product_attention(
     Raises what torch's function raises for the same misuse, ValueError for a softcap that is not positive and for sparse
     or nested tensors, TypeError for a mask whose class replaces functions of torch, and RuntimeError for an `out` of
     another shape or dtype, or together with gradients.
+
+    >>> q = torch.arange(12.0).view(1, 3, 4) / 10
+    >>> output, weights = attention.scaled_dot_product_attention(q, q, q, is_causal=True)
+    >>> weights
+    tensor([[[1.0000, 0.0000, 0.0000],
+             [0.3917, 0.6083, 0.0000],
+             [0.1297, 0.2773, 0.5930]]])
     """
     if type(attn_mask) not in PLAIN:
         attn_mask = plain_mask(attn_mask, getattr(query, "device", None))

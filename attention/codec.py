@@ -49,7 +49,11 @@ CONFIGS = Settings(
 
 
 def to_query(config: Config) -> dict[str, str]:
-    """The knobs that differ from their defaults, as text; `from_query` gives the same config back."""
+    """The knobs that differ from their defaults, as text; `from_query` gives the same config back.
+
+    >>> to_query(attention.Config(mask="window", span=8))
+    {'v': '3', 'mask': 'window', 'span': '8'}
+    """
     return CONFIGS.to_query(config)
 
 
@@ -59,7 +63,11 @@ def link(config: Config) -> str:
 
 
 def from_query(mapping: Mapping[str, str | Sequence[str]]) -> tuple[Config, list[str]]:
-    """The config that a query describes, and a sentence for each thing in it that could not be used. Never raises."""
+    """The config that a query describes, and a sentence for each thing in it that could not be used. Never raises.
+
+    >>> from_query({"v": "3", "mask": "window", "heads": "many"})
+    (Config(mask='window'), ["heads='many' is not a whole number between 1 and 32. The default is 8."])
+    """
     return CONFIGS.from_query(mapping)
 
 

@@ -91,6 +91,12 @@ class Config:
 
     `heads` divide `d_model`, `kv_heads` (0: one for each head) divide `heads`, `head` is one of the heads, `query` one
     of the tokens (-1: the last), and tokens x d_model is at most 33,554,432. What a `source` decides is as it is there.
+
+    >>> config = attention.Config(tokens=9, heads=2, d_model=64, mask="window", span=3)
+    >>> config.d_head
+    32
+    >>> config
+    Config(tokens=9, heads=2, d_model=64, mask='window', span=3)
     """
 
     tokens: int = _whole(18, 2, LONGEST, "Sequence length (tokens)", "How many tokens attend to each other. The weights of a head are a square of this side. Logarithmic from 128 on.")

@@ -64,6 +64,10 @@ def profile(
 
     `mask` says which keys a query may see (True takes part); without it, those that have weight. `tokens`: the n texts
     of queries that are also the keys; without them, numbers that need them are None. Raises ValueError for other shapes.
+
+    >>> weights = torch.eye(4).roll(-1, 1)[None]  # one head: each query attends to the key before it
+    >>> profile(weights).previous
+    tensor([1.])
     """
     if weights.ndim != 3 or 0 in weights.shape[1:]:
         raise ValueError(f"weights of shape {tuple(weights.shape)} are not (heads, queries, keys) of one or more.")

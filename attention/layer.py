@@ -14,6 +14,10 @@ class MultiHeadAttention(nn.Module):
 
     `kv_heads` (default: heads) heads have keys and values of their own and are each shared by heads / kv_heads queries.
     Raises ValueError where heads don't divide d_model, kv_heads don't divide heads, or any of them is below one.
+
+    >>> layer = attention.MultiHeadAttention(d_model=64, heads=8, kv_heads=2)
+    >>> layer(torch.ones(3, 5, 64))
+    Attention(output=float32 (3, 5, 64), weights=float32 (3, 8, 5, 5))
     """
 
     def __init__(self, d_model: int, heads: int, kv_heads: int | None = None, bias: bool = True) -> None:
@@ -47,6 +51,11 @@ class MultiHeadAttention(nn.Module):
 
         Raises ValueError for what has no counterpart here: kdim or vdim other than embed_dim, bias_k, zero attention,
         dropout of a layer in training mode (in eval mode it does nothing).
+
+        >>> theirs, x = torch.nn.MultiheadAttention(8, 2, batch_first=True), torch.rand(1, 5, 8)
+        >>> ours = attention.MultiHeadAttention.from_torch(theirs)
+        >>> torch.allclose(ours(x).output, theirs(x, x, x)[0], atol=1e-6)
+        True
         """
         odd = {
             "kdim": layer.kdim != layer.embed_dim,

@@ -9,6 +9,12 @@ what it hides is never computed: write it with arithmetic, comparisons and `& | 
 
 To add one: write the function under `@rule(...)`, and put its name into `MASKS`. The sidebar, the link, the gallery
 and the tests follow. The first line of its docstring is its help text.
+
+>>> MASKS["window"].square(queries=4, keys=4, span=2).int()
+tensor([[1, 0, 0, 0],
+        [1, 1, 0, 0],
+        [0, 1, 1, 0],
+        [0, 0, 1, 1]], dtype=torch.int32)
 """
 
 from __future__ import annotations

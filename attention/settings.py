@@ -31,7 +31,13 @@ EDITION = "v"  # the entry of a link that names its edition
 
 
 class ConfigError(ValueError):
-    """A knob has a value that it can't have; the message names it, what is allowed and a way out."""
+    """A knob has a value that it can't have; the message names it, what is allowed and a way out.
+
+    >>> attention.Config(heads=0)
+    Traceback (most recent call last):
+        ...
+    attention.settings.ConfigError: heads=0 is not a whole number between 1 and 32. The default is 8.
+    """
 
 
 @dataclass(frozen=True)

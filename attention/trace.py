@@ -37,6 +37,10 @@ class Trace:
     takes part), `context (h q d)`, of no channels where there are no values. `output (q c)` and what is of the size of
     the weights, `scores`, `bias` and `logits`, are computed when they are asked for. `given` has where it all comes from;
     to ask for what its source lacks raises `LackingError`.
+
+    >>> steps = attention.trace(attention.Config(tokens=9, heads=2, d_model=64))
+    >>> steps.x.shape, steps.q.shape, steps.scores.shape, steps.output.shape
+    (torch.Size([9, 64]), torch.Size([2, 9, 32]), torch.Size([2, 9, 9]), torch.Size([9, 64]))
     """
 
     config: Config
@@ -141,6 +145,12 @@ def trace(config: Config, executor: Executor | None = None) -> Trace:
 
     Two threads of an `executor` share the heads, where these are large. Raises ConfigError for more than CELLS weights,
     heads x tokens x tokens; `head_maps` draws those.
+
+    >>> steps = attention.trace(attention.Config(tokens=5, heads=2, d_model=64))
+    >>> steps.texts
+    ('The', 'river', 'bank', 'was', 'steep')
+    >>> torch.allclose(steps.weights.sum(-1), torch.ones(2, 5))
+    True
     """
     check_size(config)
     return replace(attended(given(config.tensors), executor), config=config)

@@ -69,6 +69,10 @@ def head_maps(
 
     Raises ValueError for what doesn't fit together, and for a number that is not finite and reaches the picture, as it may
     also from a token that the mask hides; and Cancelled.
+
+    >>> q, k = torch.rand(4, 1000, 16), torch.rand(2, 1000, 16)
+    >>> attention.head_maps(q, k, mask="window", span=64, side=100)
+    HeadMaps(heads=4, tokens=1000, tile=10, rows=(0, 1000), cols=(0, 1000), pool='mean', pixels=float32 (4, 100, 100), exact=True)
     """
     options = dict(locals())
     with alone() if executor else nullcontext():

@@ -12,7 +12,14 @@ PATIENCE = 0.1  # seconds between two looks at whether to stop
 
 
 class Cancelled(Exception):  # noqa: N818 (as in asyncio and concurrent.futures, it is no error)
-    """The work was stopped on request; nothing of it is kept."""
+    """The work was stopped on request; nothing of it is kept.
+
+    >>> q = torch.rand(1, 8, 4)
+    >>> attention.head_maps(q, q, cancelled=lambda: True)
+    Traceback (most recent call last):
+        ...
+    attention.maps.jobs.Cancelled: The maps were cancelled; nothing was kept.
+    """
 
 
 def results(

@@ -23,6 +23,11 @@ class HeadMaps:
     and mean `distance` in tokens `(h q)` are of float64 as well; maxima and statistics are None where they were not
     asked for. `exact` is False in a preview, where one query stands for its tile. `first` is the number of the first
     head among `heads`; `held` that of the first one that the query and key have which they were made of.
+
+    >>> q = torch.rand(2, 1000, 16)
+    >>> maps = attention.head_maps(q, q, side=100)
+    >>> maps.pixels.shape, maps.entropy.shape
+    (torch.Size([2, 100, 100]), torch.Size([2, 1000]))
     """
 
     mean: Float[Tensor, "h p r"]

@@ -103,6 +103,10 @@ def show(
     Without Streamlit, a browser opens the page that `html` writes.
 
     Raises ValueError, which names what can't be shown, and where, and RuntimeError if the server does not start.
+
+    >>> weights = torch.rand(12, 8, 5, 5).softmax(-1)
+    >>> shown = attention.show(weights, tokens="the cat sat down .".split(), open_browser=False, block=False)
+    >>> shown.close()
     """
     told = Told(tokens, keys, mask, span, scale, softcap, batch, axes, title)
     parts = taken(weights_or_query, key, value, told)
@@ -169,6 +173,10 @@ def html(
         attention.html(weights, path="heads.html", tokens=tokens)
 
     All else is as in `show`. Raises ValueError for what is too much for one file: all cells have 16 MB before they are packed.
+
+    >>> weights = torch.rand(12, 8, 5, 5).softmax(-1)
+    >>> attention.html(weights, path="heads.html", tokens="the cat sat down .".split()).name
+    'heads.html'
     """
     told = Told(tokens, keys, mask, span, scale, softcap, batch, axes, title)
     return written(taken(weights_or_query, key, value, told), path, title)

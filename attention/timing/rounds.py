@@ -62,6 +62,10 @@ def measure(
     asked between blocks of calls, and what was measured until then is kept. Running out of memory, or an implementation
     that the device doesn't have, is a result: a timing with an `error`. One sweep runs at a time on a machine; another
     one waits, and `on_wait` is called once before, `on_turn` once after. Raises ValueError for a device that is not here.
+
+    >>> sweep = Sweep(lengths=(64, 128), devices=("cpu",), implementations=("SDPA",), seconds=20)
+    >>> [(timing.implementation, timing.length, timing.seconds > 0) for timing in measure(sweep)]
+    [('SDPA', 64, True), ('SDPA', 128, True)]
     """
     sweep = sweep or Sweep()
     threads = sweep.threads or devices.cores()

@@ -204,6 +204,16 @@ def report(
     Called in the layer's forward, once per call of attention. Queries `(b h q d)`, keys and values `(b g k d)` as they meet in
     a score, with the mask of torch's function (True where a query attends to a key, or added) and the scale, 1/sqrt(d) unless
     given. Or `weights (b h q k)` after the softmax and before dropout. Raises ValueError unless it is given one or the other.
+
+    >>> class Layer(torch.nn.Module):
+    ...     def forward(self, x):
+    ...         weights = (x @ x.transpose(-2, -1)).softmax(-1)
+    ...         attention.report(weights=weights[:, None])
+    ...         return weights @ x
+    >>> seen = attention.watch(Layer())
+    >>> output = seen(torch.rand(1, 5, 8))
+    >>> seen
+    <Layer: 1 layers seen, 0 not>
     """
     if torch.compiler.is_compiling():
         return

@@ -162,5 +162,11 @@ def watch(
     `range(100, 140)`: rows of these queries, with all their keys) choose what is kept. Tensors keep the model's own number type;
     `dtype=torch.float16` halves those of float32, and the stacks say by how much their weights differ. Copies stay on the CPU
     until what it returns is gone.
+
+    >>> layer, x = torch.nn.MultiheadAttention(8, 2, batch_first=True).eval(), torch.rand(1, 5, 8)
+    >>> with attention.watch(layer) as seen:
+    ...     output = layer(x, x, x)
+    >>> seen.calls["MultiheadAttention"].weights().shape
+    torch.Size([2, 5, 5])
     """
     return Watched(model, Recorder(model, batch, chosen(layers, heads, tokens, dtype)))
