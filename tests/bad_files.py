@@ -108,6 +108,11 @@ def zip64(many: int = 100_000, moved: int = 0) -> bytes:
     return data[:start] + listed + long + locator + data[at:]
 
 
+def names(many: int) -> bytes:
+    """A JSON object of so many names and one more, which comes twice."""
+    return b'{%s,"z":0,"z":0}' % b",".join(b'"%x":0' % at for at in range(many))
+
+
 def itself() -> list:
     """A list that has itself in it."""
     found: list = []
@@ -242,9 +247,9 @@ BAD: dict[str, tuple[str, Callable[[], bytes], str]] = {
     "14 million tokens": ("x.npz", lambda: zipped(("weights.npy", npy(W)), ("tokens.npy", texts("|S2", 14_000_000, 2))), "'tokens' has 14,000,000 texts in 28,000,000 bytes; 65,536 and 8,388,608 are read at the most."),
     "long tokens": ("x.npz", lambda: zipped(("weights.npy", npy(W)), ("tokens.npy", texts("<U2000", 2_000, 8_000))), "'tokens' has 2,000 texts in 16,000,000 bytes;"),
     "tokens of nothing": ("x.npz", lambda: zipped(("weights.npy", npy(W)), ("tokens.npy", texts("<U0", 10**17, 0, 0))), "'tokens' is no list of texts of 1 to 2,000 characters."),
-    "safe 100,000 names": ("x.safetensors", lambda: safe(b'{%s,"z":0,"z":0}' % b",".join(b'"%x":0' % at for at in range(90_000))), "Its header has 'z' twice in one object."),
-    "safe many names": ("x.safetensors", lambda: safe(b'{%s}' % b",".join(b'"%x":0' % at for at in range(100_000))), "'0' has no dtype, shape and data_offsets in the header"),
-    "safe many brackets": ("x.safetensors", lambda: safe(b"[%s]" % b",".join([b"[]"] * 300_000)), "Its header has more than 262,144 commas and opening brackets."),
+    "safe twice of many": ("x.safetensors", lambda: safe(names(4_000)), "Its header has 'z' twice in one object."),
+    "safe many names": ("x.safetensors", lambda: safe(names(90_000)), "Its header has more than 4,096 different names."),
+    "safe many brackets": ("x.safetensors", lambda: safe(b"[%s]" % b",".join([b"[]"] * 300_000)), "Its header has more than 163,840 commas and opening brackets."),
     "safe huge sizes": ("x.safetensors", lambda: safe(b'{"q":{"dtype":"F32","shape":[%s],"data_offsets":[0,4]}}' % b",".join([b"9" * 4000] * 6)), "'q' has sizes that are no whole numbers from 0 on."),
     "safe huge offsets": ("x.safetensors", lambda: safe(b'{"q":{"dtype":"F32","shape":[1],"data_offsets":[0,%s]}}' % (b"9" * 4000)), "'q' has data_offsets that are no two whole numbers."),
     "zip64 that differs": ("x.npz", zip64, "It is damaged: its zip has two ends, and they differ about what is in it."),
@@ -278,9 +283,24 @@ TOKENS: dict[str, tuple[str, bytes, str]] = {
     "many brackets": (
         "x.json",
         b"[%s]" % b",".join([b"[]"] * 300_000),
-        "It has more than 262,144 commas and opening brackets: it is no list of at most 65,536 texts.",
+        "It has more than 163,840 commas and opening brackets: it is no list of at most 65,536 texts.",
     ),
-    "too large": ("x.txt", bytes(5_000_000), "It has 5,000,000 bytes; 4,194,304 of tokens are read at the most."),
+    "too large": ("x.txt", bytes(5_000_000), "It has 5,000,000 bytes; 4,194,304 of tokens are read at the most,"),
+    "too large in JSON": (
+        "x.json",
+        b" " * 5_000_000,
+        "It has 5,000,000 bytes; 4,194,304 of tokens are read at the most,",
+    ),
+    "too large for its characters": (
+        "x.json",
+        "é".encode() * 1_100_000,
+        "at the most, 2,097,152 where not all are ASCII.",
+    ),
+    "many names": (
+        "x.json",
+        names(2_000),
+        "It has more than 1,000 different names: it is no list of at most 65,536 texts.",
+    ),
 }
 
 
@@ -318,9 +338,10 @@ def seeds() -> tuple[tuple[str, bytes], ...]:
 
 @cache
 def small() -> tuple[tuple[str, bytes], ...]:
-    """Bad files of few bytes, also those that unpack to many."""
+    """Bad files of few bytes, also those that unpack to many, and small ones of kinds that are large above."""
     found = [(name, data) for name, make, _ in BAD.values() if len(data := make()) <= SMALL]
-    return tuple(found + [(name, data) for name, data, _ in TOKENS.values() if len(data) <= SMALL])
+    found += [(name, data) for name, data, _ in TOKENS.values() if len(data) <= SMALL]
+    return (*found, ("x.npz", zip64(1_000)), ("x.safetensors", safe(names(9_000))), ("x.timings", names(9_000)))
 
 
 def mutants(seed: int) -> Iterator[tuple[str, bytes]]:

@@ -280,10 +280,34 @@ def test_a_string_that_never_ends_is_refused_and_read_once():
         read(('"' + '\\"' * 300_000).encode(), "endless.json")
 
 
+SAME = '"a":0,'
+
+
 def test_names_that_come_twice_are_found_in_one_pass():
-    names = ",".join(f'"{number}":0' for number in range(180_000))
-    with pytest.raises(RecordingError, match="'z' twice in one object"):
-        read(f'{{{names},"z":0,"z":0}}', "twice.json")
+    with pytest.raises(RecordingError, match="'a' twice in one object"):
+        read(f"{{{SAME * 190_000}{SAME[:-1]}}}", "twice.json")
+
+
+@pytest.mark.parametrize("name", ["%x", r"\"%x\"", r"\\%x", r"\"%x\\\\\""])
+def test_different_names_are_counted_before_anything_is_made_of_them(name):
+    pairs = [f'"{name % at}" :0' for at in range(190_000)]
+    text = f"{{{','.join(pairs)}}}"
+    assert len(json.loads(f"{{{','.join(pairs[:9])}}}")) == 9
+    with peak_memory() as peak, pytest.raises(RecordingError, match="has more than 100 different names"):
+        read(text, "names.json")
+    assert peak[0] < len(text)
+
+
+def test_texts_are_no_names_whatever_is_in_them():
+    lost = [failed(64 + at, error=f'no "{at}": "{{0}}": 0, \\"{at}\\": [') for at in range(300)]
+    assert [timing.error for timing in read(written(lost).encode(), "x")] == [timing.error for timing in lost]
+
+
+def test_a_long_file_is_ascii():
+    text = json.dumps({"format": recordings.FORMAT, "timings": [], "é": " " * 1_000_000}, ensure_ascii=False)
+    with pytest.raises(RecordingError, match="bytes, not all of them ASCII; 1,000,000 are allowed then"):
+        read(text.encode(), "wide.json")
+    assert read(text.replace("é", r"\u00e9").encode(), "narrow.json") == []
 
 
 def test_what_a_file_has_is_counted_before_anything_is_made_of_it():

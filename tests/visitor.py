@@ -13,13 +13,15 @@ from http.client import HTTPConnection
 from time import perf_counter
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, urlsplit
+from uuid import uuid4
 
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.Common_pb2 import FileUploaderState, FileURLs, UploadedFileInfo
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.asyncio.client import ClientConnection, connect
 
 from tests import widgets
-from tests.widgets import Widget
+from tests.widgets import FILES, Widget
 
 PATIENCE = 120  # seconds until a run must have ended
 OVER = (ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY)
@@ -75,6 +77,15 @@ class Visit:
         """Presses a button."""
         return await self._run({}, self.widgets[key].fragment, pressed=key)
 
+    async def upload(self, name: str, data: bytes) -> str:
+        """Chooses a file in the first field for files and waits for the end of the run; its id, "" if it was refused."""
+        key, number = next(key for key, widget in self.widgets.items() if widget.field == FILES), str(uuid4())
+        if await asyncio.to_thread(put, self.url, self.session, number, data, "", name.encode()) != 204:
+            return ""
+        info = UploadedFileInfo(file_id=number, name=name, size=len(data), file_urls=FileURLs(file_id=number))
+        await self.change(key, FileUploaderState(uploaded_file_info=[info]))
+        return number
+
     async def look(self) -> Took:
         """What a page that looks again by itself does, once its time has come; a fragment of those that ask for it."""
         fragment, seconds = next(iter(self.clocks.items()))
@@ -112,6 +123,8 @@ class Visit:
             self.drawing, self.drawn = tuple(message.metadata.run.fragment_ids), set()
             if not self.drawing:  # the whole page: what asked to look again may be gone
                 self.clocks.clear()
+        elif kind == "navigation":
+            self.script = message.navigation.page_script_hash
         elif kind == "page_info_changed":
             self.query = message.page_info_changed.query_string
         elif kind == "auto_rerun":
@@ -199,6 +212,13 @@ def put(url: str, session: str, id: str, data: bytes, cookie: str = "", name: by
     frame = b'--x\r\nContent-Disposition: form-data; name=f; filename="%b"\r\n\r\n%b\r\n--x--\r\n' % (name, data)
     connection.request("PUT", f"/_stcore/upload_file/{session}/{id}", frame, headers)
     return connection.getresponse().status
+
+
+def delete(url: str, session: str, id: str) -> None:
+    """Deletes a file that a session has sent, as its browser does when another one takes its place."""
+    connection, headers = _uploading(url, "")
+    connection.request("DELETE", f"/_stcore/upload_file/{session}/{id}", headers=headers)
+    connection.getresponse().read()
 
 
 def begin_upload(url: str, session: str, size: int) -> HTTPConnection:

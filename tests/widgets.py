@@ -6,10 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from google.protobuf.message import Message
 from streamlit.proto.Element_pb2 import Element
 from streamlit.proto.WidgetStates_pb2 import WidgetStates
 
 LISTS = ("double_array_value", "string_array_value")  # fields of a widget's state that hold several values
+FILES = "file_uploader_state_value"
 PRESSED = "trigger_value"  # the field of a button, which says something only when it is pressed
 
 
@@ -56,6 +58,8 @@ def states(widgets: Mapping[str, Widget], pressed: str = "") -> WidgetStates:
             state.id = widget.id
             if widget.field in LISTS:
                 getattr(state, widget.field).data.extend(widget.value)
+            elif isinstance(widget.value, Message):
+                getattr(state, widget.field).CopyFrom(widget.value)
             else:
                 setattr(state, widget.field, True if name == pressed else widget.value)
     return found
@@ -105,6 +109,10 @@ def _check(proto: Any, told: bool) -> Said:
     return "bool_value", proto.value if told else proto.default, (False, True)
 
 
+def _files(proto: Any, told: bool) -> Said:
+    return FILES, None, ()
+
+
 def _button(proto: Any, told: bool) -> Said:
     return PRESSED, None, ()
 
@@ -119,6 +127,7 @@ KINDS: dict[str, Callable[[Any, bool], Said]] = {
     "text_input": _text,
     "text_area": _text,
     "checkbox": _check,
+    "file_uploader": _files,
     "button": _button,
     "download_button": _button,
 }

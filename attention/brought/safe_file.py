@@ -15,14 +15,16 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from attention.brought.arrays import LONGEST, TYPES, Array, Arrays, bearable, bytes_of, short, within
+from attention.brought import token_file
+from attention.brought.arrays import ARRAYS, LONGEST, TYPES, Array, Arrays, bearable, bytes_of, short, within
 from attention.brought.fitting import BroughtError
 from attention.recorded import bounded_json
 from attention.recorded.bounded_json import JSONError
 
 LENGTH = 8  # bytes that say how long the header is
 HEADER = 2**20  # bytes of it at the most
-COMMAS = 2**18  # and opening brackets of it: some ten for each array, and those in lists of tokens
+COMMAS = token_file.COMMAS  # and opening brackets of it: some ten for each array, and those in lists of tokens
+NAMES = 4 * ARRAYS  # different ones in it: of arrays, of their fields and of what is said in words
 WORDS = "__metadata__"
 FIELDS = {"dtype", "shape", "data_offsets"}
 
@@ -51,7 +53,7 @@ def _header(data: memoryview) -> tuple[dict[str, Any], memoryview]:
     if length > len(data) - LENGTH:
         raise BroughtError(f"Its header is said to have {length:,} bytes; the file ends after {len(data) - LENGTH:,}.")
     try:
-        found = bounded_json.parse(str(data[LENGTH : LENGTH + length], "utf-8"), COMMAS)
+        found = bounded_json.parse(str(data[LENGTH : LENGTH + length], "utf-8"), COMMAS, NAMES)
     except JSONError as error:
         raise BroughtError(f"Its header has {error}.") from None
     except ValueError:

@@ -11,7 +11,9 @@ from attention.recorded import bounded_json
 from attention.recorded.bounded_json import JSONError
 
 LARGEST = 2**22  # bytes of such a file
-COMMAS = 4 * LONGEST  # and opening brackets of JSON: those between the texts of two lists, and those in texts
+WIDE = 2**21  # bytes of one with other characters than ASCII: Python takes up to four bytes for each of its characters
+COMMAS = 5 * LONGEST // 2  # and opening brackets of JSON: those between the texts of two lists, and those in texts
+NAMES = 1000  # different ones in JSON
 SPACE = re.compile(
     r"[ \t\n]+"
 )  # between words: other spaces, as a no-break space or a line separator, belong to a token
@@ -20,8 +22,9 @@ WORDS = ("tokens", "keys")
 
 def read_json(data: bytes) -> dict[str, tuple[str, ...]]:
     """The lists of texts by their names; raises BroughtError."""
+    text = _text(data)
     try:
-        found = bounded_json.parse(_text(data), COMMAS)
+        found = bounded_json.parse(text, COMMAS, NAMES)
     except JSONError as error:
         raise BroughtError(f"It has {error}: it is no list of at most {LONGEST:,} texts.") from None
     except ValueError:
@@ -77,14 +80,16 @@ def in_words(said: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
 def decoded(text: str) -> Any:
     """What a text says in JSON; itself where it is none."""
     try:
-        return bounded_json.parse(text, COMMAS)
+        return bounded_json.parse(text, COMMAS, NAMES)
     except ValueError:
         return text
 
 
 def _text(data: bytes) -> str:
-    if len(data) > LARGEST:
-        raise BroughtError(f"It has {len(data):,} bytes; {LARGEST:,} of tokens are read at the most.")
+    if len(data) > (LARGEST if data.isascii() else WIDE):
+        raise BroughtError(
+            f"It has {len(data):,} bytes; {LARGEST:,} of tokens are read at the most, {WIDE:,} where not all are ASCII."
+        )
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:

@@ -8,16 +8,18 @@ import time
 from collections.abc import Callable, Iterator
 
 from benchmarks import host
-from benchmarks.host import classes, load, memory, soak, start
+from benchmarks.host import classes, files, load, memory, soak, start
 from benchmarks.interleaved import environment
 from tests import served
 
-PARTS = ("load", "class", "start", "memory")
+PARTS = ("load", "class", "start", "files", "memory")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=host.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("parts", nargs="*", metavar="PART", help="load, class, memory, start, soak; all but the last")
+    parser.add_argument(
+        "parts", nargs="*", metavar="PART", help="load, class, start, files, memory, soak; all but the last"
+    )
     parser.add_argument("--seconds", type=float, default=20, help="of each load (20)")
     parser.add_argument("--times", type=int, default=20, help="classes of each kind (20)")
     parser.add_argument("--rest", type=float, default=memory.REST, help="seconds after the last visitor (300)")
@@ -42,6 +44,7 @@ def told(given: argparse.Namespace) -> Iterator[str]:
         "load": lambda: load.lines(given.seconds),
         "class": lambda: classes.lines(given.times),
         "start": start.lines,
+        "files": files.lines,
         "memory": lambda: memory.lines(rest=given.rest),
         "soak": lambda: soak.lines(given.minutes),
     }

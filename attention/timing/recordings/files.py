@@ -20,8 +20,10 @@ from attention.timing.sweep import CASES
 
 FORMAT = "attention timings 1"
 BYTES = 4_500_000  # of a file at the most
+WIDE = 1_000_000  # bytes of a file with other characters than ASCII: Python takes up to four bytes for each of its characters
 ROWS = CASES  # timings of a file at the most: those of a sweep, for which its bytes have room
 COMMAS = 40 * ROWS  # and opening brackets: one for each of the 35 fields of a timing, and some in texts
+NAMES = 100  # different ones of a file at the most: a timing has 35
 HERE = Path(__file__).parent
 
 
@@ -102,9 +104,14 @@ def _parsed(data: bytes | str) -> Any:
     """JSON within bounds of size; NaN and infinities are refused with their field."""
     if len(data) > BYTES:
         raise RecordingError(f"The file has {len(data):,} bytes; {BYTES:,} are allowed.")
+    if len(data) > WIDE and not data.isascii():
+        raise RecordingError(
+            f"The file has {len(data):,} bytes, not all of them ASCII; {WIDE:,} are allowed then. Write other characters as JSON "
+            "escapes, as json.dump does."
+        )
     try:
         text = (data if isinstance(data, str) else data.decode()).removeprefix("\ufeff")  # a byte order mark
-        return bounded_json.parse(text, COMMAS)
+        return bounded_json.parse(text, COMMAS, NAMES)
     except JSONError as error:
         raise RecordingError(f"The file has {error}; a recording has not.") from None
     except UnicodeDecodeError:
