@@ -7,18 +7,21 @@ COPY requirements.txt .
 RUN python -m venv /opt/venv \
  && /opt/venv/bin/pip install --no-cache-dir --index-url "$TORCH_INDEX" "$(grep '^torch==' requirements.txt)" \
  && /opt/venv/bin/pip install --no-cache-dir -r requirements.txt
+WORKDIR /source
+COPY app.py pyproject.toml README.md LICENSE ./
+COPY .streamlit .streamlit
+COPY attention attention
+COPY pages pages
+RUN /opt/venv/bin/pip install --no-cache-dir --no-deps .
 
 FROM python:3.11-slim
 RUN useradd --system --uid 10001 --create-home --home-dir /home/lab lab
 COPY --from=installed /opt/venv /opt/venv
-WORKDIR /app
-COPY app.py pyproject.toml ./
-COPY .streamlit .streamlit
-COPY attention attention
-COPY pages pages
-RUN /opt/venv/bin/python -m compileall -q attention pages app.py
-USER lab
 ENV PATH=/opt/venv/bin:$PATH PYTHONUNBUFFERED=1
+# Streamlit reads its settings from the folder that it is started in: that of app.py in the installed package.
+RUN ln -s "$(python -c 'from attention.serving import launch; print(launch.app_file().parent)')" /app
+WORKDIR /app
+USER lab
 EXPOSE 8501
 # Ready once what scripts need is imported; no longer where work stands still (serving/health.py).
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \

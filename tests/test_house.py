@@ -80,6 +80,18 @@ def imported(node: ast.AST) -> list[str]:
     return [node.module] if isinstance(node, ast.ImportFrom) and node.module else []
 
 
+def test_others_run_the_same_checks():
+    """The workflow runs both commands on all versions of Python from the first; pre-commit has the pinned ruff."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    workflow = (ROOT / ".github" / "workflows" / "tests.yml").read_text()
+    found = re.search(r"python: \[(.+)\]", workflow)
+    assert found and found[1].split(", ") == [f'"3.{minor}"' for minor in range(11, 15)]
+    assert project["requires-python"] == ">=3.11"
+    assert re.findall(r"- run: (make \w+)", workflow) == ["make lint", "make test"]
+    (pinned,) = re.findall(r"^ruff==(.+)$", (ROOT / "requirements-dev.txt").read_text(), re.MULTILINE)
+    assert f"rev: v{pinned}\n" in (ROOT / ".pre-commit-config.yaml").read_text()
+
+
 PROGRAMS = [*(ROOT / "benchmarks").glob("[a-z]*.py"), *(ROOT / "benchmarks").glob("*/__main__.py")]
 
 
@@ -97,7 +109,7 @@ def test_a_container_gets_all_that_the_app_needs():
     """What app.py is started with below tests/test_faults.py, what is copied, and what may be copied, are the same."""
     copied = {name for line in COPIED.findall((ROOT / "Dockerfile").read_text()) for name in line.split()}
     allowed = {line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")}
-    assert copied == {*PARTS, "requirements.txt"}
+    assert copied == {*PARTS, "requirements.txt", "README.md", "LICENSE"}, "the last two are part of the package"
     assert {name.partition("/")[0] for name in allowed} == copied
     assert all((ROOT / name).exists() for name in copied | allowed)
     assert "USER lab" in (ROOT / "Dockerfile").read_text()

@@ -135,6 +135,28 @@ def test_a_file_is_opened_from_the_command_line(installed, tmp_path):
     assert not found.errors and found.shows["source"].endswith(":heads.safetensors")
 
 
+@pytest.mark.extended
+def test_it_is_installed_in_a_fresh_environment_with_all_it_needs(wheel, tmp_path):
+    """Nothing of the test environment is there; versions are those of requirements.txt, to take none that is untested."""
+    subprocess.run([sys.executable, "-m", "venv", tmp_path / "venv"], check=True)
+    python, env = str(tmp_path / "venv" / "bin" / "python"), {**os.environ, "PYTHONPATH": ""}
+    pip = [python, "-m", "pip", "--quiet", "--disable-pip-version-check", "--no-input", "install"]
+
+    def run(*command: str) -> str:
+        done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    run(*pip, "--constraint", str(ROOT / "requirements.txt"), str(wheel))
+    assert (
+        run(str(tmp_path / "venv" / "bin" / "attention-lab"), "--version") == f"attention-lab {attention.__version__}\n"
+    )
+    file, version = run(python, "-c", WHERE).split()
+    assert Path(file).is_relative_to(tmp_path / "venv") and version == attention.__version__
+    assert "<script" in Path(run(python, "-c", HTML, str(tmp_path / "heads.html")).strip()).read_text()
+    run(python, "-m", "pip", "check")
+
+
 def test_every_public_name_has_a_home():
     assert sorted(attention.__all__) == sorted({*attention._HOMES, "trace"})
     for name in attention.__all__:
