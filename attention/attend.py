@@ -139,8 +139,8 @@ def attend(
         found = _differentiable(query, key, value, mask, is_causal, scale, softcap, dropout_p)
         return _returned(found, given, out) if half or out is not None else found
     at_once = queries * keys <= SMALL or query.device.type != "cpu"
-    if not at_once and mask is None and not is_causal and normalise is standard:
-        at_once = products < WHOLE * d
+    if not (at_once or half or is_causal) and mask is None and normalise is standard:
+        at_once = products < WHOLE * d  # of 16 bits, weights in float32 would be held beside the rounded ones
     into, like = (_at_once, query) if at_once else (by_blocks, given)  # blocks of float32 end up in weights of 16 bits
     weights = out if out is not None and out.is_contiguous() and out.dtype == like.dtype else None
     if weights is None and (into is by_blocks or products > FEW * d):

@@ -24,6 +24,7 @@ ROWS = 256  # rows of a block at the most: the shorter, the more of a triangle i
 TALL = 2**23  # cells of a block where nothing is skipped: the taller, the better a product uses both threads
 NEAR, FAR = 2**20, 2**22  # bytes of a block of a thread's own where nothing is skipped, in the second cache and beyond
 APART = 2**25  # cells of all heads from which threads take blocks of their own: torch's own stay awake and in the way
+HALF_APART = 2**21  # the same of 16 bits: on busy cores torch's own threads took three times as long
 
 
 class Block(NamedTuple):
@@ -44,10 +45,10 @@ def by_blocks(weights, query, key, value, mask, is_causal, scale, softcap, norma
     queries, keys = weights.shape[-2:]
     skips = is_causal or (mask is not None and mask.dtype == torch.bool)
     shared = mask is None or mask.shape[:-2].numel() == 1
-    alone = shared and weights.numel() >= APART and torch.get_num_threads() > 1
     same = weights.dtype == query.dtype  # else blocks have more bits than the weights that are kept of them
+    alone = shared and weights.numel() >= (APART if same else HALF_APART) and torch.get_num_threads() > 1
     tall = own_block() // query.element_size() if alone else TALL
-    height = max(1, min(ROWS, BLOCK // keys) if skips else tall // keys)
+    height = max(1, min(queries, min(ROWS, BLOCK // keys) if skips else tall // keys))
     output = value.new_zeros(*query.shape[:-1], value.shape[-1])
     square = None if mask is None else mask.expand(*weights.shape)
 

@@ -441,9 +441,40 @@ def test_the_weights_of_16_bits_need_no_float32_square_beside_them(dtype, monkey
     made, room = [], core.room
     monkeypatch.setattr(core, "room", lambda shape, like: made.append((shape, like.dtype)) or room(shape, like))
     x = normal(0, 2, 700, 8).to(dtype)
-    for options in ({"is_causal": True}, {"attn_mask": torch.zeros(700, 700).to(dtype)}):
+    for options in ({}, {"is_causal": True}, {"attn_mask": torch.zeros(700, 700).to(dtype)}):
         assert scaled_dot_product_attention(x, x, x, **options).weights.dtype == dtype
-    assert made == [((2, 700, 700), dtype)] * 2
+    assert made == [((2, 700, 700), dtype)] * 3
+
+
+@pytest.mark.parametrize("dtype", core.HALVES)
+@pytest.mark.parametrize("given", [None, torch.zeros(700, 700)], ids=["no mask", "added mask"])
+def test_blocks_of_16_bits_are_no_larger_than_a_head(given, dtype, monkeypatch):
+    """What is held beside inputs, output and weights is one float32 square of a head, whatever the number of heads."""
+    x, squares = normal(0, 8, 700, 8).to(dtype), []
+    empty = torch.Tensor.new_empty
+    monkeypatch.setattr(
+        torch.Tensor,
+        "new_empty",
+        lambda x, *size: squares.append(torch.Size(size).numel() if isinstance(size[0], int) else 0) or empty(x, *size),
+    )
+    found = scaled_dot_product_attention(x, x, x, None if given is None else given.to(dtype))
+    assert squares and 0 < max(squares) <= 700 * 700
+    wanted = F.scaled_dot_product_attention(x, x, x)
+    torch.testing.assert_close(found.output, wanted, rtol=0.02, atol=0.01)
+
+
+@pytest.mark.parametrize("dtype", core.HALVES)
+@pytest.mark.parametrize("size", [1, 40], ids=["small", "large"])
+def test_16_bits_without_a_mask_are_those_of_float32_rounded(size, dtype):
+    """Large: scores up to tens of thousands, which float16 does not hold."""
+    q, k, v = (
+        each.to(dtype) for each in (size * normal(0, 3, 600, 16), size * normal(1, 3, 600, 16), normal(2, 3, 600, 16))
+    )
+    found = scaled_dot_product_attention(q, k, v)
+    exact = scaled_dot_product_attention(q.float(), k.float(), v.float())
+    for ours, theirs in zip(found, exact, strict=True):
+        torch.testing.assert_close(ours, theirs.to(dtype), rtol=0.01, atol=1e-4)
+    torch.testing.assert_close(found.output, F.scaled_dot_product_attention(q, k, v), rtol=0.02, atol=0.01)
 
 
 @pytest.mark.parametrize("dtype", core.HALVES)
