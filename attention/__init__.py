@@ -4,6 +4,7 @@ At the root stands what one uses and adds to; wings make it work, and say in the
 ground up, where each may import what stands before it:
 
     masks scores inputs    rules about a pair of tokens, about a score, about where x comes from
+    number_format          how shares, weights and means are written
     machine                memory, threads, who may wait for whom, what is kept
     summary                short texts of tensors and of what holds them
     arguments blocks       what the core accepts; its rows in blocks

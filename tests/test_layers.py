@@ -80,7 +80,7 @@ def test_another_number_is_chosen_and_stands_in_the_link():
     values = table(test)["value"]
     assert values == pytest.approx(numbers("first", Config.of(STREET)), abs=1e-6)
     at = values.index(max(values))
-    assert f"The greatest: layer {LAYERS[at // 9]}, head {at % 9}, with {max(values):.2f}." in captions(test)
+    assert f"The greatest: layer {LAYERS[at // 9]}, head {at % 9}, with {max(values):.3f}." in captions(test)
 
 
 def test_a_setting_of_the_scores_acts_on_every_layer():

@@ -45,7 +45,7 @@ def test_a_long_sequence_is_drawn_and_its_row_is_exact():
     weights = trace(CONFIG).weights[0, -1]
     shown = tables.described(CONFIG, weights, torch.ones(1500, dtype=torch.bool))
     assert f"Query 1499 in head 0 looks mostly at {shown.holding:,} of the 1,500" in words(test)
-    assert f"entropy): {shown.entropy:.2f} nats, exactly" in words(test)
+    assert f"entropy): {shown.entropy:.3f} nats, exactly" in words(test)
     numbers = test.dataframe[-1].value
     want = tables.columns(profile(trace(CONFIG).weights, trace(CONFIG).mask), seeing=True)
     assert numbers["entropy"].tolist() == pytest.approx(want["entropy"], abs=1e-5)

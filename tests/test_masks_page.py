@@ -15,6 +15,7 @@ from attention.brought.held import hold
 from attention.charts import heatmap, shares
 from attention.components.mask_gallery import payload
 from attention.masks import MASKS
+from attention.number_format import format_percent
 from attention.tables import rows as tables
 from attention.trace import attended, trace
 from tests import brought
@@ -72,8 +73,8 @@ def test_cards_of_a_long_sequence_are_counted_at_its_length():
     app = opened(tokens=65_536, mask="window", span=512)
     window, used = cards(app)[list(MASKS).index("window")], "keeps 33,423,616 of 4,294,967,296 pairs"
     assert window["lines"][:3] == [
-        "keeps 0.8 % of all pairs",
-        "saves 99.2 % on paper, 99.0 % in blocks",
+        "keeps 0.8% of all pairs",
+        "saves 99.2% on paper, 99.0% in blocks",
         "reaches 2,044 back",
     ]
     assert used in prose(app) and "A pixel is 683 x 683 pairs" in prose(app)
@@ -117,8 +118,8 @@ def test_the_effect_is_told_in_words_that_are_true():
     taken = trace(Config(mask="full")).weights[0].triu(1).sum(-1)
     most = int(taken.argmax())
     assert "Compared with **full** (every key)." in prose(start)
-    assert f"takes most from query {most} 'The', which had **{tables.share(float(taken[most]))}**" in plainly(start)
-    assert f"takes **{tables.share(float(taken.mean()))}** of the weight of head 0" in prose(start)
+    assert f"takes most from query {most} 'The', which had **{format_percent(float(taken[most]))}**" in plainly(start)
+    assert f"takes **{format_percent(float(taken.mean()))}** of the weight of head 0" in prose(start)
     assert "From query 17 'boat', the selected one, it hides no key." in plainly(start)
     start.button(key="hit most").click().run()
     assert f"Under **full**, query {most} 'The' in head 0 has" in plainly(start) and not start.exception
@@ -127,7 +128,7 @@ def test_the_effect_is_told_in_words_that_are_true():
     config = Config(query=0)
     full = trace(Config(mask="full")).weights[0]
     hidden = float(full[0, 1:].sum())
-    assert f"**{tables.share(hidden)}** of its weight on keys that **{config.rule_name}** hides" in prose(app)
+    assert f"**{format_percent(hidden)}** of its weight on keys that **{config.rule_name}** hides" in prose(app)
 
 
 def test_another_baseline_is_chosen_for_generated_attention():
@@ -136,12 +137,12 @@ def test_another_baseline_is_chosen_for_generated_attention():
     own, other = trace(Config(mask="causal")), trace(Config(mask="sinks", span=2))
     taken = (own.weights[0] * ~other.mask).sum(-1)
     assert "Compared with **causal**, as chosen." in prose(app) and "**Head 0, baseline: causal**" in prose(app)
-    assert f"over all queries it is **{tables.share(float(taken.mean()))}**" in prose(app)
+    assert f"over all queries it is **{format_percent(float(taken.mean()))}**" in prose(app)
     assert app.query_params["baseline"] == "causal"
     more = opened(mask="prefix", span=6, baseline="causal", query=2)
     shown = trace(Config(mask="prefix", span=6)).weights[0].triu(1).sum(-1)
     assert "**prefix** hides no key that **causal** shows." in prose(more)
-    assert f"get **{tables.share(float(shown.mean()))}** of the weight of head 0" in prose(more)
+    assert f"get **{format_percent(float(shown.mean()))}** of the weight of head 0" in prose(more)
     both = opened(mask="local", span=3, baseline="causal", query=10)
     assert "of its weight on keys that **local** hides" in prose(both)
     assert "Keys that **causal** hides and **local** shows get" in prose(both)
@@ -159,8 +160,8 @@ def test_a_causal_model_is_compared_with_its_own_mask():
     taken = own.tril(-2).sum(-1).mean()
     wrong = trace(Config.of(holding.source, mask="full")).weights[0]
     wrong = (wrong.triu(1) + wrong.tril(-2)).sum(-1).mean()
-    assert f"over all queries it is **{tables.share(float(taken))}**" in prose(app)
-    assert tables.share(float(wrong)) not in prose(app) and not app.exception
+    assert f"over all queries it is **{format_percent(float(taken))}**" in prose(app)
+    assert format_percent(float(wrong)) not in prose(app) and not app.exception
     assert not [each for each in app.selectbox if each.key == "baseline"], "it can't be chosen"
 
 
@@ -174,7 +175,7 @@ def test_a_files_own_mask_is_drawn_counted_and_named():
     drawn, own = cards(app), cards(app)[-1]
     assert [card["name"] for card in drawn if card["used"]] == ["own mask"] and own["mark"] == "in use"
     assert not any(card["joins"] or card["mark"] for card in drawn[:-1]), "no other can be chosen"
-    assert own["lines"][0] == "keeps 33.3 % of all pairs" and "1 sees nothing" in own["lines"][2]
+    assert own["lines"][0] == "keeps 33.3% of all pairs" and "1 sees nothing" in own["lines"][2]
     assert "**own mask** keeps 12 of 36 pairs" in prose(app)
     assert "The nearest rule is window, span 3" in plainly(
         app
@@ -187,7 +188,7 @@ def test_a_files_own_mask_is_drawn_counted_and_named():
     full = attended(replace(causal, rule=MASKS["causal"])).weights[0]
     taken = (full * ~square).sum(-1).mean()
     assert "Compared with **causal**." in prose(app)
-    assert f"over all queries it is **{tables.share(float(taken))}**" in prose(app)
+    assert f"over all queries it is **{format_percent(float(taken))}**" in prose(app)
     app = brought.opened(page, holding, {"mask_detail": "empty rows"})
     assert "**1 of 6 queries see no key** under own mask: 4." in prose(app)
 
@@ -220,14 +221,12 @@ def test_blocks_and_spans_that_make_no_difference_are_said():
     assert "span 40 (more than the 18 tokens, so it acts as 18)" in prose(app)
     assert "Longer than the sequence: acts as 18." in prose(app)
     saved = {card["name"]: card["lines"][1] for card in cards(app)}
-    assert saved["causal"] == "saves 47.2 % on paper"
+    assert saved["causal"] == "saves 47.2% on paper"
     assert not any("blocks" in line for line in saved.values()), "up to 128 tokens are one block"
     assert "up to 128 tokens are one block" in prose(app)
     app = opened(mask="window", span=40, tokens=200)
     assert "span 40, keeps" in prose(app) and "Longer than" not in prose(app)
-    assert {card["name"]: card["lines"][1] for card in cards(app)}[
-        "window"
-    ] == "saves 82.0 % on paper, 25.0 % in blocks"
+    assert {card["name"]: card["lines"][1] for card in cards(app)}["window"] == "saves 82.0% on paper, 25.0% in blocks"
 
 
 def test_a_question_hides_the_picture_until_it_is_opened():
@@ -248,7 +247,7 @@ def test_a_question_about_a_row_hides_all_heads():
     app.toggle[0].set_value(True).run()
     weights = trace(Config()).weights[0, 17]
     assert weights[17] > 0.999 * weights.max()  # the word of the query also stands at 7
-    assert "**17 boat.** It gets 43.0 %, and nearly as much 7 boat;" in " ".join(
+    assert "**17 boat.** It gets 0.430, and nearly as much 7 boat;" in " ".join(
         each.value for each in [*app.info, *app.success]
     )
     names = [each.proto.component_name.removeprefix("attention-lab.") for each in app.get("bidi_component")]
@@ -292,8 +291,8 @@ def test_a_picture_travels_as_a_byte_a_pair():
 
 
 def test_a_share_is_0_or_100_only_where_it_is():
-    said = [tables.share(part) for part in (0.0, 1e-5, 0.5, 0.99999, 1.0)]
-    assert said == ["0 %", "under 0.1 %", "50.0 %", "over 99.9 %", "100 %"]
+    said = [format_percent(part) for part in (0.0, 1e-5, 0.5, 0.99999, 1.0)]
+    assert said == ["0%", "under 0.1%", "50.0%", "over 99.9%", "100%"]
     assert tables.ranges([0, 1, 2, 5, 7, 8]) == "0 to 2, 5, 7 to 8"
     assert tables.ranges([]) == ""
     assert tables.ranges([0, 1, 5, 7], 2) == "0 to 1, 5 and 1 more such ranges"

@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 from attention import Config, trace
 from attention.analysis.number_types import limits
 from attention.heads import row_entropy
-from attention.tables.rows import share
+from attention.number_format import format_weight
 from tests.strategies import carried
 from tests.test_pages import run, said
 
@@ -96,7 +96,7 @@ def test_what_is_said_of_every_width_is_what_the_curves_have():
     drawn = tables(test)[0]
     divided = [each for kind, each in zip(drawn["kind"], drawn["greatest"], strict=True) if kind == "1/sqrt(d_head)"]
     least, most, first = min(divided), max(divided), min(drawn["d_head"])
-    assert f"from {least:.0%} to {most:.0%} at every width from {first} on" in words(test)
+    assert f"from {least:.3f} to {most:.3f} at every width from {first} on" in words(test)
 
 
 def test_the_temperature_moves_the_mark():
@@ -146,7 +146,7 @@ def test_another_setting_closes_the_question_again():
     assert "set" not in tables(test)[0]
     test.toggle[0].set_value(True).run()
     top = float(trace(Config(temperature=2.0)).weights[0, -1].max())
-    assert f"gets {top:.4f}" in "\n".join(each.value for each in [*test.info, *test.success])
+    assert f"gets {format_weight(top)}" in "\n".join(each.value for each in [*test.info, *test.success])
     test.slider(key="temperature").set_value(5.0).run()
     assert not test.toggle[0].value
     assert len(tables(test)) == 1
@@ -214,4 +214,4 @@ def test_one_score_is_moved_and_all_weights_answer():
     found = dict(zip(moved["key"], moved["v1"], strict=True))
     assert found[12] / (1 - found[12]) == pytest.approx(float(odds[12]) * math.e**2, rel=1e-4)
     assert found[3] / found[5] == pytest.approx(float(row[3] / row[5]), rel=1e-4), "the others keep their proportions"
-    assert f"Key 12 gets {share(found[12])} instead of {share(float(row[12]))}" in words(test)
+    assert f"Key 12 gets {format_weight(found[12])} instead of {format_weight(float(row[12]))}" in words(test)

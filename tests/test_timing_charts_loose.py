@@ -59,4 +59,4 @@ def test_a_bar_of_what_did_not_settle_is_pale_and_says_why():
     compute, *_ = traces(charts.transfer([*LOOSE[:1], *CARD[1:]]))
     assert compute["marker"]["opacity"] == [marks.PALE, 1, 1, 1]
     assert "quickest visits are 50% apart" in compute["customdata"][0].replace("<br>", " ")
-    assert compute["customdata"][1] == "5 ms (62%)"
+    assert compute["customdata"][1] == "5 ms (62.5%)"

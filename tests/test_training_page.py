@@ -15,6 +15,7 @@ from streamlit.testing.v1 import AppTest
 
 from attention import Config, trace
 from attention.codec import from_query
+from attention.number_format import format_percent
 from attention.training import shipped
 from attention.training.head_scores import weights
 from attention.training.recipe import RECIPES, Recipe
@@ -80,7 +81,7 @@ def test_what_ships_is_played_from_untrained_to_trained(task):
     for _ in range(training.WAIT + 15):
         test.run()
     last = shipped.course(task).moments[-1]
-    assert f"After **{last.step:,}** steps: {100 * last.accuracy:.0f} % right" in said(test)
+    assert f"After **{last.step:,}** steps: {format_percent(last.accuracy)} right" in said(test)
     assert test.button(key="play").label == "Play"
 
 
@@ -197,7 +198,7 @@ def test_another_setting_says_that_ones_training_goes_on(monkeypatch):
     test = run(SMALL | {"seed": "2"})
     test.button(key="train").click().run()
     test.number_input(key="train_seed").set_value(3).run()
-    assert "Your training of reverse with other settings goes on: 0 %." in said(test)
+    assert "Your training of reverse with other settings goes on: 0%." in said(test)
     test.button(key="back").click().run()
     assert link(test)["train_seed"] == "2"
     assert test.button(key="cancel").label == "Stop"
@@ -212,7 +213,7 @@ def test_a_head_that_is_switched_off_is_missed():
     assert whole == "99.3%"
     test.pills(key=training_after.OFF).set_value(["0.1"]).run()
     course = shipped.course("induction")
-    assert test.metric[0].value == f"{compute.training.without(course, ((0, 1),))[1]:.1%}" != whole
+    assert test.metric[0].value == format_percent(compute.training.without(course, ((0, 1),))[1]) != whole
     assert float(test.metric[0].value.rstrip("%")) < 90
 
 

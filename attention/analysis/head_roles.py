@@ -18,6 +18,7 @@ from attention.analysis.parity import evenly
 from attention.heads import numbered
 from attention.maps import zoom
 from attention.maps.picture import HeadMaps, split
+from attention.number_format import format_mean
 
 MOST = 0.5  # of the weight: a kind of key that has it stands out
 TOGETHER, EACH = 0.7, 0.25  # of two kinds between which a head splits its weight: both, and the lesser one
@@ -124,12 +125,12 @@ def _role(kinds: list[Kind], near: list[Kind], head: int, about: str) -> Role | 
     second = next(kind for kind in others if not {first.name, kind.name} & {"itself"} or not _copies(first, kind))
     one, two = first.share[head], second.share[head]
     if one < TOGETHER and two >= EACH and TOGETHER <= one + two <= WHOLE:
-        parts = [f"{kind.does} ({about}{kind.shown[head]:.2f})" for kind in (first, second)]
+        parts = [f"{kind.does} ({about}{format_mean(kind.shown[head])})" for kind in (first, second)]
         both = f"splits its weight: it {parts[0]} and {parts[1]}."
         return Role(f"{first.name}, {second.name}", both)
     for kind in (first, *near):
         if kind.share[head] >= MOST:
-            return Role(kind.name, f"{kind.does}: {about}{kind.shown[head]:.2f} of its weight.")
+            return Role(kind.name, f"{kind.does}: {about}{format_mean(kind.shown[head])} of its weight.")
     return None
 
 

@@ -9,6 +9,7 @@ import altair as alt
 
 from attention.charts import theme
 from attention.charts.stages import bare
+from attention.number_format import PERCENT
 
 TALL, FULL = 0.88, 460  # share of a head's strip that its greatest bar fills, and the height of all strips together
 SIZES = (1e-8, 1e-6, 1e-4, 1e-2, 1)
@@ -28,7 +29,7 @@ def histogram(heads: int, focus: int) -> dict[str, Any]:
         alt.Tooltip("low:Q", title="from", format=".2~g"),
         alt.Tooltip("high:Q", title="to", format=".2~g"),
         alt.Tooltip("pairs:Q", format=","),
-        alt.Tooltip("share:Q", format=".2%"),
+        alt.Tooltip("share:Q", format=PERCENT),
     ]
     chart = (
         _strips(heads, focus, "datum.tall")

@@ -16,6 +16,7 @@ import altair as alt
 from attention.charts import theme
 from attention.charts.layers import CELL
 from attention.charts.spec import dataless
+from attention.number_format import MEAN
 
 HEIGHT = 360  # pixels
 WIDTHS = (250, 350, 500, 700, 1000)  # pixels of a chart, for each of which is known which names have room
@@ -40,7 +41,6 @@ class Axis(NamedTuple):
 
     title: str
     top: float
-    digits: int
 
 
 class Beside(NamedTuple):
@@ -58,7 +58,7 @@ def numbers(across: Axis, upwards: Axis, color: Axis, heads: int) -> dict[str, A
     `room`: how wide the chart is in which that touches nothing else. The last two are of `beside`.
     """
     x, y = (_by_number(name, axis) for name, axis in (("x", across), ("y", upwards)))
-    tips = [alt.Tooltip(f"{name}:Q", title=axis.title, format=f".{axis.digits + 1}f") for name, axis in
+    tips = [alt.Tooltip(f"{name}:Q", title=axis.title, format=MEAN) for name, axis in
             (("x", across), ("y", upwards))]  # fmt: skip
     return _drawn(alt.X(**x), alt.Y(**y), color, tips, heads)
 
@@ -140,7 +140,7 @@ def _drawn(x: alt.X, y: alt.Y, color: Axis, tips: list[alt.Tooltip], heads: int)
     chosen = alt.selection_point(name=CELL, fields=["layer", "head", "turn"], on="click", clear=False, toggle=False)
     scale = alt.Scale(domain=[0, color.top], range=list(theme.NUMBERS), clamp=True)
     told = [alt.Tooltip("layer:O"), alt.Tooltip("head:O"), alt.Tooltip("does:N", title="what it does"), *tips]
-    told.append(alt.Tooltip("value:Q", title=color.title, format=f".{color.digits + 1}f"))
+    told.append(alt.Tooltip("value:Q", title=color.title, format=MEAN))
     size = SMALL if heads > MANY else SIZE
     points = (
         alt.Chart(name="points")

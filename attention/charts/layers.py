@@ -12,6 +12,7 @@ import altair as alt
 
 from attention.charts import theme
 from attention.charts.spec import dataless
+from attention.number_format import MEAN
 
 CELL = "cell"  # the selection: the layer and the head of the cell that was clicked, and the `turn` of the table
 ROW, LEAST, HIGH = 24, 9, 440  # pixels of a layer, of one of very many, and of all that are not more than that
@@ -34,7 +35,7 @@ def numbers(layers: tuple[int, ...], heads: int, label: str, top: float, digits:
     tips = [
         alt.Tooltip("layer:O"),
         alt.Tooltip("head:O"),
-        alt.Tooltip("value:Q", title=label, format=f".{digits + 1}f"),
+        alt.Tooltip("value:Q", title=label, format=MEAN),
     ]
     cells = (
         alt.Chart(name="cells")

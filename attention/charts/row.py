@@ -13,6 +13,7 @@ import altair as alt
 
 from attention.charts import theme
 from attention.charts.spec import DATA, dataless
+from attention.number_format import weight_text
 
 LABELLED = 48  # keys up to which a bar carries its token
 
@@ -27,13 +28,13 @@ def weights(labels: tuple[str, ...], keys: int, colors: str = "linear", seeing: 
     bars = (
         alt.Chart()
         .transform_filter("datum.visible")
-        .transform_calculate(base=f"{base}", top=f"max({base}, datum.weight)")
+        .transform_calculate(base=f"{base}", top=f"max({base}, datum.weight)", told=weight_text("weight"))
         .mark_bar(color=theme.QUERY, **({} if few else {"width": max(1, 800 // keys)}))  # pyright: ignore[reportArgumentType]  one option, a width
         .encode(
             x=_by_token(labels, keys) if few else _by_position(keys),
             y=axis("top", "weight", colors, keys, seeing),
             y2="base:Q",
-            tooltip=[alt.Tooltip("key:Q"), alt.Tooltip("token:N"), alt.Tooltip("weight:Q", format=".3")],
+            tooltip=[alt.Tooltip("key:Q"), alt.Tooltip("token:N"), alt.Tooltip("told:N", title="weight")],
         )
     )
     line = even_share(colors, seeing)

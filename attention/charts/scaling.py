@@ -9,6 +9,7 @@ import altair as alt
 
 from attention.charts import theme
 from attention.charts.stages import bare
+from attention.number_format import MEAN
 
 KINDS = {"no scaling": theme.RAW, "1/sqrt(d_head)": theme.DIVIDED, "now": theme.QUERY}
 SHAPES = ["circle", "circle", "diamond"]
@@ -31,7 +32,10 @@ def _shape() -> alt.Shape:
 
 
 def _tips(*names: str) -> list[alt.Tooltip]:
-    return [alt.Tooltip("kind:N"), alt.Tooltip("d_head:Q")] + [alt.Tooltip(f"{name}:Q", format=".4") for name in names]
+    """Formats are those of the sentences below the curves."""
+    formats = {"variance": ".4", "error": ".4", "median": ".3"}
+    tips = [alt.Tooltip(f"{name}:Q", format=formats.get(name, MEAN)) for name in names]
+    return [alt.Tooltip("kind:N"), alt.Tooltip("d_head:Q"), *tips]
 
 
 def _curve(name: str, title: str, scale: alt.Scale, axis: alt.Axis, dash: list[int] | None = None) -> list[alt.Chart]:

@@ -9,6 +9,7 @@ import altair as alt
 
 from attention.charts import theme
 from attention.charts.spec import dataless
+from attention.number_format import PERCENT
 
 
 @lru_cache(maxsize=64)
@@ -22,7 +23,7 @@ def by_head(heads: int, focus: int, title: str) -> dict[str, Any]:
             y=alt.Y("share:Q", title=title, axis=alt.Axis(format="%", tickCount=5), scale=alt.Scale(domain=[0, 1])),
             color=_colors(heads),
             stroke=alt.condition(f"datum.head == {focus}", alt.value(theme.QUERY), alt.value(None)),
-            tooltip=[alt.Tooltip("head:O"), alt.Tooltip("share:Q", format=".2%", title=title)],
+            tooltip=[alt.Tooltip("head:O"), alt.Tooltip("share:Q", format=PERCENT, title=title)],
         )
         .properties(height=theme.SMALL_HEIGHT - 60)
     )
@@ -37,7 +38,7 @@ def by_grouping(kv_heads: tuple[int, ...], used: int) -> dict[str, Any]:
     """
     x = alt.X("kv_heads:O", title="heads of keys and values →", sort=list(kv_heads), axis=alt.Axis(labelAngle=0))
     y = alt.Y("moved:Q", title="weight moved", axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1]))
-    tooltip = [alt.Tooltip("head:O"), alt.Tooltip("kv_heads:O"), alt.Tooltip("moved:Q", format=".2%")]
+    tooltip = [alt.Tooltip("head:O"), alt.Tooltip("kv_heads:O"), alt.Tooltip("moved:Q", format=PERCENT)]
     lines = alt.Chart().mark_line(point=True).encode(x=x, y=y, color=_colors(max(kv_heads)), tooltip=tooltip)
     here = alt.Chart().mark_rule(color=theme.QUERY, strokeDash=[4, 3]).encode(x=x)
     here = here.transform_filter(f"datum.kv_heads == {used}")

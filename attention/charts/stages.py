@@ -16,6 +16,7 @@ import altair as alt
 from attention.charts import theme
 from attention.charts.row import axis, even_share, names
 from attention.charts.spec import dataless
+from attention.number_format import PERCENT, weight_text
 
 LABELLED = 48  # keys up to which the axis carries their tokens
 TITLES = {"dots": "q · k", "scaled": "scaled", "logits": "logit", "weights": "weight"}
@@ -86,7 +87,7 @@ def mass(keys: int) -> dict[str, Any]:
     x = alt.X("count:Q", title="heaviest keys", scale=alt.Scale(domain=[0, keys], nice=False), axis=_whole(keys))
     axis = alt.Axis(format="%", values=SHARES, labelOverlap=False)
     y = alt.Y("held:Q", title="share held", scale=alt.Scale(domain=[0, 1.08]), axis=axis)
-    tips = [alt.Tooltip("count:Q", title="keys"), alt.Tooltip("held:Q", format=".4"), alt.Tooltip("holds:N")]
+    tips = [alt.Tooltip("count:Q", title="keys"), alt.Tooltip("held:Q", format=PERCENT), alt.Tooltip("holds:N")]
     base = alt.Chart().encode(x=x, y=y, tooltip=tips)
     held = base.mark_line(interpolate="step-after", color=theme.QUERY)
     sets = base.transform_filter("datum.holds").mark_point(color=theme.KEY, size=60, filled=True, opacity=1, aria=False)
@@ -168,7 +169,8 @@ def _touched(base: alt.Chart, name: str) -> alt.Chart:
 def _pointed(base: alt.Chart, name: str) -> list[alt.Chart]:
     """A line through the key under the pointer, and its value in words."""
     here = base.transform_filter({"param": "pointer", "empty": False})
-    value = f"isValid(datum.{name}) ? format(datum.{name}, '.4') : '−∞'"
+    number = f"format(datum.{name}, '.4')" if name in ("dots", "scaled", "logits") else f"({weight_text(name)})"
+    value = f"isValid(datum.{name}) ? {number} : '−∞'"
     says = f"'key ' + datum.key + (datum.token == datum.key ? '' : ' ' + datum.token) + ':  ' + ({value})"
     return [
         here.mark_rule(color=theme.KEY, strokeDash=[4, 3], aria=False),

@@ -16,6 +16,7 @@ import plotly.graph_objects as go
 
 from attention.charts import theme
 from attention.charts.timing_look import Look
+from attention.number_format import format_percent
 from attention.timing import comparison, settling
 from attention.timing.comparison import SpeedUp
 from attention.timing.recordings import Timing, lines
@@ -246,7 +247,9 @@ def told(timing: Timing) -> str:
         f"{seconds(found.median)} in the median{between if found.banded else ', timed too few times for quartiles'}"
     )
     if (share := comparison.share(timing)) is not None:
-        parts.append(f"{comparison.rate(timing) / 1e9:,.1f} GFLOP/s, {share:.0%} of the measured matrix product")
+        parts.append(
+            f"{comparison.rate(timing) / 1e9:,.1f} GFLOP/s, {format_percent(share)} of the measured matrix product"
+        )
     return "<br>".join(map(hovered, [*parts, *filter(None, [settling.why_not(timing)])]))
 
 

@@ -15,6 +15,7 @@ from plotly.subplots import make_subplots
 from attention.charts import theme
 from attention.charts import timing_marks as marks
 from attention.charts.timing_marks import HEIGHT
+from attention.number_format import format_percent
 from attention.timing import comparison, footprint, settling
 from attention.timing.comparison import SpeedUp
 from attention.timing.recordings import Timing, lines
@@ -164,14 +165,14 @@ def transfer(timings: Sequence[Timing]) -> go.Figure:
     figure.update_layout(height=height, barmode="stack", barnorm="percent", margin=margin, legend=legend)
     figure.update_annotations(font_size=12, x=0, xanchor="left", align="left")
     figure.update_xaxes(type="category")
-    figure.update_yaxes(ticksuffix=" %", nticks=3)
+    figure.update_yaxes(ticksuffix="%", nticks=3)
     return figure
 
 
 def _share(value: float, timing: Timing) -> str:
     """A part of a call with its transfer, in words."""
     whole = timing.seconds + timing.to_device + timing.from_device
-    said = [f"{told_seconds(value)} ({value / whole:.0%})", settling.why_not(timing)]
+    said = [f"{told_seconds(value)} ({format_percent(value / whole)})", settling.why_not(timing)]
     return "<br>".join(map(marks.hovered, filter(None, said)))
 
 

@@ -15,6 +15,7 @@ import altair as alt
 
 from attention.charts import theme
 from attention.charts.spec import dataless
+from attention.number_format import MEAN, PERCENT
 
 NOW, EARLIER = "now", "earlier"  # the series of the step that is looked at, and of what has to come first
 HEIGHT = 150
@@ -48,7 +49,7 @@ def progress(steps: int, most: float) -> dict[str, Any]:
     """
     marks = [mark for mark in ROUND if mark <= most]
     axes = {
-        ACCURACY: {"scale": alt.Scale(domain=[0, 1]), "axis": alt.Axis(tickCount=4)},
+        ACCURACY: {"scale": alt.Scale(domain=[0, 1]), "axis": alt.Axis(tickCount=4, format="%")},
         LOSS: {
             "scale": alt.Scale(type="symlog", constant=1, domain=[0, most], nice=False),
             "axis": alt.Axis(orient="right", values=marks[:: math.ceil(len(marks) / 7)], format="~g", grid=False),
@@ -64,7 +65,11 @@ def progress(steps: int, most: float) -> dict[str, Any]:
             y=alt.Y("value:Q", title=name, **axis),
             color=color.legend(orient="top"),
             strokeDash=dash.legend(orient="top"),
-            tooltip=[alt.Tooltip("series:N"), alt.Tooltip("step:Q"), alt.Tooltip("value:Q", format=".3f")],
+            tooltip=[
+                alt.Tooltip("series:N"),
+                alt.Tooltip("step:Q"),
+                alt.Tooltip("value:Q", format=PERCENT if name == ACCURACY else MEAN),
+            ],
         )
         for name, axis in axes.items()
     ]
@@ -94,7 +99,7 @@ def heads(layers: int, per: int, steps: int, label: str, earlier: str = "") -> d
             tooltip=[
                 alt.Tooltip("series:N", title="head"),
                 alt.Tooltip("step:Q"),
-                alt.Tooltip("value:Q", title=label, format=".3f"),
+                alt.Tooltip("value:Q", title=label, format=MEAN),
             ],
         )
     )
@@ -105,7 +110,7 @@ def heads(layers: int, per: int, steps: int, label: str, earlier: str = "") -> d
         .transform_filter(f"datum.series == '{EARLIER}'")
         .mark_line(strokeWidth=5, opacity=0.5, color=theme.HIDDEN)
         .encode(
-            x=_steps(steps), y=y, tooltip=[alt.Tooltip("step:Q"), alt.Tooltip("value:Q", title=earlier, format=".3f")]
+            x=_steps(steps), y=y, tooltip=[alt.Tooltip("step:Q"), alt.Tooltip("value:Q", title=earlier, format=MEAN)]
         )
     )
     return _drawn([first, lines], steps)

@@ -17,6 +17,7 @@ from attention.brought.stack import Stack
 from attention.models.labels import Labels, named
 from attention.models.packages import ModelError
 from attention.models.parts import Part, every, layers
+from attention.number_format import format_percent
 
 TINY = 1e-12
 
@@ -103,7 +104,7 @@ def without_marks(part: Part) -> Part:
     if len(rows) < 2 or len(cols) < 2:
         raise ModelError("Without the model's own marks fewer than two tokens are left.")
     gone = 1 - float(torch.stack([each[:, rows][..., cols].sum(-1).mean() for each in every(part.stack)]).mean())
-    said = f" Its own marks are hidden: they had {100 * gone:.0f} % of the weight."
+    said = f" Its own marks are hidden: they had {format_percent(gone)} of the weight."
     masks = {part.stack.own_of(at).get("mask") for at in range(layers(part.stack))}
     whole = part.stack.square is None and masks <= {"full", "causal"}
     if part.stack.q is None or not whole:  # a mask by distance is another one where tokens are missing

@@ -24,6 +24,7 @@ from attention.config import Config
 from attention.heads import Profile, profile, row_entropy
 from attention.maps.picture import HeadMaps
 from attention.masks import COMBINATIONS, MASKS
+from attention.number_format import format_percent
 from attention.sources.given import Source
 from attention.sources.origins import BROUGHT, has_own_mask, idle, mask_in_use, mask_name, tokens
 from attention.sources.origins import keys as looked_at
@@ -36,7 +37,7 @@ FEW = 4  # keys that are something in particular, however few there are
 
 @dataclass(frozen=True)
 class Row:
-    """One query's weights in one head: what it attends to, how spread out, the greatest, and how many keys hold 90 %.
+    """One query's weights in one head: what it attends to, how spread out, the greatest, and how many keys hold 90%.
 
     `keys` has the columns key (position), token, weight, visible (not hidden by the mask), a line a key.
     """
@@ -110,7 +111,7 @@ def mask_card(config: Config, exhibit: Exhibit) -> dict[str, Any]:
         "used": used,
         "mark": mark if used else joined or ("first" if single and exhibit.name == config.mask and not own else ""),
         "lines": [
-            f"keeps {share(exhibit.share)} of all pairs",
+            f"keeps {format_percent(exhibit.share)} of all pairs",
             _saved(exhibit),
             _reaches(exhibit),
             rule.users or "two masks, joined",
@@ -123,18 +124,11 @@ def mask_card(config: Config, exhibit: Exhibit) -> dict[str, Any]:
     }
 
 
-def share(part: float) -> str:
-    """A share in per cent that is 0 or 100 only where it is so exactly."""
-    if 0 < part < 0.001 or 0.999 < part < 1:
-        return "under 0.1 %" if part < 0.5 else "over 99.9 %"
-    return f"{100 * part:.0f} %" if part in (0, 1) else f"{100 * part:.1f} %"
-
-
 def _saved(exhibit: Exhibit) -> str:
     in_blocks = (
-        f", {share(1 - exhibit.blocks)} in blocks" if max(exhibit.tokens, exhibit.keys) > BLOCK else ""
+        f", {format_percent(1 - exhibit.blocks)} in blocks" if max(exhibit.tokens, exhibit.keys) > BLOCK else ""
     )  # else one block is all there is
-    return f"saves {share(1 - exhibit.share)} on paper{in_blocks}"
+    return f"saves {format_percent(1 - exhibit.share)} on paper{in_blocks}"
 
 
 def _reaches(exhibit: Exhibit) -> str:
@@ -182,7 +176,7 @@ def holding(weights: Float[Tensor, " k"], share: float = 0.9) -> int:
 
 
 def mostly(found: Row, what: str) -> str:
-    """How many of the keys in sight hold 90 % of a row, and how much they have; `what` is what one token is to the reader.
+    """How many of the keys in sight hold 90% of a row, and how much they have; `what` is what one token is to the reader.
 
     Where that is most of them, that says so.
     """
@@ -192,8 +186,8 @@ def mostly(found: Row, what: str) -> str:
     every = sorted(found.keys["weight"], reverse=True)
     held = math.fsum(every[: found.holding]) / (math.fsum(every) or 1.0)  # a row may sum to less than one
     if found.holding > FEW and 2 * found.holding > found.seeing:
-        return f"nothing in particular: {many} hold {share(min(held, 1.0))} of its weight"
-    return f"{many}: {'they hold' if found.holding > 1 else 'it holds'} {share(min(held, 1.0))} of its weight"
+        return f"nothing in particular: {many} hold {format_percent(min(held, 1.0))} of its weight"
+    return f"{many}: {'they hold' if found.holding > 1 else 'it holds'} {format_percent(min(held, 1.0))} of its weight"
 
 
 def numbers(trace: Trace) -> dict[str, list[Any]]:

@@ -32,7 +32,7 @@ def test_the_induction_head_of_a_real_model_is_two_clicks_away(visit):
     opens(tab, 18, 6)
     row = tab.page.get_by_text("Query 75 'treatise' in head 6 ")
     expect(row).to_contain_text(
-        "2 of the 76 tokens that it sees: they hold 95.0 % of its weight, the heaviest with 0.77"
+        "2 of the 76 tokens that it sees: they hold 95.0% of its weight, the heaviest with 0.77"
     )
     assert tab.link == {"source": SOURCE, "layer": "18", "head": "6"}
 

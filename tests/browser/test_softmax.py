@@ -133,3 +133,10 @@ def test_a_strangers_token_is_a_token(visit):
     tab = visit("softmax?tokens=3&text=**bold**%20%5Bx%5D(http%3A%2F%2Fevil.example)%20%24x%24")
     drawn(tab, CHARTS["row"])
     assert tab.page.locator('a[href*="evil"]:not([data-testid=stPageLink-NavLink]), img[src*="evil"]').count() == 0
+
+
+def test_a_long_badge_wraps(visit):
+    tab = visit("softmax?softmax=plus+one&combine=without&second=window")
+    badge = tab.page.locator(".stMarkdownBadge:visible", has_text="Checked")
+    expect(badge).to_contain_text("4 queries see no key")
+    assert badge.evaluate("badge => badge.scrollWidth <= badge.clientWidth")

@@ -19,10 +19,10 @@ COLUMNS = {  # widths in pixels: all of them fit beside the chart at 1280
     "kv_heads": st.column_config.NumberColumn("kv", width=40),
     "name": st.column_config.TextColumn("Attention", width=105),
     "moved": st.column_config.NumberColumn(
-        "Moved", format="percent", width=70, help="Weight: half of the sum of |w' - w| over a row that sees something"
+        "Moved", format="%.1f%%", width=70, help="Weight: half of the sum of |w' - w| over a row that sees something"
     ),
     "output": st.column_config.NumberColumn(
-        "Output", format="percent", width=70, help="Change |y' - y| / |y|, Frobenius norms of the output after W_o"
+        "Output", format="%.1f%%", width=70, help="Change |y' - y| / |y|, Frobenius norms of the output after W_o"
     ),
     "float32": st.column_config.NumberColumn(
         "Bytes, fp32", format="localized", width=105, help="Keys and values of one layer, in float32"
@@ -84,8 +84,8 @@ def _row(config: Config, each: Grouping) -> dict[str, Any]:
     return {
         "kv_heads": each.kv_heads,
         "name": name(each.kv_heads, config.heads),
-        "moved": each.mean_moved,
-        "output": each.output,
+        "moved": 100 * each.mean_moved,
+        "output": 100 * each.output,
         **{dtype: cache_bytes(config, each.kv_heads, dtype) for dtype in ("float32", "bfloat16")},
     }
 

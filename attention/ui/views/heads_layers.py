@@ -15,6 +15,7 @@ from attention.codec import to_query
 from attention.config import DEFAULTS, GENERATED, Config, layers
 from attention.heads import OfTokens
 from attention.inputs import BEFORE
+from attention.number_format import format_mean
 from attention.sources.origins import provenance, tokens
 from attention.ui import compute, onward
 from attention.ui.compute.layers import Layer
@@ -134,12 +135,12 @@ def said(config: Config, found: Mapping[int, Layer]) -> str:
     described, held = EVERY[number(config)], cells(number(config), found)
     if not held:
         return ""
-    places, unit = digits(described), f" {described.unit}".rstrip()
+    unit = f" {described.unit}".rstrip()
     cell, most = max(held.items(), key=lambda cell: cell[1])
     here = config.layer, config.head
     return (
-        f"{called(config, here).capitalize()}, in focus: {held[here]:.{places}f}{unit}. "
-        f"The greatest: {called(config, cell)}, with {most:.{places}f}{unit}."
+        f"{called(config, here).capitalize()}, in focus: {format_mean(held[here])}{unit}. "
+        f"The greatest: {called(config, cell)}, with {format_mean(most)}{unit}."
     )
 
 

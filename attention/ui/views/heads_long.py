@@ -15,6 +15,7 @@ from attention.components.large_head import large_head
 from attention.config import SHOWN, Config
 from attention.machine.threads import one_thread
 from attention.maps.picture import joined, split
+from attention.number_format import format_mean, format_weight
 from attention.sources.origins import unit
 from attention.steps import file_program, program
 from attention.tables import rows as tables
@@ -187,7 +188,7 @@ def _row(config: Config, drawing: Drawing) -> None:
         return
     text = (
         f"Query {found.query}{name} in head {found.head} looks mostly at {tables.mostly(found, unit(config))}. Spread "
-        f"(entropy): {found.entropy:.2f} nats, exactly. A bar is the greatest of {tile:,} keys"
+        f"(entropy): {format_mean(found.entropy)} nats, exactly. A bar is the greatest of {tile:,} keys"
     )
     if config.row_as not in ("auto", "bars"):
         text += f". Lines and output are drawn up to {SHOWN:,} tokens"
@@ -201,10 +202,11 @@ def _row(config: Config, drawing: Drawing) -> None:
     columns = {
         "key": st.column_config.NumberColumn("Key", width=WIDTHS["key"]),
         "token": st.column_config.TextColumn("Token", width=WIDTHS["token"]),
-        "weight": st.column_config.NumberColumn("Weight", width=WIDTHS["weight"], format="%.3g"),
+        "weight": st.column_config.TextColumn("Weight", width=WIDTHS["weight"], alignment="right"),
     }
     order = ("key", "token", "weight") if found.label else ("key", "weight")
-    listed = pa.table(tables.heaviest(found, TOP))
+    heaviest = tables.heaviest(found, TOP)
+    listed = pa.table(heaviest | {"weight": list(map(format_weight, heaviest["weight"]))})
     top.dataframe(listed, column_config=columns, column_order=order, hide_index=True, height=180, key="top")
 
 

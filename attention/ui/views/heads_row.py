@@ -12,6 +12,7 @@ from attention.charts.spec import empty
 from attention.components.row_output import row_output
 from attention.components.word_lines import MOST, word_lines
 from attention.config import Config
+from attention.number_format import format_mean, format_weight
 from attention.sources.origins import has, unit
 from attention.tables import rows as tables
 from attention.trace import Trace
@@ -43,7 +44,7 @@ def _said(config: Config, found: tables.Row) -> str:
     what = unit(config)
     text = (
         f"Query {found.query}{name} in head {found.head} looks mostly at {tables.mostly(found, what)}, the heaviest with "
-        f"{found.greatest:.3g}. Spread (entropy): {found.entropy:.2f} nats"
+        f"{format_weight(found.greatest)}. Spread (entropy): {format_mean(found.entropy)} nats"
     )
     return plain(text)
 

@@ -9,6 +9,7 @@ import streamlit as st
 from attention.analysis.head_numbers import EVERY
 from attention.codec import to_query
 from attention.config import GENERATED, Config, layers
+from attention.number_format import format_mean
 from attention.sources.origins import named, readable, tokens, unit
 from attention.ui import compute, onward, provenance
 from attention.ui.compute.layers import Layer
@@ -101,7 +102,5 @@ def _focus(config: Config, layer: Layer) -> None:
 def _told(name: str, layer: Layer, head: int) -> str:
     """A number of a head in words."""
     described, value = EVERY[name], layer.numbers[name][head]
-    number = (
-        "none, as it sees nothing" if value is None else f"{value:.{maps.digits(described)}f} {described.unit}".strip()
-    )
+    number = "none, as it sees nothing" if value is None else f"{format_mean(value)} {described.unit}".strip()
     return plain(f"{described.label}: {number}")

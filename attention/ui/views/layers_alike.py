@@ -11,6 +11,7 @@ from attention.charts import head_points as points
 from attention.charts import likeness
 from attention.charts.layers import CELL
 from attention.config import Config, layers
+from attention.number_format import format_mean, format_percent
 from attention.ui import compute
 from attention.ui.session import gestures, page
 from attention.ui.views import heads_layers as maps
@@ -60,7 +61,7 @@ def _said(config: Config, far: Distances, cells: list[Cell]) -> str:
     """The heads that are nearly the same, or the two that are nearest."""
     if not far.groups:
         one, two, apart = _nearest(far)
-        nearest = f"{called(config, cells[one])} and {called(config, cells[two])}, {apart:.2f} bits apart"
+        nearest = f"{called(config, cells[one])} and {called(config, cells[two])}, {format_mean(apart)} bits apart"
         return f"No two are nearly the same. The nearest: {nearest}."
     said = "; ".join(_listed([called(config, cells[head]) for head in group]) for group in far.groups[:GROUPS])
     more = f"; and {len(far.groups) - GROUPS} more such groups" if len(far.groups) > GROUPS else ""
@@ -114,8 +115,8 @@ def _map(config: Config, far: Distances, cells: list[Cell]) -> None:
         alt=f"Points by head on a map of how far they are apart, coloured by {color.title.lower()}",
     )
     st.caption(
-        f"The same as a map (classical scaling of the square roots): two dimensions keep {far.kept:.0%} of it, and only "
-        "distances mean something. Click a point to put its head in focus."
+        f"The same as a map (classical scaling of the square roots): two dimensions keep {format_percent(far.kept)} of it, and "
+        "only distances mean something. Click a point to put its head in focus."
     )
 
 

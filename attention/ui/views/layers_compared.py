@@ -94,7 +94,7 @@ def axis(config: Config, name: str, found: Found) -> Axis:
     """The scale of a number, which ends where it must, or at what is more than that."""
     described = EVERY[name]
     end = max([maps.top(described, config.tokens), *maps.cells(name, found).values()])
-    return Axis(described.label, end, maps.digits(described))
+    return Axis(described.label, end)
 
 
 def table(

@@ -14,6 +14,7 @@ from torch import Tensor
 from attention.analysis.mask_effect import baseline, difference, tiled
 from attention.charts import heatmap, shares, theme
 from attention.config import GENERATED, Config
+from attention.number_format import format_percent
 from attention.scores import adds_one
 from attention.sources.origins import has_own_mask, idle, mask_name
 from attention.tables import rows as tables
@@ -153,7 +154,7 @@ def _added(found: Effect) -> str:
     if not found.adds:
         return ""
     (base, mask), head = found.names, found.config.head
-    share = tables.share(float(found.gained[head].mean()))
+    share = format_percent(float(found.gained[head].mean()))
     return f"Keys that **{base}** hides and **{mask}** shows get **{share}** of the weight of head {head}, over all queries."
 
 
@@ -164,12 +165,12 @@ def _hidden(found: Effect) -> str:
         return f"What **{mask}** hides had no weight that float32 can tell from zero under **{base}**: nothing moves."
     if not found.after.mask[config.row].any():
         return f"Under **{mask}**, {query} has no visible key, so all its weights are zero."
-    own, others = tables.share(float(taken[config.row])), tables.share(float(taken.mean()))
+    own, others = format_percent(float(taken[config.row])), format_percent(float(taken.mean()))
     if (most := _hit_most(found)) is not None:
         return (
             f"**{mask}** takes **{others}** of the weight of head {config.head}, over all queries, and the softmax gives it "
             f"to the visible keys. It takes most from query {_query(config, most)}, which had "
-            f"**{tables.share(float(taken[most]))}** on keys that are hidden now. From {query}, the "
+            f"**{format_percent(float(taken[most]))}** on keys that are hidden now. From {query}, the "
             f"selected one, it hides no key."
         )
     rest = " A part of it goes to the one in the denominator." if adds_one(config.softmax) else ""

@@ -9,8 +9,9 @@ import streamlit as st
 from attention.analysis.mask_gallery import BLOCK, Exhibit, flops
 from attention.components.mask_gallery import mask_gallery
 from attention.config import Config
+from attention.number_format import format_percent
 from attention.sources.origins import has_own_mask, mask_in_use
-from attention.tables.rows import ranges, share
+from attention.tables.rows import ranges
 from attention.ui import compute, proof, provenance
 from attention.ui.controls import knobs
 from attention.ui.lacking import resting
@@ -73,8 +74,8 @@ def _gallery(config: Config) -> None:
     said = "In use" if mask_in_use(config.source) else "Chosen, but not in use"
     st.markdown(f"{said}, **{used.name}**: {_about(config, used)}")  # below, as its length would move the cards
     st.caption(
-        f"**{used.name}**{_span(config)} keeps {used.pairs:,} of {used.whole:,} pairs of a query and a key. Whoever "
-        f"computes only these saves {share(1 - used.share)} of the work: {_count(config, used, used.share)} operations a layer "
+        f"**{used.name}**{_span(config)} keeps {used.pairs:,} of {used.whole:,} pairs of a query and a key. Whoever computes "
+        f"only these saves {format_percent(1 - used.share)} of the work: {_count(config, used, used.share)} operations a layer "
         f"instead of {_count(config, used)} ($4 n {'m' if config.crosses else 'n'} d_{{model}}$, for $q k^\\top$ and $w v$). "
         f"{_blocks(used)} {_reach(config)}{_tiles(used)}Source: {plain(used.rule.source)}."
     )
@@ -121,7 +122,7 @@ def _blocks(used: Exhibit) -> str:
     """What a kernel saves that works in blocks."""
     rule = f"A GPU works in blocks of {BLOCK} x {BLOCK} pairs and can skip only those that are hidden whole"
     if max(used.tokens, used.keys) > BLOCK:
-        return f"{rule}: {share(1 - used.blocks)} of them here."
+        return f"{rule}: {format_percent(1 - used.blocks)} of them here."
     return (
         f"{rule}; up to {BLOCK} tokens are one block, {'of which it skips nothing' if used.blocks else 'hidden whole'}."
     )

@@ -15,6 +15,7 @@ from attention.config import Config, layers
 from attention.models.parts import Part
 from attention.models.prompt import PROMPTS, Prompt
 from attention.models.run import Run
+from attention.number_format import format_percent, format_weight
 from attention.ui import compute
 from attention.ui.controls import knobs
 from attention.ui.session import page
@@ -101,12 +102,11 @@ def _said(found: list[float], part: Part, patches: slice) -> str:
     weights = found[patches]
     at = max(range(len(weights)), key=weights.__getitem__)
     most, even, where = weights[at], 1 / len(found), part.keys.texts[patches.start + at]
-    told = (
-        f"The greatest weight on a patch: {most:.3f}, {most / even:.1f} times an even share, at {where} (row, column)."
-    )
+    times = f"{most / even:.1f} times an even share"
+    told = f"The greatest weight on a patch: {format_weight(most)}, {times}, at {where} (row, column)."
     if len(weights) == len(found):
         return told
-    return f"{told} The model's own marks have {100 * (sum(found) - sum(weights)):.0f} % of it all."
+    return f"{told} The model's own marks have {format_percent(sum(found) - sum(weights))} of it all."
 
 
 def _clicked(first: int, cols: int) -> None:

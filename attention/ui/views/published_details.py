@@ -7,6 +7,7 @@ import streamlit as st
 
 from attention.charts import lesson
 from attention.config import Config
+from attention.number_format import format_weight
 from attention.published import ROWS, Evidence
 from attention.published.compare import Comparison
 from attention.published.demands import BATCH, CHANNELS, HEADS, TOKENS
@@ -109,7 +110,9 @@ def _evidence(found: Evidence, shown: Comparison) -> None:
     here = ""
     if shown.weights is not None:
         greatest = greatest_weight(shown.weights)
-        here = f" The pictures above have the weights of the settings, not these: there it is {greatest:.2f}."
+        here = (
+            f" The pictures above have the weights of the settings, not these: there it is {format_weight(greatest)}."
+        )
     st.caption(
         f"{found.setting} Of the widths drawn, {found.half:g} is the first at which “{series[0]}” gives over half of a "
         f"row to one key, on average.{here}"

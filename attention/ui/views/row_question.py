@@ -12,6 +12,7 @@ import torch
 from attention.analysis.head_roles import Role
 from attention.config import GENERATED, Config
 from attention.inputs import INPUTS, SPLIT
+from attention.number_format import format_weight
 from attention.scores import adds_one
 from attention.sources.origins import mask_in_use, mask_name, provenance, unit
 from attention.tables import rows as tables
@@ -23,7 +24,7 @@ ALIKE = 0.05  # of the greatest weight: what differs by less is no fair question
 ROUNDING = 1e-5  # of it: what differs by less is equal, and the last one is told first, on whatever machine
 EVEN = "all nearly alike"
 PART = ("all of it", "a part of it", "nothing")  # of its weight, that a key gets which is alone in sight
-WHOLE = 5e-4  # so near to it a share is shown as 0 or 100 %
+WHOLE = 5e-4  # so near to it a share is shown as nothing or all of it
 LISTED, FIRST, AROUND = 60, 8, 12  # tokens that are all told; else the first, and those around each that matters
 NUMBERS = re.compile(r" \(\d\.\d+\)|: \d\.\d+ of its weight")  # in what is said of a head
 
@@ -51,8 +52,8 @@ def question(trace: Trace, role: Role | None = None) -> Question:
     if even:
         least = float(weights[seen].min())
         return Question(text, guesses, EVEN, f"Each of the {len(seen):,} keys gets {_between(least, most)}.")
-    spread = tables.share(1 / len(seen))
-    why = f"It gets {tables.share(most)}{_shared(config, equal)}; an even spread would give {spread}."
+    spread = format_weight(1 / len(seen))
+    why = f"It gets {format_weight(most)}{_shared(config, equal)}; an even spread would give {spread}."
     also = tuple(_named(config, key) for key in others if key in equal)
     return Question(text, guesses, _named(config, best), why, also)
 
@@ -110,7 +111,7 @@ def _first(name: str) -> str:
 
 
 def _between(least: float, most: float) -> str:
-    low, high = tables.share(least), tables.share(most)
+    low, high = format_weight(least), format_weight(most)
     return high if low == high else f"between {low} and {high}"
 
 
@@ -139,7 +140,7 @@ def _alone(config: Config, key: int, weight: float) -> Question:
         if adds_one(config.softmax)
         else "with a single key in sight the score does not matter"
     )
-    return Question(text, PART, answer, f"It gets {tables.share(weight)}: {reason}.")
+    return Question(text, PART, answer, f"It gets {format_weight(weight)}: {reason}.")
 
 
 def _thinkable(config: Config, keys: list[int]) -> list[int]:

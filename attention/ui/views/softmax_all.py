@@ -8,6 +8,7 @@ import streamlit as st
 from attention.analysis.distribution import Distribution
 from attention.charts import distribution as charts
 from attention.config import Config
+from attention.number_format import format_percent
 from attention.scores import adds_one
 from attention.tables import softmax
 from attention.trace import Trace
@@ -79,7 +80,7 @@ def _oddities(found: Distribution, config: Config) -> list[str]:
     sentences = {
         f"{blind} of {len(found.seen)} queries see no key; they have no weights, and count nowhere here.": blind > 0,
         f"Every query that sees anything sees one key only: {alone}.": 0 < single == int((found.seen > 0).sum()),
-        f"{int(found.zero.sum()) / max(pairs * len(found.zero), 1):.0%} of all weights are zero in float32: these scores "
-        "are far apart.": int(found.zero.sum()) * 10 > pairs * len(found.zero) > 0,
+        f"{format_percent(int(found.zero.sum()) / max(pairs * len(found.zero), 1))} of all weights are zero in float32: "
+        "these scores are far apart.": int(found.zero.sum()) * 10 > pairs * len(found.zero) > 0,
     }
     return [sentence for sentence, is_so in sentences.items() if is_so]

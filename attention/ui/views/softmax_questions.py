@@ -11,6 +11,7 @@ import torch
 from attention.analysis.row_stages import Stages, stages
 from attention.charts import stages as charts
 from attention.config import KNOBS, Config, defaults
+from attention.number_format import format_weight
 from attention.scores import adds_one
 from attention.tables import rows as tables
 from attention.tables import softmax
@@ -19,7 +20,7 @@ from attention.ui.predict import Question
 from attention.ui.words import plain
 
 SPREAD = ("more evenly", "on fewer keys", "as before")
-GREATEST = ("at most 10 %", "over 10 to 50 %", "over 50 to 90 %", "over 90 %")
+GREATEST = ("at most 10%", "over 10 to 50%", "over 50 to 90%", "over 90%")
 LIMITS = (0.1, 0.5, 0.9)  # of these shares
 ROUNDING = 1e-6  # of a limit: so far a weight may be off that is meant to be at it
 SET = ("scale", "temperature")
@@ -106,7 +107,7 @@ def share(row: Stages) -> Question:
         "share does the heaviest key get?",
         GREATEST,
         answer,
-        f"Key {row.heaviest} gets {top:.4f}." if seen else "The query sees no key: nobody gets anything.",
+        f"Key {row.heaviest} gets {format_weight(top)}." if seen else "The query sees no key: nobody gets anything.",
     )
 
 

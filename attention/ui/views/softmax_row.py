@@ -11,6 +11,7 @@ from torch import Tensor
 from attention.analysis.row_stages import STAGES, Stages, moved, oddities, smallest, stages, variants, worked
 from attention.charts import stages as charts
 from attention.charts.spec import empty
+from attention.number_format import format_mean, format_weight
 from attention.scores import adds_penalty
 from attention.tables import rows as tables
 from attention.tables import softmax
@@ -84,13 +85,15 @@ def _formulas(found: Stages) -> None:
     numbers = worked(found, key) if key is not None else {}
     names = tables.labels(config)
     name = f" “{plain(names[config.row])}”" if names else ""
-    sums = f"{float(found.weights.double().sum()):.6g}"
+    sums = format_mean(float(found.weights.double().sum()))
     lines = [f"Query {config.row}{name} in head {config.head}, with the numbers of its heaviest key, {key}."]
     lines = lines if key is not None else [f"Query {config.row}{name} in head {config.head}."]
     for stage, entry in STAGES.items():
         lines.append(f"**{entry.label}** ${entry.formula(config)}$")
         lines += [f"$\\quad {numbers[stage]}$"] if numbers else []
-    lines.append(f"Keys seen: {int(found.visible.sum())}. Sum of weights: {sums}. Entropy: {found.entropy:.3f} nats.")
+    lines.append(
+        f"Keys seen: {int(found.visible.sum())}. Sum of weights: {sums}. Entropy: {format_mean(found.entropy)} nats."
+    )
     st.markdown("\n\n".join(lines))
     st.caption(_legend(found))
 
@@ -136,9 +139,9 @@ def _one_score(found: Stages) -> None:
 def _answered(found: Stages, weights: Tensor, key: int, by: float) -> str:
     """What became of the key's weight, and of the others'."""
     before, now = float(found.weights[key]), float(weights[key])
-    others = f" All others together have {tables.share(max(0.0, float(weights.sum()) - now))}, in the proportions that they had."
+    others = f" All others together have {format_weight(max(0.0, float(weights.sum()) - now))}, in the proportions that they had."
     return (
-        f"Key {key} gets {tables.share(now)} instead of {tables.share(before)}: $e^{{{by:g}}}$ = {math.exp(by):.3g} times as "
+        f"Key {key} gets {format_weight(now)} instead of {format_weight(before)}: $e^{{{by:g}}}$ = {math.exp(by):.3g} times as "
         f"much against each other key, as an exponential makes factors of differences.{others}"
     )
 
@@ -162,7 +165,10 @@ def _variants(found: Stages) -> None:
     names, columns = softmax.variant_rows(found)
     each = variants(found)
     st.markdown("**The same row under other softmaxes**")
-    said = "; ".join(f"{name}: greatest {float(w.max()):.3f}, sum {float(w.sum()):.3f}" for name, w in each.items())
+    said = "; ".join(
+        f"{name}: greatest {format_weight(float(w.max()))}, sum {format_mean(float(w.sum()))}"
+        for name, w in each.items()
+    )
     note = "" if found.config.softcap else " No softcap is set: shown at 50, as in Gemma 2."
     st.caption(f"{said}.{note}")
     spec = charts.variants(names, _labels(found, columns), found.config.columns, *_axis(found))

@@ -9,6 +9,7 @@ import streamlit as st
 
 from attention.analysis.scaling import Point
 from attention.charts import scaling as charts
+from attention.number_format import format_mean
 from attention.tables import softmax
 from attention.trace import Trace
 from attention.ui import compute
@@ -59,9 +60,9 @@ def _plainly(points: list[tuple[Point, Point]], keys: int) -> str:
     shares = [each.greatest for _, each in points]
     return (
         f"**Why divide by the root of d_head?** The wider a head, the larger its scores, by chance alone. With {raw.d_head:,} "
-        f"channels and nothing divided, the heaviest of {keys:,} keys takes {raw.greatest:.0%} of a row on average: nearly a "
-        f"choice of one key, from which little is learned. Divided, it takes {divided.greatest:.0%}, "
-        f"and from {min(shares):.0%} to {max(shares):.0%} at every width from {points[0][1].d_head} on."
+        f"channels and nothing divided, the heaviest of {keys:,} keys takes {format_mean(raw.greatest)} of a row on average: "
+        f"nearly a choice of one key, from which little is learned. Divided, it takes {format_mean(divided.greatest)}, "
+        f"and from {format_mean(min(shares))} to {format_mean(max(shares))} at every width from {points[0][1].d_head} on."
     )
 
 
@@ -91,7 +92,7 @@ def _norm(raw: tuple[Point, ...]) -> str:
     median = f"is less than half of it from d\\_head {sooner} on and" if sooner else "stays above half of it and"
     return (
         f"**Jacobian without scaling**: the mean norm {rise} to {last.jacobian:.3f} at {last.d_head}. The median {median} "
-        f"ends at {last.median:.2g}: where it is far below the mean, most rows let nothing through and a few still do."
+        f"ends at {last.median:.3g}: where it is far below the mean, most rows let nothing through and a few still do."
     )
 
 
@@ -108,6 +109,6 @@ def _now(now: Point) -> str:
     return (
         f"**Now** (diamond): d\\_head {now.d_head}, dot products times {now.scale:.4g} (scale over temperature). Logits "
         f"have a variance of {now.variance:.4g}, {now.d_head * now.scale**2:.4g} in theory. "
-        f"Entropy {now.entropy:.3f} nats, greatest weight {now.greatest:.3f}, norm {now.jacobian:.3f}, its median "
+        f"Entropy {now.entropy:.3f} nats, greatest weight {format_mean(now.greatest)}, norm {now.jacobian:.3f}, its median "
         f"{now.median:.3g}."
     )

@@ -195,12 +195,12 @@ def _costs(config: Config) -> None:
         "bytes": st.column_config.NumberColumn(
             "Memory (bytes)", format="localized", help="float32; the mask a byte a pair"
         ),
-        "memory": st.column_config.ProgressColumn("of memory", format="%.1f %%", min_value=0, max_value=100),
+        "memory": st.column_config.ProgressColumn("of memory", format="%.1f%%", min_value=0, max_value=100),
         "flops": st.column_config.NumberColumn(
             "FLOPs",
             format="localized",
             help="A sum, a product or any other function of a number counts as one; 5 a cell for the softmax",
         ),
-        "work": st.column_config.ProgressColumn("of FLOPs", format="%.1f %%", min_value=0, max_value=100),
+        "work": st.column_config.ProgressColumn("of FLOPs", format="%.1f%%", min_value=0, max_value=100),
     }
     st.dataframe(table, column_config=columns, hide_index=True, key="costs", height=300)

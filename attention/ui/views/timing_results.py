@@ -43,6 +43,7 @@ MEDIAN = {
 TEXTBOOK = "matmul softmax matmul"  # what implementations are compared with, until another one is chosen
 NOTHING = "No line has all of what was chosen."
 SENTENCES = 24  # on where a device pays, at the most
+SHARES = "of matmul peak", "of copy speed"  # columns of the table, as percentages
 FORMATS = {
     name: st.column_config.NumberColumn(name, format="%.4g")
     for name in (
@@ -57,7 +58,7 @@ FORMATS = {
         "results back, ms",
         "first call, ms",
     )
-} | {name: st.column_config.NumberColumn(name, format="percent") for name in ("of matmul peak", "of copy speed")}
+} | {name: st.column_config.NumberColumn(name, format="%.1f%%") for name in SHARES}
 
 
 def draw(found: list[Timing], lengths: Sequence[int]) -> None:
@@ -141,6 +142,8 @@ def _table(found: list[Timing], chosen: list[Timing]) -> None:
         _growth(found)
     with named["Every case"]:
         frame = pd.DataFrame(comparison.columns(found)).dropna(axis="columns", how="all")
+        for name in frame.columns.intersection(SHARES):
+            frame[name] *= 100
         st.dataframe(frame, hide_index=True, key="timing_table", column_config=FORMATS)
     with st.container(horizontal=True):
         json, csv = (lambda: recordings.written(found)), (lambda: recordings.table(found))

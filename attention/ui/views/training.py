@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from attention.components.heads_grid import training_grid
+from attention.number_format import format_mean, format_percent
 from attention.training.recipe import LAST, OWN, Recipe
 from attention.training.run import Moment
 from attention.training.tasks import GUESS
@@ -188,21 +189,21 @@ def _moved(last: int) -> None:
 def _said(recipe: Recipe, moment: Moment, seen: Picture) -> str:
     """Where it stands, in words: who looks at what, and what that is good for at one place."""
     (before, previous), (best, own) = (courses.telling(moment, name) for name in ("previous", OWN))
-    told = [f"Head {_number(recipe, before)} has {previous:.2f} of its weight on the previous token."] * (
+    told = [f"Head {_number(recipe, before)} has {format_mean(previous)} of its weight on the previous token."] * (
         previous >= courses.STRONG
     )
     if own >= courses.STRONG:
         head, there = _number(recipe, best), seen.most[best]
         told += [
-            f"Head {head} has {own:.2f} on {recipe.what.told} (one that looks at all alike: {seen.even:.2f}).",
+            f"Head {head} has {format_mean(own)} on {recipe.what.told} (one that looks at all alike: {format_mean(seen.even)}).",
             f"From “{seen.tokens[seen.at]}” at place {seen.at} it looks at “{seen.tokens[there]}” at place {there}; what comes "
             f"next is “{seen.next}”.",
         ]
     heads = plain(" ".join(told) or "No head stands out yet." * (moment.accuracy < courses.STRONG))
     heads = questions.UNSAID if questions.unsaid(recipe) else heads
     return (
-        f"After **{moment.step:,}** steps: {100 * moment.accuracy:.0f} % right, loss {moment.loss:.2f} nats "
-        f"(a guess: {GUESS:.2f}). {heads}"
+        f"After **{moment.step:,}** steps: {format_percent(moment.accuracy)} right, loss {format_mean(moment.loss)} nats "
+        f"(a guess: {format_mean(GUESS)}). {heads}"
     )
 
 

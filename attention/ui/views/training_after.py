@@ -9,6 +9,7 @@ import pyarrow as pa
 import streamlit as st
 
 from attention.brought import safe_file
+from attention.number_format import format_mean, format_percent, format_weight
 from attention.steps import training_program
 from attention.training.course import Course
 from attention.training.recipe import LEARNED, NUMBERS, RECIPES, Recipe
@@ -41,12 +42,14 @@ def _switches(recipe: Recipe, course: Course) -> None:
     st.pills("Heads that are off", every, selection_mode="multi", key=OFF)
     whole, rest = (compute.training.without(course, off) for off in ((), _off(recipe)))
     left, right = st.columns(2)
-    left.metric("Accuracy", f"{rest[1]:.1%}", _change(100 * (rest[1] - whole[1]), " points"), border=True)
-    right.metric("Loss (nats)", f"{rest[0]:.3f}", _change(rest[0] - whole[0], ""), delta_color="inverse", border=True)
+    left.metric("Accuracy", format_percent(rest[1]), _change(100 * (rest[1] - whole[1]), 1, " points"), border=True)
+    right.metric(
+        "Loss (nats)", format_mean(rest[0]), _change(rest[0] - whole[0], 3), delta_color="inverse", border=True
+    )
 
 
-def _change(by: float, unit: str) -> str | None:
-    return f"{by:+.2f}{unit}" if abs(by) >= 0.005 else None
+def _change(by: float, places: int, unit: str = "") -> str | None:
+    return f"{by:+.{places}f}{unit}" if abs(by) >= 0.5 / 10**places else None
 
 
 def _off(recipe: Recipe) -> tuple[tuple[int, int], ...]:
@@ -81,7 +84,9 @@ def _words(recipe: Recipe, course: Course) -> None:
         return
     said = compute.training.said(course, ids, _off(recipe))
     told = recipe.what.texts
-    st.markdown(f"Next, after “{plain(told[ids[-1]])}”: **{plain(told[said.next[-1]])}**, {said.sure[-1]:.0%} sure.")
+    st.markdown(
+        f"Next, after “{plain(told[ids[-1]])}”: **{plain(told[said.next[-1]])}**, {format_percent(said.sure[-1])} sure."
+    )
     left, right = st.columns(2)
     left.dataframe(_places(recipe, said), hide_index=True, height=260, key="places")
     right.dataframe(_looks(recipe, said), hide_index=True, height=260, key="looks")
@@ -115,7 +120,7 @@ def _places(recipe: Recipe, said: compute.training.Said) -> pa.Table:
             "place": [place for place, *_ in rows],
             "token": [told[token] for _, token, *_ in rows],
             "takes to come next": [told[token] for _, _, token, *_ in rows],
-            "sure": [round(sure, 3) for *_, sure, _ in rows],
+            "sure": [format_percent(sure) for *_, sure, _ in rows],
             "came": ["✓" if guess == next_ else "" for _, _, guess, _, next_ in rows],
         }
     )
@@ -131,7 +136,7 @@ def _looks(recipe: Recipe, said: compute.training.Said) -> pa.Table:
             "head": [f"{layer}.{head}" for layer, head in rows],
             "looks at place": [int(key[at]) for at in rows],
             "token": [told[said.ids[int(key[at])]] for at in rows],
-            "weight": [round(float(most[at]), 3) for at in rows],
+            "weight": [format_weight(float(most[at])) for at in rows],
         }
     )
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import streamlit as st
 
+from attention.number_format import format_mean, format_percent
 from attention.recorded.file import RecordingError
 from attention.tables.rows import duration
 from attention.training import shipped
@@ -163,14 +164,14 @@ def _going(task: Learning, course: Course) -> str:
     last = course.last
     speed = f", {task.rate:,.0f} steps a second" if task.steps else ""
     return (
-        f"{task.steps:,} of {task.settings.steps:,} steps{speed}. After {last.step:,}: loss {last.loss:.2f}, accuracy "
-        f"{last.accuracy:.2f}."
+        f"{task.steps:,} of {task.settings.steps:,} steps{speed}. After {last.step:,}: loss {format_mean(last.loss)}, accuracy "
+        f"{format_percent(last.accuracy)}."
     )
 
 
 def _elsewhere(mine: Learning) -> None:
     """A training of this visitor whose settings are not those of the page any more."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(f"Your training of {mine.settings.task} with other settings goes on: {100 * mine.share:.0f} %.")
+        st.caption(f"Your training of {mine.settings.task} with other settings goes on: {mine.share:.0%}.")
         st.button("Back to it", key="back", type="tertiary", on_click=page.change, kwargs=vars(mine.settings))
         st.button("Stop it", key="stop", type="tertiary", on_click=mine.leave, args=(page.visitor(),))

@@ -9,6 +9,7 @@ import pyarrow as pa
 import streamlit as st
 
 from attention.charts import training as charts
+from attention.number_format import format_mean
 from attention.training.head_scores import LABELS, formula
 from attention.training.recipe import OWN, RECIPES, Recipe, nearest
 from attention.training.run import Moment
@@ -88,8 +89,8 @@ def _progress(recipe: Recipe, found: Shown, moment: Moment) -> None:
         alt="Lines of loss and accuracy by step",
     )
     st.caption(
-        f"Accuracy (left), and loss in nats (right; a guess costs {GUESS:.2f}), on sequences never trained on. The axis of the "
-        "loss is even up to one nat and logarithmic above."
+        f"Accuracy (left), and loss in nats (right; a guess costs {format_mean(GUESS)}), on sequences never trained on. "
+        "The axis of the loss is even up to one nat and logarithmic above."
     )
 
 
