@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 from jaxtyping import Float, Int
@@ -35,6 +36,34 @@ def inverse(d_head: int) -> float:
 
 
 SCALES: dict[str, Callable[[int], float]] = {"1/sqrt(d_head)": root, "none": unscaled, "1/d_head": inverse}
+
+
+class ScaleForm(NamedTuple):
+    """A scale in print: `code` is the factor in Python, `divisor` what scores are divided by in TeX (%s is d, "" is nothing)."""
+
+    code: str
+    divisor: str
+
+    def divisor_of(self, d: str) -> str:
+        """The divisor for a name or a value of d."""
+        return self.divisor.replace("%s", d)
+
+
+SCALE_FORMS: dict[str, ScaleForm] = {  # what formulas and programs know
+    "1/sqrt(d_head)": ScaleForm("d_head ** -0.5", r"\sqrt{%s}"),
+    "none": ScaleForm("1", ""),
+    "1/d_head": ScaleForm("1 / d_head", "%s"),
+}
+
+
+def scale_form(scale: str) -> ScaleForm:
+    """How a scale is printed. Raises NotImplementedError for one that has no place in SCALE_FORMS."""
+    if scale not in SCALE_FORMS:
+        raise NotImplementedError(
+            f"scale={scale!r} is not in scores.SCALE_FORMS: formulas and programs take its line from there. docs/EXTENDING.md "
+            "has an example."
+        )
+    return SCALE_FORMS[scale]
 
 
 def sinusoidal(n: int, channels: int) -> Float[Tensor, "n c"]:

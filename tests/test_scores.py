@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import hypothesis.strategies as st
 import pytest
@@ -10,11 +11,15 @@ import torch
 from hypothesis import given, settings
 
 from attention import Config, trace
+from attention.analysis.row_stages import STAGES, stages, worked
+from attention.config import KNOBS
 from attention.scores import (
     POSITIONS,
+    SCALE_FORMS,
     SCALES,
     SOFTMAXES,
     Positions,
+    ScaleForm,
     alibi,
     capped,
     plus_one,
@@ -169,6 +174,7 @@ def test_row_sums_in_words(given, said):
 
 
 MADE_UP = {
+    "scale": ("scale", SCALES, lambda d_head: 0.5),
     "softmax": ("softmax", SOFTMAXES, lambda logits: standard(logits / 2)),
     "bias": ("positions", POSITIONS, Positions(standard, to_scores=lambda q, k, head, heads: -(q - k).abs().sqrt())),
     "turn": ("positions", POSITIONS, Positions(standard, to_heads=lambda x: x.flip(-1))),
@@ -185,3 +191,17 @@ def test_a_rule_that_formulas_and_programs_do_not_know_is_refused_there(name, sh
     monkeypatch.setitem(vars(config), knob, "made up")
     with pytest.raises(NotImplementedError, match=f"{knob}='made up' .* docs/EXTENDING.md"):
         shows(config)
+
+
+def test_a_new_scale_is_a_function_and_its_printed_form(monkeypatch):
+    """Formulas of Softmax and Steps and the program follow."""
+    monkeypatch.setitem(SCALES, "half", lambda d_head: 0.5)
+    monkeypatch.setitem(SCALE_FORMS, "half", ScaleForm("1 / 2", "2"))
+    monkeypatch.setitem(KNOBS, "scale", replace(KNOBS["scale"], choices=tuple(SCALES)))
+    config = Config(tokens=5, scale="half")
+    found: dict = {}
+    exec(source(config), found)
+    torch.testing.assert_close(found["weights"], trace(config).weights)
+    assert r"\frac{1}{2}" in by_name(config)["scaled"].formula
+    assert STAGES["scaled"].formula(config) == r"z_j = \frac{s_j}{2\, T}"
+    assert r"{2 \cdot 1}" in worked(stages(trace(config)), 0)["scaled"]

@@ -16,16 +16,11 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from attention.config import Config
-from attention.scores import HIDDEN, SOFTMAXES, adds_one, adds_penalty, capped
+from attention.scores import HIDDEN, SOFTMAXES, adds_one, adds_penalty, capped, scale_form
 from attention.trace import Trace, position_bias
 
 SHARES = (0.5, 0.9, 0.99)  # of a row's weight, whose smallest sets of keys are shown
 GEMMA = 50.0  # the softcap that is shown where none is set: Gemma 2, section 2
-SCALED = {
-    "1/sqrt(d_head)": (r"\frac{s_j}{\sqrt{d_\mathrm{head}}\, T}", r"\frac{%s}{\sqrt{%d} \cdot %s}"),
-    "none": (r"\frac{s_j}{T}", r"\frac{%s}{%s}"),
-    "1/d_head": (r"\frac{s_j}{d_\mathrm{head}\, T}", r"\frac{%s}{%d \cdot %s}"),
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,6 +117,11 @@ def _weights(logits: Float[Tensor, " k"], softmax: str) -> Float[Tensor, " k"]:
     return SOFTMAXES[softmax](logits[None].clone())[0].nan_to_num(0.0)
 
 
+def _scaled(config: Config) -> str:
+    divisor = scale_form(config.scale).divisor_of(r"d_\mathrm{head}")
+    return rf"\frac{{s_j}}{{{divisor}\, T}}" if divisor else r"\frac{s_j}{T}"
+
+
 def _logit(config: Config) -> str:
     cap = r"c \tanh\!\left(\frac{z_j}{c}\right)" if config.softcap else "z_j"
     return cap + (" + b_j" if adds_penalty(config.positions) else "") + r" + \mathrm{mask}_j"
@@ -138,7 +138,7 @@ def _weight(config: Config) -> str:
 
 STAGES: dict[str, Stage] = {
     "dots": Stage("Dot products", lambda config: r"s_j = q \cdot k_j"),
-    "scaled": Stage("Scaled", lambda config: f"z_j = {SCALED[config.scale][0]}"),
+    "scaled": Stage("Scaled", lambda config: f"z_j = {_scaled(config)}"),
     "logits": Stage("Logits", lambda config: rf"\ell_j = {_logit(config)}"),
     "weights": Stage("Weights", lambda config: f"p_j = {_weight(config)}"),
 }
@@ -156,15 +156,16 @@ def worked(row: Stages, key: int) -> dict[str, str]:
     top = float(row.logits.max())
     ones = math.exp(-top) if adds_one(config.softmax) else 0.0
     total = float((row.logits.double() - top).exp().sum()) + ones
-    sizes = (number(dot), number(config.temperature))
-    sizes = sizes if config.scale == "none" else (sizes[0], config.d_head, sizes[1])
+    divisor = scale_form(config.scale).divisor_of(str(config.d_head))
+    under = rf"{divisor} \cdot {number(config.temperature)}" if divisor else number(config.temperature)
+    divided = rf"\frac{{{number(dot)}}}{{{under}}}"
     cap = number(config.softcap)
     squeezed = rf"{cap} \tanh\!\left(\frac{{{number(scaled)}}}{{{cap}}}\right)" if config.softcap else number(scaled)
     terms = f"{squeezed}{_added(config, bias)} + 0"  # what a mask adds where it lets a key through
     shifted = f"{number(logit)} - {_braced(top)}"
     return {
         "dots": rf"s_{{{key}}} = {number(dot)}",
-        "scaled": rf"z_{{{key}}} = {SCALED[config.scale][1] % sizes} = {number(scaled)}",
+        "scaled": rf"z_{{{key}}} = {divided} = {number(scaled)}",
         "logits": rf"\ell_{{{key}}} = {terms} = {number(logit)}",
         "weights": rf"p_{{{key}}} = \frac{{e^{{{shifted}}}}}{{{number(total)}}} = {number(weight)}",
     }

@@ -8,7 +8,8 @@ from __future__ import annotations
 import textwrap
 
 from attention.config import Config, shape
-from attention.steps.program import SCALE, condition, scores, softmax
+from attention.scores import scale_form
+from attention.steps.program import condition, scores, softmax
 
 FILE = "attention.npz"  # what it is called where it is downloaded
 READ = f"""\
@@ -37,7 +38,7 @@ def source(config: Config) -> str:
 
 def long_source(config: Config, side: int) -> str:
     """The call that draws one too long for all its weights at once: it ends with `maps`, of `side` pixels."""
-    scale = SCALE[config.scale].replace("d_head", str(config.d_head))
+    scale = scale_form(config.scale).code.replace("d_head", str(config.d_head))
     warm = "" if config.temperature == 1 else f" / {config.temperature!r}"
     given = [f"span={config.span}", f"scale={scale}{warm}", f"side={side}", f'pool="{config.pool}"']
     given += [f'positions="{config.positions}"'] * (config.positions != "none")

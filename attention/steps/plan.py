@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from attention.config import Config, shape
 from attention.masks import MASKS
-from attention.scores import POSITIONS, adds_one, adds_penalty
+from attention.scores import POSITIONS, adds_one, adds_penalty, scale_form
 from attention.sources.origins import has
 from attention.steps.step import Source, Step, cells_of, length_of, made, matrix_product
 
@@ -191,7 +191,8 @@ def _scored(config: Config) -> list[Step]:
 
 
 def _scaled(config: Config, factor: float, cells: int) -> Step:
-    said = {"1/sqrt(d_head)": r"\frac{1}{\sqrt{d}}", "none": "1", "1/d_head": r"\frac{1}{d}"}[config.scale]
+    divisor = scale_form(config.scale).divisor_of("d")
+    said = rf"\frac{{1}}{{{divisor}}}" if divisor else "1"
     return made(
         config,
         "scaled",

@@ -15,7 +15,7 @@ from functools import cache
 from attention.config import DEFAULTS, Config
 from attention.inputs import BEFORE, CLUSTERS, DOCUMENTS, INPUTS, NEARNESS, REFRAINS, SPLIT, tokens
 from attention.masks import FIRST, GAP, MASKS
-from attention.scores import adds_one, adds_penalty
+from attention.scores import adds_one, adds_penalty, scale_form
 from attention.sources import constructed
 
 EMBED = """\
@@ -79,7 +79,6 @@ PLACED = "pairs = d_model // 4  # of channels that tell where a token stands\npl
 PARTS = "FAST", "SLOW", "SOFT", "SURE", "LEAD", "STEEP", "LIVELY", "EVEN", "OFFSETS", "SHARP"
 JOINED = {"none": "{0}", "and": "({0}) & ({1})", "or": "({0}) | ({1})", "without": "({0}) & ~({1})"}
 INDICES = {"q": "q_idx", "k": "kv_idx"}
-SCALE = {"1/sqrt(d_head)": "d_head ** -0.5", "none": "1", "1/d_head": "1 / d_head"}
 
 
 def source(config: Config) -> str:
@@ -98,7 +97,7 @@ def source(config: Config) -> str:
 
 def long_source(config: Config, side: int) -> str:
     """The call that draws a config too long for all its weights at once: it ends with `maps`, of `side` pixels."""
-    scale = SCALE[config.scale].replace("d_head", str(config.d_head))
+    scale = scale_form(config.scale).code.replace("d_head", str(config.d_head))
     warm = "" if config.temperature == 1 else f" / {config.temperature!r}"
     given = [f"span={config.span}", f"scale={scale}{warm}", f"side={side}", f'pool="{config.pool}"']
     given += ['positions="alibi"'] * adds_penalty(config.positions) + [f"softcap={config.softcap!r}"] * bool(
@@ -189,7 +188,7 @@ def _shared(config: Config) -> str:
 def scores(config: Config, queries: str = "n", mask: str = "") -> str:
     """From `Q` and `K` to `scores`, with what hides a pair as `mask`: the rule of a config, or as it is given."""
     warm = "" if config.temperature == 1 else f" / {config.temperature!r}"
-    lines = [f"scores = Q @ K.transpose(-2, -1) * ({SCALE[config.scale]}{warm})"]
+    lines = [f"scores = Q @ K.transpose(-2, -1) * ({scale_form(config.scale).code}{warm})"]
     if config.softcap:
         lines.append(f"scores = {config.softcap!r} * torch.tanh(scores / {config.softcap!r})")
     lines += [f"q, k = torch.arange({queries})[:, None], torch.arange(n)[None, :]"]

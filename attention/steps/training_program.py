@@ -9,8 +9,8 @@ import inspect
 import textwrap
 
 from attention.config import Config
-from attention.scores import adds_one, adds_penalty, rotary, sinusoidal
-from attention.steps.program import SCALE, condition
+from attention.scores import adds_one, adds_penalty, rotary, scale_form, sinusoidal
+from attention.steps.program import condition
 from attention.training import run, tasks
 from attention.training.recipe import BATCH, FRESH, LEARNED, STREAMS, Recipe
 
@@ -132,7 +132,7 @@ def _model(recipe: Recipe) -> str:
         placed=PLACED.get(recipe.positions, ""),
         places="self.places = nn.Embedding(n, d_model)" if recipe.positions == LEARNED else "",
         streams=STREAMS,
-        scale=SCALE[recipe.scale],
+        scale=scale_form(recipe.scale).code,
     )
     lines = text.split("\n")
     return "\n".join(line for line in lines if line.strip() or not line)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from attention.config import Config
-from attention.scores import POSITIONS, adds_one, row_sums
+from attention.scores import POSITIONS, adds_one, row_sums, scale_form
 from attention.sources.origins import scored
 from attention.ui import compute, proof, provenance
 from attention.ui.controls import knobs
@@ -29,11 +29,6 @@ TOPICS = {
     "all": ("All rows and heads", softmax_all.draw),
     "scaling": ("Why divide by √d_head", softmax_scaling.draw),
     "precision": ("Number types", softmax_precision.draw),
-}
-DIVIDED = {
-    "1/sqrt(d_head)": r"q k^\top / (\sqrt{d_\mathrm{head}}\,T)",
-    "none": r"q k^\top / T",
-    "1/d_head": r"q k^\top / (d_\mathrm{head}\,T)",
 }
 FOCUSED = {
     "row": ("head", "query", "order", "colors"),
@@ -62,7 +57,8 @@ def view(config: Config) -> None:
 
 def _logits(config: Config) -> str:
     """What the softmax is taken of, as the settings have it."""
-    scaled, cap = DIVIDED[config.scale], f"{config.softcap:g}"
+    divisor, cap = scale_form(config.scale).divisor_of(r"d_\mathrm{head}"), f"{config.softcap:g}"
+    scaled = rf"q k^\top / ({divisor}\,T)" if divisor else r"q k^\top / T"
     capped = rf"{cap} \tanh\left(\frac{{{scaled}}}{{{cap}}}\right)" if config.softcap else scaled
     return capped + (r" + \mathrm{bias}" if POSITIONS[config.positions].to_scores else "") + r" + \mathrm{mask}"
 
