@@ -40,6 +40,7 @@ def own(model: Model) -> tuple[torch.Tensor, ...]:
         return model.net(**_arguments(model, inputs.given(model, TEXT, "", None)), output_attentions=True).attentions
 
 
+@pytest.mark.filterwarnings("ignore:attention.watch can't see 2 layers")  # of XLNet, which are read from its output
 @pytest.mark.parametrize("kind", ["xlnet", "t5_encoder", "beit", "siglip", "yolos", "roberta"])
 def test_layers_of_the_tokens_are_shown_as_the_model_computes_them(kind, folders):
     model = loaded(folders[kind])
@@ -57,6 +58,7 @@ def test_one_odd_layer_is_left_out_by_its_name(folders):
     assert note.startswith("Left out: ") and "head.attention" in note and "other pieces than its tokens" in note
 
 
+@pytest.mark.filterwarnings("ignore:attention.watch can't see 2 layers")
 def test_windows_are_not_taken_for_the_whole_picture(folders):
     with pytest.raises(
         ModelError, match=r"^Left out: layers 0, 1\. The model gives weights of \(16, 2, 16, 16\), \(4, 4, "

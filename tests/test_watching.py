@@ -238,14 +238,18 @@ class Blocks2(nn.Module):
 def test_everything_is_as_it_was_afterwards():
     before = [getattr(F, SDPA), nn.MultiheadAttention.forward, nn.TransformerEncoderLayer.forward]
     model = Blocks(ByHand())
-    with watch(model), watch(model):
+    with pytest.warns(UserWarning, match="No attention was seen"), watch(model), watch(model):
         assert getattr(F, SDPA) is not before[0]
     with pytest.raises(RuntimeError, match="mat1"), watch(model):
         model(torch.ones(1, 2, 3))
     assert before == [getattr(F, SDPA), nn.MultiheadAttention.forward, nn.TransformerEncoderLayer.forward]
     assert not torch.nn.modules.module._global_forward_hooks
     seen = watch(model)
-    with seen, pytest.raises(RuntimeError, match="being watched already"):
+    with (
+        pytest.warns(UserWarning, match="No attention was seen"),
+        seen,
+        pytest.raises(RuntimeError, match="being watched already"),
+    ):
         seen.__enter__()
 
 
