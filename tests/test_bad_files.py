@@ -83,6 +83,20 @@ def test_a_list_of_tensors_is_read_so_far_and_no_farther(more, words, monkeypatc
     refused("x.pt", pt({"weights": torch.eye(3)[None], "more": more}), words)
 
 
+def test_a_long_mask_that_is_no_rule_is_compared_in_blocks():
+    """A rule over all pairs would take eight bytes for each, several times."""
+    mask = np.tril(np.ones((3000, 3000), bool))
+    mask[1, 2] = True
+    q = np.ones((1, 1, 3000, 1), np.float16)
+    data = npz(q=q, k=q, mask=mask)
+    with (
+        peak_memory() as peak,
+        pytest.raises(BroughtError, match="1 heads of 3,000 x 3,000 weights are more than pages show"),
+    ):
+        hold(read(opening.arrays(data, "x.npz"), {}, Reading()).stack)
+    assert peak[0] <= 2 * mask.nbytes + GROWTH
+
+
 @pytest.mark.parametrize("layers", [1, 24])
 def test_a_packed_file_takes_twice_what_it_unpacks_to(layers):
     weights = np.zeros((1, 24, 512, 1024), np.float16)

@@ -15,10 +15,10 @@ from torch import Tensor
 
 from attention.brought.arrays import Array
 from attention.brought.fitting import BroughtError, fit, parts_of, sizes
-from attention.brought.nearest_mask import knobs, nearest
+from attention.brought.nearest_mask import knobs_of, nearest
 from attention.brought.stack import Stack
 from attention.masks import MASKS
-from attention.recorded.file import OWN
+from attention.recorded.file import OWN, TOKENS
 
 HIDES = -1e4  # what a mask adds where it hides, or less
 SQUARES = 2**14  # of an array of masks: those of 128 layers of 128 heads
@@ -52,9 +52,13 @@ def brought(stack: Stack, masks: Mapping[int, Array], item: int, batch: int) -> 
         pairs = ", ".join(f"{int(one.sum()):,}" for one in each)
         told = f"Masks of the layers: of {queries:,} queries x {keys:,} keys, from the file; {pairs} pairs take part."
         return replace(stack, square=square), {}, told
-    told = f"Mask: of {queries:,} queries x {keys:,} keys, from the file; {int(square.sum()):,} pairs take part."
-    told = f"{told} {nearest(square).sentence}"
-    if stack.q is not None and (rule := knobs(square)):
+    told = (
+        f"Mask: of {queries:,} queries x {keys:,} keys, from the file; {int(square.count_nonzero()):,} pairs take part."
+    )
+    found = nearest(square)
+    if not found.differing or max(square.shape) <= TOKENS:  # else it is refused: it is too long to be shown as a square
+        told = f"{told} {found.sentence}"
+    if stack.q is not None and (rule := knobs_of(found)):
         return stack, rule, told
     return replace(stack, square=square), {}, told
 
@@ -176,4 +180,4 @@ def _seen(part: Tensor, whose: str) -> Tensor:
                 f"{whose} adds numbers other than 0 and minus infinity to scores: only what hides is shown."
             )
         return part == 0
-    return part != 0
+    return part if part.dtype == torch.bool else part != 0  # truths would be compared with 0 as numbers of 8 bytes

@@ -1,7 +1,7 @@
 """Which rule of masks.py a mask is, or is nearest to: its name and span, padding, and the pairs in which the two differ.
 
 Every rule is tried with the spans that the mask itself suggests, by itself and with keys hidden at the start or at the end as
-padding is. Some rows choose among them, as a long mask has millions of pairs; the best few are compared pair by pair.
+padding is. Some rows choose among them, as a long mask has millions of pairs; the best few are compared pair by pair, in blocks.
 """
 
 from __future__ import annotations
@@ -18,6 +18,10 @@ from attention.recorded.file import OWN, TOKENS
 
 RULES: dict[str, Rule] = {**MASKS, "causal and documents": MASKS["causal"] & MASKS["documents"]}
 ROWS = 48  # queries by which candidates are compared first
+SAMPLE, PAIRS = (
+    2**16,
+    2**18,
+)  # pairs of these queries, and pairs of a mask that are compared at once: a rule takes 8 bytes each
 BEST = 6  # candidates that are compared pair by pair
 NUMBER = 4  # pairs that a simpler rule may differ in more, for each number that it has less
 FEW = 3  # queries with differences that are named one by one
@@ -46,19 +50,29 @@ class Candidate(NamedTuple):
         there = (cols >= self.left) & (cols < keys - self.right)
         return RULES[self.name](rows[:, None], cols[None], keys, self.span) & there
 
+    def count_differing(self, mask: Bool[Tensor, "q k"]) -> int:
+        """In how many pairs a mask differs from it; some rows at a time, as a long mask has millions of pairs."""
+        blocks = torch.arange(len(mask)).split(max(1, PAIRS // mask.shape[1]))
+        return sum(int((self.square(rows, mask.shape[1]) != mask[rows]).sum()) for rows in blocks)
+
 
 @dataclass(frozen=True, eq=False)
 class Nearest:
-    """The candidate that is nearest to a mask. `extra`: pairs that the mask shows and the rule hides; `missing`: the others."""
+    """The candidate that is nearest to a mask, and in how many pairs they differ."""
 
     found: Candidate
-    extra: Bool[Tensor, "q k"]
-    missing: Bool[Tensor, "q k"]
+    mask: Bool[Tensor, "q k"]
+    differing: int
 
     @property
-    def differing(self) -> int:
-        """In how many pairs they differ."""
-        return int(self.extra.sum()) + int(self.missing.sum())
+    def extra(self) -> Bool[Tensor, "q k"]:
+        """Pairs that the mask shows and the rule hides."""
+        return self.mask & ~self.found.square(torch.arange(len(self.mask)), self.mask.shape[1])
+
+    @property
+    def missing(self) -> Bool[Tensor, "q k"]:
+        """Pairs that the rule shows and the mask hides."""
+        return ~self.mask & self.found.square(torch.arange(len(self.mask)), self.mask.shape[1])
 
     @property
     def rule(self) -> str:
@@ -86,10 +100,11 @@ class Nearest:
         return f"The nearest rule is {self.name}; it differs {self._where()}."
 
     def _where(self) -> str:
-        rows = (self.extra | self.missing).any(1).nonzero()[:, 0].tolist()
+        extra, missing = self.extra, self.missing
+        rows = (extra | missing).any(1).nonzero()[:, 0].tolist()
         if len(rows) <= FEW:
             return "in " + " and in ".join(f"query {row}, which {self._row(row)}" for row in rows)
-        each = ((self.extra, "shows"), (self.missing, "hides"))
+        each = ((extra, "shows"), (missing, "hides"))
         said = " and ".join(f"{int(part.sum()):,} that this mask {does}" for part, does in each if part.any())
         return f"in {self.differing:,} pairs of {len(rows):,} queries ({ranges(rows, RANGES)}): {said}"
 
@@ -114,26 +129,39 @@ def _keys(many: int) -> str:
 
 
 def knobs(square: Bool[Tensor, "q k"]) -> dict[str, Any]:
-    """The settings `mask` and `span` that give this mask; {} if it is no rule of `MASKS`.
+    """The settings `mask` and `span` that give this mask; {} if it is no rule of `MASKS`."""
+    return knobs_of(nearest(square))
+
+
+def knobs_of(nearest: Nearest) -> dict[str, Any]:
+    """The same of a mask whose nearest rule is known.
 
     Padding at the end of a sequence too long to be shown as a whole is none, as the first tokens alone end elsewhere.
     """
-    found = nearest(square)
-    if not found.rule or (found.rule == "padding" and max(square.shape) > TOKENS):
+    rule = nearest.rule
+    if not rule or (rule == "padding" and max(nearest.mask.shape) > TOKENS):
         return {}
-    return {"mask": found.rule, "span": found.found.span if MASKS[found.rule].span else OWN["span"]}
+    return {"mask": rule, "span": nearest.found.span if MASKS[rule].span else OWN["span"]}
 
 
 def nearest(square: Bool[Tensor, "q k"]) -> Nearest:
-    """The rule that differs from a mask in the fewest pairs; of several, one without padding, and the first of `MASKS`."""
+    """The rule that differs from a mask in the fewest pairs; of several, one without padding, and the first of `MASKS`.
+
+    A mask that is too long to be shown is only compared pair by pair with rules that fit all the queries chosen first.
+    """
     queries, keys = square.shape
-    rows = torch.linspace(0, queries - 1, min(queries, ROWS)).round().long()
-    some = square[rows]
-    tried = sorted(_candidates(square), key=lambda each: int((each.square(rows, keys) != some).sum()))  # stable
-    every = torch.arange(queries)
-    found = [(each, each.square(every, keys)) for each in tried[:BEST]]
-    best, its = min(found, key=lambda pair: (_cost(pair[0], int((pair[1] != square).sum())), _order(pair[0])))
-    return Nearest(best, square & ~its, its & ~square)
+    many = min(queries, ROWS, max(2, SAMPLE // keys))
+    rows = torch.linspace(0, queries - 1, many).round().long()
+    differing = {each: int((each.square(rows, keys) != square[rows]).sum()) for each in _candidates(square)}
+    tried = sorted(differing, key=lambda each: differing[each])[:BEST]  # stable
+    if max(square.shape) > TOKENS:
+        tried = [each for each in tried if not differing[each]] or tried[:1]
+    found: list[Nearest] = []
+    for each in tried:
+        found.append(Nearest(each, square, each.count_differing(square)))
+        if not found[-1].differing:
+            break
+    return min(found, key=lambda each: (_cost(each.found, each.differing), _order(each.found)))
 
 
 def _cost(each: Candidate, differing: int) -> int:
@@ -171,7 +199,10 @@ def _paddings(square: Bool[Tensor, "q k"]) -> list[tuple[int, int]]:
 
 def _spans(square: Bool[Tensor, "q k"]) -> list[int]:
     """Spans that the rows of a mask suggest: keys that some query sees, alone or on either side of it, and those hidden."""
-    counts, keys = square.sum(1), square.shape[1]
+    keys = square.shape[1]
+    counts = torch.cat(
+        [rows.sum(1) for rows in square.split(max(1, PAIRS // keys))]
+    )  # a sum takes 8 bytes for each pair
     last, middle = square[-1], int(counts[len(counts) // 2])
     run = int(last.flip(0).long().cumprod(0).sum())  # keys in sight at the end of the last row
     told = [*counts[:2].tolist(), middle, int(counts[-1]), int(counts.max()), int(counts.median())]
