@@ -29,6 +29,7 @@ from torch import Tensor
 Pairs = Callable[[Int[Tensor, "..."], Int[Tensor, "..."], int, int], Bool[Tensor, "..."]]
 
 FIRST = 4  # StreamingLLM keeps four initial tokens (Xiao et al. 2023, section 3.2)
+PAIRS = 2**20  # pairs of a square that are computed at once: 8 MB for the distances between positions
 GAP = 2  # the dilated window looks at every second token
 
 
@@ -65,7 +66,12 @@ class Rule:
     def square(self, queries: int, keys: int, span: int) -> Bool[Tensor, "q k"]:
         """The rule for every pair, as the boolean mask that attention takes (True takes part)."""
         rows, cols = torch.arange(queries)[:, None], torch.arange(keys)[None, :]
-        return self(rows, cols, keys, span).expand(queries, keys)
+        if queries * keys <= PAIRS:
+            return self(rows, cols, keys, span).expand(queries, keys)
+        square = torch.empty(queries, keys, dtype=torch.bool)
+        for part in rows.split(max(1, PAIRS // keys)):
+            square[part[0] : part[-1] + 1] = self(part, cols, keys, span)
+        return square
 
     def _joined(self, other: Rule, op: Callable[[Tensor, Tensor], Tensor], word: str) -> Rule:
         def allows(q, k, n, span):

@@ -13,6 +13,7 @@ from attention.brought import opening, pickle_tensors, token_file, torch_file
 from attention.brought.fitting import BroughtError
 from attention.brought.held import hold
 from attention.brought.reading import Reading, read
+from attention.masks import MASKS
 from tests.bad_files import BAD, TAKEN, TOKENS, good, laughs, mutants, npz, pt, tried
 from tests.peak_memory import peak_memory
 
@@ -94,6 +95,17 @@ def test_a_long_mask_that_is_no_rule_is_compared_in_blocks():
         pytest.raises(BroughtError, match="1 heads of 3,000 x 3,000 weights are more than pages show"),
     ):
         hold(read(opening.arrays(data, "x.npz"), {}, Reading()).stack)
+    assert peak[0] <= 2 * mask.nbytes + GROWTH
+
+
+@pytest.mark.parametrize("rule", ["causal", "window"])
+def test_a_long_mask_that_is_a_rule_is_recognised_in_blocks(rule):
+    mask = MASKS[rule].square(3000, 3000, 5).numpy()
+    q = np.ones((1, 1, 3000, 1), np.float16)
+    data = npz(q=q, k=q, mask=mask)
+    with peak_memory() as peak:
+        found = hold(read(opening.arrays(data, "x.npz"), {}, Reading()).stack)
+    assert found.stack.own["mask"] == rule and found.stack.square is None
     assert peak[0] <= 2 * mask.nbytes + GROWTH
 
 
