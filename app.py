@@ -30,6 +30,8 @@ if __name__ == "__main__":
         position="top",
     ).run()
 else:
-    from attention.serving import failed, stack
+    from attention.serving import error_page, stack
 
-    app = st.App(__file__, lifespan=stack.WARMTH.begun, middleware=stack.middleware(), on_script_error=failed.told)
+    app = st.App(
+        __file__, lifespan=stack.WARMTH.lifespan, middleware=stack.middleware(), on_script_error=error_page.show_error
+    )

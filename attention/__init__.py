@@ -1,32 +1,31 @@
-"""A small, exact attention core, and the parts of the app that shows it.
+"""A small, exact attention core, and the app that shows it.
 
-At the root stands what one uses and adds to; wings make it work, and say in their own first lines what lives there. From the
-ground up, where each may import what stands before it:
+The modules at the root are what people use and extend; the packages make them work, and the first lines of each package say
+what it contains. Each may import what is listed before it:
 
-    masks scores inputs    rules about a pair of tokens, about a score, about where x comes from
-    number_format          how shares, weights and means are written
-    machine                memory, threads, who may wait for whom, what is kept
-    summary                short texts of tensors and of what holds them
+    summary number_format  short reprs; how numbers are written
+    masks scores inputs    masks, operations on scores, and where x comes from
+    runtime                buffers, worker threads, order of waiting, the result cache
     arguments blocks       what the core accepts; its rows in blocks
     attend layer           attention with the weights of every head: as a function, as a module
-    settings recorded      what a knob is and how it goes into a link; attention that was recorded, and the files that ship
-    brought                attention that visitors bring, held for as long as their visit
-    heads training         what a head does, in numbers; a small model that is trained, and the trainings that ship
-    watching               what attention a model computes, seen while it computes it
-    models                 models of other people, run here: what they read, and stacks of what they attend to
-    config codec           the knobs of a picture, and the link that carries them
+    settings recorded      what a knob is and how it becomes a link; recorded attention, and the files that ship
+    imported               files with attention of other models, kept for the visit of the user who uploaded them
+    heads training         statistics of a head; a small model that is trained, and the trainings that ship
+    tracing                the attention that a model computes, recorded while it runs
+    models                 models of other people, run here: what they read, and stacks of their attention
+    config codec           the knobs of a picture, and the link that holds them
     sources                where queries, keys and values come from
-    trace                  every step of one pass
-    maps                   pictures of the weights at any length, and what follows from them
+    trace                  every matrix of one pass
+    maps                   pictures of the weights at any length, and what is computed from them
     steps                  a pass matrix by matrix, and the program that computes it
-    analysis               what one asks of attention, a question a file
-    published              attention as others have published it, against this one
-    timing                 how long it takes, here and elsewhere
+    analysis               questions about attention, one per file
+    published              published implementations, compared with this one
+    timing                 how long attention takes, here and elsewhere
     examples               pictures worth opening: a link, a sentence, a question
     tables wire            tensors to rows, and to bytes
     charts components      figures, and the parts that run in the browser
-    serving                what every request passes, and the settings of a host's owner
-    notebook               attention of one's own, outside the app: in a notebook, in a file
+    serving                what every request passes, and an owner's settings
+    notebook               attention outside the app: in a notebook, in a file
     ui                     how a page begins, and cached calls into the core
 
 Axes have one letter each, in annotations, einops patterns and charts: `b` batch, `h` heads, `g` heads with keys and
@@ -48,10 +47,10 @@ if TYPE_CHECKING:
     from attention.maps.exact import head_maps
     from attention.maps.jobs import Cancelled
     from attention.maps.picture import HeadMaps
-    from attention.notebook.shown import html, show
+    from attention.notebook.display import html, show
     from attention.trace import Trace, trace
-    from attention.watching.passing import report
-    from attention.watching.watched import watch
+    from attention.tracing.hooks import report
+    from attention.tracing.watched import watch
 
 __version__ = "1.0.0"
 __all__ = [
@@ -80,11 +79,11 @@ _HOMES = {  # the module of each public name, imported when the name is first us
     "MultiHeadAttention": "attention.layer",
     "Trace": "attention.trace",
     "head_maps": "attention.maps.exact",
-    "html": "attention.notebook.shown",
-    "report": "attention.watching.passing",
+    "html": "attention.notebook.display",
+    "report": "attention.tracing.hooks",
     "scaled_dot_product_attention": "attention.attend",
-    "show": "attention.notebook.shown",
-    "watch": "attention.watching.watched",
+    "show": "attention.notebook.display",
+    "watch": "attention.tracing.watched",
 }
 
 

@@ -19,9 +19,9 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from attention.arguments import PLAIN, check_out, fit_together, plain_mask
 from attention.blocks import APART, by_blocks, seeing, until
-from attention.machine.made_once import made_once
-from attention.machine.memory import room
-from attention.scores import HIDDEN, Normalise, capped, standard
+from attention.runtime.memory import empty_hugepages
+from attention.runtime.tensor_cache import tensor_lru_cache
+from attention.scores import HIDDEN, Normalise, soft_cap, standard
 from attention.summary import summarize
 
 FEW = 2**14  # cells of all heads up to which a call into torch costs more than what it does
@@ -137,19 +137,19 @@ def attend(
     plain = type(query) in PLAIN and type(key) in PLAIN and type(value) in PLAIN and type(mask) in PLAIN
     if learning or dropout_p > 0 or products == 0 or (not plain and normalise is standard):
         found = _differentiable(query, key, value, mask, is_causal, scale, softcap, dropout_p)
-        return _returned(found, given, out) if half or out is not None else found
+        return _to_attention(found, given, out) if half or out is not None else found
     at_once = queries * keys <= SMALL or query.device.type != "cpu"
     if not (at_once or half or is_causal) and mask is None and normalise is standard:
         at_once = products < WHOLE * d  # of 16 bits, weights in float32 would be held beside the rounded ones
     into, like = (_at_once, query) if at_once else (by_blocks, given)  # blocks of float32 end up in weights of 16 bits
     weights = out if out is not None and out.is_contiguous() and out.dtype == like.dtype else None
     if weights is None and (into is by_blocks or products > FEW * d):
-        weights = room((*q[:-1], keys), like)
+        weights = empty_hugepages((*q[:-1], keys), like)
     found = Attention(*into(weights, query, key, value, mask, is_causal, scale, softcap, normalise))
-    return _returned(found, given, out) if half or out is not None else found
+    return _to_attention(found, given, out) if half or out is not None else found
 
 
-def _returned(found: Attention, given: Tensor, out: Tensor | None) -> Attention:
+def _to_attention(found: Attention, given: Tensor, out: Tensor | None) -> Attention:
     """The result in the dtype of the query that was `given`; the weights in `out` if there is one."""
     output, weights = (x.to(given.dtype) for x in found)
     return Attention(output, weights if out is None or out is weights else out.copy_(weights))
@@ -196,7 +196,7 @@ def _at_once(weights, query, key, value, mask, is_causal, scale, softcap, normal
         square = query.shape[-2], key.shape[-2], query.device
         seen = until(*square)
     if seen is not None and query.is_cpu and not softcap:
-        added = _falling(*square, query.dtype) if few and is_causal else _added(seen, query)  # pyright: ignore[reportCallIssue]  two of them
+        added = _falling(*square, query.dtype) if few and is_causal else _additive_mask(seen, query)  # pyright: ignore[reportCallIssue]  two of them
     weights = normalise(_logits(weights, query, key, seen, scale, softcap, added))
     if (mask is not None or added is not None) and _astray(weights, few):
         blind = ~seeing(seen)  # pyright: ignore[reportArgumentType]  a row without a number has a mask
@@ -217,7 +217,7 @@ def _logits(weights, query, key, seen, scale, softcap, added=None) -> Float[Tens
         torch.baddbmm(begin, many, across, beta=beta, alpha=scale, out=weights.view(-1, queries, keys))
     if added is not None:
         return weights
-    capped(weights, softcap)
+    soft_cap(weights, softcap)
     if seen is not None and seen.dtype == torch.bool:
         torch.where(seen, weights, _edges(query.dtype, query.device)[1], out=weights)  # a fill in place takes longer
     elif seen is not None:
@@ -225,7 +225,7 @@ def _logits(weights, query, key, seen, scale, softcap, added=None) -> Float[Tens
     return weights
 
 
-def _added(mask: Tensor, like: Tensor) -> Float[Tensor, "..."] | None:
+def _additive_mask(mask: Tensor, like: Tensor) -> Float[Tensor, "..."] | None:
     """What a mask adds to the scores of every head, None where heads have masks of their own."""
     if mask.ndim > 2:
         if mask.shape[:-2].numel() > 1:
@@ -234,7 +234,7 @@ def _added(mask: Tensor, like: Tensor) -> Float[Tensor, "..."] | None:
     return torch.where(mask, *_edges(like.dtype, like.device)) if mask.dtype == torch.bool else mask
 
 
-@made_once(8)
+@tensor_lru_cache(8)
 def _falling(queries: int, keys: int, device: torch.device, dtype: torch.dtype) -> Float[Tensor, "q k"]:
     """The same of the causal mask."""
     return torch.where(until(queries, keys, device), *_edges(dtype, device))
@@ -245,7 +245,7 @@ def _astray(weights: Float[Tensor, "*b q k"], few: bool) -> bool:
     return math.isnan((weights if few else weights[..., 0]).min().item())
 
 
-@made_once(8)
+@tensor_lru_cache(8)
 def _edges(dtype: torch.dtype, device: torch.device) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
     """What is added to a score that takes part, and to one that is hidden."""
     return torch.zeros((), dtype=dtype, device=device), torch.tensor(HIDDEN, dtype=dtype, device=device)

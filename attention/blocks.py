@@ -14,10 +14,10 @@ import torch
 from jaxtyping import Bool
 from torch import Tensor
 
-from attention.machine import processor
-from attention.machine.made_once import made_once
-from attention.machine.threads import apart
-from attention.scores import HIDDEN, capped
+from attention.runtime import processor
+from attention.runtime.tensor_cache import tensor_lru_cache
+from attention.runtime.threads import parallel_for
+from attention.scores import HIDDEN, soft_cap
 
 BLOCK = 2**20  # cells of a block of rows at the most: 4 MB of float32, small enough to stay in a cache
 ROWS = 256  # rows of a block at the most: the shorter, the more of a triangle is skipped
@@ -52,11 +52,11 @@ def by_blocks(weights, query, key, value, mask, is_causal, scale, softcap, norma
     output = value.new_zeros(*query.shape[:-1], value.shape[-1])
     square = None if mask is None else mask.expand(*weights.shape)
 
-    def planned(at: tuple[int, ...]) -> list[Block]:
+    def plan_blocks(at: tuple[int, ...]) -> list[Block]:
         return list(_plan(None if square is None else square[at], is_causal, queries, keys, height))
 
     heads = list(itertools.product(*map(range, weights.shape[:-2])))
-    plan = planned(heads[0]) if shared else []
+    plan = plan_blocks(heads[0]) if shared else []
 
     def fill(some: Iterable[tuple[tuple[int, ...], Block]]) -> None:
         scratch = query.new_empty(0 if same and not skips else height * keys)
@@ -66,7 +66,7 @@ def by_blocks(weights, query, key, value, mask, is_causal, scale, softcap, norma
             fits = same and size[1] == keys and whole.is_contiguous()
             block = whole if fits else scratch[: math.prod(size)].view(size)
             torch.addmm(block, query[at][rows], key[at][cols].T, beta=0, alpha=scale, out=block)
-            capped(block, softcap)
+            soft_cap(block, softcap)
             if hidden is not None:
                 block[:, tail:].masked_fill_(hidden, HIDDEN)
             elif square is not None and square.dtype != torch.bool:
@@ -83,11 +83,11 @@ def by_blocks(weights, query, key, value, mask, is_causal, scale, softcap, norma
     def blocks() -> Iterator[tuple[tuple[int, ...], Block]]:
         """Of every other head backwards, as a triangle's blocks grow: each thread gets as much."""
         for turn, at in enumerate(heads):
-            for block in (plan or planned(at))[:: 1 if turn % 2 else -1]:
+            for block in (plan or plan_blocks(at))[:: 1 if turn % 2 else -1]:
                 yield at, block
 
     threads = min(torch.get_num_threads(), len(heads) * len(plan)) if alone else 1
-    apart(fill, [itertools.islice(blocks(), first, None, threads) for first in range(threads)])
+    parallel_for(fill, [itertools.islice(blocks(), first, None, threads) for first in range(threads)])
     return output, weights
 
 
@@ -112,7 +112,7 @@ def _plan(mask: Tensor | None, is_causal: bool, queries: int, keys: int, height:
             yield Block(rows, slice(0, keys))
         else:
             blind = ~seeing(mask[rows])
-            part = _seen(mask[rows], rows) if mask.dtype == torch.bool else Block(rows, slice(0, keys))
+            part = _visible_block(mask[rows], rows) if mask.dtype == torch.bool else Block(rows, slice(0, keys))
             yield part._replace(blind=blind if blind.any() else None)
 
 
@@ -121,12 +121,12 @@ def seeing(mask: Tensor) -> Bool[Tensor, "..."]:
     return (mask if mask.dtype == torch.bool else mask != HIDDEN).any(-1, keepdim=True)
 
 
-@made_once(8)
+@tensor_lru_cache(8)
 def until(queries: int, keys: int, device: torch.device | str) -> Bool[Tensor, "q k"]:
     return torch.ones(queries, keys, dtype=torch.bool, device=device).tril_()
 
 
-def _seen(mask: Bool[Tensor, "r k"], rows: slice) -> Block:
+def _visible_block(mask: Bool[Tensor, "r k"], rows: slice) -> Block:
     """The block of these rows of a boolean mask: from the first key that any row sees to the last."""
     seen = mask.any(0).nonzero()
     keys = slice(int(seen[0]), int(seen[-1]) + 1) if len(seen) else slice(0, 0)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from attention.config import Config, brought, decided, fitted, misfit
+from attention.config import Config, coerce, fixed_by_source, source_defaults, why_invalid
 from attention.settings import EDITION, Settings, short
 
 # What the defaults were, from the first edition on, where they have changed since.
@@ -21,30 +21,36 @@ NEWEST = {EDITION: str(len(EDITIONS))}  # a link that sets everything back, wher
 RENAMED = {"layers": "depth"}  # knobs by the names that links may still have
 
 
-def fit(values: Mapping[str, Any]) -> tuple[Config, list[str]]:
+def fit_values(values: Mapping[str, Any]) -> tuple[Config, list[str]]:
     """The nearest valid config to values that are each allowed by themselves, and what was moved."""
-    fitting = fitted(dict(values))
-    known = decided(values["source"], values["layer"])  # a page shows these as they are, whatever was asked for
+    fitting = coerce(dict(values))
+    known = fixed_by_source(values["source"], values["layer"])  # a page shows these as they are, whatever was asked for
     moved = [name for name, value in fitting.items() if value != values[name] and name not in known]
     moved = [name for name in moved if not _whole(values, name)]
-    notes = [f"{misfit(dict(values), name)}: {name} moved to {_said(fitting[name])}." for name in moved]
+    notes = [f"{why_invalid(dict(values), name)}: {name} moved to {_format_value(fitting[name])}." for name in moved]
     return Config(**fitting), notes
 
 
-def _brought(values: Mapping[str, Any]) -> Mapping[str, Any]:
+def _source_defaults_of(values: Mapping[str, Any]) -> Mapping[str, Any]:
     """The defaults that a source brings with it."""
-    return brought(values["source"], values.get("layer"))
+    return source_defaults(values["source"], values.get("layer"))
 
 
-def _ignored(values: Mapping[str, Any], named: Mapping[str, Any]) -> list[str]:
+def _ignored_knobs(values: Mapping[str, Any], named: Mapping[str, Any]) -> list[str]:
     """A sentence for each knob that a link names and its source decides."""
-    known = decided(values["source"], values["layer"])
+    known = fixed_by_source(values["source"], values["layer"])
     lost = [name for name in named if name in known and named[name] != known[name]]
-    return [f"{name}={short(named[name])}: {misfit(dict(values), name)}; it was ignored." for name in lost]
+    return [f"{name}={short(named[name])}: {why_invalid(dict(values), name)}; it was ignored." for name in lost]
 
 
 CONFIGS = Settings(
-    Config, "this app", nearest=fit, editions=EDITIONS, renamed=RENAMED, brought=_brought, refused=_ignored
+    Config,
+    "this app",
+    nearest=fit_values,
+    editions=EDITIONS,
+    renamed=RENAMED,
+    brought=_source_defaults_of,
+    refused=_ignored_knobs,
 )
 
 
@@ -76,5 +82,5 @@ def _whole(values: Mapping[str, Any], name: str) -> bool:
     return name in ("rows", "cols") and values[name] == f"0-{values['tokens'] - 1}"
 
 
-def _said(value: Any) -> Any:
+def _format_value(value: Any) -> Any:
     return "all" if value == "" else value

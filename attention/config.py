@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from typing import Any
 
-from attention.brought import held
+from attention.imported import registry
 from attention.inputs import INPUTS
 from attention.masks import COMBINATIONS, MASKS, Rule
 from attention.recorded import shipped
@@ -26,13 +26,13 @@ from attention.settings import text as _text
 from attention.settings import whole as _whole
 from attention.training import shipped as trainings
 
-CELLS = 16_000_000  # weights of one trace, heads x tokens x tokens, at the most: 64 MB in float32
-CHANNELS = 2**25  # channels of all tokens together at the most: 128 MB in float32
-LONGEST = 2**16  # tokens
+MAX_WEIGHTS = 16_000_000  # weights of one trace, heads x tokens x tokens, at the most: 64 MB in float32
+MAX_CHANNELS = 2**25  # channels of all tokens together at the most: 128 MB in float32
+MAX_TOKENS = 2**16  # tokens
 LEAST_CAP = 1e-3  # the smallest softcap but 0: all weights are uniform to three digits, and float32 can divide by it
-LINEAR = 32  # tokens up to which weights are seen on a scale from 0 to 1
-SHOWN = 1024  # tokens whose weights are computed all at once, where CELLS allows it
-LAST = -1  # the query in focus, where none was chosen: the last token
+LINEAR_MAX_TOKENS = 32  # tokens up to which weights are seen on a scale from 0 to 1
+MAX_TRACE_TOKENS = 1024  # tokens whose weights are computed all at once, where CELLS allows it
+LAST_QUERY = -1  # the query in focus, where none was chosen: the last token
 # Every matrix that a pass may have, in the order in which they are computed; what a config has of them: steps/plan.py.
 STEPS = (
     "embedded x", "sines x", "x", "embedded y", "sines y", "y", "W_q", "W_k", "W_v", "Q", "K", "V", "q", "k", "v",
@@ -46,14 +46,14 @@ TRAINED = "trained"  # the kind of sources whose heads are there as they were af
 SHAPES: dict[str, Callable[[str], Shape]] = {  # of all other kinds
     "recorded": shipped.shape,
     TRAINED: trainings.shape,
-    **dict.fromkeys(held.KINDS, held.shape),
+    **dict.fromkeys(registry.KINDS, registry.shape),
 }
 SOURCES = (
     GENERATED,
     *(f"recorded:{name}" for name in shipped.SHIPPED),
     *(f"{TRAINED}:{name}" for name in trainings.TITLES),
 )
-MAKING: tuple[str, ...] = (
+INPUT_KNOBS: tuple[str, ...] = (
     "input",
     "text",
     "projections",
@@ -78,7 +78,7 @@ def layers(source: str) -> tuple[int, ...]:
     return sizes.numbers if sizes else (0,)
 
 
-def learned(source: str) -> tuple[int, ...]:
+def training_steps(source: str) -> tuple[int, ...]:
     """After which steps of its training there are the heads of a source."""
     kind, _, key = source.partition(":")
     return trainings.steps(key) if kind == TRAINED else (0,)
@@ -99,24 +99,24 @@ class Config:
     Config(tokens=9, heads=2, d_model=64, mask='window', span=3)
     """
 
-    tokens: int = _whole(18, 2, LONGEST, "Sequence length (tokens)", "How many tokens attend to each other. The weights of a head are a square of this side. Logarithmic from 128 on.")
+    tokens: int = _whole(18, 2, MAX_TOKENS, "Sequence length (tokens)", "How many tokens attend to each other. The weights of a head are a square of this side. Logarithmic from 128 on.")
     heads: int = _whole(8, 1, 32, "Heads", "Each head has its own queries, keys and values, d_model / heads channels wide.")
     d_model: int = _whole(512, 1, 2048, "Model width (d_model)", "Channels of a token. The heads share them, so the slider moves in steps of the number of heads.")
     mask: str = _choice("causal", MASKS, "Mask", "Which keys a query may look at.")
     combine: str = _choice("none", COMBINATIONS, "Combine with a second mask", "How the mask is joined with a second one.")
     second: str = _choice("documents", MASKS, "Second mask", "What the mask is combined with; both have the same span.")
-    span: int = _whole(4, 1, LONGEST, "Span (tokens)", "The reach of masks that have one: window, prefix, document, stride, padding.")
+    span: int = _whole(4, 1, MAX_TOKENS, "Span (tokens)", "The reach of masks that have one: window, prefix, document, stride, padding.")
     scale: str = _choice("1/sqrt(d_head)", SCALES, "Scale", "What the dot products are multiplied by before the softmax.")
     temperature: float = _real(1.0, 0.05, 20.0, "Temperature", "Divides the scaled scores: below 1 sharpens the softmax, above 1 flattens it.")
     input: str = _choice("words", INPUTS, "Input", "Where the tokens come from.")
     text: str = _text(SENTENCE, 2000, "Your own text", "Its words are the tokens; equal words get equal vectors. Enter applies it. The sequence length follows it until you move that slider; then the text is cut, or repeated. Typing here takes the place of another input or source.")
     projections: str = _choice("constructed", ("constructed", "independent", "tied", "identity"), "Projections", "W_q, W_k, W_v, W_o. Constructed: by hand, a role for each head, on tokens of which half the channels say where they stand. Independent: random (Xavier), as in nn.MultiheadAttention. Tied: random with W_q = W_k, so that likeness shows. Identity: x itself.")
-    source: str = _choice(GENERATED, SOURCES, "Source", "Who made the queries, keys and values: the settings, or another whose recording is shown. A recording has tokens, heads and widths of its own; its mask and its scale are set as they were there until you change them.", beyond=held.lacking)
+    source: str = _choice(GENERATED, SOURCES, "Source", "Who made the queries, keys and values: the settings, or another whose recording is shown. A recording has tokens, heads and widths of its own; its mask and its scale are set as they were there until you change them.", beyond=registry.missing_upload)
     layer: int = _whole(0, 0, 127, "Layer", "The layer of the source, where it has several; as its model counts them, from 0.")
     training_step: int = _whole(0, 0, 3000, "Steps of training", "How far the model of the source had been trained when its heads were recorded.")
     seed: int = _whole(0, 0, 9999, "Seed", "Another seed draws other vectors and other projections.")
     head: int = _whole(0, 0, 127, "Head in focus", "The head that is drawn large.", about="focus")
-    query: int = _whole(LAST, LAST, LONGEST - 1, "Query in focus", "The token whose row of weights is drawn. -1 is the last one.", about="focus")
+    query: int = _whole(LAST_QUERY, LAST_QUERY, MAX_TOKENS - 1, "Query in focus", "The token whose row of weights is drawn. -1 is the last one.", about="focus")
     colors: str = _choice("auto", ("auto", "linear", "log", "times even", "own maximum"), "Colour scale", "Auto: linear up to 32 tokens, times even beyond. Linear: 0 to 1 in every head. Log: 0.0001 to 1. Times even: a weight over its even share, which is 1 / keys in sight; logarithmic, from 1/100 over 1 in the middle to 100. Own maximum: each head from 0 to its greatest weight, queries that see but one key aside.", about="view")
     axis: str = _choice("auto", ("auto", "linear", "log"), "Axis of the row", "Auto: as the colours are. Linear: from 0 to the greatest weight of the row. Log: from a hundredth of the even share.", about="view")
     pool: str = _choice("max", ("max", "mean"), "Pooling", "Where a head has more cells than pixels. Max: a pixel shows the greatest weight under it; no hot cell is lost, broad faint attention looks sparse. Mean: brightness adds up; a single hot cell fades.", about="view")
@@ -155,11 +155,11 @@ class Config:
     def __post_init__(self) -> None:
         for name in ("source", "layer"):
             check(name, getattr(self, name))
-        known = decided(self.source, self.layer)
+        known = fixed_by_source(self.source, self.layer)
         for name in KNOBS:
             if name not in known or getattr(self, name) != known[name]:
                 check(name, getattr(self, name))
-        for name, value in fitted(vars(self)).items():
+        for name, value in coerce(vars(self)).items():
             if value != getattr(self, name):
                 raise ConfigError(_misfit(self, name, value))
 
@@ -175,7 +175,7 @@ class Config:
 
     def of_layer(self, number: int) -> Config:
         """The same of another layer of its source, with the mask of that layer if layers have different ones."""
-        return Config(**fitted(vars(self) | {"layer": number}))
+        return Config(**coerce(vars(self) | {"layer": number}))
 
     @property
     def d_head(self) -> int:
@@ -183,12 +183,12 @@ class Config:
         return self.d_model // self.heads
 
     @property
-    def factor(self) -> float:
+    def logit_scale(self) -> float:
         """What dot products are multiplied by: the scale over the temperature."""
         return SCALES[self.scale](self.d_head) / self.temperature
 
     @property
-    def groups(self) -> int:
+    def n_kv_heads(self) -> int:
         """Heads that have keys and values of their own: `kv_heads`, or `heads` where it is 0."""
         return self.kv_heads or self.heads
 
@@ -203,53 +203,53 @@ class Config:
         return self.mask if self.combine == "none" else f"{self.mask} {self.combine} {self.second}"
 
     @property
-    def row(self) -> int:
+    def query_index(self) -> int:
         """The query in focus as a position from 0."""
-        return self.query if self.query != LAST else self.tokens - 1
+        return self.query if self.query != LAST_QUERY else self.tokens - 1
 
     @property
     def color_scale(self) -> str:
         """The scale of colours that is in force: the one that was chosen, or that of the length."""
-        return self.colors if self.colors != "auto" else "linear" if self.tokens <= LINEAR else "times even"
+        return self.colors if self.colors != "auto" else "linear" if self.tokens <= LINEAR_MAX_TOKENS else "times even"
 
     @property
     def color_reason(self) -> str:
         """Why that scale is in force, where nobody chose it: `auto: linear up to 32 tokens`."""
-        side = "up to" if self.tokens <= LINEAR else "beyond"
-        return f"auto: {self.color_scale} {side} {LINEAR} tokens" if self.colors == "auto" else ""
+        side = "up to" if self.tokens <= LINEAR_MAX_TOKENS else "beyond"
+        return f"auto: {self.color_scale} {side} {LINEAR_MAX_TOKENS} tokens" if self.colors == "auto" else ""
 
     @property
     def window(self) -> tuple[tuple[int, int], tuple[int, int]]:
         """The queries and the keys that are drawn large, each as the first and the one after the last."""
-        return ends(self.rows, self.tokens), ends(self.cols, self.columns)
+        return ends(self.rows, self.tokens), ends(self.cols, self.n_keys)
 
     @property
-    def crosses(self) -> bool:
+    def is_cross(self) -> bool:
         """Are the keys of its source those of another sequence?"""
         sizes = shape(self.source)
         return bool(sizes and sizes.keys)
 
     @property
-    def columns(self) -> int:
+    def n_keys(self) -> int:
         """How many keys the weights are of: the tokens, or those of another sequence that its source has."""
         sizes = shape(self.source)
         return (sizes.keys if sizes else 0) or self.tokens
 
     @property
-    def traceable(self) -> Config:
+    def truncated(self) -> Config:
         """The config of as many of its tokens as are shown weight by weight: itself, unless it is long."""
         sizes = shape(self.source)
         if sizes and not sizes.long:
             return self
-        tokens = min(self.tokens, SHOWN, math.isqrt(CELLS // self.heads))
-        return self if tokens == self.tokens else Config(**fitted(vars(self) | {"tokens": tokens}))
+        tokens = min(self.tokens, MAX_TRACE_TOKENS, math.isqrt(MAX_WEIGHTS // self.heads))
+        return self if tokens == self.tokens else Config(**coerce(vars(self) | {"tokens": tokens}))
 
     @property
     def tensors(self) -> Config:
         """The same tensors with focus and view as by default: what a cache of tensors is keyed by."""
-        return self.on("")
+        return self.for_page("")
 
-    def on(self, page: str) -> Config:
+    def for_page(self, page: str) -> Config:
         """The same of a page with knobs of its own: those that change no tensor there are as by default."""
         return _tensors(self, page)
 
@@ -265,7 +265,7 @@ DEFAULTS: dict[str, Any] = {entry.name: entry.default for entry in fields(Config
 
 
 @lru_cache(maxsize=256)  # asked for whenever a config is made
-def decided(source: str, layer: int | None = None) -> dict[str, Any]:
+def fixed_by_source(source: str, layer: int | None = None) -> dict[str, Any]:
     """The knobs that a source decides, and how: its sizes, and that nothing is made. None where all is made from knobs.
 
     If its layers have different masks, that of the layer, the first unless given, is decided as well.
@@ -277,10 +277,10 @@ def decided(source: str, layer: int | None = None) -> dict[str, Any]:
     own = {"heads": sizes.heads, "d_model": sizes.heads * sizes.d_head, "kv_heads": groups}
     own |= {} if sizes.long else {"tokens": sizes.tokens}
     own |= {} if sizes.square else {"baseline": DEFAULTS["baseline"]}  # the mask that it was made with
-    one = {"training_step": 0} if learned(source) == (0,) else {}
+    one = {"training_step": 0} if training_steps(source) == (0,) else {}
     one |= {"layer": sizes.numbers[0]} if one and sizes.layers == 1 else {}
     one |= _own_rule(sizes, nearest(sizes.numbers, layer)) if sizes.rules else {}
-    return {name: DEFAULTS[name] for name in MAKING} | own | {"positions": sizes.own["positions"]} | one
+    return {name: DEFAULTS[name] for name in INPUT_KNOBS} | own | {"positions": sizes.own["positions"]} | one
 
 
 def nearest(numbers: tuple[int, ...], layer: int | None) -> int:
@@ -294,18 +294,18 @@ def _own_rule(sizes: Shape, layer: int) -> dict[str, Any]:
     return {name: DEFAULTS[name] for name in ("combine", "second")} | {"mask": mask, "span": span}
 
 
-def brought(source: str, layer: int | None = None) -> dict[str, Any]:
+def source_defaults(source: str, layer: int | None = None) -> dict[str, Any]:
     """The defaults that a source brings with it: what it decides, of a layer or of its first, and what else it was recorded with."""
     sizes = shape(source)
     first = (
-        {"layer": sizes.numbers[0], "training_step": learned(source)[-1], "tokens": sizes.tokens} if sizes else {}
+        {"layer": sizes.numbers[0], "training_step": training_steps(source)[-1], "tokens": sizes.tokens} if sizes else {}
     )
-    return (dict(sizes.own) if sizes else {}) | first | decided(source, layer)
+    return (dict(sizes.own) if sizes else {}) | first | fixed_by_source(source, layer)
 
 
 def defaults(source: str, layer: int | None = None) -> dict[str, Any]:
     """Every knob as a link leaves it that names this source alone, and maybe a layer; `source` itself is left as by default."""
-    return DEFAULTS | brought(source, layer)
+    return DEFAULTS | source_defaults(source, layer)
 
 
 def check(name: str, value: Any, knob: Knob | None = None) -> None:
@@ -313,14 +313,14 @@ def check(name: str, value: Any, knob: Knob | None = None) -> None:
     (knob or KNOBS[name]).check(name, value, DEFAULTS[name])
 
 
-def fitted(values: dict[str, Any]) -> dict[str, Any]:
+def coerce(values: dict[str, Any]) -> dict[str, Any]:
     """The same values, each allowed by itself, moved to the nearest that fit together."""
-    known = decided(values["source"], values["layer"])
+    known = fixed_by_source(values["source"], values["layer"])
     values, sizes = values | known, shape(values["source"])
     heads = values["heads"]
     d_model = min(max(heads, round(values["d_model"] / heads) * heads), KNOBS["d_model"].high // heads * heads)
     d_model = known.get("d_model", d_model)
-    tokens = min(values["tokens"], CHANNELS // d_model, sizes.tokens if sizes else LONGEST)
+    tokens = min(values["tokens"], MAX_CHANNELS // d_model, sizes.tokens if sizes else MAX_TOKENS)
     columns = (sizes.keys if sizes else 0) or tokens
     return values | {
         "tokens": tokens,
@@ -332,7 +332,7 @@ def fitted(values: dict[str, Any]) -> dict[str, Any]:
         "head": min(values["head"], heads - 1),
         "query": min(values["query"], tokens - 1),
         "layer": nearest(layers(values["source"]), values["layer"]),
-        "training_step": min(learned(values["source"]), key=lambda step: abs(step - values["training_step"])),
+        "training_step": min(training_steps(values["source"]), key=lambda step: abs(step - values["training_step"])),
     }
 
 
@@ -355,36 +355,36 @@ def _gap(values: dict[str, Any], groups: int) -> tuple[int, int]:
     return (abs(groups - wanted), -groups) if wanted else (groups, 0)
 
 
-def misfit(values: dict[str, Any], name: str) -> str:
+def why_invalid(values: dict[str, Any], name: str) -> str:
     """Why this value does not fit the others."""
     source, value = values["source"], values[name]
-    sizes, called = shape(source), held.named(source) if held.is_brought(source) else source
-    if name in decided(source, values["layer"]):
+    sizes, called = shape(source), registry.entry_name(source) if registry.is_uploaded(source) else source
+    if name in fixed_by_source(source, values["layer"]):
         return f"the source {called} decides that"
     if name == "tokens" and sizes and value > sizes.tokens:
         return f"the source {called} has {sizes.tokens:,} tokens"
-    values = values | decided(source)
+    values = values | fixed_by_source(source)
     heads, tokens = values["heads"], values["tokens"]
     return {
-        "layer": f"there is no layer {value} among {_listed(layers(source))} (counted from 0)",
-        "training_step": f"the training was recorded after {', '.join(map(str, learned(source)))} steps",
-        "tokens": f"{tokens:,} tokens of {values['d_model']:,} channels are over the limit of {CHANNELS:,} channels",
+        "layer": f"there is no layer {value} among {_layer_list(layers(source))} (counted from 0)",
+        "training_step": f"the training was recorded after {', '.join(map(str, training_steps(source)))} steps",
+        "tokens": f"{tokens:,} tokens of {values['d_model']:,} channels are over the limit of {MAX_CHANNELS:,} channels",
         "d_model": f"{heads} heads don't divide a d_model of {value}",
         "kv_heads": f"{value} kv_heads don't divide {heads} heads",
         "softcap": f"a softcap is 0 (off) or at least {LEAST_CAP}",
-        "rows": _misplaced(values["rows"], tokens),
-        "cols": _misplaced(values["cols"], (sizes.keys if sizes else 0) or tokens),
+        "rows": _range_problem(values["rows"], tokens),
+        "cols": _range_problem(values["cols"], (sizes.keys if sizes else 0) or tokens),
         "head": f"there is no head {value} among {heads} (counted from 0)",
         "query": f"there is no query {value} among {tokens:,} tokens (counted from 0)",
     }[name]
 
 
-def _listed(numbers: tuple[int, ...]) -> str:
+def _layer_list(numbers: tuple[int, ...]) -> str:
     """How many layers there are, or which, where these are not all from 0 on."""
     return str(len(numbers)) if numbers == tuple(range(len(numbers))) else ", ".join(map(str, numbers))
 
 
-def _misplaced(text: str, tokens: int) -> str:
+def _range_problem(text: str, tokens: int) -> str:
     """Why a range is not as it should be."""
     first, last = map(int, text.split("-")) if text else (0, 0)
     if max(first, last) >= tokens:
@@ -395,4 +395,4 @@ def _misplaced(text: str, tokens: int) -> str:
 
 
 def _misfit(config: Config, name: str, nearest: Any) -> str:
-    return f"{name}={short(getattr(config, name))}: {misfit(vars(config), name)}. The nearest that fits is {nearest!r}."
+    return f"{name}={short(getattr(config, name))}: {why_invalid(vars(config), name)}. The nearest that fits is {nearest!r}."

@@ -13,7 +13,7 @@ from attention.config import Config
 from attention.inputs import BEFORE
 from attention.recorded.file import RecordingError
 from attention.settings import EDITION, Settings, choice
-from attention.timing.versus import VERSUS, Versus
+from attention.timing.cpu_gpu_settings import VERSUS, CpuGpuSettings
 
 RANDOM: dict[str, Any] = {"projections": "independent", "input": "noise"}
 
@@ -24,14 +24,14 @@ class Example:
 
     title: str
     page: str
-    config: Config | Versus
+    config: Config | CpuGpuSettings
     says: str
     asks: str
 
     @property
     def query(self) -> dict[str, str]:
         """What its link carries: never nothing, as that would leave a page at what it has shown before."""
-        if isinstance(self.config, Versus):
+        if isinstance(self.config, CpuGpuSettings):
             return VERSUS.to_query(self.config) or {EDITION: str(len(VERSUS.editions))}
         return to_query(self.config) or NEWEST
 
@@ -106,7 +106,7 @@ EXAMPLES: dict[str, Example] = {
     "refrain": Example("A refrain of 8,192 tokens, eight times", "heads", Config(tokens=65_536, heads=4, d_model=256, input="refrain"),
         "The first head finds every earlier time that a token was sung: seven lines, 8,192 tokens apart.",
         "Why has the second head none of the seven lines?"),
-    "gpu": Example("CPU against GPU", "timing", Versus(),
+    "gpu": Example("CPU against GPU", "timing", CpuGpuSettings(),
         "At 4,096 tokens an H100, in fp16 and as published, is over a thousand times as fast as two cores of a CPU in float32; where the data must travel there and back, over a hundred times.",
         "Which takes the GPU longer at 16,384 tokens: to compute, or the way there and back?"),
 }  # fmt: skip

@@ -23,7 +23,7 @@ Pairs = tuple[Int[Tensor, " s"], Int[Tensor, " s"]]  # queries and keys
 CACHED = 2**18  # weights that stay in a processor's cache while they are read for one number after another
 
 
-class Number(NamedTuple):
+class HeadMetric(NamedTuple):
     """A number about a head: how it is computed, what it is called, its unit, its formula, and whose that is."""
 
     of: Callable[[Rows], PerHead]
@@ -33,7 +33,7 @@ class Number(NamedTuple):
     source: str = ""
 
 
-class OfTokens(NamedTuple):
+class TokenMetric(NamedTuple):
     """A number about the weight on some pairs: which, of those of the same token; what else is said of it is as above."""
 
     of: Callable[[Tensor, Tensor], Pairs]
@@ -75,18 +75,18 @@ def profile(
         raise ValueError(
             f"{len(tokens)} tokens don't fit weights of {tuple(weights.shape[1:])}: they are one for each query and key."
         )
-    return Profile(**numbers(rows(weights, mask), weights, mask, tokens))
+    return Profile(**metrics(rows(weights, mask), weights, mask, tokens))
 
 
-def numbers(
+def metrics(
     found: Rows, weights: Weights, mask: Bool[Tensor, "q k"] | None, tokens: Sequence[str] | None
 ) -> dict[str, PerHead]:
     """Those of the rows of these weights by their names; without `tokens`, those that need none."""
-    known = {name: number.of(found) for name, number in NUMBERS.items()}
+    known = {name: number.of(found) for name, number in METRICS.items()}
     if tokens is None:
         return known
-    pairs = same(tokens)
-    return known | {name: on_pairs(weights, mask, *number.of(*pairs)) for name, number in OF_TOKENS.items()}
+    pairs = same_token_pairs(tokens)
+    return known | {name: mean_weight_on(weights, mask, *number.of(*pairs)) for name, number in TOKEN_METRICS.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,27 +186,27 @@ def previous(rows: Rows) -> PerHead:
     return _mean(rows.previous, rows.sees_previous.expand_as(rows.previous))
 
 
-def numbered(tokens: Sequence[str]) -> Int[Tensor, " n"]:
+def token_numbers(tokens: Sequence[str]) -> Int[Tensor, " n"]:
     """A number for each token, the same for the same one, capital letters aside."""
     words = [token.casefold() for token in tokens]
     numbers = {word: number for number, word in enumerate(dict.fromkeys(words))}
     return torch.tensor([numbers[word] for word in words])
 
 
-def same(tokens: Sequence[str]) -> Pairs:
+def same_token_pairs(tokens: Sequence[str]) -> Pairs:
     """Queries and keys that are the same token, capital letters aside; a query and itself are such a pair."""
-    at = numbered(tokens)
+    at = token_numbers(tokens)
     query, key = (at[:, None] == at).nonzero(as_tuple=True)
     return query, key
 
 
-def followers(query: Int[Tensor, " m"], key: Int[Tensor, " m"]) -> Pairs:
+def induction_pairs(query: Int[Tensor, " m"], key: Int[Tensor, " m"]) -> Pairs:
     """Of pairs of the same token: queries, and keys right after an earlier copy (Olsson et al. 2022: prefix matching)."""
     earlier = key < query
     return query[earlier], key[earlier] + 1
 
 
-def on_pairs(weights: Weights, mask: Bool[Tensor, "q k"] | None, query: Tensor, key: Tensor) -> PerHead:
+def mean_weight_on(weights: Weights, mask: Bool[Tensor, "q k"] | None, query: Tensor, key: Tensor) -> PerHead:
     """Mean weight of a query on such keys of its own, over the queries that see one."""
     found = weights.flatten(1).index_select(1, query * weights.shape[2] + key)  # faster than by two indices
     found = found.to(torch.promote_types(weights.dtype, torch.float32))
@@ -222,33 +222,35 @@ def _mean(rows: Float[Tensor, "h q"], counted: Bool[Tensor, "h q"]) -> PerHead:
     return torch.where(counted, rows, 0).sum(-1) / counted.sum(-1).clamp(min=1)
 
 
-NUMBERS: dict[str, Number] = {
-    "entropy": Number(entropy, "Entropy", "nats", "mean over queries of -sum p ln p", "Clark et al. 2019, section 3.3"),
-    "entropy_share": Number(
+METRICS: dict[str, HeadMetric] = {
+    "entropy": HeadMetric(
+        entropy, "Entropy", "nats", "mean over queries of -sum p ln p", "Clark et al. 2019, section 3.3"
+    ),
+    "entropy_share": HeadMetric(
         entropy_share,
         "Share",
         "",
         "mean of entropy / ln(keys that may be seen), over queries that see several",
         "Pielou 1966: evenness",
     ),
-    "greatest": Number(
+    "greatest": HeadMetric(
         greatest,
         "Greatest",
         "",
         "mean over queries of max p",
         "Voita et al. 2019, section 4: confidence, without the end token",
     ),
-    "distance": Number(
+    "distance": HeadMetric(
         distance,
         "Distance",
         "tokens",
         "mean over queries of sum p |q - k|",
         "Vig & Belinkov 2019, section 5.1.3, equation 6",
     ),
-    "first": Number(
+    "first": HeadMetric(
         first, "First", "", "mean of p at key 0, over queries that see it", "Xiao et al. 2023, section 3.1: a sink"
     ),
-    "previous": Number(
+    "previous": HeadMetric(
         previous,
         "Previous",
         "",
@@ -256,23 +258,23 @@ NUMBERS: dict[str, Number] = {
         "Olsson et al. 2022: previous-token head",
     ),
 }
-OF_TOKENS: dict[str, OfTokens] = {  # numbers of those pairs of queries and keys that their tokens make
-    "same": OfTokens(
+TOKEN_METRICS: dict[str, TokenMetric] = {  # numbers of those pairs of queries and keys that their tokens make
+    "same": TokenMetric(
         lambda *pairs: pairs,
         "Same",
         "",
         "mean of p on keys that are the query's own token, itself included",
         "this app; without the query itself it is the duplicate-token head of Wang et al. 2022",
     ),
-    "induction": OfTokens(
-        followers,
+    "induction": TokenMetric(
+        induction_pairs,
         "Induction",
         "",
         "mean of p on keys right after an earlier copy of the query's token, over queries that have one",
         "Olsson et al. 2022: prefix matching",
     ),
 }
-EVERY: dict[str, Number | OfTokens] = NUMBERS | OF_TOKENS  # by their names in a profile
-assert tuple(EVERY) == tuple(field.name for field in fields(Profile)), (
+ALL_METRICS: dict[str, HeadMetric | TokenMetric] = METRICS | TOKEN_METRICS  # by their names in a profile
+assert tuple(ALL_METRICS) == tuple(field.name for field in fields(Profile)), (
     "NUMBERS, OF_TOKENS: each needs its field in Profile"
 )

@@ -29,7 +29,7 @@ _SIGN = r"(?:(?=[\p{L}\p{N}_])\X)"
 WORD = regex.compile(rf"{_SIGN}+(?:['’]{_SIGN}+)*|(?=[^\s\x1c-\x1f])\X")
 
 
-def seeded(seed: int) -> Generator:
+def make_generator(seed: int) -> Generator:
     """A fresh source of random numbers on the CPU, so that one link is one picture."""
     return Generator().manual_seed(seed)
 
@@ -94,12 +94,12 @@ def sink(n: int, c: int, random: Generator, text: str) -> Float[Tensor, "n c"]:
 
 def words(n: int, c: int, random: Generator, text: str) -> Float[Tensor, "n c"]:
     """The text that you type, word by word; equal words get equal vectors."""
-    return _embedded(tokens(n, text, "words"), c, random)
+    return _embed_tokens(tokens(n, text, "words"), c, random)
 
 
 def characters(n: int, c: int, random: Generator, text: str) -> Float[Tensor, "n c"]:
     """The text that you type, character by character; equal characters get equal vectors."""
-    return _embedded(tokens(n, text, "characters"), c, random)
+    return _embed_tokens(tokens(n, text, "characters"), c, random)
 
 
 def words_and_before(n: int, c: int, random: Generator, text: str) -> Float[Tensor, "n c"]:
@@ -144,10 +144,10 @@ def backwards(text: str, name: str) -> str:
     return ("" if name == "characters" else " ").join(reversed(SPLIT[name](text))) if name in SPLIT else text
 
 
-def _embedded(tokens: list[str], c: int, random: Generator) -> Float[Tensor, "n c"]:
+def _embed_tokens(tokens: list[str], c: int, random: Generator) -> Float[Tensor, "n c"]:
     """One normal vector a distinct token (capital letters don't count), drawn from the token and the seed alone."""
     seed = random.initial_seed()
     words = [token.casefold() for token in tokens]
     numbers = {word: number for number, word in enumerate(dict.fromkeys(words))}
-    table = [normal(c, generator=seeded(zlib.crc32(word.encode(), seed))) for word in numbers]
+    table = [normal(c, generator=make_generator(zlib.crc32(word.encode(), seed))) for word in numbers]
     return torch.stack(table)[[numbers[word] for word in words]]

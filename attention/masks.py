@@ -50,13 +50,13 @@ class Rule:
         return self.allows(q, k, n, span)
 
     def __and__(self, other: Rule) -> Rule:
-        return self._joined(other, torch.logical_and, "and")
+        return self._combine(other, torch.logical_and, "and")
 
     def __or__(self, other: Rule) -> Rule:
-        return self._joined(other, torch.logical_or, "or")
+        return self._combine(other, torch.logical_or, "or")
 
     def __sub__(self, other: Rule) -> Rule:
-        return self._joined(other, lambda mine, theirs: mine & ~theirs, "without")
+        return self._combine(other, lambda mine, theirs: mine & ~theirs, "without")
 
     @property
     def help(self) -> str:
@@ -73,7 +73,7 @@ class Rule:
             square[part[0] : part[-1] + 1] = self(part, cols, keys, span)
         return square
 
-    def _joined(self, other: Rule, op: Callable[[Tensor, Tensor], Tensor], word: str) -> Rule:
+    def _combine(self, other: Rule, op: Callable[[Tensor, Tensor], Tensor], word: str) -> Rule:
         def allows(q, k, n, span):
             return op(self.allows(q, k, n, span), other.allows(q, k, n, span))
 

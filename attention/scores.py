@@ -117,7 +117,7 @@ POSITIONS: dict[str, Positions] = {
 }
 
 
-def capped(scores: Float[Tensor, "*b k"], softcap: float | None) -> Float[Tensor, "*b k"]:
+def soft_cap(scores: Float[Tensor, "*b k"], softcap: float | None) -> Float[Tensor, "*b k"]:
     """Scores squeezed into (-softcap, softcap) by tanh, in place; None or 0 leaves them (Gemma 2, section 2)."""
     if not softcap:
         return scores

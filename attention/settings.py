@@ -79,9 +79,9 @@ class Knob:
             raise ConfigError(why)
         near = difflib.get_close_matches(short(value).strip("'"), self.choices, 1)
         hint = f"Did you mean {near[0]!r}?" if near else f"The default is {default!r}."
-        raise ConfigError(f"{name}={short(value)} is not {self.allowed}. {hint}")
+        raise ConfigError(f"{name}={short(value)} is not {self.allowed_values}. {hint}")
 
-    def parsed(self, text: str) -> Any:
+    def parse(self, text: str) -> Any:
         """Text as this kind of knob has it, or as it is where it is none of them; choices ignore capital letters."""
         bare = text.strip()
         if self.choices:
@@ -99,7 +99,7 @@ class Knob:
         return isinstance(self.low, int)
 
     @property
-    def allowed(self) -> str:
+    def allowed_values(self) -> str:
         """What is allowed, in words."""
         if self.choices:
             return f"one of: {', '.join(self.choices)}"
@@ -148,8 +148,8 @@ def text(default: str, longest: int, label: str, help: str, **more: Any) -> Any:
 
 
 def asking() -> Any:
-    """The knob that carries a question of somebody's own, as `ui/asked.py` packs it."""
-    said = "A question that whoever made the link asks, packed with its answers (attention/ui/asked.py)."
+    """The knob that carries a question of somebody's own, as `ui/question_codec.py` packs it."""
+    said = "A question that whoever made the link asks, packed with its answers (attention/ui/question_codec.py)."
     formed = "a question as this app packs it, of at most 3,000 characters"
     return text("", 3000, "A question of one's own", said, form=r"[\w-]*", formed=formed, about="view")
 
@@ -214,7 +214,7 @@ class Settings(Generic[S]):
         for each in value:
             self.knobs[name].check(name, each, default)
 
-    def fit(self, values: Mapping[str, Any]) -> tuple[S, list[str]]:
+    def coerce(self, values: Mapping[str, Any]) -> tuple[S, list[str]]:
         """The nearest valid settings to values that are each allowed, and what was moved; ConfigError where there are none."""
         return self.nearest(values) if self.nearest else (self.make(**values), [])
 
@@ -226,7 +226,7 @@ class Settings(Generic[S]):
         }
         return ({EDITION: str(len(self.editions))} if differing and len(self.editions) > 1 else {}) | differing
 
-    def followed(self, before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
+    def follow_defaults(self, before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
         """The knobs that nobody has set whose defaults are others now, as where another source brings its own."""
         usual, now = (self.defaults | dict(self.brought(values)) for values in (before, after))
         return {name: now[name] for name, value in after.items() if value == before[name] == usual[name] != now[name]}
@@ -252,18 +252,18 @@ class Settings(Generic[S]):
         values = counted | dict(self.brought(counted | named)) | named
         notes += self.refused(values, named)
         try:
-            found, moved = self.fit(values)
+            found, moved = self.coerce(values)
         except ConfigError as error:
             return self.make(), [*notes, str(error)]
         return found, notes + moved
 
-    def parsed(self, name: str, text: str) -> Any:
+    def parse(self, name: str, text: str) -> Any:
         """The value of a knob from its text, the values of an axis separated by commas; raises ConfigError."""
-        self._known(name)
+        self._check_name(name)
         knob = self.knobs[name]
-        value = knob.parsed(text)
+        value = knob.parse(text)
         if name in self.axes:
-            value = tuple(dict.fromkeys(knob.parsed(part.strip()) for part in text.split(",") if part.strip()))
+            value = tuple(dict.fromkeys(knob.parse(part.strip()) for part in text.split(",") if part.strip()))
         self.check(name, value)
         return value
 
@@ -294,16 +294,16 @@ class Settings(Generic[S]):
         said = f"{EDITION}={short(given)} is no edition of the defaults; {there}."
         return dict(self.defaults), [f"{said} The link was read by the newest."]
 
-    def _known(self, name: str) -> None:
+    def _check_name(self, name: str) -> None:
         if name not in self.knobs:
             raise ConfigError(f"{short(name)} is not a setting of {self.called}; it was ignored.")
 
     def _value(self, name: str, given: Any) -> Any:
         """The value of one entry of a query; raises ConfigError on whatever is not one."""
-        self._known(name)
+        self._check_name(name)
         if not isinstance(given, str):
             raise ConfigError(f"{name}={short(given)} is not text, as values in a link are.")
-        return self.parsed(name, given)
+        return self.parse(name, given)
 
     def _text(self, value: Any) -> str:
         return ",".join(map(str, value)) if isinstance(value, tuple) else self.said(value)

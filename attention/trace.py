@@ -17,12 +17,12 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from attention.attend import attend
-from attention.config import CELLS, Config, ConfigError
-from attention.machine.memory import room
+from attention.config import MAX_WEIGHTS, Config, ConfigError
 from attention.masks import MASKS
-from attention.scores import HIDDEN, POSITIONS, SOFTMAXES, capped
-from attention.sources.given import PARTS, Given, LackingError, Projections, Tokens
-from attention.sources.origins import given
+from attention.runtime.memory import empty_hugepages
+from attention.scores import HIDDEN, POSITIONS, SOFTMAXES, soft_cap
+from attention.sources.layer_inputs import PARTS, LackingError, LayerInputs, Projections, Tokens
+from attention.sources.providers import layer_inputs
 from attention.summary import summarize
 
 FLOAT, COPIES = 4, 2.5  # bytes of a number; what a picture takes at its peak, of its weights (measured on all pages)
@@ -44,7 +44,7 @@ class Trace:
     """
 
     config: Config
-    given: Given
+    given: LayerInputs
     mask: Bool[Tensor, "q k"]
     weights: Float[Tensor, "h q k"]
     context: Float[Tensor, "h q e"]
@@ -119,7 +119,7 @@ class Trace:
     @property
     def scale(self) -> float:
         """What dot products are multiplied by: the scale over the temperature."""
-        return self.config.factor
+        return self.config.logit_scale
 
     @property
     def scores(self) -> Float[Tensor, "h q k"]:
@@ -135,7 +135,7 @@ class Trace:
     @property
     def logits(self) -> Float[Tensor, "h q k"]:
         """What the softmax sees: scores after softcap, with bias, and minus infinity where the mask hides."""
-        return (capped(self.scores, self.config.softcap) + self.bias).masked_fill_(~self.mask, HIDDEN)
+        return (soft_cap(self.scores, self.config.softcap) + self.bias).masked_fill_(~self.mask, HIDDEN)
 
 
 def trace(config: Config, executor: Executor | None = None) -> Trace:
@@ -153,19 +153,19 @@ def trace(config: Config, executor: Executor | None = None) -> Trace:
     True
     """
     check_size(config)
-    return replace(attended(given(config.tensors), executor), config=config)
+    return replace(run_pass(layer_inputs(config.tensors), executor), config=config)
 
 
 def check_size(config: Config) -> None:
     """Raises ConfigError for more weights than a trace has."""
-    n, m, h = config.tokens, config.columns, config.heads
-    if h * n * m > CELLS:
-        most = math.isqrt(CELLS // h)
-        limit = f"{h} heads of {n:,} x {m:,} weights are over the limit of {CELLS:,} cells"
+    n, m, h = config.tokens, config.n_keys, config.heads
+    if h * n * m > MAX_WEIGHTS:
+        most = math.isqrt(MAX_WEIGHTS // h)
+        limit = f"{h} heads of {n:,} x {m:,} weights are over the limit of {MAX_WEIGHTS:,} cells"
         raise ConfigError(f"tokens={n}: {limit} of a trace. The most that fits is {most}; head_maps draws any length.")
 
 
-def attended(given: Given, executor: Executor | None = None) -> Trace:
+def run_pass(given: LayerInputs, executor: Executor | None = None) -> Trace:
     """The pass of what any source gives. Weights that come without queries and keys are taken as they are."""
     if given.q is None or given.k is None:
         return _alone(given)
@@ -176,7 +176,7 @@ def attended(given: Given, executor: Executor | None = None) -> Trace:
         bias = position_bias(given.config, n, m)
         joint = mask if bias is None else bias.masked_fill_(~mask, HIDDEN)
         joint = None if given.rule is MASKS["full"] and bias is None else joint
-        weights, context = room((h, n, m), q), q.new_empty(h, n, v.shape[-1])
+        weights, context = empty_hugepages((h, n, m), q), q.new_empty(h, n, v.shape[-1])
     fill = partial(_heads, given.config, (q, given.k, v), joint, weights, context)
     if executor and h > 1 and h * n * m > SHARED:
         list(executor.map(fill, (slice(0, h // 2), slice(h // 2, h))))
@@ -185,7 +185,7 @@ def attended(given: Given, executor: Executor | None = None) -> Trace:
     return Trace(given.config, given, mask, weights, context)
 
 
-def _alone(given: Given) -> Trace:
+def _alone(given: LayerInputs) -> Trace:
     """The pass of weights alone: no mask that is set acts on them. Without a square, a row without weights sees nothing."""
     weights = given.weights
     if weights is None:
@@ -195,7 +195,7 @@ def _alone(given: Given) -> Trace:
     return Trace(given.config, given, mask, weights, weights @ _values(given, weights))
 
 
-def _values(given: Given, like: Tensor) -> Float[Tensor, "h k e"]:
+def _values(given: LayerInputs, like: Tensor) -> Float[Tensor, "h k e"]:
     """The values; where there are none, of no channels."""
     return like.new_empty(len(like), given.keys.count, 0) if given.v is None else given.v
 
@@ -207,15 +207,15 @@ def _heads(
     """Fills in the weights and the context of some heads; a position bias comes with the mask."""
     q, k, v = (part[some] for part in given)
     joint = joint if joint is None or joint.ndim == 2 else joint[some]
-    options = {"scale": config.factor, "softcap": config.softcap or None, "normalise": SOFTMAXES[config.softmax]}
+    options = {"scale": config.logit_scale, "softcap": config.softcap or None, "normalise": SOFTMAXES[config.softmax]}
     context[some] = attend(q, k, v, joint, **options, out=weights[some]).output
 
 
 def bytes_of(config: Config) -> int:
     """Bytes that the pass of a config takes with what is drawn of it, or of as many of its tokens as are shown: about."""
-    shown = config.traceable
+    shown = config.truncated
     vectors = 4 * (shown.tokens + shown.d_model) * shown.d_model
-    return int(FLOAT * (COPIES * shown.heads * shown.tokens * shown.columns + vectors))
+    return int(FLOAT * (COPIES * shown.heads * shown.tokens * shown.n_keys + vectors))
 
 
 def position_bias(config: Config, queries: int | None = None, keys: int | None = None) -> Float[Tensor, "h q k"] | None:
@@ -223,5 +223,5 @@ def position_bias(config: Config, queries: int | None = None, keys: int | None =
     to_scores = POSITIONS[config.positions].to_scores
     if to_scores is None:
         return None
-    rows, columns = torch.arange(queries or config.tokens), torch.arange(keys or config.columns)
+    rows, columns = torch.arange(queries or config.tokens), torch.arange(keys or config.n_keys)
     return to_scores(rows[:, None], columns[None], torch.arange(config.heads)[:, None, None], config.heads)

@@ -13,11 +13,11 @@ from statistics import median
 
 from playwright.sync_api import Browser, Page
 
-from benchmarks.browser import Slider, opened
+from benchmarks.browser import Slider, open_slider
 from benchmarks.interleaved import environment
 from benchmarks.paint import GRID, PAINTED, mark
-from tests.chromium import launched
-from tests.served import Server, served
+from tests.chromium import launch_browser
+from tests.server import Server, run_server
 
 OFTEN = 12  # changes of the slider, before and meanwhile
 SLOWER, LATE = 2.0, 0.5  # times its usual time; seconds
@@ -33,7 +33,7 @@ STOPPED = """() => new Promise((done) => {
 })"""
 
 
-def begun(browser: Browser, server: Server) -> Page:
+def start_training(browser: Browser, server: Server) -> Page:
     """The largest training, once it takes its steps."""
     page = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
     page.set_default_timeout(60_000)
@@ -53,12 +53,12 @@ def measuring(browser: Browser, server: Server) -> Page:
     return page
 
 
-def told(browser: Browser, server: Server) -> Iterator[str]:
+def neighbour_lines(browser: Browser, server: Server) -> Iterator[str]:
     """A line for the neighbour of each, and one for the stop."""
-    slider: Slider = opened(browser, f"{server.url}/{NEIGHBOUR}", "temperature", GRID, PAINTED)
+    slider: Slider = open_slider(browser, f"{server.url}/{NEIGHBOUR}", "temperature", GRID, PAINTED)
     slider.seconds()  # the first one warms up
     usual = median(slider.seconds() for _ in range(OFTEN))
-    training = begun(browser, server)
+    training = start_training(browser, server)
     yield _beside(slider, usual, "the largest training")
     training.bring_to_front()
     late = training.evaluate(STOPPED) / 1000
@@ -77,8 +77,8 @@ def _beside(slider: Slider, usual: float, what: str) -> str:
 
 
 def main() -> None:
-    with launched() as browser, served() as server:
-        lines = list(told(browser, server))
+    with launch_browser() as browser, run_server() as server:
+        lines = list(neighbour_lines(browser, server))
     print(f"Beside heavy work; Chromium; {environment()}")
     print(*lines, sep="\n")
     sys.exit(any(line.startswith("FAIL") for line in lines))

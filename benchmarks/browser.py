@@ -60,9 +60,9 @@ class Slider:
         """From one press of the right arrow key to the frame that shows the new value; then the page comes to rest."""
         self.page.bring_to_front()
         self.page.locator(f".st-key-{self.key} input[type=range]").focus()
-        return self.timed(lambda: self.page.keyboard.press("ArrowRight"), "keydown")
+        return self.time_move(lambda: self.page.keyboard.press("ArrowRight"), "keydown")
 
-    def timed(self, move: Callable[[], None], event: str) -> float:
+    def time_move(self, move: Callable[[], None], event: str) -> float:
         """The same for a move of your own that the browser knows by this event."""
         self.page.evaluate(WATCH, [self.shows, self.attribute, event])
         move()
@@ -76,7 +76,7 @@ class Slider:
         self.page.evaluate(REST)
 
 
-def opened(browser: Browser, url: str, key: str, shows: str, attribute: str = "") -> Slider:
+def open_slider(browser: Browser, url: str, key: str, shows: str, attribute: str = "") -> Slider:
     """A slider on a page in a window of its own, with the page's first pictures drawn."""
     page = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
     page.set_default_timeout(60_000)

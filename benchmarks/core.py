@@ -49,13 +49,13 @@ def against_fused(batch: int, tokens: int, rounds: int) -> Iterator[str]:
     query, key, value = torch.randn(3, batch, HEADS, tokens, D_HEAD).unbind(0)
     out = torch.zeros(batch, HEADS, tokens, tokens)
     for causal, fresh, reused in ((False, 2.2, 1.4), (True, 4.0, 2.0)):
-        found = times(_fused(query, key, value, out, causal), rounds)
+        found = times(_torch_candidates(query, key, value, out, causal), rounds)
         label = f"function with weights / torch's without, batch {batch}, {tokens} tokens{', causal' * causal}"
         yield verdict(f"{label}, fresh memory", ratio(found, "fresh", "torch"), fresh)
         yield verdict(f"{label}, into a buffer", ratio(found, "reused", "torch"), reused)
 
 
-def _fused(query: Tensor, key: Tensor, value: Tensor, out: Tensor, causal: bool) -> Candidates:
+def _torch_candidates(query: Tensor, key: Tensor, value: Tensor, out: Tensor, causal: bool) -> Candidates:
     return {
         "fresh": lambda: scaled_dot_product_attention(query, key, value, is_causal=causal),
         "reused": lambda: scaled_dot_product_attention(query, key, value, is_causal=causal, out=out),
@@ -91,7 +91,7 @@ def lines(quick: bool = False) -> Iterator[str]:
                 yield from against_plain(batch, tokens, 41 if tokens <= 256 else 15 if tokens <= 1024 else 5)
 
 
-def chosen() -> str:
+def choices_in_words() -> str:
     """The sizes of blocks and what begins where, in a line."""
     own, shared = (
         blocks.own_block() // 1024,
@@ -106,7 +106,7 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="leave out what takes minutes")
     failed = 0
     print(environment(), flush=True)
-    print(chosen(), flush=True)
+    print(choices_in_words(), flush=True)
     with torch.inference_mode():
         for line in lines(parser.parse_args().quick):
             failed += line.startswith("FAIL")

@@ -13,7 +13,7 @@ from pathlib import Path
 from tempfile import gettempdir
 from time import perf_counter, process_time
 
-from tests.bad_files import TAKEN, mutants, seeds, tried
+from tests.bad_files import TAKEN, mutants, seeds, try_file
 from tests.peak_memory import peak_memory
 
 MUTANTS = 1_000_000
@@ -26,11 +26,11 @@ def main(many: int = MUTANTS) -> bool:
     """Prints how many were read whole, the slowest and the largest; False where one missed its bound."""
     read_whole, slowest, largest, missed, start = 0, 0.0, 0, 0, perf_counter()
     for name, data in seeds():
-        tried(name, data)
+        try_file(name, data)
     for number, (name, data) in enumerate(islice(mutants(1), many), 1):
         begun = process_time()
         with peak_memory() as peak:
-            read_whole += tried(name, data)
+            read_whole += try_file(name, data)
         seconds, taken = process_time() - begun, peak[0] - len(data)
         slowest, largest = max(slowest, seconds), max(largest, taken)
         if seconds > SLOW or taken > TAKEN:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import torch
 
-from attention.machine import processor
+from attention.runtime import processor
 
 Candidates = Mapping[str, Callable[[], object]]
 
@@ -67,7 +67,7 @@ def figure(label: str, found: Ratio) -> str:
 def environment() -> str:
     """What the numbers were measured on, in a line: the processor with its caches, as far as the system tells."""
     threads, python = torch.get_num_threads(), platform.python_version()
-    return f"torch {torch.__version__}, {threads} threads, {processor.told()}, Python {python}"
+    return f"torch {torch.__version__}, {threads} threads, {processor.describe_processor()}, Python {python}"
 
 
 def _seconds(run: Callable[[], object], repeats: int) -> float:

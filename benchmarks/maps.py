@@ -24,9 +24,9 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from attention import head_maps
-from attention.machine.threads import begun
 from attention.maps import sizes, zoom
 from attention.maps.scoring import Scoring, exponential, exponentials
+from attention.runtime.threads import started_pool
 from benchmarks.interleaved import Ratio, environment, figure, ratio, times, verdict
 
 D_HEAD = 64
@@ -57,7 +57,7 @@ def floor(query: Tensor, key: Tensor, causal: bool) -> None:
 
 def pool() -> ThreadPoolExecutor:
     """As many threads as torch has, of which each computes by itself."""
-    return begun(torch.get_num_threads(), "blocks")
+    return started_pool(torch.get_num_threads(), "blocks")
 
 
 def matrix(query: Tensor, key: Tensor) -> Tensor:
@@ -73,7 +73,7 @@ def against_torch(tokens: int, rounds: int, longest: bool) -> Iterator[str]:
     drawn = partial(head_maps, executor=pool())
     for mask in ("full", "causal"):
         candidates: dict[str, Callable[[], object]] = {
-            "torch": partial(fused, query, key, mask == "causal"),
+            "torch": partial(torch_attention, query, key, mask == "causal"),
             "map": partial(drawn, query, key, mask, stats=False, pool="max"),
             "stats": partial(drawn, query, key, mask),
         }
@@ -91,7 +91,7 @@ def against_torch(tokens: int, rounds: int, longest: bool) -> Iterator[str]:
             yield verdict(f"map / map of half the tokens, {label}", ratio(found, "map", "half"), 4.3)
 
 
-def fused(query: Tensor, key: Tensor, causal: bool) -> Tensor:
+def torch_attention(query: Tensor, key: Tensor, causal: bool) -> Tensor:
     """Torch's attention, of a head whose values are its keys."""
     return F.scaled_dot_product_attention(query[None], key[None], key[None], is_causal=causal)
 
@@ -101,7 +101,7 @@ def sharp(rounds: int, tokens: int = 4096) -> Iterator[str]:
     query, key = inputs(tokens)
     query = SHARP * query
     drawn = partial(head_maps, query, key, "full", stats=False, pool="max", executor=pool())
-    found = times({"map": drawn, "torch": partial(fused, query, key, causal=False)}, rounds, rest=REST)
+    found = times({"map": drawn, "torch": partial(torch_attention, query, key, causal=False)}, rounds, rest=REST)
     label = f"{tokens:,} tokens, full, scores {SHARP} times as large, in {working(query, key)}"
     yield figure(f"map / torch's attention without weights, {label}", ratio(found, "map", "torch"))
 
@@ -111,7 +111,7 @@ def working(query: Tensor, key: Tensor) -> str:
     return str(sizes.working(query[0], key[0], Scoring("full", 4, 1 / math.sqrt(D_HEAD)))).removeprefix("torch.")
 
 
-def chosen(lengths: Iterable[int]) -> str:
+def choices_in_words(lengths: Iterable[int]) -> str:
     """Pieces, blocks and number types, in a line."""
     kinds = ", ".join(f"{working(*inputs(tokens))} at {tokens:,}" for tokens in lengths)
     return f"pieces of {sizes.piece() // 1024} kB, {sizes.HEIGHT} rows each; scores in {kinds} tokens"
@@ -148,15 +148,15 @@ def against_matrix(rounds: int, tokens: int = 4096) -> Iterator[str]:
 
 def memory(tokens: int) -> Iterator[str]:
     """Peaks of processes that do nothing else."""
-    grown = {name: _grown(name, tokens) for name in ("full", "causal")}
+    grown = {name: _memory_growth(name, tokens) for name in ("full", "causal")}
     for mask, peak in grown.items():
         label = f"MB that the process grows by, {tokens:,} tokens, {mask}"
         yield verdict(label, Ratio(peak, peak, peak), 150)
-    share = _grown("causal", 4096) / _grown("matrix", 4096)
+    share = _memory_growth("causal", 4096) / _memory_growth("matrix", 4096)
     yield verdict("peak memory of the map / of the full matrix, 4,096 tokens", Ratio(share, share, share), 0.1)
 
 
-def _grown(what: str, tokens: int) -> float:
+def _memory_growth(what: str, tokens: int) -> float:
     call = [sys.executable, "-m", "benchmarks.maps", "--peak", what, "--tokens", str(tokens)]
     return float(subprocess.run(call, check=True, capture_output=True, text=True).stdout)
 
@@ -191,7 +191,7 @@ def main() -> int:
             return 0
         print(environment())
         lengths = [tokens for tokens in ROUNDS if tokens < asked.tokens] + [asked.tokens]
-        print(chosen(lengths))
+        print(choices_in_words(lengths))
         rounds = {tokens: max(asked.rounds, ROUNDS.get(tokens, 0)) for tokens in lengths}
         missed = False
         for part in (

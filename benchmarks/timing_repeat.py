@@ -29,7 +29,7 @@ def agree(a: Timing, b: Timing) -> bool:
     return abs(a.seconds - b.seconds) <= BOUND * min(a.seconds, b.seconds)
 
 
-def compared(first: list[Timing], second: list[Timing]) -> tuple[int, str]:
+def compare_sweeps(first: list[Timing], second: list[Timing]) -> tuple[int, str]:
     """Prints every case of both sweeps; the verdict as a number and in words."""
     others, agreed = {timing.case: timing for timing in second}, []
     for a in first:
@@ -56,7 +56,7 @@ def main() -> int:
     for _ in range(TRIES):
         first, second = measure(SWEEP), measure(SWEEP)
         print(f"{first[0].device_name}, {first[0].threads} threads, torch {first[0].torch}")
-        verdict, said = compared(first, second)
+        verdict, said = compare_sweeps(first, second)
         print(said)
         if verdict != 2:
             break

@@ -20,7 +20,7 @@ import torch.nn.functional as F
 from attention.training.head_scores import scores, weights
 from attention.training.model import Pairs
 from attention.training.recipe import TEST, Recipe
-from attention.training.run import Moment, Run, drawn, trained
+from attention.training.run import Checkpoint, Run, draw_sequences, train
 from attention.training.tasks import TASKS, Drawn
 from benchmarks.interleaved import Ratio, environment, ratio, times, verdict
 
@@ -33,35 +33,37 @@ RIGHT = {"reverse": 0.97, "sort": 0.97, "brackets": 0.94, "majority": 0.97}
 PROBES = 16  # sequences that scores are means over
 
 
-def judged(run: Run, moment: Moment) -> Moment:
+def evaluate_heads(run: Run, moment: Checkpoint) -> Checkpoint:
     """The same moment with the scores of the model on several sequences that it was not trained on."""
     recipe = run.recipe
-    test = drawn(recipe, PROBES, TEST)
+    test = draw_sequences(recipe, PROBES, TEST)
     with torch.inference_mode():
-        _, heads = run.model.read(test.ids[:, :-1])
+        _, heads = run.model.forward_with_scores(test.ids[:, :-1])
     q, k = (torch.stack([getattr(each, part) for each in heads], 1) for part in "qk")
     one = (Drawn(*(part[at : at + 1] for part in test)) for at in range(PROBES))
     every = [scores(recipe, each, weights(recipe, q[at], k[at])) for at, each in enumerate(one)]
     return replace(moment, scores={name: torch.stack([each[name] for each in every]).mean(0) for name in every[0]})
 
 
-def best(moment: Moment, name: str, layer: int) -> float:
+def best(moment: Checkpoint, name: str, layer: int) -> float:
     """The most that a head of a layer has of a number."""
     return float(moment.scores[name][layer].max())
 
 
-def grown(moment: Moment) -> bool:
+def has_induction(moment: Checkpoint) -> bool:
     """Has induction been learned, by the two heads that are known for it?"""
     return moment.accuracy >= 0.9 and best(moment, "previous", 0) > 0.7 and best(moment, "induction", 1) > 0.6
 
 
-def told(moment: Moment, layers: int) -> str:
+def checkpoint_line(moment: Checkpoint, layers: int) -> str:
     scores = [f"{name} {'/'.join(f'{best(moment, name, at):.2f}' for at in range(layers))}" for name in moment.scores]
     return f"accuracy {moment.accuracy:.3f}, by layer: {', '.join(scores)}"
 
 
-CASES: dict[str, tuple[dict, Callable[[Moment], bool], bool]] = {  # settings, what is hoped for, of all or nearly all
-    "induction": ({"task": "induction"}, grown, False),
+CASES: dict[
+    str, tuple[dict, Callable[[Checkpoint], bool], bool]
+] = {  # settings, what is hoped for, of all or nearly all
+    "induction": ({"task": "induction"}, has_induction, False),
     "induction, one head unscaled": (
         {"task": "induction", "heads": 1, "scale": "none"},
         lambda moment: moment.accuracy < 0.9,
@@ -80,19 +82,19 @@ CASES: dict[str, tuple[dict, Callable[[Moment], bool], bool]] = {  # settings, w
 }
 
 
-def last(settings: dict, seed: int) -> tuple[Recipe, Moment, float]:
+def last(settings: dict, seed: int) -> tuple[Recipe, Checkpoint, float]:
     """The last moment of a training, judged, and how many seconds it took."""
     task = TASKS[settings["task"]]
     own = {"layers": task.layers, "steps": task.steps, "positions": task.positions} | settings
     recipe, start = Recipe(**own, seed=seed), perf_counter()
-    run, moment = [(run, seen) for run, seen in trained(recipe) if seen][-1]
-    return recipe, judged(run, moment), perf_counter() - start
+    run, moment = [(run, seen) for run, seen in train(recipe) if seen][-1]
+    return recipe, evaluate_heads(run, moment), perf_counter() - start
 
 
 class Plain(Pairs):
     """The same on torch's own attention."""
 
-    def attended(self, q, k, v):
+    def context_and_weights(self, q, k, v):
         mask = None if self.causal else self.mask
         context = F.scaled_dot_product_attention(q, k, v, mask, is_causal=self.causal, scale=self.recipe.factor)
         return context, q[..., :0]
@@ -119,7 +121,7 @@ def main() -> None:
         for seed in range(given.seeds):
             recipe, moment, seconds = last(settings, seed)
             good, spent = good + holds(moment), [*spent, seconds]
-            print(f"      {name}, seed {seed}: {told(moment, recipe.layers)}, {seconds:.1f} s", flush=True)
+            print(f"      {name}, seed {seed}: {checkpoint_line(moment, recipe.layers)}, {seconds:.1f} s", flush=True)
         enough = good == given.seeds if every else good >= NEARLY_ALL * given.seeds
         missed |= not enough
         print(

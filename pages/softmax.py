@@ -1,7 +1,7 @@
 """Softmax: how one row of weights came about, and what scaling and number types do to it."""
 
-from attention.ui import compute
+from attention.ui import results
 from attention.ui.session import page
 from attention.ui.views import classroom, own_text, softmax
 
-page.show(softmax.view, above=[own_text.FIELD], ahead=compute.heads.begin, aside=[classroom.fold()])
+page.show(softmax.view, above=[own_text.FIELD], ahead=results.heads.begin, aside=[classroom.fold()])

@@ -16,14 +16,14 @@ from itertools import islice
 import numpy as np
 import torch
 
-from attention.brought import opening, safe_file, token_file
-from attention.brought.fitting import BroughtError
-from attention.brought.held import hold
-from attention.brought.reading import Reading, read
+from attention.imported import detect, safe_file, token_file
+from attention.imported.reading import Reading, read_stack
+from attention.imported.registry import register
+from attention.imported.validate import BroughtError
 from attention.timing import recordings
-from attention.timing.recordings import written
-from tests import brought
-from tests.timings import made
+from attention.timing.recordings import write_recording
+from tests import example_uploads
+from tests.timings import make_timing
 
 
 def npz(**arrays: np.ndarray) -> bytes:
@@ -40,7 +40,7 @@ def npy(array: np.ndarray, pickled: bool = False) -> bytes:
     return memory.getvalue()
 
 
-def headed(header: str, body: bytes = b"", version: int = 1) -> bytes:
+def npy_with_header(header: str, body: bytes = b"", version: int = 1) -> bytes:
     """A .npy with such a header."""
     return b"\x93NUMPY" + bytes([version, 0]) + struct.pack("<H", len(header)) + header.encode() + body
 
@@ -63,7 +63,7 @@ def pt(value: object) -> bytes:
     return memory.getvalue()
 
 
-def zipped(*members: tuple[str, bytes], kind: int = zipfile.ZIP_DEFLATED) -> bytes:
+def zip_bytes(*members: tuple[str, bytes], kind: int = zipfile.ZIP_DEFLATED) -> bytes:
     """A zip."""
     memory = io.BytesIO()
     with zipfile.ZipFile(memory, "w", kind) as parts:
@@ -77,7 +77,7 @@ def bomb() -> bytes:
     memory = io.BytesIO()
     shape = "{'descr': '<f4', 'fortran_order': False, 'shape': (300, 1024, 256), }"
     with zipfile.ZipFile(memory, "w", zipfile.ZIP_DEFLATED) as parts, parts.open("weights.npy", "w") as member:
-        member.write(headed(shape))
+        member.write(npy_with_header(shape))
         for _ in range(300):
             member.write(bytes(2**20))
     return memory.getvalue()
@@ -94,7 +94,7 @@ def lying() -> bytes:
 def texts(kind: str, many: int, size: int, there: int | None = None) -> bytes:
     """A .npy that says it has so many texts of a kind, each of so many bytes."""
     header = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': ({many},), }}"
-    return headed(header, bytes(many * size if there is None else there))
+    return npy_with_header(header, bytes(many * size if there is None else there))
 
 
 def zip64(many: int = 100_000, moved: int = 0) -> bytes:
@@ -136,7 +136,7 @@ def storage_of(size: int | None) -> tuple[tuple[str, bytes], ...]:
     return tuple((name, data) for name, data in held.items() if size is not None or not name.endswith("/data/0"))
 
 
-def dropped() -> np.ndarray:
+def weights_after_dropout() -> np.ndarray:
     """Weights after dropout."""
     made = torch.nn.functional.dropout(
         torch.softmax(torch.randn(1, 2, 40, 40, generator=torch.manual_seed(0)) * 3, -1), 0.1
@@ -179,16 +179,16 @@ BAD: dict[str, tuple[str, Callable[[], bytes], str]] = {
     "npy truncated": ("x.npy", lambda: npy(W)[:-9], "'array' has 600 bytes by its shape; there are 591."),
     "npy longer": ("x.npy", lambda: npy(W) + b"123", "'array' has 600 bytes by its shape; there are 603."),
     "npy no header": ("x.npy", lambda: npy(W)[:9], "'array' is no .npy: it does not begin as these do."),
-    "npy version": ("x.npy", lambda: headed("{}", version=9), "'array' is of version 9 of .npy; 1 to 3 are read."),
+    "npy version": ("x.npy", lambda: npy_with_header("{}", version=9), "'array' is of version 9 of .npy; 1 to 3 are read."),
     "npy object": ("x.npy", lambda: npy(np.array([{}, []], object), pickled=True), "'array' holds Python objects"),
     "npy payload": ("x.npy", lambda: npy(np.array([Payload()], object), pickled=True), "'array' holds Python objects"),
     "npy table": ("x.npy", lambda: npy(np.zeros(3, [("a", "f4")])), "has a header that is none, or of a table"),
-    "npy code": ("x.npy", lambda: headed("__import__('os').system('true')"), "has a header that is none"),
-    "npy 10 GB": ("x.npy", lambda: headed(f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({BIG // 4},), }}"), f"'array' is said to have {BIG:,} bytes; 268,435,456 are read at the most."),
-    "npy negative": ("x.npy", lambda: headed("{'descr': '<f4', 'fortran_order': False, 'shape': (-3,), }"), "has a header that is none"),
-    "npy huge sizes": ("x.npy", lambda: headed("{'descr': '<f4', 'fortran_order': False, 'shape': (999999999999999999, 999999999999999999), }"), "'array' is said to have 3,999,"),
-    "npy axes": ("x.npy", lambda: headed(f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({'1,' * 40}), }}", bytes(4)), "'array' has 40 axes; 6 are read at the most."),
-    "npy long header": ("x.npy", lambda: headed("{" + " " * 60_000), "'array' has a header of 60,001 characters; 4,096 are read at the most."),
+    "npy code": ("x.npy", lambda: npy_with_header("__import__('os').system('true')"), "has a header that is none"),
+    "npy 10 GB": ("x.npy", lambda: npy_with_header(f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({BIG // 4},), }}"), f"'array' is said to have {BIG:,} bytes; 268,435,456 are read at the most."),
+    "npy negative": ("x.npy", lambda: npy_with_header("{'descr': '<f4', 'fortran_order': False, 'shape': (-3,), }"), "has a header that is none"),
+    "npy huge sizes": ("x.npy", lambda: npy_with_header("{'descr': '<f4', 'fortran_order': False, 'shape': (999999999999999999, 999999999999999999), }"), "'array' is said to have 3,999,"),
+    "npy axes": ("x.npy", lambda: npy_with_header(f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({'1,' * 40}), }}", bytes(4)), "'array' has 40 axes; 6 are read at the most."),
+    "npy long header": ("x.npy", lambda: npy_with_header("{" + " " * 60_000), "'array' has a header of 60,001 characters; 4,096 are read at the most."),
     "npy complex": ("x.npy", lambda: npy(W.astype(complex)), "'array' is of type '<c16'; numbers of 1 to 8 bytes are read"),
     "npy no numbers": ("x.npy", lambda: npy(np.zeros((0, 4), np.float32)), "'array' is empty: its sizes are (0, 4)."),
     # .npz
@@ -196,13 +196,13 @@ BAD: dict[str, tuple[str, Callable[[], bytes], str]] = {
     "npz damaged": ("x.npz", lambda: npz(weights=W).replace(b"PK\x01\x02", b"PK\x09\x09"), "It is damaged: its zip"),
     "zip bomb": ("x.npz", bomb, "It unpacks to 314,572,879 bytes; 268,435,456 are read at the most here."),
     "zip that lies": ("x.npz", lying, "It is damaged: its zip"),
-    "npz many": ("x.npz", lambda: zipped(*((f"{i}.npy", b"") for i in range(1500))), "There are 1,500 files in it; 1,040 are read at the most."),
-    "npz without": ("x.npz", lambda: zipped(), "There is no array in it."),
-    "npz pickle": ("x.npz", lambda: zipped(("q.npy", pickle.dumps(Payload()))), "'q' is no .npy"),
+    "npz many": ("x.npz", lambda: zip_bytes(*((f"{i}.npy", b"") for i in range(1500))), "There are 1,500 files in it; 1,040 are read at the most."),
+    "npz without": ("x.npz", lambda: zip_bytes(), "There is no array in it."),
+    "npz pickle": ("x.npz", lambda: zip_bytes(("q.npy", pickle.dumps(Payload()))), "'q' is no .npy"),
     "npz object": ("x.npz", lambda: npz(weights=np.array([[1], [2, 3]], object)), "'weights' holds Python objects"),
-    "npz bzip2": ("x.npz", lambda: zipped(("q.npy", npy(Q)), kind=zipfile.ZIP_BZIP2), "is encrypted, or packed in a way that NumPy does not use"),
+    "npz bzip2": ("x.npz", lambda: zip_bytes(("q.npy", npy(Q)), kind=zipfile.ZIP_BZIP2), "is encrypted, or packed in a way that NumPy does not use"),
     "npz of no name": ("x.npz", lambda: npz(foo=W, bar=W), "No array in it is called as weights, or as q and k: there is 'foo', 'bar'."),
-    "npz climbing": ("x.npz", lambda: zipped(("../../evil", npy(W)), ("<b>x</b>.npy", npy(W))), "there is '../../evil', '<b>x</b>'."),
+    "npz climbing": ("x.npz", lambda: zip_bytes(("../../evil", npy(W)), ("<b>x</b>.npy", npy(W))), "there is '../../evil', '<b>x</b>'."),
     # .safetensors
     "safe short": ("x.safetensors", lambda: b"123", "It has 3 bytes: that is no whole .safetensors file."),
     "safe 10 GB header": ("x.safetensors", lambda: safe({}, length=BIG), f"Its header is said to have {BIG:,} bytes; 1,048,576 are read at the most."),
@@ -241,12 +241,12 @@ BAD: dict[str, tuple[str, Callable[[], bytes], str]] = {
     "many masks": ("x.npz", lambda: npz(q=Q, k=Q, mask=np.ones((20_000, 5, 5), bool)), "The mask is of shape (20000, 5, 5); with the others it would end in (5, 5)."),
     "NaN everywhere": ("x.npz", lambda: npz(weights=np.full((1, 13, 1024, 1024), np.nan, np.float16)), "weights has no number in its first head: it is NaN throughout."),
     "scores over 1": ("x.npz", lambda: npz(weights=W * 30), "If these are scores before the softmax, save scores.softmax(-1)."),
-    "after dropout": ("x.npz", lambda: npz(weights=dropped()), "Rows sum to 1 in the mean and have zeros, as after dropout: save them from a model in evaluation mode"),
+    "after dropout": ("x.npz", lambda: npz(weights=weights_after_dropout()), "Rows sum to 1 in the mean and have zeros, as after dropout: save them from a model in evaluation mode"),
     "large queries": ("x.npz", lambda: npz(q=Q * 0 + 3e38, k=Q * 0 + 3e38, v=Q), "q at layer 0, head 0, query 0, channel 0 is larger than 1e+16, so that products of such are no numbers: 3e+38"),
     # what a file states, or implies
-    "14 million tokens": ("x.npz", lambda: zipped(("weights.npy", npy(W)), ("tokens.npy", texts("|S2", 14_000_000, 2))), "'tokens' has 14,000,000 texts in 28,000,000 bytes; 65,536 and 8,388,608 are read at the most."),
-    "long tokens": ("x.npz", lambda: zipped(("weights.npy", npy(W)), ("tokens.npy", texts("<U2000", 2_000, 8_000))), "'tokens' has 2,000 texts in 16,000,000 bytes;"),
-    "tokens of nothing": ("x.npz", lambda: zipped(("weights.npy", npy(W)), ("tokens.npy", texts("<U0", 10**17, 0, 0))), "'tokens' is no list of texts of 1 to 2,000 characters."),
+    "14 million tokens": ("x.npz", lambda: zip_bytes(("weights.npy", npy(W)), ("tokens.npy", texts("|S2", 14_000_000, 2))), "'tokens' has 14,000,000 texts in 28,000,000 bytes; 65,536 and 8,388,608 are read at the most."),
+    "long tokens": ("x.npz", lambda: zip_bytes(("weights.npy", npy(W)), ("tokens.npy", texts("<U2000", 2_000, 8_000))), "'tokens' has 2,000 texts in 16,000,000 bytes;"),
+    "tokens of nothing": ("x.npz", lambda: zip_bytes(("weights.npy", npy(W)), ("tokens.npy", texts("<U0", 10**17, 0, 0))), "'tokens' is no list of texts of 1 to 2,000 characters."),
     "safe twice of many": ("x.safetensors", lambda: safe(names(4_000)), "Its header has 'z' twice in one object."),
     "safe many names": ("x.safetensors", lambda: safe(names(90_000)), "Its header has more than 4,096 different names."),
     "safe many brackets": ("x.safetensors", lambda: safe(b"[%s]" % b",".join([b"[]"] * 300_000)), "Its header has more than 163,840 commas and opening brackets."),
@@ -254,7 +254,7 @@ BAD: dict[str, tuple[str, Callable[[], bytes], str]] = {
     "safe huge offsets": ("x.safetensors", lambda: safe(b'{"q":{"dtype":"F32","shape":[1],"data_offsets":[0,%s]}}' % (b"9" * 4000)), "'q' has data_offsets that are no two whole numbers."),
     "zip64 that differs": ("x.npz", zip64, "It is damaged: its zip has two ends, and they differ about what is in it."),
     "zip64 elsewhere": ("x.npz", lambda: zip64(moved=1), "It is damaged: its zip has an end in 64 bits that is not where it should be."),
-    "zip directory": ("x.npz", lambda: zipped(*((f"{i:0250}", b"") for i in range(1000))), "The list of its files has 296,000 bytes; 262,144 are read at the most."),
+    "zip directory": ("x.npz", lambda: zip_bytes(*((f"{i:0250}", b"") for i in range(1000))), "The list of its files has 296,000 bytes; 262,144 are read at the most."),
     # .pt
     "pt payload": ("x.pt", lambda: pt({"q": Payload()}), "It is no file of tensors alone: 'q' is of the kind 'posix.system'. Whole models and other objects are not read"),
     "pt pickle": ("x.pt", lambda: pickle.dumps(Payload()), "It is a pickle, which is not read, or a file of a PyTorch before 1.6"),
@@ -268,8 +268,8 @@ BAD: dict[str, tuple[str, Callable[[], bytes], str]] = {
     "pt long list": ("x.pt", lambda: pt({"weights": torch.from_numpy(W), "more": "x" * 2**22}), "Its list of tensors has 4,194,"),
     "pt long name": ("x.pt", lambda: pt({"w" * 300: torch.from_numpy(W)}), "A name in it has 300 characters; 200 are allowed."),
     "pt strange name": ("x.pt", lambda: pt({(1, 2): torch.from_numpy(W)}), "A name in it is neither a text nor a whole number."),
-    "pt small storage": ("x.pt", lambda: zipped(*storage_of(8)), "'tensor' has more numbers than its file: it is damaged."),
-    "pt no storage": ("x.pt", lambda: zipped(*storage_of(None)), "'tensor' has no numbers in it: it is damaged."),
+    "pt small storage": ("x.pt", lambda: zip_bytes(*storage_of(8)), "'tensor' has more numbers than its file: it is damaged."),
+    "pt no storage": ("x.pt", lambda: zip_bytes(*storage_of(None)), "'tensor' has no numbers in it: it is damaged."),
     "pt many tensors": ("x.pt", lambda: pt([torch.ones(1)] * 2000), "There are more than 1,024 tensors in it."),
 }  # fmt: skip
 TOKENS: dict[str, tuple[str, bytes, str]] = {
@@ -314,9 +314,9 @@ def good() -> tuple[tuple[str, bytes], ...]:
         ("x.npz", npz(weights=W, tokens=np.array(list("abcde")))),
         ("x.npz", npz(q=Q, k=Q, mask=np.tril(np.ones((5, 5), bool)))),
         ("x.npy", npy(np.asfortranarray(W))),
-        ("x.safetensors", safe_file.written(parts, said)),
-        ("x.json", json.dumps(list(brought.OTHERS)).encode()),
-        ("x.txt", " ".join(brought.OTHERS).encode()),
+        ("x.safetensors", safe_file.write_safetensors(parts, said)),
+        ("x.json", json.dumps(list(example_uploads.OTHERS)).encode()),
+        ("x.txt", " ".join(example_uploads.OTHERS).encode()),
     )
 
 
@@ -327,11 +327,11 @@ def seeds() -> tuple[tuple[str, bytes], ...]:
     others = (
         (
             "x.npz",
-            zipped(("weights.npy", npy(W)), ("tokens.npy", npy(np.array(list("abcde")))), kind=zipfile.ZIP_STORED),
+            zip_bytes(("weights.npy", npy(W)), ("tokens.npy", npy(np.array(list("abcde")))), kind=zipfile.ZIP_STORED),
         ),
         ("x.pt", pt({"weights": torch.from_numpy(W), "tokens": list("abcde"), "more": [1, (2.5, {"x": None})]})),
         ("x.pt", pt([q[:, :, 1:], q.transpose(-1, -2), torch.nn.Parameter(q), torch._neg_view(q)])),
-        ("x.timings", written([made(64), made(128)]).encode()),
+        ("x.timings", write_recording([make_timing(64), make_timing(128)]).encode()),
     )
     return (*good(), *others)
 
@@ -394,20 +394,20 @@ def within_zip(data: bytes, draw: random.Random, changed: Callable[[bytes, rando
     if members:
         at = draw.randrange(len(members))
         members[at] = members[at][0], changed(members[at][1], draw)
-    return zipped(*members, kind=draw.choice((zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)))
+    return zip_bytes(*members, kind=draw.choice((zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)))
 
 
-def tried(name: str, data: bytes) -> bool:
+def try_file(name: str, data: bytes) -> bool:
     """Is a file read, held and let go of, or refused with a sentence? Whatever else comes of it is a fault."""
     try:
         if name.endswith(".timings"):
-            recordings.read(data, name)
+            recordings.read_recording(data, name)
         elif name.endswith(".json"):
             token_file.read_json(data)
         elif name.endswith(".txt"):
             token_file.read_text(data)
         else:
-            hold(read(opening.arrays(data, name, MOST), {}, Reading()).stack)
+            register(read_stack(detect.arrays(data, name, MOST), {}, Reading()).stack)
     except (BroughtError, recordings.RecordingError) as error:
         return not str(error)  # without a sentence it would be no refusal
     return True

@@ -9,9 +9,9 @@ import random
 from dataclasses import dataclass, field
 
 from attention.timing import stopwatch
-from attention.timing.history import Course, Place, Visit
+from attention.timing.history import CaseHistory, Place, Visit
+from attention.timing.interference_probe import Yardstick
 from attention.timing.sweep import Case
-from attention.timing.yardstick import Yardstick
 from tests.timings import CASE
 
 PLACE = Place("Test CPU", "Linux", "2.13.0", "highest", 2, "2026-01-31T12:00:00+00:00", 1e12, 1e11)
@@ -66,11 +66,13 @@ class Machine:
             self.until = min(self.now + max(turn, 1e-9), self.change)
 
 
-def measured(machine: Machine, seconds: float, yardstick: Yardstick | None = None, visit: float = 0.2) -> Course:
+def measure_case(
+    machine: Machine, seconds: float, yardstick: Yardstick | None = None, visit: float = 0.2
+) -> CaseHistory:
     """A case that takes so long on a machine left alone, visited as a sweep does until there is nothing more to learn."""
     yard = yardstick or ruler(machine)
-    found = Course(Case(**CASE), PLACE, yard)
-    while not found.done:
+    found = CaseHistory(Case(**CASE), PLACE, yard)
+    while not found.is_done:
         before = yard.take()
         times = stopwatch.samples(lambda: machine.work(seconds), visit, 1, machine)
         found.visits.append(Visit.between(times, before, yard.take()))

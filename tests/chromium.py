@@ -38,7 +38,7 @@ ADVICE = (
 )
 
 
-def found() -> str | None:
+def find_chromium() -> str | None:
     """The path of a Chromium on this machine, None where there is none."""
     named = os.environ.get("CHROMIUM")
     places = [named] if named else [*filter(None, map(shutil.which, NAMES)), MAC, *_playwrights_own()]
@@ -52,9 +52,9 @@ def _playwrights_own() -> Iterator[str]:
 
 
 @contextmanager
-def launched(*more: str) -> Iterator[Browser]:
+def launch_browser(*more: str) -> Iterator[Browser]:
     """A headless browser, with `more` flags, closed in the end. Raises FileNotFoundError with the way out."""
-    path = found()
+    path = find_chromium()
     if path is None:
         raise FileNotFoundError(ADVICE)
     with sync_playwright() as playwright:
@@ -81,7 +81,7 @@ def _apt_get(as_root: list[str], *words: str) -> None:
 
 
 if __name__ == "__main__":
-    if not found():
+    if not find_chromium():
         print("No Chromium here: installing one.", flush=True)
-        apt_get(PACKAGES, found)
-    sys.exit(None if found() else ADVICE)
+        apt_get(PACKAGES, find_chromium)
+    sys.exit(None if find_chromium() else ADVICE)

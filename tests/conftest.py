@@ -51,11 +51,11 @@ def _one_thread() -> Iterator[None]:
 @pytest.fixture(scope="session", autouse=True)
 def _no_pause() -> Iterator[None]:
     """Pages that run in this process have no browser that needs time to draw."""
-    from attention.ui.session import pause  # here, as the package's types are checked from its first import on
+    from attention.ui.session import browser_yield
 
     with pytest.MonkeyPatch.context() as patch:
         for name in ("GAP", "CALM", "ARRIVAL"):
-            patch.setattr(pause, name, 0.0)
+            patch.setattr(browser_yield, name, 0.0)
         yield
 
 

@@ -30,7 +30,7 @@ def messages() -> dict[str, bytes]:
     """By the name of the module that draws it."""
     names = ["q", "k", "scores"]
     weights, mask = torch.eye(SIDE)[None], torch.ones(SIDE, SIDE, dtype=torch.bool)
-    steps = matrix_cells.drawn(SMALL, values(SMALL), names)
+    steps = matrix_cells.encode_steps(SMALL, values(SMALL), names)
     return {
         "heads_grid": grid(1),
         "large_head": large_head.message(SMALL, cells.cells(weights, mask, 64), (0, 0)),

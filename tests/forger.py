@@ -65,7 +65,7 @@ class Forger:
         """What a widget says: `value` names the field of the protocol; the part of the page that it stands in runs."""
         await self.ask(part=self.part(key), said=self.state(key, **value))
 
-    async def ended(self, patience: float = PATIENCE) -> None:
+    async def wait_for_end(self, patience: float = PATIENCE) -> None:
         """Until the run is over."""
         while True:
             raw = await asyncio.wait_for(self.socket.recv(), patience)
@@ -77,7 +77,7 @@ class Forger:
     async def moves(self, key: str, patience: float = PATIENCE, **value: Any) -> None:
         """A widget says something, and what follows is over."""
         await self.says(key, **value)
-        await self.ended(patience)
+        await self.wait_for_end(patience)
 
     def state(self, key: str, **value: Any) -> WidgetState:
         """A widget's value, by its key or its id."""
@@ -125,7 +125,7 @@ class Forger:
     @property
     def texts(self) -> list[str]:
         """All that a browser takes for markdown, as it is sent."""
-        return [text for each in self.elements.values() for text in marked(each.element)]
+        return [text for each in self.elements.values() for text in markdown_marks(each.element)]
 
     @property
     def foreign(self) -> list[str]:
@@ -133,7 +133,7 @@ class Forger:
         return [text for text in self.texts if WRITTEN.search(text)]
 
     @property
-    def painted(self) -> str:
+    def painted_link(self) -> str:
         """The link that a picture of ours was drawn for."""
         headers = (header(each.bytes) for each in self._of("bidi_component"))
         return next((found["painted"] for found in headers if "painted" in found), "")
@@ -165,7 +165,7 @@ class Forger:
 
 
 @asynccontextmanager
-async def arrived(url: str, query: str = "", page: str = "", ended: bool = True) -> AsyncIterator[Forger]:
+async def open_link(url: str, query: str = "", page: str = "", ended: bool = True) -> AsyncIterator[Forger]:
     """Opens a link, stays until the block ends."""
     host = urlsplit(url).netloc
     async with connect(
@@ -179,7 +179,7 @@ async def arrived(url: str, query: str = "", page: str = "", ended: bool = True)
         found = Forger(socket, query)
         if ended:
             await found.ask(page)
-            await found.ended()
+            await found.wait_for_end()
         yield found
 
 
@@ -198,7 +198,7 @@ def header(message: bytes) -> dict[str, Any]:
     return json.loads(message[4 : 4 + struct.unpack("<I", message[:4])[0]]) if len(message) > 4 else {}
 
 
-def marked(element: Any) -> list[str]:
+def markdown_marks(element: Any) -> list[str]:
     """What a browser takes for markdown in an element."""
     kind = element.WhichOneof("type")
     if kind is None or kind in NOT_TEXT:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from tests.served import ROOT
+from tests.server import ROOT
 
 
 def ran(code: str) -> None:

@@ -12,9 +12,9 @@ import zlib
 from typing import Any
 from urllib.parse import quote
 
-from attention.timing.recordings import written
-from attention.ui.asked import BETWEEN, Asked, packed
-from tests.timings import made
+from attention.timing.recordings import write_recording
+from attention.ui.question_codec import BETWEEN, CustomQuestion, encode
+from tests.timings import make_timing
 
 BAIT = "![x](http://evil.example/p.png)<img src=//evil.example/x>"
 LONG = "a" * 100_000
@@ -22,14 +22,14 @@ NO_QUESTION = "The question in this link can't be read: a part of it is missing,
 MASKS = "is not one of: full, causal, window,"
 
 
-def pressed(*parts: str) -> str:
+def packed_question(*parts: str) -> str:
     """Fields packed as a question is."""
     deflate = zlib.compressobj(9, wbits=-15)
     data = deflate.compress(BETWEEN.join(parts).encode()) + deflate.flush()
     return base64.urlsafe_b64encode(data).decode().rstrip("=")
 
 
-GOOD = packed(Asked(BAIT, (BAIT, "b"), "b", BAIT))
+GOOD = encode(CustomQuestion(BAIT, (BAIT, "b"), "b", BAIT))
 
 # The page, its link, and what a box on it says; "" where all of the link can be had.
 LINKS: list[tuple[str, str, str]] = [
@@ -77,10 +77,14 @@ LINKS: list[tuple[str, str, str]] = [
     ("", "predict=mask;drop", "predict='mask;drop' is not one of: none, mask,"),
     ("", f"ask={GOOD}", ""),
     ("softmax", f"ask={GOOD[:-6]}", NO_QUESTION),
-    ("masks", f"ask={pressed('1', '9', '1', 'Why?', '', 'a', 'b')}", NO_QUESTION),
-    ("steps", f"ask={pressed('1', '1', '1', 'Why?' + chr(0x202E), '', 'a', 'b')}", "marks that turn the direction of"),
-    ("", f"ask={pressed(' ' * 3_000_000)[:2999]}", NO_QUESTION),
-    ("", f"ask={pressed(' ' * 1_500_000)}", NO_QUESTION),
+    ("masks", f"ask={packed_question('1', '9', '1', 'Why?', '', 'a', 'b')}", NO_QUESTION),
+    (
+        "steps",
+        f"ask={packed_question('1', '1', '1', 'Why?' + chr(0x202E), '', 'a', 'b')}",
+        "marks that turn the direction of",
+    ),
+    ("", f"ask={packed_question(' ' * 3_000_000)[:2999]}", NO_QUESTION),
+    ("", f"ask={packed_question(' ' * 1_500_000)}", NO_QUESTION),
     ("", f"ask={quote('<b>')}", "ask='<b>' is not a question as this app packs it"),
     ("timing", "ask=AAAA", NO_QUESTION),
     ("timing", "lengths=1e9", "lengths='1e9' is not a whole number between 2 and 1,048,576."),
@@ -176,7 +180,7 @@ WIDGETS: list[tuple[str, str, str, dict[str, Any], str]] = [
     ("examples", "", "about", {TEXT: BAIT}, "is not one of: all, heads,"),
 ]
 
-ROW = json.loads(written([made()]))["timings"][0]
+ROW = json.loads(write_recording([make_timing()]))["timings"][0]
 
 
 def recording(**fields: Any) -> bytes:

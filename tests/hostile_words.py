@@ -13,8 +13,8 @@ from pathlib import Path
 
 from attention.recorded import shipped
 from attention.recorded.file import Recording
-from attention.sources import origins, recorded
-from tests.served import ROOT
+from attention.sources import providers, recorded
+from tests.server import ROOT
 
 MARK = "ow"  # so short that the cut names along the axes have all of it, with its markup
 SOURCE = "recorded:minilm-street"
@@ -43,7 +43,7 @@ def folder(place: Path) -> Path:
 
 
 @cache
-def armed() -> None:
+def use_hostile_words() -> None:
     """From now on, in this process, what is recorded has such words."""
     usual = shipped.recording
 
@@ -54,4 +54,4 @@ def armed() -> None:
         return replace(found, tokens=words, what=" ".join(WORDS), weights=WORDS[0], license=WORDS[1], made=WORDS[2])
 
     shipped.recording = recorded.recording = recording
-    origins.TITLES[SOURCE] = " ".join(WORDS[:3])
+    providers.TITLES[SOURCE] = " ".join(WORDS[:3])

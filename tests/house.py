@@ -4,7 +4,7 @@ Modules and packages at the root of `attention`, arrows between its parts and ho
 the parts of `attention/ui`, what is kept in a session, the longest files, and how many lines functions have.
 
 Kept in a session is whatever has a name there that is no widget's of a knob: keys of `st.session_state`, also those that one
-file sets for others (`put(name=…)`, `kept("name")`), and the fields of the dataclasses of `ui/session/state.py`.
+file sets for others (`put(name=…)`, `kept("name")`), and the fields of the dataclasses of `ui/session/visit_state.py`.
 """
 
 from __future__ import annotations
@@ -64,11 +64,11 @@ def _arrows(trees: dict[Path, ast.Module], folder: Path, name: str) -> set[tuple
     """Which part of a package imports which."""
     inside = {file: tree for file, tree in trees.items() if file.is_relative_to(folder)}
     parts = {_home(folder, file) for file in inside} - {"__init__"}
-    found = {(_home(folder, file), there) for file, tree in inside.items() for there in _imported(tree, name)}
+    found = {(_home(folder, file), there) for file, tree in inside.items() for there in _imported_names(tree, name)}
     return {(here, there) for here, there in found if here != there and {here, there} <= parts}
 
 
-def _imported(tree: ast.Module, name: str) -> Iterator[str]:
+def _imported_names(tree: ast.Module, name: str) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module == name:
             yield from (alias.name for alias in node.names)
@@ -84,7 +84,7 @@ def _functions(tree: ast.Module) -> Iterator[int]:
 
 def _session_keys(tree: ast.Module) -> Iterator[str]:
     """What is set or read by name in `st.session_state`, also where a file calls it `state`, and by `put` and `kept`."""
-    names = {"st.session_state"} | {"state" for node in ast.walk(tree) if _renamed(node)}
+    names = {"st.session_state"} | {"state" for node in ast.walk(tree) if _renames_state(node)}
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and ast.unparse(node.value) in names:
             if node.attr not in ("get", "setdefault", "update", "pop", "to_dict"):
@@ -114,7 +114,7 @@ def _fields(tree: ast.AST) -> Iterator[str]:
             yield from (ast.unparse(each.target) for each in node.body if isinstance(each, ast.AnnAssign))
 
 
-def _renamed(node: ast.AST) -> bool:
+def _renames_state(node: ast.AST) -> bool:
     """Does this assign `st.session_state` to `state`, alone or among others?"""
     return isinstance(node, ast.Assign) and "st.session_state" in ast.unparse(node.value).split(", ")[0].strip("(")
 

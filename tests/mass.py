@@ -42,11 +42,11 @@ def _mass(maps: HeadMaps, query: Tensor, key: Tensor, at: int) -> Float[Tensor, 
             if first == last:
                 found[first] += tiles.sum()
             elif bool(tiles.any()):
-                found += _crossed(maps, query, key, at, shift, len(found))
+                found += _crossing_mass(maps, query, key, at, shift, len(found))
     return found
 
 
-def _crossed(maps: HeadMaps, query: Tensor, key: Tensor, at: int, shift: int, many: int) -> Float[Tensor, " b"]:
+def _crossing_mass(maps: HeadMaps, query: Tensor, key: Tensor, at: int, shift: int, many: int) -> Float[Tensor, " b"]:
     """The mass by bin of the tiles that are `shift` tiles behind their queries, cell by cell."""
     n, t, side = maps.tokens, maps.tile, maps.mean.shape[1]
     inside = torch.arange(t, dtype=torch.int32, device=query.device)

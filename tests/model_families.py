@@ -24,7 +24,7 @@ LINEAR = {"linear_num_key_heads": 2, "linear_num_value_heads": 4, "linear_key_he
 ALTERNATING = ["sliding_attention", "full_attention"]
 
 
-def _made(name: str, head: str, config: str = "Config", **sizes: Any) -> Callable[[int, str | None], Any]:
+def _model_maker(name: str, head: str, config: str = "Config", **sizes: Any) -> Callable[[int, str | None], Any]:
     """A function of the window's size and of an implementation that makes a model of this name, as `LlamaForCausalLM`."""
 
     def make(window: int, implementation: str | None) -> Any:
@@ -36,9 +36,9 @@ def _made(name: str, head: str, config: str = "Config", **sizes: Any) -> Callabl
 
 
 FAMILIES = {
-    "BERT": _made("Bert", "Model", **SIZES),
-    "GPT-2": _made("GPT2", "LMHeadModel", **USUAL, **SHORT),
-    "GPT-Neo": _made(
+    "BERT": _model_maker("Bert", "Model", **SIZES),
+    "GPT-2": _model_maker("GPT2", "LMHeadModel", **USUAL, **SHORT),
+    "GPT-Neo": _model_maker(
         "GPTNeo",
         "ForCausalLM",
         **USUAL,
@@ -48,15 +48,15 @@ FAMILIES = {
         attention_types=[[["global", "local"], 1]],
         window_size=WINDOW,
     ),
-    "GPT-J": _made("GPTJ", "ForCausalLM", **USUAL, **SHORT, rotary_dim=4),
-    "OPT": _made("OPT", "ForCausalLM", **SIZES, ffn_dim=37, word_embed_proj_dim=32),
-    "BLOOM": _made("Bloom", "ForCausalLM", **USUAL, hidden_size=48, n_layer=2, n_head=6),
-    "MPT": _made("Mpt", "ForCausalLM", vocab_size=WORDS, d_model=48, n_layers=2, n_heads=6, max_seq_len=64),
-    "Falcon": _made("Falcon", "ForCausalLM", **SIZES, alibi=False),
-    "Falcon with ALiBi": _made("Falcon", "ForCausalLM", **SIZES, alibi=True),
-    "Llama": _made("Llama", "ForCausalLM", **GROUPED),
-    "Mistral": _made("Mistral", "ForCausalLM", **GROUPED, sliding_window=WINDOW),
-    "Gemma 2": _made(
+    "GPT-J": _model_maker("GPTJ", "ForCausalLM", **USUAL, **SHORT, rotary_dim=4),
+    "OPT": _model_maker("OPT", "ForCausalLM", **SIZES, ffn_dim=37, word_embed_proj_dim=32),
+    "BLOOM": _model_maker("Bloom", "ForCausalLM", **USUAL, hidden_size=48, n_layer=2, n_head=6),
+    "MPT": _model_maker("Mpt", "ForCausalLM", vocab_size=WORDS, d_model=48, n_layers=2, n_heads=6, max_seq_len=64),
+    "Falcon": _model_maker("Falcon", "ForCausalLM", **SIZES, alibi=False),
+    "Falcon with ALiBi": _model_maker("Falcon", "ForCausalLM", **SIZES, alibi=True),
+    "Llama": _model_maker("Llama", "ForCausalLM", **GROUPED),
+    "Mistral": _model_maker("Mistral", "ForCausalLM", **GROUPED, sliding_window=WINDOW),
+    "Gemma 2": _model_maker(
         "Gemma2",
         "ForCausalLM",
         **GROUPED,
@@ -65,11 +65,11 @@ FAMILIES = {
         query_pre_attn_scalar=16,
         attn_logit_softcapping=0.5,
     ),
-    "Gemma 3": _made(
+    "Gemma 3": _model_maker(
         "Gemma3", "ForCausalLM", "TextConfig", **GROUPED, head_dim=8, sliding_window=WINDOW, layer_types=ALTERNATING
     ),
-    "Qwen3": _made("Qwen3", "ForCausalLM", **GROUPED, head_dim=8),
-    "Qwen3-Next": _made(
+    "Qwen3": _model_maker("Qwen3", "ForCausalLM", **GROUPED, head_dim=8),
+    "Qwen3-Next": _model_maker(
         "Qwen3Next",
         "ForCausalLM",
         **GROUPED | LINEAR | EXPERTS | {"num_hidden_layers": 4},
@@ -78,7 +78,7 @@ FAMILIES = {
         shared_expert_intermediate_size=16,
         layer_types=["linear_attention", "full_attention"] * 2,
     ),
-    "gpt-oss": _made(
+    "gpt-oss": _model_maker(
         "GptOss",
         "ForCausalLM",
         **GROUPED | {"intermediate_size": 32},
@@ -88,7 +88,7 @@ FAMILIES = {
         sliding_window=WINDOW,
         rope_parameters={"rope_type": "default", "rope_theta": 10000.0},
     ),
-    "DeepSeek-V3": _made(
+    "DeepSeek-V3": _model_maker(
         "DeepseekV3",
         "ForCausalLM",
         **SIZES | LATENT | EXPERTS | {"num_key_value_heads": 4},
@@ -97,8 +97,8 @@ FAMILIES = {
         topk_group=1,
         first_k_dense_replace=1,
     ),
-    "T5": _made("T5", "ForConditionalGeneration", **SIDES, num_layers=2, num_heads=4, d_kv=8, d_ff=37),
-    "BART": _made(
+    "T5": _model_maker("T5", "ForConditionalGeneration", **SIDES, num_layers=2, num_heads=4, d_kv=8, d_ff=37),
+    "BART": _model_maker(
         "Bart",
         "ForConditionalGeneration",
         **SIDES,
@@ -111,7 +111,7 @@ FAMILIES = {
         max_position_embeddings=64,
         forced_eos_token_id=None,
     ),
-    "ModernBERT": _made(
+    "ModernBERT": _model_maker(
         "ModernBert",
         "Model",
         **SIZES,
@@ -120,11 +120,11 @@ FAMILIES = {
         cls_token_id=1,
         sep_token_id=2,
     ),
-    "DeBERTa": _made(
+    "DeBERTa": _model_maker(
         "DebertaV2", "Model", **SIZES, relative_attention=True, pos_att_type=["p2c", "c2p"], position_buckets=8
     ),
-    "ViT": _made("ViT", "Model", **IMAGE, intermediate_size=37),
-    "DINOv2 with registers": _made("Dinov2WithRegisters", "Model", **IMAGE, num_register_tokens=4),
+    "ViT": _model_maker("ViT", "Model", **IMAGE, intermediate_size=37),
+    "DINOv2 with registers": _model_maker("Dinov2WithRegisters", "Model", **IMAGE, num_register_tokens=4),
 }
 ENCODERS = {"BERT", "ModernBERT", "DeBERTa", "ViT", "DINOv2 with registers"}
 IMAGES = {"ViT", "DINOv2 with registers"}

@@ -17,14 +17,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tests.chromium import apt_get
-from tests.served import ROOT, free_port
+from tests.server import ROOT, free_port
 
 PACKAGES = ("nginx-light", "nginx")
 PLACES = os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/usr/local/sbin"])  # of root's programs
 ADVICE = "No nginx was found, and two replicas are tested behind one. Install it (Debian: `sudo apt-get install nginx-light`)."
 
 
-def found() -> str | None:
+def find_nginx() -> str | None:
     """The path of an nginx on this machine, None where there is none."""
     return shutil.which("nginx", path=PLACES)
 
@@ -43,7 +43,7 @@ def before(replicas: Sequence[str], folder: Path) -> Iterator[str]:
         text = text.replace(old, new)
     (folder / "nginx.conf").write_text(text)
     as_root = "user root;" * (os.geteuid() == 0)  # who may write into the folder of a test
-    command = [found() or "nginx", "-p", f"{folder}", "-c", f"{folder}/nginx.conf", "-g", f"daemon off; {as_root}"]
+    command = [find_nginx() or "nginx", "-p", f"{folder}", "-c", f"{folder}/nginx.conf", "-g", f"daemon off; {as_root}"]
     with (folder / "log").open("wb") as log, subprocess.Popen(command, stdout=log, stderr=log) as process:
         try:
             yield _there(f"http://127.0.0.1:{port}", process, folder / "log")
@@ -65,7 +65,7 @@ def _there(url: str, process: subprocess.Popen, log: Path) -> str:
 
 
 if __name__ == "__main__":
-    if not found():
+    if not find_nginx():
         print("No nginx here: installing one.", flush=True)
-        apt_get(PACKAGES, found)
-    sys.exit(None if found() or os.environ.get("CI") != "true" else ADVICE)
+        apt_get(PACKAGES, find_nginx)
+    sys.exit(None if find_nginx() or os.environ.get("CI") != "true" else ADVICE)

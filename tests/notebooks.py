@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from tests.served import ROOT
+from tests.server import ROOT
 
 FIRST = """import torch
 import attention

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from attention.codec import EDITIONS
-from attention.config import GENERATED, KNOBS, Config, fitted
+from attention.config import GENERATED, KNOBS, Config, coerce
 
 SMALL = {
     "tokens": 24,
@@ -53,10 +53,10 @@ def configs(draw: st.DrawFn, **fixed: Any) -> Config:
     """
     fixed = {"source": GENERATED} | fixed
     drawn = {name: draw(values(name, SMALL.get(name))) for name in KNOBS if name not in fixed}
-    return Config(**fitted(drawn | fixed))
+    return Config(**coerce(drawn | fixed))
 
 
-def unversioned(**values: Any) -> Config:
+def unversioned_config(**values: Any) -> Config:
     """What a link of these values opens that names no edition of the defaults: what it opened at first."""
     return Config(**{**EDITIONS[0], **values})
 
@@ -66,7 +66,7 @@ def newest(query: Mapping[str, str]) -> dict[str, str]:
     return {"v": str(len(EDITIONS)), **query} if query else {}
 
 
-def carried(query: Mapping[str, Any]) -> dict[str, Any]:
+def query_without_edition(query: Mapping[str, Any]) -> dict[str, Any]:
     """What a link says, apart from the edition."""
     return {name: value for name, value in dict(query).items() if name != "v"}
 

@@ -12,7 +12,7 @@ import pytest
 import torch
 
 import attention
-from attention.notebook import bundle, shown
+from attention.notebook import bundle, display
 from attention.notebook.bundle import BROWSER, script
 
 HOSTILE = [
@@ -67,7 +67,7 @@ def test_the_same_picture_is_the_same_file(tmp_path):
 
 
 def test_a_frame_holds_all_of_a_page():
-    framed = shown.framed('<p title="a">&amp;</p>')
+    framed = display.in_frame('<p title="a">&amp;</p>')
     assert 'srcdoc="&lt;p title=&quot;a&quot;&gt;&amp;amp;&lt;/p&gt;"' in framed and 'sandbox="allow-scripts' in framed
 
 
@@ -99,9 +99,9 @@ def test_a_circle_of_imports_is_named(monkeypatch, tmp_path):
 
 def test_where_there_is_no_app_a_browser_opens_the_page(monkeypatch):
     asked = []
-    monkeypatch.setattr(shown.launch, "is_available", lambda: False)
-    monkeypatch.setattr(shown.webbrowser, "open", asked.append)
+    monkeypatch.setattr(display.launch, "is_available", lambda: False)
+    monkeypatch.setattr(display.webbrowser, "open", asked.append)
     found = attention.show(weights())
     assert asked == [found.place.as_uri()] and found.place.read_text().startswith("<!doctype html>")
-    assert found.pinned == {}
+    assert found.selection == {}
     shutil.rmtree(found.place.parent)

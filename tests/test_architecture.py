@@ -32,25 +32,25 @@ UI_ORDER = [name for line in LISTED.findall(attention.ui.__doc__ or "") for name
 ENTRIES = {"__init__", "__main__"}  # the package's public names, and its command: above everything
 STREAMLIT = {"components", "serving", "ui"}  # the packages that may import Streamlit
 OWNERS = {
-    "session_state": "attention/ui/session/state.py",
+    "session_state": "attention/ui/session/visit_state.py",
     "query_params": "attention/ui/session/page.py",
-    "Kept": "attention/ui/compute/owner.py",
+    "ResultCache": "attention/ui/results/shared.py",
 }
-UNUSED = {"cache_data", "cache_resource"}  # bounded by a count; attention/machine/kept.py counts bytes
+UNUSED = {"cache_data", "cache_resource"}  # bounded by a count; attention/runtime/result_cache.py counts bytes
 THREADING = {"concurrent.futures", "threading", "queue", "asyncio"}
 WAITS = {"wait", "as_completed", "Future", "ThreadPoolExecutor", "ProcessPoolExecutor", "Barrier", "Condition", "Queue"}
 WAITERS = {  # files that wait by other means than the work of a lane, or that start threads
     f"attention/{name}.py"
     for name in (
-        "machine/lanes",
-        "machine/threads",
-        "machine/made_once",
-        "machine/under_way",
+        "runtime/executors",
+        "runtime/threads",
+        "runtime/tensor_cache",
+        "runtime/admission",
         "maps/cluster",
         "maps/jobs",
     )
 }
-UNLISTED = {"charts", "components", "published", "compute", "views"}  # packages with too many modules to name each
+UNLISTED = {"charts", "components", "published", "results", "views"}  # packages with too many modules to name each
 FORBIDDEN = {"eval", "exec", "compile", "__import__"}
 FORBIDDEN_ATTRIBUTES = {"torch.load", "pickle.load", "pickle.loads", "os.system", "os.popen"}
 
@@ -67,7 +67,7 @@ def path_of(file: Path) -> str:
 
 
 @cache
-def parsed(file: Path) -> ast.Module:
+def parse_file(file: Path) -> ast.Module:
     """The source of a file, without the part that runs only when the file is a program."""
     tree = ast.parse(file.read_text())
     tree.body = [node for node in tree.body if not is_entry(node)]
@@ -77,7 +77,7 @@ def parsed(file: Path) -> ast.Module:
 @cache
 def nodes(file: Path) -> tuple[ast.AST, ...]:
     """All nodes of a file."""
-    return tuple(ast.walk(parsed(file)))
+    return tuple(ast.walk(parse_file(file)))
 
 
 def is_entry(node: ast.stmt) -> bool:
@@ -122,24 +122,24 @@ def home(file: Path, folder: Path = PACKAGE) -> str:
     return file.relative_to(folder).parts[0].removesuffix(".py")
 
 
-def dotted(file: Path) -> str:
+def module_name(file: Path) -> str:
     """The name by which a file is imported."""
     names = file.relative_to(ROOT).with_suffix("").parts
     return ".".join(names[:-1] if names[-1] == "__init__" else names)
 
 
-MODULES = {dotted(file): file for file in FILES}
+MODULES = {module_name(file): file for file in FILES}
 PUBLIC = {f"attention.{name}" for name in attention.__all__ if not exists(name)}
 
 
 def imported_modules(file: Path) -> set[str]:
     """The modules of the package that a file imports when it is imported itself, not within functions."""
     found = set()
-    for node in parsed(file).body:
+    for node in parse_file(file).body:
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("attention"):
             names = {f"{node.module}.{alias.name}" for alias in node.names}
             found |= names & MODULES.keys() or {node.module or ""}
-    return found & MODULES.keys() - {dotted(file)}
+    return found & MODULES.keys() - {module_name(file)}
 
 
 def circles(arrows: dict[str, set[str]]) -> list[str]:
@@ -153,7 +153,7 @@ def circles(arrows: dict[str, set[str]]) -> list[str]:
 
 
 def test_the_order_of_packages_is_complete():
-    assert ORDER[:3] == ["masks", "scores", "inputs"]
+    assert ORDER[:5] == ["summary", "number_format", "masks", "scores", "inputs"]
     assert ORDER[-1] == "ui"
     assert len(set(ORDER)) == len(ORDER)
     missing = {home(file) for file in FILES} - ENTRIES - set(ORDER)
@@ -214,7 +214,7 @@ def test_no_module_of_the_server_is_imported_by_what_it_imports_while_it_runs():
     """The server imports the package by `import_module`, once somebody has come; these imports count here."""
     arrows = {name: modules_named_in(file) & MODULES.keys() - {name} for name, file in MODULES.items()}
     arrows = {name: found for name, found in arrows.items() if MODULES[name].stem not in ENTRIES}
-    assert "attention.ui.warm" in arrows["attention.serving.door"]
+    assert "attention.ui.startup" in arrows["attention.serving.startup"]
     assert "attention.serving.uploads" in arrows["attention.ui.budget"]
     arrows = {name: found & arrows.keys() for name, found in arrows.items()}
     assert [name for name in circles(arrows) if name.startswith("attention.serving.")] == []
@@ -270,7 +270,7 @@ def test_a_package_names_its_modules():
 def unnamed_modules() -> Iterator[str]:
     for file in FILES:
         if file.name == "__init__.py" and file.parent.parent in (PACKAGE, UI) and file.parent.name not in UNLISTED:
-            text = ast.get_docstring(parsed(file)) or ""
+            text = ast.get_docstring(parse_file(file)) or ""
             names = {other.stem for other in file.parent.glob("[a-z]*.py") if not names_module(text, other.stem)}
             names -= set(UI_ORDER) if file.parent == UI else set()  # these are in its list
             yield from (f"the docstring of {path_of(file)} does not name {name}" for name in sorted(names))
@@ -315,9 +315,11 @@ def foreign_uses_of_state() -> Iterator[str]:
         used = {node.attr for node in nodes(file) if isinstance(node, ast.Attribute)}
         used |= {alias.name for node in nodes(file) if isinstance(node, ast.ImportFrom) for alias in node.names}
         for name in sorted(OWNERS.keys() & used):
-            if path_of(file) not in (OWNERS[name], "attention/machine/kept.py"):
+            if path_of(file) not in (OWNERS[name], "attention/runtime/result_cache.py"):
                 yield f"{path_of(file)} uses {name}, which belongs to {OWNERS[name]}"
-        yield from (f"{path_of(file)} uses {name}; see attention/machine/kept.py" for name in sorted(UNUSED & used))
+        yield from (
+            f"{path_of(file)} uses {name}; see attention/runtime/result_cache.py" for name in sorted(UNUSED & used)
+        )
 
 
 def test_only_lanes_wait_for_threads():
@@ -354,7 +356,7 @@ def test_nothing_happens_at_import():
 
 def statements_at_import() -> Iterator[str]:
     for file in FILES:
-        for node in parsed(file).body:
+        for node in parse_file(file).body:
             call = node.value if isinstance(node, ast.Expr) else None
             acts = isinstance(node, (ast.For, ast.While, ast.With, ast.Try))
             if acts or not (call is None or isinstance(call, ast.Constant)):
@@ -363,7 +365,7 @@ def statements_at_import() -> Iterator[str]:
 
 def test_a_module_says_what_is_in_it():
     for file in FILES:
-        first, _, _ = (ast.get_docstring(parsed(file)) or "").partition("\n\n")
+        first, _, _ = (ast.get_docstring(parse_file(file)) or "").partition("\n\n")
         assert first.endswith((".", ":", "?")), path_of(file)
 
 
@@ -372,6 +374,6 @@ def test_a_page_defines_nothing_and_is_on_the_menu():
     for file in [*PAGES, APP]:
         assert not [node for node in nodes(file) if isinstance(node, kinds)], path_of(file)
         assert file == APP or 6 <= len(file.read_text().splitlines()) <= 20, path_of(file)
-        assert ast.get_docstring(parsed(file)), path_of(file)
+        assert ast.get_docstring(parse_file(file)), path_of(file)
     menu = APP.read_text()
     assert [page.name for page in PAGES if f"pages/{page.name}" not in menu] == []

@@ -20,7 +20,7 @@ from attention import arguments, scaled_dot_product_attention
 from attention import attend as core
 from attention.scores import SOFTMAXES
 from tests.strategies import broadcast, masks, normal, seeds, sizes
-from tests.unchecked import unchecked
+from tests.unchecked import without_checks
 
 TOLERANCE = {torch.float32: 1e-6, torch.float64: 1e-12}
 ODD = {
@@ -438,8 +438,10 @@ def test_scores_of_float16_may_be_larger_than_any_float16(name, n, grad):
 
 @pytest.mark.parametrize("dtype", core.HALVES)
 def test_the_weights_of_16_bits_need_no_float32_square_beside_them(dtype, monkeypatch):
-    made, room = [], core.room
-    monkeypatch.setattr(core, "room", lambda shape, like: made.append((shape, like.dtype)) or room(shape, like))
+    made, room = [], core.empty_hugepages
+    monkeypatch.setattr(
+        core, "empty_hugepages", lambda shape, like: made.append((shape, like.dtype)) or room(shape, like)
+    )
     x = normal(0, 2, 700, 8).to(dtype)
     for options in ({}, {"is_causal": True}, {"attn_mask": torch.zeros(700, 700).to(dtype)}):
         assert scaled_dot_product_attention(x, x, x, **options).weights.dtype == dtype
@@ -571,7 +573,7 @@ def test_misuse_raises_what_torch_raises(name, limits, monkeypatch):
     args, options = MISUSE[name]
     with sdpa_kernel(SDPBackend.MATH):  # the fused kernels overlook some misuse
         theirs = failure(F.scaled_dot_product_attention, *args, **options)
-    with unchecked():
+    with without_checks():
         ours = failure(scaled_dot_product_attention, *args, **options)
     assert type(ours) is type(theirs)
     assert str(ours).split("\n")[0] == str(theirs).split("\n")[0]
@@ -601,7 +603,7 @@ UNUSUAL: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
 @pytest.mark.parametrize("name", UNUSUAL)
 def test_what_torch_takes_is_taken(name):
     args, options = UNUSUAL[name]
-    with unchecked():
+    with without_checks():
         ours = scaled_dot_product_attention(*args, **options)
     with sdpa_kernel(SDPBackend.MATH):
         theirs = F.scaled_dot_product_attention(*args, **options)
@@ -627,9 +629,12 @@ def test_torchs_causal_bias_is_the_mask_that_it_stands_for(name, queries, keys, 
 
 
 def test_a_causal_bias_of_other_sizes_or_beside_is_causal_is_refused():
-    with unchecked(), pytest.raises(RuntimeError, match="must match the size of tensor b"):
+    with without_checks(), pytest.raises(RuntimeError, match="must match the size of tensor b"):
         scaled_dot_product_attention(X, X, X, bias.causal_upper_left(2, 5))
-    with unchecked(), pytest.raises(RuntimeError, match="Explicit attn_mask should not be set when is_causal=True"):
+    with (
+        without_checks(),
+        pytest.raises(RuntimeError, match="Explicit attn_mask should not be set when is_causal=True"),
+    ):
         scaled_dot_product_attention(X, X, X, bias.causal_lower_right(3, 3), is_causal=True)
 
 
@@ -687,5 +692,5 @@ def test_tensors_of_tensors_are_never_written_past(at, n):
 def test_what_is_not_dense_is_refused_by_its_name(at, change, message):
     given = {name: normal(i, 2, 4, 3, 3) for i, name in enumerate(["query", "key", "value", "attn_mask"])}
     given[at] = change(given[at])
-    with unchecked(), pytest.raises(ValueError, match=f"{at} {message}"):
+    with without_checks(), pytest.raises(ValueError, match=f"{at} {message}"):
         scaled_dot_product_attention(**given)

@@ -15,7 +15,7 @@ SPECS = {
     **{f"row {keys} {colors}": row.weights((), keys, colors, 3) for keys in (4, 60) for colors in COLORS},
     **{f"stages {colors}": stages.panels((), 4, 1.0, 1.0, colors, 3) for colors in COLORS},
     **{f"variants {colors}": stages.variants(("a", "b"), (), 4, colors, 3) for colors in COLORS},
-    "given": stages.given("weights", (), 4, 1.0),
+    "given": stages.single_step("weights", (), 4, 1.0),
     "mass": stages.mass(4),
     "by head": shares.by_head(2, 0, "share"),
     "by grouping": shares.by_grouping((2, 1), 1),
@@ -30,18 +30,18 @@ SPECS = {
 }
 
 
-def measured(spec: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+def measured_channels(spec: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     """The channels of a view and of all within it that measure a column along an axis."""
     for name, channel in spec.get("encoding", {}).items():
         if name in ("x", "y") and channel.get("type") == "quantitative" and "field" in channel:
             yield name, channel
     for part in (*spec.get("layer", ()), *spec.get("vconcat", ())):
-        yield from measured(part)
+        yield from measured_channels(part)
 
 
 @pytest.mark.parametrize("name", SPECS)
 def test_an_axis_has_ends(name):
-    channels = list(measured(SPECS[name]))
+    channels = list(measured_channels(SPECS[name]))
     assert channels
     for axis, channel in channels:
         assert len(channel.get("scale", {}).get("domain", ())) == 2, (axis, channel)
@@ -52,5 +52,5 @@ def test_own_maximum_ends_at_the_greatest_of_its_column():
         (row.weights((), 4, "own maximum"), "weight"),
         (stages.panels((), 4, 1, 1, "own maximum"), "weights"),
     ):
-        ends = [channel["scale"]["domain"] for _, channel in measured(spec)]
+        ends = [channel["scale"]["domain"] for _, channel in measured_channels(spec)]
         assert [0, {"expr": f"extent(pluck(data('source'), '{field}'))[1] || 1"}] in ends

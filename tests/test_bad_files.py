@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 import torch
 
-from attention.brought import opening, pickle_tensors, token_file, torch_file
-from attention.brought.fitting import BroughtError
-from attention.brought.held import hold
-from attention.brought.reading import Reading, read
+from attention.imported import detect, pickle_tensors, token_file, torch_file
+from attention.imported.reading import Reading, read_stack
+from attention.imported.registry import register
+from attention.imported.validate import BroughtError
 from attention.masks import MASKS
-from tests.bad_files import BAD, TAKEN, TOKENS, good, laughs, mutants, npz, pt, tried
+from tests.bad_files import BAD, TAKEN, TOKENS, good, laughs, mutants, npz, pt, try_file
 from tests.peak_memory import peak_memory
 
 MUTANTS = 1000
@@ -25,20 +25,20 @@ GROWTH = 20 * MB  # beside twice what a file has
 @pytest.fixture(scope="module", autouse=True)
 def _all_imported():
     """What is imported and made with the first file is none of another one's memory."""
-    assert all(tried(name, data) for name, data in good())
-    tried("x.npz", npz(weights=np.full((1, 2, 2), np.nan)))
+    assert all(try_file(name, data) for name, data in good())
+    try_file("x.npz", npz(weights=np.full((1, 2, 2), np.nan)))
 
 
 @pytest.mark.parametrize("name", BAD)
 def test_a_bad_file_is_refused_with_its_sentence(name):
     file, made, words = BAD[name]
-    refused(file, made(), words)
+    assert_refused(file, made(), words)
     assert not Path("/tmp/attention-lab-was-here").exists(), "code in a file was run"
 
 
-def refused(file: str, data: bytes, words: str) -> None:
+def assert_refused(file: str, data: bytes, words: str) -> None:
     with peak_memory() as peak, pytest.raises(BroughtError) as refusal:
-        hold(read(opening.arrays(data, file), {}, Reading()).stack)
+        register(read_stack(detect.arrays(data, file), {}, Reading()).stack)
     assert words in str(refusal.value)
     assert len(str(refusal.value)) < 600 and "weights_only=False" not in str(refusal.value)
     assert peak[0] <= 2 * len(data) + GROWTH
@@ -54,19 +54,19 @@ def test_bad_tokens_are_refused_with_their_sentence(name):
 
 def test_there_are_as_many_as_were_promised():
     assert len(BAD) + len(TOKENS) >= 40
-    assert all(tried(name, data) for name, data in good())
+    assert all(try_file(name, data) for name, data in good())
 
 
 def test_an_owner_can_switch_files_of_torch_off():
     with pytest.raises(BroughtError, match="The owner of this host has switched files of PyTorch off"):
-        opening.arrays(BAD["pt model"][1](), "x.pt", torch_files=False)
+        detect.arrays(BAD["pt model"][1](), "x.pt", torch_files=False)
 
 
 def test_mutants_are_read_or_refused_and_nothing_else():
     read_whole = 0
     for name, data in islice(mutants(0), MUTANTS):
         with peak_memory() as peak:
-            read_whole += tried(name, data)
+            read_whole += try_file(name, data)
         assert peak[0] <= len(data) + TAKEN, name
     assert 0 < read_whole < MUTANTS
 
@@ -81,7 +81,7 @@ def test_mutants_are_read_or_refused_and_nothing_else():
 def test_a_list_of_tensors_is_read_so_far_and_no_farther(more, words, monkeypatch):
     monkeypatch.setattr(pickle_tensors, "OPERATIONS", 1000)
     monkeypatch.setattr(torch_file, "PLACES", 1000)
-    refused("x.pt", pt({"weights": torch.eye(3)[None], "more": more}), words)
+    assert_refused("x.pt", pt({"weights": torch.eye(3)[None], "more": more}), words)
 
 
 def test_a_long_mask_that_is_no_rule_is_compared_in_blocks():
@@ -94,7 +94,7 @@ def test_a_long_mask_that_is_no_rule_is_compared_in_blocks():
         peak_memory() as peak,
         pytest.raises(BroughtError, match="1 heads of 3,000 x 3,000 weights are more than pages show"),
     ):
-        hold(read(opening.arrays(data, "x.npz"), {}, Reading()).stack)
+        register(read_stack(detect.arrays(data, "x.npz"), {}, Reading()).stack)
     assert peak[0] <= 2 * mask.nbytes + GROWTH
 
 
@@ -104,7 +104,7 @@ def test_a_long_mask_that_is_a_rule_is_recognised_in_blocks(rule):
     q = np.ones((1, 1, 3000, 1), np.float16)
     data = npz(q=q, k=q, mask=mask)
     with peak_memory() as peak:
-        found = hold(read(opening.arrays(data, "x.npz"), {}, Reading()).stack)
+        found = register(read_stack(detect.arrays(data, "x.npz"), {}, Reading()).stack)
     assert found.stack.own["mask"] == rule and found.stack.square is None
     assert peak[0] <= 2 * mask.nbytes + GROWTH
 
@@ -116,5 +116,5 @@ def test_a_packed_file_takes_twice_what_it_unpacks_to(layers):
     data = npz(**{f"layers.{at}.weights": part for at, part in enumerate(np.split(weights, layers, 1))})
     assert 100 * len(data) < weights.nbytes
     with peak_memory() as peak:
-        assert hold(read(opening.arrays(data, "x.npz"), {}, Reading()).stack)
+        assert register(read_stack(detect.arrays(data, "x.npz"), {}, Reading()).stack)
     assert peak[0] <= 2 * weights.nbytes + GROWTH

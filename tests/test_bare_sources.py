@@ -17,11 +17,11 @@ from attention.codec import CONFIGS
 from attention.config import KNOBS
 from attention.masks import MASKS
 from attention.recorded.file import OWN, Shape
-from attention.sources import origins
+from attention.sources import providers
 from attention.sources.generated import LATER
-from attention.sources.given import Given, Source, Tokens
+from attention.sources.layer_inputs import LayerInputs, Source, Tokens
 from attention.tables import rows as tables
-from attention.ui import compute, lacking
+from attention.ui import empty_states, results
 from attention.ui.views import questions
 from tests.strategies import normal
 from tests.test_pages import PAGES, run
@@ -51,8 +51,8 @@ class Bare:
     def label(self, source: Source, config: Config) -> str:
         return "made for a test"
 
-    def given(self, source: Source, config: Config) -> Given:
-        return Given(
+    def given(self, source: Source, config: Config) -> LayerInputs:
+        return LayerInputs(
             **{"config": config, "queries": WORDS, "keys": WORDS, "rule": config.rule} | self.parts, provenance="A."
         )
 
@@ -64,11 +64,11 @@ def registered(monkeypatch):
     def put(name: str, origin: Bare, has: str | tuple[str, ...]) -> Config:
         shape = Shape(1, H, H, N, D, frozenset(has), OWN)
         sources = (*config.SOURCES, name)
-        monkeypatch.setitem(origins.ORIGINS, name.partition(":")[0], origin)
+        monkeypatch.setitem(providers.PROVIDERS, name.partition(":")[0], origin)
         monkeypatch.setitem(config.SHAPES, name.partition(":")[0], lambda key: shape)
         for knobs in (KNOBS, CONFIGS.knobs):
             monkeypatch.setitem(knobs, "source", replace(KNOBS["source"], choices=sources))
-        monkeypatch.setattr(lacking, "SOURCES", sources)
+        monkeypatch.setattr(empty_states, "SOURCES", sources)
         return Config.of(name)
 
     return put
@@ -87,22 +87,24 @@ def squared(registered) -> Config:
 
 def test_a_square_of_the_source_stays_in_force_in_the_app_as_in_a_trace(squared):
     for changed in (squared, replace(squared, mask="window", span=1), replace(squared, temperature=3.0)):
-        shown, plain = compute.heads.trace(changed), trace(changed)
+        shown, plain = results.heads.trace(changed), trace(changed)
         assert torch.equal(shown.mask, SQUARE) and torch.equal(plain.mask, SQUARE)
         assert torch.equal(shown.weights, plain.weights)
     assert not torch.equal(trace(squared).weights, plain.weights), "the temperature acts"
-    rule = compute.heads._under(origins.given(replace(squared, source="generated", positions="none")), squared).rule
+    rule = results.heads._under(
+        providers.layer_inputs(replace(squared, source="generated", positions="none")), squared
+    ).rule
     assert rule is MASKS["full"]
 
 
 def test_no_knob_acts_on_weights_alone_and_each_says_why(alone):
     for name, value in {"mask": "window", "span": 1, "scale": "1/d_head", "temperature": 3.0, "softcap": 2.0}.items():
         changed = replace(alone, **{name: value})
-        assert torch.equal(compute.heads.trace(changed).weights, WEIGHTS)
-        assert compute.heads.trace(changed).mask.all()
-        assert "no queries and keys to compute others from" in origins.idle(name, changed)
-    assert all(origins.idle(name, alone) for name in LATER)
-    assert not any(origins.idle(name, Config()) for name in LATER)
+        assert torch.equal(results.heads.trace(changed).weights, WEIGHTS)
+        assert results.heads.trace(changed).mask.all()
+        assert "no queries and keys to compute others from" in providers.idle(name, changed)
+    assert all(providers.idle(name, alone) for name in LATER)
+    assert not any(providers.idle(name, Config()) for name in LATER)
 
 
 def test_of_weights_alone_the_sums_are_checked(alone):
@@ -127,7 +129,7 @@ def test_a_row_without_weights_sees_nothing(registered):
     assert parity(replace(found, weights=weights)).farthest == (1, 5)
 
 
-def said(test: AppTest) -> str:
+def page_text(test: AppTest) -> str:
     return "\n".join(part.value for part in [*test.caption, *test.markdown, *test.info]).replace("\\", "")
 
 
@@ -161,7 +163,7 @@ def test_every_page_shows_it_or_says_what_would_have_more(page, more, kind, requ
 )
 def test_weights_alone_are_shown_with_what_is_known_of_them(alone, page, more, words):
     test = run(next(path for path in PAGES if path.stem == page), {"source": "bare:weights"} | more)
-    assert words in said(test)
+    assert words in page_text(test)
 
 
 def test_a_question_about_a_knob_that_does_nothing_is_not_asked(alone):

@@ -11,8 +11,8 @@ import torch
 from hypothesis import given, settings
 
 from attention.maps import quadtree
-from attention.maps.blocks import Blocks, along, choices, classed, differences, kept, visible
-from attention.maps.bounds import Between
+from attention.maps.blocks import Blocks, along, choices, classify_blocks, count_pairs, differences, visible
+from attention.maps.bounds import Interval
 from attention.masks import MASKS, Rule, rule
 from tests.fresh import ran
 
@@ -27,7 +27,7 @@ combined = st.builds(
 
 
 @rule("", "")
-def mirrored(q, k, n, span):
+def mirrored_rule(q, k, n, span):
     """Operators that no built-in rule uses, the number on the left, and torch's functions."""
     far = torch.abs(-(2 * q) + 2 * k + 1) // 3 > span
     return torch.logical_xor(far | (n - 1 - q == k), torch.logical_not(1 + k != q % 5)) & (
@@ -48,13 +48,13 @@ def branching(q, k, n, span):
     return k <= q if bool((q >= 0).all()) else k > q
 
 
-rules = named | combined | st.sampled_from([mirrored, looked_up, branching])
+rules = named | combined | st.sampled_from([mirrored_rule, looked_up, branching])
 edges = st.lists(st.integers(1, 39), max_size=6, unique=True).map(sorted)
 
 
 def blocks(found: Rule, n: int, span: int, rows: list[int], cols: list[int]) -> Blocks:
     rows, cols = ([0, *(at for at in inner if at < n), n] for inner in (rows, cols))
-    return classed(found, n, span, torch.tensor(rows), torch.tensor(cols))
+    return classify_blocks(found, n, span, torch.tensor(rows), torch.tensor(cols))
 
 
 @laws
@@ -123,7 +123,7 @@ def test_pairs_that_a_tile_keeps_are_counted(found, n, span, tile, small):
     square = found.square(n, n, span)
     want = [[int(part.sum()) for part in strip.split(tile, 1)] for strip in square.split(tile)]
     with patch.object(quadtree, "SMALL", small):
-        tiles, seen = kept(found, n, span, tile)
+        tiles, seen = count_pairs(found, n, span, tile)
     assert tiles.tolist() == want
     assert torch.equal(seen, square.sum(-1))
 
@@ -134,7 +134,7 @@ def test_pairs_with_another_sequence_are_counted(found, queries, n, span, tile, 
     square = found.square(queries, n, span)
     want = [[int(part.sum()) for part in strip.split(tile, 1)] for strip in square.split(tile)]
     with patch.object(quadtree, "SMALL", small):
-        tiles, seen = kept(found, n, span, tile, queries)
+        tiles, seen = count_pairs(found, n, span, tile, queries)
     assert tiles.tolist() == want
     assert torch.equal(seen, square.sum(-1))
 
@@ -167,7 +167,7 @@ def test_rules_are_asked_about_a_small_part_of_their_pairs(found, span):
 )  # fmt: skip
 def test_most_of_what_a_rule_hides_is_hidden_in_whole_blocks(name, span, least):
     at = torch.arange(0, 129, 4)
-    assert (~classed(MASKS[name], 128, span, at, at).seen).float().mean().item() > least
+    assert (~classify_blocks(MASKS[name], 128, span, at, at).seen).float().mean().item() > least
 
 
 def test_rules_that_bounds_cannot_follow_are_cut_everywhere():
@@ -189,7 +189,7 @@ def test_causal_in_quarters():
 )
 def test_what_bounds_cannot_answer_raises(wrong):
     with pytest.raises(TypeError):
-        wrong(Between(torch.tensor(0), torch.tensor(3), 1))
+        wrong(Interval(torch.tensor(0), torch.tensor(3), 1))
 
 
 def test_a_map_imports_no_compiler():

@@ -15,29 +15,29 @@ from attention.analysis.map_numbers import numbers as map_profile
 from attention.analysis.row_stages import stages
 from attention.codec import from_query
 from attention.inputs import INPUTS
-from attention.machine import budget, threads
-from attention.machine.budget import LEAST, Budget
-from attention.machine.kept import Kept, pieces
-from attention.machine.lanes import Lane
 from attention.maps.exact import head_maps
+from attention.runtime import budget, threads
+from attention.runtime.budget import LEAST, Budget
+from attention.runtime.executors import RankedExecutor
+from attention.runtime.result_cache import ResultCache, pieces
 from attention.serving.settings import SettingsError, settings
+from attention.sources.chunks import queries_and_keys
 from attention.sources.generated import maps
-from attention.sources.stretches import queries_and_keys
 from attention.trace import trace
 from attention.training.recipe import Recipe
-from attention.ui import compute
-from attention.ui.background import trainings, vectors
-from attention.ui.background.line import Line
-from attention.ui.background.maps import BUDGET, Drawing, Studio, asked, guessed
-from attention.ui.background.task import MADE_WAY, Task
-from attention.ui.background.trainings import Learning, refusal
-from attention.ui.background.vectors import HOLD, Vectors
+from attention.ui import results
+from attention.ui.jobs import training_jobs, vectors
+from attention.ui.jobs.job import MADE_WAY, Job
+from attention.ui.jobs.job_queue import JobQueue
+from attention.ui.jobs.map_jobs import BUDGET, MapJob, MapJobs, drawing_estimate, head_maps_arguments
+from attention.ui.jobs.training_jobs import TrainingJob, refusal
+from attention.ui.jobs.vectors import HOLD, Vectors
 from attention.ui.limits import limits
-from attention.ui.session.state import KEY
+from attention.ui.session.visit_state import KEY
 from tests.test_drawing import until
 
 MIB = 2**20
-LANE = Lane("budget", 0, 1)
+LANE = RankedExecutor("budget", 0, 1)
 
 
 class Held:
@@ -60,22 +60,22 @@ class Held:
 
 def test_room_is_made_by_those_who_can_do_without_and_by_no_more_of_them_than_needed():
     found = Budget(200 * MIB)
-    a, b = found.counted(Held(100 * MIB)), found.counted(Held(80 * MIB))
-    assert (found.left, found.free) == (20 * MIB, 110 * MIB)
+    a, b = found.register(Held(100 * MIB)), found.register(Held(80 * MIB))
+    assert (found.free_bytes, found.free) == (20 * MIB, 110 * MIB)
     assert found.room(20 * MIB) and not a.asked
     assert found.room(70 * MIB) and (a.asked, b.asked) == (1, 0)
     assert not found.room(190 * MIB) and (a.asked, b.asked) == (2, 1)
     found.tidy(4)
-    assert found.left == 180 * MIB
+    assert found.free_bytes == 180 * MIB
     found.tidy(6)
-    assert found.left == found.most
+    assert found.free_bytes == found.most
     assert Budget(1).most == LEAST
 
 
 def test_what_the_process_has_too_much_is_given_back_and_nobody_is_refused_for_it():
     there = 500 * MIB
     found = Budget(200 * MIB, lambda: there - held.held)
-    dear, held = found.counted(Held(0)), found.counted(Held(100 * MIB), cheap=True)
+    dear, held = found.register(Held(0)), found.register(Held(100 * MIB), cheap=True)
     assert found.room(90 * MIB) and not held.asked
     there = 120 * MIB  # it takes more than anybody claims
     assert found.room(60 * MIB) and (held.asked, held.held) == (1, 60 * MIB)
@@ -87,10 +87,10 @@ def test_what_the_process_has_too_much_is_given_back_and_nobody_is_refused_for_i
 
 @pytest.mark.parametrize(("text", "most"), [("723517440\n", 723517440), ("max\n", None)])
 def test_a_control_group_bounds_what_is_allowed(monkeypatch, tmp_path, text, most):
-    machine = budget.allowed()
+    machine = budget.process_limit()
     (tmp_path / "memory.max").write_text(text)
     monkeypatch.setattr(budget, "GROUP", tmp_path)
-    assert budget.allowed() == (most or min(budget._machine(), default=machine))
+    assert budget.process_limit() == (most or min(budget._machine(), default=machine))
 
 
 @pytest.mark.parametrize(("text", "cores"), [("50000 100000", 1), ("100000 100000", 1), ("max 100000", None)])
@@ -111,7 +111,7 @@ def test_an_owner_says_how_much():
 
 def test_results_that_nobody_has_asked_for_are_forgotten():
     now = [0.0]
-    kept = Kept(10 * MIB, lambda: now[0])
+    kept = ResultCache(10 * MIB, lambda: now[0])
     for at in range(4):
         now[0] = float(at)
         kept.ask(at, lambda: LANE.submit(torch.zeros, MIB // 4)).result(60)
@@ -126,7 +126,7 @@ def test_results_that_nobody_has_asked_for_are_forgotten():
 def test_what_was_asked_for_since_a_large_picture_was_begun_stays():
     """Its memory would not be free: whoever draws it holds it, and the next one would take it once more."""
     now, since = [0.0], [1.5]
-    kept = Kept(2 * MIB, lambda: now[0], lambda: since[0])
+    kept = ResultCache(2 * MIB, lambda: now[0], lambda: since[0])
     for at in range(4):
         now[0] = float(at)
         kept.ask(at, lambda: LANE.submit(torch.zeros, MIB // 4)).result(60)
@@ -140,18 +140,18 @@ def test_what_was_asked_for_since_a_large_picture_was_begun_stays():
 
 
 def test_a_line_counts_what_its_tasks_claim_and_forgets_those_that_have_ended():
-    class Claims(Task):
+    class Claims(Job):
         claim = 5 * MIB
 
         def run(self) -> None:
             return
 
-    line = Line(1, lambda call: call(), later=lambda seconds, call: None)
+    line = JobQueue(1, lambda call: call(), later=lambda seconds, call: None)
     for at in range(3):
-        line.ask(Claims, at, f"visitor {at}")
-    assert line.held == 15 * MIB and [task.state for task in line.tasks] == ["done"] * 3
+        line.request(Claims, at, f"visitor {at}")
+    assert line.used_bytes == 15 * MIB and [task.state for task in line.tasks] == ["done"] * 3
     line.give_back(6 * MIB)
-    assert line.held == 5 * MIB
+    assert line.used_bytes == 5 * MIB
 
 
 @pytest.mark.parametrize("kv_heads", [0, 3, 1])
@@ -160,24 +160,24 @@ def test_some_heads_at_a_time_are_the_same_heads(monkeypatch, kv_heads):
     monkeypatch.setattr(vectors, "ROOM", 2 * 4 * 1100 * 4)  # a head's
     groups = list(Vectors(config, LANE).groups)
     assert [len(group) for group in groups] == [6 // (kv_heads or 6)] * (kv_heads or 6)
-    studio = Studio()
+    studio = MapJobs()
     found = studio.ask(config, 64, "me")
     until(lambda: not studio.ask(config, 64, "me").open)
-    want = head_maps(*queries_and_keys(config), side=64, **asked(config))
+    want = head_maps(*queries_and_keys(config), side=64, **head_maps_arguments(config))
     for name in ("mean", "most", "lse", "entropy"):
         torch.testing.assert_close(getattr(found.maps, name), getattr(want, name), rtol=1e-5, atol=1e-7)
     assert [head.first for head in found.heads] == list(range(6))
-    monkeypatch.setattr(compute.long, "STUDIO", studio)
-    row = compute.long.long_row(Config(**vars(config) | {"head": 4, "query": 900}), found)
+    monkeypatch.setattr(results.long, "STUDIO", studio)
+    row = results.long.long_row(Config(**vars(config) | {"head": 4, "query": 900}), found)
     assert sum(row.keys["weight"]) == pytest.approx(1, abs=1e-4)
     assert row.entropy == pytest.approx(float(want.entropy[4, 900]), abs=1e-4)
-    numbers = compute.long.map_numbers(config, found)
-    assert len(numbers["entropy"]) == len(compute.long.roles(config, found)) == 6
+    numbers = results.long.map_numbers(config, found)
+    assert len(numbers["entropy"]) == len(results.long.roles(config, found)) == 6
     assert numbers["head"] == [0, 1, 2, 3, 4, 5]
     for name, values in vars(map_profile(want, *queries_and_keys(config))).items():
         if values is not None:
             assert numbers[name] == pytest.approx(values.tolist(), abs=1e-5), name
-    assert compute.long.map_parity(config, found).agrees
+    assert results.long.map_parity(config, found).agrees
 
 
 @pytest.mark.parametrize(
@@ -192,7 +192,7 @@ def test_a_host_of_690_mb_draws_the_long_maps_that_the_table_of_hosting_names(mo
     monkeypatch.setattr(BUDGET, "most", 690_000_000 - budget.ASIDE)
     config = from_query({"tokens": str(tokens), "heads": str(heads), "d_model": "512", "input": name})[0].tensors
     assert (config.tokens, config.heads, config.d_model, config.input) == (tokens, heads, 512, name)
-    assert (guessed(config).bytes <= BUDGET.most) == fits
+    assert (drawing_estimate(config).bytes <= BUDGET.most) == fits
 
 
 def test_only_a_few_hold_on_to_their_vectors():
@@ -231,29 +231,29 @@ LONG = from_query(SAID)[0].tensors
 
 def test_what_others_need_counts_and_a_picture_begins_once_there_is_room(monkeypatch):
     others = Firm(300 * MIB)
-    monkeypatch.setattr(BUDGET, "most", 300 * MIB + guessed(LONG).bytes // 2)
-    monkeypatch.setattr(BUDGET, "claims", [others, Held(10 * MIB), compute.long.STUDIO.line])
+    monkeypatch.setattr(BUDGET, "most", 300 * MIB + drawing_estimate(LONG).bytes // 2)
+    monkeypatch.setattr(BUDGET, "claims", [others, Held(10 * MIB), results.long.STUDIO.line])
     test = AppTest.from_file(str(Path(__file__).parents[1] / "pages/heads.py"), default_timeout=60)
     test.query_params.update(SAID)
     test.run()
-    assert not test.exception and compute.long.STUDIO.find(LONG) is None
+    assert not test.exception and results.long.STUDIO.find(LONG) is None
     assert "others need so much at the moment that" in test.warning[0].value
     tokens = int(test.button("smaller").label.split()[1].replace(",", ""))
-    assert 1024 <= tokens < 16_384 and guessed(replace(LONG, tokens=tokens)).bytes <= BUDGET.free
+    assert 1024 <= tokens < 16_384 and drawing_estimate(replace(LONG, tokens=tokens)).bytes <= BUDGET.free
     others.held = 0
     test.run()
-    assert not test.exception and not test.warning and compute.long.STUDIO.find(LONG) is not None
+    assert not test.exception and not test.warning and results.long.STUDIO.find(LONG) is not None
     others.held = 300 * MIB
     test.run()
     assert not test.warning, "what has begun goes on"
-    compute.long.STUDIO.line.leave(test.session_state[KEY].visitor)
+    results.long.STUDIO.line.leave(test.session_state[KEY].visitor)
 
 
 @pytest.mark.parametrize("mine", [True, False])
 def test_what_a_visitor_gives_up_for_another_picture_is_in_nobodys_way(monkeypatch, mine):
-    line = Line(1, lambda call: None, later=lambda seconds, call: None)
-    studio, first, second = Studio(line), *(Config(tokens=1500 + at, heads=2, d_model=16).tensors for at in range(2))
-    monkeypatch.setattr(BUDGET, "most", int(1.5 * guessed(first).bytes))
+    line = JobQueue(1, lambda call: None, later=lambda seconds, call: None)
+    studio, first, second = MapJobs(line), *(Config(tokens=1500 + at, heads=2, d_model=16).tensors for at in range(2))
+    monkeypatch.setattr(BUDGET, "most", int(1.5 * drawing_estimate(first).bytes))
     monkeypatch.setattr(BUDGET, "claims", [line])
     assert studio.refusal(first, "me") is None
     begun = studio.ask(first, 64, "me")
@@ -269,11 +269,11 @@ def test_what_a_visitor_gives_up_for_another_picture_is_in_nobodys_way(monkeypat
 def small(monkeypatch):
     """A host with room for one of three pictures at a time, its studio, and a clock that a test moves."""
     now = [0.0]
-    line = Line(1, lambda call: None, clock=lambda: now[0], later=lambda seconds, call: None)
+    line = JobQueue(1, lambda call: None, clock=lambda: now[0], later=lambda seconds, call: None)
     pictures = [Config(tokens=1500 + at, heads=2, d_model=16).tensors for at in range(3)]
-    monkeypatch.setattr(BUDGET, "most", int(1.5 * guessed(pictures[0]).bytes))
+    monkeypatch.setattr(BUDGET, "most", int(1.5 * drawing_estimate(pictures[0]).bytes))
     monkeypatch.setattr(BUDGET, "claims", [line])
-    return Studio(line), pictures, now
+    return MapJobs(line), pictures, now
 
 
 def test_whoever_waits_for_room_gets_it_before_all_who_come_later(small):
@@ -291,9 +291,9 @@ def test_whoever_waits_for_room_gets_it_before_all_who_come_later(small):
     assert studio.refusal(third, "three") is not None
     studio.line.leave("two")
     studio.refusal(first, "one")
-    now[0] += Drawing.gone
+    now[0] += MapJob.leave_after_s
     assert studio.refusal(first, "one") is None, "who asks no more has left"
-    studio.asking["huge"] = now[0], 3 * guessed(second).bytes
+    studio.asking["huge"] = now[0], 3 * drawing_estimate(second).bytes
     assert studio.refusal(second, "small") is None, "for which there is room long before"
 
 
@@ -301,7 +301,7 @@ def test_a_picture_that_rests_makes_way_after_a_while(small):
     studio, (first, second, _), now = small
     resting = studio.ask(first, 64, "one")
     studio.line.pause(resting, "one")
-    now[0] += Drawing.grace - 1
+    now[0] += MapJob.evict_after_s - 1
     assert studio.refusal(second, "two") is not None and resting.state == "paused"
     assert studio.refusal(first, "one") is None, "it is their own"
     now[0] += 1
@@ -318,46 +318,46 @@ def test_a_host_that_can_never_measure_says_so_and_offers_nothing(monkeypatch):
 
 def test_steps_that_do_not_fit_are_refused_with_smaller_ones(monkeypatch):
     widest = Config(heads=32, d_model=2048, d_v=256)
-    assert compute.steps.refusal(widest) is None
+    assert results.steps.refusal(widest) is None
     for most, sizes in ((168, (18, 2048, 0)), (100, (18, 1536, 0))):
         monkeypatch.setattr(BUDGET, "most", most * MIB)
-        why, smaller = compute.steps.refusal(widest) or ("", widest)
+        why, smaller = results.steps.refusal(widest) or ("", widest)
         assert why.startswith("Every step of these settings needs ") and f"this host has {most} for all." in why
-        assert (smaller.tokens, smaller.d_model, smaller.d_v) == sizes and compute.steps.refusal(smaller) is None
+        assert (smaller.tokens, smaller.d_model, smaller.d_v) == sizes and results.steps.refusal(smaller) is None
     long = Config(tokens=1024, heads=8)
     monkeypatch.setattr(BUDGET, "most", 64 * MIB)
-    assert (compute.steps.refusal(long) or ("", long))[1].tokens < 1024
+    assert (results.steps.refusal(long) or ("", long))[1].tokens < 1024
 
 
 def test_a_training_begins_where_others_leave_room(monkeypatch):
-    recipe, line = Recipe(seed=3), Line(1, lambda call: None, later=lambda seconds, call: None)
-    claim, others = Learning(recipe).claim, Firm(0)
-    monkeypatch.setattr(trainings, "HEAVY", line)
+    recipe, line = Recipe(seed=3), JobQueue(1, lambda call: None, later=lambda seconds, call: None)
+    claim, others = TrainingJob(recipe).claim, Firm(0)
+    monkeypatch.setattr(training_jobs, "JOBS", line)
     monkeypatch.setattr(BUDGET, "most", int(1.5 * claim))
     monkeypatch.setattr(BUDGET, "claims", [line, others])
     others.held = claim
     why, smaller = refusal(recipe, "me") or ("", recipe)
     assert "others need" in why and smaller.d_model < recipe.d_model
-    assert trainings.begun(recipe, "me") is None and not line.tasks
+    assert training_jobs.begin_training(recipe, "me") is None and not line.tasks
     others.held = 0
     assert refusal(recipe, "me") is None
-    task = trainings.begun(recipe, "me")
+    task = training_jobs.begin_training(recipe, "me")
     assert task is not None and task.open
-    assert refusal(recipe, "you") is None and trainings.begun(recipe, "you") is task
+    assert refusal(recipe, "you") is None and training_jobs.begin_training(recipe, "you") is task
     task.leave("you")
     other = Recipe(seed=4)
-    assert "others need" in (refusal(other, "you") or ("",))[0] and trainings.begun(other, "you") is None
+    assert "others need" in (refusal(other, "you") or ("",))[0] and training_jobs.begin_training(other, "you") is None
     assert refusal(other, "me") is None
-    assert trainings.begun(other, "me") is not None and task.given_up
+    assert training_jobs.begin_training(other, "me") is not None and task.given_up
 
 
 def test_maps_of_an_implementation_that_do_not_fit_are_refused_with_narrower_ones(monkeypatch):
     widest = Config(d_model=2048)
-    assert compute.published.refusal(widest) is None
+    assert results.published.refusal(widest) is None
     monkeypatch.setattr(BUDGET, "most", 100 * MIB)
-    why, narrower = compute.published.refusal(widest) or ("", widest)
+    why, narrower = results.published.refusal(widest) or ("", widest)
     assert "2,048 channels need 352 MiB" in why and "this host has 50 for them" in why
-    assert narrower.d_model < 1100 and compute.published.refusal(narrower) is None
+    assert narrower.d_model < 1100 and results.published.refusal(narrower) is None
     test = AppTest.from_file(str(Path(__file__).parents[1] / "pages/implementations.py"), default_timeout=60)
     test.query_params.update({"d_model": "2048"})
     test.run()
@@ -369,7 +369,7 @@ def test_maps_of_an_implementation_that_do_not_fit_are_refused_with_narrower_one
 def test_a_row_holds_no_other_rows():
     found = trace(Config(tokens=300, heads=4, d_model=64))
     row = stages(found)
-    assert torch.equal(row.weights, found.weights[found.config.head, found.config.row])
+    assert torch.equal(row.weights, found.weights[found.config.head, found.config.query_index])
     assert row.weights.untyped_storage().nbytes() == row.weights.nbytes
 
 
@@ -392,7 +392,7 @@ def test_a_training_that_does_not_fit_is_refused_with_a_narrower_one(monkeypatch
     monkeypatch.setattr(BUDGET, "most", 120 * MIB)
     why, smaller = refusal(widest, "me") or ("", widest)
     assert "needs" in why and "this host has 120 for all" in why
-    assert smaller.d_model < 256 and Learning(smaller).claim <= 120 * MIB
+    assert smaller.d_model < 256 and TrainingJob(smaller).claim <= 120 * MIB
     test = AppTest.from_file(str(Path(__file__).parents[1] / "pages/training.py"), default_timeout=60)
     test.query_params.update({"d_model": "256", "heads": "8", "layers": "3", "seed": "7"})
     test.run()

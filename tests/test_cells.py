@@ -57,9 +57,9 @@ def test_a_place_points_at_a_weight_that_is_as_great(size):
     w = some_weights(heads, queries, keys, seed)
     found = cells(w, torch.ones(queries, keys, dtype=torch.bool), side)
     if found.tile == 1 or found.tile > cells_.WIDEST:
-        assert found.places is None
+        assert found.argmax_in_tile is None
         return
-    there = tiles(w, found.tile, -1).gather(-1, found.places.long()[..., None])[..., 0]
+    there = tiles(w, found.tile, -1).gather(-1, found.argmax_in_tile.long()[..., None])[..., 0]
     torch.testing.assert_close(there, weights(found.codes), rtol=PRECISION, atol=0)
     assert (there >= 0).all(), "a place is outside of the tokens"
 
@@ -97,7 +97,7 @@ def test_every_number_under_the_pointer_is_right_to_three_digits():
     given = torch.from_numpy(np.concatenate([turns, *beside, spread]))[None, None]
     for side in (given.shape[-1], given.shape[-1] // 8):
         found = cells(given, torch.ones(given.shape[1:], dtype=torch.bool), side)
-        places = 0 if found.places is None else found.places.long()
+        places = 0 if found.argmax_in_tile is None else found.argmax_in_tile.long()
         meant = given[0, 0, torch.arange(found.codes.shape[-1]) * found.tile + places].flatten()
         shown = weights(found.codes).flatten()
         assert found.tile in (1, 9) and len(shown) == len(meant)
@@ -128,20 +128,20 @@ def test_a_drawing_small_enough_to_check_by_eye():
     found = cells(w, torch.ones(4, 4, dtype=torch.bool).tril(), 2)
     assert found.codes[0].int()[0, 1] == MASKED
     assert weights(found.codes)[0][[0, 1, 1], [0, 0, 1]].tolist() == [0.5, 0.25, 0.125]
-    assert found.places[0][[0, 1, 1], [0, 0, 1]].tolist() == [2, 3, 0]  # of two equal ones the first
+    assert found.argmax_in_tile[0][[0, 1, 1], [0, 0, 1]].tolist() == [2, 3, 0]  # of two equal ones the first
 
 
 @pytest.mark.parametrize("side", [9, 4, 2])
 def test_a_zero_with_a_sign_is_a_zero_and_its_place_a_token(side):
     found = cells(torch.full((1, 9, 9), -0.0), torch.ones(9, 9, dtype=torch.bool), side)
     assert (found.codes.int() == ZERO).all()
-    assert found.places is None or (found.places == 0).all()
+    assert found.argmax_in_tile is None or (found.argmax_in_tile == 0).all()
 
 
 def test_a_map_made_elsewhere():
     pixels = torch.tensor([[[0.5, 0.0], [0.25, 1.0]]])
     found = pixel_cells(pixels, torch.tensor([[True, False], [True, True]]), 128, torch.arange(1, 257), 256)
-    assert found.places is None and found.tile == 128
+    assert found.argmax_in_tile is None and found.tile == 128
     assert torch.equal(weights(found.codes).nan_to_num(-1), torch.tensor([[[0.5, -1.0], [0.25, 1.0]]]))
 
 
@@ -150,15 +150,17 @@ def test_a_map_made_elsewhere():
 def test_bytes_come_back(size, text):
     heads, queries, keys, side, seed = size
     sent = cells(some_weights(heads, queries, keys, seed), torch.ones(queries, keys, dtype=torch.bool), side)
-    header, got = unpacked(payload({"painted": text}, sent))
+    header, got = decode_message(payload({"painted": text}, sent))
     assert header["painted"] == text
     assert (got.tile, got.queries, got.keys) == (sent.tile, queries, keys)
     assert torch.equal(got.codes.int(), sent.codes.int())
-    assert (got.places is None and sent.places is None) or torch.equal(got.places, sent.places)
-    assert torch.equal(got.seeing, sent.seeing) and torch.equal(got.most, sent.most)
+    assert (got.argmax_in_tile is None and sent.argmax_in_tile is None) or torch.equal(
+        got.argmax_in_tile, sent.argmax_in_tile
+    )
+    assert torch.equal(got.visible_keys, sent.visible_keys) and torch.equal(got.max_code, sent.max_code)
 
 
-def unpacked(message: bytes) -> tuple[dict, Cells]:
+def decode_message(message: bytes) -> tuple[dict, Cells]:
     """What the browser reads, read with NumPy."""
     (length,) = struct.unpack_from("<I", message)
     header, start = json.loads(message[4 : 4 + length]), 4 + length + -length % 4

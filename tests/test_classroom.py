@@ -11,21 +11,21 @@ from streamlit.testing.v1 import AppTest
 from attention.codec import NEWEST
 from attention.config import Config
 from attention.settings import EDITION
-from attention.ui.asked import OPTIONS, QUESTION, Asked, packed, unpacked
-from attention.ui.session.state import KEY
+from attention.ui.markdown import escape
+from attention.ui.question_codec import OPTIONS, QUESTION, CustomQuestion, decode, encode
+from attention.ui.session.visit_state import KEY
 from attention.ui.views import questions
 from attention.ui.views.classroom import TYPED
-from attention.ui.words import plain
-from tests.strategies import carried
+from tests.strategies import query_without_edition
 from tests.test_pages import PAGES, ROOT, SECONDS, run
 from tests.test_predict import components
 from tests.test_softmax_page import tables, words
 
 HEADS = next(page for page in PAGES if page.stem == "heads")
-QUERY = Asked(
+QUERY = CustomQuestion(
     "Which word does head 1 look at?", ("the river", "the one before", "itself"), "the one before", "One back."
 )
-LINK = {"ask": packed(QUERY)}
+LINK = {"ask": encode(QUERY)}
 DRAWN = ("bidi_component", "vega_lite_chart", "dataframe")
 every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 
@@ -37,13 +37,13 @@ def classroom(page: Path, **query: str) -> AppTest:
     return test.run()
 
 
-def written(test: AppTest, **fields: str) -> AppTest:
+def write_question(test: AppTest, **fields: str) -> AppTest:
     for name, text in fields.items():
         test.text_area(key=f"class {name}").set_value(text)
     return test.run()
 
 
-def shared(test: AppTest) -> dict[str, str]:
+def copied_link(test: AppTest) -> dict[str, str]:
     """What the link says that the button copies."""
     (found,) = [each.proto for each in test.get("bidi_component") if "copy_question" in each.proto.id]
     return json.loads(found.json)
@@ -59,14 +59,16 @@ def alerts(test: AppTest) -> str:
 
 @every_page
 def test_a_teacher_asks_and_a_student_guesses_and_opens(page):
-    teacher = written(classroom(page, tokens="9"), text=QUERY.text, options="\n".join(QUERY.options), why=QUERY.why)
+    teacher = write_question(
+        classroom(page, tokens="9"), text=QUERY.text, options="\n".join(QUERY.options), why=QUERY.why
+    )
     assert not teacher.exception and not teacher.warning
-    assert not unpacked(shared(teacher)["adds"]["ask"]).hides  # one asks about a picture, unless one says otherwise
+    assert not decode(copied_link(teacher)["adds"]["ask"]).hides  # one asks about a picture, unless one says otherwise
     teacher.toggle(key="class hides").set_value(True)
     teacher.selectbox(key="class right").set_value(QUERY.right).run()
-    assert carried(teacher.query_params) == {"tokens": "9"}  # nothing is asked yet
-    said = shared(teacher)
-    assert unpacked(said["adds"]["ask"]) == QUERY and said["adds"][EDITION] == NEWEST[EDITION] and not said["lacking"]
+    assert query_without_edition(teacher.query_params) == {"tokens": "9"}  # nothing is asked yet
+    said = copied_link(teacher)
+    assert decode(said["adds"]["ask"]) == QUERY and said["adds"][EDITION] == NEWEST[EDITION] and not said["lacking"]
 
     student = run(page, {"tokens": "9"} | said["adds"])
     assert not student.exception and not student.warning
@@ -83,13 +85,13 @@ def test_a_teacher_asks_and_a_student_guesses_and_opens(page):
     student.slider(key="temperature").set_value(3.0).run()  # it is one question, whatever is set
     assert student.toggle[0].value and student.success
     student.button(key="end").click().run()
-    assert carried(student.query_params) == {"tokens": "9", "temperature": "3.0"}
+    assert query_without_edition(student.query_params) == {"tokens": "9", "temperature": "3.0"}
 
 
 @every_page
 def test_pictures_may_be_shown_beside_the_question(page):
-    shown = Asked(QUERY.text, QUERY.options, QUERY.right, QUERY.why, hides=False)
-    student, alone = run(page, {"ask": packed(shown)}), run(page, {})
+    shown = CustomQuestion(QUERY.text, QUERY.options, QUERY.right, QUERY.why, hides=False)
+    student, alone = run(page, {"ask": encode(shown)}), run(page, {})
     assert components(student) == components(alone) and len(tables(student)) == len(tables(alone))
     assert QUERY.why not in words(student) and "The answer is hidden until it is revealed" in words(student)
     student.toggle[0].set_value(True).run()
@@ -99,9 +101,9 @@ def test_pictures_may_be_shown_beside_the_question(page):
 @pytest.mark.parametrize("page", [HEADS, HEADS.with_stem("layers")], ids=["heads", "layers"])
 def test_what_heads_do_is_not_said_beside_such_a_question_until_it_is_opened(page):
     """The picture is what it is about, and the sentence beside it would be the answer."""
-    shown, set_ = Asked("What does head 1 do?", hides=False), {"head": "1"}
+    shown, set_ = CustomQuestion("What does head 1 do?", hides=False), {"head": "1"}
     said = "What heads do is said here once the answer is revealed."
-    student = run(page, {"ask": packed(shown)} | set_)
+    student = run(page, {"ask": encode(shown)} | set_)
     assert said in words(student) and "looks one word back" not in everything(student)
     student.toggle[0].set_value(True).run()
     assert said not in words(student) and "looks one word back" in words(student)
@@ -111,7 +113,9 @@ def test_what_heads_do_is_not_said_beside_such_a_question_until_it_is_opened(pag
 def test_what_heads_do_is_not_said_on_training_either():
     page = HEADS.with_stem("training")
     told = ("What forms here", "of its weight on the previous token")
-    student = run(page, {"train_at": "1000", "train_ask": packed(Asked("Which head looks back?", hides=False))})
+    student = run(
+        page, {"train_at": "1000", "train_ask": encode(CustomQuestion("Which head looks back?", hides=False))}
+    )
     assert not any(said in words(student) for said in told) and "one back" not in everything(student)
     student.toggle[0].set_value(True).run()
     assert all(said in words(student) for said in told) and "one back" in everything(student)
@@ -125,14 +129,14 @@ def everything(test: AppTest) -> str:
 @pytest.mark.parametrize(
     ("asked", "says"),
     [
-        (Asked("What do you see?"), "It is an open question: whoever asks it gave no answer."),
-        (Asked("What do you see?", why="A diagonal."), "A diagonal."),
-        (Asked("What do you see?", ("a", "b")), "None of the answers was marked as right"),
-        (Asked("What do you see?", ("a", "b"), "a"), "**a.**"),
+        (CustomQuestion("What do you see?"), "It is an open question: whoever asks it gave no answer."),
+        (CustomQuestion("What do you see?", why="A diagonal."), "A diagonal."),
+        (CustomQuestion("What do you see?", ("a", "b")), "None of the answers was marked as right"),
+        (CustomQuestion("What do you see?", ("a", "b"), "a"), "**a.**"),
     ],
 )
 def test_a_question_may_leave_open_what_it_likes(asked, says):
-    student = run(HEADS, {"ask": packed(asked)})
+    student = run(HEADS, {"ask": encode(asked)})
     assert (guess(student) is None) == (not asked.options)
     if asked.options:
         guess(student).set_value("b").run()
@@ -141,7 +145,7 @@ def test_a_question_may_leave_open_what_it_likes(asked, says):
 
 
 def test_what_is_written_stays_while_settings_change_and_pages_are_left():
-    teacher = written(classroom(HEADS), text=QUERY.text, options="\n".join(QUERY.options))
+    teacher = write_question(classroom(HEADS), text=QUERY.text, options="\n".join(QUERY.options))
     teacher.selectbox(key="class right").set_value("itself").run()
     teacher.slider(key="temperature").set_value(2.0).run()
     assert teacher.text_area(key="class text").value == QUERY.text
@@ -150,11 +154,11 @@ def test_what_is_written_stays_while_settings_change_and_pages_are_left():
     other.run()
     assert other.text_area(key="class options").value == "\n".join(QUERY.options)
     assert other.selectbox(key="class right").value == "itself"
-    written(other, options="the river\nthe one before\nits own place")  # the line is written anew
+    write_question(other, options="the river\nthe one before\nits own place")  # the line is written anew
     assert other.selectbox(key="class right").value == "its own place"
-    written(other, options="first\nthe river\nthe one before\nits own place")
+    write_question(other, options="first\nthe river\nthe one before\nits own place")
     assert other.selectbox(key="class right").value == "its own place"
-    written(other, options="the river\nfirst")
+    write_question(other, options="the river\nfirst")
     assert other.selectbox(key="class right").value == ""
 
 
@@ -166,10 +170,10 @@ def test_every_page_but_those_that_are_named_has_the_fold():
 
 
 def test_a_teacher_sees_it_as_the_class_does_and_may_change_it():
-    teacher = written(classroom(HEADS), text=QUERY.text, options="\n".join(QUERY.options), why=QUERY.why)
+    teacher = write_question(classroom(HEADS), text=QUERY.text, options="\n".join(QUERY.options), why=QUERY.why)
     teacher.toggle(key="class hides").set_value(True)
     teacher.button(key="ask own").click().run()
-    assert unpacked(carried(teacher.query_params)["ask"]).text == QUERY.text
+    assert decode(query_without_edition(teacher.query_params)["ask"]).text == QUERY.text
     assert not components(teacher) and "Your question, as those see it who open its link" in words(teacher)
     assert "A question by whoever made this link" not in words(teacher)
     other = classroom(HEADS, **LINK)
@@ -186,7 +190,9 @@ def test_our_questions_are_offered_at_one_place(page):
     for name in questions.OFFERS:
         test = classroom(page)
         test.button(key=f"ask {name} class").click().run()
-        assert carried(test.query_params) == {"predict": name} | ({"query": "15"} if name == "row" else {})
+        assert query_without_edition(test.query_params) == {"predict": name} | (
+            {"query": "15"} if name == "row" else {}
+        )
         assert "Predict, then reveal" in words(test)
     there = classroom(page)
     hunt = [button.label for button in there.button if button.key == "ask Ask to find the bug"]
@@ -196,32 +202,35 @@ def test_our_questions_are_offered_at_one_place(page):
 def test_a_question_of_ours_takes_the_place_of_ones_own_and_the_other_way_round():
     test = classroom(HEADS, **LINK)
     test.button(key="ask row class").click().run()
-    assert carried(test.query_params) == {"predict": "row", "query": "15"}  # at the last row two words share the answer
+    assert query_without_edition(test.query_params) == {
+        "predict": "row",
+        "query": "15",
+    }  # at the last row two words share the answer
     assert questions.ours(Config(predict="row")) == "row" and not questions.ours(Config(predict="row", **LINK))
-    written(test, text="What?").button(key="ask own").click().run()
-    assert carried(test.query_params).keys() == {"ask", "query"}
-    assert shared(test)["drops"] == ["predict"]
+    write_question(test, text="What?").button(key="ask own").click().run()
+    assert query_without_edition(test.query_params).keys() == {"ask", "query"}
+    assert copied_link(test)["drops"] == ["predict"]
 
 
 def test_what_is_no_question_yet_is_not_shared_and_why_is_said():
     test = classroom(HEADS)
-    assert shared(test)["lacking"] == "Nothing was copied: write a question first." and not test.warning
+    assert copied_link(test)["lacking"] == "Nothing was copied: write a question first." and not test.warning
     test.button(key="ask own").click().run()
-    assert carried(test.query_params) == {}
-    written(test, text="a" * 10_000)
+    assert query_without_edition(test.query_params) == {}
+    write_question(test, text="a" * 10_000)
     assert f"The question has {TYPED:,} characters; at most {QUESTION} fit" in test.warning[0].value.replace("\\", "")
-    assert shared(test)["adds"] == {} and shared(test)["lacking"] == "Nothing was copied: see below."
-    written(test, text="Why?", options="\n".join("abcdefgh"))
+    assert copied_link(test)["adds"] == {} and copied_link(test)["lacking"] == "Nothing was copied: see below."
+    write_question(test, text="Why?", options="\n".join("abcdefgh"))
     assert f"at most {OPTIONS} fit" in test.warning[0].value.replace("\\", "")
-    written(test, text="left \u202e right", options="")
+    write_question(test, text="left \u202e right", options="")
     assert "turn the direction" in test.warning[0].value
-    written(test, text="Why?")
+    write_question(test, text="Why?")
     assert not test.warning
 
 
 def test_a_link_over_2000_characters_is_said_to_be_so():
     words = " ".join(f"{number * 7919:x}" for number in range(400))[:1990]
-    test = written(classroom(HEADS, text=words), text="Which word is it?")
+    test = write_question(classroom(HEADS, text=words), text="Which word is it?")
     assert "The link has over 2,000 characters" in test.warning[0].value
     test.text_input(key="text").set_value("short").run()
     assert not test.warning
@@ -238,14 +247,16 @@ HOSTILE = [
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_a_strangers_words_are_words(text):
-    asked = Asked(text, tuple(f"{number} {text}"[:80].strip() for number in range(3)), None, text)
-    student = run(HEADS, {"ask": packed(asked)})
+    asked = CustomQuestion(text, tuple(f"{number} {text}"[:80].strip() for number in range(3)), None, text)
+    student = run(HEADS, {"ask": encode(asked)})
     assert not student.exception
-    assert [each.value for each in student.markdown if plain(text) in each.value] == [f"**A question.** {plain(text)}"]
-    assert guess(student).options == [plain(option) for option in asked.options]
+    assert [each.value for each in student.markdown if escape(text) in each.value] == [
+        f"**A question.** {escape(text)}"
+    ]
+    assert guess(student).options == [escape(option) for option in asked.options]
     student.toggle[0].set_value(True).run()
-    assert student.info[0].value == plain(text)
-    loaded = classroom(HEADS, ask=packed(asked))
+    assert student.info[0].value == escape(text)
+    loaded = classroom(HEADS, ask=encode(asked))
     loaded.toggle[0].set_value(True).run()
     loaded.button(key="load own").click().run()
     assert loaded.text_area(key="class text").value == text
@@ -254,11 +265,11 @@ def test_a_strangers_words_are_words(text):
 @pytest.mark.parametrize(("name", "knob"), [("timing", "ask"), ("training", "train_ask")])
 def test_pages_of_other_settings_ask_what_a_teacher_writes(name, knob):
     page = HEADS.with_name(f"{name}.py")
-    teacher = written(classroom(page), text=QUERY.text, options="\n".join(QUERY.options), why=QUERY.why)
+    teacher = write_question(classroom(page), text=QUERY.text, options="\n".join(QUERY.options), why=QUERY.why)
     teacher.toggle(key="class hides").set_value(True).run()
     assert not teacher.exception and not [b for b in teacher.button if b.key in ("ask row class", "ask mask class")]
-    adds = shared(teacher)["adds"]
-    assert adds.keys() == {EDITION, knob} and unpacked(adds[knob]).text == QUERY.text
+    adds = copied_link(teacher)["adds"]
+    assert adds.keys() == {EDITION, knob} and decode(adds[knob]).text == QUERY.text
     student = run(page, adds)
     assert not student.exception and QUERY.text in words(student) and QUERY.why not in words(student)
     hidden = len(student.get("plotly_chart")) + len(student.get("vega_lite_chart")) + len(student.get("page_link"))

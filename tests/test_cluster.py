@@ -14,7 +14,7 @@ import torch
 
 from attention import HeadMaps, head_maps
 from attention.maps import cluster, sizes
-from attention.ui.background.maps import Studio
+from attention.ui.jobs.map_jobs import MapJobs
 from tests.clustered import Running
 from tests.strategies import normal
 
@@ -61,14 +61,14 @@ def test_a_cluster_draws_the_same_and_survives_its_worker_and_its_scheduler(runn
 
 def killed_before_job(number: int, process: subprocess.Popen, spread: cluster.Cluster, monkeypatch) -> None:
     """Kills a process when that many jobs of the next map are on their way, and others are still to come."""
-    jobs, send = itertools.count(1), spread._sent
+    jobs, send = itertools.count(1), spread._submit_call
 
     def sent(*call):
         if next(jobs) == number:
             process.kill()
         return send(*call)
 
-    monkeypatch.setattr(spread, "_sent", sent)
+    monkeypatch.setattr(spread, "_submit_call", sent)
 
 
 def test_a_scheduler_that_does_not_answer_leaves_the_work_here(monkeypatch):
@@ -85,6 +85,6 @@ def test_without_an_address_there_is_no_cluster(monkeypatch):
     asked = []
     monkeypatch.setattr(cluster, "executor", asked.append)
     monkeypatch.delenv("ATTENTION_DASK", raising=False)
-    assert Studio().blocks.name == "blocks"
+    assert MapJobs().blocks.name == "blocks"
     monkeypatch.setenv("ATTENTION_DASK", "tcp://there:8786")
-    assert Studio().blocks.name == "blocks" and asked == ["", "tcp://there:8786"]
+    assert MapJobs().blocks.name == "blocks" and asked == ["", "tcp://there:8786"]

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 
 from attention import Config
-from attention.codec import EDITIONS, fit, from_query, link, to_query
+from attention.codec import EDITIONS, fit_values, from_query, link, to_query
 from attention.config import DEFAULTS, KNOBS
-from tests.strategies import configs, newest, unversioned, values
-from tests.unchecked import unchecked
+from tests.strategies import configs, newest, unversioned_config, values
+from tests.unchecked import without_checks
 
 laws = settings(deadline=None, max_examples=150)
 strange = st.text(st.characters(), max_size=12)  # surrogates and control characters included
@@ -38,7 +38,7 @@ def test_a_config_survives_an_address_bar(config):
 @given(name=st.sampled_from(list(KNOBS)), data=st.data())
 def test_any_value_of_a_knob_is_read_as_it_was_written(name, data):
     value = data.draw(values(name))
-    config, _ = fit(DEFAULTS | {name: value})
+    config, _ = fit_values(DEFAULTS | {name: value})
     assert from_query(to_query(config)) == (config, [])
 
 
@@ -67,9 +67,9 @@ def test_nothing_in_a_link_raises(query):
     )
 )
 def test_what_is_not_text_is_named_and_ignored(query):
-    with unchecked():
+    with without_checks():
         config, notes = from_query(query)
-    assert config == unversioned()
+    assert config == unversioned_config()
     assert [note.split("=")[0] for note in notes] == list(query)
     assert all(note.endswith("is not text, as values in a link are.") for note in notes)
 
@@ -112,7 +112,7 @@ def test_a_note_names_what_could_not_be_used_and_why(query, notes):
 @pytest.mark.parametrize("text", ["a\0b", "\x7f", "\ud800", "\u202e", "x" * 2001, "x" * 10_000_000])
 def test_text_that_cannot_be_drawn_is_named_briefly(text):
     config, (note,) = from_query({"text": text, "heads": "4"})
-    assert config == unversioned(heads=4)
+    assert config == unversioned_config(heads=4)
     assert note.startswith("text='")
     assert "is not printable text of at most 2,000 characters." in note
     assert len(note) < 300
@@ -120,11 +120,11 @@ def test_text_that_cannot_be_drawn_is_named_briefly(text):
 
 
 def test_the_last_of_several_counts():
-    assert from_query({"tokens": ["4", "5"]}) == (unversioned(tokens=5), [])
+    assert from_query({"tokens": ["4", "5"]}) == (unversioned_config(tokens=5), [])
 
 
 def test_choices_may_be_written_in_capitals():
-    assert from_query({"mask": "FULL", "scale": "None"}) == (unversioned(mask="full", scale="none"), [])
+    assert from_query({"mask": "FULL", "scale": "None"}) == (unversioned_config(mask="full", scale="none"), [])
 
 
 def test_only_what_differs_from_the_defaults_is_in_a_link():
@@ -136,5 +136,5 @@ def test_only_what_differs_from_the_defaults_is_in_a_link():
 
 def test_a_link_with_everything_wrong_is_the_default_with_a_note_each():
     config, notes = from_query(dict.fromkeys(KNOBS, "\0"))
-    assert config == unversioned()
+    assert config == unversioned_config()
     assert [note.split("=")[0] for note in notes] == list(KNOBS)

@@ -17,7 +17,7 @@ from attention.timing.__main__ import main
 from attention.timing.roofline import Peaks
 from attention.timing.sweep import SWEEPS
 from attention.timing.units import seconds, size
-from tests.timings import GPU, failed, line, lowest, made
+from tests.timings import GPU, failed_timing, line, lowest, make_timing
 
 ROOT = Path(__file__).parents[1]
 SMALL = ["--lengths", "8,16", "--heads", "2", "--d-heads", "4"]
@@ -34,7 +34,7 @@ def quick(monkeypatch):
 def test_it_writes_a_file_that_reads_back_to_the_last_digit(tmp_path, capsys):
     path = tmp_path / "mine.json"
     assert main([*TINY, "--out", str(path)]) == 0
-    back = recordings.read(path.read_bytes(), path.name)
+    back = recordings.read_recording(path.read_bytes(), path.name)
     rows = [recordings.row(found) | {"source": ""} for found in back]
     assert json.loads(path.read_text())["timings"] == rows
     assert [(found.implementation, found.length, found.error is None) for found in back] == [
@@ -104,17 +104,17 @@ def test_trying_a_file_leaves_it_as_it_was(monkeypatch, tmp_path):
 
     def found() -> list:
         seen.append(path.read_text() if path.exists() else None)
-        return [made()]
+        return [make_timing()]
 
     for _ in range(2):
         assert main([*TINY, "--out", str(path)]) == 0
-    assert seen == [None, recordings.written([made()])]
+    assert seen == [None, recordings.write_recording([make_timing()])]
 
 
 def test_a_file_that_is_lost_meanwhile_costs_no_report(monkeypatch, tmp_path, capsys):
     folder = tmp_path / "soon gone"
     folder.mkdir()
-    monkeypatch.setattr(command, "measure", lambda *_, **__: folder.rmdir() or [made()])
+    monkeypatch.setattr(command, "measure", lambda *_, **__: folder.rmdir() or [make_timing()])
     assert main([*TINY, "--out", str(folder / "x.json")]) == 2
     said = capsys.readouterr()
     assert "1 s" in said.out
@@ -142,23 +142,25 @@ def test_who_reads_no_further_gets_no_traceback_and_the_file_all_the_same(argume
     ended = subprocess.run([sys.executable, "-c", BROKEN, *arguments, "--out", str(path)], timeout=60, **how)
     os.close(writes)
     assert "Error" not in ended.stderr
-    assert len(recordings.read(path.read_bytes(), "x")) == (1 if arguments else 0)
+    assert len(recordings.read_recording(path.read_bytes(), "x")) == (1 if arguments else 0)
 
 
 def test_an_interrupt_keeps_what_was_measured(monkeypatch, tmp_path):
     def interrupted(sweep, on_timing, **_):
-        on_timing(made(), timing.Progress(1, 2, 0.5, 1.0))
+        on_timing(make_timing(), timing.Progress(1, 2, 0.5, 1.0))
         raise KeyboardInterrupt
 
     monkeypatch.setattr(command, "measure", interrupted)
     assert main([*TINY, "--out", str(tmp_path / "x.json")]) == 0
-    assert len(recordings.read((tmp_path / "x.json").read_bytes(), "x")) == 1
+    assert len(recordings.read_recording((tmp_path / "x.json").read_bytes(), "x")) == 1
 
 
 def test_the_report_says_what_the_lines_say_about_each_other():
-    far = recordings.read(recordings.written(line([64, 256], [0.02, 0.02], to_device=0.02, **GPU)), "gpu.json")
+    far = recordings.read_recording(
+        recordings.write_recording(line([64, 256], [0.02, 0.02], to_device=0.02, **GPU)), "gpu.json"
+    )
     here = [lowest(n, seconds, load=2.0) for n, seconds in ((64, 0.01), (128, 0.04), (256, 0.16))]
-    text = command.report([*here, lowest(512, 0.5, 2.0, settled=False), *far, failed(1024)])
+    text = command.report([*here, lowest(512, 0.5, 2.0, settled=False), *far, failed_timing(1024)])
     assert "  twice the length takes 4 times as long (length to the power 2.00 ± 0.00, 64 to 256 tokens)" in text
     assert "  no growth: a power needs 3 lengths that have a time; choose more lengths" in text, "of the GPU"
     gpu, cpu = "SDPA · Test GPU, recorded 2026-01-31 (gpu.json)", "Test CPU, 2 cores, 2 threads"

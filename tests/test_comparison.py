@@ -11,20 +11,20 @@ from hypothesis import strategies as st
 from attention.timing import comparison
 from attention.timing.comparison import CPU, Crossover, SpeedUp, bases, crossover, pairs, slowdowns, speed_ups
 from attention.timing.recordings import lines
-from tests.timings import GPU, failed, line, lowest, made
+from tests.timings import GPU, failed_timing, line, lowest, make_timing
 
 LENGTHS = [64, 128, 256, 512, 1024]
 
 
 def test_a_speed_up_has_the_quartiles_of_both():
-    cpu = [made(64, 8.0, lower=6.0, upper=10.0)]
-    gpu = [made(64, 2.0, lower=1.0, upper=3.0, to_device=1.0, from_device=1.0, **GPU)]
+    cpu = [make_timing(64, 8.0, lower=6.0, upper=10.0)]
+    gpu = [make_timing(64, 2.0, lower=1.0, upper=3.0, to_device=1.0, from_device=1.0, **GPU)]
     assert speed_ups(cpu, gpu) == [SpeedUp(64, ratio=4.0, low=2.0, high=10.0)]
     assert speed_ups(cpu, gpu, transfer=True) == [SpeedUp(64, ratio=2.0, low=6 / 5, high=10 / 3)]
 
 
 def test_a_speed_up_needs_both_times():
-    assert speed_ups(line([64, 128], [1, 1]), [failed(64, **GPU), made(256, **GPU)]) == []
+    assert speed_ups(line([64, 128], [1, 1]), [failed_timing(64, **GPU), make_timing(256, **GPU)]) == []
 
 
 @settings(deadline=None)
@@ -69,39 +69,45 @@ def test_the_sentence_names_the_range_that_the_uncertainty_leaves():
 
 
 def test_slowdown_is_against_the_best_of_the_same_case_and_device():
-    best, other = made(64, 1.0), made(64, 3.0, implementation="SDPA math")
-    longer, gpu = made(128, 5.0), made(64, 0.5, **GPU)
-    layer = made(64, 9.0, implementation="nn.MultiheadAttention")
-    assert slowdowns([best, other, longer, gpu, layer, failed()]) == {best: 1, other: 3, longer: 1, gpu: 1, layer: 1}
+    best, other = make_timing(64, 1.0), make_timing(64, 3.0, implementation="SDPA math")
+    longer, gpu = make_timing(128, 5.0), make_timing(64, 0.5, **GPU)
+    layer = make_timing(64, 9.0, implementation="nn.MultiheadAttention")
+    assert slowdowns([best, other, longer, gpu, layer, failed_timing()]) == {
+        best: 1,
+        other: 3,
+        longer: 1,
+        gpu: 1,
+        layer: 1,
+    }
 
 
 def test_the_roofline_is_the_lower_of_both_roofs():
-    thin = made(median=1e-3, operations=1e6, traffic=1e6, peak_operations=1e12, peak_traffic=1e11)
-    thick = made(median=1e-3, operations=1e9, traffic=1e6, peak_operations=1e12, peak_traffic=1e11)
+    thin = make_timing(median=1e-3, operations=1e6, traffic=1e6, peak_operations=1e12, peak_traffic=1e11)
+    thick = make_timing(median=1e-3, operations=1e9, traffic=1e6, peak_operations=1e12, peak_traffic=1e11)
     assert comparison.intensity(thin) == 1
-    assert comparison.bound(thin) == 1e11
-    assert comparison.bound(thick) == 1e12
+    assert comparison.roofline_bound(thin) == 1e11
+    assert comparison.roofline_bound(thick) == 1e12
     assert comparison.rate(thick) == pytest.approx(1e12)
     assert comparison.share(thick) == pytest.approx(1)
     assert comparison.traffic_share(thick) == pytest.approx(0.01)
-    assert comparison.share(made(peak_operations=None)) is None
+    assert comparison.share(make_timing(peak_operations=None)) is None
     with pytest.raises(ValueError, match="SDPA at 64 tokens has no time: out of memory: 9 GiB"):
-        comparison.rate(failed())
-    assert comparison.bound(made(peak_traffic=None)) is None
+        comparison.rate(failed_timing())
+    assert comparison.roofline_bound(make_timing(peak_traffic=None)) is None
 
 
 def test_devices_are_compared_on_the_same_work():
     lines = {
-        "a": [made()],
-        "b": [made(**GPU)],
-        "c": [made(**GPU, dtype="float16")],
-        "d": [made(implementation="SDPA math")],
+        "a": [make_timing()],
+        "b": [make_timing(**GPU)],
+        "c": [make_timing(**GPU, dtype="float16")],
+        "d": [make_timing(implementation="SDPA math")],
     }
     assert comparison.across_devices(lines, lambda timing: timing.device == "cpu") == [("a", "b")]
 
 
 def test_what_did_not_settle_is_left_out_of_an_answer_and_that_is_said():
-    slow = [made(64, 9.0, settled=False), made(128, 1.0), made(256, 4.0)]
+    slow = [make_timing(64, 9.0, settled=False), make_timing(128, 1.0), make_timing(256, 4.0)]
     fast = line([64, 128, 256], [2.0, 2.0, 2.0], **GPU)
     found = crossover(speed_ups(slow, fast))
     assert found.sentence == "faster from about 181 tokens on (181 to 181); 1 length that did not settle left out"
@@ -112,8 +118,8 @@ def test_what_did_not_settle_is_left_out_of_an_answer_and_that_is_said():
 
 
 def test_what_was_timed_once_has_no_band():
-    once = made(64, 8.0, repeats=1, settled=False)
-    assert speed_ups([once], [made(64, 2.0, **GPU)]) == [SpeedUp(64, 4.0, None, None, settled=False)]
+    once = make_timing(64, 8.0, repeats=1, settled=False)
+    assert speed_ups([once], [make_timing(64, 2.0, **GPU)]) == [SpeedUp(64, 4.0, None, None, settled=False)]
     columns = comparison.columns([once])
     assert columns["median, ms"] == [8e3]
     assert columns["quickest, ms"] == columns["lower quartile, ms"] == columns["upper quartile, ms"] == [None]
@@ -141,7 +147,7 @@ MIX = {
 
 
 def test_implementations_are_compared_where_they_do_the_same_work():
-    found = [made(implementation=name, **more) for name, more in MIX.items()]
+    found = [make_timing(implementation=name, **more) for name, more in MIX.items()]
     assert bases(found) == ["loop over heads", "SDPA", "nn.MultiheadAttention", "MultiHeadAttention of the core"]
     assert pairs(lines(found), "SDPA") == [("SDPA · full", "loop over heads · full")]
     assert pairs(lines(found), "nn.MultiheadAttention") == [
@@ -151,22 +157,33 @@ def test_implementations_are_compared_where_they_do_the_same_work():
 
 
 def test_nothing_is_offered_to_compare_with_where_nothing_can_be_compared():
-    assert bases([]) == bases([made(), failed(implementation="SDPA math"), made(128, implementation="SDPA math")]) == []
-    assert bases([made(), made(**GPU)]) == [CPU]
-    assert bases([made(), made(128, **GPU)]) == []
-    for base in bases([made(), made(**GPU), made(implementation="SDPA math")]):
-        assert pairs(lines([made(), made(**GPU), made(implementation="SDPA math")]), base)
+    assert (
+        bases([])
+        == bases(
+            [make_timing(), failed_timing(implementation="SDPA math"), make_timing(128, implementation="SDPA math")]
+        )
+        == []
+    )
+    assert bases([make_timing(), make_timing(**GPU)]) == [CPU]
+    assert bases([make_timing(), make_timing(128, **GPU)]) == []
+    for base in bases([make_timing(), make_timing(**GPU), make_timing(implementation="SDPA math")]):
+        assert pairs(lines([make_timing(), make_timing(**GPU), make_timing(implementation="SDPA math")]), base)
 
 
 def test_a_peak_that_a_case_is_above_is_said_to_be_too_low():
-    fast = made(median=1e-3, operations=2e9, peak_operations=1e12)
-    assert comparison.busy([made(median=1.0), failed(), made(median=1e-9, peak_operations=None, **GPU)]) == []
-    (said,) = comparison.busy([fast, fast, made(**GPU)])
+    fast = make_timing(median=1e-3, operations=2e9, peak_operations=1e12)
+    assert (
+        comparison.busy(
+            [make_timing(median=1.0), failed_timing(), make_timing(median=1e-9, peak_operations=None, **GPU)]
+        )
+        == []
+    )
+    (said,) = comparison.busy([fast, fast, make_timing(**GPU)])
     assert said.startswith("Test CPU, 2 cores, 2 threads: more than 100 %")
 
 
 def test_why_a_case_has_no_time_stands_early_where_any_has_none():
-    columns = comparison.columns([made(64), failed(128)])
+    columns = comparison.columns([make_timing(64), failed_timing(128)])
     assert list(columns)[:4] == ["line", "tokens", "error", "quickest, ms"]
     assert columns["error"] == ["", "out of memory: 9 GiB"]
-    assert "error" not in comparison.columns([made(64)])
+    assert "error" not in comparison.columns([make_timing(64)])

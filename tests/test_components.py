@@ -14,14 +14,14 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attention.components import ahead
+from attention.components import preload
 from tests import drawings
-from tests.served import ROOT, served
+from tests.server import ROOT, run_server
 
 PARTS = ROOT / "attention" / "components"
 BROWSER = PARTS / "browser"
 SCRIPTS = sorted(BROWSER.rglob("*.js"))
-COMPONENTS = sorted(file.stem for file in PARTS.glob("[a-z]*.py") if file.stem not in ("ahead", "registry"))
+COMPONENTS = sorted(file.stem for file in PARTS.glob("[a-z]*.py") if file.stem not in ("preload", "registry"))
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 IMPORTED = re.compile(r'^(?:import|export)\b[^"\n]*"(\.[^"]+)";$', re.MULTILINE)
 LONGEST, TALLEST = 120, 300
@@ -35,7 +35,7 @@ def imports(file: Path) -> set[Path]:
     return {(file.parent / name).resolve() for name in IMPORTED.findall(file.read_text())}
 
 
-def reached(file: Path) -> set[Path]:
+def reachable_modules(file: Path) -> set[Path]:
     """All modules that a browser loads for a script."""
     found, edge = set(), {file}
     while edge:
@@ -52,10 +52,10 @@ def test_every_component_is_named_once_where_streamlit_looks():
 
 def test_a_server_that_was_started_elsewhere_serves_them_as_they_stand(tmp_path):
     """And names them with the page that draws with them, once its first visitor can be let in."""
-    with served(ROOT / "app.py", folder=tmp_path) as server:
-        assert eventually(lambda: head(f"{server.url}/steps").get("link")) == ahead.links("matrices")
+    with run_server(ROOT / "app.py", folder=tmp_path) as server:
+        assert eventually(lambda: head(f"{server.url}/steps").get("link")) == preload.links("matrices")
         for name in COMPONENTS:
-            for file in reached(BROWSER / "streamlit" / f"{name}.js"):
+            for file in reachable_modules(BROWSER / "streamlit" / f"{name}.js"):
                 path = file.relative_to(BROWSER).as_posix()
                 with urllib.request.urlopen(
                     f"{server.url}/_stcore/bidi-components/attention-lab.{name}/{path}"
@@ -78,7 +78,7 @@ def eventually(told: Callable[[], str | None]) -> str | None:
     return answer
 
 
-def answered(path: str, kind: bytes) -> list[tuple[bytes, bytes]]:
+def response_headers(path: str, kind: bytes) -> list[tuple[bytes, bytes]]:
     """The headers that a browser gets for an answer of a kind."""
     got = []
 
@@ -86,23 +86,23 @@ def answered(path: str, kind: bytes) -> list[tuple[bytes, bytes]]:
         got.append(message)
 
     headers = [(b"content-type", kind)]
-    asyncio.run(ahead.named(path, send)({"type": "http.response.start", "headers": headers}))
+    asyncio.run(preload.preload_components(path, send)({"type": "http.response.start", "headers": headers}))
     return got[0]["headers"][1:]
 
 
 @pytest.mark.parametrize("path", ["/", "/heads", "/base/heads", "/masks", "/steps"])
 def test_a_page_names_all_files_of_what_it_draws_with(path):
-    ((name, value),) = answered(path, b"text/html; charset=utf-8")
+    ((name, value),) = response_headers(path, b"text/html; charset=utf-8")
     component = {"masks": "mask_gallery", "steps": "matrices"}.get(path.rpartition("/")[2], "heads_grid")
     prefix = f"_stcore/bidi-components/attention-lab.{component}/"
     named = re.findall(rf"<{prefix}(.*?)>; rel=(\w+)", value.decode())
-    modules = reached(BROWSER / "streamlit" / f"{component}.js")
+    modules = reachable_modules(BROWSER / "streamlit" / f"{component}.js")
     wanted = {(file.relative_to(BROWSER).as_posix(), "modulepreload") for file in modules}
     assert name == b"link" and set(named) == wanted | {(f"{component}.css", "preload")}
 
 
 def test_what_is_no_page_or_draws_nothing_names_nothing():
-    assert answered("/steps", b"application/json") == answered("/timing", b"text/html") == []
+    assert response_headers("/steps", b"application/json") == response_headers("/timing", b"text/html") == []
 
 
 @every_script
@@ -114,13 +114,13 @@ def test_what_a_script_imports_is_there(file):
 @every_script
 def test_a_drawing_knows_no_streamlit(file):
     drawing = file.parent == BROWSER
-    assert not drawing or not any("streamlit" in other.parts[len(BROWSER.parts) :] for other in reached(file))
+    assert not drawing or not any("streamlit" in other.parts[len(BROWSER.parts) :] for other in reachable_modules(file))
 
 
 @every_component
 def test_a_browser_asks_for_all_of_a_component_at_once(name):
     script = BROWSER / "streamlit" / f"{name}.js"
-    assert imports(script) == reached(script) - {script}
+    assert imports(script) == reachable_modules(script) - {script}
 
 
 @pytest.mark.parametrize("file", [*SCRIPTS, *BROWSER.glob("*.css")], ids=lambda file: str(file.relative_to(BROWSER)))

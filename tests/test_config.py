@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 
 from attention import Config, ConfigError
-from attention.config import CELLS, CHANNELS, DEFAULTS, KNOBS, check, decided, fitted
+from attention.config import DEFAULTS, KNOBS, MAX_CHANNELS, MAX_WEIGHTS, check, coerce, fixed_by_source
 from tests.strategies import configs, values
-from tests.unchecked import unchecked
+from tests.unchecked import without_checks
 
 laws = settings(deadline=None, max_examples=150)
 any_values = st.fixed_dictionaries({name: values(name) for name in KNOBS})
@@ -20,18 +20,18 @@ any_values = st.fixed_dictionaries({name: values(name) for name in KNOBS})
 @laws
 @given(wanted=any_values)
 def test_values_that_are_allowed_move_once_to_values_that_fit(wanted):
-    nearest = fitted(wanted)
-    assert fitted(nearest) == nearest
+    nearest = coerce(wanted)
+    assert coerce(nearest) == nearest
     assert vars(Config(**nearest)) == nearest
     assert nearest.keys() == wanted.keys()
     assert nearest["source"] == wanted["source"]
-    assert nearest["heads"] == decided(wanted["source"]).get("heads", wanted["heads"])
+    assert nearest["heads"] == fixed_by_source(wanted["source"]).get("heads", wanted["heads"])
 
 
 @laws
 @given(wanted=any_values)
 def test_a_config_of_values_that_do_not_fit_is_refused_with_the_nearest(wanted):
-    nearest = fitted(wanted)
+    nearest = coerce(wanted)
     moved = [name for name in wanted if wanted[name] != nearest[name]]
     if not moved:
         assert vars(Config(**wanted)) == wanted
@@ -49,9 +49,9 @@ def test_what_a_config_derives(config):
     assert config.heads % config.groups == 0
     assert 0 <= config.row < config.tokens
     assert 0 <= config.head < config.heads
-    assert config.d_model * config.tokens <= CHANNELS
-    assert config.traceable.traceable is config.traceable
-    assert config.heads * config.traceable.tokens**2 <= CELLS
+    assert config.d_model * config.tokens <= MAX_CHANNELS
+    assert config.truncated.truncated is config.truncated
+    assert config.heads * config.truncated.tokens**2 <= MAX_WEIGHTS
     assert hash(config) == hash(Config(**vars(config)))
     assert config.tensors.tensors == config.tensors
 
@@ -59,7 +59,7 @@ def test_what_a_config_derives(config):
 @laws
 @given(heads=st.integers(1, 32), d_model=st.integers(1, 2048))
 def test_the_width_moves_to_the_nearest_multiple(heads, d_model):
-    found = fitted(DEFAULTS | {"heads": heads, "d_model": d_model})["d_model"]
+    found = coerce(DEFAULTS | {"heads": heads, "d_model": d_model})["d_model"]
     multiples = range(heads, 2049, heads)
     assert found in multiples
     assert abs(found - d_model) == min(abs(multiple - d_model) for multiple in multiples)
@@ -68,7 +68,7 @@ def test_the_width_moves_to_the_nearest_multiple(heads, d_model):
 @laws
 @given(heads=st.integers(1, 32), kv_heads=st.integers(0, 32))
 def test_shared_heads_move_to_the_nearest_divisor(heads, kv_heads):
-    found = fitted(DEFAULTS | {"heads": heads, "kv_heads": kv_heads})["kv_heads"]
+    found = coerce(DEFAULTS | {"heads": heads, "kv_heads": kv_heads})["kv_heads"]
     divisors = [n for n in range(1, heads + 1) if heads % n == 0]
     if kv_heads == 0:
         assert found == 0
@@ -104,16 +104,16 @@ NO_TEXTS = [None, 3, b"text", ["a"], "a\x07b", "\ud800", "x" * 3001]
 def test_what_a_knob_cannot_be_is_refused(name):
     knob = KNOBS[name]
     for value in NO_CHOICES if knob.choices else NO_TEXTS if knob.low is None else NO_NUMBERS:
-        refused(name, value)
+        assert_refused(name, value)
 
 
-def refused(name: str, value: object) -> None:
+def assert_refused(name: str, value: object) -> None:
     """The config is refused with a message of one line that begins with the knob and says what is allowed."""
-    with unchecked(), pytest.raises(ConfigError) as refusal:
+    with without_checks(), pytest.raises(ConfigError) as refusal:
         Config(**{name: value})
     message = str(refusal.value)
     assert message.startswith(f"{name}=")
-    assert f" is not {KNOBS[name].allowed}. " in message
+    assert f" is not {KNOBS[name].allowed_values}. " in message
     assert message.endswith((f"The default is {DEFAULTS[name]!r}.", "?"))
     assert "\n" not in message
     assert len(message) < 400
@@ -159,7 +159,7 @@ def test_bounds_belong_to_the_range(name):
     ids=str,
 )
 def test_an_error_names_the_knob_its_value_what_is_allowed_and_a_way_out(values, message):
-    with unchecked(), pytest.raises(ConfigError) as refusal:
+    with without_checks(), pytest.raises(ConfigError) as refusal:
         Config(**values)
     assert str(refusal.value) == message
 

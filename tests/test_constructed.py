@@ -14,8 +14,8 @@ from torch import Tensor
 from attention import Config, heads, trace
 from attention.config import KNOBS
 from attention.inputs import BEFORE
+from attention.sources.chunks import queries_and_keys
 from attention.sources.constructed import OFFSETS, ROLES, frequencies, places
-from attention.sources.stretches import queries_and_keys
 from tests.strategies import configs
 
 LONG = 65_536

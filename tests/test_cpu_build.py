@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
-from tests.served import ROOT
+from tests.server import ROOT
 
 INDEX = "https://download.pytorch.org/whl/cpu"
 PIN = next(line for line in (ROOT / "requirements.txt").read_text().splitlines() if line.startswith("torch=="))

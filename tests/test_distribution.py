@@ -10,7 +10,7 @@ import torch
 from hypothesis import given, settings
 
 from attention import Config, trace
-from attention.analysis.distribution import BINS, bound, distribution, edges
+from attention.analysis.distribution import BINS, distribution, edges, max_entropy
 from tests.strategies import configs, normal
 
 
@@ -48,7 +48,7 @@ def test_the_bound_is_reached_and_not_passed(keys, below_one):
     logits = torch.cat([normal(3, 20_000, keys, dtype=torch.float64), torch.zeros(1, keys)])
     rest = torch.linspace(-4, 4, 20_001)[:, None] if below_one else torch.full((20_001, 1), -torch.inf)
     some = torch.softmax(torch.cat([logits * torch.rand(20_001, 1), rest], -1), -1)[:, :keys]
-    limit = float(bound(torch.tensor([keys]), below_one))
+    limit = float(max_entropy(torch.tensor([keys]), below_one))
     assert float(torch.special.entr(some).sum(-1).max()) == pytest.approx(limit, abs=2e-2)
     assert float(torch.special.entr(some).sum(-1).max()) <= limit + 1e-6
 

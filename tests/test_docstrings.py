@@ -17,7 +17,7 @@ from attention.serving import launch
 from attention.timing import history, roofline
 from attention.timing import rounds as rounds_of_timing
 from attention.timing.roofline import Peaks
-from tests.served import ROOT
+from tests.server import ROOT
 
 PUBLIC = {name: getattr(attention, name) for name in attention.__all__} | {
     "MultiHeadAttention.from_torch": attention.MultiHeadAttention.from_torch,

@@ -11,9 +11,9 @@ import torch
 from attention import Config, head_maps
 from attention.maps.jobs import Cancelled
 from attention.maps.picture import HeadMaps
-from attention.sources.stretches import queries_and_keys
-from attention.ui.background import maps as drawing
-from attention.ui.background.maps import Drawing, Studio, asked
+from attention.sources.chunks import queries_and_keys
+from attention.ui.jobs import map_jobs as drawing
+from attention.ui.jobs.map_jobs import MapJob, MapJobs, head_maps_arguments
 
 SIDE, ME, YOU = 64, "me", "you"
 SMALL = Config(tokens=1500, heads=3, d_model=24, mask="window", span=500, positions="alibi")
@@ -44,18 +44,18 @@ def slow(monkeypatch):
 
 
 def test_a_drawing_ends_as_the_exact_maps_of_its_config():
-    studio = Studio()
+    studio = MapJobs()
     found = studio.ask(SMALL, SIDE, ME)
-    assert not found.looked_at(found.preview, ME).exact
+    assert not found.on_behalf_of(found.preview, ME).exact
     until(lambda: not found.open)
     assert found.state == "done" and found.share == 1 and studio.ask(SMALL, SIDE, ME) is found
-    want = head_maps(*queries_and_keys(SMALL), side=SIDE, **asked(SMALL))
+    want = head_maps(*queries_and_keys(SMALL), side=SIDE, **head_maps_arguments(SMALL))
     for name in ("mean", "most", "lse", "entropy"):
         assert torch.equal(getattr(found.maps, name), getattr(want, name)), name
 
 
 def test_a_cancelled_drawing_keeps_what_is_finished_and_can_be_begun_anew(slow):
-    studio = Studio()
+    studio = MapJobs()
     found = studio.ask(SMALL, SIDE, ME)
     until(lambda: len(found.heads) == 1)
     found.leave(ME)
@@ -68,7 +68,7 @@ def test_a_cancelled_drawing_keeps_what_is_finished_and_can_be_begun_anew(slow):
 
 
 def test_a_paused_drawing_lets_others_by_and_goes_on_with_the_head_that_it_was_at(slow):
-    studio, other = Studio(), Config(tokens=1100, heads=1, d_model=4)
+    studio, other = MapJobs(), Config(tokens=1100, heads=1, d_model=4)
     found = studio.ask(SMALL, SIDE, ME)
     until(lambda: len(found.heads) == 1)
     first = found.heads[0]
@@ -79,13 +79,13 @@ def test_a_paused_drawing_lets_others_by_and_goes_on_with_the_head_that_it_was_a
     assert (found.state, len(found.heads), found.share) == ("paused", 1, 1 / 3)
     studio.line.go_on(found, ME)
     until(lambda: studio.ask(SMALL, SIDE, ME).state == "done")
-    want = head_maps(*queries_and_keys(SMALL), side=SIDE, **asked(SMALL))
+    want = head_maps(*queries_and_keys(SMALL), side=SIDE, **head_maps_arguments(SMALL))
     assert found.heads[0] is first and found.share == 1
     assert torch.equal(found.maps.most, want.most) and torch.equal(found.maps.lse, want.lse)
 
 
 def test_a_drawing_goes_on_while_another_visitor_waits_for_it(slow):
-    studio = Studio()
+    studio = MapJobs()
     found = studio.ask(SMALL, SIDE, ME)
     assert studio.ask(SMALL, SIDE, YOU) is found
     until(lambda: found.heads)
@@ -96,7 +96,7 @@ def test_a_drawing_goes_on_while_another_visitor_waits_for_it(slow):
 
 
 def test_who_asks_for_another_picture_turns_away_from_the_last_one_at_once(slow):
-    studio = Studio()
+    studio = MapJobs()
     first = studio.ask(SMALL, SIDE, ME)
     until(lambda: first.heads)
     studio.ask(Config(tokens=1200, heads=2, d_model=8), SIDE, ME)
@@ -104,13 +104,13 @@ def test_who_asks_for_another_picture_turns_away_from_the_last_one_at_once(slow)
 
 
 def test_who_leaves_stops_the_drawing_and_who_waits_gets_the_next_turn(slow):
-    studio = Studio()
+    studio = MapJobs()
     left, other = studio.ask(SMALL, SIDE, ME), Config(tokens=1200, heads=2, d_model=8)
     until(lambda: left.heads)
     waits = studio.ask(other, SIDE, YOU)
-    assert studio.line.before(waits) == 1 and waits.looked_at(waits.preview, YOU).tokens == 1200
+    assert studio.line.before(waits) == 1 and waits.on_behalf_of(waits.preview, YOU).tokens == 1200
     slow["open"] = True
-    left.looks[ME] -= Drawing.gone  # nobody has looked for so long
+    left.looks[ME] -= MapJob.leave_after_s  # nobody has looked for so long
 
     def looked() -> bool:
         return studio.ask(other, SIDE, YOU).state == "done"
@@ -123,13 +123,13 @@ def test_a_drawing_that_fails_says_so_and_others_go_on(monkeypatch, caplog):
     def fails(*tensors, **options):
         raise MemoryError("no room")
 
-    studio = Studio()
+    studio = MapJobs()
     with monkeypatch.context() as patch:
         patch.setattr(drawing, "each_head", fails)
         found = studio.ask(SMALL, SIDE, ME)
         until(lambda: not found.open)
     assert found.state == "failed" and "no room" in caplog.text
-    assert found.looked_at(found.preview, ME).tokens == 1500
+    assert found.on_behalf_of(found.preview, ME).tokens == 1500
     assert studio.ask(SMALL, SIDE, YOU) is found
     studio.line.forget(found)
     again = studio.ask(SMALL, SIDE, YOU)
@@ -137,8 +137,8 @@ def test_a_drawing_that_fails_says_so_and_others_go_on(monkeypatch, caplog):
 
 
 def test_only_a_few_finished_drawings_are_kept():
-    studio = Studio()
-    for seed in range(Drawing.kept + 3):
+    studio = MapJobs()
+    for seed in range(MapJob.kept + 3):
         studio.ask(Config(tokens=1100, heads=1, d_model=4, seed=seed), SIDE, ME)
         until(lambda: not any(each.open for each in studio.line.tasks))
-    assert len(studio.line.tasks) == Drawing.kept
+    assert len(studio.line.tasks) == MapJob.kept

@@ -14,12 +14,12 @@ from attention import Config, trace
 from attention.charts import heatmap, row, theme
 from attention.codec import from_query, to_query
 from attention.components.heads_grid import header
-from attention.config import KNOBS, LINEAR
+from attention.config import KNOBS, LINEAR_MAX_TOKENS
 from attention.maps.blocks import choices, visible
 from attention.tables import rows as tables
 from attention.wire.cells import MASKED, ONE, ZERO, Cells, cells, payload, pixel_cells, weights
 from tests.strategies import configs
-from tests.test_cells import unpacked
+from tests.test_cells import decode_message
 
 laws = settings(deadline=None, max_examples=50)
 sides = st.integers(1, 24)
@@ -33,10 +33,10 @@ def even(mask: Tensor) -> Tensor:
 def sights(found: Cells) -> Tensor:
     """The keys in sight of the query of each cell, as a browser finds them: h p r."""
     heads, rows, _ = found.codes.shape
-    if found.places is None:
-        return found.seeing.expand(heads, -1)[:, :, None].expand(found.codes.shape)
-    query = torch.arange(rows)[:, None] * found.tile + found.places.long() // found.tile
-    return found.seeing.expand(heads, -1).gather(1, query.flatten(1)).view(found.codes.shape)
+    if found.argmax_in_tile is None:
+        return found.visible_keys.expand(heads, -1)[:, :, None].expand(found.codes.shape)
+    query = torch.arange(rows)[:, None] * found.tile + found.argmax_in_tile.long() // found.tile
+    return found.visible_keys.expand(heads, -1).gather(1, query.flatten(1)).view(found.codes.shape)
 
 
 @laws
@@ -46,7 +46,7 @@ def test_an_even_head_is_one_times_even_wherever_anything_is_seen(config, side):
     found = cells(even(mask), mask, side)
     times = weights(found.codes) * sights(found)
     seen = found.codes.int() > ZERO
-    known = found.tile == 1 or found.places is not None
+    known = found.tile == 1 or found.argmax_in_tile is not None
     if known:
         torch.testing.assert_close(times[seen], torch.ones_like(times[seen]), rtol=2.0**-11, atol=0)
     else:  # the greatest weight is of the query of its tile that sees the fewest keys
@@ -63,8 +63,8 @@ def test_a_map_has_the_mean_of_what_the_queries_of_its_tiles_see(config, side, p
     assert torch.equal(counted, mask.sum(-1))
     tiles = visible(config.rule, n, config.span, tile)
     found = pixel_cells(torch.rand(1, *tiles.shape), tiles, tile, counted, n)
-    assert found.seeing.shape == (1, len(tiles))
-    for at, mean in enumerate(found.seeing[0].tolist()):
+    assert found.visible_keys.shape == (1, len(tiles))
+    for at, mean in enumerate(found.visible_keys[0].tolist()):
         some = [seen for seen in counted[at * tile : (at + 1) * tile].tolist() if seen]
         assert mean == pytest.approx(sum(some) / max(1, len(some)))
 
@@ -73,9 +73,9 @@ def test_heads_that_see_otherwise_have_lines_of_their_own():
     mask = torch.ones(2, 4, 4, dtype=torch.bool).tril()
     mask[1] = True
     found = cells(torch.rand(2, 4, 4), mask, 9)
-    assert found.seeing.tolist() == [[1, 2, 3, 4], [4, 4, 4, 4]]
-    _, got = unpacked(payload({}, found))
-    assert torch.equal(got.seeing, found.seeing)
+    assert found.visible_keys.tolist() == [[1, 2, 3, 4], [4, 4, 4, 4]]
+    _, got = decode_message(payload({}, found))
+    assert torch.equal(got.visible_keys, found.visible_keys)
 
 
 @laws
@@ -85,11 +85,13 @@ def test_a_head_that_sees_only_itself_does_not_spoil_its_own_maximum(config, sid
     found = cells(passed.weights, passed.mask, side)
     counted, greatest = passed.mask.sum(-1), found.codes.int().amax((1, 2))
     several = passed.weights[:, counted > 1]
-    assert (found.most <= greatest).all()
+    assert (found.max_code <= greatest).all()
     if several.numel() and bool((several > 0).any((1, 2)).all()) and found.tile == 1:
-        torch.testing.assert_close(weights(found.most.to(torch.uint16)), several.amax((1, 2)), rtol=2.0**-11, atol=0)
+        torch.testing.assert_close(
+            weights(found.max_code.to(torch.uint16)), several.amax((1, 2)), rtol=2.0**-11, atol=0
+        )
     if not several.numel():
-        assert torch.equal(found.most, greatest)
+        assert torch.equal(found.max_code, greatest)
 
 
 @pytest.mark.parametrize("side", [64, 8, 2], ids=["tokens", "places", "map"])
@@ -99,7 +101,7 @@ def test_the_first_query_of_a_causal_mask_is_aside(side):
     found = cells(even(mask), mask, side)
     assert int(found.codes.int().max()) == ONE
     wanted = {64: 1 / 2, 8: 1 / 9, 2: 1 / 33}[side]
-    assert weights(found.most.to(torch.uint16)).item() == pytest.approx(wanted, rel=1e-3)
+    assert weights(found.max_code.to(torch.uint16)).item() == pytest.approx(wanted, rel=1e-3)
 
 
 @laws
@@ -130,19 +132,19 @@ def test_the_large_head_has_the_same_numbers_under_the_pointer(config, side):
 
 def test_the_large_heads_own_maximum_leaves_out_who_sees_one_key():
     mask = torch.ones(9, 9, dtype=torch.bool).tril()
-    shown, seeing = tables.pooled(even(mask)[0], mask, mask.sum(-1), 1)
+    shown, seeing = tables.pool_row(even(mask)[0], mask, mask.sum(-1), 1)
     found = heatmap.weights(shown, 1, "own maximum", [], seeing=seeing).to_dict()["data"][0]
     assert found["zmax"] == 0.5
-    alone, seeing = tables.pooled(torch.eye(9), torch.eye(9, dtype=torch.bool), torch.ones(9, dtype=torch.int64), 1)
+    alone, seeing = tables.pool_row(torch.eye(9), torch.eye(9, dtype=torch.bool), torch.ones(9, dtype=torch.int64), 1)
     assert heatmap.weights(alone, 1, "own maximum", [], seeing=seeing).to_dict()["data"][0]["zmax"] == 1
 
 
 def test_a_scale_that_nobody_chose_follows_the_length_and_says_so():
-    short, long = Config(tokens=LINEAR), Config(tokens=LINEAR + 1)
+    short, long = Config(tokens=LINEAR_MAX_TOKENS), Config(tokens=LINEAR_MAX_TOKENS + 1)
     assert (short.color_scale, long.color_scale) == ("linear", "times even")
-    assert header(short, 1, "")["why"] == f"auto: linear up to {LINEAR} tokens"
-    assert header(long, 1, "")["why"] == f"auto: times even beyond {LINEAR} tokens"
-    assert f"linear up to {LINEAR} tokens, times even beyond" in KNOBS["colors"].help
+    assert header(short, 1, "")["why"] == f"auto: linear up to {LINEAR_MAX_TOKENS} tokens"
+    assert header(long, 1, "")["why"] == f"auto: times even beyond {LINEAR_MAX_TOKENS} tokens"
+    assert f"linear up to {LINEAR_MAX_TOKENS} tokens, times even beyond" in KNOBS["colors"].help
     assert f"from 1/{theme.TIMES} over" in KNOBS["colors"].help and f"to {theme.TIMES}." in KNOBS["colors"].help
 
 

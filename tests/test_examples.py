@@ -17,7 +17,7 @@ from attention import Config, trace
 from attention.analysis import head_distances, head_numbers
 from attention.analysis.head_roles import roles
 from attention.analysis.mask_reach import reach
-from attention.analysis.number_types import compared
+from attention.analysis.number_types import compare_number_types
 from attention.analysis.row_stages import STAGES
 from attention.analysis.scaling import jacobian_norm
 from attention.charts import theme
@@ -25,19 +25,19 @@ from attention.charts.thumbnail import EDGE, SIDE, lines, thumbnail
 from attention.codec import from_query, to_query
 from attention.config import layers
 from attention.examples import EXAMPLES
-from attention.inputs import DOCUMENTS, seeded, tokens
+from attention.inputs import DOCUMENTS, make_generator, tokens
 from attention.maps.exact import head_maps
 from attention.published import ROWS
 from attention.published.case import case
-from attention.published.compare import judged, leak
+from attention.published.compare import judge, leak
 from attention.sources import constructed
-from attention.sources.origins import idle
-from attention.sources.stretches import queries_and_keys
+from attention.sources.chunks import queries_and_keys
+from attention.sources.providers import idle
 from attention.steps.values import values
-from attention.timing import recordings, rivals
-from attention.timing.verdict import ratios
-from attention.timing.versus import VERSUS, Versus
-from attention.ui.background.maps import Drawing
+from attention.timing import cpu_gpu_series, recordings
+from attention.timing.cpu_gpu_settings import VERSUS, CpuGpuSettings
+from attention.timing.cpu_gpu_summary import ratios
+from attention.ui.jobs.map_jobs import MapJob
 from tests.test_pages import ROOT, SECONDS, run
 
 
@@ -46,7 +46,7 @@ def names(config: Config) -> list[str]:
     return [role.name if role else "" for role in roles(t.weights, t.mask, t.queries.texts, "word")]
 
 
-def built(config: Config) -> bool:
+def built_claim(config: Config) -> bool:
     """Three do what is said of them; the maps of the last two, and of no other, are others with another seed."""
     said, c = names(config), config.d_model
     one, two = (constructed.queries_to_keys(c, config.heads, seed, c - 2 * (c // 4)) for seed in (0, 1))
@@ -83,8 +83,8 @@ def spreads_over_copies(config: Config) -> bool:
     first, last, every = over_copies(config)
     t = trace(config)
     texts = [text.casefold() for text in t.queries.texts]
-    after = [at + 1 for at in range(config.row) if texts[at] == texts[config.row]]
-    opens = t.weights[config.head, config.row, after]
+    after = [at + 1 for at in range(config.query_index) if texts[at] == texts[config.query_index]]
+    opens = t.weights[config.head, config.query_index, after]
     both = len(after) == 2 and float(opens.min()) > 0.1 and float(opens.sum()) > 0.9
     return both and every > 0.9 and abs(first - last) < 0.05 and "the last time" not in EXAMPLES["real"].says
 
@@ -121,29 +121,33 @@ def in_three_steps(config: Config) -> bool:
     """Scaled, hidden and put through the softmax, its dot products are its weights, a panel each; something is hidden."""
     panels = [stage.label for stage in STAGES.values()]  # of the page, in their order
     t = trace(config)
-    scores, sees = t.scores[config.head, config.row].double(), t.mask[config.row]
+    scores, sees = t.scores[config.head, config.query_index].double(), t.mask[config.query_index]
     powers = scores.masked_fill(~sees, -torch.inf).exp()
-    weights = t.weights[config.head, config.row].double()
+    weights = t.weights[config.head, config.query_index].double()
     told = not sees.all() and torch.allclose(powers / powers.sum(), weights, atol=1e-6)
     return told and panels == ["Dot products", "Scaled", "Logits", "Weights"]
 
 
 def overflows(config: Config) -> bool:
     t = trace(config)
-    naive = next(each for each in compared(t) if (each.dtype, each.exponent) == ("float16", "naive"))
-    sound = next(each for each in compared(t) if (each.dtype, each.exponent) == ("float16", "max-subtracted"))
+    naive = next(each for each in compare_number_types(t) if (each.dtype, each.exponent) == ("float16", "naive"))
+    sound = next(
+        each for each in compare_number_types(t) if (each.dtype, each.exponent) == ("float16", "max-subtracted")
+    )
     return round(float(t.logits[config.head].max())) == 25 and naive.broken == config.tokens and sound.broken == 0
 
 
 def continues(config: Config) -> bool:
     t, words = trace(config), [text.casefold() for text in trace(config).queries.texts]
-    after = [at + 1 for at in range(config.row) if words[at] == words[config.row]]
+    after = [at + 1 for at in range(config.query_index) if words[at] == words[config.query_index]]
     return (
-        words[config.row] == "the" and len(after) > 1 and float(t.weights[config.head, config.row, after].sum()) > 0.9
+        words[config.query_index] == "the"
+        and len(after) > 1
+        and float(t.weights[config.head, config.query_index, after].sum()) > 0.9
     )
 
 
-def packed(config: Config) -> bool:
+def packed_claim(config: Config) -> bool:
     """As many texts as the title says; all weight of each is within it."""
     weights, starts = trace(config).weights, range(0, config.tokens, config.span)
     within = [weights[:, at : at + config.span, at : at + config.span].sum(-1).min() for at in starts]
@@ -152,7 +156,7 @@ def packed(config: Config) -> bool:
 
 def quarter(config: Config) -> bool:
     changed = (trace(config).weights - trace(Config(projections="tied")).weights).abs().max()
-    return config.groups / config.heads == 1 / 4 and float(changed) > 0.1
+    return config.n_kv_heads / config.heads == 1 / 4 and float(changed) > 0.1
 
 
 def holds_at_any_length(config: Config) -> bool:
@@ -177,7 +181,7 @@ def last_row(config: Config, head: int = 0) -> torch.Tensor:
 
 def finds_its_subject(config: Config) -> bool:
     """Thirteen texts; more than twice as much weight on its own as an even head has there."""
-    begins = torch.rand(config.tokens, generator=seeded(config.seed)) < DOCUMENTS / config.tokens
+    begins = torch.rand(config.tokens, generator=make_generator(config.seed)) < DOCUMENTS / config.tokens
     own = begins.cumsum(0) == begins.sum()
     texts = int(begins.sum()) + int(not begins[0])
     named = EXAMPLES["documents"].title.startswith("Thirteen texts")
@@ -204,8 +208,8 @@ def hands_over(config: Config) -> bool:
     return near and config.head == 1 and found["x"].shape == (4, 8) and max(map(torch.numel, found.values())) <= 64
 
 
-def outrun(versus: Versus) -> bool:
-    cpu, gpu = rivals.cpu(versus, recordings.shipped()), rivals.gpus(versus, [])[0]
+def outrun(versus: CpuGpuSettings) -> bool:
+    cpu, gpu = cpu_gpu_series.cpu(versus, recordings.shipped_recordings()), cpu_gpu_series.gpus(versus, [])[0]
     (at,) = (ratio for ratio in ratios(cpu, gpu) if ratio.length == 4096)
     named = (gpu.device, gpu.dtype, gpu.kind, cpu.dtype) == ("H100", "fp16", "published", "float32")
     return named and "2 cores" in cpu.device and at.alone > 1000 > at.moved > 100
@@ -220,7 +224,7 @@ def grew(config: Config) -> bool:
     return told and config.training_step == 1000 and end == "induction" != begin
 
 
-def divided(config: Config) -> bool:
+def divided_claim(config: Config) -> bool:
     """Five heads continue, all on two layers; what is asked for is the largest group of like heads, and all of it rests."""
     found = {layer: trace(replace(config, layer=layer)) for layer in layers(config.source)}
     numbers = {layer: head_numbers.numbers(t.weights, t.mask, t.texts) for layer, t in found.items()}
@@ -232,7 +236,7 @@ def divided(config: Config) -> bool:
     many = {cell for cell, share in shares.items() if share > 0.5}
     alone = all(share < 0.1 for cell, share in shares.items() if cell not in many)
     alike = head_distances.distances(
-        torch.cat([head_distances.sampled(t.weights, t.mask, len(shares)) for t in found.values()])
+        torch.cat([head_distances.sample_rows(t.weights, t.mask, len(shares)) for t in found.values()])
     ).groups[0]
     group = [list(shares)[head] for head in alike]
     rests = all(float(numbers[layer]["first"][head]) > 0.9 for layer, head in group)
@@ -243,10 +247,10 @@ def divided(config: Config) -> bool:
 
 
 HOLDS: dict[str, Callable[[Any], bool]] = {
-    "roles": built,
+    "roles": built_claim,
     "induction": continues,
     "real": lambda config: names(config)[config.head] == "induction" and spreads_over_copies(config),
-    "division": divided,
+    "division": divided_claim,
     "grown": grew,
     "sink": rests,
     "temperature": flattens,
@@ -258,7 +262,7 @@ HOLDS: dict[str, Callable[[Any], bool]] = {
         (~trace(config).mask.any(-1)).any() and trace(config).weights[:, ~trace(config).mask.any(-1)].sum() == 0
     ),
     "window": lambda config: reach(config.rule, config.tokens, config.span, config.depth) == (16, 0),
-    "packing": packed,
+    "packing": packed_claim,
     "alibi": lambda config: distance(config, 0) < 5 < 10 < distance(config, 7),
     "grouped": quarter,
     "leak": lambda config: leaks(config),
@@ -277,9 +281,9 @@ def distance(config: Config, head: int) -> float:
 def leaks(config: Config) -> bool:
     """The weights of the print are right, yet an early output changes with a later token; with one head it is right."""
     row, alone = ROWS[config.implementation], replace(config, heads=1)
-    if judged(row, case(alone), printed=True).verdict != "agrees":
+    if judge(row, case(alone), printed=True).verdict != "agrees":
         return False
-    right = judged(row, case(config), printed=True).square
+    right = judge(row, case(config), printed=True).square
     far = leak(row, case(config), printed=True)
     return right is not None and right.greatest < 1e-9 and far is not None and far > 0.01
 
@@ -303,11 +307,11 @@ def preview_alone(monkeypatch):
     """A long sequence is drawn no further than its preview: exact heads of 65,536 tokens take a minute."""
     over = Event()
 
-    def preview(drawing: Drawing) -> None:
+    def preview(drawing: MapJob) -> None:
         over.wait(SECONDS)
         drawing.end("cancelled")
 
-    monkeypatch.setattr(Drawing, "run", preview)
+    monkeypatch.setattr(MapJob, "run", preview)
     yield
     over.set()
 

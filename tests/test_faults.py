@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 import torch
 
-from attention.machine.lanes import Lane
-from attention.machine.threads import modest
+from attention.runtime.executors import RankedExecutor
+from attention.runtime.threads import set_nice
 from attention.timing import devices
 from attention.timing.one_at_a_time import turn
-from tests.served import ROOT, served
-from tests.visitor import Visit, entered, sent, visited
+from tests.server import ROOT, run_server
+from tests.visitor import Visit, enter_page, send_file, visit_page
 
 PARTS = (".streamlit", "attention", "pages", "app.py", "pyproject.toml")
 
@@ -37,9 +37,9 @@ def test_a_recording_that_is_damaged_or_gone_is_named_and_all_else_works(copied)
 
     async def come(url: str) -> list:
         sources = ("recorded:minilm-code", "recorded:minilm-street", "recorded:two-layers", "generated")
-        return [await visited(url, f"source={source}") for source in sources]
+        return [await visit_page(url, f"source={source}") for source in sources]
 
-    with served(folder=copied) as server:
+    with run_server(folder=copied) as server:
         damaged, gone, whole, usual = asyncio.run(come(server.url))
         log = server.log.read_text()
     (said,), (other,) = damaged.alerts, gone.alerts
@@ -64,10 +64,10 @@ def test_files_that_every_page_leans_on_take_no_page_along(copied):
 
     async def come(url: str) -> list:
         pages = ("", "examples", "softmax", "training", "timing")
-        shown = [await visited(url, "" if page else "tokens=9", page) for page in pages]
-        return [*shown, await visited(url, "source=trained:induction")]
+        shown = [await visit_page(url, "" if page else "tokens=9", page) for page in pages]
+        return [*shown, await visit_page(url, "source=trained:induction")]
 
-    with served(folder=copied) as server:
+    with run_server(folder=copied) as server:
         heads, examples, softmax, training, timing, source = asyncio.run(come(server.url))
     visits = (heads, examples, softmax, training, timing, source)
     assert heads.painted and not [visit.alerts for visit in (heads, examples, softmax) if visit.alerts]
@@ -113,9 +113,9 @@ def test_a_host_without_a_network_whose_disk_is_full_shows_every_page_and_asks_n
     pages = ("", *(path.stem for path in (ROOT / "pages").glob("*.py") if path.stem != "heads"))
 
     async def come(url: str) -> list:
-        return [await visited(url, "" if page else "tokens=9", page) for page in pages]
+        return [await visit_page(url, "" if page else "tokens=9", page) for page in pages]
 
-    with served(PYTHONPATH=str(tmp_path)) as server:
+    with run_server(PYTHONPATH=str(tmp_path)) as server:
         visits = asyncio.run(come(server.url))
         log = server.log.read_text()
     alerts = [alert for page, visit in zip(pages, visits, strict=True) for alert in visit.alerts if page != "model"]
@@ -138,13 +138,13 @@ def test_a_file_that_a_visitor_sends_to_a_host_whose_disk_is_full_is_refused_wit
     (tmp_path / "sitecustomize.py").write_text(FULL)
 
     async def come(url: str) -> tuple[int, int, Visit]:
-        async with entered(url, "", "your_data") as visit:
+        async with enter_page(url, "", "your_data") as visit:
             large, small = [
-                await asyncio.to_thread(sent, url, visit.session, size, size) for size in (2 * 2**20, 2**10)
+                await asyncio.to_thread(send_file, url, visit.session, size, size) for size in (2 * 2**20, 2**10)
             ]
-            return large, small, await visited(url, "tokens=9")
+            return large, small, await visit_page(url, "tokens=9")
 
-    with served(PYTHONPATH=str(tmp_path)) as server:
+    with run_server(PYTHONPATH=str(tmp_path)) as server:
         large, small, visit = asyncio.run(come(server.url))
         log = server.log.read_text()
     assert (large, small) == (507, 204) and visit.painted and not visit.errors
@@ -168,7 +168,7 @@ def test_a_thread_of_a_lane_outlives_whatever_its_work_does(fault):
     def ends() -> None:
         raise fault
 
-    lane = Lane("hardy", 0, 1)
+    lane = RankedExecutor("hardy", 0, 1)
     assert lane.submit(ends).exception(10) is fault
     assert lane.submit(int).result(10) == 0
     lane.shutdown()
@@ -179,7 +179,7 @@ def test_a_host_that_allows_nobody_to_be_modest_works_on(monkeypatch):
         raise PermissionError("not on this host")
 
     monkeypatch.setattr(os, "setpriority", refused, raising=False)
-    lane = Lane("blocks", 0, 1, lambda: modest(15))
+    lane = RankedExecutor("blocks", 0, 1, lambda: set_nice(15))
     assert lane.submit(int).result(10) == 0
     lane.shutdown()
 

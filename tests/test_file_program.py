@@ -9,11 +9,11 @@ import pytest
 import torch
 
 from attention import Config, head_maps, trace
-from attention.brought.held import hold
 from attention.config import SOURCES
+from attention.imported.registry import register
 from attention.steps import file_program
 from attention.tables import rows as tables
-from tests import brought
+from tests import example_uploads
 
 
 def ran(text: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict:
@@ -35,9 +35,9 @@ def test_the_program_of_a_recording_computes_its_weights(source, tmp_path, monke
     computes(Config.of(source), tmp_path, monkeypatch)
 
 
-@pytest.mark.parametrize("name", brought.STACKS)
+@pytest.mark.parametrize("name", example_uploads.STACKS)
 def test_the_program_of_what_was_brought_computes_its_weights(name, tmp_path, monkeypatch):
-    found = brought.holding(name)
+    found = example_uploads.holding(name)
     config = Config.of(found.source)
     computes(config, tmp_path, monkeypatch)
     changed = {"temperature": 0.5, "softcap": 9.0, "softmax": "plus one"}
@@ -49,10 +49,10 @@ def test_the_program_of_what_was_brought_computes_its_weights(name, tmp_path, mo
 
 
 def test_the_call_of_a_long_one_draws_it(tmp_path, monkeypatch):
-    found = hold(brought.long())
+    found = register(example_uploads.long())
     config = Config.of(found.source, layer=1, mask="window", span=70, temperature=2.0)
     (tmp_path / file_program.FILE).write_bytes(tables.vectors_npz(config))
     maps = ran(file_program.long_source(config, 64), tmp_path, monkeypatch)["maps"]
     assert found.stack.q is not None and found.stack.k is not None
-    wanted = head_maps(found.stack.q[1], found.stack.k[1], config.rule, 70, config.factor, side=64, pool="max")
+    wanted = head_maps(found.stack.q[1], found.stack.k[1], config.rule, 70, config.logit_scale, side=64, pool="max")
     assert torch.equal(maps.pixels, wanted.pixels)

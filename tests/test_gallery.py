@@ -8,8 +8,8 @@ import torch.nn.functional as F
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attention.analysis.mask_gallery import FAINT, exhibit, flops, gallery, inked, of_table
-from attention.analysis.mask_reach import reach, slid
+from attention.analysis.mask_gallery import FAINT, exhibit, flops, gallery, ink_levels, of_table
+from attention.analysis.mask_reach import reach, sliding_minimum
 from attention.maps import quadtree
 from attention.masks import COMBINATIONS, MASKS, Rule
 
@@ -53,7 +53,7 @@ def test_a_pattern_slides_over_values_as_its_bits_say(pattern, many):
     bits = [at for at in range(pattern.bit_length()) if pattern >> at & 1]
     values = torch.randperm(bits[-1] + many, generator=torch.Generator().manual_seed(pattern % 1000))
     want = [min(int(values[start + at]) for at in bits) for start in range(many)]
-    assert slid(pattern, values[None], many).tolist() == [want]
+    assert sliding_minimum(pattern, values[None], many).tolist() == [want]
 
 
 @pytest.mark.parametrize("layers", [1, 2, 5, 40])
@@ -125,8 +125,8 @@ def test_ink_grows_with_what_a_tile_keeps_and_is_never_too_little_to_see(tokens,
     sizes = torch.tensor([min(tile, tokens - at * tile) for at in range(side)])
     whole = sizes[:, None] * sizes
     both = tokens, tokens
-    assert (inked(whole, both, tile) == 255).all() and not inked(0 * whole, both, tile).any()
-    one = inked(torch.ones_like(whole), both, tile)
+    assert (ink_levels(whole, both, tile) == 255).all() and not ink_levels(0 * whole, both, tile).any()
+    one = ink_levels(torch.ones_like(whole), both, tile)
     assert torch.equal(one, (FAINT + (255 - FAINT) / whole).round().to(torch.uint8))
 
 

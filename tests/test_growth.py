@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attention.timing.growth import WIDEST, growth, why_not
-from tests.timings import failed, line, made
+from tests.timings import failed_timing, line, make_timing
 
 LENGTHS = [64, 128, 256, 512, 1024]
 
@@ -37,7 +37,7 @@ def test_growth_counts_the_last_points_and_their_scatter():
 
 def test_growth_is_of_what_settled_alone():
     found = line(LENGTHS, [n**2 for n in LENGTHS])
-    noise = made(300, 5.0, settled=False), made(4096, 1e-3, settled=False), failed(8192)
+    noise = make_timing(300, 5.0, settled=False), make_timing(4096, 1e-3, settled=False), failed_timing(8192)
     assert growth([*found, *noise]) == growth(found)
     assert growth(found).sentence == (
         "twice the length takes 4 times as long (length to the power 2.00 ± 0.00, 128 to 1,024 tokens)"
@@ -47,10 +47,13 @@ def test_growth_is_of_what_settled_alone():
 @pytest.mark.parametrize(
     ("lines", "reason"),
     [
-        ([made(64)], "a power needs 3 lengths that have a time; choose more lengths"),
-        ([made(64), made(128), failed(256)], "a power needs 3 lengths that have a time; choose more lengths"),
+        ([make_timing(64)], "a power needs 3 lengths that have a time; choose more lengths"),
         (
-            [made(64), made(128, settled=False), made(256)],
+            [make_timing(64), make_timing(128), failed_timing(256)],
+            "a power needs 3 lengths that have a time; choose more lengths",
+        ),
+        (
+            [make_timing(64), make_timing(128, settled=False), make_timing(256)],
             "fewer than 3 lengths settled; a longer time budget or a quieter machine may give it",
         ),
     ],

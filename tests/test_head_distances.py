@@ -61,7 +61,7 @@ def test_the_tree_joins_what_is_nearest_in_the_mean(seed, many):
     """Against clusters whose mean distances are computed anew from all pairs at every step."""
     apart = far.divergences(heads(seed, many, 2, 5))
     exact, clusters = apart.numpy(), [[at] for at in range(many)]
-    for merge in far.linked(apart):
+    for merge in far.average_linkage(apart):
         pairs = [(a, b) for a in range(len(clusters)) for b in range(a)]
         nearest = min(pairs, key=lambda pair: average(exact, clusters[pair[0]], clusters[pair[1]]))
         one, two = (clusters.pop(at) for at in nearest)
@@ -79,7 +79,7 @@ def test_divergences_are_squares_of_distances_in_some_space(seed, many):
     centre = np.eye(many) - 1 / many
     values = np.linalg.eigvalsh(-centre @ apart.numpy() @ centre / 2)
     assert values.min() > -1e-9
-    places, kept = far.scaled(apart)
+    places, kept = far.classical_scaling(apart)
     assert kept == pytest.approx(np.sort(values)[-2:].sum() / values.sum(), abs=1e-6) and 0 < kept <= 1 + 1e-6
     shown = torch.cdist(places.double(), places.double()) ** 2
     assert (shown <= apart + 1e-5).all(), "a part of a space shows nothing farther than it is"
@@ -87,7 +87,7 @@ def test_divergences_are_squares_of_distances_in_some_space(seed, many):
 
 def test_points_of_a_plane_come_back():
     plane = torch.tensor([[0.0, 0], [0.4, 0.1], [0.2, 0.5], [-0.3, 0.2]])
-    places, kept = far.scaled(torch.cdist(plane, plane) ** 2)
+    places, kept = far.classical_scaling(torch.cdist(plane, plane) ** 2)
     torch.testing.assert_close(torch.cdist(places, places), torch.cdist(plane, plane), atol=1e-5, rtol=1e-5)
     assert kept == pytest.approx(1)
     assert all(float(axis[axis.abs().argmax()]) > 0 for axis in places.T), (
@@ -115,7 +115,7 @@ def test_of_one_head_and_of_two_there_is_a_picture(many):
 
 
 def test_where_no_query_has_a_choice_all_heads_are_the_same():
-    rows = far.sampled(torch.eye(3).expand(2, 3, 3), torch.eye(3, dtype=torch.bool), of=2)
+    rows = far.sample_rows(torch.eye(3).expand(2, 3, 3), torch.eye(3, dtype=torch.bool), of=2)
     found = far.distances(rows)
     assert rows.shape == (2, 0, 3) and found.apart.tolist() == [[0, 0], [0, 0]] and found.places.isfinite().all()
 
@@ -123,7 +123,7 @@ def test_where_no_query_has_a_choice_all_heads_are_the_same():
 def test_so_many_rows_are_looked_at_as_the_work_allows():
     mask = torch.ones(300, 300, dtype=torch.bool).tril()
     weights = torch.arange(300.0)[None, :, None].expand(1, 300, 300)
-    assert far.sampled(weights, mask, of=8)[0, :, 0].tolist() == [*range(1, 300)], "the first query has no choice"
-    some = far.sampled(weights, mask, of=384)[0, :, 0].tolist()
+    assert far.sample_rows(weights, mask, of=8)[0, :, 0].tolist() == [*range(1, 300)], "the first query has no choice"
+    some = far.sample_rows(weights, mask, of=384)[0, :, 0].tolist()
     assert some[0] == 1 and some[-1] == 299 and 384**2 / 2 * len(some) * 300 <= far.WORK
-    assert far.sampled(weights, mask, of=10**6).shape == (1, far.FEWEST, 300)
+    assert far.sample_rows(weights, mask, of=10**6).shape == (1, far.FEWEST, 300)

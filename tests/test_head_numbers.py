@@ -83,13 +83,13 @@ def test_every_further_number_is_its_loop(seed, words, causal, sharp):
     mask = torch.ones(n, n, dtype=torch.bool).tril() if causal else torch.ones(n, n, dtype=torch.bool)
     weights = torch.softmax(sharp * normal(seed, 2, n, n, dtype=torch.float64).masked_fill(~mask, -math.inf), -1)
     found = numbers(weights, mask, words)
-    assert tuple(found) == tuple(EVERY) and EVERY.keys() == heads.EVERY.keys() | loops(
+    assert tuple(found) == tuple(EVERY) and EVERY.keys() == heads.ALL_METRICS.keys() | loops(
         [[1.0]], ["a"], lambda q, k: True
     )
     for at, head in enumerate(weights.tolist()):
         for name, exact in loops(head, words, lambda q, k: bool(mask[q, k])).items():
             assert found[name][at].item() == pytest.approx(exact, rel=1e-4, abs=1e-5), name
-    for name in heads.EVERY:
+    for name in heads.ALL_METRICS:
         torch.testing.assert_close(found[name], getattr(heads.profile(weights, mask, words), name))
 
 

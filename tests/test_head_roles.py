@@ -13,7 +13,7 @@ from attention.analysis.parity import evenly
 from attention.inputs import BEFORE
 from attention.maps.exact import head_maps
 from attention.masks import MASKS
-from attention.sources.stretches import queries_and_keys
+from attention.sources.chunks import queries_and_keys
 from tests.strategies import configs
 
 CAUSAL = MASKS["causal"].square(18, 18, 4)

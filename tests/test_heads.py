@@ -13,11 +13,11 @@ from hypothesis import given, settings
 from torch import Tensor
 
 from attention import Config, heads, trace
-from attention.heads import EVERY, NUMBERS, Profile, profile, row_entropy
+from attention.heads import ALL_METRICS, METRICS, Profile, profile, row_entropy
 from attention.masks import MASKS
 from attention.tables import rows as tables
 from tests.strategies import configs, normal, seeds, sizes
-from tests.unchecked import unchecked
+from tests.unchecked import without_checks
 
 Rows = list[list[float]]
 
@@ -36,7 +36,7 @@ def mean(values: list[float]) -> float:
     return sum(values) / len(values) if values else 0.0
 
 
-def seen(rows: Rows) -> list[tuple[int, list[float]]]:
+def nonzero_rows(rows: Rows) -> list[tuple[int, list[float]]]:
     return [(i, row) for i, row in enumerate(rows) if any(p > 0 for p in row)]
 
 
@@ -49,26 +49,26 @@ def choices(row: list[float]) -> int:
 
 
 LOOPS: dict[str, Callable[[Rows], float]] = {
-    "entropy": lambda rows: mean([nats(row) for _, row in seen(rows)]),
+    "entropy": lambda rows: mean([nats(row) for _, row in nonzero_rows(rows)]),
     "entropy_share": lambda rows: mean(
-        [nats(row) / math.log(choices(row)) for _, row in seen(rows) if choices(row) > 1]
+        [nats(row) / math.log(choices(row)) for _, row in nonzero_rows(rows) if choices(row) > 1]
     ),
-    "greatest": lambda rows: mean([max(row) for _, row in seen(rows)]),
-    "distance": lambda rows: mean([sum(p * abs(q - k) for k, p in enumerate(row)) for q, row in seen(rows)]),
-    "first": lambda rows: mean([row[0] for _, row in seen(rows)]),
-    "previous": lambda rows: mean([row[q - 1] for q, row in seen(rows) if 1 <= q <= len(row)]),
+    "greatest": lambda rows: mean([max(row) for _, row in nonzero_rows(rows)]),
+    "distance": lambda rows: mean([sum(p * abs(q - k) for k, p in enumerate(row)) for q, row in nonzero_rows(rows)]),
+    "first": lambda rows: mean([row[0] for _, row in nonzero_rows(rows)]),
+    "previous": lambda rows: mean([row[q - 1] for q, row in nonzero_rows(rows) if 1 <= q <= len(row)]),
 }
 
 
 @settings(deadline=None, max_examples=150)
 @given(weights=weights())
 def test_every_number_is_its_loop(weights):
-    assert LOOPS.keys() == NUMBERS.keys(), "a new number needs a loop of its own"
+    assert LOOPS.keys() == METRICS.keys(), "a new number needs a loop of its own"
     found = profile(weights)
     for name, loop in LOOPS.items():
         exact = torch.tensor([loop(head) for head in weights.tolist()], dtype=torch.float64)
         torch.testing.assert_close(getattr(found, name), exact, rtol=1e-9, atol=1e-9, msg=name)
-        torch.testing.assert_close(NUMBERS[name].of(heads.rows(weights)), exact, rtol=1e-9, atol=1e-9)
+        torch.testing.assert_close(METRICS[name].of(heads.rows(weights)), exact, rtol=1e-9, atol=1e-9)
 
 
 @settings(deadline=None, max_examples=50)
@@ -90,7 +90,7 @@ def test_numbers_of_any_config_are_within_their_bounds(config):
 def test_heads_do_not_know_each_other(weights, seed):
     order = torch.randperm(len(weights), generator=torch.Generator().manual_seed(seed))
     found, shuffled = profile(weights), profile(weights[order])
-    for name in NUMBERS:
+    for name in METRICS:
         assert torch.equal(getattr(found, name)[order], getattr(shuffled, name))
 
 
@@ -109,7 +109,7 @@ DRAWN = {
 def test_numbers_of_a_head_that_looks_at(head):
     rows, numbers = DRAWN[head]
     found = profile(torch.tensor([rows], dtype=torch.float64))
-    for name, exact in zip(NUMBERS, numbers, strict=True):
+    for name, exact in zip(METRICS, numbers, strict=True):
         assert getattr(found, name).item() == pytest.approx(exact), name
 
 
@@ -147,12 +147,12 @@ def test_rows_and_their_entropy():
 
 @pytest.mark.parametrize("shape", [(3, 3), (1, 2, 3, 3)])
 def test_weights_without_an_axis_for_heads_are_refused(shape):
-    with pytest.raises(ValueError, match=r"weights of shape .* are not \(heads, queries, keys\)"), unchecked():
+    with pytest.raises(ValueError, match=r"weights of shape .* are not \(heads, queries, keys\)"), without_checks():
         profile(torch.ones(shape))
 
 
 def test_a_profile_has_a_field_a_number_and_each_says_what_it_is():
-    numbers = EVERY
+    numbers = ALL_METRICS
     assert [field.name for field in fields(Profile)] == list(numbers)
     assert len({number.label for number in numbers.values()}) == len(numbers)
     assert all(number.formula.startswith("mean ") for number in numbers.values())
@@ -168,7 +168,7 @@ def test_weights_are_left_as_they_were():
 
 def test_heads_whose_queries_see_nothing_have_no_number_in_the_table():
     found = tables.columns(profile(torch.zeros(2, 3, 3), torch.zeros(3, 3, dtype=torch.bool)), seeing=False)
-    assert found == {"head": [0, 1]} | {name: [None, None] for name in NUMBERS}
+    assert found == {"head": [0, 1]} | {name: [None, None] for name in METRICS}
 
 
 def test_a_query_that_sees_keys_counts_also_where_it_has_no_weight():
@@ -183,7 +183,7 @@ def test_a_query_that_sees_keys_counts_also_where_it_has_no_weight():
 def test_weights_of_half_precision_are_counted_in_float32(dtype):
     """The sum of 512 distances is more than a float16 can be."""
     weights = torch.full((1, 512, 512), 1 / 512)
-    for name in NUMBERS:
+    for name in METRICS:
         assert torch.equal(getattr(profile(weights.to(dtype)), name), getattr(profile(weights), name)), name
 
 

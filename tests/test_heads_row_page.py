@@ -11,10 +11,10 @@ from attention.components.word_lines import MOST
 from attention.config import KNOBS, Config
 from attention.tables import rows as tables
 from attention.trace import trace
-from attention.ui import compute
+from attention.ui import results
 from attention.ui.views import heads_parts, heads_row
 from attention.ui.views.row_question import EVEN, fair, question
-from tests.strategies import carried
+from tests.strategies import query_without_edition
 from tests.test_pages import ROOT, run
 
 HEADS = ROOT / "pages" / "heads.py"
@@ -62,9 +62,9 @@ def test_it_is_lines_by_itself_as_long_as_they_are_seen_at_a_glance(tokens, line
 def test_the_way_goes_into_the_link_and_stays_when_the_focus_moves():
     test = run(HEADS, {})
     test.segmented_control(key="row_as").set_value("output").run()
-    assert components(test) == ["row_output"] and carried(test.query_params) == {"row_as": "output"}
+    assert components(test) == ["row_output"] and query_without_edition(test.query_params) == {"row_as": "output"}
     test.number_input(key="query").set_value(3).run()
-    assert components(test) == ["row_output"] and carried(test.query_params).keys() == {"row_as", "query"}
+    assert components(test) == ["row_output"] and query_without_edition(test.query_params).keys() == {"row_as", "query"}
 
 
 @pytest.mark.parametrize("way", ["lines", "all lines"])
@@ -87,7 +87,7 @@ def test_the_words_around_a_query_are_as_many_as_have_lines(at, words):
 
 def test_a_source_without_values_shows_lines_and_says_what_the_output_lacks(monkeypatch):
     monkeypatch.setattr("attention.ui.views.heads_row.has", lambda source: {"q", "k"})
-    monkeypatch.setattr("attention.ui.lacking.has", lambda source: {"q", "k"} if source == "generated" else {"v"})
+    monkeypatch.setattr("attention.ui.empty_states.has", lambda source: {"q", "k"} if source == "generated" else {"v"})
     assert components(run(HEADS, {})) == ["word_lines"]
     test = run(HEADS, {"row_as": "output"})
     assert components(test) == []
@@ -114,11 +114,11 @@ def test_zooming_out_leads_back_to_the_whole_head():
     test.button(key="zoom out").click().run()
     assert test.query_params["rows"] == "21-44"
     test.button(key="whole").click().run()
-    assert carried(test.query_params).keys() == {"tokens"}
+    assert query_without_edition(test.query_params).keys() == {"tokens"}
 
 
 def test_a_head_without_a_role_is_called_random_where_it_was_made_so():
-    roles = compute.heads.roles(Config())
+    roles = results.heads.roles(Config())
     assert heads_parts.names(Config(), roles)[6:] == ["even", "random"]
     assert heads_parts.names(Config(projections="independent"), [None] * 8) == [""] * 8
     assert "**Head 7** is random: it was given nothing to look for" in "\n".join(
@@ -136,7 +136,7 @@ def test_the_question_about_a_row_has_one_answer():
     """At the last row of the first head two words share the weight; a row is asked about that has one."""
     test = run(HEADS, {})
     test.button(key="ask row").click().run()
-    assert carried(test.query_params) == {"predict": "row", "query": "15"} and not test.exception
+    assert query_without_edition(test.query_params) == {"predict": "row", "query": "15"} and not test.exception
     for head in range(8):
         found = trace(Config(head=head))
         asked = question(replace(found, config=Config(head=head, query=fair(found))))

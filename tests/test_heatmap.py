@@ -24,9 +24,9 @@ def test_a_figure_that_is_ready_says_what_plotly_would_say(knobs, colors):
     config = Config(colors=colors, **knobs)
     cells, tile, seeing = tables.focus(trace(config), 32)
     first, names = (config.window[0][0], config.window[1][0]), tables.labels(config)
-    ready = heatmap.selectable(cells, tile, colors, names, config.row, first, seeing)
-    plain = heatmap.weights(cells, tile, colors, names, config.row if first == (0, 0) else None, seeing=seeing)
-    said, wanted = json.loads(_sent(ready)), json.loads(_sent(plain))
+    ready = heatmap.selectable(cells, tile, colors, names, config.query_index, first, seeing)
+    plain = heatmap.weights(cells, tile, colors, names, config.query_index if first == (0, 0) else None, seeing=seeing)
+    said, wanted = json.loads(_sent_json(ready)), json.loads(_sent_json(plain))
     assert said["layout"].pop("dragmode") == "select"
     if first != (0, 0):
         assert (
@@ -39,7 +39,7 @@ def test_a_figure_that_is_ready_says_what_plotly_would_say(knobs, colors):
     assert said == wanted
 
 
-def _sent(figure) -> str:
+def _sent_json(figure) -> str:
     """As Streamlit has it."""
     return plotly.io.to_json(return_figure_from_figure_or_data(figure, validate_figure=True), validate=False)
 

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-from attention.timing.history import ENOUGH, MOMENT, Course, Visit
+from attention.timing.history import ENOUGH, MOMENT, CaseHistory, Visit
+from attention.timing.interference_probe import STRETCH, Reading, Yardstick, yardstick
 from attention.timing.sweep import Case
-from attention.timing.yardstick import STRETCH, Reading, Yardstick, yardstick
 from tests.busy_machine import PLACE
 from tests.timings import CASE
 
 
-def course(visits: list[tuple[float, float]], scouted: float = 9.0) -> Course:
+def course(visits: list[tuple[float, float]], scouted: float = 9.0) -> CaseHistory:
     """A case with visits of five blocks each: (seconds a call, seconds of the yardstick)."""
     yard = Yardstick(iter([seconds for _, seconds in visits]).__next__)
     readings = [yard.take() for _ in visits]
     found = [Visit.between([seconds] * 5, at, at) for (seconds, _), at in zip(visits, readings, strict=True)]
-    return Course(Case(**CASE), PLACE, yard, visits=found, scouted=[scouted])
+    return CaseHistory(Case(**CASE), PLACE, yard, visits=found, scouted=[scouted])
 
 
 def test_a_reading_is_the_mean_of_a_stretch_of_calls_and_the_least():
@@ -32,8 +32,8 @@ def test_a_visit_has_the_slower_reading_and_the_quickest_moment_of_those_around_
 def test_visits_on_a_busy_machine_are_left_out_where_there_are_enough_others():
     found = course([(1.0, 1.0), (2.0, 2.0), (1.0, 1.0), (2.0, 1.9), (1.0, 1.1)])
     assert found.times == [1.0] * 15
-    assert found.settled
-    assert found.done
+    assert found.is_stable
+    assert found.is_done
 
 
 def test_too_few_quiet_visits_all_count_and_are_not_settled():
@@ -41,21 +41,21 @@ def test_too_few_quiet_visits_all_count_and_are_not_settled():
     found = course([(1.0, 1.0), (1.0, 2.0), (1.0, 2.0)])
     assert len(found.times) == 15
     assert found.spread.lower == found.spread.upper == 1.0
-    assert not found.settled
-    assert not found.done
-    assert course([(1.0, 1.0)] + [(1.0, 2.0)] * (ENOUGH - 1)).done
+    assert not found.is_stable
+    assert not found.is_done
+    assert course([(1.0, 1.0)] + [(1.0, 2.0)] * (ENOUGH - 1)).is_done
 
 
 def test_a_slow_visit_of_the_case_itself_is_never_left_out_of_its_quartiles():
     found = course([(1.0, 1.0), (2.0, 1.0), (1.0, 1.0), (2.0, 1.0)])
     assert sorted(set(found.times)) == [1.0, 2.0]
-    assert not found.settled, "two came to the same, three are asked for"
-    assert course([(1.0, 1.0), (2.0, 1.0), (1.0, 1.0), (1.05, 1.0)]).settled
+    assert not found.is_stable, "two came to the same, three are asked for"
+    assert course([(1.0, 1.0), (2.0, 1.0), (1.0, 1.0), (1.05, 1.0)]).is_stable
 
 
 def test_the_quickest_counts_from_any_visit_and_is_believed_when_three_came_near():
     found = course([(1.0, 1.0), (1.2, 1.0), (1.2, 1.0), (0.9, 9.0)])
-    assert (found.quickest, found.repeated, found.settled) == (0.9, 1.2, False)
+    assert (found.quickest, found.stable_time, found.is_stable) == (0.9, 1.2, False)
     timing = found.timing()
     assert (timing.quickest, timing.repeated, timing.visits, timing.quiet) == (0.9, 1.2, 4, 3)
 
@@ -65,21 +65,23 @@ def test_a_short_call_needs_a_moment_alone_and_a_long_one_a_visit_alone(seconds,
     yard = Yardstick(iter([1.0]).__next__)
     usual = yard.take().mean
     visits = [Visit([seconds] * 5, yard=2.0 * usual, moment=usual)] * 3
-    assert Course(Case(**CASE), PLACE, yard, visits=visits).settled is counts
+    assert CaseHistory(Case(**CASE), PLACE, yard, visits=visits).is_stable is counts
     nowhere = [Visit([seconds] * 5, yard=2.0 * usual, moment=1.2 * usual)] * 3
-    assert not Course(Case(**CASE), PLACE, yard, visits=nowhere).settled
+    assert not CaseHistory(Case(**CASE), PLACE, yard, visits=nowhere).is_stable
 
 
 def test_a_load_that_stays_is_no_reason_to_leave_anything_out():
-    assert course([(2.0, 5.0)] * 3).settled
+    assert course([(2.0, 5.0)] * 3).is_stable
 
 
 def test_a_load_that_stays_for_one_sweep_shows_where_another_had_none():
     found = course([(1.0, 1.0)] * 3)
-    later = Course(found.case, found.place, found.yardstick, visits=[Visit([2.0] * 5, 2.0, 2.0)] * 3, scouted=[9.0])
-    assert found.settled
+    later = CaseHistory(
+        found.case, found.place, found.yardstick, visits=[Visit([2.0] * 5, 2.0, 2.0)] * 3, scouted=[9.0]
+    )
+    assert found.is_stable
     assert later.spread.lower == later.spread.upper
-    assert not later.settled
+    assert not later.is_stable
 
 
 def test_all_sweeps_of_a_process_have_one_yardstick_for_a_device_and_its_threads():
@@ -89,7 +91,7 @@ def test_all_sweeps_of_a_process_have_one_yardstick_for_a_device_and_its_threads
 
 def test_before_the_first_visit_the_first_look_counts_and_is_never_settled():
     found = course([])
-    assert (found.times, found.settled, found.spread.banded) == ([9.0], False, False)
+    assert (found.times, found.is_stable, found.spread.has_quartiles) == ([9.0], False, False)
     assert not found.timing().settled
 
 

@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.served import ROOT, Server, served
-from tests.visitor import begin_upload, entered, sent
+from tests.server import ROOT, Server, run_server
+from tests.visitor import begin_upload, enter_page, send_file
 
 MB = 2**20
 TAKES = """
@@ -30,11 +30,11 @@ else:
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
     """With an owner who has said something."""
-    with served(ATTENTION_FRAMES="self https://school.example", ATTENTION_ORIGINLESS="off") as running:
+    with run_server(ATTENTION_FRAMES="self https://school.example", ATTENTION_ORIGINLESS="off") as running:
         yield running
 
 
-def asked(server: Server, path: str, method: str = "GET", **headers: str) -> tuple[int, dict[str, str], bytes]:
+def send_request(server: Server, path: str, method: str = "GET", **headers: str) -> tuple[int, dict[str, str], bytes]:
     connection = http.client.HTTPConnection(urlsplit(server.url).netloc, timeout=60)
     connection.request(method, path, headers=spelt(headers))
     found = connection.getresponse()
@@ -43,7 +43,7 @@ def asked(server: Server, path: str, method: str = "GET", **headers: str) -> tup
 
 @pytest.mark.parametrize("path", ["/", "/masks", "/nowhere", "/static/../index.html"])
 def test_every_page_of_a_server_says_what_a_browser_shall_refuse(server, path):
-    status, headers, body = asked(server, path)
+    status, headers, body = send_request(server, path)
     assert status == (404 if ".." in path else 200)
     if status == 200:
         assert "'unsafe-eval'" not in headers["content-security-policy"] and b"<script>" in body
@@ -53,28 +53,28 @@ def test_every_page_of_a_server_says_what_a_browser_shall_refuse(server, path):
 
 
 def test_a_page_that_a_browser_has_is_sent_anew_as_its_headers_may_be_others_now(server):
-    mark = asked(server, "/")[1]["etag"]
-    status, headers, _ = asked(server, "/", if_none_match=mark)
+    mark = send_request(server, "/")[1]["etag"]
+    status, headers, _ = send_request(server, "/", if_none_match=mark)
     assert status == 200 and "content-security-policy" in headers
 
 
 @pytest.mark.parametrize("path", ["/static/", "/static/js/", "/app/static/", "/_stcore/bidi-components/"])
 def test_no_folder_is_listed(server, path):
-    status, _, body = asked(server, path)
+    status, _, body = send_request(server, path)
     assert (status != 200 or b"<noscript>" in body) and b"PlotlyChart" not in body
 
 
 def test_a_server_answers_its_owner_and_nobody_else_about_itself(server):
-    assert asked(server, "/_stcore/metrics")[0] == 404
-    assert asked(server, "/_stcore/health")[::2] == (200, b"ok")
-    assert asked(server, "/healthz")[2] in (b"ok", b"starting")
+    assert send_request(server, "/_stcore/metrics")[0] == 404
+    assert send_request(server, "/_stcore/health")[::2] == (200, b"ok")
+    assert send_request(server, "/healthz")[2] in (b"ok", b"starting")
 
 
 def test_streamlits_scripts_come_compressed_and_stay(server):
-    page = asked(server, "/")[2].decode()
+    page = send_request(server, "/")[2].decode()
     total = 0
     for name in re.findall(r'"\./(static/js/.+?\.js)"', page):
-        status, headers, body = asked(server, f"/{name}", accept_encoding="gzip")
+        status, headers, body = send_request(server, f"/{name}", accept_encoding="gzip")
         assert status == 200 and headers["content-encoding"] == "gzip" and "immutable" in headers["cache-control"]
         total += len(body)
     assert total < 1_500_000
@@ -106,13 +106,13 @@ def test_files_are_taken_by_a_page_that_has_a_place_for_them_and_not_for_ever_mo
     async def tried(server: Server) -> list[int]:
         found = []
         for query, count in (("", 1), ("take=1", 4)):
-            async with entered(server.url, query) as visit:
+            async with enter_page(server.url, query) as visit:
                 for number in range(count):
-                    found.append(await asyncio.to_thread(sent, server.url, visit.session, number, MB))
+                    found.append(await asyncio.to_thread(send_file, server.url, visit.session, number, MB))
         return found
 
     (tmp_path / "app.py").write_text(TAKES)
-    with served("app.py", tmp_path, ATTENTION_UPLOADS="3", PYTHONPATH=str(ROOT)) as server:
+    with run_server("app.py", tmp_path, ATTENTION_UPLOADS="3", PYTHONPATH=str(ROOT)) as server:
         assert asyncio.run(tried(server)) == [403, 204, 204, 204, 413]
 
 
@@ -123,21 +123,21 @@ def test_files_of_all_visitors_together_stay_within_the_memory_that_a_server_has
         found = []
         async with AsyncExitStack() as stack:
             for _ in range(3):
-                stalls = await stack.enter_async_context(entered(server.url, "take=1"))
+                stalls = await stack.enter_async_context(enter_page(server.url, "take=1"))
                 connection = await asyncio.to_thread(begin_upload, server.url, stalls.session, 58 * MB)
                 stack.callback(connection.close)
             for _ in range(3):
-                visit = await stack.enter_async_context(entered(server.url, "take=1"))
-                found.append(await asyncio.to_thread(sent, server.url, visit.session, 0, 40 * MB))
+                visit = await stack.enter_async_context(enter_page(server.url, "take=1"))
+                found.append(await asyncio.to_thread(send_file, server.url, visit.session, 0, 40 * MB))
         return found
 
     (tmp_path / "app.py").write_text(TAKES)
-    with served("app.py", tmp_path, ATTENTION_MEMORY="600", PYTHONPATH=str(ROOT)) as server:
+    with run_server("app.py", tmp_path, ATTENTION_MEMORY="600", PYTHONPATH=str(ROOT)) as server:
         assert asyncio.run(tried(server)) == [204, 204, 413]
-        assert asked(server, "/", "CONNECT")[0] == 405
+        assert send_request(server, "/", "CONNECT")[0] == 405
         assert "Traceback" not in server.log.read_text()
 
 
 def test_the_way_of_streamlit_for_programs_is_closed(server):
-    assert asked(server, "/_stcore/agent/openapi.json")[0] == 404
-    assert asked(server, "/_stcore/agent/interact", "POST")[0] in (403, 404)
+    assert send_request(server, "/_stcore/agent/openapi.json")[0] == 404
+    assert send_request(server, "/_stcore/agent/interact", "POST")[0] in (403, 404)

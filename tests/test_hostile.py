@@ -18,9 +18,9 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from websockets.exceptions import ConnectionClosed
 
-from tests.forger import Forger, arrived
+from tests.forger import Forger, open_link
 from tests.hostile import FILES, JSON, LINKS, WIDGETS
-from tests.served import Server, served
+from tests.server import Server, run_server
 from tests.visitor import put
 
 T = TypeVar("T")
@@ -49,12 +49,12 @@ class Host:
 
 @pytest.fixture(scope="module")
 def host() -> Iterator[Host]:
-    with served() as server, asyncio.Runner() as loop:
-        coming = arrived(server.url, f"text={SECRET}+one+two&tokens=3")
+    with run_server() as server, asyncio.Runner() as loop:
+        coming = open_link(server.url, f"text={SECRET}+one+two&tokens=3")
         other = loop.run(coming.__aenter__())
         yield Host(server, loop, other)
         loop.run(other.moves(*USUAL[:1], **USUAL[1]))
-        assert f"text={SECRET}" in other.painted and "temperature=2.0" in other.painted
+        assert f"text={SECRET}" in other.painted_link and "temperature=2.0" in other.painted_link
         loop.run(coming.__aexit__(None, None, None))
         assert "was shown as number" not in server.log.read_text()
 
@@ -71,7 +71,7 @@ async def goes_on(found: Forger, page: str) -> None:
 @pytest.mark.parametrize(("page", "link", "says"), LINKS, ids=lambda text: text[:40])
 def test_a_link_says_what_it_cannot_have_and_opens_the_rest(host, page, link, says):
     async def opened() -> None:
-        async with arrived(host.server.url, link, page) as found:
+        async with open_link(host.server.url, link, page) as found:
             said = "\n".join(found.alerts)
             assert says in said if says else not said
             await goes_on(found, page)
@@ -82,7 +82,7 @@ def test_a_link_says_what_it_cannot_have_and_opens_the_rest(host, page, link, sa
 @pytest.mark.parametrize(("page", "link", "key", "value", "says"), WIDGETS, ids=lambda text: str(text)[:40])
 def test_a_widget_says_what_it_cannot_have_and_keeps_what_it_had(host, page, link, key, value, says):
     async def forged() -> None:
-        async with arrived(host.server.url, link, page) as found:
+        async with open_link(host.server.url, link, page) as found:
             await found.moves(found.full(key), **value)
             said = "\n".join(found.alerts)
             assert says in said if says else not said
@@ -94,14 +94,14 @@ def test_a_widget_says_what_it_cannot_have_and_keeps_what_it_had(host, page, lin
 @pytest.mark.parametrize(("name", "data", "says"), FILES, ids=lambda text: str(text)[:40])
 def test_a_file_that_is_no_recording_is_named_with_what_is_wrong(host, name, data, says):
     async def sent() -> None:
-        async with arrived(host.server.url, "", "timing") as found:
+        async with open_link(host.server.url, "", "timing") as found:
             number = str(uuid4())
             assert await asyncio.to_thread(put, host.server.url, found.session, number, data, "", name.encode()) == 204
             state = WidgetState(id=found.id("recordings_0"))
             told = state.file_uploader_state_value.uploaded_file_info.add(file_id=number, name=name, size=len(data))
             told.file_urls.file_id = number
             await found.ask(part=found.part("recordings_0"), said=state)
-            await found.ended()
+            await found.wait_for_end()
             said = "\n".join(found.alerts)
             assert says in said if says else not said
             await goes_on(found, "timing")
@@ -112,7 +112,7 @@ def test_a_file_that_is_no_recording_is_named_with_what_is_wrong(host, name, dat
 @pytest.mark.parametrize("kind", ["clear_cache", "load_git_info", "set_run_on_save", "debug_shutdown_runtime"])
 def test_what_is_for_developers_is_not_heard(host, kind):
     async def asked() -> None:
-        async with arrived(host.server.url, "") as found:
+        async with open_link(host.server.url, "") as found:
             before = len(found.heard)
             await found.socket.send(BackMsg(**{kind: True}).SerializeToString())
             await found.socket.send("a text, which no page sends")
@@ -130,21 +130,21 @@ LARGE.rerun_script.page_name = "a" * 3_000_000
 @pytest.mark.parametrize("frame", [b"\xff\xff", b"\x0a", LARGE.SerializeToString()], ids=["garbage", "cut", "large"])
 def test_what_is_no_message_ends_the_connection_of_whoever_sent_it(host, frame):
     async def sent() -> None:
-        async with arrived(host.server.url, "") as found:
+        async with open_link(host.server.url, "") as found:
             await found.socket.send(frame)
             with pytest.raises(ConnectionClosed):
-                await found.ended(20)
+                await found.wait_for_end(20)
 
     host.does(sent())
 
 
 def test_a_file_that_never_came_is_said_to_be_missing(host):
     async def named() -> None:
-        async with arrived(host.server.url, "", "timing") as found:
+        async with open_link(host.server.url, "", "timing") as found:
             state = WidgetState(id=found.id("recordings_0"))
             state.file_uploader_state_value.uploaded_file_info.add(file_id="nowhere", name="a.json", size=9)
             await found.ask(part=found.part("recordings_0"), said=state)
-            await found.ended()
+            await found.wait_for_end()
             assert found.alerts == ["A file did not arrive here. Open it again."]
             await goes_on(found, "timing")
 
@@ -153,14 +153,14 @@ def test_a_file_that_never_came_is_said_to_be_missing(host):
 
 def test_parts_and_pages_that_are_none_are_not_drawn_and_the_page_goes_on(host):
     async def asked() -> None:
-        async with arrived(host.server.url, "") as found:
+        async with open_link(host.server.url, "") as found:
             await found.ask(part="no such part", said=found.state("seed", int_value=4))  # nothing comes of it
             found.page = "0" * 32
             await found.ask(said=found.state("seed", int_value=5))
-            await found.ended()
+            await found.wait_for_end()
             await goes_on(found, "")
             await found.ask(name="../../etc/passwd")
-            await found.ended()
+            await found.wait_for_end()
             await goes_on(found, "")
 
     host.does(asked())
@@ -168,13 +168,13 @@ def test_parts_and_pages_that_are_none_are_not_drawn_and_the_page_goes_on(host):
 
 def test_what_a_page_that_was_left_has_had_is_no_longer_heard(host):
     async def turned() -> None:
-        async with arrived(host.server.url, "", "training") as found:
+        async with open_link(host.server.url, "", "training") as found:
             grid = found.id("grid")
             found.query = ""
             await found.ask(name="timing")
-            await found.ended()
+            await found.wait_for_end()
             await found.ask(said=WidgetState(id=grid, **{JSON: '{"pin": {"head": 1, "query": 2}}'}))
-            await found.ended()
+            await found.wait_for_end()
             await goes_on(found, "timing")
 
     host.does(turned())

@@ -8,7 +8,7 @@ from attention.ui.controls.picture import PICTURE
 from attention.ui.controls.recipe import RECIPE
 from attention.ui.controls.sweep import SWEEP
 from attention.ui.controls.tour import TOUR
-from attention.ui.words import plain
+from attention.ui.markdown import escape
 from tests.forger import WRITTEN
 from tests.hostile import BAIT, LONG
 
@@ -69,7 +69,7 @@ def test_a_knob_takes_any_text_and_says_what_it_cannot_have(kind, name):
     settings = kind.settings
     for text in (*NUMBERS, *TEXTS, *MARKS):
         found, notes = kind.open({name: text})
-        assert not WRITTEN.search("\n".join(map(plain, notes))), text[:99]
+        assert not WRITTEN.search("\n".join(map(escape, notes))), text[:99]
         assert all(len(note) < 700 and "\x00" not in note and "\u202e" not in note for note in notes), text[:99]
         again, more = settings.from_query(settings.to_query(found))
         assert again == found and not more, text[:99]

@@ -68,12 +68,12 @@ def test_what_is_imported_is_installed_in_one_version():
     pinned = dict(line.partition(";")[0].split("==") for line in lines if line and not line.startswith("#"))
     assert all(re.fullmatch(r"[0-9.]+", version) for version in pinned.values())
     trees = [ast.parse(path.read_text()) for path in (ROOT / "attention").rglob("*.py")]
-    names = {name.partition(".")[0] for tree in trees for node in ast.walk(tree) for name in imported(node)}
+    names = {name.partition(".")[0] for tree in trees for node in ast.walk(tree) for name in imported_modules(node)}
     names = {INSTALLED.get(name, name) for name in names}
     assert names - set(sys.stdlib_module_names) - {"attention"} - OPTIONAL <= set(pinned)
 
 
-def imported(node: ast.AST) -> list[str]:
+def imported_modules(node: ast.AST) -> list[str]:
     """The modules that a statement imports."""
     if isinstance(node, ast.Import):
         return [alias.name for alias in node.names]

@@ -17,7 +17,7 @@ from attention.published.case import Case as Problem
 from attention.published.case import reference
 from attention.timing import implementations
 from attention.timing.implementations import IMPLEMENTATIONS
-from attention.timing.prepared import drawn, ready
+from attention.timing.inputs import random_inputs, ready
 from attention.timing.sweep import Case
 
 HERE = [
@@ -55,7 +55,7 @@ def oracle(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool) -> A
 @pytest.mark.parametrize("mask", ["full", "causal"])
 @pytest.mark.parametrize("name", ALONE)
 def test_it_computes_attention(name, mask):
-    q, k, v = drawn(case(name, mask), seed=1)
+    q, k, v = random_inputs(case(name, mask), seed=1)
     expected = oracle(q, k, v, mask == "causal")
     with ready(case(name, mask), seed=1) as call:
         results = call()
@@ -70,7 +70,7 @@ def test_its_gradients_are_those_of_attention(name, mask):
     torch.manual_seed(0)
     with ready(case(name, mask, "forward + backward"), seed=1) as call:
         found = call()
-    leaves = [x.double().requires_grad_() for x in drawn(case(name, mask), seed=1)]
+    leaves = [x.double().requires_grad_() for x in random_inputs(case(name, mask), seed=1)]
     torch.manual_seed(0)
     upstream = torch.randn_like(leaves[0].float()).double()
     right = torch.autograd.grad(oracle(*leaves, mask == "causal").output, leaves, upstream)
@@ -118,7 +118,7 @@ def test_a_published_one_is_the_function_of_its_row_under_the_masks_that_it_has(
         output, weights = call()
     torch.manual_seed(0)
     layer = MultiHeadAttention(12, 3)
-    x = rearrange(drawn(case(name, mask), seed=1)[0], "b h n d -> b n (h d)")
+    x = rearrange(random_inputs(case(name, mask), seed=1)[0], "b h n d -> b n (h d)")
     seen = torch.ones(2, 7, 7, dtype=torch.bool)
     seen = seen.tril() if mask == "causal" else seen
     expected = reference(row, Problem.of(x, Weights.from_layer(layer), seen))
@@ -137,7 +137,7 @@ def test_a_published_one_has_the_gradients_of_its_row_and_all_that_it_learns(nam
         again = call()
     torch.manual_seed(0)
     weights = Weights.from_layer(MultiHeadAttention(12, 3))
-    x = rearrange(drawn(case(name, mask), seed=1)[0], "b h n d -> b n (h d)").requires_grad_()
+    x = rearrange(random_inputs(case(name, mask), seed=1)[0], "b h n d -> b n (h d)").requires_grad_()
     seen = torch.ones(2, 7, 7, dtype=torch.bool)
     output = reference(row, Problem.of(x, weights, seen)).output
     (right,) = torch.autograd.grad(output, x, torch.randn_like(output))
@@ -150,11 +150,11 @@ def test_a_published_one_has_the_gradients_of_its_row_and_all_that_it_learns(nam
 @pytest.mark.parametrize("mask", ["full", "causal"])
 def test_flex_attention_is_attention_also_before_it_is_compiled(mask, monkeypatch):
     """What surrounds the kernel; that it compiles is for the next test."""
-    monkeypatch.setattr(implementations, "_compiled", lambda: implementations.flex_attention)
+    monkeypatch.setattr(implementations, "_compiled_attention", lambda: implementations.flex_attention)
     asked = case("flex_attention compiled", mask, length=130)  # more than a block
     with ready(asked, seed=1) as call:
         (output,) = call()
-    right = oracle(*drawn(asked, seed=1), mask == "causal").output
+    right = oracle(*random_inputs(asked, seed=1), mask == "causal").output
     torch.testing.assert_close(output.double(), right, atol=1e-6, rtol=1e-5)
 
 
@@ -163,18 +163,18 @@ def test_flex_attention_compiles_and_says_what_a_cpu_does_not_have():
     asked = case("flex_attention compiled", "full", length=16)
     with ready(asked, seed=1) as call:
         (output,) = call()
-    torch.testing.assert_close(output.double(), oracle(*drawn(asked, 1), False).output, atol=1e-6, rtol=1e-5)
+    torch.testing.assert_close(output.double(), oracle(*random_inputs(asked, 1), False).output, atol=1e-6, rtol=1e-5)
     with (
         pytest.raises(NotImplementedError, match="no backward pass on a CPU"),
         ready(case("flex_attention compiled", "full", "forward + backward"), seed=1),
     ):
         pass
     with pytest.raises(NotImplementedError, match="backward on CPU"):  # says torch, which may change
-        implementations.flex_attention(*(x.requires_grad_() for x in drawn(asked, 1)))
+        implementations.flex_attention(*(x.requires_grad_() for x in random_inputs(asked, 1)))
 
 
 def test_data_are_normal_and_fresh():
-    one, other = (drawn(case("SDPA", "full", length=2000), seed)[0] for seed in (1, 2))
+    one, other = (random_inputs(case("SDPA", "full", length=2000), seed)[0] for seed in (1, 2))
     assert one.std() == pytest.approx(1, abs=0.02)
     assert not torch.equal(one, other)
 
@@ -189,7 +189,7 @@ def test_what_says_that_it_skips_the_future_does_not_compute_it(monkeypatch):
     """Skipping halves the operations that are counted, so that it must be true: NaN in the future may not arrive."""
     monkeypatch.setattr("attention.attend.SMALL", 16)
     monkeypatch.setattr("attention.blocks.ROWS", 4)
-    q, k, v = drawn(case("core with weights", "causal", length=16), seed=1)
+    q, k, v = random_inputs(case("core with weights", "causal", length=16), seed=1)
     k[..., 4:, :] = float("nan")
     v[..., 4:, :] = float("nan")
     call = IMPLEMENTATIONS["core with weights"].ready(q, k, v, True).run

@@ -9,7 +9,7 @@ import pytest
 import torch
 from hypothesis import assume, given, settings
 
-from attention.inputs import CLUSTER, INPUTS, SPLIT, seeded, tokens
+from attention.inputs import CLUSTER, INPUTS, SPLIT, make_generator, tokens
 from tests.strategies import LETTERS
 
 laws = settings(deadline=None, max_examples=40)
@@ -18,30 +18,30 @@ JOINED = "ab '\n👩👧🏽🇩🇪☁\ufe0f\u200d\u0301\u1112\u1161\u11abह�
 TEXT = "The river bank was steep so the boat left the bank"
 
 
-def drawn(name: str, n: int, c: int = 64, seed: int = 0, text: str = TEXT) -> torch.Tensor:
-    return INPUTS[name](n, c, seeded(seed), text)
+def draw_input(name: str, n: int, c: int = 64, seed: int = 0, text: str = TEXT) -> torch.Tensor:
+    return INPUTS[name](n, c, make_generator(seed), text)
 
 
 @laws
 @given(name=names, n=st.integers(1, 20), c=st.integers(1, 9), seed=st.integers(0, 9999), text=st.text(LETTERS))
 def test_an_input_has_its_shape_and_is_the_same_again(name, n, c, seed, text):
-    x = drawn(name, n, c, seed, text)
+    x = draw_input(name, n, c, seed, text)
     assert x.shape == (n, c)
     assert x.dtype == torch.float32
     assert x.isfinite().all()
-    assert torch.equal(x, drawn(name, n, c, seed, text))
+    assert torch.equal(x, draw_input(name, n, c, seed, text))
 
 
 @pytest.mark.parametrize("name", INPUTS)
 def test_an_input_has_unit_variance(name):
-    many = torch.cat([drawn(name, 200, 64, seed) for seed in range(10)])
+    many = torch.cat([draw_input(name, 200, 64, seed) for seed in range(10)])
     assert many.std().item() == pytest.approx(1, abs=0.05)
     assert many.mean().item() == pytest.approx(0, abs=0.05)
 
 
 @pytest.mark.parametrize("name", INPUTS)
 def test_another_seed_is_another_input(name):
-    assert not torch.equal(drawn(name, 8, seed=1), drawn(name, 8, seed=2))
+    assert not torch.equal(draw_input(name, 8, seed=1), draw_input(name, 8, seed=2))
 
 
 @pytest.mark.parametrize("name", INPUTS)
@@ -52,14 +52,14 @@ def test_an_input_explains_itself(name):
 @laws
 @given(n=st.integers(1, 20))
 def test_repeat_repeats(n):
-    x, half = drawn("repeat", n), (n + 1) // 2
+    x, half = draw_input("repeat", n), (n + 1) // 2
     assert torch.equal(x[half:], x[: n - half])
     assert len(x[:half].unique(dim=0)) == half
 
 
 def test_clusters_are_four_kinds():
     """Two tokens of one kind have a likeness of 0.81, two of different kinds none."""
-    x = drawn("clusters", 200, 4096)
+    x = draw_input("clusters", 200, 4096)
     likeness = x @ x.T / 4096
     kinds = likeness > 0.5
     assert len(kinds.unique(dim=0)) == 4
@@ -70,7 +70,7 @@ def test_clusters_are_four_kinds():
 
 def test_a_walk_forgets_step_by_step():
     """Tokens at distance r have a likeness of 0.95 ** r."""
-    x = drawn("walk", 300, 4096)
+    x = draw_input("walk", 300, 4096)
     for distance in (1, 5, 20):
         likeness = (x[:-distance] * x[distance:]).mean().item()
         assert likeness == pytest.approx(0.95**distance, abs=0.03)
@@ -78,7 +78,7 @@ def test_a_walk_forgets_step_by_step():
 
 def test_a_walk_goes_on_from_stretch_to_stretch():
     """Where a stretch ends, the next token is as near as any other."""
-    x = drawn("walk", 600, 4096)
+    x = draw_input("walk", 600, 4096)
     apart = (x[1:] - x[:-1]).square().mean(1)
     assert apart[127].item() == pytest.approx(apart.median().item(), rel=0.15)
     assert apart[511].item() == pytest.approx(apart.median().item(), rel=0.15)
@@ -87,14 +87,14 @@ def test_a_walk_goes_on_from_stretch_to_stretch():
 @laws
 @given(n=st.integers(1, 100))
 def test_a_refrain_comes_eight_times(n):
-    x, period = drawn("refrain", n), -(-n // 8)
+    x, period = draw_input("refrain", n), -(-n // 8)
     assert torch.equal(x[period:], x[: n - period])
     assert len(x[:period].unique(dim=0)) == period
 
 
 def test_topics_are_stretches_of_tokens_that_are_alike():
     """Two tokens of one document have a likeness of 0.36, two of different documents none; about a dozen documents."""
-    x = drawn("topics", 300, 4096)
+    x = draw_input("topics", 300, 4096)
     alike = (x @ x.T / 4096) > 0.18
     changes = [at for at in range(1, 300) if not alike[at, at - 1]]
     edges = [0, *changes, 300]
@@ -105,14 +105,14 @@ def test_topics_are_stretches_of_tokens_that_are_alike():
 
 def test_a_sink_draws_every_query():
     """The first token is likest to every token, itself apart."""
-    x = drawn("sink", 200, 512)
+    x = draw_input("sink", 200, 512)
     likeness = (x @ x.T / 512).fill_diagonal_(0)
     assert (likeness[1:].argmax(1) == 0).all()
     assert likeness[1:, 0].mean().item() == pytest.approx(1.5, abs=0.2)
 
 
 def test_noise_knows_nothing_of_its_neighbours():
-    x = drawn("noise", 300, 4096)
+    x = draw_input("noise", 300, 4096)
     assert (x[:-1] * x[1:]).mean().item() == pytest.approx(0, abs=0.01)
 
 
@@ -173,12 +173,12 @@ def test_splitting_loses_nothing_but_the_spaces_between_words(name, text):
 @given(name=st.sampled_from(["words", "characters"]), text=st.text(LETTERS + "aabb  "), seed=st.integers(0, 9999))
 def test_equal_tokens_get_equal_vectors_and_others_get_others(name, text, seed):
     labels = [token.casefold() for token in tokens(16, text, name)]
-    x = drawn(name, 16, 8, seed, text)
+    x = draw_input(name, 16, 8, seed, text)
     same = torch.tensor([[a == b for b in labels] for a in labels])
     assert torch.equal((x[:, None] == x[None]).all(-1), same)
 
 
 def test_a_word_keeps_its_vector_in_another_sentence():
-    first, second = drawn("words", 3, text="the boat left"), drawn("words", 3, text="a BOAT sank")
+    first, second = draw_input("words", 3, text="the boat left"), draw_input("words", 3, text="a BOAT sank")
     assert torch.equal(first[1], second[1])
     assert not torch.equal(first[2], second[2])

@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from tests.notebooks import environment, notebook
-from tests.served import ROOT
+from tests.server import ROOT
 
 pytest.importorskip("nbclient", reason="nbclient is not installed: requirements-dev.txt has it")
 

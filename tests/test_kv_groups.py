@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attention import Config, trace
-from attention.analysis.kv_groups import cache_bytes, divisors, groupings, name, regrouped
+from attention.analysis.kv_groups import cache_bytes, divisors, groupings, name, with_kv_heads
 from attention.config import KNOBS
-from attention.sources.generated import averaged
+from attention.sources.generated import average_heads
 from attention.steps import program
 
 CONFIGS = st.builds(
@@ -27,7 +27,7 @@ CONFIGS = st.builds(
 
 def by_hand(config, kv_heads):
     """Weights and outputs with the keys and values of a group replaced by their mean, in float64."""
-    whole = trace(regrouped(config, config.heads))
+    whole = trace(with_kv_heads(config, config.heads))
     size = config.heads // kv_heads
     k, v = (t.double().unflatten(0, (kv_heads, size)).mean(1).repeat_interleave(size, 0) for t in (whole.k, whole.v))
     logits = whole.q.double() @ k.mT * whole.scale + whole.bias
@@ -41,7 +41,7 @@ def by_hand(config, kv_heads):
 def test_averaged_maps_are_averaged_keys_and_values(config, data):
     kv_heads = data.draw(st.sampled_from(divisors(config.heads)))
     _, weights, output = by_hand(config, kv_heads)
-    found = trace(regrouped(config, kv_heads))
+    found = trace(with_kv_heads(config, kv_heads))
     torch.testing.assert_close(found.weights.double(), weights, atol=2e-6, rtol=0)
     torch.testing.assert_close(found.output.double(), output, atol=2e-5, rtol=0)
 
@@ -77,7 +77,7 @@ def test_no_sharing_changes_nothing_and_more_sharing_is_no_smaller_cache():
 
 def test_heads_that_are_equal_already_stay_as_they_are():
     one, other = torch.randn(6, 3), torch.randn(6, 3)
-    assert torch.equal(averaged(torch.cat([one, one, other, other], 1), 2, 4), torch.cat([one, other], 1))
+    assert torch.equal(average_heads(torch.cat([one, one, other, other], 1), 2, 4), torch.cat([one, other], 1))
 
 
 def test_a_mask_that_hides_everything_moves_nothing():
@@ -96,7 +96,7 @@ def test_queries_count_that_see_keys_and_have_no_weight():
     config = Config(
         softmax="plus one", scale="none", temperature=0.05, projections="independent", mask="window", span=1
     )
-    whole, shared = (trace(regrouped(config, kv_heads)) for kv_heads in (config.heads, 1))
+    whole, shared = (trace(with_kv_heads(config, kv_heads)) for kv_heads in (config.heads, 1))
     assert ((whole.weights > 0).any(-1) != whole.mask.any(-1)).any()
     moved = (whole.weights.double() - shared.weights.double()).abs().sum(-1).mean(-1) / 2
     assert groupings(config)[-1].moved == pytest.approx(moved.tolist(), abs=1e-6)

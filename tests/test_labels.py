@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from attention import Config
 from attention.codec import from_query, to_query
 from attention.inputs import CLUSTER
-from attention.sources.given import LONGEST, VISIBLE, shown
+from attention.sources.layer_inputs import LONGEST, VISIBLE, display_token
 from attention.tables.rows import labels
 
 FAMILY = "👩‍👩‍👧"
@@ -39,13 +39,13 @@ FAMILY = "👩‍👩‍👧"
     ],
 )
 def test_a_token_is_shown(token, name):
-    assert shown(token) == name
+    assert display_token(token) == name
 
 
 @settings(deadline=None)
 @given(st.text(min_size=1).map(CLUSTER.findall).map(lambda found: found[0]))
 def test_no_label_is_blank_or_too_long(token):
-    label = shown(token)
+    label = display_token(token)
     assert VISIBLE.search(label) and len(label) <= LONGEST
 
 

@@ -13,18 +13,18 @@ from streamlit.testing.v1 import AppTest
 
 from attention import Config, trace
 from attention.analysis.head_numbers import EVERY
-from attention.brought.held import Holding, hold
-from attention.brought.stack import Stack
 from attention.charts import layers as chart
 from attention.charts import theme
-from attention.heads import Number, profile
+from attention.heads import HeadMetric, profile
+from attention.imported.registry import Upload, register
+from attention.imported.stack import Stack
 from attention.inputs import BEFORE
 from attention.tables import rows as tables
-from attention.ui import compute
+from attention.ui import results
 from attention.ui.session import gestures
-from attention.ui.session.state import Remembered
+from attention.ui.session.visit_state import VisitState
 from attention.ui.views import heads_layers as view
-from tests.strategies import carried
+from tests.strategies import query_without_edition
 from tests.test_pages import ROOT, run
 
 PAGE = ROOT / "pages" / "heads.py"
@@ -76,7 +76,7 @@ def test_another_number_is_chosen_and_stands_in_the_link():
     menu = next(widget for widget in test.selectbox if widget.key == "layer_map")
     menu.set_value("first")
     test.run()
-    assert carried(link(test)) == {"source": STREET, "layer_map": "first"}
+    assert query_without_edition(link(test)) == {"source": STREET, "layer_map": "first"}
     values = table(test)["value"]
     assert values == pytest.approx(numbers("first", Config.of(STREET)), abs=1e-6)
     at = values.index(max(values))
@@ -105,12 +105,12 @@ def test_where_nobody_sees_anything_that_is_said():
 def test_a_number_that_is_none_is_said_to_be_so():
     test = run(PAGE, {"source": STREET, "layer_map": "entrpy"})
     assert "layer_map='entrpy' is not one of: auto, " in test.warning[0].value.replace("\\", "")
-    assert carried(link(test)) == {"source": STREET}
+    assert query_without_edition(link(test)) == {"source": STREET}
 
 
 def test_induction_is_shown_where_it_is_known_and_else_the_token_before(monkeypatch):
-    both = {name: Number(lambda rows: rows.first, name, "", "f") for name in ("previous", "induction")}
-    monkeypatch.setattr(view, "EVERY", both)
+    both = {name: HeadMetric(lambda rows: rows.first, name, "", "f") for name in ("previous", "induction")}
+    monkeypatch.setattr(view, "ALL_METRICS", both)
     found = Config.of(STREET)
     assert view.number(found) == "induction"
     assert view.number(Config.of(STREET, layer_map="previous")) == "previous" and view.choice("auto") == "Auto"
@@ -121,9 +121,9 @@ def test_induction_is_shown_where_it_is_known_and_else_the_token_before(monkeypa
 
 
 def test_induction_is_of_tokens_that_come_again_and_nothing_of_patches_needs_a_line():
-    def brought(texts: tuple[str, ...], line: bool = True) -> tuple[Config, Holding]:
+    def brought(texts: tuple[str, ...], line: bool = True) -> tuple[Config, Upload]:
         stack = Stack("x", "", texts, texts, weights=torch.rand(2, 3, 4, 4).softmax(-1), line=line)
-        held = hold(stack)
+        held = register(stack)
         return Config.of(held.source), held
 
     (again, one), (once, two), (picture, three) = (
@@ -132,22 +132,22 @@ def test_induction_is_of_tokens_that_come_again_and_nothing_of_patches_needs_a_l
         brought(("[CLS]", "1, 1", "1, 2", "1, 3"), line=False),
     )
     assert view.number(again) == "induction"
-    assert view.number(once) == "previous" and not {"induction", "duplicate"} & view.known(once).keys()
+    assert view.number(once) == "previous" and not {"induction", "duplicate"} & view.known_metrics(once).keys()
     assert view.number(picture) == "entropy"
-    assert not view.known(picture).keys() & {"previous", "next", "distance", "same", "induction", "separators"}
-    assert {"first", "entropy", "greatest"} <= view.known(picture).keys()
+    assert not view.known_metrics(picture).keys() & {"previous", "next", "distance", "same", "induction", "separators"}
+    assert {"first", "entropy", "greatest"} <= view.known_metrics(picture).keys()
     del one, two, three
 
 
 def test_every_layer_is_computed_once_for_all_heads_in_focus_and_not_kept_as_a_trace(monkeypatch):
     asked = []
-    usual = compute.layers.passed
-    monkeypatch.setattr(compute.layers, "passed", lambda config: asked.append(config.layer) or usual(config))
+    usual = results.layers.passed
+    monkeypatch.setattr(results.layers, "passed", lambda config: asked.append(config.layer) or usual(config))
     config = Config.of(STREET, temperature=1.25)
-    first = compute.layers.layers(config)
-    assert compute.layers.layers(replace(config, layer=18, head=3, layer_map="first")) == first
+    first = results.layers.layers(config)
+    assert results.layers.layers(replace(config, layer=18, head=3, layer_map="first")) == first
     assert sorted(asked) == [*LAYERS] and tuple(first) == LAYERS
-    compute.layers.layers(replace(config, temperature=1.5))
+    results.layers.layers(replace(config, temperature=1.5))
     assert len(asked) == 12
 
 
@@ -155,14 +155,14 @@ def test_a_click_opens_a_layer_and_a_head_and_has_a_turn_of_its_own(monkeypatch)
     held, changed, remembered = (
         {"layers": {"selection": {"cell": [{"layer": 18, "head": 6, "turn": 0}]}}},
         [],
-        Remembered(),
+        VisitState(),
     )
     monkeypatch.setattr(gestures, "widgets", lambda: held)
-    monkeypatch.setattr(gestures, "kept", lambda: remembered)
+    monkeypatch.setattr(gestures, "visit_state", lambda: remembered)
     monkeypatch.setattr(gestures, "change", lambda **values: changed.append(values))
-    gestures.layered()
+    gestures.on_layer_click()
     held |= {"layers": {"selection": {"cell": []}}}
-    gestures.layered()
+    gestures.on_layer_click()
     assert changed == [{"layer": 18, "head": 6}] and remembered.turns == 1
 
 

@@ -14,10 +14,10 @@ from streamlit.testing.v1 import AppTest
 from attention import Config
 from attention.analysis.head_distances import ALIKE
 from attention.charts import head_points, layers_file, theme
-from attention.ui import compute
+from attention.ui import results
 from attention.ui.session import gestures
-from attention.ui.session.state import Remembered
-from tests.strategies import carried
+from attention.ui.session.visit_state import VisitState
+from tests.strategies import query_without_edition
 from tests.test_layers import LAYERS, REPEATED, STREET, captions, link, numbers
 from tests.test_pages import ROOT, run
 
@@ -73,11 +73,11 @@ def test_two_numbers_are_chosen_and_stand_in_the_link():
     test = run(PAGE, {"source": STREET})
     next(widget for widget in test.selectbox if widget.key == "upwards").set_value("effective_keys")
     test.run()
-    assert carried(link(test)) == {"source": STREET, "upwards": "effective_keys"}
+    assert query_without_edition(link(test)) == {"source": STREET, "upwards": "effective_keys"}
     assert "exp(entropy)" in captions(test) and "Hill 1973" in captions(test)
     wrong = run(PAGE, {"source": STREET, "across": "entrpy"})
     assert "across='entrpy' is not one of: " in wrong.warning[0].value.replace("\\", "")
-    assert carried(link(wrong)) == {"source": STREET}
+    assert query_without_edition(link(wrong)) == {"source": STREET}
 
 
 def test_heads_that_do_nearly_the_same_are_named():
@@ -110,9 +110,9 @@ def test_a_question_hides_all_of_it():
 
 
 def test_of_too_many_heads_the_layers_around_the_one_in_focus_are_compared(monkeypatch):
-    monkeypatch.setattr(compute.layers, "COMPARED", 29)
+    monkeypatch.setattr(results.layers, "COMPARED", 29)
     for layer, around in {1: (1, 11, 13), 16: (13, 16, 17), 18: (16, 17, 18)}.items():
-        assert compute.layers.compared(Config.of(STREET, layer=layer)) == around
+        assert results.layers.compared_layers(Config.of(STREET, layer=layer)) == around
     test = run(PAGE, {"source": STREET, "layer": "16"})
     assert "Of 6 layers these are 13 to 17, around the one in focus." in words(test)
     assert len(tables(test)[2]["x"]) == 27 and len(tables(test)[1]["x"]) == 54
@@ -121,10 +121,10 @@ def test_of_too_many_heads_the_layers_around_the_one_in_focus_are_compared(monke
 def test_few_layers_are_under_way_at_a_time(monkeypatch):
     """Who turns to another setting leaves no long queue behind."""
     config, begun = Config.of(STREET, temperature=1.75), []
-    usual = compute.layers._layer.begin
-    monkeypatch.setattr(compute.layers._layer, "begin", lambda config: begun.append(config.layer) or usual(config))
-    compute.layers.begin(config)
-    assert begun == [*LAYERS[: compute.layers.AT_ONCE]]
+    usual = results.layers._layer.begin
+    monkeypatch.setattr(results.layers._layer, "begin", lambda config: begun.append(config.layer) or usual(config))
+    results.layers.begin(config)
+    assert begun == [*LAYERS[: results.layers.AT_ONCE]]
 
 
 def test_how_far_it_is_is_said_while_layers_are_computed(monkeypatch):
@@ -137,28 +137,28 @@ def test_how_far_it_is_is_said_while_layers_are_computed(monkeypatch):
         def empty(self) -> None:
             gone.append(True)
 
-    usual = compute.layers.passed
-    monkeypatch.setattr(compute.layers, "passed", lambda config: sleep(0.05) or usual(config))
-    monkeypatch.setattr(compute.layers, "SPINNER", 0.001)
-    monkeypatch.setattr(compute.layers.st, "empty", Slot)
-    compute.layers.layers(Config.of(STREET, temperature=1.35))
+    usual = results.layers.passed
+    monkeypatch.setattr(results.layers, "passed", lambda config: sleep(0.05) or usual(config))
+    monkeypatch.setattr(results.layers, "SPINNER", 0.001)
+    monkeypatch.setattr(results.layers.st, "empty", Slot)
+    results.layers.layers(Config.of(STREET, temperature=1.35))
     assert told[0] == (0.0, "Layer 1: 1 of 6 …") and gone == [True]
     assert [share for share, _ in told] == sorted(share for share, _ in told)
 
 
 def test_the_table_has_a_sentence_for_every_head():
-    found = compute.layers.layers(Config.of(REPEATED))
+    found = results.layers.layers(Config.of(REPEATED))
     assert "induction" in found[18].roles[6].says and len(found[18].roles) == 9
     assert found[18].numbers["induction"][6] > 0.85
 
 
 def test_a_click_in_any_picture_opens_its_head(monkeypatch):
     held = {"map of heads": {"selection": {"cell": [{"layer": 17, "head": 4, "turn": 0}]}}}
-    changed, remembered = [], Remembered()
+    changed, remembered = [], VisitState()
     monkeypatch.setattr(gestures, "widgets", lambda: held)
-    monkeypatch.setattr(gestures, "kept", lambda: remembered)
+    monkeypatch.setattr(gestures, "visit_state", lambda: remembered)
     monkeypatch.setattr(gestures, "change", lambda **values: changed.append(values))
-    partial(gestures.layered, "map of heads")()
+    partial(gestures.on_layer_click, "map of heads")()
     assert changed == [{"layer": 17, "head": 4}] and remembered.turns == 1
 
 

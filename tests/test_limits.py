@@ -9,7 +9,7 @@ from streamlit.runtime.context import StreamlitHeaders
 
 from attention.serving.settings import LONGEST
 from attention.timing.sweep import SWEEPS, Sweep
-from attention.ui.limits import Limits, bounded, limits, models
+from attention.ui.limits import Limits, limit_budget, limits, models
 
 
 @pytest.fixture(autouse=True)
@@ -29,9 +29,9 @@ def test_an_owner_may_allow_what_a_sweep_may_take():
 
 
 def test_a_sweep_is_bounded_and_says_so(monkeypatch):
-    assert bounded(Sweep()) == (Sweep(), [])
+    assert limit_budget(Sweep()) == (Sweep(), [])
     monkeypatch.setenv("ATTENTION_MEASURE_SECONDS", "10")
-    assert bounded(Sweep()) == (Sweep(seconds=10.0), ["seconds=60 is more than this host allows; here it is 10."])
+    assert limit_budget(Sweep()) == (Sweep(seconds=10.0), ["seconds=60 is more than this host allows; here it is 10."])
 
 
 HERE = {"Host": "localhost:8501", "Origin": "http://localhost:8501"}

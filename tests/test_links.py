@@ -16,12 +16,12 @@ from attention import codec
 from attention.codec import EDITIONS, from_query, link, to_query
 from attention.config import DEFAULTS, Config
 from attention.models.prompt import PROMPTS, Prompt
-from attention.timing import versus
+from attention.timing import cpu_gpu_settings
+from attention.timing.cpu_gpu_settings import TIMED, Timed
 from attention.timing.sweep import SWEEPS, Sweep
-from attention.timing.versus import TIMED, Timed
 from attention.training import recipe as recipes
 from attention.training.recipe import RECIPES, Recipe
-from tests.strategies import unversioned
+from tests.strategies import unversioned_config
 
 SHARED = json.loads(Path(__file__).with_name("links.json").read_text("utf-8"))
 
@@ -56,7 +56,7 @@ def test_a_shared_sweep_opens_what_it_opened(shared):
 @pytest.mark.parametrize("shared", SHARED["timings"], ids=lambda shared: f"timing?{shared['link']}")
 def test_a_shared_picture_of_timings_opens_what_it_opened(shared):
     found, notes = TIMED.from_query(query(shared["link"]))
-    usual = vars(Timed()) | versus.EDITIONS[0]
+    usual = vars(Timed()) | cpu_gpu_settings.EDITIONS[0]
     differs = {name: value for name, value in vars(found).items() if value != usual[name]}
     assert {name: list(value) if isinstance(value, tuple) else value for name, value in differs.items()} == shared[
         "differs"
@@ -86,10 +86,10 @@ def second(monkeypatch):
 
 def test_another_edition_of_the_defaults_changes_no_link_that_is_out_there(second):
     assert from_query({}) == (Config(), []) and to_query(Config()) == {}
-    assert from_query({"seed": "3"}) == (unversioned(heads=4, seed=3), [])
-    assert from_query({"seed": "3", "v": "1"}) == (unversioned(heads=4, seed=3), [])
+    assert from_query({"seed": "3"}) == (unversioned_config(heads=4, seed=3), [])
+    assert from_query({"seed": "3", "v": "1"}) == (unversioned_config(heads=4, seed=3), [])
     assert from_query({"seed": "3", "v": "2"}) == (Config(seed=3), [])
-    assert from_query({"v": "1"}) == (unversioned(heads=4), [])
+    assert from_query({"v": "1"}) == (unversioned_config(heads=4), [])
     for config in (Config(heads=4), Config(seed=3), Config(heads=4, seed=3), Config(tokens=7, d_model=8)):
         assert to_query(config)["v"] == "2" and from_query(to_query(config)) == (config, [])
 
@@ -111,7 +111,7 @@ def test_a_default_that_has_changed_is_known_to_every_edition_before():
 
 
 def test_a_knob_keeps_its_old_name_in_links():
-    assert from_query({"layers": "7"}) == (unversioned(depth=7), [])
+    assert from_query({"layers": "7"}) == (unversioned_config(depth=7), [])
     assert to_query(Config(depth=7))["depth"] == "7"
     assert from_query({"layers": "999"})[1][0].startswith("depth=999 is not")
 

@@ -13,18 +13,18 @@ from attention.charts import row
 from attention.config import ends
 from attention.heads import profile
 from attention.tables import rows as tables
-from attention.ui import compute
-from attention.ui.session.state import KEY
+from attention.ui import results
+from attention.ui.session.visit_state import KEY
 from attention.ui.views import heads_long
 from attention.wire import cells
-from tests.strategies import carried
-from tests.test_pages import PAGES, ROOT, run, said
+from tests.strategies import query_without_edition
+from tests.test_pages import PAGES, ROOT, page_text, run
 
 LINK = {"tokens": "1500", "heads": "2", "d_model": "16", "input": "refrain"}
 CONFIG = Config(tokens=1500, heads=2, d_model=16, input="refrain")
 
 
-def finished(query: dict[str, str]):
+def finished_page(query: dict[str, str]):
     """The page once every head is exact."""
     test = run(ROOT / "pages/heads.py", query)
     deadline = time.monotonic() + 60
@@ -40,10 +40,10 @@ def words(test) -> str:
 
 
 def test_a_long_sequence_is_drawn_and_its_row_is_exact():
-    test = finished(LINK)
-    assert not test.warning and carried(test.query_params) == LINK
+    test = finished_page(LINK)
+    assert not test.warning and query_without_edition(test.query_params) == LINK
     weights = trace(CONFIG).weights[0, -1]
-    shown = tables.described(CONFIG, weights, torch.ones(1500, dtype=torch.bool))
+    shown = tables.describe_row(CONFIG, weights, torch.ones(1500, dtype=torch.bool))
     assert f"Query 1499 in head 0 looks mostly at {shown.holding:,} of the 1,500" in words(test)
     assert f"entropy): {shown.entropy:.3f} nats, exactly" in words(test)
     numbers = test.dataframe[-1].value
@@ -63,18 +63,18 @@ def test_the_row_of_a_long_sequence_is_on_a_scale_on_which_it_is_seen():
         found = json.loads(test.get("vega_lite_chart")[0].proto.spec)
         return (found["layer"][0] if "layer" in found else found)["encoding"]["y"]
 
-    test = finished(LINK)
+    test = finished_page(LINK)
     assert axis(test)["title"] == "× even" and axis(test)["scale"]["domain"][0] == 1 / 150_000
     test.button(key="bars").click().run()
-    assert carried(test.query_params) == LINK | {"axis": "linear"}
+    assert query_without_edition(test.query_params) == LINK | {"axis": "linear"}
     assert axis(test)["scale"]["domain"] == [0, {"expr": row.own_end("weight").to_dict()["expr"]}]
-    test = finished(LINK | {"colors": "linear"})
+    test = finished_page(LINK | {"colors": "linear"})
     assert axis(test)["scale"]["domain"][0] == 0 and "expr" in axis(test)["scale"]["domain"][1]
     assert test.button(key="bars").label == "Log scale"
     test.button(key="bars").click().run()
     assert axis(test)["scale"]["type"] == "log" and test.button(key="bars").label == "Linear scale"
     test.button(key="bars").click().run()
-    assert carried(test.query_params) == LINK | {"colors": "linear"}
+    assert query_without_edition(test.query_params) == LINK | {"colors": "linear"}
 
 
 def test_a_machine_that_is_too_busy_to_look_in_time_has_not_cancelled_anything(monkeypatch):
@@ -95,10 +95,10 @@ def test_a_machine_that_is_too_busy_to_look_in_time_has_not_cancelled_anything(m
 
 def test_the_numbers_under_the_zoom_are_those_of_the_trace():
     config = Config(tokens=1500, heads=2, d_model=16, input="refrain", head=1, rows="1000-1099", cols="900-1050")
-    test = finished(LINK | {"head": "1", "rows": "1000-1099", "cols": "900-1050"})
+    test = finished_page(LINK | {"head": "1", "rows": "1000-1099", "cols": "900-1050"})
     assert "Queries 1,000 to 1,099, keys 900 to 1,050: every token." in words(test)
-    drawing = compute.long.drawing(config, "a test")
-    shown = compute.long.part(config, drawing, drawing.heads[1], *config.window)
+    drawing = results.long.drawing(config, "a test")
+    shown = results.long.part(config, drawing, drawing.heads[1], *config.window)
     whole = trace(config)
     want = whole.weights[1, 1000:1100, 900:1051].masked_fill(~whole.mask[1000:1100, 900:1051], torch.nan)
     assert (shown.tile, shown.queries, shown.keys) == (1, 100, 151)
@@ -114,13 +114,13 @@ def test_a_range_is_within_its_tokens(text):
 @pytest.mark.parametrize("page", [page for page in PAGES if page.stem != "heads"], ids=lambda page: page.stem)
 def test_other_pages_show_the_first_tokens_and_say_so(page):
     test = run(page, LINK)
-    assert not test.exception and carried(test.query_params) == LINK
+    assert not test.exception and query_without_edition(test.query_params) == LINK
     assert "1,024 of 1,500 tokens" in words(test)
 
 
 def test_what_no_range_can_mean_is_said():
     test = run(ROOT / "pages/heads.py", {"rows": "10-5x", "cols": "3-99999"})
-    told = said(test).replace("\\", "")
+    told = page_text(test).replace("\\", "")
     assert "rows='10-5x' is not a first and a last token, as in 100-611, or nothing for all." in told
     assert "3-99999 reaches beyond 18 tokens (counted from 0): cols moved to 3-17." in told
 
@@ -128,8 +128,8 @@ def test_what_no_range_can_mean_is_said():
 def test_bars_keep_the_greatest_of_their_keys():
     config = Config(tokens=1500, heads=1, d_model=8, mask="full")
     weights = torch.rand(1500, generator=torch.Generator().manual_seed(0))
-    row = tables.described(config, weights, torch.ones(1500, dtype=torch.bool))
-    bars, tile = tables.binned(row, 512)
+    row = tables.describe_row(config, weights, torch.ones(1500, dtype=torch.bool))
+    bars, tile = tables.bin_row(row, 512)
     assert tile == 3 and bars["weight"] == weights.view(-1, 3).amax(-1).tolist()
     assert [weights[key].item() for key in bars["key"]] == bars["weight"]
     assert tables.heaviest(row, 4)["weight"] == weights.sort(descending=True).values[:4].tolist()

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 
 from attention import head_maps
 from attention.analysis.map_numbers import numbers
-from attention.heads import NUMBERS, profile
+from attention.heads import METRICS, profile
 from attention.maps import zoom
 from attention.maps.exact import each_head
 from attention.masks import MASKS, Rule
@@ -22,7 +22,7 @@ def test_the_numbers_of_a_map_are_those_of_its_weights(case):
     want = profile(full(case)[0], rule.square(n, n, case.options["span"]))
     maps = head_maps(case.query, case.key, case.mask, **case.options)
     found = numbers(maps, case.query, case.key)
-    for name in NUMBERS:
+    for name in METRICS:
         assert near(getattr(found, name), getattr(want, name), 1e-6), name
 
 
@@ -33,7 +33,7 @@ def test_long_heads_one_by_one_agree_with_float64(mask):
     exact = numbers(head_maps(query.double(), key.double(), mask, 300), query.double(), key.double())
     for at, maps in enumerate(each_head(query, key, mask, 300)):
         found = numbers(maps, query, key)
-        for name in NUMBERS:
+        for name in METRICS:
             unit = {"distance": 4200, "entropy": 9}.get(name, 1)
             assert near(getattr(found, name), getattr(exact, name)[at : at + 1], 1e-6 * unit), name
 

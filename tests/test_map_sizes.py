@@ -10,10 +10,10 @@ import torch
 from torch import Tensor
 
 from attention import HeadMaps, head_maps
-from attention.machine import processor
 from attention.maps import jobs, pooling, scoring, sizes, tiles, zoom
 from attention.maps.exact import each_head
 from attention.masks import causal, documents
+from attention.runtime import processor
 from attention.scores import SOFTMAXES
 from tests.strategies import normal
 from tests.test_maps import near
@@ -78,7 +78,7 @@ def test_windows_and_previews_are_the_same_by_either_exponential(monkeypatch, op
     def looks(query: Tensor, key: Tensor) -> list[Tensor]:
         maps, seen = head_maps(query, key, **options), zoom.preview(query, key, **options)
         asked = maps, query, key, (9, 300), (2, 310)
-        rest = zoom.pooled(*asked, 1, "max"), zoom.diagonal(maps, query, key, 1)
+        rest = zoom.pool_window(*asked, 1, "max"), zoom.diagonal(maps, query, key, 1)
         return [zoom.window(*asked), *rest, seen.mean, seen.lse]
 
     query, key = inputs()
@@ -136,17 +136,17 @@ def test_mild_scores_are_float32_and_weights_as_exact(monkeypatch, d, alike):
 @pytest.mark.parametrize("tile", [3, 17, 36, 250, 300, 1000])
 def test_blocks_are_as_tall_whatever_the_tile(monkeypatch, tile):
     """Of 512 rows but for the last: torch reduces those beyond a multiple of its vectors one by one."""
-    heights, real = [], pooling.pooled
+    heights, real = [], pooling.pool_rows
 
     def spied(job: pooling.Job) -> pooling.Pooled:
         heights.extend(stop - start for start, stop in itertools.pairwise(job.blocks.rows))
         return real(job)
 
-    monkeypatch.setattr(jobs, "pooled", spied)
+    monkeypatch.setattr(jobs, "pool_rows", spied)
     query, key = inputs()
     found = head_maps(query[:1], key, "causal", tile=tile)
     assert heights == [220, 512, 512, 256]  # from the last rows on; two threads should not begin blocks at once
-    shown = zoom.pooled(found, query[:1], key, (0, 1500), (0, 1500), tile, "max")
+    shown = zoom.pool_window(found, query[:1], key, (0, 1500), (0, 1500), tile, "max")
     assert near(found.pooled_by("max").pixels, shown, 1e-6)
 
 
@@ -157,7 +157,7 @@ def test_parts_of_a_preview_and_of_a_zoom_are_as_tall(monkeypatch):
     monkeypatch.setattr(zoom, "_fold", lambda *given: zoomed.append(given[1].shape[1]) or fold(*given))
     query, key = inputs(2600)
     zoom.preview(query[:1], key, tile=6)
-    zoom.pooled(head_maps(query[:1], key, stats=False), query[:1], key, (0, 600), (0, 100), 7)
+    zoom.pool_window(head_maps(query[:1], key, stats=False), query[:1], key, (0, 600), (0, 100), 7)
     assert sorted(looked) == [50, 192, 192] and zoomed == [512, 88]
 
 
@@ -184,13 +184,13 @@ def test_a_tile_that_many_jobs_share_is_summed_as_exactly_as_one(monkeypatch):
 
 def test_each_head_is_of_float32_or_float64_by_its_own_scores(monkeypatch):
     """A sharp head makes no mild one slower, and progress counts the jobs of all."""
-    query, key, told, dtypes, real = normal(25, 3, 2600, 8), normal(26, 3, 2600, 8), [], {}, pooling.pooled
+    query, key, told, dtypes, real = normal(25, 3, 2600, 8), normal(26, 3, 2600, 8), [], {}, pooling.pool_rows
 
     def spied(job: pooling.Job) -> pooling.Pooled:
         dtypes[job.head] = job.query.dtype, job.key.dtype
         return real(job)
 
-    monkeypatch.setattr(jobs, "pooled", spied)
+    monkeypatch.setattr(jobs, "pool_rows", spied)
     query[1] *= 10
     every = list(each_head(query, key, "causal", progress=told.append))
     assert {head: found for head, (found, _) in dtypes.items()} == {

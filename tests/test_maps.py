@@ -25,7 +25,7 @@ from attention.masks import MASKS, Rule, causal, documents
 from attention.scores import SCALES, SOFTMAXES
 from tests.mass import mass_by_distance
 from tests.strategies import configs, normal, seeds
-from tests.unchecked import unchecked
+from tests.unchecked import without_checks
 
 laws = settings(deadline=None, max_examples=50)
 
@@ -79,7 +79,7 @@ def full(case: Case) -> tuple[Tensor, Tensor]:
     return (scores - lse[..., None]).exp().nan_to_num(0), lse
 
 
-def pooled(weights: Tensor, tile: int, pool: str) -> Tensor:
+def pool_by_definition(weights: Tensor, tile: int, pool: str) -> Tensor:
     """Tile by tile, as the definition has it."""
     reduce = torch.mean if pool == "mean" else torch.amax
     rows = [[reduce(part, (1, 2)) for part in strip.split(tile, 2)] for strip in weights.split(tile, 1)]
@@ -99,7 +99,7 @@ def check(case: Case, within: float = 1e-6, stretched: float = 1e-6) -> None:
     shown = weights[:, slice(*rows)]
     assert maps.tile == (case.options.get("tile") or (1 if "rows" in case.options else -(-n // case.options["side"])))
     for pool in POOLS:
-        assert near(maps.pooled_by(pool).pixels, pooled(shown[:, :, slice(*cols)], maps.tile, pool), within)
+        assert near(maps.pooled_by(pool).pixels, pool_by_definition(shown[:, :, slice(*cols)], maps.tile, pool), within)
     assert maps.pixels.dtype == torch.float32 and maps.pool == case.options["pool"]
     assert near(maps.lse, lse[:, slice(*rows)], stretched)
     assert near(maps.entropy, row_entropy(shown), stretched)
@@ -174,15 +174,17 @@ def test_tiles_of_any_window_are_pooled_from_its_weights(case, tile, data):
     rows, cols = data.draw(ends), data.draw(ends)
     maps = data.draw(st.sampled_from(list(each_head(q, k, case.mask, **case.options))))
     for pool in POOLS:
-        want = pooled(weights[maps.first : maps.first + 1, slice(*rows), slice(*cols)], tile, pool)
-        assert near(zoom.pooled(maps, q, k, rows, cols, tile, pool), want, 1e-6)
+        want = pool_by_definition(weights[maps.first : maps.first + 1, slice(*rows), slice(*cols)], tile, pool)
+        assert near(zoom.pool_window(maps, q, k, rows, cols, tile, pool), want, 1e-6)
 
 
 def test_tiles_of_several_heads_at_once_are_those_of_the_map():
     query, key = normal(12, 4, 5000, 8), normal(13, 2, 5000, 8)
     maps = head_maps(query, key, "sinks", 700, side=50)
     for pool in POOLS:
-        assert near(zoom.pooled(maps, query, key, maps.rows, maps.cols, 100, pool), maps.pooled_by(pool).pixels, 2e-7)
+        assert near(
+            zoom.pool_window(maps, query, key, maps.rows, maps.cols, 100, pool), maps.pooled_by(pool).pixels, 2e-7
+        )
 
 
 @laws
@@ -214,7 +216,7 @@ def test_a_preview_shows_the_middle_query_of_every_tile(case):
     found = zoom.preview(case.query, case.key, case.mask, **case.options)
     middle = (torch.arange(0, n, found.tile) + found.tile // 2).clamp(max=n - 1)
     for pool in POOLS:
-        rows = [pooled(weights[:, at : at + 1], max(found.tile, 1), pool) for at in middle]
+        rows = [pool_by_definition(weights[:, at : at + 1], max(found.tile, 1), pool) for at in middle]
         want = torch.cat([row if row.shape[1] == 1 else row[:, :1] for row in rows], 1)
         assert near(found.pooled_by(pool).pixels, want, 1e-6)
     assert near(found.lse, lse[:, middle], 1e-6) and not found.exact
@@ -237,7 +239,7 @@ def test_scores_far_from_zero_neither_overflow_nor_vanish():
     maps = head_maps(query, key, "full", side=50)
     scores = query[0].double() @ key[0].double().T / math.sqrt(8)
     assert float(scores.max()) > 2000
-    assert near(maps.mean[0], pooled(scores.softmax(-1)[None], 100, "mean")[0], 1e-5)
+    assert near(maps.mean[0], pool_by_definition(scores.softmax(-1)[None], 100, "mean")[0], 1e-5)
     assert torch.allclose(maps.lse[0], scores.logsumexp(-1), rtol=1e-6)
 
 
@@ -292,7 +294,7 @@ def test_what_another_process_has_computed_is_drawn_as_well(tile):
             return found
 
     query, key = normal(4, 2, 100, 4), normal(5, 2, 100, 4)
-    with unchecked():
+    with without_checks():
         assert same(head_maps(query, key, tile=tile, executor=Elsewhere()), head_maps(query, key, tile=tile))
 
 
@@ -305,7 +307,7 @@ def test_whoever_waits_while_a_job_has_failed_does_not_look_all_the_time(monkeyp
             sleep(3 * jobs.PATIENCE)
         raise OSError("lost")
 
-    monkeypatch.setattr(jobs, "pooled", failing)
+    monkeypatch.setattr(jobs, "pool_rows", failing)
     monkeypatch.setattr(jobs, "wait", lambda *given: looks.append(given) or wait(*given))
     with ThreadPoolExecutor(2) as pool, pytest.raises(OSError, match="lost"):
         head_maps(normal(4, 1, 40, 4), normal(5, 1, 40, 4), executor=pool)
@@ -370,7 +372,7 @@ def test_cancelling_drops_what_an_executor_has_not_begun():
             self.futures.append(Future())
             return self.futures[-1]
 
-    with unchecked(), pytest.raises(Cancelled):
+    with without_checks(), pytest.raises(Cancelled):
         head_maps(normal(7, 2, 9, 2), normal(7, 2, 9, 2), executor=Never(), cancelled=lambda: True)
     assert len(Never.futures) == 2 and all(future.cancelled() for future in Never.futures)
 
@@ -405,7 +407,7 @@ def test_what_does_not_fit_is_named(options, message):
     ],
 )
 def test_shapes_that_do_not_fit_are_named(query, key, message):
-    with unchecked(), pytest.raises(ValueError, match=message):
+    with without_checks(), pytest.raises(ValueError, match=message):
         head_maps(query, key)
 
 
@@ -424,11 +426,11 @@ def test_previews_and_windows_say_what_they_cannot_do():
     with pytest.raises(ValueError, match="are no window of these maps"):
         zoom.window(head_maps(q, q, rows=(2, 9)), q, q, (0, 4), (0, 4))
     with pytest.raises(ValueError, match="are no window of these maps"):
-        zoom.pooled(head_maps(q, q), q, q, (0, 21), (0, 4), 2)
+        zoom.pool_window(head_maps(q, q), q, q, (0, 21), (0, 4), 2)
     with pytest.raises(ValueError, match="pool='median' is not one of"):
-        zoom.pooled(head_maps(q, q), q, q, (0, 4), (0, 4), 2, "median")
+        zoom.pool_window(head_maps(q, q), q, q, (0, 4), (0, 4), 2, "median")
     with pytest.raises(ValueError, match="tile=0 is not a whole number"):
-        zoom.pooled(head_maps(q, q), q, q, (0, 4), (0, 4), 0)
+        zoom.pool_window(head_maps(q, q), q, q, (0, 4), (0, 4), 0)
     with pytest.raises(ValueError, match="behind=20 leaves the square"):
         zoom.diagonal(head_maps(q, q), q, q, 20)
     with pytest.raises(ValueError, match="was not computed with these maps"):

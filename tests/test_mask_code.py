@@ -7,9 +7,9 @@ from torch.nn.attention.flex_attention import create_mask
 from attention import Config, scaled_dot_product_attention, trace
 from attention.masks import COMBINATIONS, MASKS
 from attention.steps import mask_table, program
-from tests import brought
-from tests.served import ROOT
-from tests.test_brought_pages import said
+from tests import example_uploads
+from tests.server import ROOT
+from tests.test_upload_pages import page_text
 
 SEVERAL = [Config(mask=name, tokens=n, span=span) for name in MASKS for n, span in ((2, 1), (11, 3), (7, 9))] + [
     Config(mask=first, combine=how, second=second, tokens=10, span=3)
@@ -34,9 +34,9 @@ def test_both_give_the_square_on_the_screen(config):
 
 @pytest.mark.parametrize("mask", ["full", "causal", "window", "padding", "documents"])
 def test_of_a_sequence_that_looks_at_another_both_give_its_square(mask):
-    holding = brought.holding("crossing")
+    holding = example_uploads.holding("crossing")
     config = Config.of(holding.source, mask=mask, span=3)
-    queries, keys = config.tokens, config.columns
+    queries, keys = config.tokens, config.n_keys
     assert (queries, keys) == (6, 8)
     square = trace(config).mask
     assert square.shape == (6, 8)
@@ -48,14 +48,14 @@ def test_of_a_sequence_that_looks_at_another_both_give_its_square(mask):
     torch.testing.assert_close(tensor["attention"](q, k, v), ours, atol=1e-5, rtol=0)
 
 
-@pytest.mark.parametrize("name", brought.STACKS)
+@pytest.mark.parametrize("name", example_uploads.STACKS)
 def test_a_rule_that_is_not_in_use_is_not_given_away(name):
-    holding = brought.holding(name)
-    app = brought.opened(ROOT / "pages/masks.py", holding, {"mask_detail": "code"})
+    holding = example_uploads.holding(name)
+    app = example_uploads.open_page(ROOT / "pages/masks.py", holding, {"mask_detail": "code"})
     assert not app.exception
     acts = {"q", "k"} <= holding.shape.has or holding.shape.square
     assert bool(app.code) == acts
-    assert acts or "The mask as code" in said(app)
+    assert acts or "The mask as code" in page_text(app)
 
 
 @pytest.mark.filterwarnings("ignore:flex_attention called without torch.compile")
@@ -87,6 +87,6 @@ def test_the_code_of_a_mask_that_is_no_rule_gives_it(size):
 
 
 def test_the_page_gives_the_code_of_a_files_own_mask():
-    holding = brought.holding("squared")
-    app = brought.opened(ROOT / "pages/masks.py", holding, {"mask_detail": "code"})
+    holding = example_uploads.holding("squared")
+    app = example_uploads.open_page(ROOT / "pages/masks.py", holding, {"mask_detail": "code"})
     assert torch.equal(run(app.code[1].value)["mask"], holding.stack.square)

@@ -11,14 +11,14 @@ from streamlit.testing.v1 import AppTest
 from attention import Config
 from attention.analysis.mask_effect import difference
 from attention.analysis.mask_gallery import gallery
-from attention.brought.held import hold
 from attention.charts import heatmap, shares
 from attention.components.mask_gallery import payload
+from attention.imported.registry import register
 from attention.masks import MASKS
 from attention.number_format import format_percent
 from attention.tables import rows as tables
-from attention.trace import attended, trace
-from tests import brought
+from attention.trace import run_pass, trace
+from tests import example_uploads
 from tests.strategies import newest
 
 PAGES = Path(__file__).parents[1] / "pages"
@@ -34,10 +34,10 @@ def opened(page="masks", **knobs):
 def cards(app):
     """What the gallery was sent, None where it is not drawn."""
     found = [each.proto for each in app.get("bidi_component") if each.proto.component_name.endswith("mask_gallery")]
-    return unpacked(found[0].bytes)["cards"] if found else None
+    return decode_message(found[0].bytes)["cards"] if found else None
 
 
-def unpacked(message):
+def decode_message(message):
     (length,) = struct.unpack("<I", message[:4])
     return json.loads(message[4 : 4 + length]) | {"cells": message[4 + length + -length % 4 :]}
 
@@ -66,7 +66,7 @@ def test_settings_at_their_ends_show_something(detail, knobs):
     assert not app.exception
     names = [card["name"] for card in cards(app)]
     assert names[: len(MASKS)] == list(MASKS)
-    assert [card["name"] for card in cards(app) if card["used"]] == [Config(**_typed(knobs)).rule_name]
+    assert [card["name"] for card in cards(app) if card["used"]] == [Config(**_typed_knobs(knobs)).rule_name]
 
 
 def test_cards_of_a_long_sequence_are_counted_at_its_length():
@@ -150,12 +150,12 @@ def test_another_baseline_is_chosen_for_generated_attention():
 
 def test_a_causal_model_is_compared_with_its_own_mask():
     """Not with attention to later tokens, which it never had: three times as much weight would seem to move."""
-    holding = brought.holding("named")
+    holding = example_uploads.holding("named")
     page = PAGES / "masks.py"
-    app = brought.opened(page, holding)
+    app = example_uploads.open_page(page, holding)
     assert "Compared with **causal**, this source's own mask." in prose(app)
     assert "**causal** is this source's own mask. Choose another mask" in prose(app)
-    app = brought.opened(page, holding, {"mask": "window", "span": "2"})
+    app = example_uploads.open_page(page, holding, {"mask": "window", "span": "2"})
     own = trace(Config.of(holding.source)).weights[0]
     taken = own.tril(-2).sum(-1).mean()
     wrong = trace(Config.of(holding.source, mask="full")).weights[0]
@@ -169,9 +169,9 @@ def test_a_files_own_mask_is_drawn_counted_and_named():
     """One that is no rule: in use, with the nearest rule, the queries that differ, and those that see no key."""
     square = MASKS["window"].square(6, 6, 3)
     square[4] = False
-    stack = replace(brought.squared(), square=square)
-    holding, page = hold(stack), PAGES / "masks.py"
-    app = brought.opened(page, holding)
+    stack = replace(example_uploads.square_upload(), square=square)
+    holding, page = register(stack), PAGES / "masks.py"
+    app = example_uploads.open_page(page, holding)
     drawn, own = cards(app), cards(app)[-1]
     assert [card["name"] for card in drawn if card["used"]] == ["own mask"] and own["mark"] == "in use"
     assert not any(card["joins"] or card["mark"] for card in drawn[:-1]), "no other can be chosen"
@@ -182,22 +182,24 @@ def test_a_files_own_mask_is_drawn_counted_and_named():
     ) and "query 4, which does not see keys 2 to 4" in plainly(app)
     assert "1 query sees no key: 4." in prose(app)
     (message,) = [e.proto for e in app.get("bidi_component") if e.proto.component_name.endswith("mask_gallery")]
-    picture = unpacked(message.bytes)["cells"][-36:]
+    picture = decode_message(message.bytes)["cells"][-36:]
     assert [cell == 255 for cell in picture] == square.flatten().tolist()
     causal = trace(Config.of(holding.source)).given
-    full = attended(replace(causal, rule=MASKS["causal"])).weights[0]
+    full = run_pass(replace(causal, rule=MASKS["causal"])).weights[0]
     taken = (full * ~square).sum(-1).mean()
     assert "Compared with **causal**." in prose(app)
     assert f"over all queries it is **{format_percent(float(taken))}**" in prose(app)
-    app = brought.opened(page, holding, {"mask_detail": "empty rows"})
+    app = example_uploads.open_page(page, holding, {"mask_detail": "empty rows"})
     assert "**1 of 6 queries see no key** under own mask: 4." in prose(app)
 
 
 def test_the_effect_of_weights_alone_says_what_it_needs():
     square = MASKS["causal"].square(6, 6, 3)
-    weights = brought.weights().weights * square
-    holding = hold(replace(brought.weights(), weights=weights / weights.sum(-1, keepdim=True), square=square))
-    app = brought.opened(PAGES / "masks.py", holding)
+    weights = example_uploads.weights().weights * square
+    holding = register(
+        replace(example_uploads.weights(), weights=weights / weights.sum(-1, keepdim=True), square=square)
+    )
+    app = example_uploads.open_page(PAGES / "masks.py", holding)
     assert "**own mask** keeps 21 of 36 pairs" in prose(app) and "This is causal." in plainly(app)
     assert "This needs queries and keys" in prose(app) and not app.exception
 
@@ -283,7 +285,7 @@ def test_one_head_has_nobody_to_share_with():
 
 def test_a_picture_travels_as_a_byte_a_pair():
     config = Config(tokens=5, mask="documents", span=2)
-    sent = unpacked(payload(config, gallery(5, 2, 1)))
+    sent = decode_message(payload(config, gallery(5, 2, 1)))
     picture = sent["cells"][25 * list(MASKS).index("documents") :][:25]
     rows = ["".join(".x"[picture[5 * q + k] == 255] for k in range(5)) for q in range(5)]
     assert rows == ["xx...", "xx...", "..xx.", "..xx.", "....x"]
@@ -313,5 +315,5 @@ def test_charts_bring_no_data_of_their_own(spec):
     assert '"domain": [0, 1]' in json.dumps(spec)
 
 
-def _typed(knobs):
+def _typed_knobs(knobs):
     return {name: type(getattr(Config(), name))(value) for name, value in knobs.items()}

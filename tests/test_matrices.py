@@ -14,12 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch.testing import assert_close
 
-from attention.wire.matrix_cells import LEAST, SIDE, matrix, packed, payload
+from attention.wire.matrix_cells import LEAST, SIDE, matrix, pack_mask, payload
 from tests.digits import three_digits
 from tests.strategies import normal, seeds
 
 
-def read(drawn) -> torch.Tensor:
+def decode_values(drawn) -> torch.Tensor:
     """The values that the codes stand for."""
     return torch.ldexp(drawn.codes.float(), torch.tensor(drawn.exponent))
 
@@ -31,13 +31,13 @@ def test_values_are_right_to_three_digits(seed, heads, rows, columns, power):
     drawn = matrix(value)
     assert drawn.places is None and drawn.tiles == (1, 1)
     assert drawn.most == pytest.approx(value.abs().amax((1, 2)).tolist())
-    assert digits(read(drawn)) == digits(value)
+    assert digits(decode_values(drawn)) == digits(value)
     nearest = torch.ldexp(
         torch.ldexp(value, torch.tensor(-drawn.exponent)).half().float(), torch.tensor(drawn.exponent)
     )
     serves = torch.tensor([a == b for a, b in zip(digits(nearest), digits(value), strict=True)]).view_as(value)
-    assert_close(read(drawn)[serves], value[serves], rtol=2**-11, atol=0)
-    assert_close(read(drawn), value, rtol=2**-10, atol=0)
+    assert_close(decode_values(drawn)[serves], value[serves], rtol=2**-11, atol=0)
+    assert_close(decode_values(drawn), value, rtol=2**-10, atol=0)
 
 
 def digits(values: torch.Tensor) -> list[Decimal]:
@@ -55,13 +55,13 @@ def test_three_digits_stay_at_and_beside_every_place_where_the_third_turns(expon
     drawn = matrix(value)
     assert drawn.exponent == exponent
     assert drawn.places is None
-    assert digits(read(drawn)) == digits(value)
+    assert digits(decode_values(drawn)) == digits(value)
 
 
 def test_what_is_hidden_tiny_or_nothing_stays_what_it_is():
     found = matrix(torch.tensor([[[-math.inf, 0.0, 1.0, 1e-30, -1e-30, -0.5]]]))
     assert found.codes[0, 0].isinf().tolist() == [True, False, False, False, False, False]
-    assert read(found)[0, 0, [1, 2, 5]].tolist() == [0, 1, -0.5]
+    assert decode_values(found)[0, 0, [1, 2, 5]].tolist() == [0, 1, -0.5]
     assert found.codes[0, 0, 3:5].tolist() == [LEAST, -LEAST]
     assert matrix(torch.tensor([[[math.nan, math.inf, 1.0]]])).codes.isnan().tolist() == [[[True, False, False]]]
     nothing = matrix(torch.zeros(2, 3, 1))
@@ -86,8 +86,8 @@ def test_a_cell_of_several_has_the_greatest_magnitude_and_its_place(seed, rows, 
         if not len(finite):
             assert drawn.codes[1, p, r].item() == -math.inf
             continue
-        assert read(drawn)[1, p, r].item() == pytest.approx(float(tile[row, column]), rel=2**-10)
-        assert three_digits(read(drawn)[1, p, r].item()) == three_digits(float(tile[row, column]))
+        assert decode_values(drawn)[1, p, r].item() == pytest.approx(float(tile[row, column]), rel=2**-10)
+        assert three_digits(decode_values(drawn)[1, p, r].item()) == three_digits(float(tile[row, column]))
         assert float(tile[row, column].abs()) == float(finite.abs().max())
 
 
@@ -121,4 +121,4 @@ def test_the_message_can_be_read_back():
     assert places.tolist() == second.places.flatten().tolist()
     bits = np.frombuffer(rest, np.uint8, offset=2 * (first.codes.numel() + 400)).reshape(3, -1)
     assert np.array_equal(np.unpackbits(bits, axis=1)[:, :11].astype(bool), mask.numpy())
-    assert torch.equal(packed(mask), torch.from_numpy(np.packbits(mask.numpy(), axis=1)))
+    assert torch.equal(pack_mask(mask), torch.from_numpy(np.packbits(mask.numpy(), axis=1)))

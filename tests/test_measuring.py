@@ -14,11 +14,11 @@ import pytest
 from attention.timing import recordings
 from attention.timing.one_at_a_time import ITS_TURN, WAITING
 from attention.timing.sweep import Sweep
-from attention.ui.background import process
-from attention.ui.background import sweeps as measuring
-from attention.ui.background.process import Measuring
-from attention.ui.background.sweeps import Desk
 from attention.ui.budget import BUDGET
+from attention.ui.jobs import timing_jobs as measuring
+from attention.ui.jobs import timing_process
+from attention.ui.jobs.timing_jobs import TimingJobs
+from attention.ui.jobs.timing_process import TimingJob
 from tests.test_budget import Firm
 from tests.timings import line
 
@@ -39,7 +39,7 @@ def program(monkeypatch, tmp_path):
         """
         path.write_text(head + textwrap.dedent(tell) + textwrap.dedent(body))
         path.chmod(0o755)
-        monkeypatch.setattr(process.sys, "executable", str(path))
+        monkeypatch.setattr(timing_process.sys, "executable", str(path))
         return tmp_path
 
     return put
@@ -54,7 +54,7 @@ def until(condition) -> None:
 
 def test_timings_come_as_they_are_printed(program):
     program("tell(0, 0.5); tell(1, 1.0)")
-    job = Desk().submit(Sweep(), ME)
+    job = TimingJobs().submit(Sweep(), ME)
     until(lambda: not job.open)
     assert job.state == "done"
     assert [recordings.row(timing) for timing in job.timings.values()] == ROWS
@@ -63,7 +63,7 @@ def test_timings_come_as_they_are_printed(program):
 
 def test_a_cancelled_job_keeps_what_was_measured_and_its_process_ends(program):
     program("tell(0, 0.5); time.sleep(600)")
-    desk = Desk()
+    desk = TimingJobs()
     job = desk.submit(Sweep(), ME)
     until(lambda: job.timings)
     job.leave(ME)
@@ -86,7 +86,7 @@ def test_a_process_that_was_ended_leaves_nothing_in_the_temporary_folder(program
         tell(0, 0.5)
         time.sleep(600)
     """)
-    desk = Desk()
+    desk = TimingJobs()
     job = desk.submit(Sweep(), ME)
     until(lambda: job.timings)
     assert len(list(place.iterdir())) == 2
@@ -102,7 +102,7 @@ def test_one_is_measured_at_a_time_and_the_others_see_how_many_are_before_them(p
         while not (here / "go").exists():
             time.sleep(0.02)
     """)
-    desk = Desk()
+    desk = TimingJobs()
     jobs = [desk.submit(Sweep(), ME) for _ in range(3)]
     until(lambda: jobs[0].timings)
     assert [job.state for job in jobs] == ["running", "waiting", "waiting"]
@@ -118,7 +118,7 @@ def test_one_is_measured_at_a_time_and_the_others_see_how_many_are_before_them(p
 def test_a_line_that_is_full_or_a_host_that_is_off_says_so(program, monkeypatch):
     program("time.sleep(600)")
     monkeypatch.setattr(measuring, "LINE", 1)
-    desk = Desk()
+    desk = TimingJobs()
     first = desk.submit(Sweep(), ME)
     until(lambda: first.process)
     second = desk.submit(Sweep(), ME)
@@ -136,8 +136,8 @@ def test_a_sweep_waits_for_memory_and_begins_by_itself_once_there_is_some(progra
     program("tell(0, 1.0)")
     free, others = [300 * MIB], Firm(500 * MIB)
     if machine:
-        monkeypatch.setattr(process.devices, "free_bytes", lambda key: free[0])
-    desk = Desk()
+        monkeypatch.setattr(timing_process.devices, "free_bytes", lambda key: free[0])
+    desk = TimingJobs()
     monkeypatch.setattr(BUDGET, "most", 750 * MIB)
     monkeypatch.setattr(BUDGET, "claims", [desk.line] + [others] * (not machine))
     job = desk.submit(Sweep(), ME)
@@ -157,14 +157,14 @@ def test_a_second_sweep_waits_for_the_first_where_there_is_memory_for_one(progra
             time.sleep(0.02)
         tell(0, 1.0)
     """)
-    desk = Desk()
+    desk = TimingJobs()
     monkeypatch.setattr(BUDGET, "most", 750 * MIB)
     monkeypatch.setattr(BUDGET, "claims", [desk.line])
     first = desk.submit(Sweep(), ME)
     until(lambda: first.process)
     second = desk.submit(Sweep(), "you")
     assert (first.state, second.state, desk.line.before(second)) == ("running", "waiting", 1)
-    assert first.claim >= process.NEEDED and second.claim == 0
+    assert first.claim >= timing_process.NEEDED and second.claim == 0
     (folder / "go").touch()
     until(lambda: not second.open)
     assert (first.state, second.state) == ("done", "done")
@@ -180,25 +180,25 @@ def test_a_process_that_waits_for_another_program_says_so_and_keeps_its_budget(p
         tell(0, 0.5)
         time.sleep(0.5)
     """)
-    monkeypatch.setattr(process, "GRACE", 1.0)
-    monkeypatch.setattr(process, "WATCH", 0.02)
-    desk = Desk()
+    monkeypatch.setattr(timing_process, "GRACE", 1.0)
+    monkeypatch.setattr(timing_process, "WATCH", 0.02)
+    desk = TimingJobs()
     job, behind = (desk.submit(Sweep(seconds=1.0), ME) for _ in range(2))
     until(lambda: job.held)
     time.sleep(2.2)
-    assert (job.state, desk.held, desk.line.before(behind)) == ("running", True, 1), "its budget has not started"
+    assert (job.state, desk.is_blocked, desk.line.before(behind)) == ("running", True, 1), "its budget has not started"
     behind.leave(ME)
     (folder / "go").touch()
     until(lambda: job.timings)
-    assert (job.state, desk.held) == ("running", False)
+    assert (job.state, desk.is_blocked) == ("running", False)
     until(lambda: not job.open)
     assert (job.state, job.said) == ("done", "")
 
 
 def test_who_leaves_or_cancels_while_another_program_measures_makes_room(program, monkeypatch):
     program(f"print({WAITING!r}, flush=True); time.sleep(600)")
-    monkeypatch.setattr(process, "WATCH", 0.02)
-    desk = Desk()
+    monkeypatch.setattr(timing_process, "WATCH", 0.02)
+    desk = TimingJobs()
     for leave in (lambda job: job.leave(ME), lambda job: job.looks.update({ME: -1e9})):
         job = desk.submit(Sweep(), ME)
         until(lambda job=job: job.held)
@@ -209,9 +209,9 @@ def test_who_leaves_or_cancels_while_another_program_measures_makes_room(program
 
 def test_a_process_that_does_not_end_is_ended_and_that_is_said(program, monkeypatch):
     program("tell(0, 0.5); time.sleep(600)")
-    monkeypatch.setattr(process, "GRACE", 0.5)
-    monkeypatch.setattr(process, "WATCH", 0.02)
-    job = Desk().submit(Sweep(seconds=1.0), ME)
+    monkeypatch.setattr(timing_process, "GRACE", 0.5)
+    monkeypatch.setattr(timing_process, "WATCH", 0.02)
+    job = TimingJobs().submit(Sweep(seconds=1.0), ME)
     until(lambda: not job.open)
     assert job.state == "failed"
     assert job.said == "It was ended 0.5 seconds after its time budget was up, as it did not end by itself."
@@ -220,7 +220,7 @@ def test_a_process_that_does_not_end_is_ended_and_that_is_said(program, monkeypa
 
 def test_a_process_that_ends_by_another_signal_names_it(program):
     program("import os; os.kill(os.getpid(), 6)")
-    job = Desk().submit(Sweep(), ME)
+    job = TimingJobs().submit(Sweep(), ME)
     until(lambda: not job.open)
     assert (job.state, job.said) == ("failed", "The measuring process ended by the signal SIGABRT.")
 
@@ -231,11 +231,11 @@ def test_who_no_longer_looks_makes_room(program, monkeypatch):
             tell(0, 0.5)
             time.sleep(0.05)
     """)
-    desk = Desk()
+    desk = TimingJobs()
     job = desk.submit(Sweep(), ME)
     until(lambda: job.timings)
     job.looks[ME] = time.monotonic() - 90
-    time.sleep(3 * process.WATCH)
+    time.sleep(3 * timing_process.WATCH)
     assert job.state == "running", "a hidden tab asks once a minute"
     job.looks[ME] -= 60
     until(lambda: not job.open)
@@ -244,14 +244,14 @@ def test_who_no_longer_looks_makes_room(program, monkeypatch):
 
 def test_a_process_that_fails_says_its_last_words(program):
     program("print('device is gone'); sys.exit(2)")
-    job = Desk().submit(Sweep(), ME)
+    job = TimingJobs().submit(Sweep(), ME)
     until(lambda: not job.open)
     assert (job.state, job.said) == ("failed", "device is gone")
 
 
 def test_a_process_that_the_system_ends_keeps_what_was_measured(program):
     program("tell(0, 0.5); import os; os.kill(os.getpid(), 9)")
-    job = Desk().submit(Sweep(), ME)
+    job = TimingJobs().submit(Sweep(), ME)
     until(lambda: not job.open)
     assert job.state == "failed"
     assert job.said == "The system ended the measuring process; most likely its memory ran out."
@@ -261,22 +261,22 @@ def test_a_process_that_the_system_ends_keeps_what_was_measured(program):
 def test_the_owner_bounds_the_budget(program, monkeypatch):
     program("tell(0, 1.0)")
     monkeypatch.setenv("ATTENTION_MEASURE_SECONDS", "10")
-    job = Desk().submit(Sweep(seconds=600.0), ME)
+    job = TimingJobs().submit(Sweep(seconds=600.0), ME)
     assert job.settings.seconds == 10
     until(lambda: not job.open)
 
 
 def test_words_that_are_no_timing_are_not_taken_for_one():
-    job = Measuring(Sweep())
+    job = TimingJob(Sweep())
     for text in ("Warning: something else", "[]", '{"timing": 7}', '{"timing": {"length": -1}}'):
-        process.take_in(job, text)
+        timing_process.take_in(job, text)
     assert job.timings == {}
     assert job.said == '{"timing": {"length": -1}}'
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="memory of another process can be bounded on Linux alone")
 def test_a_process_gets_no_more_memory_than_it_claims(program, monkeypatch):
-    monkeypatch.setattr(process, "SHARE", 0.0)
+    monkeypatch.setattr(timing_process, "SHARE", 0.0)
     program("""
         import time
         time.sleep(0.5)
@@ -286,8 +286,8 @@ def test_a_process_gets_no_more_memory_than_it_claims(program, monkeypatch):
             print("no room")
             sys.exit(2)
     """)
-    job = Desk().submit(Sweep(), ME)
+    job = TimingJobs().submit(Sweep(), ME)
     until(lambda: job.process)
-    assert job.claim == process.NEEDED < 2**30
+    assert job.claim == timing_process.NEEDED < 2**30
     until(lambda: not job.open)
     assert (job.state, job.said, job.claim) == ("failed", "no room", 0)

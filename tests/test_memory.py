@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from attention import scaled_dot_product_attention
-from attention.machine import memory, threads
-from attention.machine.memory import KEPT, LARGE, PAGE, SPARE, room
+from attention.runtime import memory, threads
+from attention.runtime.memory import KEPT, LARGE, PAGE, SPARE, empty_hugepages
 
 TASKS = Path("/proc/self/task")
 LIKE = torch.empty(1)
@@ -26,23 +26,23 @@ def _alone(monkeypatch):
 
 @pytest.mark.skipif(not hasattr(memory.mmap, "MADV_HUGEPAGE"), reason="no huge pages")
 def test_what_nobody_looks_at_any_more_is_used_again():
-    first = room((4, CELLS // 4), LIKE)
+    first = empty_hugepages((4, CELLS // 4), LIKE)
     place, part = first.data_ptr(), first[1, 5:9].numpy()
     del first
-    assert room((CELLS,), LIKE).data_ptr() != place  # a part is still looked at
+    assert empty_hugepages((CELLS,), LIKE).data_ptr() != place  # a part is still looked at
     del part
-    assert room((CELLS,), LIKE).data_ptr() == place
+    assert empty_hugepages((CELLS,), LIKE).data_ptr() == place
     assert place % PAGE == 0
 
 
 @pytest.mark.skipif(not hasattr(memory.mmap, "MADV_HUGEPAGE"), reason="no huge pages")
 def test_what_waits_is_bounded():
-    held = [room((CELLS,), LIKE) for _ in range(SPARE + 3)]
+    held = [empty_hugepages((CELLS,), LIKE) for _ in range(SPARE + 3)]
     assert len({each.data_ptr() for each in held}) == len(memory._pieces) == SPARE + 3
     held.clear()
-    small = room((CELLS,), LIKE)
+    small = empty_hugepages((CELLS,), LIKE)
     assert len(memory._pieces) == SPARE
-    large = room((2 * CELLS + 1,), LIKE)  # over what is kept
+    large = empty_hugepages((2 * CELLS + 1,), LIKE)  # over what is kept
     assert 4 * large.numel() > KEPT
     assert len(memory._pieces) == SPARE
     assert small.numel() == CELLS

@@ -12,10 +12,10 @@ from streamlit.runtime.state.common import WidgetMetadata
 from streamlit.runtime.state.session_state import KeyIdMapper
 
 from attention.serving import leaving, messages
-from attention.serving.messages import Messages, cleaned, read
-from attention.ui.background.line import Line
-from attention.ui.session.state import KEY, Session
-from tests.test_line import Count
+from attention.serving.messages import Messages, clean_message, parse_frame
+from attention.ui.jobs.job_queue import JobQueue
+from attention.ui.session.visit_state import KEY, Session
+from tests.test_job_queue import Count
 
 
 def asks(**states) -> BackMsg:
@@ -70,23 +70,23 @@ def page(monkeypatch) -> SimpleNamespace:
 )
 def test_a_widget_is_heard_where_it_is_on_the_page_and_can_have_what_it_says(page, said, kept):
     message = asks(**said)
-    found = cleaned(message, "one")
+    found = clean_message(message, "one")
     assert [state.id for state in found.rerun_script.widget_states.widgets] == kept
     assert found.rerun_script.query_string == "seed=3" and (found is message) == (len(kept) == len(said))
 
 
 def test_a_session_that_is_not_known_has_drawn_nothing(page):
     for session in ("", "two"):
-        assert not cleaned(asks(number={"int_value": 7}), session).rerun_script.widget_states.widgets
+        assert not clean_message(asks(number={"int_value": 7}), session).rerun_script.widget_states.widgets
 
 
 def test_a_streamlit_that_cannot_be_asked_hears_everything(page):
     del page.session.session_state._new_widget_state
     message = asks(number={"string_value": "7"})
-    assert cleaned(message, "one") is message
+    assert clean_message(message, "one") is message
 
 
-def heard(*frames: bytes | str, told: tuple[ForwardMsg, ...] = ()) -> tuple[list[dict], list[str]]:
+def passed_messages(*frames: bytes | str, told: tuple[ForwardMsg, ...] = ()) -> tuple[list[dict], list[str]]:
     """What is heard of some frames by whoever stands behind, who says something first; and who is told to be away."""
     waiting = [
         {"type": "websocket.receive", "bytes" if isinstance(frame, bytes) else "text": frame} for frame in frames
@@ -113,14 +113,14 @@ def heard(*frames: bytes | str, told: tuple[ForwardMsg, ...] = ()) -> tuple[list
 def test_what_is_for_developers_goes_no_further():
     last = BackMsg(stop_script=True).SerializeToString()
     for kind in ("clear_cache", "load_git_info", "set_run_on_save", "debug_shutdown_runtime"):
-        (only,), _ = heard(BackMsg(**{kind: True}).SerializeToString(), last)
+        (only,), _ = passed_messages(BackMsg(**{kind: True}).SerializeToString(), last)
         assert only["bytes"] == last
-    (only,), _ = heard("text", last)
+    (only,), _ = passed_messages("text", last)
     assert only["bytes"] == last
-    (only,), _ = heard(b"\xff\xff")
+    (only,), _ = passed_messages(b"\xff\xff")
     assert only["type"] == "websocket.disconnect", "Streamlit would write an error into the log"
     for frame in (b"", asks().SerializeToString()):
-        (only,), _ = heard(frame)
+        (only,), _ = passed_messages(frame)
         assert frame in only.values(), "what it is, or that it is none, is Streamlit's to say"
 
 
@@ -128,17 +128,17 @@ def test_the_session_is_the_one_that_a_browser_was_told_of(page):
     new = ForwardMsg()
     new.new_session.initialize.session_id = "one"
     frame = asks(number={"int_value": 7}, never={"int_value": 7}).SerializeToString()
-    (found,), gone = heard(frame, told=(ForwardMsg(), new))
-    said = read(found["bytes"])
+    (found,), gone = passed_messages(frame, told=(ForwardMsg(), new))
+    said = parse_frame(found["bytes"])
     assert said is not None and [state.id for state in said.rerun_script.widget_states.widgets] == ["number"]
     assert gone == ["one"]
 
 
 @pytest.mark.parametrize(("back", "state"), [(False, "cancelled"), (True, "waiting")])
 def test_what_a_visitor_had_going_ends_soon_after_their_browser_has_gone(monkeypatch, back, state):
-    line, session = Line(1, lambda call: None, later=lambda *_: None), Session()
-    mine, others = line.ask(Count, 1, session.visitor), line.ask(Count, 2, "somebody else")
-    monkeypatch.setattr("attention.ui.background.line.HEAVY", line)
+    line, session = JobQueue(1, lambda call: None, later=lambda *_: None), Session()
+    mine, others = line.request(Count, 1, session.visitor), line.request(Count, 2, "somebody else")
+    monkeypatch.setattr("attention.ui.jobs.job_queue.JOBS", line)
     info = SimpleNamespace(session=SimpleNamespace(session_state={KEY: session}))
     manager = SimpleNamespace(
         get_session_info={"one": info}.get, get_active_session_info={"one": info}.get if back else {}.get

@@ -14,12 +14,12 @@ import pytest
 import torch
 from torch import Tensor
 
-from attention.brought.layer_weights import layer
-from attention.brought.stack import Stack
+from attention.imported.layer_weights import layer
+from attention.imported.stack import Stack
+from attention.notebook.inputs import Told, stacks_of
 from attention.notebook.picture import picture
-from attention.notebook.taken import Told, taken
-from attention.watching.parts import CROSS, DECODER, ENCODER
-from attention.watching.watched import watch
+from attention.tracing.parts import CROSS, DECODER, ENCODER
+from attention.tracing.watched import watch
 from attention.wire.cells import weights as decoded
 from tests.drawings import header
 from tests.model_families import ENCODERS, FAMILIES, IMAGES, NARROW, TWO_SIDES, WIDE, WINDOWED, WORDS, family
@@ -87,19 +87,19 @@ def run(model: Any, name: str, mode: str, **options: Any) -> Any:
     return model.generate(ids(PROMPT), **more, **MODES[mode], **options)
 
 
-def wanted(name: str, mode: str, out: Any) -> Iterator[Layers]:
+def expected_layers(name: str, mode: str, out: Any) -> Iterator[Layers]:
     """One full eager pass without a cache for every sequence that was returned."""
     model = model_of(name, mode)
     if mode == "forward":
-        yield named(model, run(model, name, mode, output_attentions=True))
+        yield layers_by_name(model, run(model, name, mode, output_attentions=True))
         return
     for sequence in out.sequences[:, :-1]:  # the last token is written, and read by nobody
         side = "decoder_input_ids" if name in TWO_SIDES else "input_ids"
         inputs = {side: sequence[None], **({"input_ids": ids(PROMPT)} if name in TWO_SIDES else {})}
-        yield named(model, model(**inputs, use_cache=False, output_attentions=True))
+        yield layers_by_name(model, model(**inputs, use_cache=False, output_attentions=True))
 
 
-def named(model: Any, out: Any) -> Layers:
+def layers_by_name(model: Any, out: Any) -> Layers:
     parts = {"encoder_attentions": ENCODER, "decoder_attentions": DECODER, "cross_attentions": CROSS, "attentions": ""}
     kinds = getattr(model.config, "layer_types", None) or []
     numbers = [at for at, kind in enumerate(kinds) if kind != "linear_attention"] or list(range(99))
@@ -110,7 +110,7 @@ def named(model: Any, out: Any) -> Layers:
     }
 
 
-def drawn(stacks: Mapping[str, Stack]) -> Layers:
+def layers_of(stacks: Mapping[str, Stack]) -> Layers:
     """The layers of stacks; each is drawn as it is, and nothing with weight is drawn as masked."""
     found: Layers = {}
     messages = iter(picture(stacks).layers)
@@ -146,7 +146,7 @@ def agree(found: Layers, truth: Layers) -> None:
             torch.testing.assert_close(found[part][number], weights.float(), rtol=0, atol=CLOSE)
 
 
-def renumbered(truth: Layers) -> Layers:
+def renumber_layers(truth: Layers) -> Layers:
     """With layers counted as they are given: an output doesn't say which layers its weights are of."""
     return {part: dict(enumerate(layers.values())) for part, layers in truth.items()}
 
@@ -155,8 +155,8 @@ def renumbered(truth: Layers) -> Layers:
 @torch.no_grad()
 def test_show(name, mode):
     out = run(model_of(name, mode), name, mode, output_attentions=True)
-    for batch, truth in enumerate(wanted(name, mode, out)):
-        agree(drawn(taken(out, None, None, Told(batch=batch))), renumbered(truth))
+    for batch, truth in enumerate(expected_layers(name, mode, out)):
+        agree(layers_of(stacks_of(out, None, None, Told(batch=batch))), renumber_layers(truth))
 
 
 @pytest.mark.parametrize("name", ["Falcon with ALiBi", "GPT-Neo"])
@@ -175,7 +175,7 @@ def test_watch(name, mode):
         seen = watch(model, batch)
         with seen:
             out = run(model, name, mode)
-        found, truth = drawn(seen.parts()), list(wanted(name, mode, out))[batch]
+        found, truth = layers_of(seen.parts()), list(expected_layers(name, mode, out))[batch]
         if batch and name in TWO_SIDES:  # it ran once for all sequences
             assert truth.pop(ENCODER) and all(
                 "several sequences" in why or "batch=" in why for why in seen.unseen.values()

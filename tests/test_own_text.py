@@ -7,23 +7,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
-from attention.config import DEFAULTS, GENERATED, KNOBS, Config, fitted
+from attention.config import DEFAULTS, GENERATED, KNOBS, Config, coerce
 from attention.inputs import BEFORE, SPLIT
-from attention.sources.origins import tokens
+from attention.sources.providers import tokens
 from attention.ui.controls import own_text
-from tests.strategies import LETTERS, carried
-from tests.test_pages import PAGES, ROOT, run, said
+from tests.strategies import LETTERS, query_without_edition
+from tests.test_pages import PAGES, ROOT, page_text, run
 
 HEADS = ROOT / "pages/heads.py"
 REAL = "recorded:smollm2-repeated"
 SEVEN = "all that glitters may well be gold"
 
 
-def typed(text: str, before: Config | None = None, **also: object) -> tuple[Config, list[str]]:
+def type_text(text: str, before: Config | None = None, **also: object) -> tuple[Config, list[str]]:
     """The config of somebody who types a text, and moves other knobs in the same moment."""
     values = vars(before or Config())
-    found, notes = own_text.implied(values, values | {"text": text} | also)
-    return Config(**fitted({**values, "text": text, **also, **found})), notes
+    found, notes = own_text.implied_changes(values, values | {"text": text} | also)
+    return Config(**coerce({**values, "text": text, **also, **found})), notes
 
 
 def captions(test: AppTest) -> list[str]:
@@ -43,53 +43,53 @@ def captions(test: AppTest) -> list[str]:
     ],
 )
 def test_there_are_as_many_tokens_as_words(text, many):
-    config, notes = typed(text)
+    config, notes = type_text(text)
     assert (config.tokens, config.text, notes) == (many, text, [])
-    assert own_text.said(config) == "" or len(SPLIT["words"](text)) < 2
-    assert typed(SEVEN, config)[0].tokens == 7, "and it goes on following"
+    assert own_text.text_notice(config) == "" or len(SPLIT["words"](text)) < 2
+    assert type_text(SEVEN, config)[0].tokens == 7, "and it goes on following"
 
 
 def test_who_has_moved_the_number_of_tokens_keeps_it():
-    config, _ = typed(SEVEN, Config(tokens=21))
+    config, _ = type_text(SEVEN, Config(tokens=21))
     assert config.tokens == 21
-    assert own_text.said(config) == "Its 7 words are repeated 3 times."
-    assert own_text.offered(config) == ("Show it once", {"tokens": 7})
-    assert typed(SEVEN, tokens=5)[0].tokens == 5, "also where both move in one moment"
-    config, _ = typed("word " * 31, Config(tokens=5))
-    assert own_text.said(config) == "Its 31 words are cut to the first 5."
-    assert own_text.offered(config) == ("Show all 31", {"tokens": 31})
+    assert own_text.text_notice(config) == "Its 7 words are repeated 3 times."
+    assert own_text.offer_length(config) == ("Show it once", {"tokens": 7})
+    assert type_text(SEVEN, tokens=5)[0].tokens == 5, "also where both move in one moment"
+    config, _ = type_text("word " * 31, Config(tokens=5))
+    assert own_text.text_notice(config) == "Its 31 words are cut to the first 5."
+    assert own_text.offer_length(config) == ("Show all 31", {"tokens": 31})
 
 
 def test_characters_are_counted_as_such():
-    config, _ = typed("banana", Config(input="characters", tokens=len(Config().text)))
-    assert (config.input, config.tokens, own_text.said(config)) == ("characters", 6, "")
+    config, _ = type_text("banana", Config(input="characters", tokens=len(Config().text)))
+    assert (config.input, config.tokens, own_text.text_notice(config)) == ("characters", 6, "")
 
 
 @pytest.mark.parametrize("before", [Config(input="noise"), Config(input="refrain", tokens=40), Config.of(REAL)])
 def test_typing_takes_the_place_of_what_the_tokens_came_from(before):
-    assert own_text.said(before).startswith("Not in use: ")
-    config, _ = typed(SEVEN, before)
+    assert own_text.text_notice(before).startswith("Not in use: ")
+    config, _ = type_text(SEVEN, before)
     assert (config.source, config.input) == (GENERATED, "words")
     assert list(tokens(config).labels)[:7] == SEVEN.split()
     assert config.tokens == (40 if before.tokens == 40 else 7)
 
 
 def test_another_input_that_reads_the_text_stays():
-    assert typed(SEVEN, Config(input=BEFORE))[0].input == BEFORE
-    assert typed(SEVEN, input="noise")[0].input == "noise", "and one that was chosen in the same moment"
+    assert type_text(SEVEN, Config(input=BEFORE))[0].input == BEFORE
+    assert type_text(SEVEN, input="noise")[0].input == "noise", "and one that was chosen in the same moment"
 
 
 def test_what_is_too_long_for_a_link_is_cut_between_words_and_said_to_be():
-    config, notes = typed("glitter " * 10_000)
+    config, notes = type_text("glitter " * 10_000)
     assert config.text.split() == ["glitter"] * (KNOBS["text"].high // len("glitter "))
     assert notes == ["Your text is 80,000 characters long. The link carries it, so the first 1,999 are kept."]
-    config, notes = typed("x" * 2001)
+    config, notes = type_text("x" * 2001)
     assert config.text == "x" * 2000 and "2,001 characters" in notes[0]
-    assert typed("ab " * 666 + "ab")[1] == []
+    assert type_text("ab " * 666 + "ab")[1] == []
 
 
 def test_what_cannot_be_seen_is_left_out_and_the_rest_stays():
-    config, notes = typed("a\u202eb \x07c\n d")
+    config, notes = type_text("a\u202eb \x07c\n d")
     assert config.text == "ab c\n d" and len(notes) == 1 and "can't be seen" in notes[0]
 
 
@@ -97,9 +97,9 @@ def test_what_cannot_be_seen_is_left_out_and_the_rest_stays():
 @given(text=st.text(max_size=60), letters=st.text(LETTERS, max_size=60), input=st.sampled_from([*SPLIT, "noise"]))
 def test_whatever_is_typed_is_a_config_whose_sentence_is_true(text, letters, input):
     for each in (text, letters):
-        config, _ = typed(each, Config(input=input))
+        config, _ = type_text(each, Config(input=input))
         assert KNOBS["text"].allows(config.text)
-        many, sentence = len(SPLIT[config.input](config.text)), own_text.said(config)
+        many, sentence = len(SPLIT[config.input](config.text)), own_text.text_notice(config)
         assert ("cut" in sentence) == (many > config.tokens) and ("repeated" in sentence) == (0 < many < config.tokens)
 
 
@@ -115,7 +115,7 @@ def test_every_page_that_shows_tokens_has_the_field_and_follows_it(page):
     assert (field.label, field.value) == ("Your own text", DEFAULTS["text"])
     field.set_value(SEVEN).run()
     assert not test.exception and not test.warning
-    assert carried(test.query_params) == {"text": SEVEN, "tokens": "7"}
+    assert query_without_edition(test.query_params) == {"text": SEVEN, "tokens": "7"}
     assert test.select_slider(key="tokens").value == 7
 
 
@@ -123,23 +123,26 @@ def test_on_the_page_the_slider_is_said_and_one_button_shows_all_words():
     test = run(HEADS, {"tokens": "14", "text": SEVEN})
     assert any("Its 7 words are repeated 2 times." in each for each in captions(test))
     test.button(key="fit text").click().run()
-    assert carried(test.query_params) == {"text": SEVEN, "tokens": "7"}
+    assert query_without_edition(test.query_params) == {"text": SEVEN, "tokens": "7"}
     test.select_slider(key="tokens").set_value(5).run()
     assert any("Its 7 words are cut to the first 5" in each for each in captions(test))
     test.text_input(key="text").set_value("one two three").run()
-    assert carried(test.query_params) == {"text": "one two three", "tokens": "5"}
+    assert query_without_edition(test.query_params) == {"text": "one two three", "tokens": "5"}
 
 
 def test_on_the_page_bad_input_is_said_and_nothing_else_is_lost():
     test = run(HEADS, {"temperature": "2.0"})
     test.text_input(key="text").set_value("glitter " * 10_000).run()
-    assert "80,000 characters" in said(test).replace("\\", "")
-    assert len(test.text_input(key="text").value) == 1999 and carried(test.query_params)["temperature"] == "2.0"
+    assert "80,000 characters" in page_text(test).replace("\\", "")
+    assert (
+        len(test.text_input(key="text").value) == 1999
+        and query_without_edition(test.query_params)["temperature"] == "2.0"
+    )
     test.text_input(key="text").set_value("").run()
     assert not test.exception and not test.warning
     assert any("No word in it" in each for each in captions(test))
     test.button(key="fit text").click().run()
-    assert carried(test.query_params) == {"temperature": "2.0"}
+    assert query_without_edition(test.query_params) == {"temperature": "2.0"}
 
 
 def test_on_the_page_a_recording_makes_way_for_words_that_are_typed():
@@ -147,10 +150,10 @@ def test_on_the_page_a_recording_makes_way_for_words_that_are_typed():
     assert not test.text_input(key="text").disabled
     test.text_input(key="text").set_value(SEVEN).run()
     assert not test.exception
-    assert carried(test.query_params) == {"text": SEVEN, "tokens": "7", "temperature": "2.0"}
+    assert query_without_edition(test.query_params) == {"text": SEVEN, "tokens": "7", "temperature": "2.0"}
 
 
 def test_a_link_with_a_text_and_no_number_of_tokens_opens_what_it_opened():
     test = run(HEADS, {"text": SEVEN})
-    assert test.select_slider(key="tokens").value == 18 and carried(test.query_params) == {"text": SEVEN}
+    assert test.select_slider(key="tokens").value == 18 and query_without_edition(test.query_params) == {"text": SEVEN}
     assert any("Its 7 words are repeated 2.6 times." in each for each in captions(test))

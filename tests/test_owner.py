@@ -18,12 +18,12 @@ ROW = re.compile(r"^\| `(ATTENTION_\w+)` \| (.*?) \|", re.MULTILINE)
 NAMES = {f"{PREFIX}{field.name.upper()}": field for field in fields(Settings)}
 
 
-def said(**named: str) -> Settings:
+def settings_of(**named: str) -> Settings:
     return settings({f"{PREFIX}{name.upper()}": text for name, text in named.items()} | {"HOME": "/", "PATH": ""})
 
 
 def test_nothing_said_is_what_the_table_says():
-    assert said() == said(measure=" ", hosts="") == Settings()
+    assert settings_of() == settings_of(measure=" ", hosts="") == Settings()
     assert READ.keys() == {field.name for field in fields(Settings)}
 
 
@@ -55,37 +55,37 @@ def reads(node: ast.AST) -> bool:
 
 @pytest.mark.parametrize("text", [" on ", "1", "Yes", "TRUE", "enabled"])
 def test_on_is_on(text):
-    assert said(measure=text).measure and said(metrics=text).metrics
+    assert settings_of(measure=text).measure and settings_of(metrics=text).metrics
 
 
 @pytest.mark.parametrize("text", ["off", "0", "No", "FALSE", "disabled", " never "])
 def test_off_is_off(text):
-    assert not said(measure=text).measure and said(uploads=text).uploads == 0
+    assert not settings_of(measure=text).measure and settings_of(uploads=text).uploads == 0
 
 
 @pytest.mark.parametrize(("text", "seconds"), [("20", 20), (" 7.5 ", 7.5), ("30s", 30), ("30 S", 30)])
 def test_a_bound_is_seconds(text, seconds):
-    assert said(measure_seconds=text).measure_seconds == seconds
+    assert settings_of(measure_seconds=text).measure_seconds == seconds
 
 
 def test_names_stand_between_spaces_or_commas():
-    sites = said(frames="self, https://*.School.example:8443", origins="http://localhost:3000")
+    sites = settings_of(frames="self, https://*.School.example:8443", origins="http://localhost:3000")
     assert sites.frames == ("self", "https://*.school.example:8443") and sites.origins == ("http://localhost:3000",)
-    assert said(frames="none").frames == ()
-    assert said(hosts="lab.example *.School.example").hosts == ("lab.example", "*.school.example")
-    assert said(hosts="any").hosts == said().hosts == ()
+    assert settings_of(frames="none").frames == ()
+    assert settings_of(hosts="lab.example *.School.example").hosts == ("lab.example", "*.school.example")
+    assert settings_of(hosts="any").hosts == settings_of().hosts == ()
 
 
 def test_models_have_a_name_for_people_and_a_place():
     listed = "BERT base = google-bert/bert-base-uncased; /srv/models/Ours; gpt2\nLong = Org/Name.v2"
-    assert said(models=listed).models == (
+    assert settings_of(models=listed).models == (
         ("BERT base", "google-bert/bert-base-uncased"),
         ("Ours", "/srv/models/Ours"),
         ("gpt2", "gpt2"),
         ("Long", "Org/Name.v2"),
     )
-    assert said(models="OFF").models is None and said(models="installed").models == ()
-    assert (said(models_free="on").models_free, said(models_free="local").models_free) == (True, None)
+    assert settings_of(models="OFF").models is None and settings_of(models="installed").models == ()
+    assert (settings_of(models_free="on").models_free, settings_of(models_free="local").models_free) == (True, None)
 
 
 WRONG = {
@@ -107,7 +107,7 @@ WRONG = {
 @pytest.mark.parametrize(("name", "text"), [(name, text) for name, texts in WRONG.items() for text in texts])
 def test_what_can_not_be_is_refused_in_a_sentence(name, text):
     with pytest.raises(SettingsError) as told:
-        said(**{name: text})
+        settings_of(**{name: text})
     assert str(told.value) == f"{PREFIX}{name.upper()}={text!r} is not {READ[name][1]}."
 
 
@@ -117,14 +117,14 @@ def test_what_can_not_be_is_refused_in_a_sentence(name, text):
 )
 def test_what_a_setting_names_has_to_be_there_at_the_start(name, path, what):
     with pytest.raises(SettingsError) as told:
-        there(said(**{name: path}))
+        there(settings_of(**{name: path}))
     assert str(told.value) == f"ATTENTION_{name.upper()} names {path!r}, which is not {what} that is there."
-    assert there(said(models="gpt2", open=__file__)).open == (__file__,)
+    assert there(settings_of(models="gpt2", open=__file__)).open == (__file__,)
 
 
 def test_a_setting_that_there_is_not_is_named_with_the_one_that_was_meant():
     with pytest.raises(SettingsError, match=r"no setting ATTENTION_MESURE\. Did you mean ATTENTION_MEASURE\?"):
-        said(mesure="off")
+        settings_of(mesure="off")
 
 
 def test_a_server_does_not_start_with_what_can_not_be():

@@ -17,9 +17,9 @@ from pathlib import Path
 import pytest
 
 import attention
-from tests.chromium import launched
-from tests.served import ROOT
-from tests.visitor import visited
+from tests.chromium import launch_browser
+from tests.server import ROOT
+from tests.visitor import visit_page
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 PIP = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "--no-input"]
@@ -62,7 +62,7 @@ def run_python(folder: Path, cwd: Path, *arguments: str) -> str:
 
 
 @contextmanager
-def started(folder: Path, cwd: Path, *arguments: str) -> Iterator[str]:
+def start_app(folder: Path, cwd: Path, *arguments: str) -> Iterator[str]:
     """The address of an app that `python -m attention` has started from a folder on the path."""
     env = os.environ | {"PYTHONPATH": str(folder), "HOME": str(cwd)}
     command = [sys.executable, "-P", "-m", "attention", "--port", "0", "--no-browser", *arguments]
@@ -107,7 +107,7 @@ def test_streamlit_finds_the_components_of_a_wheel(installed, tmp_path):
 
 
 def test_an_installed_app_draws_its_grid(installed, tmp_path):
-    with started(installed, tmp_path) as url, launched() as browser:
+    with start_app(installed, tmp_path) as url, launch_browser() as browser:
         page = browser.new_page()
         page.goto(f"{url}/heads")
         page.wait_for_selector('[data-testid="heads-grid"] canvas', timeout=60_000)
@@ -127,11 +127,11 @@ def test_an_editable_install_runs_the_checkout(tmp_path):
 def test_a_file_is_opened_from_the_command_line(installed, tmp_path):
     import torch
 
-    from attention.brought.safe_file import written
+    from attention.imported.safe_file import write_safetensors
 
-    (tmp_path / "heads.safetensors").write_bytes(written({"weights": torch.rand(2, 4, 5, 5).softmax(-1)}, {}))
-    with started(installed, tmp_path, "heads.safetensors") as url:
-        found = asyncio.run(visited(url, "", "your_data"))
+    (tmp_path / "heads.safetensors").write_bytes(write_safetensors({"weights": torch.rand(2, 4, 5, 5).softmax(-1)}, {}))
+    with start_app(installed, tmp_path, "heads.safetensors") as url:
+        found = asyncio.run(visit_page(url, "", "your_data"))
     assert not found.errors and found.shows["source"].endswith(":heads.safetensors")
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attention.ui.session.state import KEY
-from tests.strategies import carried, newest
+from attention.ui.session.visit_state import KEY
+from tests.strategies import newest, query_without_edition
 
 ROOT = Path(__file__).parents[1]
 OTHERS = (
@@ -41,7 +41,7 @@ def run(page: Path, query: dict[str, str]) -> AppTest:
     return test.run()
 
 
-def said(test: AppTest) -> str:
+def page_text(test: AppTest) -> str:
     return "\n".join(alert.value for alert in [*test.warning, *test.error, *test.info])
 
 
@@ -55,7 +55,7 @@ def test_a_page_alone_shows_any_setting(page, query):
         if name in ("tokens", "heads", "d_model", "temperature"):
             slider = test.select_slider if name == "tokens" else test.slider
             assert slider(key=name).value == float(value), name
-    assert carried(test.query_params) == query
+    assert query_without_edition(test.query_params) == query
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
@@ -71,10 +71,10 @@ def test_a_page_through_the_menu_is_the_page_alone(page):
 def test_what_a_link_cannot_mean_is_said(page):
     test = run(page, {"heads": "0", "mask": "casual", "speed": "9", "tokens": "1024", "d_model": "100"})
     assert not test.exception
-    assert "heads=0 is not a whole number between 1 and 32" in said(test).replace("\\", "")
+    assert "heads=0 is not a whole number between 1 and 32" in page_text(test).replace("\\", "")
     for words in ("Did you mean 'causal'?", "'speed' is not a setting", "8 heads don't divide a d_model of 100"):
-        assert words in said(test).replace("\\", ""), words
-    assert carried(test.query_params) == {"tokens": "1024", "d_model": "96"}
+        assert words in page_text(test).replace("\\", ""), words
+    assert query_without_edition(test.query_params) == {"tokens": "1024", "d_model": "96"}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
@@ -86,8 +86,8 @@ def test_widgets_move_the_link(page):
     test.slider(key="heads").set_value(12).run()
     assert not test.exception
     assert test.slider(key="d_model").value == 516
-    assert "12 heads don't divide a d_model of 512: d_model moved to 516." in said(test).replace("\\", "")
-    assert carried(test.query_params) == {
+    assert "12 heads don't divide a d_model of 512: d_model moved to 516." in page_text(test).replace("\\", "")
+    assert query_without_edition(test.query_params) == {
         "tokens": "40",
         "mask": "window",
         "span": "9",
@@ -95,7 +95,7 @@ def test_widgets_move_the_link(page):
         "d_model": "516",
     }
     test.button(key="reset").click().run()
-    assert carried(test.query_params) == {}
+    assert query_without_edition(test.query_params) == {}
     assert test.select_slider(key="tokens").value == 18
 
 
@@ -103,23 +103,23 @@ def test_what_had_to_move_comes_back_when_it_fits_again():
     test = run(ROOT / "pages/heads.py", {"kv_heads": "4", "head": "6"})
     test.slider(key="heads").set_value(3).run()
     moved = {"kv_heads": "3", "head": "2", "d_model": "513", "heads": "3"}
-    assert carried(test.query_params) == moved
-    assert all(name in said(test) for name in ("kv", "head 6", "d"))
+    assert query_without_edition(test.query_params) == moved
+    assert all(name in page_text(test) for name in ("kv", "head 6", "d"))
     test.slider(key="temperature").set_value(2.0).run()
-    assert carried(test.query_params) == moved | {"temperature": "2.0"}
+    assert query_without_edition(test.query_params) == moved | {"temperature": "2.0"}
     assert not test.warning  # said once
     test.slider(key="heads").set_value(8).run()
-    assert carried(test.query_params) == {"kv_heads": "4", "head": "6", "temperature": "2.0"}
+    assert query_without_edition(test.query_params) == {"kv_heads": "4", "head": "6", "temperature": "2.0"}
 
 
 def test_what_had_to_move_is_said_where_it_happened_and_on_no_page_after():
     test = run(ROOT / "pages/heads.py", {})
     test.slider(key="heads").set_value(7).run()
-    assert "7 heads" in said(test)
+    assert "7 heads" in page_text(test)
     other = AppTest.from_file(str(ROOT / "pages/layers.py"), default_timeout=SECONDS)
     other.session_state[KEY] = test.session_state[KEY]
     other.run()
-    assert "7 heads" not in said(other) and other.slider(key="heads").value == 7
+    assert "7 heads" not in page_text(other) and other.slider(key="heads").value == 7
 
 
 def test_what_was_moved_by_hand_or_reset_since_stays():
@@ -127,9 +127,9 @@ def test_what_was_moved_by_hand_or_reset_since_stays():
     test.slider(key="heads").set_value(1).run()
     test.slider(key="d_model").set_value(100).run()
     test.slider(key="heads").set_value(4).run()
-    assert carried(test.query_params) == {"head": "3", "d_model": "100", "heads": "4"}
+    assert query_without_edition(test.query_params) == {"head": "3", "d_model": "100", "heads": "4"}
     test.button(key="reset").click().run()
-    assert carried(test.query_params) == {}
+    assert query_without_edition(test.query_params) == {}
 
 
 def test_a_widget_that_the_browser_has_lost_keeps_its_value():
@@ -138,5 +138,5 @@ def test_a_widget_that_the_browser_has_lost_keeps_its_value():
     test.session_state["colors"] = test.session_state["pool"] = None
     test.run()
     assert not test.warning and not test.exception
-    assert carried(test.query_params) == {"colors": "log", "pool": "mean"}
+    assert query_without_edition(test.query_params) == {"colors": "log", "pool": "mean"}
     assert test.session_state["colors"] == "log"

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 
 from attention import Config, trace
 from attention.analysis.parity import evenly, parity
-from attention.trace import attended
+from attention.trace import run_pass
 from tests.strategies import configs
 
 
@@ -36,7 +36,7 @@ def test_what_is_wrong_in_one_row_is_found(knobs):
 
 def test_without_values_what_there_is_is_compared():
     found = trace(Config(tokens=40))
-    bare = attended(replace(found.given, v=None))
+    bare = run_pass(replace(found.given, v=None))
     assert parity(bare) == replace(parity(found), output=None)
     assert not parity(replace(bare, weights=bare.weights * 1.01)).agrees
 

@@ -6,7 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attention.config import DEFAULTS, KNOBS
-from attention.ui.session.state import KEY
+from attention.ui.session.visit_state import KEY
 from tests.test_pages import PAGES, SECONDS, run
 from tests.test_softmax_page import tables, words
 

@@ -18,26 +18,26 @@ import torch
 from torch import Tensor
 from torch._subclasses.fake_tensor import FakeTensorMode
 
-from attention.machine import processor
+from attention.runtime import processor
 
 LISTED = {"index0": ("Data", "1", "48K"), "index1": ("Instruction", "1", "32K"), "index2": ("Unified", "2", "2048K")}
 
 
 @pytest.fixture(autouse=True)
 def afresh() -> Iterator[None]:
-    for kept in (processor.caches, processor._tried):
+    for kept in (processor.caches, processor._fastest_exponential):
         kept.cache_clear()
     yield
-    for kept in (processor.caches, processor._tried):
+    for kept in (processor.caches, processor._fastest_exponential):
         kept.cache_clear()
 
 
-def read() -> dict[int, int]:
+def read_caches() -> dict[int, int]:
     """The caches as they are read now: another thread of this process may have had them read before."""
     return processor.caches.__wrapped__()
 
 
-def listed(folder: Path, caches: dict[str, tuple[str, str, str]]) -> Path:
+def list_caches(folder: Path, caches: dict[str, tuple[str, str, str]]) -> Path:
     """Caches as Linux lists them, below a folder."""
     for name, lines in caches.items():
         (folder / name).mkdir()
@@ -47,14 +47,14 @@ def listed(folder: Path, caches: dict[str, tuple[str, str, str]]) -> Path:
 
 
 def test_caches_of_data_are_read_by_their_level(tmp_path, monkeypatch):
-    monkeypatch.setattr(processor, "CACHES", listed(tmp_path, LISTED | {"index3": ("Unified", "3", "32M")}))
-    assert read() == {1: 48 * 2**10, 2: 2**21, 3: 2**25}
+    monkeypatch.setattr(processor, "CACHES", list_caches(tmp_path, LISTED | {"index3": ("Unified", "3", "32M")}))
+    assert read_caches() == {1: 48 * 2**10, 2: 2**21, 3: 2**25}
 
 
 @pytest.mark.parametrize("odd", [("Data", "?", "48K"), ("Unified", "2", ""), ("Unified", "2", "many"), ("", "2", "1K")])
 def test_what_can_not_be_read_is_left_out(tmp_path, monkeypatch, odd):
-    monkeypatch.setattr(processor, "CACHES", listed(tmp_path, {"index0": ("Data", "1", "32K"), "index1": odd}))
-    assert read() == {1: 2**15}
+    monkeypatch.setattr(processor, "CACHES", list_caches(tmp_path, {"index0": ("Data", "1", "32K"), "index1": odd}))
+    assert read_caches() == {1: 2**15}
 
 
 def test_where_the_system_lists_none_the_library_is_asked(tmp_path, monkeypatch):
@@ -67,7 +67,7 @@ def test_where_the_system_lists_none_the_library_is_asked(tmp_path, monkeypatch)
     monkeypatch.setattr(processor, "CACHES", tmp_path)
     monkeypatch.setattr(sys, "platform", "linux")
     monkeypatch.setattr(os, "sysconf", told, raising=False)
-    assert read() == {2: 2**20}
+    assert read_caches() == {2: 2**20}
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="no glibc")
@@ -76,7 +76,7 @@ def test_glibc_tells_what_it_calls_by_these_numbers(tmp_path, monkeypatch):
     named = {level: f"LEVEL{level}_{'DCACHE' if level == 1 else 'CACHE'}_SIZE" for level in processor.SYSTEM}
     said = {level: subprocess.check_output(["getconf", name], text=True).strip() for level, name in named.items()}
     monkeypatch.setattr(processor, "CACHES", tmp_path)
-    assert read() == {level: int(size) for level, size in said.items() if size.isdigit() and int(size)}
+    assert read_caches() == {level: int(size) for level, size in said.items() if size.isdigit() and int(size)}
 
 
 @pytest.mark.parametrize("system", ["darwin", "linux"])
@@ -87,7 +87,7 @@ def test_nothing_is_said_where_nobody_knows(tmp_path, monkeypatch, system):
     monkeypatch.setattr(processor, "CACHES", tmp_path)
     monkeypatch.setattr(sys, "platform", system)
     monkeypatch.setattr(os, "sysconf", unknown, raising=False)
-    assert read() == {} and "caches unknown" in processor.told()
+    assert read_caches() == {} and "caches unknown" in processor.describe_processor()
 
 
 @pytest.mark.parametrize("within", [FakeTensorMode, lambda: torch.device("meta")], ids=["fake", "meta"])
@@ -142,14 +142,14 @@ def test_two_generations_that_a_virtual_machine_names_alike_are_told_apart(tmp_p
 
 
 def test_it_is_told_in_a_line_and_found_out_once(monkeypatch):
-    line = processor.told()
+    line = processor.describe_processor()
     assert processor.name() in line and any(f"{name} for float64" in line for name in ("exp", "exp2"))
     monkeypatch.setattr(processor, "perf_counter", lambda: pytest.fail("is tried again"))
-    assert processor.told() == line
+    assert processor.describe_processor() == line
 
 
 def test_trying_takes_next_to_no_time_of_a_processor():
     """Both dtypes: some milliseconds of the processor, where a tenth of a second would be too much."""
     start = time.thread_time()
-    processor.told()
+    processor.describe_processor()
     assert time.thread_time() - start < 0.1

@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from attention import Config, head_maps, trace
 from attention.config import LEAST_CAP
 from attention.inputs import INPUTS
-from attention.sources.stretches import queries_and_keys
+from attention.sources.chunks import queries_and_keys
 from attention.steps import program
 from tests.strategies import configs
 
@@ -41,4 +41,4 @@ def test_the_call_of_a_long_picture_draws_it():
     maps = ran(program.long_source(config, 64))["maps"]
     query, key = queries_and_keys(config)
     given = {"softcap": 9.0, "softmax": "plus one", "positions": "alibi", "side": 64, "pool": "max"}
-    assert torch.equal(maps.pixels, head_maps(query, key, config.rule, 300, config.factor, **given).pixels)
+    assert torch.equal(maps.pixels, head_maps(query, key, config.rule, 300, config.logit_scale, **given).pixels)

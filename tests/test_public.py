@@ -14,9 +14,9 @@ from torch import nn
 
 import attention
 from attention import codec, heads, masks, published, timing
-from attention.notebook.shown import Shown
-from attention.notebook.taken import Told, taken
-from attention.timing.recordings import shipped
+from attention.notebook.display import Shown
+from attention.notebook.inputs import Told, stacks_of
+from attention.timing.recordings import shipped_recordings
 
 ROOT = Path(__file__).parent.parent
 DOCS = [ROOT / "README.md", ROOT / "SECURITY.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -36,7 +36,7 @@ SIGNATURES = {
 }
 
 
-def named(function: object) -> str:
+def promised_signature(function: object) -> str:
     """The signature without annotations, and without options that are more than what was promised."""
     found = inspect.signature(function)
     bare = [each.replace(annotation=inspect.Parameter.empty) for each in found.parameters.values()]
@@ -46,7 +46,9 @@ def named(function: object) -> str:
 @pytest.mark.parametrize("function", SIGNATURES, ids=lambda function: function.__qualname__)
 def test_signatures_stay(function):
     promised = SIGNATURES[function].removesuffix(")")
-    assert named(function).startswith(promised), "more options may follow; what was promised stays where it is"
+    assert promised_signature(function).startswith(promised), (
+        "more options may follow; what was promised stays where it is"
+    )
 
 
 @pytest.mark.parametrize(
@@ -93,7 +95,7 @@ def public_objects() -> dict[str, object]:
     layer, words = nn.MultiheadAttention(16, 2, batch_first=True).eval(), [f"word {at}" for at in range(300)]
     with attention.watch(layer) as seen:
         layer(q, q, q)
-    parts = taken(q, q, None, Told(tokens=words, title="Mine"))
+    parts = stacks_of(q, q, None, Told(tokens=words, title="Mine"))
     return {
         "Config(tokens=300, heads=4)": config,
         "heads=4, tokens=<300: 'The', …, 'and'>, weights=float32 (4, 300, 300), mask=bool (300, 300)": attention.trace(
@@ -162,7 +164,7 @@ def test_what_the_docs_call_is_there(page):
 
 def test_lengths_that_were_recorded_are_those_that_the_changelog_says():
     longest = dict[tuple[str, str], int]()
-    for each in shipped():
+    for each in shipped_recordings():
         key = each.dtype, each.passes
         longest[key] = max(longest.get(key, 0), 0 if each.error else each.length)
     assert longest.pop(("float32", "forward")) == 16_384 and set(longest.values()) == {4096} and len(longest) == 3

@@ -25,18 +25,18 @@ from attention.published.case import CELLS, Case, case, left_out, masks, referen
 from attention.published.compare import (
     WITHIN,
     compare,
-    compared,
+    compare_case,
     costs,
     influence,
-    judged,
+    judge,
     leak,
-    timed,
+    time_row,
 )
 from attention.published.cost import cost
-from attention.published.demands import demands, padded, resized, small
-from attention.published.record import recorded
-from attention.published.row import Slip, drawn
-from attention.published.slip_lines import difference, short
+from attention.published.diff_lines import difference, short
+from attention.published.record import record_run
+from attention.published.row import Slip, random_tensor
+from attention.published.supported_inputs import demands, small, with_length, with_padding
 from attention.steps.values import values
 from tests.fresh import ran
 
@@ -93,7 +93,7 @@ def test_as_meant_every_row_is_torch(name, batch, tokens, heads, width, channels
     found = row.as_meant(**made.inputs(row))
     assert (found.output - output).abs().max() <= WITHIN
     assert (found.weights - weights).abs().max() <= WITHIN
-    assert judged(row, made).verdict == "agrees"
+    assert judge(row, made).verdict == "agrees"
 
 
 @pytest.mark.parametrize("name", [name for name, row in ROWS.items() if row.crosses])
@@ -152,7 +152,7 @@ def test_at_any_setting_rows_agree_as_meant(**knobs):
     sees = bool(made.mask.any(-1).all())
     for name, row in ROWS.items():
         if sees or row.mask in ("none", "causal"):
-            assert judged(row, made).verdict == "agrees", name
+            assert judge(row, made).verdict == "agrees", name
 
 
 def test_the_first_sequence_is_the_one_of_the_other_pages():
@@ -220,8 +220,10 @@ def test_uniform_weights_are_nearly_one_hot():
     points = {(series, x): y for series, x, y in ROWS["single-causal"].evidence().points}
     assert points["uniform in [0, 1)", 12.0] > 3 * points["the same, centred", 12.0]
     assert points["uniform in [0, 1)", 128.0] > 0.95
-    x = drawn(64, 4, 12, seed=0)
-    uniform = Weights.of(*(drawn(1, 12, 16, seed=s, uniform=True) for s in range(3)), drawn(1, 16, 12, seed=3))
+    x = random_tensor(64, 4, 12, seed=0)
+    uniform = Weights.of(
+        *(random_tensor(1, 12, 16, seed=s, uniform=True) for s in range(3)), random_tensor(1, 16, 12, seed=3)
+    )
     weights = ROWS["single-causal"].as_meant(x, uniform).weights
     assert weights.amax(-1).mean() > 0.85
     assert (weights.triu(1) == 0).all()
@@ -251,7 +253,7 @@ def test_one_head_and_one_sequence_give_every_token_its_own_value_back():
     received = found.weights[0, 0].sum(0)  # what a key gets of all queries
     own = made.value @ made.weights.value[0] * received[:, None]
     assert torch.allclose(found.output, own @ made.weights.output[0])
-    assert judged(row, made, printed=True).verdict == "disagrees"
+    assert judge(row, made, printed=True).verdict == "disagrees"
 
 
 def test_one_weight_a_position_gives_one_vector_for_the_whole_sequence():
@@ -260,7 +262,7 @@ def test_one_weight_a_position_gives_one_vector_for_the_whole_sequence():
     assert found.output.shape == (2, 1, 6)
     assert found.weights.shape == (2, 3, 1, 5)
     assert torch.allclose(found.weights.sum(-1), torch.ones(2, 3, 1).double())
-    square = compared(row, small(), printed=True)
+    square = compare_case(row, small(), printed=True)
     assert square.judgement.verdict == "disagrees"
     assert all(torch.equal(square.weights[:, 0], square.weights[:, q]) for q in range(5))
 
@@ -315,7 +317,7 @@ def test_influence_shows_which_token_reaches_which_output():
 
 def test_influence_is_of_one_output_a_token():
     assert influence(ROWS["position-weights"], small(), printed=True) is None
-    assert influence(ROWS["functional"], padded(2), printed=True) is None
+    assert influence(ROWS["functional"], with_padding(2), printed=True) is None
     assert influence(ROWS["head-matrices"], small(1, heads=1), printed=True).shape == (5, 5)
 
 
@@ -333,9 +335,9 @@ def test_a_mask_without_an_axis_for_heads_raises():
 
 
 def test_or_is_silently_wrong_with_as_many_sequences_as_heads():
-    row, made = ROWS["functional"], padded(3)
+    row, made = ROWS["functional"], with_padding(3)
     found = row.as_printed(**made.inputs(row)).weights
-    assert judged(row, made, printed=True).verdict == "disagrees"
+    assert judge(row, made, printed=True).verdict == "disagrees"
     for head in range(3):
         for sequence in range(3):
             hidden = (found[sequence, head] == 0).all(0)
@@ -413,7 +415,7 @@ def test_the_letters_of_every_axis_stand_for_one_size(name, printed):
     crossing = row.crosses and not (printed and name == "position-weights")
     keys, values = (7, 6) if crossing else (5, 4)
     batch = 1 if printed and name in ("head-matrices", "functional") else 2
-    found = compared(row, random_case(batch, 5, 2 if name == "two-heads" else 3, 4, 12, 0, keys, values), printed)
+    found = compare_case(row, random_case(batch, 5, 2 if name == "two-heads" else 3, 4, 12, 0, keys, values), printed)
     letters = {"1": {1}, "2": {2}, "3": {3}, "4": {4}}
     labelled = [step for step in found.steps if step.axes]
     assert len(labelled) >= 6
@@ -448,7 +450,7 @@ def test_the_record_keeps_what_a_line_made_and_puts_back_a_tracing_that_was_ther
     before = sys.gettrace()
     sys.settrace(watch)
     try:
-        found = recorded(ROWS["single-unscaled"].as_meant, **small().inputs(ROWS["single-unscaled"]))
+        found = record_run(ROWS["single-unscaled"].as_meant, **small().inputs(ROWS["single-unscaled"]))
         assert sys.gettrace() is watch
     finally:
         sys.settrace(before)
@@ -461,7 +463,7 @@ def test_the_record_keeps_what_a_line_made_and_puts_back_a_tracing_that_was_ther
 
 def test_the_source_is_every_function_that_ran():
     row = ROWS["functional"]
-    found = recorded(row.as_printed, **small().inputs(row))
+    found = record_run(row.as_printed, **small().inputs(row))
     for function in ("self_attention", "multi_head", "functional_as_printed"):
         assert f"def {function}(" in found.source
     assert "def functional(" not in found.source
@@ -511,12 +513,12 @@ def test_a_cost_up_to_an_error_is_counted():
 
 
 def test_time_is_measured_beside_the_reference():
-    found = timed(ROWS["separate-maps"], NARROW, rounds=5)
+    found = time_row(ROWS["separate-maps"], NARROW, rounds=5)
     assert min(found.seconds, found.reference) > 0
     assert found.low <= found.high
     assert found.ratio == found.seconds / found.reference
     with pytest.raises(RuntimeError, match="must match the size"):
-        timed(ROWS["functional"], NARROW, printed=True, rounds=2)
+        time_row(ROWS["functional"], NARROW, printed=True, rounds=2)
 
 
 def outcomes(name, printed=False):
@@ -529,7 +531,7 @@ def test_the_fused_row_takes_only_the_sizes_that_it_was_built_for():
     assert found["another length than it was built for"] == "raises"
     assert found["its mask, two sequences, three heads"] == "agrees"
     assert found["a boolean mask with an axis for the heads"] == "disagrees"  # true is added as a one
-    assert judged(ROWS["functional"], resized(3, 5)).verdict == "agrees"
+    assert judge(ROWS["functional"], with_length(3, 5)).verdict == "agrees"
 
 
 def test_the_functional_row_takes_crossing_sequences_and_as_printed_a_mask_for_one():
@@ -554,4 +556,4 @@ def test_a_query_that_sees_nothing_makes_published_rows_give_nan_and_ours_zeros(
     ours = scaled_dot_product_attention(q, q, q, torch.tensor([[False, False], [True, True]]))
     assert (ours.weights[..., 0, :] == 0).all()
     made = replace(small(), mask=torch.zeros(2, 5, 5, dtype=torch.bool))
-    assert judged(row, made).output.relative != judged(row, made).output.relative  # not a number
+    assert judge(row, made).output.relative != judge(row, made).output.relative  # not a number

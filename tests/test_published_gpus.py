@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from attention.timing.cpu_gpu_settings import METHODS
 from attention.timing.published import DATA_SHEETS, LENGTHS, PRINTED, Series, methods, operations, series, together
-from attention.timing.versus import METHODS
 
 OOM = None
 CELLS = [  # transcribed apart from the module: GPU, pass, mask, d_head, method, TFLOP/s of 512 to 16,384 tokens

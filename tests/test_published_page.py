@@ -13,14 +13,14 @@ from streamlit.testing.v1 import AppTest
 from attention.config import Config
 from attention.examples import EXAMPLES
 from attention.published import HUNTS as LOOKED_FOR
-from attention.published import ROWS, hunted
+from attention.published import ROWS, hunt_name
 from attention.published.case import case
-from attention.published.compare import compare, judged
+from attention.published.compare import compare, judge
+from attention.published.diff_lines import difference, source
 from attention.published.hunts import HUNTS, hunt
-from attention.published.slip_lines import difference, source
-from attention.ui.compute import published
-from attention.ui.views.code import colored
-from tests.strategies import carried, newest
+from attention.ui.results import published
+from attention.ui.views.code import color_line
+from tests.strategies import newest, query_without_edition
 
 PAGE = str(Path(__file__).parents[1] / "pages" / "implementations.py")
 
@@ -31,7 +31,7 @@ def opened(**query: str) -> AppTest:
     return test.run()
 
 
-def said(test: AppTest) -> str:
+def page_text(test: AppTest) -> str:
     boxes = [*test.error, *test.info, *test.warning]
     return "\n".join(text.value for text in [*test.markdown, *test.caption, *boxes]).replace("\\", "")
 
@@ -57,7 +57,7 @@ def test_the_overview_has_every_row_with_its_verdicts():
 def test_a_link_opens_a_row_with_its_formula_code_and_lesson(name):
     test, row = opened(implementation=name, tokens="6", d_model="16"), ROWS[name]
     assert not test.exception
-    assert row.lesson in said(test)
+    assert row.lesson in page_text(test)
     assert test.latex[0].value.strip().strip("$").strip() == row.formula
     function = row.as_printed or row.as_meant
     assert f"def {function.__name__}(" in unescape(code(test)[-1])
@@ -67,7 +67,7 @@ def test_a_link_opens_a_row_with_its_formula_code_and_lesson(name):
 def test_choosing_a_row_is_one_run_and_stands_in_the_link():
     test = opened(tokens="6", d_model="16")
     test.button_group(key="implementation").set_value("two-heads").run()
-    assert ROWS["two-heads"].lesson in said(test)
+    assert ROWS["two-heads"].lesson in page_text(test)
     assert dict(test.query_params)["implementation"] == "two-heads"
     test.button_group(key="version").set_value("as meant").run()
     assert "def two_heads(" in unescape(code(test)[-1])
@@ -77,10 +77,10 @@ def test_choosing_a_row_is_one_run_and_stands_in_the_link():
 def test_a_row_that_nobody_knows_is_said_and_the_default_taken():
     test = opened(implementation="fusd", tokens="6", d_model="16")
     assert not test.exception
-    assert "implementation='fusd' is not one of: single-unscaled," in said(test)
-    assert "Did you mean 'fused'?" in said(test)
-    assert ROWS["fused"].lesson in said(test)
-    assert carried(test.query_params) == {"tokens": "6", "d_model": "16"}
+    assert "implementation='fusd' is not one of: single-unscaled," in page_text(test)
+    assert "Did you mean 'fused'?" in page_text(test)
+    assert ROWS["fused"].lesson in page_text(test)
+    assert query_without_edition(test.query_params) == {"tokens": "6", "d_model": "16"}
     evil = opened(implementation="[x](http://evil.example)", tokens="6", d_model="16")
     assert "\\[x\\]\\(http" in evil.warning[0].value
 
@@ -101,18 +101,18 @@ def test_both_versions_stand_in_the_row_with_their_errors():
 
 
 def test_queries_that_see_nothing_are_named_where_the_write_ups_give_no_number():
-    assert "see no key" not in said(opened(tokens="6", d_model="16"))
+    assert "see no key" not in page_text(opened(tokens="6", d_model="16"))
     blind = opened(mask="padding", span="6", tokens="6", d_model="16")
-    assert "Where a query sees no key, the write-ups give no numbers" in said(blind)
+    assert "Where a query sees no key, the write-ups give no numbers" in page_text(blind)
     assert overview(blind)["Functional, boolean mask"][0] == "disagrees"
 
 
 def test_pictures_say_whose_they_are_and_how_much_is_shown():
     test = opened(tokens="200", d_model="512", version="as meant")
-    assert "Compared on the first 128 of 200 tokens" in said(test)
-    assert "Weights of the reference, head 0, first of 2 sequences" in said(test)
-    assert "Influence of tokens on outputs, first of 2 sequences; the first 22 outputs and 22 tokens" in said(test)
-    alone = said(opened(tokens="6", d_model="16", batch="1"))
+    assert "Compared on the first 128 of 200 tokens" in page_text(test)
+    assert "Weights of the reference, head 0, first of 2 sequences" in page_text(test)
+    assert "Influence of tokens on outputs, first of 2 sequences; the first 22 outputs and 22 tokens" in page_text(test)
+    alone = page_text(opened(tokens="6", d_model="16", batch="1"))
     assert "of 2 sequences" not in alone and "outputs and" not in alone
 
 
@@ -124,15 +124,15 @@ def test_keys_of_another_sequence_are_for_the_rows_that_take_them():
     shapes = test.dataframe[0].value.set_index("Variable")["Sizes"]
     assert (shapes["k"], shapes["v"], shapes["weights"]) == ("2 × 9 × 2", "2 × 9 × 5", "2 × 6 × 9")
     test.button_group(key="implementation").set_value("fused").run()
-    assert "keys of another one and d_v are left out" in said(test)
+    assert "keys of another one and d_v are left out" in page_text(test)
     assert "keys" not in {box.key for box in test.number_input}
 
 
 def test_the_one_vector_of_weights_stands_beside_the_square():
     told = "The one vector of weights for all queries, head 0"
-    assert told in said(opened(implementation="position-weights", tokens="6", d_model="16"))
-    assert told not in said(opened(implementation="position-weights", tokens="6", d_model="16", bug="question"))
-    assert told not in said(opened(implementation="fused", tokens="6", d_model="16"))
+    assert told in page_text(opened(implementation="position-weights", tokens="6", d_model="16"))
+    assert told not in page_text(opened(implementation="position-weights", tokens="6", d_model="16", bug="question"))
+    assert told not in page_text(opened(implementation="fused", tokens="6", d_model="16"))
 
 
 def test_the_question_tells_nothing_and_the_answer_all():
@@ -140,9 +140,9 @@ def test_the_question_tells_nothing_and_the_answer_all():
     asked = opened(bug="question", implementation="fused", tokens="6", d_model="16")
     assert not asked.table
     for told in (row.name, row.lesson, row.mistake, "disagrees", row.document.title):
-        assert told not in said(asked)
+        assert told not in page_text(asked)
     asked.button_group(key="bug").set_value("answer").run()
-    assert row.mistake in said(asked) and row.lesson in said(asked)
+    assert row.mistake in page_text(asked) and row.lesson in page_text(asked)
     assert dict(asked.query_params)["bug"] == "answer"
     assert "implementation" not in asked.query_params  # it is the default
 
@@ -156,26 +156,26 @@ def test_the_link_of_a_question_does_not_name_what_is_looked_for(name):
     row = ROWS[name]
     asked = opened(bug="question", implementation=name, tokens="6", d_model="16")
     link = dict(asked.query_params)
-    assert link["implementation"] == hunted(name) != name
+    assert link["implementation"] == hunt_name(name) != name
     assert not [word for word in re.split(r"\W", f"{name} {row.name}") if len(word) > 2 and word in str(link)]
-    again = opened(**carried(link))
+    again = opened(**query_without_edition(link))
     assert not again.warning and dict(again.query_params) == link
     assert code(again) == code(asked) and f"def {row.as_printed.__name__}(" in unescape(code(again)[-1])
     again.button_group(key="bug").set_value("answer").run()
-    assert row.lesson in said(again)
+    assert row.lesson in page_text(again)
     assert dict(again.query_params).get("implementation", "fused") == name
 
 
 def test_the_name_of_a_row_in_a_question_stays_what_it_is():
     """Links with it were shared."""
-    assert {name: hunted(name) for name in CALLED} == CALLED
+    assert {name: hunt_name(name) for name in CALLED} == CALLED
     assert len(LOOKED_FOR) == len(ROWS) and not LOOKED_FOR.keys() & ROWS.keys()
 
 
 def test_another_row_is_asked_about_by_its_number():
     asked = opened(bug="question", tokens="6", d_model="16")
-    asked.button_group(key="implementation").set_value(hunted("two-heads")).run()
-    assert dict(asked.query_params)["implementation"] == hunted("two-heads")
+    asked.button_group(key="implementation").set_value(hunt_name("two-heads")).run()
+    assert dict(asked.query_params)["implementation"] == hunt_name("two-heads")
     assert f"def {ROWS['two-heads'].as_printed.__name__}(" in unescape(code(asked)[-1])
 
 
@@ -183,14 +183,14 @@ def test_another_row_is_asked_about_by_its_number():
 def test_a_question_says_that_a_row_raises_and_not_what(name):
     asked = opened(bug="question", implementation=name, version="as meant", tokens="6", d_model="16")
     assert [box.value for box in asked.error] == ["It raises an error at these settings."]
-    assert "must match" not in said(asked) and "masked_fill" not in said(asked)
+    assert "must match" not in page_text(asked) and "masked_fill" not in page_text(asked)
     assert not [box for box in asked.button_group if box.key == "version"]
     asked.button_group(key="bug").set_value("answer").run()
     assert "must match the size" in asked.error[0].value
     assert asked.button_group(key="version").value == "as printed"
-    assert "As printed. " in said(asked)
+    assert "As printed. " in page_text(asked)
     asked.button_group(key="version").set_value("as meant").run()
-    assert "As meant. " in said(asked) and not asked.error
+    assert "As meant. " in page_text(asked) and not asked.error
 
 
 def test_a_question_is_about_a_row_with_a_mistake():
@@ -247,7 +247,7 @@ def test_what_was_reset_can_be_set_again():
 
 
 def test_settings_that_no_row_knows_are_said_to_be_left_out():
-    assert "alibi positions" in said(opened(positions="alibi", tokens="6", d_model="16")).replace("\\", "")
+    assert "alibi positions" in page_text(opened(positions="alibi", tokens="6", d_model="16")).replace("\\", "")
 
 
 def test_time_is_measured_only_when_asked_for():
@@ -284,23 +284,23 @@ def test_the_page_opens_with_a_bug_that_is_not_told_till_it_is_revealed(asked):
     row, test = ROWS[asked.row], hunted_at(focus)
     assert hunt(focus) is asked
     told = [row.mistake, row.lesson, *(line.code for line in difference(row) if line.sign == "+")]
-    before = said(test) + unescape("".join(code(test)[:1]))
+    before = page_text(test) + unescape("".join(code(test)[:1]))
     assert not [text for text in told if text in before]
     assert all(line.code in before for line in difference(row) if line.sign == "-")
     test.radio(key=f"guess at {asked.row}").set_value(asked.guesses[0]).run()
-    assert not [text for text in told if text in said(test)]
+    assert not [text for text in told if text in page_text(test)]
     assert test.info[0].value == f"**Not that.** {asked.against(asked.guesses[0])} Guess again."
     test.toggle(key=f"reveal {asked.row}").set_value(True).run()
     assert not test.exception
-    assert f"you said “{asked.guesses[0]}”" in said(test) and row.lesson in said(test)
-    assert f"From {row.document.said}." in said(test)
+    assert f"you said “{asked.guesses[0]}”" in page_text(test) and row.lesson in page_text(test)
+    assert f"From {row.document.title_in_words}." in page_text(test)
     assert all(text in unescape(code(test)[0]) for text in told[2:])
     right = hunted_at(focus)
     right.radio(key=f"guess at {asked.row}").set_value(asked.answer).run()
     assert right.success[0].value.startswith(f"Right. **{asked.answer}.** {row.mistake}"), (
         "at once, nothing is revealed"
     )
-    assert row.lesson in said(right) and not [switch for switch in right.toggle if switch.key.startswith("reveal")]
+    assert row.lesson in page_text(right) and not [switch for switch in right.toggle if switch.key.startswith("reveal")]
 
 
 def test_a_document_with_an_address_is_led_to_where_it_is_named_in_the_hunt_too(monkeypatch):
@@ -309,14 +309,14 @@ def test_a_document_with_an_address_is_led_to_where_it_is_named_in_the_hunt_too(
     monkeypatch.setitem(ROWS, asked.row, replace(ROWS[asked.row], document=there))
     test = hunted_at(next(other.row for other in HUNTS if other.row != asked.row and hunt(other.row) is asked))
     test.toggle(key=f"reveal {asked.row}").set_value(True).run()
-    assert f"From [{there.said}](https://example.org/a)." in said(test)
+    assert f"From [{there.title_in_words}](https://example.org/a)." in page_text(test)
 
 
 @pytest.mark.parametrize("asked", HUNTS, ids=lambda asked: asked.row)
 def test_a_hunt_shows_its_mistake_and_has_one_right_answer(asked):
-    found = judged(ROWS[asked.row], case(asked.config), printed=True)
+    found = judge(ROWS[asked.row], case(asked.config), printed=True)
     assert found.verdict == "disagrees" and asked.guesses.count(asked.answer) == 1
-    should, does = (published.hunted(asked, printed) for printed in (False, True))
+    should, does = (published.hunt_pictures(asked, printed) for printed in (False, True))
     assert len(should) == len(does) == (asked.config.heads if asked.shows == "weights" else 1)
     assert set(should).isdisjoint(does)
 
@@ -330,7 +330,7 @@ def test_no_hunt_where_the_page_asks_something_else_or_was_opened_about_somethin
 @pytest.mark.parametrize("name", ROWS)
 def test_a_row_names_its_document_and_shows_its_wrong_lines(name):
     row, test = ROWS[name], opened(implementation=name, tokens="6", d_model="16")
-    assert f"From the {row.document.kind} “{row.document.title}”" in said(test)
+    assert f"From the {row.document.kind} “{row.document.title}”" in page_text(test)
     lines = difference(row)
     assert bool(lines) == bool(row.as_printed)
     if lines:
@@ -342,8 +342,8 @@ def test_a_row_names_its_document_and_shows_its_wrong_lines(name):
 def test_colours_change_no_letter_of_the_code():
     lines = [line for row in ROWS.values() for line in source(row.as_printed or row.as_meant)]
     for line in lines:
-        assert unescape(re.sub(r"</?span[^>]*>", "", colored(line))) == line
-    assert colored('return x["a < b"], 7  # b') == (
+        assert unescape(re.sub(r"</?span[^>]*>", "", color_line(line))) == line
+    assert color_line('return x["a < b"], 7  # b') == (
         '<span class="keyword">return</span> x[<span class="string">&quot;a &lt; b&quot;</span>], '
         '<span class="number">7</span>  <span class="comment"># b</span>'
     )
@@ -351,6 +351,6 @@ def test_colours_change_no_letter_of_the_code():
 
 def test_where_no_weight_differs_the_empty_picture_says_so():
     right = opened(implementation="fused", version="as meant")
-    assert re.search(r"Nothing to see: no weight is further off than \de-1\d, which is rounding\.", said(right))
+    assert re.search(r"Nothing to see: no weight is further off than \de-1\d, which is rounding\.", page_text(right))
     wrong = opened(implementation="two-heads", version="as printed")
-    assert "Nothing to see" not in said(wrong) and not wrong.exception
+    assert "Nothing to see" not in page_text(wrong) and not wrong.exception

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from attention import Config, trace
 from attention.analysis.row_stages import stages
 from attention.config import KNOBS, SOURCES
-from attention.sources.origins import scored
+from attention.sources.providers import has_scores
 from attention.ui.views import mask_question
 from attention.ui.views.softmax_questions import (
     GREATEST,
@@ -29,27 +29,27 @@ ENDS = [float(KNOBS["temperature"].low), float(KNOBS["temperature"].high)]  # py
 temperatures = st.sampled_from([*ENDS, 1.0, 4.0, 5.0]) | st.floats(*ENDS).map(lambda value: round(value, 2))
 
 
-def asked(config: Config):
+def temperature_question(config: Config):
     return temperature(stages(trace(before(config))), stages(trace(config)))
 
 
-@pytest.mark.parametrize("source", [source for source in SOURCES if scored(source)])
+@pytest.mark.parametrize("source", [source for source in SOURCES if has_scores(source)])
 @given(temperature=temperatures)
 @settings(deadline=None, max_examples=20)
 def test_the_temperature_question_asks_about_a_change_at_any_setting(source, temperature):
     config = Config.of(source, temperature=temperature)
     there = before(config)
     assert [getattr(there, name) for name in SET] != [getattr(config, name) for name in SET]
-    assert there.tensors.on("") == Config(**vars(there)).tensors  # it is a config like any other
+    assert there.tensors.for_page("") == Config(**vars(there)).tensors  # it is a config like any other
     assert there.temperature != config.temperature
 
 
 def test_the_question_says_both_and_they_differ():
-    question = asked(Config())
+    question = temperature_question(Config())
     assert "with scale 1/sqrt\\(d\\_head\\) and temperature 4. Now it is scale" in question.text.replace("\\-", "-")
     assert "and temperature 1. How will" in question.text
     assert question.answer == "on fewer keys" and "is 4 times what it was." in question.why
-    assert "temperature 1. Now" in asked(Config(temperature=20.0)).text
+    assert "temperature 1. Now" in temperature_question(Config(temperature=20.0)).text
 
 
 @settings(deadline=None, max_examples=150)

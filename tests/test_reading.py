@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 import torch
 
-from attention.brought import opening, safe_file, token_file
-from attention.brought.fitting import BroughtError
-from attention.brought.held import hold
-from attention.brought.layer_weights import layer
-from attention.brought.reading import Read, Reading, read
+from attention.imported import detect, safe_file, token_file
+from attention.imported.layer_weights import layer
+from attention.imported.reading import Read, Reading, read_stack
+from attention.imported.registry import register
+from attention.imported.validate import BroughtError
 from attention.masks import MASKS
-from tests.bad_files import Q, W, dropped, npz, pt
+from tests.bad_files import Q, W, npz, pt, weights_after_dropout
 from tests.strategies import normal
 
 TOKENS = np.array(["the", "cat", "<b>sat</b>", "on", "it"])
@@ -25,10 +25,12 @@ QK = {"q": Q, "k": Q[::-1].copy()}
 
 def of(how: Reading = Reading(), /, **arrays: object) -> Read:  # noqa: B008  it is frozen
     """What is read of an .npz of these."""
-    return read(opening.arrays(npz(**{name: np.asarray(value) for name, value in arrays.items()}), "x.npz"), {}, how)
+    return read_stack(
+        detect.arrays(npz(**{name: np.asarray(value) for name, value in arrays.items()}), "x.npz"), {}, how
+    )
 
 
-def refused(**arrays: object) -> str:
+def refusal_text(**arrays: object) -> str:
     with pytest.raises(BroughtError) as refusal:
         of(**arrays)
     return str(refusal.value)
@@ -45,8 +47,8 @@ def test_a_scale_is_a_number_alone():
 def test_numbers_alone_of_other_kinds_of_files():
     q, k = torch.from_numpy(Q), torch.from_numpy(QK["k"])
     tensors = {"q": q, "k": k, "scale": torch.tensor(1.0), "softcap": torch.tensor(30)}
-    for name, data in (("x.safetensors", safe_file.written(tensors, {})), ("x.pt", pt(tensors))):
-        found = read(opening.arrays(data, name), {}, Reading())
+    for name, data in (("x.safetensors", safe_file.write_safetensors(tensors, {})), ("x.pt", pt(tensors))):
+        found = read_stack(detect.arrays(data, name), {}, Reading())
         assert found.stack.own["scale"] == "none" and found.stack.own["softcap"] == 30
 
 
@@ -85,7 +87,7 @@ def test_a_mask_of_no_such_name_is_said():
 
 
 def test_single_numbers_are_no_attention():
-    assert "There is no array in it but single numbers: 'scale'." in refused(scale=1.0)
+    assert "There is no array in it but single numbers: 'scale'." in refusal_text(scale=1.0)
 
 
 @pytest.mark.parametrize("arrays", [QK, {"weights": W}], ids=["queries and keys", "weights"])
@@ -102,18 +104,18 @@ def test_layers_have_masks_of_their_own(arrays):
         assert any("15, 25 pairs take part." in said for said in found.said)
         for at, square in enumerate(squares):
             assert torch.equal(layer(found.stack, at)[1], torch.from_numpy(square))
-    assert "There are masks of some layers, and none of layer 1." in refused(**arrays, **{"layers.0.mask": CAUSAL})
-    assert "a mask of layer 7; the layers are 0, 1." in refused(**arrays, **{"layers.7.mask": CAUSAL})
+    assert "There are masks of some layers, and none of layer 1." in refusal_text(**arrays, **{"layers.0.mask": CAUSAL})
+    assert "a mask of layer 7; the layers are 0, 1." in refusal_text(**arrays, **{"layers.7.mask": CAUSAL})
 
 
 @pytest.mark.parametrize("arrays", [QK, {"weights": W}], ids=["queries and keys", "weights"])
 def test_heads_with_masks_that_differ_are_refused_with_where(arrays):
     heads = np.stack([CAUSAL, CAUSAL, np.ones((5, 5), bool)])
-    assert "The mask of head 2 differs from that of head 0." in refused(**arrays, mask=heads)
+    assert "The mask of head 2 differs from that of head 0." in refusal_text(**arrays, mask=heads)
     both = np.stack([np.stack([CAUSAL] * 3), heads])
-    assert "The mask of layer 1, head 2 differs from that of layer 1, head 0." in refused(**arrays, mask=both)
+    assert "The mask of layer 1, head 2 differs from that of layer 1, head 0." in refusal_text(**arrays, mask=both)
     added = np.where(both, 0, -np.inf).astype(np.float32)
-    assert "The mask of layer 1, head 2 differs from that of layer 1, head 0." in refused(**arrays, mask=added)
+    assert "The mask of layer 1, head 2 differs from that of layer 1, head 0." in refusal_text(**arrays, mask=added)
 
 
 def test_a_header_lists_the_rules_of_the_layers():
@@ -125,8 +127,8 @@ def test_a_header_lists_the_rules_of_the_layers():
     assert weights.square is not None and weights.square.sum((1, 2)).tolist() == [9, 15]
     padded = of(**QK, mask=names, span="[2, 4]", attention_mask=np.array([[1, 1, 1, 1, 0]])).stack
     assert padded.rules == () and padded.square is not None and padded.square.sum((1, 2)).tolist() == [8, 14]
-    assert "a name for each of 2 layers" in refused(**QK, mask='["window"]')
-    assert "whole numbers from 1 to" in refused(**QK, mask=names, span="[0, 4]")
+    assert "a name for each of 2 layers" in refusal_text(**QK, mask='["window"]')
+    assert "whole numbers from 1 to" in refusal_text(**QK, mask=names, span="[0, 4]")
 
 
 def test_masks_that_are_the_same_are_one():
@@ -154,7 +156,7 @@ def test_masks_of_several_parts_are_each_its_own():
     for part, pairs in ((0, 25), (1, 15)):
         found = of(Reading(part=part), **parts).stack.square
         assert found is not None and int(found.sum()) == pairs
-    strange = refused(weights=W, other_mask=CAUSAL, third_mask=CAUSAL)
+    strange = refusal_text(weights=W, other_mask=CAUSAL, third_mask=CAUSAL)
     assert "There are several masks, 'other', 'third': names must tell which is whose." in strange
 
 
@@ -197,18 +199,18 @@ def test_weights_are_not_parameters_whatever_their_name():
         assert of(**{name: W[0]}).stack.weights is not None
     drawn = normal(0, 5, 5).numpy()
     for values in (drawn, np.zeros((5, 5), np.float32)):
-        assert "It has the parameters of a model" in refused(**{"layer.3.attention.weight": values})
+        assert "It has the parameters of a model" in refusal_text(**{"layer.3.attention.weight": values})
 
 
 def test_a_scale_that_no_float_holds_is_said():
     for scale in ("1" + "0" * 400, "1e999", "NaN", "wide"):
         said = {"scale": scale, "title": json.dumps("\ud800 mine"), "tokens": json.dumps(list("abcd\ud800"))}
         tensors = {name: torch.from_numpy(part) for name, part in QK.items()}
-        found = read(opening.arrays(safe_file.written(tensors, said), "x.safetensors"), {}, Reading())
+        found = read_stack(detect.arrays(safe_file.write_safetensors(tensors, said), "x.safetensors"), {}, Reading())
         assert found.stack.own["scale"] == "1/sqrt(d_head)"
         assert found.stack.title == " mine"
         assert found.found[0].startswith("The scale '") and "is no number that can be used" in found.found[0]
-        held = hold(found.stack)
+        held = register(found.stack)
         assert [*"abcd", "U+D800"] == list(held.stack.queries)
 
 
@@ -222,7 +224,7 @@ def test_views_in_a_file_of_torch_are_what_they_were():
         {"q": q.bfloat16(), "k": q.half()},
         {"q": q.double(), "k": q},
     ):
-        found = read(opening.arrays(pt(saved), "x.pt"), {}, Reading()).stack
+        found = read_stack(detect.arrays(pt(saved), "x.pt"), {}, Reading()).stack
         assert found.q is not None and found.k is not None
         assert torch.equal(found.q.double(), saved["q"].resolve_neg().double())
         assert torch.equal(found.k.double(), saved["k"].double())
@@ -239,7 +241,7 @@ def test_pickles_of_every_protocol_say_the_same(protocol):
         "more": [1, (2.5, [])],
     }
     torch.save(saved, memory, pickle_protocol=protocol)
-    found = read(opening.arrays(memory.getvalue(), "x.pt"), {}, Reading())
+    found = read_stack(detect.arrays(memory.getvalue(), "x.pt"), {}, Reading())
     assert found.stack.weights is not None and torch.equal(found.stack.weights, torch.from_numpy(W))
     assert (found.stack.queries, found.stack.title) == (tuple("abcde"), "Mine")
 
@@ -326,7 +328,7 @@ def steps(
 
 
 def of_torch(value: object, how: Reading = Reading()) -> Read:  # noqa: B008  it is frozen
-    return read(opening.arrays(pt(value), "x.pt"), {}, how)
+    return read_stack(detect.arrays(pt(value), "x.pt"), {}, how)
 
 
 @pytest.mark.parametrize("prompt", [1, 3, 5])
@@ -370,7 +372,9 @@ def test_layers_that_have_a_number_and_no_name_are_weights(name):
     found = of(**{name.format(at): layer[None] for at, layer in enumerate(W)})
     assert found.stack.weights is not None and torch.equal(found.stack.weights, torch.from_numpy(W))
     assert not any("Not used" in said for said in found.said)
-    assert "No array in it is called as weights" in refused(**{name.format(at): part for at, part in enumerate((Q, Q))})
+    assert "No array in it is called as weights" in refusal_text(
+        **{name.format(at): part for at, part in enumerate((Q, Q))}
+    )
 
 
 def test_a_tuple_of_layers_and_a_whole_output_are_read():
@@ -383,7 +387,7 @@ def test_a_tuple_of_layers_and_a_whole_output_are_read():
 
 
 def test_weights_after_dropout_are_told_from_scores():
-    layers = tuple(torch.from_numpy(dropped()).split(1))
+    layers = tuple(torch.from_numpy(weights_after_dropout()).split(1))
     for saved in (layers, {"weights": torch.cat(layers)}):
         with pytest.raises(
             BroughtError, match=r"as after dropout: save them from a model in evaluation mode, model\.eval"
@@ -409,7 +413,7 @@ def test_a_mask_of_keys_is_padding(mask):
 
 
 def test_one_query_says_what_to_bring():
-    said = refused(weights=np.full((2, 3, 1, 9), 1 / 9, np.float32))
+    said = refusal_text(weights=np.full((2, 3, 1, 9), 1 / 9, np.float32))
     assert said.startswith("There is 1 query; 2 or more can be shown.")
     assert "torch.save(out.attentions, 'steps.pt')" in said
 
@@ -417,7 +421,7 @@ def test_one_query_says_what_to_bring():
 def test_advice_about_objects_can_be_followed():
     ragged = np.empty(2, object)
     ragged[:] = [W[0], W[1]]
-    assert "np.savez('layers.npz', *layers)" in refused(weights=ragged)
+    assert "np.savez('layers.npz', *layers)" in refusal_text(weights=ragged)
     memory = io.BytesIO()
     np.savez(memory, *ragged)
-    assert read(opening.arrays(memory.getvalue(), "layers.npz"), {}, Reading()).stack.weights is not None
+    assert read_stack(detect.arrays(memory.getvalue(), "layers.npz"), {}, Reading()).stack.weights is not None

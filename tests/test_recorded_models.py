@@ -10,8 +10,8 @@ from attention import Config, trace
 from attention.config import SOURCES, layers
 from attention.recorded import models, packages
 from attention.recorded.shipped import SHIPPED, path, recording
-from attention.recorded.smollm2 import BASE, turned
-from attention.sources.origins import TITLES, named
+from attention.recorded.smollm2 import BASE, rotate
+from attention.sources.providers import TITLES, source_title
 
 REAL = list(models.RECORDED)
 SMOLLM2, MINILM = ([name for name in REAL if name.startswith(model)] for model in ("smollm2", "minilm"))
@@ -93,7 +93,9 @@ def test_tokens_can_be_read():
 
 
 def test_a_piece_that_goes_on_with_a_word_is_marked():
-    assert [models._read(*pair) for pair in ((" gren", "ade"), ("(", "rows"), ("it", " was"), (":", "\n  "))] == [
+    assert [
+        models._display_piece(*pair) for pair in ((" gren", "ade"), ("(", "rows"), ("it", " was"), (":", "\n  "))
+    ] == [
         "·ade",
         "rows",
         "was",
@@ -103,7 +105,7 @@ def test_a_piece_that_goes_on_with_a_word_is_marked():
 
 def test_every_source_has_a_name_that_says_what_it_is():
     assert TITLES.keys() == set(SOURCES)
-    assert named("recorded:smollm2-street") == "SmolLM2: a tired animal"
+    assert source_title("recorded:smollm2-street") == "SmolLM2: a tired animal"
     assert max(map(len, TITLES.values())) <= 24  # what the menu has room for
 
 
@@ -111,12 +113,12 @@ def test_turning_is_by_pairs_and_keeps_what_is_between_two_positions():
     """A query and a key meet as they do wherever they stand, as far apart; the first position is not turned."""
     generator = torch.Generator().manual_seed(3)
     q, k = (torch.randn(1, 1, 8, generator=generator).expand(1, 9, 8) for _ in range(2))
-    scores = turned(q)[0] @ turned(k)[0].T
-    assert torch.equal(turned(q)[:, 0], q[:, 0])
+    scores = rotate(q)[0] @ rotate(k)[0].T
+    assert torch.equal(rotate(q)[:, 0], q[:, 0])
     for apart in range(-8, 9):
         line = scores.diagonal(apart)
         torch.testing.assert_close(line, line[:1].expand_as(line), rtol=0, atol=1e-5)
-    pair = turned(torch.tensor([[[0.0, 0, 1, 0], [0, 0, 1, 0]]]))[0, 1, 2:]
+    pair = rotate(torch.tensor([[[0.0, 0, 1, 0], [0, 0, 1, 0]]]))[0, 1, 2:]
     angle = torch.tensor(BASE**-0.5)
     torch.testing.assert_close(pair, torch.stack([angle.cos(), angle.sin()]))
 

@@ -14,17 +14,27 @@ from hypothesis import strategies as st
 
 from attention.timing import recordings
 from attention.timing.published import LENGTHS, TOKENS, WIDTH
-from attention.timing.recordings import RecordingError, Timing, files, labels, lines, place, read, schema, written
+from attention.timing.recordings import (
+    RecordingError,
+    Timing,
+    files,
+    labels,
+    lines,
+    place,
+    read_recording,
+    schema,
+    write_recording,
+)
 from attention.timing.sweep import Sweep
 from tests.peak_memory import peak_memory
-from tests.timings import GPU, failed, made
+from tests.timings import GPU, failed_timing, make_timing
 
 SECONDS = st.floats(1e-9, 1e6)
 
 
 def rows(*timings: Timing, **changed) -> str:
     """A file of these timings, the first one's fields changed."""
-    found = json.loads(written(timings))
+    found = json.loads(write_recording(timings))
     found["timings"][0].update(changed)
     return json.dumps(found)
 
@@ -33,42 +43,42 @@ def rows(*timings: Timing, **changed) -> str:
 @given(st.lists(st.tuples(SECONDS, SECONDS, SECONDS, st.floats(0, 1e30), st.integers(0, 2**53)), max_size=5))
 def test_a_file_comes_back_to_the_last_digit(numbers):
     timings = [
-        made(i + 2, lower=low, median=middle, upper=high, operations=count, peak_bytes=peak, settled=False)
+        make_timing(i + 2, lower=low, median=middle, upper=high, operations=count, peak_bytes=peak, settled=False)
         for i, ((low, middle, high), count, peak) in enumerate(
             (sorted(times), count, peak) for *times, count, peak in numbers
         )
     ]
-    timings = [*(replace(timing, settled=timing.spread.settled) for timing in timings), failed()]
-    back = read(written(timings).encode(), "mine.json")
+    timings = [*(replace(timing, settled=timing.spread.is_stable) for timing in timings), failed_timing()]
+    back = read_recording(write_recording(timings).encode(), "mine.json")
     assert [replace(timing, source="") for timing in back] == timings
     assert {timing.source for timing in back} == {"mine.json"}
 
 
 @pytest.mark.parametrize("name", [entry.name for entry in recordings.TRAVELS])
 def test_every_field_is_missed_and_refused_by_name(name):
-    found = json.loads(written([made()]))
+    found = json.loads(write_recording([make_timing()]))
     del found["timings"][0][name]
     if name not in schema.LATER:
         with pytest.raises(RecordingError, match=rf"^timings\[0\]\.{name} is missing\.$"):
-            read(json.dumps(found), "x")
+            read_recording(json.dumps(found), "x")
     with pytest.raises(RecordingError, match=rf"^timings\[0\]\.{name}=\{{'a': 1\}} is not "):
-        read(rows(made(), **{name: {"a": 1}}), "x")
+        read_recording(rows(make_timing(), **{name: {"a": 1}}), "x")
 
 
 def test_a_recording_of_before_opens_and_is_what_it_was():
-    found = json.loads(written([made(), failed(128)]))
+    found = json.loads(write_recording([make_timing(), failed_timing(128)]))
     for row in found["timings"]:
         for name in schema.LATER:
             del row[name]
-    first, second = read(json.dumps(found), "old.json")
-    assert (replace(first, source=""), replace(second, source="")) == (made(), failed(128))
+    first, second = read_recording(json.dumps(found), "old.json")
+    assert (replace(first, source=""), replace(second, source="")) == (make_timing(), failed_timing(128))
     assert first.settled
     assert first.seconds == first.median
 
 
 def test_a_line_whose_batch_follows_its_length_is_one():
-    along = [made(n, batch=64 // n, tokens=64) for n in (8, 16, 32)]
-    assert {label: len(line) for label, line in lines([*along, made(8, batch=2)]).items()} == {
+    along = [make_timing(n, batch=64 // n, tokens=64) for n in (8, 16, 32)]
+    assert {label: len(line) for label, line in lines([*along, make_timing(8, batch=2)]).items()} == {
         "SDPA · 64 tokens in all": 3,
         "SDPA · batch 2": 1,
     }
@@ -116,7 +126,7 @@ def test_a_line_whose_batch_follows_its_length_is_one():
 )
 def test_a_wrong_field_is_refused_by_name(changed, message):
     with pytest.raises(RecordingError) as refused:
-        read(rows(made(), **changed), "x")
+        read_recording(rows(make_timing(), **changed), "x")
     assert str(refused.value).startswith(message)
 
 
@@ -124,12 +134,12 @@ def test_a_wrong_field_is_refused_by_name(changed, message):
     ("data", "message"),
     [
         (
-            rows(made(), median=math.nan),
+            rows(make_timing(), median=math.nan),
             "timings[0].median=nan is not between 1e-12 and 1e+09.",
         ),
-        (rows(made(), upper=-math.inf), "timings[0].upper=-inf is not between 1e-12 and 1e+09."),
+        (rows(make_timing(), upper=-math.inf), "timings[0].upper=-inf is not between 1e-12 and 1e+09."),
         (
-            rows(made(), median=1).replace('"median": 1', '"median": 1e999'),
+            rows(make_timing(), median=1).replace('"median": 1', '"median": 1e999'),
             "timings[0].median=inf is not between 1e-12 and 1e+09.",
         ),
         ("[" * 100_000 + "]" * 100_000, "The file has too many brackets within each other; a recording has not."),
@@ -153,7 +163,7 @@ def test_a_wrong_field_is_refused_by_name(changed, message):
 )
 def test_what_is_no_recording_is_refused(data, message):
     with pytest.raises(RecordingError) as refused:
-        read(data, "x")
+        read_recording(data, "x")
     assert str(refused.value).startswith(message)
 
 
@@ -161,12 +171,12 @@ def test_what_is_no_recording_is_refused(data, message):
 @given(st.binary(max_size=200) | st.text(max_size=200))
 def test_any_other_text_is_refused_and_nothing_else_happens(data):
     with pytest.raises(RecordingError):
-        read(data, "x")
+        read_recording(data, "x")
 
 
 @pytest.mark.parametrize("source", ["gpu.json", "", "\x00", "<b>", "../../etc/passwd", "a" * 5000, "здесь.json"])
 def test_what_was_read_is_recorded_whatever_its_file_is_called(source):
-    (timing,) = read(written([made(**GPU)]), source)
+    (timing,) = read_recording(write_recording([make_timing(**GPU)]), source)
     assert "recorded 2026-01-31 (" in timing.origin
     assert timing.origin.startswith("Test GPU")
     assert len(timing.source) <= 100
@@ -174,11 +184,11 @@ def test_what_was_read_is_recorded_whatever_its_file_is_called(source):
 
 
 def test_what_is_written_keeps_where_it_was_read_from():
-    far = read(written([made(**GPU)]), "gpu.json")
-    here, again = read(written([made(), *far]), "both.json")
+    far = read_recording(write_recording([make_timing(**GPU)]), "gpu.json")
+    here, again = read_recording(write_recording([make_timing(), *far]), "both.json")
     assert (here.source, again.source) == ("both.json", "both.json, from gpu.json")
     assert again.origin == "Test GPU, recorded 2026-01-31 (both.json, from gpu.json)"
-    (long,) = read(rows(made(), source="x" * 300), "y.json")
+    (long,) = read_recording(rows(make_timing(), source="x" * 300), "y.json")
     assert long.source.startswith("y.json, from xxx")
     assert len(long.source) == 300
 
@@ -196,35 +206,42 @@ def test_what_is_written_keeps_where_it_was_read_from():
     ],
 )
 def test_that_a_spread_settled_is_not_believed(changed, settled):
-    assert read(rows(made(), settled=True, **changed), "x")[0].settled is settled
+    assert read_recording(rows(make_timing(), settled=True, **changed), "x")[0].settled is settled
     old = "quickest" not in changed  # of which quartiles tell, whatever was made of them then
-    assert read(rows(made(), settled=False, **changed), "x")[0].settled is (settled and old)
+    assert read_recording(rows(make_timing(), settled=False, **changed), "x")[0].settled is (settled and old)
 
 
-@pytest.mark.parametrize("other", [made(128, 2.0), made(128, device="cuda:1", device_name="Test CPU, 2 cores")])
+@pytest.mark.parametrize(
+    "other", [make_timing(128, 2.0), make_timing(128, device="cuda:1", device_name="Test CPU, 2 cores")]
+)
 def test_two_that_would_be_one_point_are_refused(other):
     with pytest.raises(
         RecordingError, match=r"^timings\[1\] is the same case as timings\[0\], on a device of the same name"
     ):
-        read(written([made(128, device=other.device), other]), "x")
-    assert len(read(written([made(128), made(128, when="2026-02-01T12:00:00+00:00")]), "x")) == 2
+        read_recording(write_recording([make_timing(128, device=other.device), other]), "x")
+    assert (
+        len(
+            read_recording(write_recording([make_timing(128), make_timing(128, when="2026-02-01T12:00:00+00:00")]), "x")
+        )
+        == 2
+    )
 
 
 def test_a_label_says_what_differs_and_where_unless_that_is_said_once_for_all():
-    one, other, gpu = made(), made(implementation="SDPA math"), made(**GPU)
+    one, other, gpu = make_timing(), make_timing(implementation="SDPA math"), make_timing(**GPU)
     assert labels([one, other])[one] == "SDPA"
     assert place([one, other]) == "Test CPU, 2 cores, 2 threads"
-    assert labels([one, made(dtype="bfloat16", heads=4)])[one] == "SDPA · float32 · heads 8"
+    assert labels([one, make_timing(dtype="bfloat16", heads=4)])[one] == "SDPA · float32 · heads 8"
     assert labels([one, gpu]) == {one: "SDPA · Test CPU, 2 cores, 2 threads", gpu: "SDPA · Test GPU"}
     assert place([one, gpu]) == ""
-    (far,) = read(written([made(**GPU)]), "gpu.json")
+    (far,) = read_recording(write_recording([make_timing(**GPU)]), "gpu.json")
     assert labels([far])[far] == "SDPA · Test GPU, recorded 2026-01-31 (gpu.json)"
     assert place([far]) == ""
 
 
 def test_here_and_recorded_are_never_one_line():
-    here = made(64)
-    (far,) = read(written([made(128)]), "x.json")
+    here = make_timing(64)
+    (far,) = read_recording(write_recording([make_timing(128)]), "x.json")
     assert {label: [timing.length for timing in line] for label, line in lines([here, far]).items()} == {
         "SDPA · Test CPU, 2 cores, 2 threads": [64],
         "SDPA · Test CPU, 2 cores, 2 threads, recorded 2026-01-31 (x.json)": [128],
@@ -232,7 +249,10 @@ def test_here_and_recorded_are_never_one_line():
 
 
 def test_a_spreadsheet_gets_no_formulas_and_every_label():
-    timings = [*read(written([made(implementation="=cmd()", **GPU)]), "x.json"), failed(error="-1+1")]
+    timings = [
+        *read_recording(write_recording([make_timing(implementation="=cmd()", **GPU)]), "x.json"),
+        failed_timing(error="-1+1"),
+    ]
     first, second = csv.DictReader(io.StringIO(recordings.table(timings)))
     assert first["implementation"] == "'=cmd()"
     assert first["label"] == "'=cmd() · Test GPU, recorded 2026-01-31 (x.json)"
@@ -243,14 +263,14 @@ def test_a_spreadsheet_gets_no_formulas_and_every_label():
 def test_the_bytes_of_a_file_have_room_for_its_rows():
     third = 1 / 3  # as many digits as a number has
     long = {"operations": third, "traffic": third, "peak_operations": third, "peak_traffic": third, "first": third}
-    one = made(
+    one = make_timing(
         median=third, spread=0.1, to_device=third, from_device=third, source="a file of another machine.json", **long
     )
     assert 0.8 * files.BYTES < files.ROWS * len(json.dumps(recordings.row(one))) < files.BYTES
 
 
 def test_what_ships_has_the_sizes_dtypes_masks_and_passes_that_are_claimed_of_it():
-    shipped = recordings.shipped()
+    shipped = recordings.shipped_recordings()
     assert {timing.source for timing in shipped} == {"epyc-2-cores-2026-11.json"}
     assert all(timing.device == "cpu" and timing.error is None for timing in shipped)
     papers = [each for each in shipped if (each.batch * each.length, each.heads * each.d_head) == (TOKENS, WIDTH)]
@@ -277,7 +297,7 @@ def test_what_ships_has_the_sizes_dtypes_masks_and_passes_that_are_claimed_of_it
 
 def test_a_string_that_never_ends_is_refused_and_read_once():
     with pytest.raises(RecordingError, match="not JSON"):
-        read(('"' + '\\"' * 300_000).encode(), "endless.json")
+        read_recording(('"' + '\\"' * 300_000).encode(), "endless.json")
 
 
 SAME = '"a":0,'
@@ -285,7 +305,7 @@ SAME = '"a":0,'
 
 def test_names_that_come_twice_are_found_in_one_pass():
     with pytest.raises(RecordingError, match="'a' twice in one object"):
-        read(f"{{{SAME * 190_000}{SAME[:-1]}}}", "twice.json")
+        read_recording(f"{{{SAME * 190_000}{SAME[:-1]}}}", "twice.json")
 
 
 @pytest.mark.parametrize("name", ["%x", r"\"%x\"", r"\\%x", r"\"%x\\\\\""])
@@ -294,20 +314,22 @@ def test_different_names_are_counted_before_anything_is_made_of_them(name):
     text = f"{{{','.join(pairs)}}}"
     assert len(json.loads(f"{{{','.join(pairs[:9])}}}")) == 9
     with peak_memory() as peak, pytest.raises(RecordingError, match="has more than 100 different names"):
-        read(text, "names.json")
+        read_recording(text, "names.json")
     assert peak[0] < len(text)
 
 
 def test_texts_are_no_names_whatever_is_in_them():
-    lost = [failed(64 + at, error=f'no "{at}": "{{0}}": 0, \\"{at}\\": [') for at in range(300)]
-    assert [timing.error for timing in read(written(lost).encode(), "x")] == [timing.error for timing in lost]
+    lost = [failed_timing(64 + at, error=f'no "{at}": "{{0}}": 0, \\"{at}\\": [') for at in range(300)]
+    assert [timing.error for timing in read_recording(write_recording(lost).encode(), "x")] == [
+        timing.error for timing in lost
+    ]
 
 
 def test_a_long_file_is_ascii():
     text = json.dumps({"format": recordings.FORMAT, "timings": [], "é": " " * 1_000_000}, ensure_ascii=False)
     with pytest.raises(RecordingError, match="bytes, not all of them ASCII; 1,000,000 are allowed then"):
-        read(text.encode(), "wide.json")
-    assert read(text.replace("é", r"\u00e9").encode(), "narrow.json") == []
+        read_recording(text.encode(), "wide.json")
+    assert read_recording(text.replace("é", r"\u00e9").encode(), "narrow.json") == []
 
 
 def test_what_a_file_has_is_counted_before_anything_is_made_of_it():
@@ -316,5 +338,5 @@ def test_what_a_file_has_is_counted_before_anything_is_made_of_it():
             peak_memory() as peak,
             pytest.raises(RecordingError, match="more than 200,000 commas and opening brackets"),
         ):
-            read(text, "wide.json")
+            read_recording(text, "wide.json")
         assert peak[0] < len(text)

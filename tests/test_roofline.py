@@ -7,7 +7,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import flop_registry
 
 from attention.timing.implementations import IMPLEMENTATIONS
-from attention.timing.prepared import ready
+from attention.timing.inputs import ready
 from attention.timing.roofline import memory, operations, peaks, traffic
 from attention.timing.sweep import Case
 
@@ -34,19 +34,19 @@ def case(name: str, **more) -> Case:
     return Case(implementation=name, **{**sizes, **kind, **more})
 
 
-def counted(count, name: str, **more) -> float:
+def count_case(count, name: str, **more) -> float:
     return count(case(name, **more), IMPLEMENTATIONS[name])
 
 
 def test_operations_of_a_forward_pass_are_two_products():
-    assert counted(operations, "SDPA") == 4 * 2 * 3 * 10**2 * 4
+    assert count_case(operations, "SDPA") == 4 * 2 * 3 * 10**2 * 4
 
 
 @pytest.mark.parametrize(
     ("name", "times"), [("SDPA", 3.5), ("SDPA flash", 3.5), ("SDPA math", 3), ("loop over heads", 3)]
 )
 def test_a_backward_pass_computes_the_scores_again_where_the_weights_were_not_kept(name, times):
-    assert counted(operations, name, passes="forward + backward") == times * counted(operations, name)
+    assert count_case(operations, name, passes="forward + backward") == times * count_case(operations, name)
 
 
 @pytest.mark.parametrize("passes", ["forward", "forward + backward"])
@@ -59,7 +59,7 @@ def test_the_products_that_torch_counts_while_it_runs_are_those_that_are_counted
         pytest.skip("it has no gradients")
     with ready(asked, seed=0) as call, Counter() as counter:
         call()
-    assert counter.flops == counted(operations, name, passes=passes, mask=mask)
+    assert counter.flops == count_case(operations, name, passes=passes, mask=mask)
 
 
 @pytest.mark.parametrize(
@@ -76,11 +76,11 @@ def test_the_products_that_torch_counts_while_it_runs_are_those_that_are_counted
     ],
 )
 def test_causal_operations_are_halved_only_where_the_future_is_skipped(name, more, pairs):
-    assert counted(operations, name, mask="causal", **more) == 4 * 2 * 3 * 4 * pairs
+    assert count_case(operations, name, mask="causal", **more) == 4 * 2 * 3 * 4 * pairs
 
 
 def test_a_layer_adds_its_four_maps():
-    assert counted(operations, "nn.MultiheadAttention") == 4 * 2 * 3 * 100 * 4 + 4 * 2 * (2 * 10) * 12 * 12
+    assert count_case(operations, "nn.MultiheadAttention") == 4 * 2 * 3 * 100 * 4 + 4 * 2 * (2 * 10) * 12 * 12
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_a_layer_adds_its_four_maps():
     ],
 )
 def test_what_uses_some_of_the_heads_is_counted_for_these(name, square, maps, squares):
-    assert counted(operations, name) == square + maps
+    assert count_case(operations, name) == square + maps
     how = IMPLEMENTATIONS[name]
     numbers = 2 * 2 * 10 * 12 + maps // (2 * 2 * 10) + 2 * squares * 100
     assert traffic(case(name), how) == 4 * numbers
@@ -101,17 +101,17 @@ def test_what_uses_some_of_the_heads_is_counted_for_these(name, square, maps, sq
 
 def test_traffic_is_every_input_and_output_once():
     tokens = 2 * 3 * 10 * 4
-    assert counted(traffic, "SDPA") == 4 * tokens * 4
-    assert counted(traffic, "SDPA", dtype="bfloat16") == 4 * tokens * 2
-    assert counted(traffic, "core with weights") == (4 * tokens + 2 * 3 * 100) * 4
-    assert counted(traffic, "nn.MultiheadAttention") == (2 * tokens + 4 * 144) * 4
+    assert count_case(traffic, "SDPA") == 4 * tokens * 4
+    assert count_case(traffic, "SDPA", dtype="bfloat16") == 4 * tokens * 2
+    assert count_case(traffic, "core with weights") == (4 * tokens + 2 * 3 * 100) * 4
+    assert count_case(traffic, "nn.MultiheadAttention") == (2 * tokens + 4 * 144) * 4
 
 
 def test_memory_counts_the_squares_that_are_held():
     more = {"length": 4096, "heads": 64, "batch": 1}
     square = 64 * 4096**2 * 4
-    assert counted(memory, "core with weights", **more) == pytest.approx(square, rel=0.01)
-    assert counted(memory, "SDPA", **more) < 0.01 * square
+    assert count_case(memory, "core with weights", **more) == pytest.approx(square, rel=0.01)
+    assert count_case(memory, "SDPA", **more) < 0.01 * square
 
 
 def test_peaks_are_measured():

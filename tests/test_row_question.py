@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from attention import Config, trace
 from attention.analysis.head_roles import Role
 from attention.tables.rows import labels
+from attention.ui.markdown import escape
 from attention.ui.views.row_question import ALIKE, EVEN, PART, ROUNDING, question
-from attention.ui.words import plain
 from tests.strategies import configs
 
 TIED = {"projections": "tied"}
@@ -58,7 +58,7 @@ def test_one_sees_what_one_needs_and_no_weight(config):
         assert sentence == f"The tokens have no texts, only positions from 0 to {config.tokens - 1}."
         return
     for at, name in enumerate(names):
-        assert f"{at} {plain(name)}" in sentence
+        assert f"{at} {escape(name)}" in sentence
 
 
 def test_of_a_long_sequence_one_sees_what_matters():

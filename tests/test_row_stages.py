@@ -11,7 +11,17 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from attention import Config, trace
-from attention.analysis.row_stages import STAGES, mass, number, oddities, ranks, smallest, stages, variants, worked
+from attention.analysis.row_stages import (
+    STAGES,
+    mass,
+    number,
+    oddities,
+    ranks,
+    smallest,
+    stages,
+    variants,
+    worked_formulas,
+)
 from attention.scores import SCALES
 from tests.strategies import configs, normal, seeds
 
@@ -25,7 +35,7 @@ SYMBOLS = {
 } | {r"\sum_i e^{\ell_i - m}": "shifted", r"\mathrm{mask}_j": "mask"}
 
 
-def evaluated(tex: str, **names: float) -> float:
+def evaluate(tex: str, **names: float) -> float:
     """The value of a formula in KaTeX, as far as this page uses it."""
     for symbol, name in sorted(SYMBOLS.items(), key=lambda pair: -len(pair[0])):
         tex = tex.replace(symbol, f" {name} ")
@@ -84,19 +94,19 @@ def test_the_formulas_give_the_numbers(config):
     names = {"s": dot, "z": scaled, "l": logit, "b": bias, "T": config.temperature, "c": config.softcap}
     names |= {"m": top, "mask": 0, "total": total, "shifted": shifted, "d": config.d_head}
     found = {"scaled": scaled, "logits": logit, "weights": weight}
-    lines = worked(row, key)
+    lines = worked_formulas(row, key)
     for stage, value in found.items():
         near = {"rel": 2e-4, "abs": 1e-5 * (1 + abs(scaled) + abs(bias))}
         for side in STAGES[stage].formula(config).split(" = ")[1:]:
-            assert evaluated(side, **names) == pytest.approx(value, **near), side
+            assert evaluate(side, **names) == pytest.approx(value, **near), side
         for side in lines[stage].split(" = ")[1:]:
-            assert evaluated(side) == pytest.approx(value, rel=2e-3, abs=1e-4 * (1 + abs(scaled) + abs(bias))), side
-    assert evaluated(lines["dots"].split(" = ")[1]) == pytest.approx(dot, rel=1e-4)
+            assert evaluate(side) == pytest.approx(value, rel=2e-3, abs=1e-4 * (1 + abs(scaled) + abs(bias))), side
+    assert evaluate(lines["dots"].split(" = ")[1]) == pytest.approx(dot, rel=1e-4)
 
 
 def test_the_formula_in_numbers_can_be_read():
     row = stages(trace(Config(temperature=2.0, softcap=5.0, positions="alibi", query=3)))
-    lines = worked(row, 3)
+    lines = worked_formulas(row, 3)
     assert lines["scaled"].startswith(r"z_{3} = \frac{")
     assert r"\sqrt{64} \cdot 2}" in lines["scaled"]
     assert lines["logits"].startswith(r"\ell_{3} = 5 \tanh")
@@ -104,7 +114,7 @@ def test_the_formula_in_numbers_can_be_read():
 
 @given(st.floats(allow_nan=False, allow_infinity=False, width=32))
 def test_a_number_is_itself_to_five_digits(value):
-    assert evaluated(number(value)) == pytest.approx(value, rel=5.1e-5)
+    assert evaluate(number(value)) == pytest.approx(value, rel=5.1e-5)
 
 
 @given(seeds, st.integers(1, 12), st.sampled_from([0.1, 1.0, 10.0]))

@@ -11,7 +11,7 @@ import torch
 from hypothesis import given, settings
 
 from attention import Config, trace
-from attention.analysis.row_stages import STAGES, stages, worked
+from attention.analysis.row_stages import STAGES, stages, worked_formulas
 from attention.config import KNOBS
 from attention.scores import (
     POSITIONS,
@@ -21,18 +21,18 @@ from attention.scores import (
     Positions,
     ScaleForm,
     alibi,
-    capped,
     plus_one,
     rotary,
     row_sums,
     sinusoidal,
+    soft_cap,
     standard,
 )
 from attention.steps.parts import parts
 from attention.steps.plan import by_name
 from attention.steps.program import source
 from attention.steps.values import pairs
-from attention.ui import compute
+from attention.ui import results
 from attention.ui.views import heads_parts
 from tests.strategies import configs, normal, seeds, sizes
 
@@ -98,7 +98,7 @@ def test_alibi_by_hand():
 def test_the_cap_is_its_formula_in_place(seed, softcap):
     scores = normal(seed, 2, 3, 4, dtype=torch.float64) * 20
     exact = softcap * torch.tanh(scores / softcap)
-    assert capped(scores, softcap) is scores
+    assert soft_cap(scores, softcap) is scores
     torch.testing.assert_close(scores, exact)
     assert scores.abs().max() <= softcap
 
@@ -106,7 +106,7 @@ def test_the_cap_is_its_formula_in_place(seed, softcap):
 @pytest.mark.parametrize("off", [None, 0.0])
 def test_without_a_cap_scores_stay(off):
     scores = normal(0, 3, 4)
-    assert torch.equal(capped(scores.clone(), off), scores)
+    assert torch.equal(soft_cap(scores.clone(), off), scores)
 
 
 @laws
@@ -147,12 +147,12 @@ def test_what_is_said_of_row_sums_is_true_of_the_rows(config, softmax, combine):
     config = Config(**vars(config) | {"softmax": softmax, "combine": combine})
     sums = trace(config).weights.double().sum(-1)[0]
     blind = ~trace(config).mask.any(-1)
-    assert compute.heads.fully_masked(config.tensors) == int(blind.sum())
+    assert results.heads.fully_masked(config.tensors) == int(blind.sum())
     said = row_sums(softmax, int(blind.sum()), config.tokens)
     assert (sums[blind] == 0).all() and ("fully masked" in said) == bool(blind.any())
     assert (sums[~blind] <= 1 + 1e-6).all()
     assert "at most" in said or blind.all() or (sums[~blind] > 1 - 1e-6).all()
-    assert f"A row is a query: {said}. " in heads_parts._said(config)
+    assert f"A row is a query: {said}. " in heads_parts._title_text(config)
     blind = ~pairs(config).any(-1)  # of another sequence, where Steps shows one
     said = row_sums(softmax, int(blind.sum()), config.tokens)
     titles = {part.place: part.title for part in parts(config)}
@@ -204,4 +204,4 @@ def test_a_new_scale_is_a_function_and_its_printed_form(monkeypatch):
     torch.testing.assert_close(found["weights"], trace(config).weights)
     assert r"\frac{1}{2}" in by_name(config)["scaled"].formula
     assert STAGES["scaled"].formula(config) == r"z_j = \frac{s_j}{2\, T}"
-    assert r"{2 \cdot 1}" in worked(stages(trace(config)), 0)["scaled"]
+    assert r"{2 \cdot 1}" in worked_formulas(stages(trace(config)), 0)["scaled"]

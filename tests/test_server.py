@@ -11,9 +11,9 @@ from streamlit.proto.NewSession_pb2 import CustomThemeConfig
 from streamlit.runtime import app_session
 
 from attention.codec import from_query
-from attention.ui import warm
-from tests.served import ROOT, served
-from tests.visitor import visited
+from attention.ui import startup
+from tests.server import ROOT, run_server
+from tests.visitor import visit_page
 
 CLASS = 16  # visitors who open a cold server at once
 
@@ -49,9 +49,9 @@ def test_a_class_that_opens_a_cold_server_sees_its_pictures():
     links = [f"tokens={40 + number}&seed={number}" for number in range(CLASS)]
 
     async def come(url: str) -> list:
-        return await asyncio.wait_for(asyncio.gather(*(visited(url, link) for link in links)), 120)
+        return await asyncio.wait_for(asyncio.gather(*(visit_page(url, link) for link in links)), 120)
 
-    with served() as server:
+    with run_server() as server:
         found = asyncio.run(come(server.url))
         log = server.log.read_text()
     assert [visit.errors for visit in found] == [[]] * CLASS, log
@@ -68,7 +68,7 @@ def test_a_theme_that_is_remembered_is_the_one_that_streamlit_writes(monkeypatch
         app_session.config, "get_options_for_section", lambda section: options.get(section, {"a": None})
     )
     monkeypatch.setattr(app_session, "_populate_theme_msg", usual)
-    warm.remember_theme()
+    startup.remember_theme()
     for _ in range(2):
         one, other = CustomThemeConfig(), CustomThemeConfig()
         for msg, write in ((one, usual), (other, app_session._populate_theme_msg)):

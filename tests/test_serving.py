@@ -16,17 +16,18 @@ from streamlit.runtime.caching.ttl_cache import TTLCache
 from streamlit.runtime.memory_session_storage import MemorySessionStorage
 from streamlit.runtime.state.session_state import SessionState
 
-from attention.machine.budget import Budget
-from attention.serving import left, uploads
-from attention.serving.door import Door, Warmth
+from attention.runtime.budget import Budget
+from attention.serving import session_cleanup as left
+from attention.serving import uploads
 from attention.serving.files import BROWSER, Files
 from attention.serving.headers import MARKUP, SaferHeaders, of_pages
 from attention.serving.health import Health
 from attention.serving.settings import Settings, settings
+from attention.serving.startup import Door, Warmth
 from attention.serving.uploads import MB, Sent, Uploads
 from attention.serving.visitors import METHODS, Visitors
 from attention.ui.budget import BUDGET
-from tests.served import ROOT
+from tests.server import ROOT
 
 SESSION = "/_stcore/upload_file/one/file"
 
@@ -37,7 +38,7 @@ def request(path: str = "/", method: str = "GET", kind: str = "http", **headers:
     return {"type": kind, "path": path, "method": method, "headers": told}
 
 
-def answered(app, scope: dict, chunks: tuple[bytes, ...] = ()) -> tuple[int | str, dict[str, str], bytes]:
+def response_of(app, scope: dict, chunks: tuple[bytes, ...] = ()) -> tuple[int | str, dict[str, str], bytes]:
     """What a class answers: status, headers, body; "entered" where it lets somebody through to what is behind it."""
     sent, waiting = [], list(chunks)
 
@@ -58,8 +59,8 @@ async def inside(scope, receive, send) -> None:
     """What is behind a class: it answers nothing."""
 
 
-def visited(settings: Settings, **given) -> int | str:
-    return answered(Visitors(inside, settings), request(**given))[0]
+def visit_status(settings: Settings, **given) -> int | str:
+    return response_of(Visitors(inside, settings), request(**given))[0]
 
 
 @pytest.mark.parametrize(
@@ -80,17 +81,19 @@ def visited(settings: Settings, **given) -> int | str:
 )
 def test_a_websocket_comes_from_a_page_of_this_server_or_of_a_friend(origin, host, found):
     friend = Settings(origins=("https://friend.example",))
-    assert visited(friend, kind="websocket", path="/_stcore/stream", origin=origin, host=host) == found
+    assert visit_status(friend, kind="websocket", path="/_stcore/stream", origin=origin, host=host) == found
 
 
 def test_a_websocket_without_an_origin_is_a_program_and_an_owner_may_turn_it_away():
-    assert visited(Settings(), kind="websocket", host="lab.example") == "entered"
-    assert visited(Settings(originless=False), kind="websocket", host="lab.example") == "closed"
+    assert visit_status(Settings(), kind="websocket", host="lab.example") == "entered"
+    assert visit_status(Settings(originless=False), kind="websocket", host="lab.example") == "closed"
 
 
 def test_what_changes_something_comes_from_a_page_of_this_server_too():
-    assert visited(Settings(), path=SESSION, method="PUT", origin="https://evil.example", host="lab.example") == 403
-    assert visited(Settings(), path="/", origin="https://evil.example", host="lab.example") == "entered"
+    assert (
+        visit_status(Settings(), path=SESSION, method="PUT", origin="https://evil.example", host="lab.example") == 403
+    )
+    assert visit_status(Settings(), path="/", origin="https://evil.example", host="lab.example") == "entered"
 
 
 @pytest.mark.parametrize(
@@ -108,9 +111,9 @@ def test_what_changes_something_comes_from_a_page_of_this_server_too():
 )
 def test_a_server_answers_to_the_names_that_its_owner_has_given_it(host, found):
     named = Settings(hosts=("lab.example", "*.school.example"))
-    assert visited(named, host=host) == found
-    assert visited(Settings(), host=host) == "entered"
-    assert visited(named, host="10.0.0.7:8501", path="/healthz") == "entered"
+    assert visit_status(named, host=host) == found
+    assert visit_status(Settings(), host=host) == "entered"
+    assert visit_status(named, host="10.0.0.7:8501", path="/healthz") == "entered"
 
 
 def test_the_container_that_ships_answers_to_the_names_that_its_owner_sets_and_to_no_others():
@@ -123,12 +126,14 @@ def test_the_container_that_ships_answers_to_the_names_that_its_owner_sets_and_t
         (settings({}), "evil.example", "entered"),
     ):
         origin = f"http://{host}"
-        assert visited(settings_of_owner, kind="websocket", path="/_stcore/stream", origin=origin, host=host) == found
+        assert (
+            visit_status(settings_of_owner, kind="websocket", path="/_stcore/stream", origin=origin, host=host) == found
+        )
 
 
 def test_metrics_are_for_those_who_switch_them_on():
-    assert visited(Settings(), path="/_stcore/metrics") == 404
-    assert visited(Settings(metrics=True), path="/_stcore/metrics") == "entered"
+    assert visit_status(Settings(), path="/_stcore/metrics") == 404
+    assert visit_status(Settings(metrics=True), path="/_stcore/metrics") == "entered"
 
 
 def test_what_may_hold_a_script_gets_the_policy_and_everything_says_what_it_is():
@@ -137,7 +142,7 @@ def test_what_may_hold_a_script_gets_the_policy_and_everything_says_what_it_is()
         await send({"type": "http.response.body", "body": b""})
 
     for kind in (*MARKUP, b"application/json", b"text/javascript"):
-        headers = answered(SaferHeaders(typed, Settings()), request())[1]
+        headers = response_of(SaferHeaders(typed, Settings()), request())[1]
         assert headers["x-content-type-options"] == "nosniff"
         assert ("content-security-policy" in headers) == (kind in MARKUP)
 
@@ -180,22 +185,22 @@ async def reading(scope, receive, send) -> None:
 
 def test_a_page_without_a_place_for_files_takes_none(sessions):
     app = Uploads(inside, Settings())
-    assert answered(app, request(SESSION, "PUT", content_length="9"))[0] == "entered"
-    assert answered(app, request(SESSION.replace("one", "two"), "PUT", content_length="9"))[0] == 403
-    assert answered(Uploads(inside, Settings(uploads=0)), request(SESSION, "PUT"))[0] == 403
+    assert response_of(app, request(SESSION, "PUT", content_length="9"))[0] == "entered"
+    assert response_of(app, request(SESSION.replace("one", "two"), "PUT", content_length="9"))[0] == 403
+    assert response_of(Uploads(inside, Settings(uploads=0)), request(SESSION, "PUT"))[0] == 403
     sessions["one"].session.session_state._new_widget_state.states.clear()  # its page was left
     for method in ("PUT", "POST"):
-        assert answered(app, request(SESSION, method, content_length="9"))[0] == 403
+        assert response_of(app, request(SESSION, method, content_length="9"))[0] == 403
     sessions["one"].session.session_state = None  # a Streamlit that keeps it elsewhere
-    assert answered(app, request(SESSION, "PUT"))[0] == 403
+    assert response_of(app, request(SESSION, "PUT"))[0] == 403
 
 
 def test_all_that_a_visitor_sends_together_is_bounded_whatever_its_length_is_said_to_be(sessions):
     app = Uploads(reading, Settings(uploads=5))
-    assert answered(app, request(SESSION, "PUT"), (b"x" * MB,) * 3)[2] == str(3 * MB).encode()
-    assert answered(app, request(SESSION, "PUT", content_length=str(4 * MB)))[0] == 413
+    assert response_of(app, request(SESSION, "PUT"), (b"x" * MB,) * 3)[2] == str(3 * MB).encode()
+    assert response_of(app, request(SESSION, "PUT", content_length=str(4 * MB)))[0] == 413
     for said in ({}, {"content_length": "9"}, {"content_length": "²"}):
-        found = answered(app, request(SESSION, "PUT", **said), (b"x" * MB,) * 99)
+        found = response_of(app, request(SESSION, "PUT", **said), (b"x" * MB,) * 99)
         assert found[::2] == (413, uploads.TOO_MUCH.encode())
     assert app.sent.coming == {}
 
@@ -204,16 +209,16 @@ def test_files_of_all_sessions_count_as_memory_and_are_refused_where_there_is_no
     files = uploads._manager().uploaded_file_mgr.file_storage
     files["two"] = {name: SimpleNamespace(data=b"x" * 30 * MB) for name in "ab"}
     budget = Budget(64 * MB)
-    sent = budget.counted(Sent().bounded_by(lambda: budget.room(0)))
+    sent = budget.register(Sent().bounded_by(lambda: budget.room(0)))
     app = Uploads(reading, Settings(uploads=60), sent)
-    assert (sent.held, budget.left) == (62 * MB, 2 * MB)
-    assert answered(app, request(SESSION, "PUT", content_length=str(MB)), (b"x" * MB,))[0] == 200
+    assert (sent.used_bytes, budget.free_bytes) == (62 * MB, 2 * MB)
+    assert response_of(app, request(SESSION, "PUT", content_length=str(MB)), (b"x" * MB,))[0] == 200
     for said in ({}, {"content_length": str(3 * MB)}):
-        found = answered(app, request(SESSION, "PUT", **said), (b"x" * MB,) * 3)
+        found = response_of(app, request(SESSION, "PUT", **said), (b"x" * MB,) * 3)
         assert found[::2] == (413, uploads.NO_ROOM.encode())
     del files["two"]
-    assert answered(app, request(SESSION, "PUT", content_length=str(3 * MB)), (b"x" * MB,) * 3)[0] == 200
-    assert sent.held == 2 * MB and uploads.SENT in BUDGET.claims
+    assert response_of(app, request(SESSION, "PUT", content_length=str(3 * MB)), (b"x" * MB,) * 3)[0] == 200
+    assert sent.used_bytes == 2 * MB and uploads.SENT in BUDGET.claims
 
 
 @pytest.mark.parametrize("fault", [OSError(errno.ENOSPC, "No space left on device"), FileNotFoundError("no place")])
@@ -223,11 +228,14 @@ def test_a_file_that_finds_no_place_on_the_disk_is_answered_with_a_sentence(sess
         raise fault
 
     app = Uploads(full, Settings())
-    assert answered(app, request(SESSION, "PUT", content_length="1"), (b"x",))[::2] == (507, uploads.NO_DISK.encode())
+    assert response_of(app, request(SESSION, "PUT", content_length="1"), (b"x",))[::2] == (
+        507,
+        uploads.NO_DISK.encode(),
+    )
     assert str(fault) in caplog.text and app.sent.coming == {}
 
 
-def stalled(app: Uploads, clock: list[float], sent: list[dict], **headers: str):
+def stalled_request(app: Uploads, clock: list[float], sent: list[dict], **headers: str):
     """A request whose sender sends five bytes and then nothing; each time it is waited for, the clock moves a second."""
     waiting = [b"hello"]
 
@@ -248,15 +256,15 @@ def test_an_upload_claims_what_has_arrived_and_not_what_it_says(sessions):
     """Three senders announce 58 MB each and send five bytes: what is left for others stays."""
     budget = Budget(168 * MB)
     uploads._manager().uploaded_file_mgr.file_storage.clear()
-    sent = budget.counted(Sent().bounded_by(lambda: budget.room(0)))
+    sent = budget.register(Sent().bounded_by(lambda: budget.room(0)))
     app = Uploads(reading, Settings(), sent, lambda: 0.0)
 
     async def three() -> int:
-        requests = [stalled(app, [0.0], [], content_length=str(58 * MB)) for _ in range(3)]
+        requests = [stalled_request(app, [0.0], [], content_length=str(58 * MB)) for _ in range(3)]
         tasks = [asyncio.create_task(each) for each in requests]
         for _ in range(100):
             await asyncio.sleep(0)
-        left = budget.left
+        left = budget.free_bytes
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -269,7 +277,7 @@ def test_an_upload_claims_what_has_arrived_and_not_what_it_says(sessions):
 def test_an_upload_without_progress_ends_after_a_while(sessions):
     clock, sent = [0.0], []
     app = Uploads(reading, Settings(), Sent(), lambda: clock[0], 0.001)
-    asyncio.run(stalled(app, clock, sent, content_length=str(58 * MB)))
+    asyncio.run(stalled_request(app, clock, sent, content_length=str(58 * MB)))
     assert sent[0]["status"] == 408 and (b"connection", b"close") in sent[0]["headers"]
     assert sent[1]["body"].decode() == uploads.STALLED and clock[0] == uploads.STALL
     assert app.sent.coming == {}
@@ -304,7 +312,7 @@ def test_an_upload_ends_with_the_session_that_sends_it(sessions):
     app = Uploads(reading, Settings(), Sent(), lambda: clock[0], 0.001)
 
     async def leaving() -> None:
-        task = asyncio.create_task(stalled(app, [0.0], sent, content_length=str(58 * MB)))
+        task = asyncio.create_task(stalled_request(app, [0.0], sent, content_length=str(58 * MB)))
         while not app.sent.coming["one"]:
             await asyncio.sleep(0.001)
         del sessions["one"]
@@ -319,7 +327,7 @@ def test_the_name_of_a_file_may_be_as_long_as_a_disk_allows(sessions, name, stat
     app = Uploads(reading, Settings())
     form = b'--x\r\nContent-Disposition: form-data; name="f"; filename="' + b"n" * name + b'"\r\n\r\n' + b"x" * 9000
     for parts in ((form,), (form[:3000], form[3000:])):
-        found = answered(app, request(SESSION, "PUT", content_type="multipart/form-data; boundary=x"), parts)
+        found = response_of(app, request(SESSION, "PUT", content_type="multipart/form-data; boundary=x"), parts)
         assert found[0] == status and (status == 200 or found[2] == uploads.LONG_NAME.encode())
     assert app.sent.coming == {}
 
@@ -330,40 +338,40 @@ def test_a_sender_who_goes_away_leaves_nothing_behind(sessions, caplog):
         raise ClientDisconnect
 
     app = Uploads(cut, Settings())
-    assert answered(app, request(SESSION, "PUT", content_length=str(MB)), (b"x" * 9, b""))[0] == "entered"
+    assert response_of(app, request(SESSION, "PUT", content_length=str(MB)), (b"x" * 9, b""))[0] == "entered"
     assert app.sent.coming == {} and "Traceback" not in caplog.text
 
 
 @pytest.mark.parametrize("method", ["CONNECT", "TRACE", "BREW"])
 def test_a_method_that_nobody_uses_is_answered_with_a_sentence(method):
     for where in ("/healthz", "/", SESSION):
-        status, headers, body = answered(Visitors(inside, Settings()), request(where, method))
+        status, headers, body = response_of(Visitors(inside, Settings()), request(where, method))
         assert (status, headers["allow"]) == (405, ", ".join(METHODS)) and method.encode() in body
-    assert all(visited(Settings(), method=each) == "entered" for each in METHODS)
+    assert all(visit_status(Settings(), method=each) == "entered" for each in METHODS)
 
 
 @pytest.mark.parametrize("below", ["", "/", "/openapi.json", "/interact", "/mcp"])
 def test_nobody_drives_the_app_without_a_browser(below):
-    assert visited(Settings(), path=f"/_stcore/agent{below}") == 404
-    assert visited(Settings(), path=f"/_stcore/agents{below}") == "entered"
+    assert visit_status(Settings(), path=f"/_stcore/agent{below}") == 404
+    assert visit_status(Settings(), path=f"/_stcore/agents{below}") == "entered"
 
 
 def test_files_of_two_requests_at_once_count_together(sessions):
     app = Uploads(reading, Settings(uploads=5))
     app.sent.coming["one"] = 2 * MB
-    assert answered(app, request(SESSION, "PUT", content_length=str(2 * MB)))[0] == 413
-    assert answered(app, request(SESSION, "PUT", content_length=str(MB)), (b"x" * MB,))[0] == 200
+    assert response_of(app, request(SESSION, "PUT", content_length=str(2 * MB)))[0] == 413
+    assert response_of(app, request(SESSION, "PUT", content_length=str(MB)), (b"x" * MB,))[0] == 200
 
 
 def test_a_probe_is_told_why_a_server_is_of_no_use():
     warmth = Warmth()
     app = Health(inside, warmth.trouble)
-    assert answered(app, request("/healthz"))[::2] == (503, b"starting")
+    assert response_of(app, request("/healthz"))[::2] == (503, b"starting")
     warmth.reached.set()
-    assert answered(app, request("/healthz"))[::2] == (200, b"ok")
+    assert response_of(app, request("/healthz"))[::2] == (200, b"ok")
     warmth.failed = "broken"
-    assert answered(app, request("/healthz"))[::2] == (503, b"broken")
-    assert answered(app, request("/health"))[0] == "entered"
+    assert response_of(app, request("/healthz"))[::2] == (503, b"broken")
+    assert response_of(app, request("/health"))[0] == "entered"
 
 
 def test_nobody_is_let_in_before_all_is_imported():
@@ -390,31 +398,31 @@ def test_a_file_is_compressed_once_and_asked_for_again_with_its_hash(tmp_path):
     (tmp_path / "js" / "a.js").write_text("let a = 1;" * 1000)
     (tmp_path / "a.woff2").write_bytes(b"\0")
     app = Files(inside, tmp_path)
-    status, headers, body = answered(app, request("/static/js/a.js", accept_encoding="br, gzip"))
+    status, headers, body = response_of(app, request("/static/js/a.js", accept_encoding="br, gzip"))
     assert status == 200 and headers["content-encoding"] == "gzip" and len(body) < 200
     assert headers["cache-control"] == "public, immutable, max-age=31536000"
     assert headers["content-type"] == "text/javascript; charset=utf-8" and headers["vary"] == "accept-encoding"
     (tmp_path / "js" / "a.js").unlink()  # nobody reads it again
-    status, other, plain = answered(app, request("/static/js/a.js"))
+    status, other, plain = response_of(app, request("/static/js/a.js"))
     assert plain == gzip.decompress(body) and "content-encoding" not in other
-    assert answered(app, request("/static/js/a.js", if_none_match=headers["etag"]))[::2] == (304, b"")
-    assert answered(app, request("/static/js/a.js", "HEAD"))[1]["content-length"] == str(len(plain))
-    assert answered(app, request("/static/a.woff2"))[0] == "entered"
+    assert response_of(app, request("/static/js/a.js", if_none_match=headers["etag"]))[::2] == (304, b"")
+    assert response_of(app, request("/static/js/a.js", "HEAD"))[1]["content-length"] == str(len(plain))
+    assert response_of(app, request("/static/a.woff2"))[0] == "entered"
 
 
 @pytest.mark.parametrize("name", ["", "js", "js/", "../config.toml", "js/../../x.js", "js/none.js", "/etc/passwd"])
 def test_what_is_not_among_the_files_is_nowhere(name):
-    assert answered(Files(inside), request(f"/static/{name}"))[0] == 404
+    assert response_of(Files(inside), request(f"/static/{name}"))[0] == 404
 
 
 def test_a_component_has_the_files_of_the_folder_and_no_others():
     app = Files(inside)
-    status, headers, body = answered(app, request("/_stcore/bidi-components/attention-lab.heads_grid/cells.js"))
+    status, headers, body = response_of(app, request("/_stcore/bidi-components/attention-lab.heads_grid/cells.js"))
     assert (status, body) == (200, (BROWSER / "cells.js").read_bytes()) and headers["cache-control"] == "no-cache"
     for name in ("../../config.py", "", "none.js", "../browser/cells.js"):
-        assert answered(app, request(f"/_stcore/bidi-components/attention-lab.heads_grid/{name}"))[0] == 404
+        assert response_of(app, request(f"/_stcore/bidi-components/attention-lab.heads_grid/{name}"))[0] == 404
     assert (
-        answered(app, request("/_stcore/bidi-components/none/cells.js"))[0] == "entered"
+        response_of(app, request("/_stcore/bidi-components/none/cells.js"))[0] == "entered"
     )  # Streamlit says that it is none
 
 
@@ -438,9 +446,9 @@ def test_what_is_below_a_page_leads_to_it(where, to):
 
     app = Visitors(entered, Settings())
     page = request(unquote(where), accept="text/html,*/*") | {"query_string": b"tokens=20"}
-    status, headers, _ = answered(app, page)
+    status, headers, _ = response_of(app, page)
     assert (status, headers.get("location")) == ((302, f"{to}?tokens=20") if to else ("entered", None))
-    assert answered(app, request(unquote(where), accept="*/*"))[0] == "entered", "a script or a picture"
+    assert response_of(app, request(unquote(where), accept="*/*"))[0] == "entered", "a script or a picture"
 
 
 def test_sessions_whose_time_is_up_are_let_go_of_though_nobody_else_leaves(monkeypatch):

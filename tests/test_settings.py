@@ -12,13 +12,13 @@ from streamlit.testing.v1 import AppTest
 from attention.codec import CONFIGS
 from attention.config import Config
 from attention.settings import ConfigError, Settings
+from attention.timing.cpu_gpu_settings import TIMED
 from attention.timing.sweep import SWEEPS
-from attention.timing.versus import TIMED
 from attention.ui.controls import knobs, reasons
 from attention.ui.controls.picture import PICTURE
 from attention.ui.controls.sweep import SWEEP
-from attention.ui.session.held import Held
-from attention.ui.session.told import Told
+from attention.ui.session.settings_state import SettingsState
+from attention.ui.session.widget_sync import WidgetSync
 from tests.trainings import TRAINING, TRAININGS, Training
 
 KINDS = {"configs": PICTURE, "sweeps": SWEEP, "trainings": TRAINING}
@@ -48,17 +48,17 @@ def test_any_query_opens_settings_whose_link_opens_the_same(found, data):
 @given(data=st.data())
 def test_whatever_widgets_say_is_taken_up_as_valid_settings_that_they_then_say(kind, data):
     """A browser may say anything; what can't be is said, once, and the widget goes back."""
-    held, told, found = Held.of(kind, {}, {}), Told(), kind.settings
-    widgets = dict(held.meant)
+    held, told, found = SettingsState.of(kind, {}, {}), WidgetSync(), kind.settings
+    widgets = dict(held.widget_values)
     for _ in range(3):
         said = data.draw(st.dictionaries(st.sampled_from(list(found.knobs)), odd, max_size=3))
         widgets |= {found.key(name): value for name, value in said.items() if plausible(found, name, value)}
-        told.heard(widgets, held.meant)
+        told.reconcile(widgets, held.widget_values)
         setting = held.take_up(widgets, told)
         assert type(setting) is found.make
-        assert widgets == held.meant
-        told.drawn(widgets, "controls", kind.keys)
-        widgets = {key: widgets[key] for key in held.meant}
+        assert widgets == held.widget_values
+        told.mark_sent(widgets, "controls", kind.keys)
+        widgets = {key: widgets[key] for key in held.widget_values}
         assert held.take_up(widgets, told) == setting
 
 
@@ -68,11 +68,11 @@ def plausible(found: Settings[Any], name: str, value: Any) -> bool:
 
 
 def test_settings_that_do_not_fit_keep_the_last_ones_and_say_why():
-    held, told = Held.of(TRAINING, {"steps": "500", "widths": "64"}, {}), Told()
+    held, told = SettingsState.of(TRAINING, {"steps": "500", "widths": "64"}, {}), WidgetSync()
     assert held.setting == Training(steps=500, widths=(64,)) and not held.notes
-    widgets = held.meant | {"train_steps": 1000}
+    widgets = held.widget_values | {"train_steps": 1000}
     assert held.take_up(widgets, told) == Training(steps=500, widths=(64,))
-    assert held.notes == ["That would take all day."] and widgets == held.meant
+    assert held.notes == ["That would take all day."] and widgets == held.widget_values
     assert TRAININGS.from_query({"steps": "1000", "widths": "64"}) == (Training(), ["That would take all day."])
 
 
@@ -87,7 +87,7 @@ def test_settings_that_do_not_fit_keep_the_last_ones_and_say_why():
 )
 def test_what_a_knob_cannot_be_is_refused_by_name(name, text, message):
     with pytest.raises(ConfigError) as refused:
-        TRAININGS.parsed(name, text)
+        TRAININGS.parse(name, text)
     assert str(refused.value) == message
 
 

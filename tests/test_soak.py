@@ -14,13 +14,13 @@ import pytest
 
 from attention.codec import from_query
 from benchmarks.host import outside
-from benchmarks.host.bounds import none, percentile, told
+from benchmarks.host.bounds import figure_line, none, percentile
 from benchmarks.host.crowd import SEEDS, Notes, link
 from benchmarks.host.load import LOADS, Found, verdicts
 from benchmarks.host.memory import GIVEN, STEPS, different, large
-from benchmarks.host.soak import soaked
-from tests.served import warmed
-from tests.visitor import Took, Visit, entered
+from benchmarks.host.soak import soak
+from tests.server import warm_server
+from tests.visitor import Took, Visit, enter_page
 
 pytestmark = pytest.mark.extended
 SECONDS = 48.0
@@ -40,8 +40,8 @@ time.sleep(60)
 @pytest.mark.skipif(sys.platform != "linux", reason="a process is looked at from outside as Linux shows it")
 def test_nothing_is_left_of_what_visitors_do():
     """On a small host, where little is kept for later, and sessions of those who have left end within seconds."""
-    with warmed(ATTENTION_MEMORY=f"{GIVEN}", STREAMLIT_SERVER_DISCONNECTED_SESSION_TTL=SOON) as server:
-        lines = list(soaked(server, SECONDS, GROWTH, PATIENCE))
+    with warm_server(ATTENTION_MEMORY=f"{GIVEN}", STREAMLIT_SERVER_DISCONNECTED_SESSION_TTL=SOON) as server:
+        lines = list(soak(server, SECONDS, GROWTH, PATIENCE))
         assert not [line for line in lines if line.startswith("FAIL")], (
             "\n".join(lines) + server.log.read_text()[-2000:]
         )
@@ -52,10 +52,10 @@ def test_nothing_is_left_of_what_visitors_do():
 def test_what_a_process_holds_is_seen_from_outside():
     with subprocess.Popen([sys.executable, "-c", LEAKS], stdout=subprocess.PIPE, stdin=subprocess.DEVNULL) as leaks:
         assert leaks.stdout is not None and leaks.stdout.readline() == b"ready\n"
-        found = outside.seen(leaks.pid)
+        found = outside.process_state(leaks.pid)
         while outside.own(next(outside.children(leaks.pid))) < 30:
             assert leaks.poll() is None
-        whole = outside.seen(leaks.pid)
+        whole = outside.process_state(leaks.pid)
         leaks.kill()
     assert (whole.threads, whole.children) == (2, 1)
     assert whole.memory > 90 and found.memory > 60
@@ -71,8 +71,8 @@ def test_a_picture_that_is_another_visitors_is_told():
 
 
 def test_bounds_are_told_with_what_was_found():
-    assert told(80.04, 80, "ms").startswith("FAIL") and told(80, 80, "ms") == "pass  80, at most 80: ms"
-    assert told(float("nan"), 80, "ms").startswith("FAIL"), "where nobody saw a picture"
+    assert figure_line(80.04, 80, "ms").startswith("FAIL") and figure_line(80, 80, "ms") == "pass  80, at most 80: ms"
+    assert figure_line(float("nan"), 80, "ms").startswith("FAIL"), "where nobody saw a picture"
     assert none([], "errors") == "pass  0, at most 0: errors"
     assert none(["one"], "errors").startswith("FAIL  1") and "one" in none(["one"], "errors")
     assert [percentile([4, 2, 3, 1], share) for share in (0.5, 0.95, 1)] == [2, 4, 4]
@@ -90,7 +90,7 @@ def test_links_that_a_small_host_is_measured_with_are_what_they_say():
     for number in (0, 20):
         config, notes = from_query({name: values[-1] for name, values in parse_qs(large(number)).items()})
         assert (config.tokens, config.heads, config.seed, notes) == (1000, 16, SEEDS + number, [])
-        assert config.traceable is config
+        assert config.truncated is config
     assert len(set(different())) == 40
     assert {"40 visitors of one link of 1,000 tokens in 16 heads", "20 different ones of these"} <= STEPS.keys()
 
@@ -99,12 +99,12 @@ def test_visitors_change_what_they_say_and_keep_to_their_own():
     """On a server that draws for two: each sees what they have set, also of a widget that another one moves."""
 
     async def two(url: str) -> list[dict[str, str]]:
-        async with entered(url, link(1)) as one, entered(url, link(2)) as other:
+        async with enter_page(url, link(1)) as one, enter_page(url, link(2)) as other:
             for visit, heads in ((one, 4.0), (other, 9.0)):
                 took = await visit.change("heads", [heads], heads=f"{heads:g}")
                 assert took.picture is not None and took.picture <= took.end
             return [one.shows, other.shows]
 
-    with warmed() as server:
+    with warm_server() as server:
         one, other = asyncio.run(two(server.url))
     assert (one["seed"], other["seed"], other["heads"]) == ("1", "2", "9")

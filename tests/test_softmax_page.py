@@ -16,8 +16,8 @@ from attention import Config, trace
 from attention.analysis.number_types import limits
 from attention.heads import row_entropy
 from attention.number_format import format_weight
-from tests.strategies import carried
-from tests.test_pages import run, said
+from tests.strategies import query_without_edition
+from tests.test_pages import page_text, run
 
 PAGE = Path(__file__).parents[1] / "pages" / "softmax.py"
 EDGES = [
@@ -46,7 +46,7 @@ def tables(test: AppTest) -> list[dict[str, list]]:
 
 
 def words(test: AppTest) -> str:
-    return "\n".join(text.value for text in [*test.markdown, *test.caption]) + said(test)
+    return "\n".join(text.value for text in [*test.markdown, *test.caption]) + page_text(test)
 
 
 @pytest.mark.parametrize("topic", TOPICS)
@@ -57,8 +57,8 @@ def test_every_topic_stands_any_setting(topic, query):
     assert not test.warning
     assert len(tables(test)) == len(TOPICS[topic]) - (topic == "row" and query.get("mask") == "padding")
     if query.get("mask") == "padding" and topic in ("row", "all"):
-        assert "see" in said(test)
-        assert "no key" in said(test)
+        assert "see" in page_text(test)
+        assert "no key" in page_text(test)
 
 
 def test_the_controls_move_the_link_and_the_row():
@@ -66,7 +66,7 @@ def test_the_controls_move_the_link_and_the_row():
     test.selectbox(key="head").set_value(3).run()
     test.selectbox(key="query").set_value(9).run()
     test.segmented_control(key="order").set_value("weight").run()
-    assert carried(test.query_params) == {"head": "3", "query": "9", "order": "weight"}
+    assert query_without_edition(test.query_params) == {"head": "3", "query": "9", "order": "weight"}
     config = Config(head=3, query=9)
     assert tables(test)[0]["weights"] == trace(config).weights[3, 9].tolist()
     assert tables(test)[0]["place"] != list(range(18))
@@ -87,7 +87,7 @@ def test_no_scaling_is_one_click_away_and_back():
     assert test.selectbox(key="scale").value == "none"
     assert "times 1 (scale" in words(test)
     test.button(key="unscale").click().run()
-    assert carried(test.query_params) == {"topic": "scaling"}
+    assert query_without_edition(test.query_params) == {"topic": "scaling"}
 
 
 def test_what_is_said_of_every_width_is_what_the_curves_have():
@@ -137,7 +137,7 @@ def test_the_answer_is_hidden_until_it_is_asked_for(query, answer):
     assert f"**{answer}.**" in "\n".join(each.value for each in [*test.info, *test.success])
     assert bool(test.success) == (answer == "as before")
     assert len(tables(test)) == len(TOPICS["row"])
-    assert carried(test.query_params) == setting | {"predict": "temperature"}
+    assert query_without_edition(test.query_params) == setting | {"predict": "temperature"}
 
 
 def test_another_setting_closes_the_question_again():
@@ -151,7 +151,7 @@ def test_another_setting_closes_the_question_again():
     assert not test.toggle[0].value
     assert len(tables(test)) == 1
     test.button(key="end").click().run()
-    assert carried(test.query_params) == {"temperature": "5.0"}
+    assert query_without_edition(test.query_params) == {"temperature": "5.0"}
     assert len(tables(test)) == len(TOPICS["row"])
 
 

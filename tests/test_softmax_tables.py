@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from attention import Config, trace
 from attention.analysis.distribution import distribution
-from attention.analysis.number_types import compared
+from attention.analysis.number_types import compare_number_types
 from attention.analysis.row_stages import smallest, stages
 from attention.analysis.scaling import WIDTHS, dots, point, sweep
 from attention.charts import distribution as distribution_charts
@@ -53,7 +53,7 @@ def test_mass_by_eye():
 @settings(deadline=None, max_examples=30)
 def test_a_cell_of_the_map_has_the_greatest_difference(config, side):
     t = trace(config)
-    for found in (each for each in compared(t) if each.dtype != "float32"):
+    for found in (each for each in compare_number_types(t) if each.dtype != "float32"):
         cells, broken, tile = softmax.differences(found, t.mask, side)
         assert len(cells) == math.ceil(config.tokens / tile) <= side
         for i, j in [(0, 0), (len(cells) - 1, 0), (len(cells) - 1, len(cells) - 1)]:
@@ -119,13 +119,13 @@ def fields(spec: Any) -> Iterator[str]:
             yield from fields(part)
 
 
-def made(spec: Any) -> Iterator[str]:
+def computed_fields(spec: Any) -> Iterator[str]:
     """Every field that a specification computes by itself."""
     for name, part in spec.items() if isinstance(spec, dict) else enumerate(spec):
         if name == "as":
             yield part
         elif isinstance(part, (dict, list)):
-            yield from made(part)
+            yield from computed_fields(part)
 
 
 @pytest.mark.parametrize(
@@ -142,14 +142,14 @@ def test_charts_draw_columns_that_are_there(config):
     drawn = [
         (stage_charts.panels(labels, config.tokens, 5.0, 1.0, config.colors), columns),
         (stage_charts.variants(names, labels, config.tokens, config.colors), variants),
-        (stage_charts.given("dots", labels, config.tokens, 5.0), columns),
+        (stage_charts.single_step("dots", labels, config.tokens, 5.0), columns),
         (stage_charts.mass(config.tokens), softmax.mass(row)),
         (distribution_charts.histogram(config.heads, 1), softmax.histogram(found)),
         (
             distribution_charts.entropies(config.heads, config.tokens, 2.0, 1),
             softmax.entropies(found, config.heads),
         ),
-        (precision_charts.row(config.tokens, 1e-3), softmax.worst_row(compared(t)[3])),
+        (precision_charts.row(config.tokens, 1e-3), softmax.worst_row(compare_number_types(t)[3])),
         *(
             (chart, curves)
             for chart in (
@@ -161,7 +161,7 @@ def test_charts_draw_columns_that_are_there(config):
         ),
     ]
     for spec, table in drawn:
-        assert set(fields(spec)) <= set(table) | set(made(spec))
+        assert set(fields(spec)) <= set(table) | set(computed_fields(spec))
         assert len({len(column) for column in table.values()}) == 1
         assert "data" not in spec
 

@@ -15,18 +15,18 @@ from hypothesis import given, settings
 from attention import Config, ConfigError, trace
 from attention import config as knobs
 from attention.codec import from_query, to_query
-from attention.config import DEFAULTS, KNOBS, MAKING, SOURCES, decided, defaults, fitted
+from attention.config import DEFAULTS, INPUT_KNOBS, KNOBS, SOURCES, coerce, defaults, fixed_by_source
 from attention.recorded import file
-from attention.recorded.constructed import NAME, constructed
-from attention.recorded.file import RecordingError, read, written
+from attention.recorded.constructed import NAME, hand_built_recording
+from attention.recorded.file import RecordingError, read_recording, write_recording
 from attention.recorded.shipped import SHIPPED, path, recording
 from attention.sources.generated import Generated
-from attention.sources.given import Given, LackingError, Source, Tokens
-from attention.sources.origins import ORIGINS, has, idle, keys, tokens
-from attention.sources.origins import given as layer_of
+from attention.sources.layer_inputs import LackingError, LayerInputs, Source, Tokens
+from attention.sources.providers import PROVIDERS, has, idle, keys, tokens
+from attention.sources.providers import layer_inputs as layer_of
 from attention.steps.values import values
-from attention.trace import attended
-from tests.strategies import configs, newest, normal, unversioned
+from attention.trace import run_pass
+from tests.strategies import configs, newest, normal, unversioned_config
 
 TWO = f"recorded:{NAME}"
 RECORDED = [source for source in SOURCES if source != "generated"]
@@ -36,8 +36,8 @@ every = pytest.mark.parametrize("source", SOURCES)
 @every
 def test_every_source_has_an_origin_and_knobs_that_fit_it(source):
     config = Config.of(source)
-    origin = ORIGINS[Source.of(config).kind]
-    assert origin.idle.keys() == decided(source).keys()
+    origin = PROVIDERS[Source.of(config).kind]
+    assert origin.idle.keys() == fixed_by_source(source).keys()
     assert {name for name in KNOBS if idle(name, config)} == origin.idle.keys()
     assert layer_of(config).has == has(source)
     t = trace(config)
@@ -64,14 +64,14 @@ def test_what_a_source_decides_is_named_and_ignored_in_a_link():
         "there is no layer 5 among 2 (counted from 0): layer moved to 1.",
     ]
     assert from_query({"layer": "1"}) == (
-        unversioned(),
+        unversioned_config(),
         ["layer=1: the source generated decides that; it was ignored."],
     )
 
 
 def test_a_name_that_is_none_keeps_the_default_and_says_so():
     config, notes = from_query({"source": "recorded:two-layer"})
-    assert config == unversioned()
+    assert config == unversioned_config()
     assert notes == [
         f"source='recorded:two-layer' is not one of: {', '.join(SOURCES)}. Did you mean 'recorded:two-layers'?"
     ]
@@ -83,7 +83,7 @@ def test_a_config_that_does_not_fit_its_source_is_refused_with_what_does():
     ):
         Config(source=TWO)
     wanted = DEFAULTS | {"source": TWO, "layer": 9, "query": 17, "kv_heads": 8}
-    assert Config(**fitted(wanted)) == Config.of(TWO, layer=1, query=13)
+    assert Config(**coerce(wanted)) == Config.of(TWO, layer=1, query=13)
 
 
 def test_tokens_are_named_once_and_by_their_source():
@@ -97,7 +97,7 @@ def test_tokens_are_named_once_and_by_their_source():
 
 def test_the_trace_is_the_pass_of_what_the_generated_origin_gives():
     config = Config(tokens=9, heads=2, d_model=8, positions="alibi", mask="window")
-    here = attended(Generated().given(Source("generated"), config))
+    here = run_pass(Generated().layer_inputs(Source("generated"), config))
     assert torch.equal(here.weights, trace(config).weights)
     assert torch.equal(here.output, trace(config).output)
     assert here.has == {"x", "projections", "q", "k", "v"}
@@ -107,7 +107,7 @@ def test_the_trace_is_the_pass_of_what_the_generated_origin_gives():
 @given(config=configs())
 def test_self_and_cross_attention_are_one_path(config):
     """What the generated origin gives, with keys of another sequence and values of their width, is what Steps shows."""
-    t, found = attended(layer_of(config)), values(config)
+    t, found = run_pass(layer_of(config)), values(config)
     for name in ("weights", "context", "output"):
         torch.testing.assert_close(getattr(t, name), found[name], rtol=1e-4, atol=1e-4)
     assert t.keys.count == (config.keys or config.tokens)
@@ -121,18 +121,18 @@ def test_self_and_cross_attention_are_one_path(config):
 def test_knobs_of_some_pages_count_there_as_what_they_are():
     config = Config(keys=5, d_v=3, batch=4, head=1, colors="log")
     assert config.tensors == Config()
-    assert config.on("Steps") == Config(keys=5, d_v=3)
-    assert config.on("Implementations") == Config(keys=5, d_v=3, batch=4)
+    assert config.for_page("Steps") == Config(keys=5, d_v=3)
+    assert config.for_page("Implementations") == Config(keys=5, d_v=3, batch=4)
     several = {name: knob for name, knob in KNOBS.items() if knob.pages}
     assert several.keys() == {"keys", "d_v", "batch"}
     for name in ("keys", "d_v"):
         assert several[name].help.startswith(f"On the pages {' and '.join(several[name].pages)}:")
 
 
-def one(**parts: object) -> Given:
+def one(**parts: object) -> LayerInputs:
     """A layer of two heads, three queries and five keys."""
     config = Config(tokens=3, heads=2, d_model=8)
-    return Given(config, Tokens(3), Tokens(5), config.rule, "Made for a test.", **parts)
+    return LayerInputs(config, Tokens(3), Tokens(5), config.rule, "Made for a test.", **parts)
 
 
 Q, K, V = (normal(seed, 2, n, 4) for seed, n in ((1, 3), (2, 5), (3, 5)))
@@ -142,16 +142,16 @@ Q, K, V = (normal(seed, 2, n, 4) for seed, n in ((1, 3), (2, 5), (3, 5)))
 def test_a_pass_may_have_other_keys_than_queries_and_any_square(positions):
     square = torch.tensor([[1, 0, 1, 1, 0], [0, 0, 0, 0, 1], [1, 1, 1, 1, 1]]).bool()
     layer = one(q=Q, k=K, v=V)
-    t = attended(replace(layer, rule=square, config=replace(layer.config, positions=positions)))
+    t = run_pass(replace(layer, rule=square, config=replace(layer.config, positions=positions)))
     theirs = F.scaled_dot_product_attention(Q, K, V, t.bias.masked_fill(~square, -torch.inf))
     torch.testing.assert_close(t.context, theirs)
     assert torch.equal(t.mask, square)
-    assert torch.equal(attended(layer).mask, torch.ones(3, 5).tril().bool())
+    assert torch.equal(run_pass(layer).mask, torch.ones(3, 5).tril().bool())
 
 
 def test_without_values_there_are_weights_and_no_context():
-    t = attended(one(q=Q, k=K))
-    assert torch.equal(t.weights, attended(one(q=Q, k=K, v=V)).weights)
+    t = run_pass(one(q=Q, k=K))
+    assert torch.equal(t.weights, run_pass(one(q=Q, k=K, v=V)).weights)
     assert t.context.shape == (2, 3, 0)
     with pytest.raises(LackingError, match=r"The source 'generated' has no v\. It has: q, k\."):
         _ = t.v
@@ -161,11 +161,11 @@ def test_without_values_there_are_weights_and_no_context():
 
 def test_weights_that_come_alone_are_taken_as_they_are():
     weights = torch.softmax(normal(4, 2, 3, 5), -1)
-    t = attended(one(weights=weights, v=V))
+    t = run_pass(one(weights=weights, v=V))
     assert t.weights is weights
     torch.testing.assert_close(t.context, weights @ V)
     with pytest.raises(LackingError, match="has neither queries and keys nor weights"):
-        attended(one(v=V))
+        run_pass(one(v=V))
 
 
 # What the heads of the constructed recording do, as its provenance says.
@@ -219,7 +219,7 @@ def test_the_knobs_act_on_what_was_recorded():
 
 
 def test_the_script_makes_the_file_that_ships():
-    assert path(NAME).read_bytes() == written(constructed())
+    assert path(NAME).read_bytes() == write_recording(hand_built_recording())
     assert path(NAME).stat().st_size < 4096
 
 
@@ -232,8 +232,10 @@ def test_every_recording_that_ships_can_be_read_and_shown(name):
 
 
 def test_a_recording_comes_back_as_it_went():
-    made = replace(constructed(), v=None, k=constructed().k[:, :1], own=file.OWN | {"mask": "window", "span": 3})
-    back = read(written(made), "made.npz")
+    made = replace(
+        hand_built_recording(), v=None, k=hand_built_recording().k[:, :1], own=file.OWN | {"mask": "window", "span": 3}
+    )
+    back = read_recording(write_recording(made), "made.npz")
     assert torch.equal(back.q, made.q) and torch.equal(back.k, made.k) and back.v is None
     assert {name: getattr(back, name) for name in (*file.WORDS, "tokens", "own")} == {
         name: getattr(made, name) for name in (*file.WORDS, "tokens", "own")
@@ -242,10 +244,10 @@ def test_a_recording_comes_back_as_it_went():
 
 
 def test_a_recording_may_say_which_layers_of_its_model_it_has():
-    back = read(written(replace(constructed(), chosen=(3, 17))), "made.npz")
+    back = read_recording(write_recording(replace(hand_built_recording(), chosen=(3, 17))), "made.npz")
     assert back.chosen == back.shape.numbers == (3, 17)
-    assert read(npz({"layers": [0, 1]}), "made.npz").shape == constructed().shape
-    assert constructed().shape.numbers == (0, 1)
+    assert read_recording(npz({"layers": [0, 1]}), "made.npz").shape == hand_built_recording().shape
+    assert hand_built_recording().shape.numbers == (0, 1)
 
 
 def test_a_layer_that_was_not_recorded_is_moved_to_the_nearest():
@@ -257,16 +259,16 @@ def test_a_layer_that_was_not_recorded_is_moved_to_the_nearest():
 def test_its_limits_are_what_a_config_can_be():
     assert KNOBS["layer"].high == file.LAYERS - 1
     assert (KNOBS["heads"].high, KNOBS["d_model"].high) == (file.HEADS, file.WIDTH)
-    assert (knobs.SHOWN, knobs.CELLS) == (file.TOKENS, file.CELLS)
+    assert (knobs.MAX_TRACE_TOKENS, knobs.MAX_WEIGHTS) == (file.TOKENS, file.CELLS)
     assert all((KNOBS[name].low, KNOBS[name].high) == file.RANGES[name] for name in file.RANGES)
     assert all(set(file.CHOICES[name]) <= set(KNOBS[name].choices) for name in file.CHOICES)
     assert {*file.CHOICES, *file.RANGES} == file.OWN.keys()
-    assert set(MAKING).isdisjoint(file.OWN)
+    assert set(INPUT_KNOBS).isdisjoint(file.OWN)
 
 
 def npz(changed: dict[str, object] | None = None, **arrays: np.ndarray | None) -> bytes:
     """The constructed file with other fields and arrays; None leaves one out."""
-    with np.load(io.BytesIO(written(constructed()))) as found:
+    with np.load(io.BytesIO(write_recording(hand_built_recording()))) as found:
         parts = {name: found[name] for name in found.files}
     about = json.loads(parts["about"].item()) | (changed or {})
     parts["about"] = np.array(json.dumps({name: value for name, value in about.items() if value is not ...}))
@@ -332,6 +334,6 @@ HALF = np.float16
 )
 def test_a_file_that_is_no_recording_is_refused_by_name(data, message):
     with pytest.raises(RecordingError) as refusal:
-        read(data, "it.npz")
+        read_recording(data, "it.npz")
     assert str(refusal.value).startswith(message)
     assert len(str(refusal.value)) < 300

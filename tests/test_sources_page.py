@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attention.config import Config, decided
+from attention.config import Config, fixed_by_source
 from attention.recorded.constructed import NAME
 from attention.recorded.shipped import recording
 from attention.ui.controls import picture
 from attention.ui.views import heads
-from tests.strategies import carried
+from tests.strategies import query_without_edition
 from tests.test_pages import PAGES, ROOT, run
 
 TWO = f"recorded:{NAME}"
@@ -20,7 +20,10 @@ HEADS, IMPLEMENTATIONS = (ROOT / "pages" / f"{name}.py" for name in ("heads", "i
 
 def link(test: AppTest) -> dict[str, str]:
     """What the address bar says; a link's own values are texts, written ones lists."""
-    return {name: value if isinstance(value, str) else value[-1] for name, value in carried(test.query_params).items()}
+    return {
+        name: value if isinstance(value, str) else value[-1]
+        for name, value in query_without_edition(test.query_params).items()
+    }
 
 
 @pytest.mark.parametrize("query", [QUERY, {"source": "recorded:smollm2-code", "layer": "18"}], ids=["values", "none"])
@@ -44,7 +47,7 @@ def test_knobs_that_do_nothing_are_disabled_and_say_why():
     for name in ("tokens", "heads", "d_model", "kv_heads", "positions", "input", "projections", "seed", "sharing"):
         widget = knob(test, name)
         assert widget.disabled, name
-        assert name in decided(TWO)
+        assert name in fixed_by_source(TWO)
         reasons = ("As it was recorded.", "Does nothing here: this attention was recorded")
         assert any(reason in widget.help for reason in reasons), name
     for name in ("source", "layer", "mask", "scale", "temperature", "softcap", "softmax"):
@@ -117,7 +120,7 @@ def test_the_empty_state_leads_to_a_source_that_has_what_is_missing():
 def test_what_stands_beside_the_view_follows_the_source(monkeypatch):
     """A part is drawn anew only where its look is another one."""
     monkeypatch.setattr(heads.parts, "code_open", lambda what: False)
-    monkeypatch.setattr(heads.questions, "hidden", lambda config: False)
+    monkeypatch.setattr(heads.questions, "is_hidden", lambda config: False)
     made, recorded = Config(), Config.of(TWO)
     assert heads.CODE.look(made) != heads.CODE.look(recorded)
     assert picture.look(made) != picture.look(recorded) != picture.look(Config.of(TWO, temperature=2.0))

@@ -15,7 +15,7 @@ from attention.config import Config
 from attention.steps.plan import by_name
 from attention.steps.step import Step
 from attention.steps.values import values
-from tests.test_row_stages import evaluated
+from tests.test_row_stages import evaluate
 from tests.test_steps import CASES, PRODUCTS
 
 NAME = r"(?:\(\w+\)|\w'?)"
@@ -33,7 +33,7 @@ CELLWISE = {  # what a clause of a formula is read as
 }
 
 
-def drawn(config: Config) -> list[tuple[Step, Tensor, list[Tensor]]]:
+def computed_steps(config: Config) -> list[tuple[Step, Tensor, list[Tensor]]]:
     """Every step with its cells and those of its sources, in float64."""
     found = {name: value.double() for name, value in values(config).items()}
     return [(step, found[name], [found[s.name] for s in step.sources]) for name, step in by_name(config).items()]
@@ -45,7 +45,7 @@ every_case = pytest.mark.parametrize("config", CASES, ids=range(len(CASES)))
 @every_case
 def test_products_sum_over_the_letter_that_their_formula_names(config):
     checked = []
-    for step, cells, sources in drawn(config):
+    for step, cells, sources in computed_steps(config):
         if step.name not in PRODUCTS:
             continue
         match = PRODUCT.search(step.formula)
@@ -62,7 +62,7 @@ def test_products_sum_over_the_letter_that_their_formula_names(config):
 
 @every_case
 def test_heads_stand_where_their_formula_says(config):
-    for step, cells, sources in drawn(config):
+    for step, cells, sources in computed_steps(config):
         if step.name not in ("q", "k", "v", "joined"):
             continue
         match = COLUMN.search(step.formula)
@@ -74,7 +74,7 @@ def test_heads_stand_where_their_formula_says(config):
 
 @every_case
 def test_what_is_done_cell_by_cell_is_the_formula(config):
-    for step, cells, sources in drawn(config):
+    for step, cells, sources in computed_steps(config):
         if step.name not in CELLWISE or not sources:
             continue
         text, _, second = step.formula.partition(r":\quad ")
@@ -89,12 +89,12 @@ def test_what_is_done_cell_by_cell_is_the_formula(config):
                     side = side.replace(old, new)
                 if step.name == "weights" and not given["total"]:
                     continue  # zero by definition, as the page says
-                wanted = evaluated(side, **given)
+                wanted = evaluate(side, **given)
                 assert float(cells[at]) == pytest.approx(wanted, rel=1e-3, abs=1e-5), (step.name, clause, at)
 
 
 def test_pairs_of_channels_turn_as_their_formula_says():
-    for step, cells, sources in drawn(CASES[1]):
+    for step, cells, sources in computed_steps(CASES[1]):
         if not step.name.startswith("turned"):
             continue
         match = ROTATED.search(step.formula)
@@ -111,7 +111,7 @@ def test_pairs_of_channels_turn_as_their_formula_says():
 
 def test_the_bias_of_positions_is_its_formula():
     config = CASES[2]
-    step, cells, _ = next(each for each in drawn(config) if each[0].name == "bias")
+    step, cells, _ = next(each for each in computed_steps(config) if each[0].name == "bias")
     assert step.formula == r"b_{hij} = -2^{-8 (h + 1) / H}\,\lvert i - j \rvert,\quad H = 4"
     for h, i, j in itertools.product(*map(range, cells.shape)):
         assert float(cells[h, i, j]) == pytest.approx(-(2 ** (-8 * (h + 1) / 4)) * abs(i - j), rel=1e-5)

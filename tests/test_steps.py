@@ -13,17 +13,17 @@ from hypothesis import strategies as st
 from torch.testing import assert_close
 from torch.utils.flop_counter import FlopCounterMode
 
-from attention.brought.held import hold
-from attention.brought.stack import Stack
-from attention.config import SOURCES, STEPS, Config, layers, learned
+from attention.config import SOURCES, STEPS, Config, layers, training_steps
+from attention.imported.registry import register
+from attention.imported.stack import Stack
 from attention.scores import HIDDEN, POSITIONS
-from attention.sources.origins import named
+from attention.sources.providers import source_title
 from attention.steps.plan import by_name, steps
 from attention.steps.step import Step, matrix_product
 from attention.steps.values import difference, pairs, values
 from attention.trace import trace
-from tests import brought
-from tests.lit import RULES, Box, lit
+from tests import example_uploads
+from tests.highlight import RULES, Box, highlighted_cells
 from tests.strategies import configs, normal
 
 SELF = {"keys": 0, "d_v": 0}
@@ -70,22 +70,22 @@ def test_the_steps_of_self_attention_are_those_of_the_trace(config):
         assert_close(found["bias"], whole.bias)
 
 
-NAMED, SQUARED, CROSSING, WIDE = (brought.holding(name) for name in ("named", "squared", "crossing", "wide"))
+NAMED, SQUARED, CROSSING, WIDE = (example_uploads.holding(name) for name in ("named", "squared", "crossing", "wide"))
 SOURCES_OF_VECTORS = [*SOURCES[1:], *(each.source for each in (NAMED, SQUARED, CROSSING, WIDE))]
 
 
 @pytest.mark.parametrize("knobs", [{}, {"mask": "window", "span": 2, "temperature": 3.0, "softcap": 2.0}])
-@pytest.mark.parametrize("source", SOURCES_OF_VECTORS, ids=lambda source: named(source))
+@pytest.mark.parametrize("source", SOURCES_OF_VECTORS, ids=lambda source: source_title(source))
 def test_the_steps_of_what_was_learned_or_brought_are_those_of_its_trace(source, knobs):
     """They begin with its queries and keys, shared ones once, and end with what it has."""
     for at in (0, -1):
-        number, training_step = layers(source)[at], learned(source)[at]
+        number, training_step = layers(source)[at], training_steps(source)[at]
         config = Config.of(source, layer=number, training_step=training_step, **knobs)
         plan, found, whole = steps(config), values(config), trace(config)
         assert [step.name for step in plan][:2] == ["q", "k"]
         assert {step.name: step.shape for step in plan} == {name: tuple(part.shape) for name, part in found.items()}
         assert plan[-1].name == ("joined" if "v" in whole.has else "weights")
-        repeats = config.heads // config.groups
+        repeats = config.heads // config.n_kv_heads
         assert torch.equal(found["q"], whole.q) and torch.equal(found["k"].repeat_interleave(repeats, 0), whole.k)
         assert torch.equal(found.get("mask", torch.ones_like(whole.mask)), whole.mask)
         assert_close(found["weights"], whole.weights, rtol=1e-4, atol=1e-5)
@@ -100,7 +100,7 @@ def test_the_steps_of_what_was_learned_or_brought_are_those_of_its_trace(source,
 
 def test_values_of_a_width_of_their_own_have_it_in_every_step():
     q, k, v = normal(1, 1, 2, 3, 8), normal(2, 1, 2, 3, 8), normal(3, 1, 2, 3, 5)
-    holding = hold(Stack("wide values", "Made for a test", q=q, k=k, v=v))
+    holding = register(Stack("wide values", "Made for a test", q=q, k=k, v=v))
     plan, found = by_name(Config.of(holding.source)), values(Config.of(holding.source))
     assert plan["v"].shape == plan["context"].shape == (2, 3, 5) and plan["joined"].shape == (3, 10)
     assert all(tuple(found[name].shape) == step.shape for name, step in plan.items())
@@ -182,7 +182,7 @@ def test_costs_of_a_small_pass_by_hand():
     assert {name: plan[name].bytes for name in ("x", "W_q", "q", "scores", "mask")} == {
         "x": 48, "W_q": 64, "q": 48, "scores": 72, "mask": 9,
     }  # fmt: skip
-    assert [step.name for step in plan.values() if not step.allocated] == ["q", "k", "v"]
+    assert [step.name for step in plan.values() if not step.new_bytes] == ["q", "k", "v"]
     assert matrix_product(Config(tokens=3, heads=2, d_model=4), "b q (h d)", "c") == 96
 
 
@@ -207,7 +207,7 @@ def test_only_the_steps_that_the_settings_have():
 # --- where a cell comes from ---------------------------------------------------------------------------------------
 
 
-def filled(step: Step, boxes: tuple[Box, ...]) -> torch.Tensor:
+def cells_in_boxes(step: Step, boxes: tuple[Box, ...]) -> torch.Tensor:
     """The cells of a step that are in any of the boxes."""
     cells = torch.zeros(step.shape if step.by_head else (1, *step.shape), dtype=torch.bool)
     for box in boxes:
@@ -224,11 +224,11 @@ def graph(config: Config) -> dict[str, torch.Tensor]:
             found[name] = torch.randn(*step.shape, generator=random, dtype=torch.float64).mul_(0.5).requires_grad_()
     for name in {"x", "y"} & plan.keys() - found.keys():
         found[name] = found[f"embedded {name}"] + found[f"sines {name}"]
-    other, repeats = found.get("y", found["x"]), config.heads // config.groups
+    other, repeats = found.get("y", found["x"]), config.heads // config.n_kv_heads
     for name, tokens, heads in (
         ("q", found["x"], config.heads),
-        ("k", other, config.groups),
-        ("v", other, config.groups),
+        ("k", other, config.n_kv_heads),
+        ("v", other, config.n_kv_heads),
     ):
         flat = found[name.upper()] = tokens @ found[f"W_{name}"]
         found[name] = torch.stack(flat.chunk(heads, -1))
@@ -280,10 +280,10 @@ def test_a_cell_lights_what_autograd_finds_it_computed_from(config):
             head, row, column = at if step.by_head else (0, *at)
             if not comparable(config, name, row, column):
                 continue
-            boxes = lit(config, name, row, column, head)
+            boxes = highlighted_cells(config, name, row, column, head)
             theirs = contributions(found[name][at], found)
             theirs.pop(name, None)
-            ours = {source: filled(plan[source], boxes[source]) for source in boxes if source != "mask"}
+            ours = {source: cells_in_boxes(plan[source], boxes[source]) for source in boxes if source != "mask"}
             assert ours.keys() == theirs.keys(), (name, at)
             for source, cells in ours.items():
                 assert torch.equal(cells, theirs[source]), (name, at, source)
@@ -298,7 +298,7 @@ def test_a_hidden_pair_comes_from_the_mask_alone_and_a_weight_from_the_keys_that
     if "mask" not in plan:
         return
     q, k, h = (data.draw(st.integers(0, size - 1)) for size in (*seen.shape, config.heads))
-    logit, weight = lit(config, "logits", q, k, h), lit(config, "weights", q, k, h)
+    logit, weight = highlighted_cells(config, "logits", q, k, h), highlighted_cells(config, "weights", q, k, h)
     assert logit["mask"] == (Box((0,), (q,), (k,)),)
     if not seen[q, k]:
         assert logit.keys() == {"mask"}
@@ -312,21 +312,21 @@ def test_a_hidden_pair_comes_from_the_mask_alone_and_a_weight_from_the_keys_that
 def test_one_cell_by_hand():
     """Head 1 of 2 shares the keys of head 0; the first query of a causal pass sees itself."""
     config = Config(tokens=3, heads=2, d_model=4, kv_heads=1, mask="causal")
-    assert lit(config, "context", 0, 1, 1)["weights"] == (Box((1,), (0,), (0,)),)
-    assert lit(config, "context", 0, 1, 1)["v"] == (Box((0,), (0,), (1,)),)
-    assert lit(config, "scores", 2, 1, 1)["Q"] == (Box((0,), (2,), (2, 3)),)
-    assert set(lit(config, "scores", 2, 1, 1)["x"]) == {Box((0,), (row,), (0, 1, 2, 3)) for row in (1, 2)}
-    assert lit(config, "joined", 2, 3)["context"] == (Box((1,), (2,), (1,)),)
-    assert lit(config, "W_q", 0, 0) == {}
+    assert highlighted_cells(config, "context", 0, 1, 1)["weights"] == (Box((1,), (0,), (0,)),)
+    assert highlighted_cells(config, "context", 0, 1, 1)["v"] == (Box((0,), (0,), (1,)),)
+    assert highlighted_cells(config, "scores", 2, 1, 1)["Q"] == (Box((0,), (2,), (2, 3)),)
+    assert set(highlighted_cells(config, "scores", 2, 1, 1)["x"]) == {Box((0,), (row,), (0, 1, 2, 3)) for row in (1, 2)}
+    assert highlighted_cells(config, "joined", 2, 3)["context"] == (Box((1,), (2,), (1,)),)
+    assert highlighted_cells(config, "W_q", 0, 0) == {}
 
 
 def test_a_query_that_sees_nothing_comes_from_nothing():
-    found = lit(Config(tokens=4, heads=2, d_model=4, mask="padding", span=4), "output", 3, 1)
+    found = highlighted_cells(Config(tokens=4, heads=2, d_model=4, mask="padding", span=4), "output", 3, 1)
     assert found.keys() == {"joined", "W_o", "context"}
 
 
 def test_cells_that_are_not_there():
     with pytest.raises(IndexError, match=r"scores has no cell \(8, 0, 0\); heads, rows and columns are \(8, 18, 18\)"):
-        lit(Config(), "scores", 0, 0, 8)
+        highlighted_cells(Config(), "scores", 0, 0, 8)
     with pytest.raises(KeyError, match="capped"):
-        lit(Config(), "capped", 0, 0)
+        highlighted_cells(Config(), "capped", 0, 0)

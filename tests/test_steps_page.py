@@ -20,9 +20,9 @@ from attention.steps.step import lengths
 from attention.steps.values import matrices, values
 from attention.tables.rows import costs, quantity
 from attention.ui.views.steps import nearest
-from attention.wire.matrix_cells import drawn
+from attention.wire.matrix_cells import encode_steps
 from tests import drawings
-from tests.strategies import carried, newest
+from tests.strategies import newest, query_without_edition
 
 PAGE = Path(__file__).parents[1] / "pages" / "steps.py"
 
@@ -37,7 +37,7 @@ def words(test: AppTest) -> str:
     return "\n".join(each.value for each in [*test.markdown, *test.caption, *test.info])
 
 
-def sent(test: AppTest) -> dict:
+def sent_header(test: AppTest) -> dict:
     """The header of what the browser gets."""
     (found,) = (
         each.proto for each in test.get("bidi_component") if each.proto.component_name == "attention-lab.matrices"
@@ -47,19 +47,19 @@ def sent(test: AppTest) -> dict:
 
 def test_it_begins_with_the_first_step_and_a_link_opens_another():
     test = run()
-    assert sent(test)["step"] == sent(test)["order"][0] == "x" and "**The tokens**" in words(test)
+    assert sent_header(test)["step"] == sent_header(test)["order"][0] == "x" and "**The tokens**" in words(test)
     test = run(step="output")
     assert "1 × 18 × 512 numbers (`b q c`) · 36.9 kB of memory · 9.44 MFLOP to compute" in words(test)
     test.segmented_control(key="steps").set_value("all").run()
-    assert carried(test.query_params) == {"step": "output", "steps": "all"}
-    assert sent(test)["step"] is None
+    assert query_without_edition(test.query_params) == {"step": "output", "steps": "all"}
+    assert sent_header(test)["step"] is None
     assert not test.exception
 
 
 def test_an_example_with_numbers_is_one_click_away():
     test = run(step="weights", positions="alibi")
     test.button(key="small").click().run()
-    assert carried(test.query_params) == {"tokens": "4", "heads": "2", "d_model": "8", "head": "1"}
+    assert query_without_edition(test.query_params) == {"tokens": "4", "heads": "2", "d_model": "8", "head": "1"}
     assert test.button(key="small").disabled and not test.exception
 
 
@@ -78,12 +78,12 @@ def test_every_step_is_in_one_part_and_its_part_leads_to_a_step_that_is_there():
 def test_every_step_has_a_lesson_that_goes_with_it():
     assert list(LESSONS) == list(STEPS)
     assert all(text.endswith(".") and len(text) <= 110 for text in LESSONS.values())
-    assert sent(run(step="mask"))["lesson"] == LESSONS["mask"] and sent(run(steps="all"))["lesson"] == ""
+    assert sent_header(run(step="mask"))["lesson"] == LESSONS["mask"] and sent_header(run(steps="all"))["lesson"] == ""
 
 
 def test_a_map_that_mixes_nothing_is_not_said_to_mix():
     for knobs, mixes in (({}, False), ({"projections": "identity"}, False), ({"projections": "tied"}, True)):
-        told, output = sent(run(step="W_o", **knobs))["lesson"], matrices(Config(**knobs))["W_o"]
+        told, output = sent_header(run(step="W_o", **knobs))["lesson"], matrices(Config(**knobs))["W_o"]
         assert told == (LESSONS["W_o"] if mixes else NOT_MIXED)
         assert torch.equal(output, torch.eye(len(output))) is not mixes
 
@@ -91,7 +91,7 @@ def test_a_map_that_mixes_nothing_is_not_said_to_mix():
 def test_a_head_has_colours_of_its_own_size():
     """Scores of the first head are a fourth of those of the next ones, and those of the even one a thousandth."""
     scores = values(Config())["scores"].abs().amax((1, 2))
-    found = next(each for each in sent(run(step="scaled"))["matrices"] if each["name"] == "scores")
+    found = next(each for each in sent_header(run(step="scaled"))["matrices"] if each["name"] == "scores")
     assert found["most"] == pytest.approx(scores.tolist(), rel=1e-3) and max(found["most"]) > 1000 * min(found["most"])
 
 
@@ -100,14 +100,14 @@ def test_another_sequence_and_another_width():
     test.number_input(key="keys").set_value(7).run()
     test.number_input(key="d_v").set_value(16).run()
     assert not test.exception
-    assert carried(test.query_params) == {"step": "weights", "keys": "7", "d_v": "16"}
+    assert query_without_edition(test.query_params) == {"step": "weights", "keys": "7", "d_v": "16"}
     assert "Cross-attention" in words(test) and "1 × 8 × 18 × 7 numbers (`b h q k`)" in words(test)
     assert "the same as PyTorch's own attention" in words(test)
 
 
 def test_a_step_that_the_settings_do_not_have():
     test = run(step="capped")
-    assert "no step “capped”; shown is “scaled”" in words(test) and sent(test)["step"] == "scaled"
+    assert "no step “capped”; shown is “scaled”" in words(test) and sent_header(test)["step"] == "scaled"
     assert "shown is" not in words(run(step="mask"))
     assert nearest("embedded x", ["x", "W_q"]) == "x" and nearest("sines y", ["x", "W_q"]) == "x"
 
@@ -134,7 +134,7 @@ def test_every_step_is_drawn_at_settings_that_have_it(step):
     )
     plan = by_name(config)
     names = [*(source.name for source in plan[step].sources), step]
-    data = message(config, dict(zip(names, drawn(config, values(config), names), strict=True)))
+    data = message(config, dict(zip(names, encode_steps(config, values(config), names), strict=True)))
     (length,) = struct.unpack("<I", data[:4])
     told = json.loads(data[4 : 4 + length])
     assert (
@@ -150,15 +150,15 @@ def test_every_step_is_drawn_at_settings_that_have_it(step):
 def test_a_large_pass_sends_the_head_in_focus():
     config = Config(tokens=128, heads=32, d_model=64, kv_heads=8, head=9)
     found = values(config, slice(9, 10))
-    q, k, scores = drawn(config, found, ["q", "k", "scores"])
+    q, k, scores = encode_steps(config, found, ["q", "k", "scores"])
     assert [len(each.codes) for each in (q, k, scores)] == [32, 8, 1]
     assert (q.first, k.first, scores.first) == (0, 0, 9)
-    assert len(drawn(config, values(config), ["weights"])[0].codes) == 1
+    assert len(encode_steps(config, values(config), ["weights"])[0].codes) == 1
 
 
 def test_a_hidden_weight_is_no_zero():
     config = Config(tokens=3, heads=1, d_model=2, mask="causal")
-    (sent,) = drawn(config, values(config), ["weights"])
+    (sent,) = encode_steps(config, values(config), ["weights"])
     assert torch.equal(sent.codes[0].isinf(), torch.ones(3, 3, dtype=torch.bool).triu(1))
 
 
@@ -209,7 +209,7 @@ def test_all_at_once_has_every_formula_and_every_letter_its_meaning(query):
 )
 def test_what_was_learned_begins_with_its_queries_and_ends_with_what_it_has(source, way, last):
     test = run(source=source)
-    said = sent(test)
+    said = sent_header(test)
     assert not test.exception and not test.info, "nothing is missing: that is where it begins"
     assert said["order"][0] == said["step"] == "q" and said["order"][-1] == last
     assert "q" in said["lesson"] and "dealt out" not in said["lesson"]
@@ -234,7 +234,7 @@ def test_a_step_of_training_has_scores_of_its_own():
     def most(**query: str) -> list[float]:
         (found,) = (
             each
-            for each in sent(run(source="trained:induction", step="scaled", **query))["matrices"]
+            for each in sent_header(run(source="trained:induction", step="scaled", **query))["matrices"]
             if each["name"] == "scaled"
         )
         return found["most"]

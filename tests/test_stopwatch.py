@@ -58,13 +58,13 @@ def test_quartiles_rise_and_the_median_is_the_median(times):
     ],
 )
 def test_a_spread_of_before_is_settled_within_a_tenth_of_the_median_over_enough_blocks(times, settled):
-    assert replace(spread(times), quickest=None).settled is settled
+    assert replace(spread(times), quickest=None).is_stable is settled
 
 
 @pytest.mark.parametrize(("repeated", "settled"), [(1.0, True), (1.1, True), (1.11, False), (None, False)])
 def test_a_spread_is_settled_where_the_quickest_came_again_whatever_the_quartiles(repeated, settled):
     found = Spread(median=5.0, lower=2.0, upper=9.0, repeats=99, quickest=1.0, repeated=repeated)
-    assert found.settled is settled
+    assert found.is_stable is settled
     assert found.seconds == 1.0
     assert found.ends == (None if repeated is None else (1.0, repeated))
     assert found.band == (1.0, 9.0)

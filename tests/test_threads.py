@@ -11,7 +11,7 @@ import torch
 import torch.nn.functional as F
 
 from attention import attend, blocks, scaled_dot_product_attention
-from attention.machine import processor, threads
+from attention.runtime import processor, threads
 from tests.strategies import normal
 
 
@@ -41,21 +41,21 @@ def test_parts_are_computed_apart_in_the_callers_mode(two_threads, mode):
         found.append((number, torch.get_num_threads(), torch.is_inference_mode_enabled(), torch.is_grad_enabled()))
 
     with mode():
-        threads.apart(part, [0, 1])
+        threads.parallel_for(part, [0, 1])
         modes = torch.is_inference_mode_enabled(), torch.is_grad_enabled()
     assert sorted(found) == [(0, 1, *modes), (1, 1, *modes)]
     assert torch.get_num_threads() == threads_of_a_new_thread() == 2
 
 
 def test_a_thread_computes_alone_for_a_while_and_then_as_before(two_threads):
-    with pytest.raises(ZeroDivisionError), threads.alone():
+    with pytest.raises(ZeroDivisionError), threads.single_threaded():
         1 // (torch.get_num_threads() - 1)
     assert torch.get_num_threads() == 2
 
 
 def test_a_part_that_fails_fails_the_whole(two_threads):
     with pytest.raises(ZeroDivisionError):
-        threads.apart(lambda part: 1 // part, [1, 0])
+        threads.parallel_for(lambda part: 1 // part, [1, 0])
 
 
 @pytest.mark.parametrize("mode", [torch.inference_mode, torch.no_grad, nullcontext])
@@ -66,7 +66,9 @@ def test_threads_share_the_blocks_of_a_long_pass(two_threads, monkeypatch, mode,
     monkeypatch.setattr(blocks, "ROWS", 4)
     monkeypatch.setattr(blocks, "APART", 16)
     parts = []
-    monkeypatch.setattr(blocks, "apart", lambda call, given: parts.append(len(given)) or threads.apart(call, given))
+    monkeypatch.setattr(
+        blocks, "parallel_for", lambda call, given: parts.append(len(given)) or threads.parallel_for(call, given)
+    )
     query, key, value = (normal(seed, 5, 13, 8) for seed in range(3))
     own = torch.rand(5, 13, 13, generator=torch.Generator().manual_seed(3), dtype=query.dtype)
     seen = {

@@ -61,13 +61,13 @@ def test_first_calls_leave_time_for_visits_and_those_that_must_wait_are_called_l
     """On a busy machine first calls alone would take the budget; the clock here moves by a second a first call."""
     heard, now = [], [0.0]
     monkeypatch.setattr(timing, "perf_counter", lambda: now[0])
-    scout = history.Course.scout
+    scout = history.CaseHistory.scout
 
-    def slow(course: history.Course, seed: int) -> None:
+    def slow(course: history.CaseHistory, seed: int) -> None:
         now[0] += 1.0
         scout(course, seed)
 
-    monkeypatch.setattr(history.Course, "scout", slow)
+    monkeypatch.setattr(history.CaseHistory, "scout", slow)
     sweep = Sweep(**SMALL | {"lengths": tuple(range(8, 16)), "seconds": 10.0}, implementations=("SDPA",))
     found = measure(sweep, on_timing=lambda found, _: heard.append((found.length, found.visits)))
     assert [length for length, visits in heard[:5]] == [8, 9, 10, 11, 12], "until 40 % of ten seconds are gone"
@@ -275,7 +275,7 @@ def test_peaks_are_looked_at_twice_and_again_while_a_case_is_above_them(monkeypa
         return Peaks(matmul=seen[-1], copy=1.0)
 
     monkeypatch.setattr(roofline, "peaks", peaks)
-    monkeypatch.setattr(history.Course, "settled", True)
+    monkeypatch.setattr(history.CaseHistory, "is_stable", True)
     found = measure(
         Sweep(**SMALL | {"lengths": (8,)}, implementations=("SDPA",)),
         on_timing=lambda timing, _: heard.update({timing.case: timing}),

@@ -14,16 +14,16 @@ from hypothesis import given, settings
 from attention.charts import timing_look
 from attention.charts import timings as charts
 from attention.timing import comparison
+from attention.timing.convergence import disturbance_sentences
 from attention.timing.growth import growth
 from attention.timing.implementations import IMPLEMENTATIONS
-from attention.timing.recordings import lines, read, written
-from attention.timing.settling import disturbed
-from tests.timings import GPU, failed, line, lowest, made
+from attention.timing.recordings import lines, read_recording, write_recording
+from tests.timings import GPU, failed_timing, line, lowest, make_timing
 
 LENGTHS = [64, 128, 256, 512]
 CPU = line(LENGTHS, [0.001, 0.004, 0.016, 0.064], 0.04, peak_bytes=2**24)
 CARD = line(LENGTHS, [0.005, 0.005, 0.005, 0.005], 0.04, to_device=0.001, from_device=0.002, peak_bytes=2**22, **GPU)
-FAR = read(written(CARD), "gpu.json")
+FAR = read_recording(write_recording(CARD), "gpu.json")
 RECORDED = "SDPA · Test GPU, recorded 2026-01-31 (gpu.json)"
 
 
@@ -84,13 +84,19 @@ def ends(of: dict[str, list]) -> st.SearchStrategy:
 @given(ends(ALIKE), st.lists(ends(ENDS), min_size=4, max_size=4))
 def test_a_recording_at_the_ends_of_what_is_allowed_is_drawn_and_described(alike, points):
     cases = [
-        made(device=device, length=length, **alike, **point)
+        make_timing(device=device, length=length, **alike, **point)
         for (device, length), point in zip(POINTS, points, strict=True)
     ]
-    found = read(written(cases), "gpu.json")
+    found = read_recording(write_recording(cases), "gpu.json")
     for chart in charts.CHARTS.values():
         chart(found).to_json()
-    for describe in (comparison.crossovers, comparison.columns, comparison.busy, comparison.slowdowns, disturbed):
+    for describe in (
+        comparison.crossovers,
+        comparison.columns,
+        comparison.busy,
+        comparison.slowdowns,
+        disturbance_sentences,
+    ):
         describe(found)
     for line_ in lines(found).values():
         growth(line_)
@@ -102,7 +108,9 @@ def test_what_was_measured_here_is_not_called_recorded(name):
 
 
 @pytest.mark.parametrize("name", charts.CHARTS)
-@pytest.mark.parametrize("timings", [[], [failed()], [made(peak_operations=None, peak_traffic=None, peak_bytes=None)]])
+@pytest.mark.parametrize(
+    "timings", [[], [failed_timing()], [make_timing(peak_operations=None, peak_traffic=None, peak_bytes=None)]]
+)
 def test_every_chart_is_a_figure_also_of_little_or_nothing(name, timings):
     assert json.loads(charts.CHARTS[name](timings).to_json())["layout"]["height"] >= charts.HEIGHT
 
@@ -132,9 +140,9 @@ def test_axes_are_fixed_by_the_lengths_that_are_still_to_come():
 
 
 def test_what_ran_out_of_memory_is_named_at_its_length():
-    (note,) = json.loads(charts.seconds([*CPU, failed(1024), failed(1024, implementation="SDPA math")]).to_json())[
-        "layout"
-    ]["annotations"]
+    (note,) = json.loads(
+        charts.seconds([*CPU, failed_timing(1024), failed_timing(1024, implementation="SDPA math")]).to_json()
+    )["layout"]["annotations"]
     assert (note["text"], note["x"]) == ("2 out of memory", pytest.approx(log10(1024)))
     assert note["hovertext"].count("SDPA math") == 1
 
@@ -165,12 +173,12 @@ def test_implementations_are_drawn_against_one_of_them():
 
 
 def test_a_recorded_cpu_as_base_says_so_too():
-    cpu = read(written(CPU), "cpu.json")
+    cpu = read_recording(write_recording(CPU), "cpu.json")
     assert traces(charts.speed_up([*cpu, *CARD]))[1]["name"].endswith("recorded 2026-01-31 (cpu.json)")
 
 
 def test_the_roof_is_the_slope_and_the_ceiling():
-    roof, points = traces(charts.roofline([made(median=0.01)]))
+    roof, points = traces(charts.roofline([make_timing(median=0.01)]))
     assert points["x"] == [100]
     assert points["y"] == [1e11]
     assert roof["x"] == [5, 10, 200]
@@ -179,14 +187,19 @@ def test_the_roof_is_the_slope_and_the_ceiling():
 
 
 def test_memory_stands_beside_one_matrix_a_head():
-    points, guide = traces(charts.memory([made(64, peak_bytes=2**24), made(128, peak_bytes=1000)]))
+    points, guide = traces(charts.memory([make_timing(64, peak_bytes=2**24), make_timing(128, peak_bytes=1000)]))
     assert points["y"] == [2**24], "what is under the resolution on a CPU is no measurement"
     assert guide["y"] == [8 * 64**2 * 4, 8 * 128**2 * 4]
 
 
 def test_where_sizes_and_dtypes_are_mixed_each_has_its_own_matrix():
     half = {"dtype": "bfloat16", "peak_bytes": 2**24}
-    here = [made(64, peak_bytes=2**24), made(64, **half), made(64, **half, heads=2), made(128, **half, heads=2)]
+    here = [
+        make_timing(64, peak_bytes=2**24),
+        make_timing(64, **half),
+        make_timing(64, **half, heads=2),
+        make_timing(128, **half, heads=2),
+    ]
     guides = {trace["name"]: trace for trace in traces(charts.memory(here)) if "customdata" not in trace}
     assert {name: guide["y"] for name, guide in guides.items()} == {
         "one n x n matrix a head: batch 1, 8 heads, 4 bytes a number": [8 * 64**2 * 4],
@@ -194,12 +207,12 @@ def test_where_sizes_and_dtypes_are_mixed_each_has_its_own_matrix():
         "one n x n matrix a head: batch 1, 2 heads, 2 bytes a number": [2 * 64**2 * 2, 2 * 128**2 * 2],
     }
     assert len({guide["line"]["dash"] for guide in guides.values()} - {"dash", "solid"}) == 3
-    many = [*here, made(64, peak_bytes=2**24, batch=2)]
+    many = [*here, make_timing(64, peak_bytes=2**24, batch=2)]
     assert all("customdata" in trace for trace in traces(charts.memory(many))), "too many to tell apart"
 
 
 def test_transfer_is_part_of_a_bar_in_its_order():
-    figure = charts.transfer([*CPU, *CARD[:1], made(64, 1.0, implementation="SDPA math", to_device=1.0, **GPU)])
+    figure = charts.transfer([*CPU, *CARD[:1], make_timing(64, 1.0, implementation="SDPA math", to_device=1.0, **GPU)])
     parts = traces(figure)
     expected = [("compute", [0.005]), ("to the device", [0.001]), ("results back", [0.002])]
     assert [(part["name"], part["y"]) for part in parts[:3]] == expected
@@ -211,17 +224,17 @@ def test_transfer_is_part_of_a_bar_in_its_order():
 
 def test_a_point_that_was_timed_once_has_no_band_and_says_so():
     points = [
-        made(64, spread=0.1),
-        made(128, 2.0, spread=0.1),
-        made(256, repeats=1, settled=False),
-        made(512, spread=0.1),
+        make_timing(64, spread=0.1),
+        make_timing(128, 2.0, spread=0.1),
+        make_timing(256, repeats=1, settled=False),
+        make_timing(512, spread=0.1),
     ]
     band, _, trace, _ = traces(charts.seconds(points))
     assert band["x"] == [64, 128, 128, 64, None, 512, 512]
     assert numbers([y for y in band["y"] if y]) == [1.1, 2.2, 1.8, 0.9, 1.1, 0.9]
     said = trace["customdata"][0][1].replace("<br>", " ")
     assert said.startswith("1 s in the median, timed too few times for quartiles")
-    once = [made(n, 0.5, repeats=1, settled=False, **GPU) for n in LENGTHS]
+    once = [make_timing(n, 0.5, repeats=1, settled=False, **GPU) for n in LENGTHS]
     (points,) = [trace for trace in traces(charts.speed_up([*CPU, *once])) if trace.get("customdata")]
     assert points["customdata"][0][1].replace("<br>", " ") == (
         "0.002 times as fast as the CPU a time of the two did not settle"
@@ -247,10 +260,10 @@ AXES = [
 @pytest.mark.parametrize("chart", [charts.seconds, charts.roofline, charts.memory])
 def test_lines_that_differ_in_any_axis_look_different(chart, axis, value):
     here = [
-        made(64, spread=0.0 if settled else 0.3, peak_bytes=2**24, settled=settled, **{axis: other})
-        for settled, other in ((True, value), (False, made().__dict__[axis]))
+        make_timing(64, spread=0.0 if settled else 0.3, peak_bytes=2**24, settled=settled, **{axis: other})
+        for settled, other in ((True, value), (False, make_timing().__dict__[axis]))
     ]
-    far = read(written(here), "x.json")
+    far = read_recording(write_recording(here), "x.json")
     drawn = [trace for trace in traces(chart([*here, *far])) if "customdata" in trace]
     looks = {(trace["marker"]["color"], trace["marker"]["symbol"].removesuffix("-open")) for trace in drawn}
     assert len(looks) == len(drawn) == 4
@@ -279,7 +292,7 @@ def test_each_roof_looks_like_the_lines_under_it_and_says_whose_it_is():
 def test_no_line_beside_the_pointer_is_wider_than_a_phone(name):
     card = [*line(LENGTHS, [0.005] * 4, 0.1, to_device=0.001, settled=False, **GPU)]
     card += [lowest(n, 0.5, 1.5, to_device=0.001, settled=False, heads=2, **GPU) for n in LENGTHS]
-    far = read(written(card), "a-file-with-a-long-name-from-a-machine-far-away.json")
+    far = read_recording(write_recording(card), "a-file-with-a-long-name-from-a-machine-far-away.json")
     for trace in traces(charts.CHARTS[name]([*CPU, *far])):
         said = [
             trace.get("hovertemplate", ""),
@@ -293,7 +306,7 @@ def test_no_line_of_a_legend_is_wider_than_a_phone_and_none_is_cut():
     label = (
         "nn.MultiheadAttention with weights · A very long name of a GPU, recorded 2026-01-31 (from-a-far-machine.json)"
     )
-    parts = charts.marks.named(label).split("<br>")
+    parts = charts.marks.wrap_label(label).split("<br>")
     assert " ".join(parts) == label
     assert max(map(len, parts)) <= 50
 

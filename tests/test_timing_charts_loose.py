@@ -12,7 +12,7 @@ from tests.timings import GPU, lowest
 LOOSE = [lowest(n, n / 64, 1.5, settled=False, to_device=0.1, peak_bytes=2**24, **GPU) for n in LENGTHS]
 
 
-def loosened(drawn: list[dict]) -> tuple[list[dict], list[dict], list[dict]]:
+def split_traces(drawn: list[dict]) -> tuple[list[dict], list[dict], list[dict]]:
     """The traces that are joined, those that are open, and what the legend says of these."""
     joined = [trace for trace in drawn if "lines" in trace.get("mode", "") and "customdata" in trace]
     loose = [trace for trace in drawn if trace.get("mode") == "markers" and "customdata" in trace]
@@ -23,7 +23,7 @@ def loosened(drawn: list[dict]) -> tuple[list[dict], list[dict], list[dict]]:
 def test_what_did_not_settle_is_open_and_faint_and_no_line_joins_it(name):
     cpu = [lowest(n, n / 64) for n in LENGTHS]
     card = [LOOSE[0], *(lowest(n, n / 64, to_device=0.1, **GPU) for n in LENGTHS[1:3]), LOOSE[3]]
-    joined, loose, said = loosened(traces(charts.CHARTS[name]([*cpu, *card])))
+    joined, loose, said = split_traces(traces(charts.CHARTS[name]([*cpu, *card])))
     assert [len(trace["x"]) for trace in joined] == ([2] if name == "speed-up" else [4, 2])
     (points,) = loose
     assert len(points["x"]) == 2
@@ -38,7 +38,7 @@ def test_what_did_not_settle_is_open_and_faint_and_no_line_joins_it(name):
 
 @pytest.mark.parametrize("name", ["time", "speed-up", "roofline"])
 def test_a_line_of_which_nothing_settled_is_points_alone_that_the_legend_names(name):
-    joined, (points,), (_,) = loosened(traces(charts.CHARTS[name]([lowest(n) for n in LENGTHS] + LOOSE))[-4:])
+    joined, (points,), (_,) = split_traces(traces(charts.CHARTS[name]([lowest(n) for n in LENGTHS] + LOOSE))[-4:])
     assert not [trace for trace in joined if trace["legendgroup"] == points["legendgroup"]]
     assert points["showlegend"]
     bands = [trace for trace in traces(charts.CHARTS[name](LOOSE)) if trace.get("fill") == "toself"]
@@ -51,7 +51,7 @@ def test_where_all_settled_the_legend_has_no_word_of_what_did_not(name):
 
 
 def test_bytes_are_counted_and_stand_firm_where_a_time_did_not_settle():
-    joined, loose, _ = loosened(traces(charts.memory(LOOSE)))
+    joined, loose, _ = split_traces(traces(charts.memory(LOOSE)))
     assert (len(joined), loose) == (1, [])
 
 

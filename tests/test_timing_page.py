@@ -12,15 +12,15 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attention.timing.recordings import Timing, read, written
+from attention.timing.recordings import Timing, read_recording, write_recording
 from attention.timing.sweep import Sweep
-from attention.ui import compute
-from attention.ui.background.process import Measuring
-from attention.ui.background.sweeps import DESK
-from attention.ui.session.state import KEY, Remembered, Session
+from attention.ui import results
+from attention.ui.jobs.timing_jobs import TIMING_JOBS
+from attention.ui.jobs.timing_process import TimingJob
+from attention.ui.markdown import escape
+from attention.ui.session.visit_state import KEY, Session, VisitState
 from attention.ui.views import timing_recordings
-from attention.ui.words import plain
-from tests.timings import GPU, failed, line, made
+from tests.timings import GPU, failed_timing, line, make_timing
 
 PAGE = Path(__file__).parents[1] / "pages" / "timing.py"
 LENGTHS = [64, 256, 1024]
@@ -30,28 +30,28 @@ def run(query: dict[str, str] | None = None, **before) -> AppTest:
     """The page of a link; `before`: what the session has kept already, and what widgets hold."""
     test = AppTest.from_file(str(PAGE), default_timeout=60)
     test.query_params.update(query or {})
-    kept = {field.name: before.pop(field.name) for field in fields(Remembered) if field.name in before}
-    test.session_state[KEY] = Session(kept=Remembered(**kept))
+    kept = {field.name: before.pop(field.name) for field in fields(VisitState) if field.name in before}
+    test.session_state[KEY] = Session(kept=VisitState(**kept))
     for name, value in before.items():
         test.session_state[name] = value
     return test.run()
 
 
-def done() -> Measuring:
+def finished_job() -> TimingJob:
     """A sweep of made-up numbers that has ended."""
-    return Measuring(
+    return TimingJob(
         Sweep(), "done", 1.0, timings={timing.case: timing for timing in line(LENGTHS, [0.001, 0.016, 0.256])}
     )
 
 
-def said(test: AppTest) -> str:
+def page_text(test: AppTest) -> str:
     parts = [*test.warning, *test.error, *test.info, *test.caption, *test.markdown]
     return "\n".join(part.value for part in parts).replace("\\", "")
 
 
 @pytest.fixture(autouse=True)
 def _nothing_ships(monkeypatch):
-    monkeypatch.setattr(compute.timing, "shipped", list)
+    monkeypatch.setattr(results.timing, "shipped_timings", list)
 
 
 def figures(test: AppTest, versus: bool = False) -> list:
@@ -59,7 +59,7 @@ def figures(test: AppTest, versus: bool = False) -> list:
     return [each for each in test.get("plotly_chart") if ("versus_chart" in each.proto.id) is versus]
 
 
-def drawn(test: AppTest) -> str:
+def figure_text(test: AppTest) -> str:
     """The one figure of timings, as text."""
     (figure,) = figures(test)
     return json.dumps(json.loads(figure.proto.spec), ensure_ascii=False)
@@ -68,16 +68,16 @@ def drawn(test: AppTest) -> str:
 def test_the_empty_page_says_that_there_is_no_gpu_and_what_to_run():
     test = run()
     assert not test.exception
-    assert "No GPU here, and no recording of one" in said(test)
-    assert "python -m attention.timing --out gpu.json" in said(test)
-    assert "Up to 72 cases in at most 60 seconds" in said(test)
+    assert "No GPU here, and no recording of one" in page_text(test)
+    assert "python -m attention.timing --out gpu.json" in page_text(test)
+    assert "Up to 72 cases in at most 60 seconds" in page_text(test)
     assert not figures(test)
 
 
 def test_the_page_says_one_command_for_its_sweep_wherever_it_says_one():
     test = run({"lengths": "96", "implementations": "SDPA math", "devices": "cpu"})
     assert test.code[0].value == "python -m attention.timing --lengths 96 --implementations 'SDPA math' --out gpu.json"
-    assert f"`{test.code[0].value}`" in said(test)
+    assert f"`{test.code[0].value}`" in page_text(test)
 
 
 def test_a_link_carries_the_sweep():
@@ -100,20 +100,20 @@ def test_a_device_that_is_not_on_this_host_is_named_and_cannot_be_measured():
     test = run({"devices": "cuda:0,cpu"})
     assert not test.exception
     assert test.button(key="measure").disabled
-    assert re.search(r"Not on this host: cuda:0\. It has cpu \(.+\)\. Choose other devices, or none", said(test))
-    assert "Up to" not in said(test)
+    assert re.search(r"Not on this host: cuda:0\. It has cpu \(.+\)\. Choose other devices, or none", page_text(test))
+    assert "Up to" not in page_text(test)
     assert not run({"devices": "cpu"}).button(key="measure").disabled
 
 
 def test_one_case_is_one():
-    assert "Up to 1 case in" in said(run({"implementations": "SDPA", "lengths": "64", "devices": "cpu"}))
+    assert "Up to 1 case in" in page_text(run({"implementations": "SDPA", "lengths": "64", "devices": "cpu"}))
 
 
 def test_what_a_link_cannot_mean_is_said_and_shown_as_text():
     test = run({"masks": "casual", "speed": "![x](http://host/p.png)", "lengths": "64"})
     assert not test.exception
-    assert "masks='casual' is not one of: full, causal. Did you mean 'causal'?" in said(test)
-    assert "'speed' is not a setting of the timings" in said(test)
+    assert "masks='casual' is not one of: full, causal. Did you mean 'causal'?" in page_text(test)
+    assert "'speed' is not a setting of the timings" in page_text(test)
     assert dict(test.query_params) == {"v": "2", "lines": "all", "lengths": "64"}, "as a link from before meant"
 
 
@@ -124,7 +124,7 @@ def test_widgets_move_the_link():
     test.number_input(key="sweep_threads").set_value(1).run()
     assert dict(test.query_params) == {"v": "2", "lengths": "128,512", "seconds": "30", "threads": "1"}
     test.multiselect(key="sweep_lengths").set_value([]).run()
-    assert "lengths has no value; it needs one." in said(test)
+    assert "lengths has no value; it needs one." in page_text(test)
     assert test.multiselect(key="sweep_lengths").value == [128, 512]
 
 
@@ -136,39 +136,43 @@ def test_reset_takes_every_knob_back():
 
 
 def test_what_was_measured_is_drawn_with_where_and_when():
-    test = run(sweep=done())
+    test = run(sweep=finished_job())
     assert not test.exception
     assert len(figures(test)) == 1
     told = "Test CPU, 2 cores, 2 threads: torch 2.13.0 on Linux 1 x86_64, 2 CPU threads, float32 precision highest, 2026-01-31"
-    assert told in drawn(test).replace("<br>", " ")
+    assert told in figure_text(test).replace("<br>", " ")
     _, growth, table = test.dataframe
     assert list(growth.value.iloc[0]) == ["SDPA", "4 times as long", "2.00 ± 0.00", "64 to 1,024 tokens"]
     assert list(table.value["tokens"]) == LENGTHS
-    assert "this machine was busy" not in said(test)
+    assert "this machine was busy" not in page_text(test)
 
 
 @pytest.mark.parametrize("chart", ["time", "speed-up", "roofline", "memory", "transfer"])
 def test_a_recording_stands_beside_and_says_so_in_every_chart(chart):
-    far = read(written(line(LENGTHS, [0.004] * 3, to_device=0.001, peak_bytes=2**24, **GPU)), "gpu.json")
-    test = run(sweep=done(), opened={"gpu.json": far}, timing_chart=chart)
+    far = read_recording(
+        write_recording(line(LENGTHS, [0.004] * 3, to_device=0.001, peak_bytes=2**24, **GPU)), "gpu.json"
+    )
+    test = run(sweep=finished_job(), opened={"gpu.json": far}, timing_chart=chart)
     assert not test.exception
-    assert "SDPA · Test GPU, recorded 2026-01-31 (gpu.json)" in drawn(test)
-    assert "faster from about 128 tokens on" in said(test)
-    assert "No GPU here" not in said(test)
-    assert "lines are drawn" not in said(test), "what a chart has nothing to say of is not left out by choice"
+    assert "SDPA · Test GPU, recorded 2026-01-31 (gpu.json)" in figure_text(test)
+    assert "faster from about 128 tokens on" in page_text(test)
+    assert "No GPU here" not in page_text(test)
+    assert "lines are drawn" not in page_text(test), "what a chart has nothing to say of is not left out by choice"
 
 
 def test_opened_recordings_stay_until_they_are_taken_away_one_by_one():
-    opened = {name: read(written(line(LENGTHS, [0.004] * 3, **GPU)), name) for name in ("a.json", "b.json")}
+    opened = {
+        name: read_recording(write_recording(line(LENGTHS, [0.004] * 3, **GPU)), name) for name in ("a.json", "b.json")
+    }
     test = run(opened=opened)
-    assert "a.json: 3 cases on Test GPU, 2026-01-31" in said(test)
-    assert {"(a.json)", "(b.json)"} <= set(drawn(test).replace('"', " ").split())
+    assert "a.json: 3 cases on Test GPU, 2026-01-31" in page_text(test)
+    assert {"(a.json)", "(b.json)"} <= set(figure_text(test).replace('"', " ").split())
     test.button(key="remove_a.json").click().run()
-    assert "(a.json)" not in drawn(test)
-    assert "(b.json)" in drawn(test)
+    assert "(a.json)" not in figure_text(test)
+    assert "(b.json)" in figure_text(test)
     test.button(key="remove_b.json").click().run()
     assert not figures(test)
-    assert "No GPU here" in said(test)
+    assert "No GPU here" in page_text(test)
 
 
 def many() -> dict[str, list[Timing]]:
@@ -182,7 +186,7 @@ def many() -> dict[str, list[Timing]]:
         for name, dtype, batch, device in axes
         for timing in line([64, 256], [0.01, 0.02], implementation=name, dtype=dtype, batch=batch, **(moved | device))
     ]
-    return {"x.json": read(written(timings), "x.json")}
+    return {"x.json": read_recording(write_recording(timings), "x.json")}
 
 
 @pytest.mark.parametrize("chart", ["time", "speed-up", "roofline", "memory", "transfer"])
@@ -190,40 +194,42 @@ def test_of_many_lines_some_are_drawn_and_that_is_said(chart):
     test = run(opened=many(), timing_chart=chart)
     assert not test.exception
     some = 8 if chart == "transfer" else 24
-    assert f"{some} of 80 lines are drawn. *Lines* chooses; tables and downloads have all." in said(test)
+    assert f"{some} of 80 lines are drawn. *Lines* chooses; tables and downloads have all." in page_text(test)
     assert json.loads(figures(test)[0].proto.spec)["layout"]["height"] < 2500
-    assert said(test).count("against Far CPU") == 12
+    assert page_text(test).count("against Far CPU") == 12
     assert [len(each.value) for each in test.dataframe[1:]] == [160]
-    assert "No growth for 80 lines: a power needs 3 lengths that have a time" in said(test)
+    assert "No growth for 80 lines: a power needs 3 lengths that have a time" in page_text(test)
 
 
 def test_the_lines_that_are_drawn_are_chosen_by_what_they_differ_in():
     test = run(opened=many())
     test.multiselect(key="timing_lines_dtype").set_value(["bfloat16"]).run()
     test.multiselect(key="timing_lines_Batch").set_value(["batch 3"]).run()
-    assert "4 of 80 lines are drawn" in said(test)
-    names = {trace["name"].replace("<br>", " ") for trace in json.loads(drawn(test))["data"]}
+    assert "4 of 80 lines are drawn" in page_text(test)
+    names = {trace["name"].replace("<br>", " ") for trace in json.loads(figure_text(test))["data"]}
     assert len(names) == 4
     assert [len(each.value) for each in test.dataframe[1:]] == [160]
-    assert "No growth for 80 lines: a power needs 3 lengths that have a time" in said(test)
+    assert "No growth for 80 lines: a power needs 3 lengths that have a time" in page_text(test)
     test.multiselect(key="timing_lines_Batch").set_value([]).run()
-    assert "24 of 80 lines are drawn" in said(test)
+    assert "24 of 80 lines are drawn" in page_text(test)
 
 
 def test_a_choice_outlives_a_recording_that_is_taken_away():
-    opened = many() | {"y.json": read(written(line(LENGTHS, [1.0] * 3, dtype="float16", **GPU)), "y.json")}
+    opened = many() | {
+        "y.json": read_recording(write_recording(line(LENGTHS, [1.0] * 3, dtype="float16", **GPU)), "y.json")
+    }
     test = run(opened=opened)
     test.multiselect(key="timing_lines_dtype").set_value(["float16"]).run()
-    assert "1 of 81 lines are drawn" in said(test)
+    assert "1 of 81 lines are drawn" in page_text(test)
     test.button(key="remove_y.json").click().run()
     assert not test.exception
-    assert "24 of 80 lines are drawn" in said(test)
+    assert "24 of 80 lines are drawn" in page_text(test)
 
 
 def test_among_few_lines_nobody_has_to_choose():
-    test = run(sweep=done())
+    test = run(sweep=finished_job())
     assert not [box for box in test.multiselect if box.key.startswith("timing_lines")]
-    assert "lines are drawn" not in said(test)
+    assert "lines are drawn" not in page_text(test)
 
 
 class File(io.BytesIO):
@@ -237,8 +243,8 @@ class File(io.BytesIO):
 @pytest.fixture
 def upload(monkeypatch):
     """Opens files, without a browser; gives the sources that are open then, and what was said."""
-    kept, widgets = Remembered(), {}
-    monkeypatch.setattr(timing_recordings.page, "kept", lambda: kept)
+    kept, widgets = VisitState(), {}
+    monkeypatch.setattr(timing_recordings.page, "visit_state", lambda: kept)
     monkeypatch.setattr(timing_recordings.page, "widgets", lambda: widgets)
 
     def take_in(*files: File) -> tuple[list[str], list[str]]:
@@ -250,7 +256,7 @@ def upload(monkeypatch):
 
 
 def test_a_file_is_opened_beside_those_that_are_open(upload):
-    one, other = (written(line(LENGTHS, [median] * 3, **GPU)) for median in (0.004, 0.005))
+    one, other = (write_recording(line(LENGTHS, [median] * 3, **GPU)) for median in (0.004, 0.005))
     assert upload(File("gpu.json", one)) == (["gpu.json"], [])
     assert upload(File("gpu.json", other), File("x.json", "{")) == (
         ["gpu.json", "gpu.json #2"],
@@ -258,17 +264,17 @@ def test_a_file_is_opened_beside_those_that_are_open(upload):
             "x.json: The file is not JSON: 'Expecting property name enclosed in double quotes: line 1 column 2 (char 1)'."
         ],
     )
-    labels = {timing.origin for timing in timing_recordings.opened()}
+    labels = {timing.origin for timing in timing_recordings.opened_timings()}
     assert labels == {"Test GPU, recorded 2026-01-31 (gpu.json)", "Test GPU, recorded 2026-01-31 (gpu.json #2)"}
 
 
 def test_the_same_file_twice_and_too_many_are_refused(upload):
     def file(i: int) -> File:
-        return File(f"{i}.json", written(line(LENGTHS, [i] * 3, **GPU)))
+        return File(f"{i}.json", write_recording(line(LENGTHS, [i] * 3, **GPU)))
 
     upload(*(file(i) for i in range(1, 12)))
     opened, problems = upload(
-        File("again.json", file(3).read().decode()), file(12), file(13), File("no.json", written([]))
+        File("again.json", file(3).read().decode()), file(12), file(13), File("no.json", write_recording([]))
     )
     assert len(opened) == 12
     assert problems == [
@@ -281,43 +287,43 @@ def test_the_same_file_twice_and_too_many_are_refused(upload):
 def test_a_link_that_asks_for_more_than_the_host_allows_is_cut_and_says_so(monkeypatch):
     monkeypatch.setenv("ATTENTION_MEASURE_SECONDS", "10")
     test = run({"seconds": "600"})
-    assert "seconds=600 is more than this host allows; here it is 10." in said(test)
+    assert "seconds=600 is more than this host allows; here it is 10." in page_text(test)
     assert dict(test.query_params) == {"v": "2", "lines": "all", "seconds": "10"}
     assert test.slider(key="sweep_seconds").max == test.slider(key="sweep_seconds").value == 10
-    assert "more than this host allows" not in said(run()), "who asked for nothing is told nothing"
+    assert "more than this host allows" not in page_text(run()), "who asked for nothing is told nothing"
 
 
 def test_a_peak_that_was_measured_at_a_busy_moment_is_said_to_be_too_low():
     fast = line(LENGTHS, [1e-4] * 3, operations=1e9)
-    assert "measured at a busy moment" in said(
-        run(sweep=Measuring(Sweep(), "done", 1.0, timings={t.case: t for t in fast}))
+    assert "measured at a busy moment" in page_text(
+        run(sweep=TimingJob(Sweep(), "done", 1.0, timings={t.case: t for t in fast}))
     )
 
 
 def test_a_job_that_waits_says_how_many_are_before_it():
-    test = run(sweep=Measuring(Sweep()))
+    test = run(sweep=TimingJob(Sweep()))
     assert test.button(key="cancel").label == "Cancel"
     assert "Waiting. One sweep or map at a time" in test.get("progress")[0].proto.text
 
 
 def test_a_job_that_another_program_holds_up_says_so():
-    test = run(sweep=Measuring(Sweep(), "running", held=True))
+    test = run(sweep=TimingJob(Sweep(), "running", held=True))
     assert test.button(key="cancel").label == "Cancel"
     told = test.get("progress")[0].proto.text
     assert told == ("Waiting for another program on this host, which is measuring. The time budget starts after that.")
 
 
 def test_who_waits_behind_one_that_is_held_up_is_told(monkeypatch):
-    monkeypatch.setattr(DESK.line, "busy", {Measuring(Sweep(), "running", held=True)})
-    told = run(sweep=Measuring(Sweep())).get("progress")[0].proto.text
+    monkeypatch.setattr(TIMING_JOBS.line, "busy", {TimingJob(Sweep(), "running", held=True)})
+    told = run(sweep=TimingJob(Sweep())).get("progress")[0].proto.text
     assert told.endswith("The first waits for another program on this host, which is measuring.")
 
 
 def test_that_leaving_ends_a_sweep_is_said_before_and_after():
-    said_before = said(run(sweep=Measuring(Sweep(), "running")))
+    said_before = page_text(run(sweep=TimingJob(Sweep(), "running")))
     assert "If nobody looks at this page for 120 seconds, the sweep ends." in said_before
     found = {timing.case: timing for timing in line(LENGTHS, [0.001, 0.016, 0.256])}
-    told = run(sweep=Measuring(Sweep(), "left", 0.5, timings=found)).get("progress")[0].proto.text
+    told = run(sweep=TimingJob(Sweep(), "left", 0.5, timings=found)).get("progress")[0].proto.text
     assert told == "Ended, as nobody looked at this page for 120 seconds; 3 cases were measured and stay."
 
 
@@ -339,14 +345,14 @@ def test_that_leaving_ends_a_sweep_is_said_before_and_after():
     ],
 )
 def test_what_became_of_every_case_is_said(state, cases, told):
-    found = {timing.case: timing for timing in (made(64), failed(128))}
-    assert run(sweep=Measuring(Sweep(), state, 0.5, cases=cases, timings=found)).get("progress")[0].proto.text == told
+    found = {timing.case: timing for timing in (make_timing(64), failed_timing(128))}
+    assert run(sweep=TimingJob(Sweep(), state, 0.5, cases=cases, timings=found)).get("progress")[0].proto.text == told
 
 
 @pytest.mark.parametrize(("started", "told"), [(1.0, "Measuring failed"), (None, "Not measured")])
 def test_a_job_that_failed_says_why_as_text(started, told):
-    test = run(sweep=Measuring(Sweep(), "failed", said="<b>[gone](http://host)", started=started))
-    assert test.error[0].value == f"{told}. {plain('<b>[gone](http://host)')}"
+    test = run(sweep=TimingJob(Sweep(), "failed", said="<b>[gone](http://host)", started=started))
+    assert test.error[0].value == f"{told}. {escape('<b>[gone](http://host)')}"
     assert "http://host" not in test.error[0].value and "<b>" not in test.error[0].value
 
 
@@ -354,10 +360,10 @@ def test_an_owner_can_switch_measuring_off(monkeypatch):
     monkeypatch.setenv("ATTENTION_MEASURE", "off")
     test = run()
     assert test.button(key="measure").disabled
-    assert "switched measuring off" in said(test)
-    assert "No GPU here, and no recording of one. On a machine" in said(test), "nothing is measured here"
+    assert "switched measuring off" in page_text(test)
+    assert "No GPU here, and no recording of one. On a machine" in page_text(test), "nothing is measured here"
 
 
 def test_an_owner_can_bound_the_budget(monkeypatch):
     monkeypatch.setenv("ATTENTION_MEASURE_SECONDS", "10")
-    assert "in at most 10 seconds" in said(run())
+    assert "in at most 10 seconds" in page_text(run())

@@ -5,17 +5,17 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attention.timing.recordings import Timing, read, written
+from attention.timing.recordings import Timing, read_recording, write_recording
 from attention.timing.sweep import Sweep
-from attention.ui import compute
-from attention.ui.background.process import Measuring
-from tests.test_timing_page import LENGTHS, done, drawn, run, said
+from attention.ui import results
+from attention.ui.jobs.timing_process import TimingJob
+from tests.test_timing_page import LENGTHS, figure_text, finished_job, page_text, run
 from tests.timings import GPU, line, lowest
 
 
 @pytest.fixture(autouse=True)
 def _nothing_ships(monkeypatch):
-    monkeypatch.setattr(compute.timing, "shipped", list)
+    monkeypatch.setattr(results.timing, "shipped_timings", list)
 
 
 def tabs(test: AppTest) -> list[str]:
@@ -27,30 +27,30 @@ def charts(test: AppTest) -> list[str]:
     return list(chart.options)
 
 
-def sweep(*timings: Timing) -> Measuring:
+def sweep(*timings: Timing) -> TimingJob:
     """A sweep of these that has ended."""
-    return Measuring(Sweep(), "done", 1.0, timings={timing.case: timing for timing in timings})
+    return TimingJob(Sweep(), "done", 1.0, timings={timing.case: timing for timing in timings})
 
 
 def test_nothing_is_offered_that_has_nothing_to_show():
-    alone = run(sweep=done())
+    alone = run(sweep=finished_job())
     assert (tabs(alone), charts(alone)) == (["Growth", "Every case"], ["time", "roofline", "memory"])
     both = run(sweep=sweep(*line(LENGTHS, [1, 2, 3]), *line(LENGTHS, [2, 4, 6], implementation="SDPA math")))
     assert (tabs(both), charts(both)) == (["Growth", "Every case"], ["time", "speed-up", "roofline", "memory"])
-    far = read(written(line(LENGTHS, [0.004] * 3, to_device=0.001, **GPU)), "gpu.json")
-    device = run(sweep=done(), opened={"gpu.json": far})
+    far = read_recording(write_recording(line(LENGTHS, [0.004] * 3, to_device=0.001, **GPU)), "gpu.json")
+    device = run(sweep=finished_job(), opened={"gpu.json": far})
     assert tabs(device) == ["Where a device pays", "Growth", "Every case"]
     assert charts(device) == ["time", "speed-up", "roofline", "memory", "transfer"]
 
 
 def test_a_chart_that_has_nothing_to_show_any_more_makes_way():
-    far = read(written(line(LENGTHS, [0.004] * 3, to_device=0.001, **GPU)), "gpu.json")
-    test = run(sweep=done(), opened={"gpu.json": far}, timing_chart="transfer")
+    far = read_recording(write_recording(line(LENGTHS, [0.004] * 3, to_device=0.001, **GPU)), "gpu.json")
+    test = run(sweep=finished_job(), opened={"gpu.json": far}, timing_chart="transfer")
     assert test.session_state["timing_chart"] == "transfer"
     test.button(key="remove_gpu.json").click().run()
     assert not test.exception
     assert test.session_state["timing_chart"] == "time"
-    assert "seconds a call" in drawn(test)
+    assert "seconds a call" in figure_text(test)
 
 
 def test_without_a_gpu_implementations_are_compared_with_one_that_is_chosen():
@@ -59,11 +59,11 @@ def test_without_a_gpu_implementations_are_compared_with_one_that_is_chosen():
     test = run(sweep=sweep(*line(LENGTHS, [0.001] * 3), *slow, *other), timing_chart="speed-up")
     assert not test.exception
     assert test.selectbox(key="timing_against").options == ["matmul softmax matmul", "loop over heads", "SDPA"]
-    assert "times faster than matmul softmax matmul" in drawn(test)
+    assert "times faster than matmul softmax matmul" in figure_text(test)
     assert not test.toggle, "nothing was moved"
     test.selectbox(key="timing_against").set_value("SDPA").run()
-    assert "times faster than SDPA" in drawn(test)
-    far = read(written(line(LENGTHS, [0.004] * 3, to_device=0.001, **GPU)), "gpu.json")
+    assert "times faster than SDPA" in figure_text(test)
+    far = read_recording(write_recording(line(LENGTHS, [0.004] * 3, to_device=0.001, **GPU)), "gpu.json")
     device = run(sweep=sweep(*line(LENGTHS, [0.001] * 3), *slow), opened={"g.json": far}, timing_chart="speed-up")
     assert device.selectbox(key="timing_against").options[0] == "the CPU"
     assert device.toggle(key="timing_transfer").label == "Count the transfer"
@@ -72,9 +72,12 @@ def test_without_a_gpu_implementations_are_compared_with_one_that_is_chosen():
 def test_a_busy_host_is_said_with_a_way_out_and_growth_that_says_nothing_is_not_shown():
     loose = [lowest(n, n / 64, None, load=9.0, quiet=1, settled=False) for n in LENGTHS]
     test = run(sweep=sweep(*loose))
-    assert "this machine was busy. Others used it during 83% of the visits" in said(test)
-    assert "3 of 3 cases did not settle and say at most how long it takes. Measure again at a quieter time" in said(
+    assert "this machine was busy. Others used it during 83% of the visits" in page_text(test)
+    assert (
+        "3 of 3 cases did not settle and say at most how long it takes. Measure again at a quieter time"
+        in page_text(test)
+    )
+    assert "No growth for 1 line: fewer than 3 lengths settled; a longer time budget or a quieter machine" in page_text(
         test
     )
-    assert "No growth for 1 line: fewer than 3 lengths settled; a longer time budget or a quieter machine" in said(test)
     assert [len(each.value) for each in test.dataframe[1:]] == [3], "the table of every case alone"

@@ -91,7 +91,7 @@ def cut(name: str, text: str, known: bool = True) -> Labels:
     return of_text(made, found["input_ids"][0].tolist(), _places(found, text, "") if known else ())
 
 
-def joined(labels: Labels) -> list[str]:
+def join_labels(labels: Labels) -> list[str]:
     """The words of a text, without those that are but spaces."""
     words = dict.fromkeys(labels.words, "")
     for word, text in zip(labels.words, labels.adds, strict=True):
@@ -115,10 +115,10 @@ def as_cut(name: str, words: list[str]) -> list[str]:
 def test_tokens_of_a_word_are_taken_together(name, text):
     said, words = TEXTS[text]
     labels = cut(name, said)
-    assert joined(labels) == as_cut(name, words)
+    assert join_labels(labels) == as_cut(name, words)
     assert not [each for each in labels.texts if "\ufffd" in each or not each]
     if name != "word pieces":  # the text that nobody has cut is known only as far as its tokens say it
-        assert joined(cut(name, said, known=False)) == words
+        assert join_labels(cut(name, said, known=False)) == words
 
 
 def test_a_part_of_a_character_says_which_and_of_how_many():

@@ -14,7 +14,7 @@ from hypothesis import assume, given, settings
 from torch import Tensor
 
 from attention import Config, ConfigError, Trace, trace
-from attention.config import DEFAULTS, KNOBS, fitted
+from attention.config import DEFAULTS, KNOBS, coerce
 from attention.inputs import INPUTS
 from attention.masks import MASKS
 from attention.sources.generated import Projections
@@ -115,7 +115,7 @@ class Reference:
     """The same pass in float64, head by head and pair by pair, from x and the projections."""
 
     def __init__(self, config: Config, x: Tensor, w: Projections) -> None:
-        share = config.heads // config.groups
+        share = config.heads // config.n_kv_heads
         own = [slice(i * config.d_head, (i + 1) * config.d_head) for i in range(config.heads)]
         at = [own[i // share] for i in range(config.heads)]
         x = x.double()
@@ -310,7 +310,7 @@ def test_large_traces_take_the_path_of_large_squares(name):
     "options", [{"mask": "window"}, {"positions": "alibi", "kv_heads": 1}, {"mask": "full", "heads": 3}]
 )
 def test_threads_that_share_the_heads_compute_the_same(options):
-    config = Config(**fitted(DEFAULTS | {"tokens": 700, "d_model": 24, "input": "noise"} | options))
+    config = Config(**coerce(DEFAULTS | {"tokens": 700, "d_model": 24, "input": "noise"} | options))
     with ThreadPoolExecutor(2) as threads:
         shared, alone = trace(config, threads), trace(config)
     for name in ("weights", "context", "output"):

@@ -12,17 +12,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
 
-from attention.brought import safe_file
 from attention.heads import profile
+from attention.imported import safe_file
 from attention.masks import MASKS
 from attention.scores import SCALES, SOFTMAXES, alibi, rotary, sinusoidal
 from attention.steps import training_program
-from attention.training import course as courses
+from attention.training import history as courses
 from attention.training.adamw import AdamW
 from attention.training.head_scores import scores, texts, weights
 from attention.training.model import Model
 from attention.training.recipe import LEARNED, NUMBERS, PLACES, Recipe
-from attention.training.run import Run, measured, moments, probe, rate, trained
+from attention.training.run import Run, evaluate, moments, probe, rate, train
 from attention.training.tasks import TASKS
 
 SMALL = {"d_model": 16, "heads": 2, "steps": 20}
@@ -108,28 +108,28 @@ def test_the_learning_rate_rises_and_falls_once():
 
 def test_a_recipe_is_one_course_whatever_happens_beside_it():
     recipe = Recipe(task="reverse", layers=1, **SMALL)
-    whole = [seen for _, seen in trained(recipe) if seen]
+    whole = [seen for _, seen in train(recipe) if seen]
     assert [seen.step for seen in whole] == list(moments(recipe)) == list(range(21))
-    again = trained(recipe)
+    again = train(recipe)
     torch.manual_seed(7)
     found = [seen for _, seen in zip(range(5), (seen for _, seen in again if seen), strict=False)]
     torch.randn(100)
     found += [seen for _, seen in again if seen]
     assert [seen.loss for seen in found] == [seen.loss for seen in whole]
     assert torch.equal(found[-1].q, whole[-1].q)
-    other = [seen.loss for _, seen in trained(Recipe(task="reverse", layers=1, seed=1, **SMALL)) if seen]
+    other = [seen.loss for _, seen in train(Recipe(task="reverse", layers=1, seed=1, **SMALL)) if seen]
     assert other[0] != whole[0].loss
 
 
 def test_it_learns():
     recipe = Recipe(task="majority", layers=1, d_model=16, heads=2, steps=120, rate=0.02)
-    found = [seen for _, seen in trained(recipe) if seen]
+    found = [seen for _, seen in train(recipe) if seen]
     assert found[0].accuracy < 0.3 and found[-1].accuracy > 0.6
     assert found[-1].loss < 0.4 * found[0].loss
 
 
 def test_a_loss_that_is_no_number_ends_it():
-    course = trained(Recipe(task="reverse", layers=1, **SMALL))
+    course = train(Recipe(task="reverse", layers=1, **SMALL))
     found = []
     for run, seen in course:
         found += [seen] if seen else []
@@ -142,7 +142,7 @@ def test_a_loss_that_is_no_number_ends_it():
 def test_scores_are_those_of_the_heads():
     recipe = Recipe(**SMALL)
     run = Run(recipe)
-    seen, drawn = run.moment(), probe(recipe)
+    seen, drawn = run.checkpoint(), probe(recipe)
     found = weights(recipe, seen.q, seen.k)
     torch.testing.assert_close(found.sum(-1), torch.ones(2, 2, 40))
     assert float(found.triu(1).abs().max()) == 0
@@ -159,27 +159,29 @@ def test_a_head_that_is_off_adds_nothing():
     run = Run(recipe)
     with torch.no_grad():
         run.model.layers[0].attention.out_proj.weight[:, 8:] = 0
-    assert measured(run.model, run.test, [(0, 1)]) == measured(run.model, run.test)
-    assert measured(run.model, run.test, [(0, 0)]) != measured(run.model, run.test)
+    assert evaluate(run.model, run.test, [(0, 1)]) == evaluate(run.model, run.test)
+    assert evaluate(run.model, run.test, [(0, 0)]) != evaluate(run.model, run.test)
 
 
 def test_a_course_comes_back_from_its_file():
     recipe = Recipe(task="brackets", **SMALL)
-    course = courses.recorded(recipe)
-    found, about = courses.read(courses.written(course, "by a test"))
+    course = courses.record_training(recipe)
+    found, about = courses.read_training(courses.write_training(course, "by a test"))
     assert found.recipe == recipe and about["made"] == "by a test"
     assert [each.step for each in found.moments] == [each.step for each in course.moments]
     assert [each.loss for each in found.moments] == pytest.approx([each.loss for each in course.moments])
-    assert len(found.frames) == courses.FRAMES and found.shown(-1).step == 20 and found.shown(4).step == 4
-    last = found.shown(-1)
-    for name, number in courses.rescored(found, last).items():
+    assert (
+        len(found.frames) == courses.FRAMES and found.nearest_frame(-1).step == 20 and found.nearest_frame(4).step == 4
+    )
+    last = found.nearest_frame(-1)
+    for name, number in courses.recompute_scores(found, last).items():
         torch.testing.assert_close(number, course.moments[-1].scores[name], rtol=0, atol=0.01)
     torch.testing.assert_close(courses.parameters(found.model()), course.parameters, rtol=1e-3, atol=1e-3)
 
 
 def test_the_weights_are_a_file_of_safetensors():
     tensors = {"a": torch.arange(6.0).view(2, 3), "b": torch.ones(3, dtype=torch.float16)}
-    data = safe_file.written(tensors, {"task": "sort"})
+    data = safe_file.write_safetensors(tensors, {"task": "sort"})
     size = int.from_bytes(data[:8], "little")
     header = json.loads(data[8 : 8 + size])
     assert size % 8 == 0 and header.pop("__metadata__") == {"task": "sort"}

@@ -20,14 +20,14 @@ from attention.training import shipped
 from attention.training.head_scores import weights
 from attention.training.recipe import RECIPES, Recipe
 from attention.training.tasks import TASKS
-from attention.ui import compute
-from attention.ui.background import trainings
-from attention.ui.background.line import HEAVY
-from attention.ui.background.trainings import Learning
+from attention.ui import results
 from attention.ui.controls.recipe import RECIPE
-from attention.ui.session.state import KEY
+from attention.ui.jobs import training_jobs
+from attention.ui.jobs.job_queue import JOBS
+from attention.ui.jobs.training_jobs import TrainingJob
+from attention.ui.session.visit_state import KEY
 from attention.ui.views import training, training_after
-from tests.test_line import ME, YOU, a_line
+from tests.test_job_queue import ME, YOU, a_line
 from tests.test_pages import ROOT, SECONDS
 
 PAGE = ROOT / "pages" / "training.py"
@@ -38,10 +38,10 @@ SMALL = {"task": "reverse", "d_model": "16", "heads": "2", "steps": "40"}
 def _nobody_else() -> Iterator[None]:
     """No training of one test is seen by another."""
     yield
-    for task in [task for task in HEAVY.tasks if isinstance(task, Learning)]:
+    for task in [task for task in JOBS.tasks if isinstance(task, TrainingJob)]:
         for visitor in [*task.looks]:
             task.leave(visitor)
-        HEAVY.forget(task)
+        JOBS.forget(task)
 
 
 def run(query: dict[str, str]) -> AppTest:
@@ -50,7 +50,7 @@ def run(query: dict[str, str]) -> AppTest:
     return test.run()
 
 
-def said(test: AppTest) -> str:
+def page_text(test: AppTest) -> str:
     return "\n".join(each.value for each in [*test.markdown, *test.caption, *test.warning, *test.error]).replace(
         "\\", ""
     )
@@ -69,7 +69,7 @@ def until(holds: Callable[[], bool]) -> None:
     assert holds()
 
 
-def learning(test: AppTest) -> Learning:
+def learning(test: AppTest) -> TrainingJob:
     return test.session_state[KEY].kept.learning
 
 
@@ -77,11 +77,11 @@ def learning(test: AppTest) -> Learning:
 def test_what_ships_is_played_from_untrained_to_trained(task):
     test = run({"task": task} if task != "induction" else {})
     assert not test.exception and not test.warning
-    assert "trained before: a recording" in said(test) and "After **0** steps" in said(test)
+    assert "trained before: a recording" in page_text(test) and "After **0** steps" in page_text(test)
     for _ in range(training.WAIT + 15):
         test.run()
     last = shipped.course(task).moments[-1]
-    assert f"After **{last.step:,}** steps: {format_percent(last.accuracy)} right" in said(test)
+    assert f"After **{last.step:,}** steps: {format_percent(last.accuracy)} right" in page_text(test)
     assert test.button(key="play").label == "Play"
 
 
@@ -89,68 +89,68 @@ def test_a_film_rests_where_one_stops_it_and_the_link_says_where():
     test = run({})
     for _ in range(training.WAIT + 1):
         test.run()
-    shown = next(line for line in said(test).splitlines() if line.startswith("After"))
+    shown = next(line for line in page_text(test).splitlines() if line.startswith("After"))
     test.button(key="play").click().run()
-    assert shown in said(test)
+    assert shown in page_text(test)
     at = int(link(test)["train_at"])
     assert at in shipped.course("induction").frames and f"After **{at}** steps" in shown
     test.select_slider(key=training.STEP).set_value(1000).run()
-    assert "After **1,000** steps" in said(test) and not link(test)
-    assert "From “s” at place 39 it looks at “p” at place 20; what comes next is “p”." in said(test)
+    assert "After **1,000** steps" in page_text(test) and not link(test)
+    assert "From “s” at place 39 it looks at “p” at place 20; what comes next is “p”." in page_text(test)
     test.button(key="play").click().run()
-    assert "After **0** steps" in said(test)
+    assert "After **0** steps" in page_text(test)
 
 
 def test_a_link_with_a_step_shows_it_and_does_not_play():
     steps = shipped.steps("sort")
     test = run({"task": "sort", "at": str(steps[4] + 1)})
-    assert f"After **{steps[4]:,}** steps" in said(test)
+    assert f"After **{steps[4]:,}** steps" in page_text(test)
     assert test.select_slider(key=training.STEP).value == steps[4]
 
 
 def test_other_settings_are_untrained_until_somebody_trains_them():
     test = run(SMALL)
-    assert "untrained: random weights" in said(test) and "After **0** steps" in said(test)
+    assert "untrained: random weights" in page_text(test) and "After **0** steps" in page_text(test)
     assert not test.text_input and test.button(key="train").label == "Train: 40 steps"
     test.button(key="train").click().run()
     task = learning(test)
     until(lambda: task.state == "done")
     test.run()
-    assert "After **40** steps" in said(test) and "trained here" in said(test)
+    assert "After **40** steps" in page_text(test) and "trained here" in page_text(test)
     assert [moment.step for moment in task.moments] == list(range(41))
     assert not [each for each in test.button if each.key == "train"], "it would be the same again"
     again = run(SMALL)
-    assert "After **40** steps" in said(again), "whoever comes later sees it too"
+    assert "After **40** steps" in page_text(again), "whoever comes later sees it too"
 
 
 def test_a_training_is_paused_goes_on_and_is_stopped(monkeypatch):
     """The training's own thread is the test's: it takes a step where the test says so."""
-    steps, ask = list[int](), Learning.stop
+    steps, ask = list[int](), TrainingJob.stop
 
-    def stop(self: Learning) -> bool:
+    def stop(self: TrainingJob) -> bool:
         if self.steps == 10 and not steps:
             steps.append(10)
             self.pause(next(iter(self.looks)))
         return ask(self)
 
-    monkeypatch.setattr(Learning, "stop", stop)
+    monkeypatch.setattr(TrainingJob, "stop", stop)
     test = run(SMALL | {"seed": "1"})
     test.button(key="train").click().run()
     task = learning(test)
-    until(lambda: task not in HEAVY.busy and task.steps == 10)
+    until(lambda: task not in JOBS.busy and task.steps == 10)
     test.run()
     assert test.get("progress")[0].proto.text.startswith("Paused. 10 of 40 steps")
     assert task.moments[-1].step == 10 and task.parameters is not None
     test.button(key="continue").click().run()
     until(lambda: task.steps == 40)
     whole = [moment.loss for moment in task.moments]
-    straight = [seen.loss for _, seen in trainings.trained(task.settings) if seen]
+    straight = [seen.loss for _, seen in training_jobs.train(task.settings) if seen]
     assert whole == straight, "a pause changes nothing"
 
 
 def test_a_training_that_is_stopped_keeps_what_was_seen():
     line, _, begun = a_line()
-    task = line.ask(Learning, Recipe(task="reverse", layers=1, steps=40, d_model=16, heads=2), ME)
+    task = line.request(TrainingJob, Recipe(task="reverse", layers=1, steps=40, d_model=16, heads=2), ME)
     ask = task.stop
 
     def stop() -> bool:
@@ -166,19 +166,19 @@ def test_a_training_that_is_stopped_keeps_what_was_seen():
 
 def test_visitors_with_equal_settings_share_one_and_each_has_one():
     line, clock, _ = a_line()
-    first = line.ask(Learning, Recipe(seed=1), ME)
-    assert line.ask(Learning, Recipe(seed=1), YOU) is first
-    other = line.ask(Learning, Recipe(seed=2), ME)
+    first = line.request(TrainingJob, Recipe(seed=1), ME)
+    assert line.request(TrainingJob, Recipe(seed=1), YOU) is first
+    other = line.request(TrainingJob, Recipe(seed=2), ME)
     assert first.open and set(first.looks) == {YOU} and other.open
-    clock.move(Learning.gone + 1)
+    clock.move(TrainingJob.leave_after_s + 1)
     line.tidy()
     assert {first.state, other.state} == {"left"}, "all are gone"
 
 
 def test_a_loss_that_is_no_number_is_said_and_the_curve_stays(monkeypatch):
     line, _, begun = a_line()
-    task = line.ask(Learning, Recipe(task="reverse", layers=1, steps=40, d_model=16, heads=2), ME)
-    seen = trainings.trained
+    task = line.request(TrainingJob, Recipe(task="reverse", layers=1, steps=40, d_model=16, heads=2), ME)
+    seen = training_jobs.train
 
     def broken(recipe):
         for run, moment in seen(recipe):
@@ -186,7 +186,7 @@ def test_a_loss_that_is_no_number_is_said_and_the_curve_stays(monkeypatch):
                 run.optimizer.values.fill_(torch.nan)
             yield run, moment
 
-    monkeypatch.setattr(trainings, "trained", broken)
+    monkeypatch.setattr(training_jobs, "train", broken)
     task.__post_init__()
     begun.pop()()
     assert task.state == "failed" and task.said.startswith("The loss is no number any more, after 6 steps")
@@ -194,16 +194,16 @@ def test_a_loss_that_is_no_number_is_said_and_the_curve_stays(monkeypatch):
 
 
 def test_another_setting_says_that_ones_training_goes_on(monkeypatch):
-    monkeypatch.setattr(HEAVY, "take", lambda: None)
+    monkeypatch.setattr(JOBS, "take", lambda: None)
     test = run(SMALL | {"seed": "2"})
     test.button(key="train").click().run()
     test.number_input(key="train_seed").set_value(3).run()
-    assert "Your training of reverse with other settings goes on: 0%." in said(test)
+    assert "Your training of reverse with other settings goes on: 0%." in page_text(test)
     test.button(key="back").click().run()
     assert link(test)["train_seed"] == "2"
     assert test.button(key="cancel").label == "Stop"
     test.button(key="cancel").click().run()
-    assert "Stopped after 0 of 40 steps" in said(test)
+    assert "Stopped after 0 of 40 steps" in page_text(test)
     assert test.button(key="train").label == "Train again"
 
 
@@ -213,7 +213,7 @@ def test_a_head_that_is_switched_off_is_missed():
     assert whole == "99.3%"
     test.pills(key=training_after.OFF).set_value(["0.1"]).run()
     course = shipped.course("induction")
-    assert test.metric[0].value == format_percent(compute.training.without(course, ((0, 1),))[1]) != whole
+    assert test.metric[0].value == format_percent(results.training.without(course, ((0, 1),))[1]) != whole
     assert float(test.metric[0].value.rstrip("%")) < 90
 
 
@@ -221,11 +221,11 @@ def test_one_asks_it_about_a_sequence_of_ones_own():
     test = run({"at": "1000"})
     key = f"{training_after.TYPED} induction"
     test.text_input(key=key).set_value("k w u d o t r i z k w u d").run()
-    assert not test.exception and "Next, after “d”: **o**" in said(test)
+    assert not test.exception and "Next, after “d”: **o**" in page_text(test)
     test.text_input(key=key).set_value("k **w** <img> k").run()
-    assert "It knows no **w**, <img>" in said(test) and not test.exception
+    assert "It knows no **w**, <img>" in page_text(test) and not test.exception
     test.text_input(key=key).set_value("a").run()
-    assert "Two tokens or more are needed." in said(test)
+    assert "Two tokens or more are needed." in page_text(test)
     test.text_input(key=key).set_value("a b " * 90).run()
     assert not test.exception
 
@@ -235,57 +235,57 @@ def test_its_heads_can_be_looked_at_on_other_pages():
     lead = next(each.proto for each in test.get("link_button") if each.proto.label == "Open on Heads")
     query = dict(parse_qsl(lead.url.partition("?")[2]))
     config, notes = from_query(query)
-    step = shipped.course("induction").shown(200).step
+    step = shipped.course("induction").nearest_frame(200).step
     assert notes == [] and (config.source, config.layer, config.head) == ("trained:induction", 1, 2)
     assert config.training_step == step
     heads = AppTest.from_file(str(ROOT / "pages" / "heads.py"), default_timeout=SECONDS)
     heads.query_params.update(query)
     heads.run()
-    assert not heads.exception and f"after {step} steps" in said(heads)
-    assert "trained in this app" in said(heads)
+    assert not heads.exception and f"after {step} steps" in page_text(heads)
+    assert "trained in this app" in page_text(heads)
     heads.select_slider(key="training_step").set_value(0).run()
-    assert not heads.exception and "after 0 steps" in said(heads)
+    assert not heads.exception and "after 0 steps" in page_text(heads)
 
 
 def test_while_a_training_goes_on_one_looks_back_at_what_was_seen(monkeypatch):
     """It goes on meanwhile, and its slider, which only its visitor moves, leads back to the newest step."""
-    held, ask = threading.Event(), Learning.stop
+    held, ask = threading.Event(), TrainingJob.stop
 
-    def stop(self: Learning) -> bool:
+    def stop(self: TrainingJob) -> bool:
         if self.steps == 10:
             assert held.wait(SECONDS)
         return ask(self)
 
-    monkeypatch.setattr(Learning, "stop", stop)
+    monkeypatch.setattr(TrainingJob, "stop", stop)
     test = run(SMALL | {"seed": "4"})
     test.button(key="train").click().run()
     task = learning(test)
     until(lambda: task.steps == 10)
     test.run()
-    assert "After **10** steps" in said(test) and not test.select_slider(key="train_steps").disabled
+    assert "After **10** steps" in page_text(test) and not test.select_slider(key="train_steps").disabled
     test.button(key="back_to").click().run()
     slider = test.select_slider(key=training.STEP)
     assert list(slider.options) == [str(step) for step in range(11)] and slider.value == 10
     slider.set_value(3).run()
-    assert "After **3** steps" in said(test) and link(test)["train_at"] == "3" and task.open
+    assert "After **3** steps" in page_text(test) and link(test)["train_at"] == "3" and task.open
     test.run()
-    assert "After **3** steps" in said(test), "what comes meanwhile moves nothing"
+    assert "After **3** steps" in page_text(test), "what comes meanwhile moves nothing"
     test.button(key="newest").click().run()
-    assert "After **10** steps" in said(test) and "train_at" not in link(test)
+    assert "After **10** steps" in page_text(test) and "train_at" not in link(test)
     held.set()
     until(lambda: task.state == "done")
 
 
 def test_the_head_in_focus_is_the_one_that_does_most():
     test = run({})
-    assert sent(test)["focus"] == {"head": 6, "query": 39} and sent(test)["painted"].endswith(" 0")
+    assert grid_header(test)["focus"] == {"head": 6, "query": 39} and grid_header(test)["painted"].endswith(" 0")
     assert "train_head" not in link(test)
-    assert sent(run({"at": "1000"}))["focus"]["head"] == 0, "a link from before goes on opening the first one"
+    assert grid_header(run({"at": "1000"}))["focus"]["head"] == 0, "a link from before goes on opening the first one"
     untrained = run({"v": "2", **{f"train_{name}": value for name, value in SMALL.items()}})
-    assert sent(untrained)["focus"]["head"] in (0, 1) and not untrained.exception
+    assert grid_header(untrained)["focus"]["head"] in (0, 1) and not untrained.exception
 
 
-def sent(test: AppTest) -> dict:
+def grid_header(test: AppTest) -> dict:
     """What the grid was told beside its cells."""
     (grid,) = [each.proto for each in test.get("bidi_component") if each.proto.component_name.endswith("heads_grid")]
     (length,) = struct.unpack("<I", grid.bytes[:4])
@@ -302,14 +302,14 @@ def test_places_that_were_learned_end_where_the_task_does():
     until(lambda: task.state == "done")
     test.run()
     test.text_input(key=f"{training_after.TYPED} reverse").set_value("a b " * 20).run()
-    assert not test.exception and "The first 24 tokens are read: it has learned no more places." in said(test)
+    assert not test.exception and "The first 24 tokens are read: it has learned no more places." in page_text(test)
 
 
 def test_heads_elsewhere_are_those_of_the_training():
     course = shipped.course("sort")
     for step in (0, 1500):
         config = Config.of("trained:sort", training_step=step)
-        moment = course.shown(step)
+        moment = course.nearest_frame(step)
         torch.testing.assert_close(trace(config).weights, weights(course.recipe, moment.q, moment.k)[0])
     cool = Config.of("trained:sort", temperature=0.5)
     assert float(trace(cool).weights.amax(-1).mean()) > float(trace(config).weights.amax(-1).mean())
@@ -327,7 +327,7 @@ def test_what_a_link_cannot_mean_is_said():
     test = run({"heads": "5", "task": "sortt", "layers": "9"})
     assert not test.exception
     for words in ("Did you mean 'sort'?", "layers=9 is not a whole number between 1 and 3", "multiple of heads=5"):
-        assert words in said(test), words
+        assert words in page_text(test), words
     assert link(test) == {"v": "2", "train_heads": "5", "train_d_model": "65", "train_head": "0"}
 
 

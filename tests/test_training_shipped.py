@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 import torch
 
-from attention.training import course as courses
+from attention.training import history as courses
 from attention.training import record, shipped
 from attention.training.head_scores import even
 from attention.training.recipe import NUMBERS, TEST
-from attention.training.run import HELD_OUT, measured, probe, trained
-from attention.training.run import drawn as sequences
+from attention.training.run import HELD_OUT, evaluate, probe, train
+from attention.training.run import draw_sequences as sequences
 from attention.training.tasks import TASKS
 
 every = pytest.mark.parametrize("name", TASKS)
@@ -23,7 +23,7 @@ def test_its_heads_have_the_scores_that_it_says(name):
     steps = list(course.frames)
     assert len(steps) >= 12 and steps[0] == 0 and steps[-1] == course.recipe.steps
     for moment in course.frames.values():
-        for number, found in courses.rescored(course, moment).items():
+        for number, found in courses.recompute_scores(course, moment).items():
             torch.testing.assert_close(found, moment.scores[number], rtol=0, atol=0.01)
     assert list(course.moments[0].scores) == list(NUMBERS)
 
@@ -31,7 +31,7 @@ def test_its_heads_have_the_scores_that_it_says(name):
 @every
 def test_its_weights_are_as_good_as_it_says(name):
     course = shipped.course(name)
-    loss, accuracy = measured(course.model(), sequences(course.recipe, HELD_OUT, TEST), ())
+    loss, accuracy = evaluate(course.model(), sequences(course.recipe, HELD_OUT, TEST), ())
     assert accuracy == pytest.approx(course.moments[-1].accuracy, abs=0.01)
     assert loss == pytest.approx(course.moments[-1].loss, abs=0.02)
     assert accuracy >= RIGHT[name] - 0.03
@@ -58,15 +58,15 @@ def test_all_files_together_are_small():
 def test_what_ships_is_the_default_recipe_of_each_task():
     for name in TASKS:
         recipe = shipped.course(name).recipe
-        assert recipe == shipped.recipe(name) and shipped.named(recipe) == name
-    assert shipped.named(type(recipe)(seed=123)) == ""
+        assert recipe == shipped.recipe(name) and shipped.shipped_name(recipe) == name
+    assert shipped.shipped_name(type(recipe)(seed=123)) == ""
     assert set(shipped.about("sort")) == {"format", "recipe", "made", "license"} and "record" in record.MADE
 
 
 def test_the_script_still_makes_what_ships():
     """The first moments of a training again, from its seed: other machines add up in another order, so not to the last digit."""
     found = shipped.course("majority")
-    for _, moment in trained(found.recipe):
+    for _, moment in train(found.recipe):
         if moment and moment.step <= 40:
             like = next(each for each in found.moments if each.step == moment.step)
             assert moment.loss == pytest.approx(like.loss, abs=0.02)

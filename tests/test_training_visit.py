@@ -19,16 +19,16 @@ from attention.training import pace, shipped
 from attention.training.head_scores import weights
 from attention.training.recipe import Recipe
 from attention.training.tasks import TASKS
-from attention.ui.background import trainings
-from attention.ui.background.line import HEAVY
-from attention.ui.background.trainings import LONGEST, Learning
-from attention.ui.session import learning as looks
-from attention.ui.session.state import KEY
+from attention.ui.jobs import training_jobs
+from attention.ui.jobs.job_queue import JOBS
+from attention.ui.jobs.training_jobs import LONGEST, TrainingJob
+from attention.ui.session import training_heartbeat as looks
+from attention.ui.session.visit_state import KEY
 from attention.ui.views import training, training_curves
 from attention.ui.views import training_course as courses
-from tests.test_line import ME, a_line
+from tests.test_job_queue import ME, a_line
 from tests.test_pages import ROOT, SECONDS
-from tests.test_training_page import PAGE, SMALL, _nobody_else, learning, link, run, said, until  # noqa: F401  a fixture
+from tests.test_training_page import PAGE, SMALL, _nobody_else, learning, link, page_text, run, until  # noqa: F401  a fixture
 
 
 def menu(query: dict[str, str]) -> AppTest:
@@ -48,12 +48,12 @@ def test_every_page_that_is_offered_has_something_to_show(task):
         query = dict(parse_qsl(urlsplit(lead.url).query))
         config, notes = from_query(query)
         assert notes == [] and (config.source, config.head) == (f"trained:{task}", 2)
-        assert config.training_step == shipped.course(task).shown(200).step
+        assert config.training_step == shipped.course(task).nearest_frame(200).step
         name = urlsplit(lead.url).path.strip("/") or "heads"
         there = AppTest.from_file(str(ROOT / "pages" / f"{name}.py"), default_timeout=SECONDS)
         there.query_params.update(query)
         there.run()
-        assert not there.exception and not there.warning and "This needs" not in said(there), name
+        assert not there.exception and not there.warning and "This needs" not in page_text(there), name
 
 
 def test_the_heads_of_ones_own_training_go_to_other_pages_and_make_way_for_later_ones():
@@ -67,21 +67,21 @@ def test_the_heads_of_ones_own_training_go_to_other_pages_and_make_way_for_later
         test.switch_page("pages/training.py").run()
         test.select_slider(key="moment").set_value(step).run()
         test.button(key=f"open {name}").click().run()
-        assert not test.exception and not test.error and "This needs" not in said(test)
+        assert not test.exception and not test.error and "This needs" not in page_text(test)
         source = test.selectbox(key="source").value
         assert source.startswith("training:") and source.endswith(f":reverse after {step} steps")
-        assert "trained here" in said(test)
-        moment = task.course.shown(step)
+        assert "trained here" in page_text(test)
+        moment = task.course.nearest_frame(step)
         torch.testing.assert_close(trace(Config.of(source)).weights, weights(task.settings, moment.q, moment.k)[0])
     held = test.session_state[KEY].kept.brought
     assert [source.rpartition(":")[2] for source in held] == [f"reverse after {step} steps" for step in (0, 6, 12, 24)]
     stranger = AppTest.from_file(str(ROOT / "pages" / "heads.py"), default_timeout=SECONDS)
     stranger.query_params.update(link(test))
-    assert "a training that somebody has watched" in said(stranger.run())
+    assert "a training that somebody has watched" in page_text(stranger.run())
 
 
 def test_a_training_goes_on_while_its_visitor_reads_other_pages(monkeypatch):
-    monkeypatch.setattr(HEAVY, "take", lambda: None)
+    monkeypatch.setattr(JOBS, "take", lambda: None)
     test = run(SMALL | {"seed": "13"})
     test.button(key="train").click().run()
     task, state = learning(test), test.session_state[KEY]
@@ -90,14 +90,14 @@ def test_a_training_goes_on_while_its_visitor_reads_other_pages(monkeypatch):
     heads = AppTest.from_file(str(ROOT / "pages" / "heads.py"), default_timeout=SECONDS)
     heads.session_state[KEY] = state
     for _ in range(3):
-        clock += 0.9 * task.gone
-        assert not heads.run().exception and task.settled() == "waiting"
+        clock += 0.9 * task.leave_after_s
+        assert not heads.run().exception and task.next_state() == "waiting"
     again = AppTest.from_file(str(PAGE), default_timeout=SECONDS)
     again.session_state[KEY] = state
-    clock += 0.9 * task.gone
+    clock += 0.9 * task.leave_after_s
     assert "0 of 40 steps" in again.run().get("progress")[0].proto.text and task.open
-    clock += 1.1 * task.gone
-    assert task.settled() == "left", "of one who has gone it ends"
+    clock += 1.1 * task.leave_after_s
+    assert task.next_state() == "left", "of one who has gone it ends"
 
 
 def test_every_page_asks_again_while_a_training_goes_on(monkeypatch):
@@ -105,14 +105,14 @@ def test_every_page_asks_again_while_a_training_goes_on(monkeypatch):
     beats = list[float | None]()
     fragment = looks.st.fragment
     monkeypatch.setattr(looks.st, "fragment", lambda *a, **k: (beats.append(k.get("run_every")), fragment(*a, **k))[1])
-    monkeypatch.setattr(HEAVY, "take", lambda: None)
+    monkeypatch.setattr(JOBS, "take", lambda: None)
     test = run(SMALL | {"seed": "14"})
     test.button(key="train").click().run()
     heads = AppTest.from_file(str(ROOT / "pages" / "heads.py"), default_timeout=SECONDS)
     heads.session_state[KEY] = test.session_state[KEY]
     beats.clear()
     heads.run()
-    assert looks.LOOK in beats and Learning.gone > 2 * looks.LOOK
+    assert looks.LOOK in beats and TrainingJob.leave_after_s > 2 * looks.LOOK
 
 
 def test_a_training_that_takes_too_long_is_refused_with_fewer_steps():
@@ -124,7 +124,7 @@ def test_a_training_that_takes_too_long_is_refused_with_fewer_steps():
     smaller = test.session_state[KEY].here.setting
     assert (smaller.d_model, smaller.layers) == (256, 3) and 2000 < smaller.steps < 3000
     assert pace.seconds(smaller) <= LONGEST < pace.seconds(Recipe(**{**vars(smaller), "steps": smaller.steps + 50}))
-    assert "takes about 10 min" in said(test)
+    assert "takes about 10 min" in page_text(test)
 
 
 @given(st.sampled_from(list(TASKS)), st.integers(1, 3), st.integers(20, 3000), st.sampled_from([8, 64, 256]))
@@ -139,7 +139,7 @@ def test_there_is_something_new_to_see_every_second_or_so(task, layers, steps, d
 
 def test_a_loss_that_is_no_number_is_not_shown(monkeypatch):
     """The page after it: the last moment that was sound, why it ended, and no model to be asked."""
-    seen = trainings.trained
+    seen = training_jobs.train
 
     def broken(recipe):
         for run_, moment in seen(recipe):
@@ -147,22 +147,25 @@ def test_a_loss_that_is_no_number_is_not_shown(monkeypatch):
                 run_.optimizer.values.fill_(torch.nan)
             yield run_, moment
 
-    monkeypatch.setattr(trainings, "trained", broken)
+    monkeypatch.setattr(training_jobs, "train", broken)
     test = run(SMALL | {"seed": "15"})
     test.button(key="train").click().run()
     task = learning(test)
     until(lambda: task.state == "failed")
     test.run()
     assert not test.exception and [moment.sound for moment in task.moments] == [True] * 6 + [False]
-    assert "After **5** steps" in said(test) and "The loss is no number any more, after 6 steps" in test.error[0].value
-    assert "nan" not in said(test).lower() and not test.text_input and not test.metric
+    assert (
+        "After **5** steps" in page_text(test)
+        and "The loss is no number any more, after 6 steps" in test.error[0].value
+    )
+    assert "nan" not in page_text(test).lower() and not test.text_input and not test.metric
     assert list(test.select_slider(key="moment").options) == [str(step) for step in range(6)]
     assert not [each for each in test.get("download_button") if "Weights" in each.proto.label]
 
 
 def test_what_was_learned_when_it_is_stopped_is_there():
     line, _, begun = a_line()
-    task = line.ask(Learning, Recipe(task="reverse", layers=1, steps=400, d_model=16, heads=2), ME)
+    task = line.request(TrainingJob, Recipe(task="reverse", layers=1, steps=400, d_model=16, heads=2), ME)
     ask = task.stop
 
     def stop() -> bool:
@@ -191,7 +194,7 @@ def test_the_loss_is_never_off_its_axis():
 
 
 def test_lessons_train_at_once_what_goes_wrong(monkeypatch):
-    monkeypatch.setattr(HEAVY, "take", lambda: None)
+    monkeypatch.setattr(JOBS, "take", lambda: None)
     for lesson, sets in (("without scaling", {"scale": "none", "heads": 1}), ("rate of 1", {"rate": 1.0})):
         test = run({"task": "sort"})
         next(each for each in test.button if lesson in each.label).click().run()
@@ -206,25 +209,25 @@ def test_the_head_that_comes_first_stands_beside_the_task_s_own():
     own = {each.step: float(each.scores["own"].max()) for each in shipped.course("induction").moments}
     first = next(row.step for row in rows if row.value > 0.5)
     assert {row.series for row in rows} == {charts.EARLIER} and first <= next(s for s in own if own[s] > 0.5)
-    assert "broad grey line" in said(run({})) and "broad grey line" not in said(run({"task": "sort"}))
-    assert "broad grey line" not in said(run({"number": "same"}))
+    assert "broad grey line" in page_text(run({})) and "broad grey line" not in page_text(run({"task": "sort"}))
+    assert "broad grey line" not in page_text(run({"number": "same"}))
 
 
 def test_a_film_waits_for_the_grid_and_no_longer(monkeypatch):
     test = run({})
     kept = test.session_state[KEY].kept
-    assert kept.film == (Recipe(), 1) and "After **0** steps" in said(test)
-    monkeypatch.setattr(training.page, "kept", lambda: kept)
-    training._seen()
+    assert kept.film == (Recipe(), 1) and "After **0** steps" in page_text(test)
+    monkeypatch.setattr(training.page, "visit_state", lambda: kept)
+    training._on_first_frame()
     second = list(shipped.course("induction").frames)[1]
     test.run()
-    assert "After **0** steps" in said(test), "the one that was just seen"
+    assert "After **0** steps" in page_text(test), "the one that was just seen"
     test.run()
-    assert f"After **{second}** steps" in said(test)
-    training._seen()
+    assert f"After **{second}** steps" in page_text(test)
+    training._on_first_frame()
     assert kept.film[1] == training.WAIT + 1, "once it plays it goes on"
     monkeypatch.undo()
     late = run({})
     for _ in range(training.WAIT):
         late.run()
-    assert f"After **{second}** steps" in said(late), "of a browser that says nothing"
+    assert f"After **{second}** steps" in page_text(late), "of a browser that says nothing"

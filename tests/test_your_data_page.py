@@ -15,16 +15,16 @@ import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 
-from attention.brought import opening, safe_file, sample
-from attention.brought.fitting import BroughtError
-from attention.brought.reading import Reading, read
-from attention.ui import compute
-from attention.ui.session import brought as visit
-from attention.ui.session.state import KEY, Remembered, Session
+from attention.imported import detect, safe_file, sample
+from attention.imported.reading import Reading, read_stack
+from attention.imported.validate import BroughtError
+from attention.ui import results
+from attention.ui.session import uploads as visit
+from attention.ui.session.visit_state import KEY, Session, VisitState
 from attention.ui.views import snippets
-from tests import brought
-from tests.test_brought_pages import said
+from tests import example_uploads
 from tests.test_pages import ROOT, SECONDS
+from tests.test_upload_pages import page_text
 
 PAGE = ROOT / "pages/your_data.py"
 
@@ -46,7 +46,7 @@ def put(test: AppTest, name: str, data: bytes, tokens: tuple[str, bytes] | None 
     return test.run()
 
 
-WEIGHTS = brought.weights().weights
+WEIGHTS = example_uploads.weights().weights
 assert WEIGHTS is not None
 FILE = npz(weights=WEIGHTS.numpy())
 
@@ -56,7 +56,7 @@ def test_an_example_opens_with_a_click():
     test.button(key="try").click().run()
     assert not test.exception and not test.error
     (source,) = test.session_state[KEY].kept.brought
-    assert sample.NAME in source and "**Two layers by hand** was read so." in said(test)
+    assert sample.NAME in source and "**Two layers by hand** was read so." in page_text(test)
     assert "try" not in {button.key for button in test.button}, "one is open: nobody need try"
     test.button(key=f"close {source}").click().run()
     assert not test.exception and not test.session_state[KEY].kept.brought
@@ -65,7 +65,7 @@ def test_an_example_opens_with_a_click():
 def test_a_file_is_opened_read_and_shown():
     test = put(opened(), "mine.npz", FILE)
     assert not test.exception and not test.error
-    words = said(test)
+    words = page_text(test)
     assert "**mine.npz** was read so. From the file mine.npz." in words
     assert "weights: 3 layers x 4 heads x 6 queries x 6 keys." in words
     assert "Open in this visit" in words and "mine.npz: weights, 3 layers of 4 heads, 6 tokens, 1.73 kB" in words
@@ -76,9 +76,9 @@ def test_a_file_is_opened_read_and_shown():
 def test_tokens_come_from_a_file_of_their_own():
     test = put(opened(), "mine.npz", FILE, ("words.txt", b"the cat sat on the mat"))
     (holding,) = test.session_state[KEY].kept.brought.values()
-    assert holding.stack.queries == brought.WORDS
-    test = put(opened(), "mine.npz", FILE, ("words.json", json.dumps(brought.WORDS[:4]).encode()))
-    assert "4 texts of tokens don't fit 6: positions are shown instead." in said(test)
+    assert holding.stack.queries == example_uploads.WORDS
+    test = put(opened(), "mine.npz", FILE, ("words.json", json.dumps(example_uploads.WORDS[:4]).encode()))
+    assert "4 texts of tokens don't fit 6: positions are shown instead." in page_text(test)
 
 
 def test_another_reading_takes_the_place_of_the_first():
@@ -86,7 +86,7 @@ def test_another_reading_takes_the_place_of_the_first():
     test.selectbox(key="read weights").set_value("b h q k").run()
     assert not test.exception
     (holding,) = test.session_state[KEY].kept.brought.values()
-    assert holding.shape.layers == 1 and "3 sequences x 4 heads" in said(test)
+    assert holding.shape.layers == 1 and "3 sequences x 4 heads" in page_text(test)
     test.number_input(key="read item").set_value(9).run()
     assert "There is no sequence 9 among 3 (counted from 0)." in test.error[0].value.replace("\\", "")
     assert len(test.session_state[KEY].kept.brought) == 1, "what was read before stays open"
@@ -102,26 +102,26 @@ def test_after_another_page_the_account_stands_and_another_reading_works():
     test = put(through_menu("your_data"), "mine.npz", FILE, ("words.txt", b"the cat sat on the mat"))
     (before,) = test.session_state[KEY].kept.brought
     through_menu("your_data", through_menu("masks", test))
-    assert not test.exception and "**mine.npz** was read so." in said(test) and not test.get("download_button")
+    assert not test.exception and "**mine.npz** was read so." in page_text(test) and not test.get("download_button")
     assert list(test.session_state[KEY].kept.brought) == [before]
     test.selectbox(key="read weights").set_value("b h q k").run()
-    assert not test.exception and "3 sequences x 4 heads" in said(test)
+    assert not test.exception and "3 sequences x 4 heads" in page_text(test)
     (holding,) = test.session_state[KEY].kept.brought.values()
-    assert holding.source != before and holding.shape.layers == 1 and holding.stack.queries == brought.WORDS
+    assert holding.source != before and holding.shape.layers == 1 and holding.stack.queries == example_uploads.WORDS
     test.button(key=f"close {holding.source}").click().run()
-    assert "was read so" not in said(test) and not test.error and len(test.get("download_button")) == 1
+    assert "was read so" not in page_text(test) and not test.error and len(test.get("download_button")) == 1
 
 
 def test_a_file_that_was_forgotten_is_asked_for_again():
     test = put(through_menu("your_data"), "mine.npz", FILE)
-    assert visit.FILES.held >= len(FILE)
+    assert visit.FILES.used_bytes >= len(FILE)
     through_menu("your_data", through_menu("masks", test))
-    visit.FILES.give_back(visit.FILES.held)
-    assert visit.FILES.held == 0
+    visit.FILES.give_back(visit.FILES.used_bytes)
+    assert visit.FILES.used_bytes == 0
     before = dict(test.session_state[KEY].kept.brought)
     test.selectbox(key="read weights").set_value("b h q k").run()
     assert not test.exception and not test.error
-    assert "Open the file again to read it otherwise" in said(test) and "3 layers x 4 heads" in said(test)
+    assert "Open the file again to read it otherwise" in page_text(test) and "3 layers x 4 heads" in page_text(test)
     assert dict(test.session_state[KEY].kept.brought) == before
 
 
@@ -132,7 +132,7 @@ def test_a_file_for_which_there_is_no_room_is_not_kept(monkeypatch):
 
 
 def test_limits_stand_on_the_page():
-    words = said(opened())
+    words = page_text(opened())
     assert "Files of up to 64 MB, unpacked up to" in words and "up to 1,024 tokens as weights" in words
     limits = "fit for 1,213 tokens of GPT-2 (482 as weights alone) or 170 tokens of Llama-3-8B (181 as weights alone)"
     assert f"In 16 bits, queries, keys and values of all layers {limits}." in words
@@ -141,7 +141,7 @@ def test_limits_stand_on_the_page():
 @pytest.mark.parametrize(("layers", "heads", "kv_heads", "channels"), [(12, 12, 12, 64), (32, 32, 8, 128)])
 def test_so_many_tokens_fit_and_no_more(layers, heads, kv_heads, channels):
     size = 64 * 2**20
-    whole, weights = compute.brought.most_tokens(size, layers, heads, kv_heads, channels)
+    whole, weights = results.uploads.most_tokens(size, layers, heads, kv_heads, channels)
     taken = [2 * layers * n * (heads + 2 * kv_heads) * channels for n in (whole, whole + 1)]
     assert taken[0] <= size < taken[1]
     assert 2 * layers * heads * weights**2 <= size < 2 * layers * heads * (weights + 1) ** 2
@@ -149,18 +149,18 @@ def test_so_many_tokens_fit_and_no_more(layers, heads, kv_heads, channels):
 
 def test_room_is_asked_for_what_a_packed_file_unpacks_to(monkeypatch):
     asked = []
-    monkeypatch.setattr(compute.brought.BUDGET, "room", lambda needed: bool(asked.append(needed)))
+    monkeypatch.setattr(results.uploads.BUDGET, "room", lambda needed: bool(asked.append(needed)))
     packed = npz(weights=np.zeros((1, 1, 1000, 1000), np.float32))
     with pytest.raises(BroughtError, match=r"Reading it needs 8 MiB of memory at once; .* Saved as \.safetensors it"):
-        compute.brought.opened(packed, "x.npz", None, Reading())
+        results.uploads.open_upload(packed, "x.npz", None, Reading())
     assert asked[0] >= 8_000_000 > 100 * len(packed)
 
 
 def test_a_small_file_does_not_wait_for_a_large_one():
     over = Event()
-    large = compute.brought.FILES.submit(over.wait, SECONDS)
+    large = results.uploads.FILES.submit(over.wait, SECONDS)
     try:
-        assert compute.brought.opened(FILE, "x.npz", None, Reading()).stack.weights is not None
+        assert results.uploads.open_upload(FILE, "x.npz", None, Reading()).stack.weights is not None
         assert not large.done()
     finally:
         over.set()
@@ -186,11 +186,11 @@ def test_an_owner_can_switch_files_off(monkeypatch):
     monkeypatch.setenv("ATTENTION_UPLOADS", "off")
     test = opened()
     assert not test.exception and not test.get("file_uploader")
-    assert "The owner of this host takes no files." in said(test)
+    assert "The owner of this host takes no files." in page_text(test)
 
 
 def test_the_file_to_try_is_what_the_page_reads():
-    found = read(opening.arrays(sample.written(), sample.NAME), {}, Reading())
+    found = read_stack(detect.arrays(sample.sample_file(), sample.NAME), {}, Reading())
     assert found.found == [] and found.stack.q is not None and found.stack.q.shape[0] == 2
     assert found.stack.own["mask"] == "causal" and len(found.stack.queries) == found.stack.q.shape[2]
 
@@ -198,7 +198,7 @@ def test_the_file_to_try_is_what_the_page_reads():
 def test_what_is_written_is_read_by_others_too():
     safetensors = pytest.importorskip("safetensors.torch")
     tensors = {"q": torch.randn(2, 3), "m": torch.tensor([True]), "b": torch.ones(2, dtype=torch.bfloat16)}
-    found = safetensors.load(safe_file.written(tensors, {"what": "x"}))
+    found = safetensors.load(safe_file.write_safetensors(tensors, {"what": "x"}))
     assert found.keys() == tensors.keys()
     assert all(torch.equal(found[name], tensor) for name, tensor in tensors.items())
 
@@ -236,7 +236,7 @@ def test_what_a_snippet_saves_is_read(name, tmp_path):
     files = sorted(tmp_path.iterdir())
     assert files
     for file in files:
-        found = read(opening.arrays(file.read_bytes(), file.name), {}, Reading())
+        found = read_stack(detect.arrays(file.read_bytes(), file.name), {}, Reading())
         assert found.found == [] and found.stack.what
         if file.stem != "weights" and "watch" not in name:
             assert len(found.stack.queries) == 9
@@ -252,10 +252,10 @@ def test_where_there_is_no_room_for_another_reading_the_first_stays(monkeypatch)
 
 
 def test_what_a_link_showed_is_shown_of_ones_own_file_of_that_name():
-    theirs = brought.holding("weights")
+    theirs = example_uploads.holding("weights")
     test = AppTest.from_file(str(PAGE), default_timeout=SECONDS)
     wanted = {"source": theirs.source, "layer": "2", "head": "3", "v": "3"}
-    test.session_state[KEY] = Session(kept=Remembered(wanted=wanted))
+    test.session_state[KEY] = Session(kept=VisitState(wanted=wanted))
     test = put(test.run(), "weights.npz", FILE)
     (source,) = test.session_state[KEY].kept.brought
     first = next(link.proto for link in test.get("link_button") if "Every head" in link.proto.label)

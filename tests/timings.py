@@ -18,7 +18,7 @@ PLACE = {
 GPU = {"device": "cuda:0", "device_name": "Test GPU"}
 
 
-def made(length: int = 64, median: float = 1.0, spread: float = 0.0, **more: Any) -> Timing:
+def make_timing(length: int = 64, median: float = 1.0, spread: float = 0.0, **more: Any) -> Timing:
     """A timing with quartiles at `spread` times the median to either side."""
     times = {"median": float(median), "lower": median * (1 - spread), "upper": median * (1 + spread), "repeats": 9}
     return Timing(**{**CASE, **PLACE, "length": length, **times, "settled": True, "first": 2.0 * median, **more})
@@ -37,14 +37,14 @@ def lowest(
         "visits": 6,
         "quiet": 2,
     }
-    return made(length, quickest * load, **{**times, **more})
+    return make_timing(length, quickest * load, **{**times, **more})
 
 
-def failed(length: int = 64, error: str = "out of memory: 9 GiB", **more: Any) -> Timing:
+def failed_timing(length: int = 64, error: str = "out of memory: 9 GiB", **more: Any) -> Timing:
     """A timing that came to nothing."""
     return Timing(**{**CASE, **PLACE, "length": length, "error": error, **more})
 
 
 def line(lengths: list[int], medians: list[float], spread: float = 0.0, **more: Any) -> list[Timing]:
     """Timings of one implementation on one device."""
-    return [made(n, median, spread, **more) for n, median in zip(lengths, medians, strict=True)]
+    return [make_timing(n, median, spread, **more) for n, median in zip(lengths, medians, strict=True)]

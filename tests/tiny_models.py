@@ -164,7 +164,7 @@ KINDS: dict[str, Callable[[Path], Any]] = {
 }
 
 
-def written(kind: str, folder: Path) -> Path:
+def write_model(kind: str, folder: Path) -> Path:
     """The folder of a model of a kind, its weights large enough for its heads to differ."""
     torch.manual_seed(7)
     folder.mkdir(parents=True, exist_ok=True)

@@ -9,7 +9,7 @@ import jaxtyping
 
 
 @contextmanager
-def unchecked() -> Iterator[None]:
+def without_checks() -> Iterator[None]:
     """Within it, misuse meets the code itself and not the checks of its annotations."""
     jaxtyping.config.update("jaxtyping_disable", True)
     try:

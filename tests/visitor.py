@@ -93,7 +93,7 @@ class Visit:
         return await self._run({}, fragment, by_itself=True)
 
     async def _run(self, shows: dict[str, str], fragment: str = "", pressed: str = "", by_itself: bool = False) -> Took:
-        message = self._asked(fragment, pressed, by_itself)
+        message = self._build_message(fragment, pressed, by_itself)
         start, picture = perf_counter(), None
         await self.socket.send(message.SerializeToString())
         async with asyncio.timeout(PATIENCE):
@@ -105,7 +105,7 @@ class Visit:
                 if found.WhichOneof("type") == "script_finished" and found.script_finished in OVER:
                     return Took(picture, perf_counter() - start)
 
-    def _asked(self, fragment: str, pressed: str, by_itself: bool) -> BackMsg:
+    def _build_message(self, fragment: str, pressed: str, by_itself: bool) -> BackMsg:
         message = BackMsg()
         state = message.rerun_script
         state.query_string, state.page_name, state.page_script_hash = self.query, self.page, self.script
@@ -150,15 +150,15 @@ class Visit:
             self.errors.append(f"{element.exception.type}: {element.exception.message}")
         elif kind == "alert":
             self.alerts.append(element.alert.body)
-        elif found := widgets.drawn(element, fragment, self.widgets):
+        elif found := widgets.widget_of(element, fragment, self.widgets):
             self.widgets[widgets.key(found.id)] = found
             self.drawn.add(widgets.key(found.id))
-        painted = _painted(element, kind)
+        painted = _painted_link(element, kind)
         self.painted = self.painted if painted is None else painted
         return painted is not None
 
 
-def _painted(element: Any, kind: str | None) -> str | None:
+def _painted_link(element: Any, kind: str | None) -> str | None:
     """The link that the picture of an element is painted for, empty for the defaults; None where it is no picture."""
     if kind == "plotly_chart":
         found = PAINTED.search(element.plotly_chart.spec)
@@ -170,22 +170,22 @@ def _painted(element: Any, kind: str | None) -> str | None:
     return header.get("painted")
 
 
-async def visited(url: str, query: str, page: str = "") -> Visit:
+async def visit_page(url: str, query: str, page: str = "") -> Visit:
     """Opens a link and waits for the end of its first run."""
-    async with entered(url, query, page) as found:
+    async with enter_page(url, query, page) as found:
         return found
 
 
 @asynccontextmanager
-async def entered(url: str, query: str, page: str = "", cookie: str = "") -> AsyncIterator[Visit]:
+async def enter_page(url: str, query: str, page: str = "", cookie: str = "") -> AsyncIterator[Visit]:
     """The same, and stays until the block ends."""
-    async with connected(url, query, page, cookie) as found:
+    async with open_connection(url, query, page, cookie) as found:
         await found.arrive()
         yield found
 
 
 @asynccontextmanager
-async def connected(url: str, query: str, page: str = "", cookie: str = "") -> AsyncIterator[Visit]:
+async def open_connection(url: str, query: str, page: str = "", cookie: str = "") -> AsyncIterator[Visit]:
     """A visitor whose page has not asked for anything yet."""
     host = urlsplit(url).netloc
     async with connect(
@@ -201,7 +201,7 @@ async def connected(url: str, query: str, page: str = "", cookie: str = "") -> A
         yield Visit(socket, url, query, page)
 
 
-def sent(url: str, session: str, number: int, size: int, cookie: str = "") -> int:
+def send_file(url: str, session: str, number: int, size: int, cookie: str = "") -> int:
     """The status of the answer to a file of so many bytes, sent as the browser of a session does."""
     return put(url, session, str(number), b"x" * size, cookie)
 

@@ -21,7 +21,7 @@ def ids(count: int = TOKENS) -> torch.Tensor:
     return torch.randint(3, VOCABULARY, (2, count), generator=torch.Generator().manual_seed(count))
 
 
-def padded(count: int = TOKENS) -> torch.Tensor:
+def padding_mask(count: int = TOKENS) -> torch.Tensor:
     """Their mask: the second is shorter."""
     mask = torch.ones(2, count, dtype=torch.long)
     mask[1, count - 3 :] = 0
@@ -37,7 +37,7 @@ def bert() -> Case:
     """An encoder, one of its texts padded."""
     from transformers import BertConfig, BertModel
 
-    return BertModel(BertConfig(**_sizes())), {"input_ids": ids(), "attention_mask": padded()}, ("attentions",)
+    return BertModel(BertConfig(**_sizes())), {"input_ids": ids(), "attention_mask": padding_mask()}, ("attentions",)
 
 
 def gpt2() -> Case:
@@ -149,7 +149,7 @@ def deberta() -> Case:
     from transformers import DebertaV2Config, DebertaV2Model
 
     config = DebertaV2Config(**_sizes(relative_attention=True, pos_att_type=["p2c", "c2p"], position_buckets=8))
-    return DebertaV2Model(config), {"input_ids": ids(), "attention_mask": padded()}, ("attentions",)
+    return DebertaV2Model(config), {"input_ids": ids(), "attention_mask": padding_mask()}, ("attentions",)
 
 
 def hybrid() -> Case:
@@ -186,7 +186,7 @@ def t5() -> Case:
 
     config = T5Config(vocab_size=VOCABULARY, d_model=WIDTH, d_kv=8, num_heads=HEADS, d_ff=48, num_layers=2)
     names = ("encoder_attentions", "decoder_attentions", "cross_attentions")
-    return T5Model(config), {"input_ids": ids(), "attention_mask": padded(), "decoder_input_ids": ids(5)}, names
+    return T5Model(config), {"input_ids": ids(), "attention_mask": padding_mask(), "decoder_input_ids": ids(5)}, names
 
 
 def vit() -> Case:
@@ -224,7 +224,7 @@ OTHERS: dict[str, Callable[[], Case]] = {
 }
 
 
-def made(name: str) -> Case:
+def make_case(name: str) -> Case:
     """One of them, in eval mode, the same every time; the test is skipped without transformers."""
     pytest.importorskip("transformers", reason=NEEDED)
     torch.manual_seed(7)

@@ -35,7 +35,7 @@ def key(id: str) -> str:
     return id.split("-", 2)[2] if id.startswith("$$ID-") and id.count("-") >= 2 else id
 
 
-def drawn(element: Element, fragment: str, before: Mapping[str, Widget]) -> Widget | None:
+def widget_of(element: Element, fragment: str, before: Mapping[str, Widget]) -> Widget | None:
     """The widget of an element, None where it is none. One that was there keeps what it says unless it is told otherwise."""
     kind = element.WhichOneof("type") or ""
     if kind not in KINDS:

@@ -1,10 +1,10 @@
-"""What one asks of attention, a question a file; each takes tensors or a config and gives numbers with names.
+"""Questions about attention, one per file; each takes tensors or a config and returns named numbers.
 
-Does it equal PyTorch's (`parity`)? What do heads do, in words (`head_roles`), in every number (`head_numbers`), and those of a
-map in numbers (`map_numbers`)? How far are heads apart (`head_distances`)? How did one row come about (`row_stages`), what
-does a head make of it (`weighted_values`), how are all weights spread (`distribution`)? Why divide by the root of d_head
-(`scaling`), and what do number types do
-(`number_types`)? What does a mask show (`mask_gallery`), how far does it reach (`mask_reach`), what does it take away
-(`mask_effect`), what becomes of rows that see nothing (`blind_rows`)? What do heads lose that share keys and values
-(`kv_groups`)? Another question is another file, a function of ui/compute that keeps its answer, and a view.
+Does it equal PyTorch's (`parity`)? What do heads do, in words (`head_roles`), in all statistics (`head_numbers`), for
+maps (`map_numbers`)? How far are heads apart (`head_distances`)? How is one row computed (`row_stages`), what does the
+head add to the output (`weighted_values`), how are all weights distributed (`distribution`)? Why divide by the root of
+d_head (`scaling`), and what do number types change (`number_types`)? What does a mask keep (`mask_gallery`), how far
+does it reach (`mask_reach`), how does it change the weights (`mask_effect`), what happens to fully masked rows
+(`fully_masked_rows`)? What changes if heads share keys and values (`kv_groups`)? Another question is another file, a
+cached function in ui/results, and a view.
 """

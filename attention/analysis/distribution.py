@@ -37,13 +37,13 @@ def distribution(weights: Float[Tensor, "h q k"], mask: Bool[Tensor, "q k"], bel
     `below_one`: rows may sum to less than one, as with one added to the denominator.
     """
     seen = mask.sum(-1)
-    each = [_counted(head, int(seen.sum())) for head in weights]
+    each = [_bin_counts(head, int(seen.sum())) for head in weights]
     counts, below, zero = (torch.stack(parts) for parts in zip(*each, strict=True))
     entropy = torch.stack([row_entropy(head) for head in weights])
-    return Distribution(counts, below, zero, entropy, seen, bound(seen, below_one))
+    return Distribution(counts, below, zero, entropy, seen, max_entropy(seen, below_one))
 
 
-def bound(seen: Int[Tensor, " q"], below_one: bool) -> Float[Tensor, " q"]:
+def max_entropy(seen: Int[Tensor, " q"], below_one: bool) -> Float[Tensor, " q"]:
     """The greatest -sum p ln p of this many weights: ln n, when all are 1/n.
 
     Where they may sum to less than one, one or two weights have more with 1/e each, where -p ln p is greatest.
@@ -52,7 +52,7 @@ def bound(seen: Int[Tensor, " q"], below_one: bool) -> Float[Tensor, " q"]:
     return torch.where((seen < 3) & below_one, seen / math.e, even).float()
 
 
-def _counted(head: Float[Tensor, "q k"], pairs: int) -> tuple[Tensor, Tensor, Tensor]:
+def _bin_counts(head: Float[Tensor, "q k"], pairs: int) -> tuple[Tensor, Tensor, Tensor]:
     """Counts, pairs below the bins and pairs of zero of one head; what the mask hides is zero and counts nowhere."""
     logs = head.flatten().log10()
     counts = torch.histc(logs, BINS, LEAST, 0).long()

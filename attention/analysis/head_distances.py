@@ -52,12 +52,12 @@ class Distances:
 def distances(rows: Float[Tensor, "h r k"]) -> Distances:
     """Everything about the distances of heads, from the rows that the same queries have in each."""
     apart = divergences(rows)
-    merges = linked(apart)
+    merges = average_linkage(apart)
     order = merges[-1].first + merges[-1].second if merges else list(range(len(apart)))
-    return Distances(apart, rows.shape[1], order, *scaled(apart), groups(merges))
+    return Distances(apart, rows.shape[1], order, *classical_scaling(apart), groups(merges))
 
 
-def sampled(weights: Weights, mask: Bool[Tensor, "q k"], of: int) -> Float[Tensor, "h r k"]:
+def sample_rows(weights: Weights, mask: Bool[Tensor, "q k"], of: int) -> Float[Tensor, "h r k"]:
     """Rows of queries that see several keys, evenly spread, so many that those of all pairs of `of` heads are `WORK` weights."""
     several = (mask.sum(-1) > 1).nonzero().flatten()
     many = max(FEWEST, int(2 * WORK / max(1, of) ** 2 / weights.shape[-1]))
@@ -81,7 +81,7 @@ def divergences(rows: Float[Tensor, "h r k"]) -> Apart:
     return (apart + apart.T).clamp(min=0) / math.log(2)
 
 
-def linked(apart: Apart) -> list[Merge]:
+def average_linkage(apart: Apart) -> list[Merge]:
     """The tree of average linkage (Sokal & Michener 1958): always the two clusters whose heads are nearest in the mean.
 
     A merged cluster is turned so that its nearest ends meet.
@@ -90,7 +90,7 @@ def linked(apart: Apart) -> list[Merge]:
     clusters, merges = {at: [at] for at in range(len(near))}, []
     for _ in range(len(near) - 1):
         one, two = divmod(int(near.argmin()), len(near))
-        first, second = _turned(apart, clusters[one], clusters.pop(two))
+        first, second = _join_order(apart, clusters[one], clusters.pop(two))
         merges.append(Merge(first, second, float(near[one, two])))
         shares = len(clusters[one]), len(first) + len(second) - len(clusters[one])
         mean = (near[one] * shares[0] + near[two] * shares[1]) / sum(shares)
@@ -100,7 +100,7 @@ def linked(apart: Apart) -> list[Merge]:
     return merges
 
 
-def _turned(apart: Apart, first: list[int], second: list[int]) -> tuple[list[int], list[int]]:
+def _join_order(apart: Apart, first: list[int], second: list[int]) -> tuple[list[int], list[int]]:
     """Two clusters in the order of the tree, each forwards or backwards: as their ends are nearest."""
     ways = [(one, two) for one in (first, first[::-1]) for two in (second, second[::-1])]
     return min(ways, key=lambda way: float(apart[way[0][-1], way[1][0]]))
@@ -117,7 +117,7 @@ def groups(merges: list[Merge], within: float = ALIKE) -> list[list[int]]:
     return sorted(found.values(), key=lambda group: (-len(group), group))
 
 
-def scaled(apart: Apart) -> tuple[Float[Tensor, "h 2"], float]:
+def classical_scaling(apart: Apart) -> tuple[Float[Tensor, "h 2"], float]:
     """Classical scaling in two dimensions (Torgerson 1952) of distances that are roots of these; the share that is kept.
 
     Each axis is turned so that the head that is farthest out on it has a positive place.

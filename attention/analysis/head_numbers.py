@@ -52,7 +52,7 @@ class OfPairs(NamedTuple):
     source: str
 
 
-Described = heads.Number | heads.OfTokens | OfWeights | OfPairs
+Described = heads.HeadMetric | heads.TokenMetric | OfWeights | OfPairs
 
 
 def numbers(weights: Weights, mask: Bool[Tensor, "q k"], tokens: Sequence[str] | None = None) -> dict[str, PerHead]:
@@ -63,10 +63,10 @@ def numbers(weights: Weights, mask: Bool[Tensor, "q k"], tokens: Sequence[str] |
     """
     rows = heads.rows(weights, mask)
     seen = Seen(weights, mask, rows, mask.sum(-1).float())
-    found = heads.numbers(rows, weights, mask, tokens)
+    found = heads.metrics(rows, weights, mask, tokens)
     found |= {name: number.of(seen) for name, number in FURTHER.items()}
     if tokens is not None:
-        found |= {name: heads.on_pairs(weights, mask, *number.of(tokens)) for name, number in PAIRS.items()}
+        found |= {name: heads.mean_weight_on(weights, mask, *number.of(tokens)) for name, number in PAIRS.items()}
     return {name: found[name] for name in EVERY if name in found}
 
 
@@ -111,7 +111,7 @@ def following(tokens: Sequence[str]) -> Pairs:
 
 def earlier_copies(tokens: Sequence[str]) -> Pairs:
     """Each token and the earlier ones that are the same, capital letters aside."""
-    query, key = heads.same(tokens)
+    query, key = heads.same_token_pairs(tokens)
     return query[key < query], key[key < query]
 
 
@@ -128,10 +128,10 @@ def separates(text: str) -> bool:
     if not bare:
         return "\n" in text
     special = any(len(bare) > 2 and bare[0] == first and bare[-1] == last for first, last in SPECIAL)
-    return (special and _named(bare)) or all(sign in MARKS for sign in bare)
+    return (special and _has_name(bare)) or all(sign in MARKS for sign in bare)
 
 
-def _named(text: str) -> bool:
+def _has_name(text: str) -> bool:
     """Is there a name between the brackets, and not code or another bracket?"""
     return any(unicodedata.category(sign)[0] == "L" for sign in text) and not any(sign.isspace() for sign in text)
 
@@ -206,4 +206,4 @@ def in_order(numbers: dict[str, Described]) -> dict[str, Described]:
     return {name: numbers[name] for name in ORDER}
 
 
-EVERY: dict[str, Described] = in_order(heads.EVERY | FURTHER | PAIRS)
+EVERY: dict[str, Described] = in_order(heads.ALL_METRICS | FURTHER | PAIRS)

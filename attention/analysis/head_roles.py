@@ -15,7 +15,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from attention.analysis.parity import evenly
-from attention.heads import numbered
+from attention.heads import token_numbers
 from attention.maps import zoom
 from attention.maps.picture import HeadMaps, split
 from attention.number_format import format_mean
@@ -150,7 +150,7 @@ def _kinds(seen: Seen, tokens: Sequence[str], unit: str, line: bool) -> list[Kin
 
 def _words(seen: Seen, tokens: Sequence[str], unit: str) -> list[Kind]:
     """The same token, where there is another than the query itself, and what followed an earlier one."""
-    words = numbered(tokens)
+    words = token_numbers(tokens)
     here, there = seen.at[:, None], torch.arange(len(words))
     alike = words[seen.at][:, None] == words
     again = (alike & (here != there) & seen.mask).any(-1)

@@ -44,15 +44,15 @@ def divisors(heads: int) -> list[int]:
     return [n for n in range(heads, 0, -1) if heads % n == 0]
 
 
-def regrouped(config: Config, kv_heads: int) -> Config:
+def with_kv_heads(config: Config, kv_heads: int) -> Config:
     """The same weights with so many heads of keys and values; as many as there are heads is no sharing."""
     return replace(config, kv_heads=0 if kv_heads == config.heads else kv_heads, sharing="averaged")
 
 
 def groupings(config: Config, trace: Callable[[Config], Trace] = traced) -> list[Grouping]:
     """Every grouping of a config's heads against the heads without sharing, in the order of `divisors`."""
-    whole = trace(regrouped(config, config.heads))
-    return [_compared(whole, trace(regrouped(config, n)), n) for n in divisors(config.heads)]
+    whole = trace(with_kv_heads(config, config.heads))
+    return [_compare_grouping(whole, trace(with_kv_heads(config, n)), n) for n in divisors(config.heads)]
 
 
 def cache_bytes(config: Config, kv_heads: int, dtype: str) -> int:
@@ -65,12 +65,12 @@ def name(kv_heads: int, heads: int) -> str:
     return "multi-head" if kv_heads == heads else "multi-query" if kv_heads == 1 else "grouped-query"
 
 
-def _compared(whole: Trace, shared: Trace, kv_heads: int) -> Grouping:
+def _compare_grouping(whole: Trace, shared: Trace, kv_heads: int) -> Grouping:
     change = torch.linalg.norm(shared.output - whole.output) / torch.linalg.norm(whole.output)
-    return Grouping(kv_heads, tuple(_moved(whole, shared).tolist()), float(change.nan_to_num()))
+    return Grouping(kv_heads, tuple(_moved_weight(whole, shared).tolist()), float(change.nan_to_num()))
 
 
-def _moved(before: Trace, after: Trace) -> Float[Tensor, " h"]:
+def _moved_weight(before: Trace, after: Trace) -> Float[Tensor, " h"]:
     rows = torch.stack([(b - a).abs_().sum(-1) / 2 for b, a in zip(before.weights, after.weights, strict=True)])
     seeing = before.mask.any(-1)
     return rows[:, seeing].mean(-1) if seeing.any() else rows.new_zeros(len(rows))

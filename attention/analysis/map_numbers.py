@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from attention.heads import NUMBERS, Profile, Rows
+from attention.heads import METRICS, Profile, Rows
 from attention.maps import zoom
 from attention.maps.blocks import choices
 from attention.maps.picture import HeadMaps
@@ -29,4 +29,4 @@ def numbers(maps: HeadMaps, query: Float[Tensor, "h n d"], key: Float[Tensor, "g
     sees_previous = scoring.rule(at[1:], at[:-1], n, scoring.span)
     weights = first.double(), previous.double()
     rows = Rows(maps.entropy, maps.greatest, maps.distance, *weights, seen, sees_first, sees_previous)
-    return Profile(**{name: number.of(rows) for name, number in NUMBERS.items()})
+    return Profile(**{name: number.of(rows) for name, number in METRICS.items()})

@@ -36,7 +36,7 @@ def baseline(config: Config, mask: Bool[Tensor, "q k"]) -> Config:
     return replace(config, mask=name, combine="none", span=span)
 
 
-def hidden(before: Trace, mask: Bool[Tensor, "q k"]) -> Float[Tensor, "h q"]:
+def hidden_weight(before: Trace, mask: Bool[Tensor, "q k"]) -> Float[Tensor, "h q"]:
     """The weight that each query has in a trace on the keys that a mask hides.
 
     If the mask only hides keys that the trace's own mask shows, this is half of the sum of the absolute differences that it
@@ -50,7 +50,7 @@ def difference(before: Trace, after: Trace, head: int) -> Float[Tensor, "q k"]:
     return after.weights[head] - before.weights[head]
 
 
-def tiled(cells: Float[Tensor, "q k"], side: int) -> tuple[Float[Tensor, "p r"], int]:
+def tile_extremes(cells: Float[Tensor, "q k"], side: int) -> tuple[Float[Tensor, "p r"], int]:
     """At most `side` cells a side, each the value farthest from zero in its tile, with its sign; and its tokens."""
     tile = -(-max(cells.shape) // side)
     return farthest(cells, tile, tile), tile

@@ -14,7 +14,7 @@ from jaxtyping import Bool, Int, UInt8
 from torch import Tensor
 
 from attention.analysis.mask_reach import reach
-from attention.maps.blocks import edges, kept, visible
+from attention.maps.blocks import count_pairs, edges, visible
 from attention.masks import MASKS, Rule
 
 SIDE = 96  # cells a side of a picture at the most
@@ -69,10 +69,10 @@ def exhibit(name: str, rule: Rule, tokens: int, span: int, layers: int, keys: in
     """One rule, looked at; `keys`: so many of another sequence, 0 where one looks at itself."""
     m = keys or tokens
     tile = -(-max(tokens, m) // SIDE)
-    pairs, seen = kept(rule, m, span, tile, tokens)
+    pairs, seen = count_pairs(rule, m, span, tile, tokens)
     back, ahead = (None, None) if keys else reach(rule, tokens, span, layers)
     blocks = float(visible(rule, m, span, BLOCK, (0, tokens)).float().mean())
-    empty, ink = (seen == 0).nonzero()[:, 0], inked(pairs, (tokens, m), tile)
+    empty, ink = (seen == 0).nonzero()[:, 0], ink_levels(pairs, (tokens, m), tile)
     return Exhibit(name, rule, tokens, m, ink, tile, int(pairs.sum()), blocks, back, ahead, empty)
 
 
@@ -86,7 +86,7 @@ def of_table(table: Bool[Tensor, "q k"]) -> Rule:
     return Rule(allows, "the source itself", users="this source")
 
 
-def inked(pairs: Int[Tensor, "p r"], sizes: tuple[int, int], tile: int) -> UInt8[Tensor, "p r"]:
+def ink_levels(pairs: Int[Tensor, "p r"], sizes: tuple[int, int], tile: int) -> UInt8[Tensor, "p r"]:
     """How much ink a tile gets that keeps so many pairs: their share of those that exist, but what is kept is seen."""
     down, across = (edges((0, size), tile).diff() for size in sizes)
     share = pairs / (down[:, None] * across)

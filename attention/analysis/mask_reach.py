@@ -77,10 +77,10 @@ def _of_line(line: int, values: Int[Tensor, "i s"]) -> Int[Tensor, "i s"]:
     """The least values that queries see by what is said of each difference; of the first query the last ones count."""
     side, low = values.shape[1], (line & -line).bit_length() - 1
     around = F.pad(values, (side - 1, side - 1), value=PADDING)
-    return slid(line >> low, around[:, low : line.bit_length() - 1 + side], side)
+    return sliding_minimum(line >> low, around[:, low : line.bit_length() - 1 + side], side)
 
 
-def slid(pattern: int, values: Int[Tensor, "i w"], many: int) -> Int[Tensor, "i m"]:
+def sliding_minimum(pattern: int, values: Int[Tensor, "i w"], many: int) -> Int[Tensor, "i m"]:
     """From each of the first places on, the least of the values that stand at the pattern's bits.
 
     The pattern is halved until a bit is left, and what halves have in common is computed once: a mask repeats itself.
@@ -92,7 +92,7 @@ def slid(pattern: int, values: Int[Tensor, "i w"], many: int) -> Int[Tensor, "i 
         levels.append({half for whole in levels[-1] for half in _halves(whole, size) if half})
     found = dict.fromkeys(levels.pop(), values)
     for patterns in reversed(levels):
-        found = {whole: _joined(whole, found, size) for whole in patterns}
+        found = {whole: _join_halves(whole, found, size) for whole in patterns}
         size *= 2
     return found[pattern][:, :many]
 
@@ -101,7 +101,7 @@ def _halves(whole: int, size: int) -> tuple[int, int]:
     return whole & ((1 << size) - 1), whole >> size
 
 
-def _joined(whole: int, found: dict[int, Int[Tensor, "i w"]], size: int) -> Int[Tensor, "i v"]:
+def _join_halves(whole: int, found: dict[int, Int[Tensor, "i w"]], size: int) -> Int[Tensor, "i v"]:
     """What a pattern leaves, given what its halves do, the second of them so many places on."""
     parts = [found[half][:, on:] for half, on in zip(_halves(whole, size), (0, size), strict=True) if half]
     return parts[0] if len(parts) == 1 else torch.minimum(parts[0][:, : parts[1].shape[1]], parts[1])

@@ -16,7 +16,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from attention.scores import HIDDEN, adds_one, capped
+from attention.scores import HIDDEN, adds_one, soft_cap
 from attention.trace import Trace, position_bias
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
@@ -72,7 +72,7 @@ def exact(trace: Trace) -> Float[Tensor, "q k"]:
     return _weights(trace, torch.float64, "max-subtracted")[0]
 
 
-def rounded(trace: Trace, dtype: str, exponent: str, reference: Float[Tensor, "q k"]) -> Rounded:
+def round_head(trace: Trace, dtype: str, exponent: str, reference: Float[Tensor, "q k"]) -> Rounded:
     """The head in focus in this type; `reference`: its weights in float64."""
     weights, *overflowed = _weights(trace, DTYPES[dtype], exponent)
     weights = weights.double()
@@ -103,7 +103,7 @@ def _weights(trace: Trace, dtype: torch.dtype, exponent: str) -> tuple[Any, ...]
         dtype = torch.float32
     dots = q.to(dtype) @ k.to(dtype).T
     bias = position_bias(config)
-    logits = capped(dots * trace.scale, config.softcap)
+    logits = soft_cap(dots * trace.scale, config.softcap)
     logits = logits if bias is None else logits + bias[head].to(dtype)
     logits = logits.masked_fill(~trace.mask, HIDDEN)
     blind = ~trace.mask.any(-1, keepdim=True)
@@ -111,16 +111,18 @@ def _weights(trace: Trace, dtype: torch.dtype, exponent: str) -> tuple[Any, ...]
     exps = (logits - top).exp()
     sums = exps.sum(-1, keepdim=True) + ((-top).exp() if adds_one(config.softmax) else 0)
     weights = (exps / sums).masked_fill(blind, 0).to(kept)
-    return weights, *(int(x[mask].isinf().sum()) for x, mask in _counted(trace, dots, logits, exps, sums))
+    return weights, *(int(x[mask].isinf().sum()) for x, mask in _overflow_candidates(trace, dots, logits, exps, sums))
 
 
-def _counted(trace: Trace, dots: Tensor, logits: Tensor, exps: Tensor, sums: Tensor) -> list[tuple[Tensor, Tensor]]:
+def _overflow_candidates(
+    trace: Trace, dots: Tensor, logits: Tensor, exps: Tensor, sums: Tensor
+) -> list[tuple[Tensor, Tensor]]:
     """What may overflow, with the places that count: pairs and rows that the mask lets through."""
     return [(dots, trace.mask), (logits, trace.mask), (exps, trace.mask), (sums[:, 0], trace.mask.any(-1))]
 
 
-def compared(trace: Trace) -> list[Rounded]:
+def compare_number_types(trace: Trace) -> list[Rounded]:
     """The head in focus in every type, materialised with both ways to take exponentials, and fused."""
     with torch.inference_mode():
         reference = exact(trace)
-        return [rounded(trace, dtype, exponent, reference) for dtype in DTYPES for exponent in EXPONENTS]
+        return [round_head(trace, dtype, exponent, reference) for dtype in DTYPES for exponent in EXPONENTS]

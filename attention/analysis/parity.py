@@ -22,7 +22,7 @@ from attention.maps import zoom
 from attention.maps.blocks import choices
 from attention.maps.picture import HeadMaps, split, vectors
 from attention.maps.sizes import precision, working
-from attention.scores import HIDDEN, POSITIONS, adds_one, capped, sinusoidal
+from attention.scores import HIDDEN, POSITIONS, adds_one, sinusoidal, soft_cap
 from attention.trace import Trace, position_bias
 
 CLOSE = 1e-5
@@ -161,7 +161,7 @@ def by_torch(
     to the denominator is a key of zeros with a value of zeros, and a channel of its own to tell its weight.
     """
     if softcap:
-        mask = mask + capped(q @ k.mT * scale, softcap)
+        mask = mask + soft_cap(q @ k.mT * scale, softcap)
         q = torch.zeros_like(q)
     if adds_one(softmax):
         k, v, mask = F.pad(k, (0, 0, 0, 1)), F.pad(v, (0, 1, 0, 1)), F.pad(mask, (0, 1))
@@ -188,20 +188,22 @@ def map_parity(maps: HeadMaps, query: Float[Tensor, "h n d"], key: Float[Tensor,
     at = evenly(maps.tokens, rows)
     seeing = choices(maps.scoring.rule, maps.tokens, maps.scoring.span) > 0
     with torch.inference_mode():
-        found = [_compared(each, query, key, at.to(query.device), seeing[at].to(query.device)) for each in split(maps)]
+        found = [
+            _compare_rows(each, query, key, at.to(query.device), seeing[at].to(query.device)) for each in split(maps)
+        ]
     most = [max(differences) for differences in zip(*found, strict=True)]
-    rounded = max(_rounded(maps, head, query, key, at.to(query.device)) for head in maps.numbers)
+    rounded = max(_rounding_error(maps, head, query, key, at.to(query.device)) for head in maps.numbers)
     return Parity(*most, blind=int((~seeing).sum()), rows=len(at), rounding=rounded)
 
 
-def _rounded(maps: HeadMaps, head: int, query: Tensor, key: Tensor, rows: Int[Tensor, " r"]) -> float:
+def _rounding_error(maps: HeadMaps, head: int, query: Tensor, key: Tensor, rows: Int[Tensor, " r"]) -> float:
     """What the scores of these rows may be off by in what the head's map was computed in, whatever they are compared in."""
     q, k = vectors(maps, head, query, key)
     dtype = working(q, k, maps.scoring)
     return rounding(q[None, rows].to(dtype), k[None].to(dtype), maps.scoring.scale, maps.scoring.softcap)
 
 
-def _compared(
+def _compare_rows(
     maps: HeadMaps, query: Tensor, key: Tensor, rows: Int[Tensor, " r"], seeing: Bool[Tensor, " r"]
 ) -> tuple[float, float, float]:
     """Greatest differences of weights, outputs and sums of some rows of one head."""

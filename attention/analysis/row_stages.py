@@ -16,7 +16,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from attention.config import Config
-from attention.scores import HIDDEN, SOFTMAXES, adds_one, adds_penalty, capped, scale_form
+from attention.scores import HIDDEN, SOFTMAXES, adds_one, adds_penalty, scale_form, soft_cap
 from attention.trace import Trace, position_bias
 
 SHARES = (0.5, 0.9, 0.99)  # of a row's weight, whose smallest sets of keys are shown
@@ -59,7 +59,7 @@ class Stage(NamedTuple):
 def stages(trace: Trace) -> Stages:
     """The row in focus, in the float32 of the trace; its last step is the weights on the screen."""
     config = trace.config
-    head, query = config.head, config.row
+    head, query = config.head, config.query_index
     dots = trace.k[head] @ trace.q[head, query]
     scaled = dots * trace.scale
     bias = position_bias(config)
@@ -100,7 +100,7 @@ def variants(row: Stages) -> dict[str, Float[Tensor, " k"]]:
     }
 
 
-def moved(row: Stages, key: int, by: float) -> Float[Tensor, " k"]:
+def shifted_weights(row: Stages, key: int, by: float) -> Float[Tensor, " k"]:
     """The row's weights where the logit of one key is `by` more: it gets e^by times as much, before all are shared out anew."""
     logits = row.logits.clone()
     logits[key] += by
@@ -110,7 +110,7 @@ def moved(row: Stages, key: int, by: float) -> Float[Tensor, " k"]:
 def _logits(
     scaled: Float[Tensor, " k"], softcap: float, bias: Float[Tensor, " k"], visible: Bool[Tensor, " k"]
 ) -> Float[Tensor, " k"]:
-    return (capped(scaled[None].clone(), softcap)[0] + bias).masked_fill(~visible, HIDDEN)
+    return (soft_cap(scaled[None].clone(), softcap)[0] + bias).masked_fill(~visible, HIDDEN)
 
 
 def _weights(logits: Float[Tensor, " k"], softmax: str) -> Float[Tensor, " k"]:
@@ -144,7 +144,7 @@ STAGES: dict[str, Stage] = {
 }
 
 
-def worked(row: Stages, key: int) -> dict[str, str]:
+def worked_formulas(row: Stages, key: int) -> dict[str, str]:
     """The formulas with the numbers of one key that is seen, a KaTeX line a stage.
 
     The softmax is that of its second formula, less the greatest logit m.
@@ -161,8 +161,8 @@ def worked(row: Stages, key: int) -> dict[str, str]:
     divided = rf"\frac{{{number(dot)}}}{{{under}}}"
     cap = number(config.softcap)
     squeezed = rf"{cap} \tanh\!\left(\frac{{{number(scaled)}}}{{{cap}}}\right)" if config.softcap else number(scaled)
-    terms = f"{squeezed}{_added(config, bias)} + 0"  # what a mask adds where it lets a key through
-    shifted = f"{number(logit)} - {_braced(top)}"
+    terms = f"{squeezed}{_penalty_term(config, bias)} + 0"  # what a mask adds where it lets a key through
+    shifted = f"{number(logit)} - {_in_parentheses(top)}"
     return {
         "dots": rf"s_{{{key}}} = {number(dot)}",
         "scaled": rf"z_{{{key}}} = {divided} = {number(scaled)}",
@@ -171,11 +171,11 @@ def worked(row: Stages, key: int) -> dict[str, str]:
     }
 
 
-def _added(config: Config, bias: float) -> str:
-    return f" + {_braced(bias)}" if adds_penalty(config.positions) else ""
+def _penalty_term(config: Config, bias: float) -> str:
+    return f" + {_in_parentheses(bias)}" if adds_penalty(config.positions) else ""
 
 
-def _braced(value: float) -> str:
+def _in_parentheses(value: float) -> str:
     return f"({number(value)})" if value < 0 else number(abs(value))
 
 

@@ -15,7 +15,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from attention.heads import row_entropy
-from attention.inputs import seeded
+from attention.inputs import make_generator
 
 WIDTHS = tuple(2**i for i in range(11))  # 1 to 1024
 QUERIES = 32  # of one sequence at the most
@@ -47,7 +47,7 @@ def dots(keys: int, d_head: int, seed: int = 0) -> Float[Tensor, "s q k"]:
     """
     rows = min(keys, QUERIES)
     sequences = max(FEWEST, min(MOST, LOGITS // (rows * keys)))
-    random = seeded(seed)
+    random = make_generator(seed)
     q = torch.randn(sequences, rows, d_head, generator=random)
     k = torch.randn(sequences, keys, d_head, generator=random)
     return torch.stack([a.double() @ b.double().T for a, b in zip(q, k, strict=True)])

@@ -36,7 +36,7 @@ def histogram(heads: int, focus: int) -> dict[str, Any]:
         .mark_bar()
         .encode(x=x, x2="high:Q", y=_heads(heads), y2="top:Q", color=_colors(heads), tooltip=tips)
     )
-    return bare(_marked(chart, heads, focus), heads * 8)
+    return bare(_mark_selected(chart, heads, focus), heads * 8)
 
 
 @lru_cache(maxsize=32)
@@ -62,7 +62,7 @@ def entropies(heads: int, queries: int, greatest: float, focus: int) -> dict[str
         x=x, y=_heads(heads, "limit:Q"), detail="head:N"
     )
     touch = base.mark_point(opacity=0, size=80).encode(x=x, y=_heads(heads, "top:Q"), tooltip=tips)
-    return bare(_marked(alt.layer(limit, area, band, line, touch), heads, focus), heads * queries)
+    return bare(_mark_selected(alt.layer(limit, area, band, line, touch), heads, focus), heads * queries)
 
 
 def _strips(heads: int, focus: int, height: str) -> alt.Chart:
@@ -81,7 +81,7 @@ def _colors(heads: int) -> alt.Color:
     return alt.Color("head:N", scale=alt.Scale(domain=list(range(heads)), range=colors), legend=None)
 
 
-def _marked(chart: Any, heads: int, focus: int) -> alt.LayerChart | alt.FacetChart:
+def _mark_selected(chart: Any, heads: int, focus: int) -> alt.LayerChart | alt.FacetChart:
     """With a frame around the head in focus."""
     frame = alt.Chart().mark_rect(fill=None, stroke=theme.QUERY, strokeWidth=1.5)
     around = frame.encode(

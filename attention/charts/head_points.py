@@ -60,7 +60,7 @@ def numbers(across: Axis, upwards: Axis, color: Axis, heads: int) -> dict[str, A
     x, y = (_by_number(name, axis) for name, axis in (("x", across), ("y", upwards)))
     tips = [alt.Tooltip(f"{name}:Q", title=axis.title, format=MEAN) for name, axis in
             (("x", across), ("y", upwards))]  # fmt: skip
-    return _drawn(alt.X(**x), alt.Y(**y), color, tips, heads)
+    return _point_layers(alt.X(**x), alt.Y(**y), color, tips, heads)
 
 
 @lru_cache(maxsize=64)
@@ -73,7 +73,7 @@ def places(color: Axis, heads: int, far: float) -> dict[str, Any]:
     bare = alt.Axis(labels=False, ticks=False, grid=False, domain=False, title=None)
     x = alt.X("x:Q", axis=bare, scale=alt.Scale(domain=list(sides), nice=False, zero=False))
     y = alt.Y("y:Q", axis=bare, scale=alt.Scale(domain=[-far, far], nice=False, zero=False))
-    return _drawn(x, y, color, [], heads)
+    return _point_layers(x, y, color, [], heads)
 
 
 def beside(names: Sequence[str], first: Collection[int], places: Callable[[int], Sequence[Point]]) -> list[Beside]:
@@ -135,7 +135,7 @@ def _by_number(name: str, axis: Axis) -> dict[str, Any]:
     return {"shorthand": f"{name}:Q", "title": f"{axis.title} →", "scale": scale, "axis": ticks}
 
 
-def _drawn(x: alt.X, y: alt.Y, color: Axis, tips: list[alt.Tooltip], heads: int) -> dict[str, Any]:
+def _point_layers(x: alt.X, y: alt.Y, color: Axis, tips: list[alt.Tooltip], heads: int) -> dict[str, Any]:
     """The points, the ring of the one in focus, and the names beside some."""
     chosen = alt.selection_point(name=CELL, fields=["layer", "head", "turn"], on="click", clear=False, toggle=False)
     scale = alt.Scale(domain=[0, color.top], range=list(theme.NUMBERS), clamp=True)

@@ -93,14 +93,14 @@ class Ready(go.Figure):
 
     def __init__(self, spec: dict[str, Any]) -> None:
         for trace in spec["data"]:
-            trace |= {name: _typed(value) for name, value in trace.items() if isinstance(value, np.ndarray)}
+            trace |= {name: _typed_array(value) for name, value in trace.items() if isinstance(value, np.ndarray)}
         object.__setattr__(self, "spec", spec)
 
     def to_dict(self) -> dict[str, Any]:
         return self.spec
 
 
-def _typed(values: np.ndarray) -> dict[str, str]:
+def _typed_array(values: np.ndarray) -> dict[str, str]:
     """An array of float32 as the browser reads it: a typed array in base64."""
     packed = base64.b64encode(np.ascontiguousarray(values, np.float32)).decode()  # pyright: ignore[reportArgumentType]  an array is a buffer
     return {"dtype": "f4", "bdata": packed, "shape": ", ".join(map(str, values.shape))}

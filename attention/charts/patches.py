@@ -44,13 +44,13 @@ def spotlight(picture: bytes, rows: int, cols: int, height: int, width: int) -> 
         "layer": [
             {"data": {"values": [{}]}, "mark": frame | {"baseline": "top", "aspect": False}},
             cells,
-            _framed("most", theme.KEY, place, [5, 3]),
-            _framed("focus", theme.QUERY, place, []),
+            _frame_mark("most", theme.KEY, place, [5, 3]),
+            _frame_mark("focus", theme.QUERY, place, []),
         ],
     }
 
 
-def _framed(flag: str, color: str, place: dict[str, Any], dash: list[int]) -> dict[str, Any]:
+def _frame_mark(flag: str, color: str, place: dict[str, Any], dash: list[int]) -> dict[str, Any]:
     """A frame around the patch that a column marks."""
     mark = {"type": "rect", "fill": None, "stroke": color, "strokeWidth": 3, "strokeDash": dash, "aria": False}
     return {"transform": [{"filter": f"datum.{flag}"}], "mark": mark, "encoding": place}

@@ -53,7 +53,7 @@ def panels(
     and `seeing`: the axis of weights (`row.scale`).
     """
     ends = {"dots": dots, "scaled": logits, "logits": logits}
-    steps = [_panel(name, keys, _signed(name, end), ()) for name, end in ends.items()]
+    steps = [_panel(name, keys, _signed_axis(name, end), ()) for name, end in ends.items()]
     y, even = _weight("weights", colors, keys, seeing), even_share(colors, seeing)
     steps.append(_panel("weights", keys, y, labels, even=even))
     return bare(alt.vconcat(*steps, spacing=8), keys)
@@ -71,9 +71,9 @@ def variants(
 
 
 @lru_cache(maxsize=64)
-def given(name: str, labels: tuple[str, ...], keys: int, dots: float) -> dict[str, Any]:
+def single_step(name: str, labels: tuple[str, ...], keys: int, dots: float) -> dict[str, Any]:
     """One step alone: its dot products or its weights; nothing else of the row is in it."""
-    y = _weight(name, "linear", keys) if name == "weights" else _signed(name, dots)
+    y = _weight(name, "linear", keys) if name == "weights" else _signed_axis(name, dots)
     chart = _panel(name, keys, y, labels, last=True)
     return bare(chart.properties(height=theme.ROW_HEIGHT), keys)
 
@@ -111,7 +111,7 @@ def _whole(keys: int) -> alt.Axis:
     return alt.Axis(tickMinStep=1, grid=False, format="d", tickCount=min(keys, 10))
 
 
-def _signed(name: str, end: float) -> alt.Y:
+def _signed_axis(name: str, end: float) -> alt.Y:
     return _step(name, TITLES[name], alt.Scale(domain=[-end, end], nice=False))
 
 
@@ -147,7 +147,7 @@ def _panel(
         )
         hidden = cross.encode(y=alt.value(low))
     seen = seen.encode(color=_sets()) if name == "weights" else seen
-    return alt.layer(hidden, seen, *even, _touched(base, name), *_pointed(base, name)).properties(
+    return alt.layer(hidden, seen, *even, _nearest_key(base, name), *_pointer_rule(base, name)).properties(
         height=theme.STEP_HEIGHT
     )
 
@@ -157,7 +157,7 @@ def _size(keys: int) -> int:
     return max(4, min(12, 400 // keys))
 
 
-def _touched(base: alt.Chart, name: str) -> alt.Chart:
+def _nearest_key(base: alt.Chart, name: str) -> alt.Chart:
     """What the pointer finds: the nearest key."""
     return (
         base.mark_point(opacity=0, aria=False)
@@ -166,7 +166,7 @@ def _touched(base: alt.Chart, name: str) -> alt.Chart:
     )
 
 
-def _pointed(base: alt.Chart, name: str) -> list[alt.Chart]:
+def _pointer_rule(base: alt.Chart, name: str) -> list[alt.Chart]:
     """A line through the key under the pointer, and its value in words."""
     here = base.transform_filter({"param": "pointer", "empty": False})
     number = f"format(datum.{name}, '.4')" if name in ("dots", "scaled", "logits") else f"({weight_text(name)})"

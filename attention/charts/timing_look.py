@@ -66,7 +66,7 @@ class Look:
     def dash(self, timing: Timing) -> str:
         return "dash" if timing.source else "solid"
 
-    def called(self, label: str, timing: Timing) -> str:
+    def legend_label(self, label: str, timing: Timing) -> str:
         """What a legend calls a line: where all were recorded at one place, which its head says, the word is enough."""
         alone = len({origin for origin, *_ in self.kinds}) == 1
         return label.replace(f" · {timing.origin}", " · recorded") if alone and timing.source else label

@@ -17,7 +17,7 @@ import plotly.graph_objects as go
 from attention.charts import theme
 from attention.charts.timing_look import Look
 from attention.number_format import format_percent
-from attention.timing import comparison, settling
+from attention.timing import comparison, convergence
 from attention.timing.comparison import SpeedUp
 from attention.timing.recordings import Timing, lines
 from attention.timing.units import seconds
@@ -62,8 +62,8 @@ def figure(timings: Sequence[Timing], y: str, lengths: Iterable[int]) -> tuple[g
     margin = {"t": 20, "b": 10, "l": 10, "r": 10}
     loose = [LOOSE] * any(timing.error is None and not timing.settled for timing in timings)
     look = Look.of(timings)
-    names = [look.called(label, line[0]) for label, line in lines(timings).items()]
-    written = [*(part for name in names for part in wrap(name, WIDTH)), *_headed(timings), *loose]
+    names = [look.legend_label(label, line[0]) for label, line in lines(timings).items()]
+    written = [*(part for name in names for part in wrap(name, WIDTH)), *_legend_title(timings), *loose]
     height = HEIGHT + ROW * len(written)
     layout = {
         "font": {"family": FONT},
@@ -80,11 +80,11 @@ def figure(timings: Sequence[Timing], y: str, lengths: Iterable[int]) -> tuple[g
 
 def legend(timings: Sequence[Timing]) -> dict[str, Any]:
     """Under the figure, headed by where and when it was measured, so that a picture of it says so by itself."""
-    told = "<br>".join(map(escape, _headed(timings)))
+    told = "<br>".join(map(escape, _legend_title(timings)))
     return LEGEND | {"title": {"text": told, "side": "top", "font": {"size": 11, "color": theme.PLOTLY_TEXT}}}
 
 
-def _headed(timings: Iterable[Timing]) -> list[str]:
+def _legend_title(timings: Iterable[Timing]) -> list[str]:
     """The lines of a legend's head."""
     return [part for text in origins(timings) for part in wrap(text, FINE, break_on_hyphens=False)]
 
@@ -99,17 +99,17 @@ def origins(timings: Iterable[Timing]) -> list[str]:
     ]
 
 
-def named(label: str) -> str:
+def wrap_label(label: str) -> str:
     """A label as a legend and a title have it: in lines that a phone has room for."""
-    return _broken(label, WIDTH)
+    return _break_label(label, WIDTH)
 
 
-def hovered(label: str) -> str:
+def wrap_hover_label(label: str) -> str:
     """A label as the box beside the pointer has it: in lines that fit beside it on a phone."""
-    return _broken(label, NARROW)
+    return _break_label(label, NARROW)
 
 
-def _broken(label: str, width: int) -> str:
+def _break_label(label: str, width: int) -> str:
     return "<br>".join(escape(part) for part in wrap(label, width, break_on_hyphens=False))
 
 
@@ -136,13 +136,13 @@ def line(
         figure.add_scatter(
             x=x,
             y=y,
-            name=named(look.called(label, here[0])),
+            name=wrap_label(look.legend_label(label, here[0])),
             legendgroup=label,
             showlegend=of or not any(firm),
             marker={"symbol": shape if of else f"{shape}-open", "size": 8, "color": color},
             opacity=1 if of else PALE,
             customdata=[[f"{point.length:,}", text] for point, text in zip(here, texts, strict=True)],
-            hovertemplate=f"{hovered(label)}<br>%{{customdata[0]}} tokens<br>%{{customdata[1]}}<extra></extra>",
+            hovertemplate=f"{wrap_hover_label(label)}<br>%{{customdata[0]}} tokens<br>%{{customdata[1]}}<extra></extra>",
             **(joined if of else {"mode": "markers"}),
         )
     if not all(firm):
@@ -151,12 +151,12 @@ def line(
 
 def loose(figure: go.Figure) -> None:
     """Says in the legend, once, what an open mark is."""
-    if any(figure.select_traces({"name": named(LOOSE)})):
+    if any(figure.select_traces({"name": wrap_label(LOOSE)})):
         return
     figure.add_scatter(
         x=[None],
         y=[None],
-        name=named(LOOSE),
+        name=wrap_label(LOOSE),
         mode="markers",
         marker={"symbol": "circle-open", "size": 8, "color": "gray"},
         opacity=PALE,
@@ -213,7 +213,7 @@ def star(figure: go.Figure, label: str, points: list[SpeedUp], color: str) -> No
             "arrayminus": [found.length - low],
             "color": color,
         },
-        hovertemplate=f"{hovered(label)}<br>{hovered(found.sentence)}<extra></extra>",
+        hovertemplate=f"{wrap_hover_label(label)}<br>{wrap_hover_label(found.sentence)}<extra></extra>",
     )
 
 
@@ -230,27 +230,27 @@ def roof(figure: go.Figure, name: str, timings: list[Timing], look: Look) -> Non
     figure.add_scatter(
         x=xs,
         y=ys,
-        name=named(f"roof: {name}"),
+        name=wrap_label(f"roof: {name}"),
         mode="lines+markers",
         line={"color": "gray", "width": 1.5, "dash": look.dash(timings[0])},
         marker={"symbol": look.shape(timings[0]), "size": 8, "color": "gray"},
-        hovertemplate=f"{hovered(f'roof: {name}')}<br>{best}<br>%{{y:.3s}}FLOP/s here<extra></extra>",
+        hovertemplate=f"{wrap_hover_label(f'roof: {name}')}<br>{best}<br>%{{y:.3s}}FLOP/s here<extra></extra>",
     )
 
 
-def told(timing: Timing) -> str:
+def describe_point(timing: Timing) -> str:
     """What is said about a point: how quick, median and quartiles, rate and share, and why it did not settle."""
     found = timing.spread
     parts = [f"{seconds(found.quickest)} at its quickest"] if found.quickest is not None else []
     between = f" ({seconds(found.lower)} to {seconds(found.upper)}) over {found.repeats:,} blocks"
     parts.append(
-        f"{seconds(found.median)} in the median{between if found.banded else ', timed too few times for quartiles'}"
+        f"{seconds(found.median)} in the median{between if found.has_quartiles else ', timed too few times for quartiles'}"
     )
     if (share := comparison.share(timing)) is not None:
         parts.append(
             f"{comparison.rate(timing) / 1e9:,.1f} GFLOP/s, {format_percent(share)} of the measured matrix product"
         )
-    return "<br>".join(map(hovered, [*parts, *filter(None, [settling.why_not(timing)])]))
+    return "<br>".join(map(wrap_hover_label, [*parts, *filter(None, [convergence.why_not(timing)])]))
 
 
 def errors(figure: go.Figure, timings: Sequence[Timing]) -> None:

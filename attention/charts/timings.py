@@ -16,7 +16,7 @@ from attention.charts import theme
 from attention.charts import timing_marks as marks
 from attention.charts.timing_marks import HEIGHT
 from attention.number_format import format_percent
-from attention.timing import comparison, footprint, settling
+from attention.timing import comparison, convergence, footprint
 from attention.timing.comparison import SpeedUp
 from attention.timing.recordings import Timing, lines
 from attention.timing.units import seconds as told_seconds
@@ -33,9 +33,9 @@ def seconds(timings: Sequence[Timing], lengths: Iterable[int] = ()) -> go.Figure
     """
     figure, look = marks.figure(timings, "seconds a call", lengths)
     for label, line in lines(timings).items():
-        points = comparison.measured(line)
+        points = comparison.with_times(line)
         marks.band(figure, label, points, [p.spread.band if p.settled else None for p in points], look)
-        marks.line(figure, label, points, [p.seconds for p in points], [marks.told(p) for p in points], look)
+        marks.line(figure, label, points, [p.seconds for p in points], [marks.describe_point(p) for p in points], look)
     marks.errors(figure, timings)
     figure.update_yaxes(tickformat="~s", ticksuffix="s")
     return figure
@@ -71,7 +71,7 @@ def _ratio(point: SpeedUp, against: str) -> str:
     end = _ends(point)
     said = [f"{point.ratio:.3g} times as fast as {against}" + (f" ({end[0]:.3g} to {end[1]:.3g})" if end else "")]
     said += [] if point.settled else ["a time of the two did not settle"]
-    return "<br>".join(map(marks.hovered, said))
+    return "<br>".join(map(marks.wrap_hover_label, said))
 
 
 def roofline(timings: Sequence[Timing]) -> go.Figure:
@@ -85,13 +85,13 @@ def roofline(timings: Sequence[Timing]) -> go.Figure:
     found = lines(timings)
     for origin, dtype in sorted({(timing.origin, timing.dtype) for timing in timings}):
         here = [timing for timing in timings if (timing.origin, timing.dtype) == (origin, dtype)]
-        marks.roof(figure, f"{origin} · {dtype}", comparison.measured(here), look)
+        marks.roof(figure, f"{origin} · {dtype}", comparison.with_times(here), look)
     for label, line in found.items():
-        points = comparison.measured(line)
+        points = comparison.with_times(line)
         xs, ys = [comparison.intensity(p) for p in points], [comparison.rate(p) for p in points]
-        marks.line(figure, label, points, ys, [marks.told(point) for point in points], look, xs=xs)
+        marks.line(figure, label, points, ys, [marks.describe_point(point) for point in points], look, xs=xs)
     figure.update_xaxes(title="operations a byte", tickvals=None, dtick=1, autorange=True)
-    rates = [comparison.rate(timing) for timing in comparison.measured(timings)]
+    rates = [comparison.rate(timing) for timing in comparison.with_times(timings)]
     narrow = bool(rates) and max(rates) < NARROW * min(rates)
     figure.update_yaxes(tickformat="~s", ticksuffix="FLOP/s", dtick=log10(2) if narrow else 1)
     return figure
@@ -105,7 +105,7 @@ def memory(timings: Sequence[Timing], lengths: Iterable[int] = ()) -> go.Figure:
     """
     figure, look = marks.figure(timings, "peak bytes beyond the inputs", lengths)
     for label, line in lines(timings).items():
-        points = [timing for timing in comparison.measured(line) if (timing.peak_bytes or 0) >= _least(timing)]
+        points = [timing for timing in comparison.with_times(line) if (timing.peak_bytes or 0) >= _least(timing)]
         peaks = [timing.peak_bytes or 0 for timing in points]
         hover = [f"{peak / 2**20:,.1f} MiB" for peak in peaks]
         marks.line(figure, label, points, peaks, hover, look, settled=[True] * len(points))
@@ -127,27 +127,27 @@ def _guides(figure: go.Figure, timings: Sequence[Timing]) -> None:
         figure.add_scatter(
             x=xs,
             y=[batch * heads * n**2 * size for n in xs],
-            name=marks.named(name),
+            name=marks.wrap_label(name),
             mode="lines",
             line={"dash": dash, "width": 1, "color": "gray"},
-            hovertemplate=f"{marks.hovered(name)}<br>%{{y:.3s}}B<extra></extra>",
+            hovertemplate=f"{marks.wrap_hover_label(name)}<br>%{{y:.3s}}B<extra></extra>",
         )
 
 
 def transfer(timings: Sequence[Timing]) -> go.Figure:
     """What share of a call with its transfer is computing, the way to the device and the way back, line by line."""
-    found = {label: [t for t in comparison.measured(line) if t.to_device] for label, line in lines(timings).items()}
+    found = {label: [t for t in comparison.with_times(line) if t.to_device] for label, line in lines(timings).items()}
     found = {label: line for label, line in found.items() if line}
     height = max(HEIGHT, 110 + 200 * len(found))
     titles, gap = (
-        [marks.named(label) for label in found],
+        [marks.wrap_label(label) for label in found],
         {"vertical_spacing": min(100 / height, 0.9 / max(1, len(found)))},
     )
     figure = make_subplots(max(1, len(found)), 1, subplot_titles=titles, **gap)  # pyright: ignore[reportArgumentType]  one option, a gap
     for at, (label, line) in enumerate(found.items(), start=1):
         for color, (part, name) in zip(theme.HEADS, PARTS.items(), strict=False):
             values = [getattr(timing, name) for timing in line]
-            hover = f"{marks.hovered(label)}<br>%{{x}} tokens<br>{part}: %{{customdata}}<extra></extra>"
+            hover = f"{marks.wrap_hover_label(label)}<br>%{{x}} tokens<br>{part}: %{{customdata}}<extra></extra>"
             figure.add_bar(
                 x=[f"{timing.length:,}" for timing in line],
                 y=values,
@@ -172,8 +172,8 @@ def transfer(timings: Sequence[Timing]) -> go.Figure:
 def _share(value: float, timing: Timing) -> str:
     """A part of a call with its transfer, in words."""
     whole = timing.seconds + timing.to_device + timing.from_device
-    said = [f"{told_seconds(value)} ({format_percent(value / whole)})", settling.why_not(timing)]
-    return "<br>".join(map(marks.hovered, filter(None, said)))
+    said = [f"{told_seconds(value)} ({format_percent(value / whole)})", convergence.why_not(timing)]
+    return "<br>".join(map(marks.wrap_hover_label, filter(None, said)))
 
 
 def _least(timing: Timing) -> int:

@@ -73,7 +73,7 @@ def progress(steps: int, most: float) -> dict[str, Any]:
         )
         for name, axis in axes.items()
     ]
-    return _drawn(lines, steps, y="independent")
+    return _curve_layers(lines, steps, y="independent")
 
 
 @lru_cache(maxsize=64)
@@ -104,7 +104,7 @@ def heads(layers: int, per: int, steps: int, label: str, earlier: str = "") -> d
         )
     )
     if not earlier:
-        return _drawn([lines], steps)
+        return _curve_layers([lines], steps)
     first = (
         alt.Chart()
         .transform_filter(f"datum.series == '{EARLIER}'")
@@ -113,7 +113,7 @@ def heads(layers: int, per: int, steps: int, label: str, earlier: str = "") -> d
             x=_steps(steps), y=y, tooltip=[alt.Tooltip("step:Q"), alt.Tooltip("value:Q", title=earlier, format=MEAN)]
         )
     )
-    return _drawn([first, lines], steps)
+    return _curve_layers([first, lines], steps)
 
 
 def _steps(steps: int) -> alt.X:
@@ -125,7 +125,7 @@ def _steps(steps: int) -> alt.X:
     )
 
 
-def _drawn(lines: list[alt.Chart], steps: int, **scales: Any) -> dict[str, Any]:
+def _curve_layers(lines: list[alt.Chart], steps: int, **scales: Any) -> dict[str, Any]:
     now = (
         alt.Chart()
         .transform_filter(f"datum.series == '{NOW}'")

@@ -1,5 +1,5 @@
-"""The parts that run in the browser: each a Python file, and what it draws with below `browser/`.
+"""The parts that run in the browser: each a Python file, and its drawing below `browser/`.
 
-There, a drawing is a module that exports `draw(element, bytes, ways)` and knows no Streamlit, with a style sheet of its name;
-`streamlit/` has a thin file a component, the one that Streamlit imports. Node is needed to check their types alone.
+A drawing is a module that exports `draw(element, bytes, ways)` and does not know Streamlit, with a style sheet of the same name.
+`streamlit/` has one thin file per component, which Streamlit imports. Node is needed only to check their types.
 """

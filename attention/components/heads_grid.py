@@ -57,10 +57,10 @@ def message(
     address: tuple[str, str] | None = None,
 ) -> bytes:
     """All that the browser gets."""
-    named = exact(cells) and (config.crosses or cells.queries == cells.keys)  # else nobody named the keys
+    named = exact(cells) and (config.is_cross or cells.queries == cells.keys)  # else nobody named the keys
     told = {
         "tokens": labels(config) if named else [],
-        "key_tokens": key_labels(config) if named and config.crosses else None,
+        "key_tokens": key_labels(config) if named and config.is_cross else None,
         "names": list(names),
         "certain": config.heads if certain is None else certain,
         "address": address,
@@ -76,9 +76,9 @@ def header(config: Config, height: int, note: str) -> dict[str, Any]:
         "note": note,
         "colors": config.color_scale,
         "why": config.color_reason,
-        "pool": "max" if config.traceable is config else config.pool,
-        "focus": {"head": config.head, "query": config.row},
-        "group": config.heads // config.groups,
+        "pool": "max" if config.truncated is config else config.pool,
+        "focus": {"head": config.head, "query": config.query_index},
+        "group": config.heads // config.n_kv_heads,
     }
 
 
@@ -121,4 +121,4 @@ def training_grid(
 
 def exact(cells: Cells) -> bool:
     """Is every number one of a known token? Where tiles are too large for that, tokens have no names in the browser."""
-    return cells.tile == 1 or cells.places is not None
+    return cells.tile == 1 or cells.argmax_in_tile is not None

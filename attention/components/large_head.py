@@ -39,7 +39,7 @@ def message(config: Config, cells: Cells, first: tuple[int, int], *, zooms: bool
     rows, cols = (names[start : start + count] for start, count in zip(first, (cells.queries, cells.keys), strict=True))
     asked = header(config, theme.FOCUS_HEIGHT, "") | {
         "head": config.head,
-        "query": config.row,
+        "query": config.query_index,
         "first": first,
         "tokens": config.tokens,
         "names": [rows, cols],

@@ -13,7 +13,7 @@ from attention.codec import link
 from attention.components.registry import component, nothing
 from attention.config import Config
 from attention.tables.rows import mask_card
-from attention.wire.message import framed
+from attention.wire.message import frame_message
 
 
 def mask_gallery(
@@ -39,4 +39,4 @@ def payload(config: Config, exhibits: Sequence[Exhibit]) -> bytes:
         "neutrals": theme.NEUTRALS,
         "accent": theme.QUERY,
     }
-    return framed(header, [each.pixels.contiguous().numpy().data for each in exhibits])
+    return frame_message(header, [each.pixels.contiguous().numpy().data for each in exhibits])

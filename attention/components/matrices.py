@@ -14,7 +14,7 @@ from attention.charts import theme
 from attention.codec import link
 from attention.components.registry import component, nothing
 from attention.config import Config
-from attention.sources.origins import keys, tokens
+from attention.sources.providers import keys, tokens
 from attention.steps.lessons import lesson
 from attention.steps.parts import parts
 from attention.steps.plan import by_name
@@ -54,14 +54,14 @@ def header(config: Config, names: Sequence[str]) -> dict[str, Any]:
     order = list(plan)
     return {
         "painted": link(config),
-        "matrices": [described(plan[name]) for name in names],
+        "matrices": [describe_step(plan[name]) for name in names],
         "order": order,
         "parts": [vars(part) for part in parts(config)],
         "step": names[-1] if config.steps == "one" else None,
         "lesson": lesson(config, names[-1]) if config.steps == "one" else "",
-        "focus": {"head": config.head, "query": config.row},
+        "focus": {"head": config.head, "query": config.query_index},
         "heads": config.heads,
-        "repeats": config.heads // config.groups,
+        "repeats": config.heads // config.n_kv_heads,
         "lengths": sizes,
         "tokens": {"q": list(tokens(config).labels), "k": list(keys(config).labels)},
         "weights": theme.WEIGHTS,
@@ -71,7 +71,7 @@ def header(config: Config, names: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def described(step: Step) -> dict[str, Any]:
+def describe_step(step: Step) -> dict[str, Any]:
     """A step as the browser knows it; `scale` says which colours its values have."""
     scale = step.name if step.name in ("weights", "mask") else "signed"
     sources = [{"name": source.name, "rule": source.rule, "sign": source.sign} for source in step.sources]

@@ -11,7 +11,7 @@ from attention.codec import link
 from attention.components.registry import component
 from attention.config import Config
 from attention.tables.rows import key_labels, labels
-from attention.wire.message import framed
+from attention.wire.message import frame_message
 
 
 def row_output(config: Config, found: WeightedValues, *, key: str = "output") -> None:
@@ -23,18 +23,18 @@ def message(config: Config, found: WeightedValues) -> bytes:
     """One message: a header, then weights (r), values (r e) and output (e) in float32."""
     keys = key_labels(config)
 
-    def named(at: int, words: list[str]) -> str:
+    def name_token(at: int, words: list[str]) -> str:
         return f"{at} {words[at]}" if words else f"{at}"
 
     header = {
         "painted": link(config),
         "head": found.head,
-        "query": named(found.query, labels(config)),
-        "names": [*(named(at, keys) for at in found.keys), *([f"other {found.rest:,}"] if found.rest else [])],
+        "query": name_token(found.query, labels(config)),
+        "names": [*(name_token(at, keys) for at in found.keys), *([f"other {found.rest:,}"] if found.rest else [])],
         "rest": found.rest,
         "channels": len(found.output),
         "accents": {"query": theme.QUERY, "less": theme.LESS, "more": theme.MORE},
         "neutrals": theme.NEUTRALS,
     }
     tensors = (found.weights, found.values, found.output)
-    return framed(header, [tensor.contiguous().numpy().data for tensor in tensors])
+    return frame_message(header, [tensor.contiguous().numpy().data for tensor in tensors])

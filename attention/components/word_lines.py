@@ -13,7 +13,7 @@ from attention.codec import link
 from attention.components.heads_grid import header
 from attention.components.registry import component, nothing
 from attention.config import Config, layers
-from attention.sources.origins import named, provenance
+from attention.sources.providers import provenance, source_title
 from attention.tables.rows import key_labels, labels
 from attention.wire.cells import Cells, payload
 
@@ -41,7 +41,7 @@ def message(config: Config, cells: Cells, *, all_rows: bool = False) -> bytes:
     names, window = (labels(config), key_labels(config)), config.window
     asked = header(config, theme.LINES_HEIGHT, "") | {
         "head": config.head,
-        "query": config.row,
+        "query": config.query_index,
         "colors": "log" if config.color_scale == "times even" else config.color_scale,
         "first": [first for first, _ in window],
         "names": [texts[first:last] for texts, (first, last) in zip(names, window, strict=True)],
@@ -56,4 +56,4 @@ def message(config: Config, cells: Cells, *, all_rows: bool = False) -> bytes:
 def _heading(config: Config) -> str:
     """Whose words these are, above a file of them."""
     layer = f"Layer {config.layer}, head" if len(layers(config.source)) > 1 else "Head"
-    return f"{layer} {config.head}: {named(config.source)}"
+    return f"{layer} {config.head}: {source_title(config.source)}"

@@ -15,10 +15,10 @@ import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
-from attention.machine.made_once import made_once
-from attention.maps.bounds import Between, judged
+from attention.maps.bounds import Interval, classify
 from attention.maps.quadtree import Ends, squares
 from attention.masks import Rule
+from attention.runtime.tensor_cache import tensor_lru_cache
 
 GRID = 2**18  # blocks that are classed at once: some megabytes
 
@@ -62,13 +62,13 @@ class Blocks:
             pairwise(edges), self.seen[row].tolist(), self.cut[row].tolist(), strict=True
         ):
             if start is not None and (not seen or right - start > widest or left in stops):
-                yield Span(start, left, _joined(cuts))
+                yield Span(start, left, _merge_neighbours(cuts))
                 start, cuts = None, []
             if seen:
                 start = left if start is None else start
                 cuts += [(left, right)] if cut else []
         if start is not None:
-            yield Span(start, edges[-1], _joined(cuts))
+            yield Span(start, edges[-1], _merge_neighbours(cuts))
 
     def bands(self, height: int) -> Iterator[Blocks]:
         """The same blocks, some rows of them at a time."""
@@ -78,7 +78,7 @@ class Blocks:
             yield replace(self, rows=rows, seen=self.seen[part], cut=self.cut[part])
 
 
-def _joined(parts: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+def _merge_neighbours(parts: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
     """The same parts with neighbours made one."""
     whole: list[tuple[int, int]] = []
     for start, stop in parts:
@@ -88,14 +88,16 @@ def _joined(parts: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
     return tuple(whole)
 
 
-def classed(rule: Rule, n: int, span: int, rows: Int[Tensor, " i"], cols: Int[Tensor, " j"]) -> Blocks:
+def classify_blocks(rule: Rule, n: int, span: int, rows: Int[Tensor, " i"], cols: Int[Tensor, " j"]) -> Blocks:
     """The blocks between these edges, classed by the rule; never called shown or hidden unless every pair is."""
     step = max(1, GRID // len(cols))
     starts = range(0, len(rows) - 1, step)
-    k = Between(cols[None, :-1], cols[None, 1:] - 1, 1)
-    parts = [judged(rule.allows, _down(rows[at : at + step + 1]), k, n, span) for at in starts]
-    seen, shown = torch.cat([part.some for part in parts]), torch.cat([part.all for part in parts])
-    return Blocks(tuple(rows.tolist()), tuple(cols.tolist()), seen, seen & ~shown, all(part.steady for part in parts))
+    k = Interval(cols[None, :-1], cols[None, 1:] - 1, 1)
+    parts = [classify(rule.allows, _down(rows[at : at + step + 1]), k, n, span) for at in starts]
+    seen, shown = torch.cat([part.possible for part in parts]), torch.cat([part.certain for part in parts])
+    return Blocks(
+        tuple(rows.tolist()), tuple(cols.tolist()), seen, seen & ~shown, all(part.shift_invariant for part in parts)
+    )
 
 
 def edges(ends: Ends, size: int) -> Int[Tensor, " i"]:
@@ -126,7 +128,7 @@ def choices(rule: Rule, tokens: int, span: int) -> Int[Tensor, " n"]:
     return found[:-1]
 
 
-def kept(
+def count_pairs(
     rule: Rule, tokens: int, span: int, tile: int, queries: int | None = None
 ) -> tuple[Int[Tensor, "p r"], Int[Tensor, " q"]]:
     """How many pairs each tile keeps, and how many keys each query sees; exact, from one walk.
@@ -139,19 +141,19 @@ def kept(
     for part in squares(rule, tokens, span, (0, n), (0, tokens), tile):
         rows = (part.first[0, :, None] + torch.arange(part.side)).clamp(max=n)
         seen.index_add_(0, rows.flatten(), part.counts().flatten())
-        pairs = part.kept(tile)
+        pairs = part.pairs_per_tile(tile)
         down, across = (part.first // tile)[:, :, None] + torch.arange(pairs.shape[1])
         at = down.clamp(max=high)[:, :, None], across.clamp(max=wide)[:, None]
         tiles.index_put_(at, pairs, accumulate=True)
     return tiles[:-1, :-1], seen[:-1]
 
 
-def _down(rows: Int[Tensor, " i"]) -> Between:
+def _down(rows: Int[Tensor, " i"]) -> Interval:
     """The queries between these edges."""
-    return Between(rows[:-1, None], rows[1:, None] - 1, 1)
+    return Interval(rows[:-1, None], rows[1:, None] - 1, 1)
 
 
-@made_once(2)
+@tensor_lru_cache(2)
 def differences(rule: Rule, n: int, span: int) -> Bool[Tensor, " w"]:
     """What a steady rule says of each k - q, from 1 - n to n - 1: any block of it is told by a slice."""
     apart = torch.arange(1 - n, n, dtype=torch.int32)

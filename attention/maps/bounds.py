@@ -16,7 +16,7 @@ from jaxtyping import Bool, Int
 from torch import Tensor
 
 
-class Between:
+class Interval:
     """Whole numbers between `low` and `high`, both included; `drift`: their growth when q and k both grow by one."""
 
     __hash__ = None  # type: ignore[assignment]  equality gives no bool, so nothing is found by it
@@ -27,69 +27,69 @@ class Between:
     def __bool__(self) -> bool:
         raise TypeError("Bounds are neither true nor false.")
 
-    def __add__(self, other: Between | int) -> Between:
+    def __add__(self, other: Interval | int) -> Interval:
         other = _bounds(other)
         drift = None if self.drift is None or other.drift is None else self.drift + other.drift
-        return Between(self.low + other.low, self.high + other.high, drift)
+        return Interval(self.low + other.low, self.high + other.high, drift)
 
     __radd__ = __add__
 
-    def __neg__(self) -> Between:
+    def __neg__(self) -> Interval:
         return self * -1
 
-    def __sub__(self, other: Between | int) -> Between:
+    def __sub__(self, other: Interval | int) -> Interval:
         return self + _bounds(other) * -1
 
-    def __rsub__(self, other: int) -> Between:
+    def __rsub__(self, other: int) -> Interval:
         return self * -1 + other
 
-    def __mul__(self, other: int) -> Between:
+    def __mul__(self, other: int) -> Interval:
         ends = self.low * _whole(other), self.high * other
         drift = None if self.drift is None else self.drift * other
-        return Between(torch.minimum(*ends), torch.maximum(*ends), drift)
+        return Interval(torch.minimum(*ends), torch.maximum(*ends), drift)
 
     __rmul__ = __mul__
 
-    def __floordiv__(self, other: int) -> Between:
-        return Between(self.low // _whole(other, 1), self.high // other, self._still)
+    def __floordiv__(self, other: int) -> Interval:
+        return Interval(self.low // _whole(other, 1), self.high // other, self._still)
 
-    def __mod__(self, other: int) -> Between:
+    def __mod__(self, other: int) -> Interval:
         turn = self.low // _whole(other, 1) == self.high // other
         low, high = torch.where(turn, self.low % other, 0), torch.where(turn, self.high % other, other - 1)
-        return Between(low, high, self._still)
+        return Interval(low, high, self._still)
 
-    def __abs__(self) -> Between:
+    def __abs__(self) -> Interval:
         ends = self.low.abs(), self.high.abs()
         low = torch.where((self.low < 0) & (self.high > 0), 0, torch.minimum(*ends))
-        return Between(low, torch.maximum(*ends), self._still)
+        return Interval(low, torch.maximum(*ends), self._still)
 
     abs = __abs__
 
-    def __le__(self, other: Between | int) -> Verdict:
+    def __le__(self, other: Interval | int) -> BlockTruth:
         other = _bounds(other)
-        return Verdict(self.low <= other.high, self.high <= other.low, self._alike(other))
+        return BlockTruth(self.low <= other.high, self.high <= other.low, self._alike(other))
 
-    def __lt__(self, other: Between | int) -> Verdict:
+    def __lt__(self, other: Interval | int) -> BlockTruth:
         other = _bounds(other)
-        return Verdict(self.low < other.high, self.high < other.low, self._alike(other))
+        return BlockTruth(self.low < other.high, self.high < other.low, self._alike(other))
 
-    def __ge__(self, other: Between | int) -> Verdict:
+    def __ge__(self, other: Interval | int) -> BlockTruth:
         return ~(self < other)
 
-    def __gt__(self, other: Between | int) -> Verdict:
+    def __gt__(self, other: Interval | int) -> BlockTruth:
         return ~(self <= other)
 
-    def __eq__(self, other: Any) -> Verdict:  # type: ignore[override]  of many pairs, no bool
+    def __eq__(self, other: Any) -> BlockTruth:  # type: ignore[override]  of many pairs, no bool
         return (self <= other) & (self >= other)
 
-    def __ne__(self, other: Any) -> Verdict:  # type: ignore[override]  of many pairs, no bool
+    def __ne__(self, other: Any) -> BlockTruth:  # type: ignore[override]  of many pairs, no bool
         return ~(self == other)
 
     @property
     def _still(self) -> int | None:
         return 0 if self.drift == 0 else None
 
-    def _alike(self, other: Between) -> bool:
+    def _alike(self, other: Interval) -> bool:
         return self.drift is not None and self.drift == other.drift
 
     @classmethod
@@ -100,7 +100,7 @@ class Between:
         return known[function](*args) if function in known and isinstance(args[0], cls) else NotImplemented
 
 
-class Verdict:
+class BlockTruth:
     """Of a statement about the pairs of a block: can it be true of `some`, must it be true of `all`?
 
     `steady`: it depends on the difference of query and key alone. `toeplitz`: so it is at least within the block, where
@@ -112,32 +112,37 @@ class Verdict:
     def __init__(
         self, some: Bool[Tensor, "..."], all: Bool[Tensor, "..."], steady: bool, toeplitz: Tensor | bool = False
     ) -> None:
-        self.some, self.all, self.steady = some, all, steady
+        self.possible, self.certain, self.shift_invariant = some, all, steady
         self.toeplitz = (some == all) | toeplitz | steady
 
     def __bool__(self) -> bool:
         raise TypeError("A verdict on many pairs is neither true nor false.")
 
-    def __invert__(self) -> Verdict:
-        return Verdict(~self.all, ~self.some, self.steady, self.toeplitz)
+    def __invert__(self) -> BlockTruth:
+        return BlockTruth(~self.certain, ~self.possible, self.shift_invariant, self.toeplitz)
 
-    def __and__(self, other: Verdict | bool) -> Verdict:
+    def __and__(self, other: BlockTruth | bool) -> BlockTruth:
         other = _verdict(other)
         toeplitz = self.toeplitz & other.toeplitz
-        return Verdict(self.some & other.some, self.all & other.all, self.steady and other.steady, toeplitz)
+        return BlockTruth(
+            self.possible & other.possible,
+            self.certain & other.certain,
+            self.shift_invariant and other.shift_invariant,
+            toeplitz,
+        )
 
-    def __or__(self, other: Verdict | bool) -> Verdict:
+    def __or__(self, other: BlockTruth | bool) -> BlockTruth:
         return ~(~self & ~_verdict(other))
 
-    def __xor__(self, other: Verdict | bool) -> Verdict:
+    def __xor__(self, other: BlockTruth | bool) -> BlockTruth:
         return (self & ~_verdict(other)) | (~self & other)
 
     __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
 
-    def __ne__(self, other: Any) -> Verdict:  # type: ignore[override]  of many pairs, no bool
+    def __ne__(self, other: Any) -> BlockTruth:  # type: ignore[override]  of many pairs, no bool
         return self ^ other
 
-    def __eq__(self, other: Any) -> Verdict:  # type: ignore[override]  of many pairs, no bool
+    def __eq__(self, other: Any) -> BlockTruth:  # type: ignore[override]  of many pairs, no bool
         return ~(self ^ other)
 
     @classmethod
@@ -151,18 +156,18 @@ class Verdict:
         return getattr(mine, known[function])(other)
 
 
-def judged(rule: Callable[..., Any], q: Between, k: Between, n: int, span: int) -> Verdict:
+def classify(rule: Callable[..., Any], q: Interval, k: Interval, n: int, span: int) -> BlockTruth:
     """What a mask rule says about the blocks of queries and keys between these bounds; what they can't follow is open."""
     shape = np.broadcast_shapes(q.low.shape, k.low.shape)  # torch imports its compiler for that, for two seconds
     try:
         found = rule(q, k, n, span)
     except (TypeError, AttributeError):
         found = None
-    if not isinstance(found, Verdict):
-        return Verdict(torch.ones(shape, dtype=torch.bool), torch.zeros(shape, dtype=torch.bool), False)
-    return Verdict(
-        *(part.expand(shape) for part in (found.some, found.all)),
-        found.steady,  # pyright: ignore[reportCallIssue]  two of them
+    if not isinstance(found, BlockTruth):
+        return BlockTruth(torch.ones(shape, dtype=torch.bool), torch.zeros(shape, dtype=torch.bool), False)
+    return BlockTruth(
+        *(part.expand(shape) for part in (found.possible, found.certain)),
+        found.shift_invariant,  # pyright: ignore[reportCallIssue]  two of them
         found.toeplitz.expand(shape),  # pyright: ignore[reportCallIssue]  two of them
     )
 
@@ -173,18 +178,18 @@ def _whole(value: Any, least: int | None = None) -> int:
     return value
 
 
-def _bounds(value: Any) -> Between:
+def _bounds(value: Any) -> Interval:
     """A number as bounds on itself."""
-    if isinstance(value, Between):
+    if isinstance(value, Interval):
         return value
     number = torch.tensor(_whole(value))
-    return Between(number, number, 0)
+    return Interval(number, number, 0)
 
 
-def _verdict(value: Any) -> Verdict:
-    if isinstance(value, Verdict):
+def _verdict(value: Any) -> BlockTruth:
+    if isinstance(value, BlockTruth):
         return value
     if not isinstance(value, bool):
         raise TypeError(f"A verdict can't be combined with {value!r}.")
     fact = torch.tensor(value)
-    return Verdict(fact, fact, True)
+    return BlockTruth(fact, fact, True)

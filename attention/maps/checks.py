@@ -30,10 +30,10 @@ def check(query, key, mask, span, side, pool, positions, softcap, softmax) -> No
         kinds = f"query is {query.dtype} on {query.device}, key {key.dtype} on {key.device}"
         raise ValueError(f"{kinds}; both must be floating-point and on one device.")
     if not isinstance(mask, Rule):
-        known("mask", mask, MASKS)
-    known("pool", pool, POOLS)
-    known("positions", positions, POSITIONS)
-    known("softmax", softmax, SOFTMAXES)
+        check_choice("mask", mask, MASKS)
+    check_choice("pool", pool, POOLS)
+    check_choice("positions", positions, POSITIONS)
+    check_choice("softmax", softmax, SOFTMAXES)
     for name, value in (("span", span), ("side", side)):
         if not isinstance(value, int) or value < 1:
             raise ValueError(f"{name}={value!r} is not a whole number of at least 1.")
@@ -49,7 +49,7 @@ def check_finite(**given: Tensor) -> None:
             raise ValueError(f"{name}[{place}]={x[tuple(at)].item()} is not finite; set what is padding to 0.")
 
 
-def known(name: str, value: object, allowed: Iterable[str]) -> None:
+def check_choice(name: str, value: object, allowed: Iterable[str]) -> None:
     """Raises ValueError for a name that is not one of those allowed."""
     if value in (allowed := list(allowed)):
         return

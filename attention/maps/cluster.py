@@ -17,7 +17,7 @@ from typing import Any
 
 from torch import Tensor
 
-from attention.maps.pooling import Job, Pooled, pooled
+from attention.maps.pooling import Job, Pooled, pool_rows
 
 PATIENCE = 5.0  # seconds that a scheduler may take to answer
 RETRIES = 3  # how often a block is done again whose worker was lost
@@ -68,7 +68,7 @@ class Cluster(Executor):
                 break
             keys = self.sent
             try:
-                return self._result(self._sent(fn, args, kwargs))
+                return self._result(self._submit_call(fn, args, kwargs))
             except LOST as error:  # with a worker went what it had of the keys, or with the scheduler everything
                 self._again(keys)
                 if pause is None or self.client.status != "running":
@@ -78,13 +78,13 @@ class Cluster(Executor):
         with self.here:  # torch itself uses every core of this machine
             return fn(*args, **kwargs)
 
-    def _sent(self, fn: Callable[..., Any], args: tuple, kwargs: dict) -> Any:
+    def _submit_call(self, fn: Callable[..., Any], args: tuple, kwargs: dict) -> Any:
         """A call on its way; the keys of a head are sent once, not with each of its jobs.
 
         Raises ConnectionError, where the client has one of many errors of its own.
         """
         try:
-            if fn is not pooled:
+            if fn is not pool_rows:
                 return self.client.submit(fn, *args, pure=False, retries=RETRIES, **kwargs)
             job: Job = args[0]
             with self.sending:
@@ -134,4 +134,4 @@ def _client(address: str) -> Any:
 
 
 def _with_key(job: Job, key: Tensor) -> Pooled:
-    return pooled(replace(job, key=key))
+    return pool_rows(replace(job, key=key))

@@ -8,11 +8,11 @@ from time import perf_counter
 
 import torch
 
-from attention.machine.threads import cores
-from attention.maps.blocks import classed, edges
+from attention.maps.blocks import classify_blocks, edges
 from attention.maps.exact import SIDE, head_maps
 from attention.maps.sizes import HEIGHT, STEP, down, piece
 from attention.masks import Rule
+from attention.runtime.threads import cores
 
 SAMPLE = 8192, 64, 2048  # tokens, channels and queries of what the rate is measured on: long enough for float32
 PRODUCT = 0.5  # share of a cell's time that its product of q and k takes in a sample
@@ -58,7 +58,7 @@ def estimate(
 def cells(rule: Rule, tokens: int, span: int) -> int:
     """How many cells of a head's square are computed; blocks that the rule hides are not."""
     rows, cols = down((0, tokens), HEIGHT), edges((0, tokens), STEP)
-    seen = classed(rule, tokens, span, rows, cols).seen
+    seen = classify_blocks(rule, tokens, span, rows, cols).seen
     return int((seen.double() * cols.diff()).sum(-1) @ rows.diff().double())
 
 

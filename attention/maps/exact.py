@@ -18,16 +18,16 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from attention.machine.threads import alone
 from attention.maps.blocks import Blocks
 from attention.maps.checks import check, check_finite, check_size, within
-from attention.maps.jobs import results, watched
-from attention.maps.picture import HeadMaps, counts, joined, vectors
+from attention.maps.jobs import report_progress, results
+from attention.maps.picture import HeadMaps, counts, join_maps, vectors
 from attention.maps.pooling import SAFE, Job, Pooled, Tiles, ceil, length
 from attention.maps.scoring import Scoring
 from attention.maps.sizes import PRECISE, bands, sizes, working
 from attention.maps.tiles import GREATEST, SUM
 from attention.masks import Rule
+from attention.runtime.threads import single_threaded
 
 SIDE = 512  # pixels of a map's side at the most
 
@@ -75,8 +75,8 @@ def head_maps(
     HeadMaps(heads=4, tokens=1000, tile=10, rows=(0, 1000), cols=(0, 1000), pool='mean', pixels=float32 (4, 100, 100), exact=True)
     """
     options = dict(locals())
-    with alone() if executor else nullcontext():
-        maps = joined(list(each_head(**options)))
+    with single_threaded() if executor else nullcontext():
+        maps = join_maps(list(each_head(**options)))
         if not math.isfinite(float(maps.mean.sum())):
             check_finite(query=query, key=key)
     return maps
@@ -102,10 +102,10 @@ def each_head(
     before, every = (sum(len(plan.bands) for plan in some) for some in (plans[:begun], plans))
     jobs = (job for plan in plans[begun:] for job in _jobs(query, key, picture, plan, stats, canvases))
     together = (len(plan.bands) for plan in plans[begun:])
-    done = watched(results(jobs, together, executor, cancelled), every, progress, before)
+    done = report_progress(results(jobs, together, executor, cancelled), every, progress, before)
     for plan in plans[begun:]:
         parts = list(islice(done, len(plan.bands)))
-        yield _drawn(picture, plan, parts, canvases.pop(plan.head, None))
+        yield _assemble_head(picture, plan, parts, canvases.pop(plan.head, None))
 
 
 def blank(
@@ -169,7 +169,7 @@ def _plans(query: Tensor, key: Tensor, picture: HeadMaps) -> list[_Plan]:
     found, blocks, square = [], {}, (picture.rows, picture.cols, picture.tile)
     for head in picture.numbers:
         q, k = vectors(picture, head, query, key)
-        bound = picture.scoring.bound(length(q), length(k)) if len(q) <= PRECISE else None
+        bound = picture.scoring.score_bound(length(q), length(k)) if len(q) <= PRECISE else None
         dtype = working(q, k, picture.scoring, bound)
         if dtype not in blocks:
             given = picture.scoring.rule, picture.tokens, picture.scoring.span, *square
@@ -193,7 +193,7 @@ def _jobs(
     cells, wide = sizes(plan.dtype, query.device).cells, plan.bands[0].widest
     q, k = (each.detach() for each in vectors(picture, plan.head, query, key))
     k = k.to(plan.dtype)
-    bound = picture.scoring.bound(length(q), length(k)) if plan.bound is None else plan.bound
+    bound = picture.scoring.score_bound(length(q), length(k)) if plan.bound is None else plan.bound
     longest = None if bound <= SAFE else length(k)
     square, wanted = (picture.tile, picture.rows, picture.cols), (picture.most is not None, stats)
     if not plan.shared:
@@ -206,7 +206,7 @@ def _jobs(
         yield Job(q[first:stop].to(plan.dtype), k, first, plan.head, picture.heads, picture.scoring, *rest)
 
 
-def _drawn(picture: HeadMaps, plan: _Plan, parts: list[Pooled], canvas: Tiles | None) -> HeadMaps:
+def _assemble_head(picture: HeadMaps, plan: _Plan, parts: list[Pooled], canvas: Tiles | None) -> HeadMaps:
     """The map of one head from its bands.
 
     On a canvas they have drawn themselves, unless they were computed in another process. Without one neighbouring bands share a

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, wait
 from itertools import islice
 
-from attention.maps.pooling import Job, Pooled, pooled
+from attention.maps.pooling import Job, Pooled, pool_rows
 
 PATIENCE = 0.1  # seconds between two looks at whether to stop
 
@@ -33,9 +33,9 @@ def results(
     if executor is None:
         for job in jobs:
             _stop(cancelled)
-            yield pooled(job)
+            yield pool_rows(job)
         return
-    futures = [executor.submit(pooled, job) for job in jobs]
+    futures = [executor.submit(pool_rows, job) for job in jobs]
     try:
         rest = iter(futures)
         for count in together:
@@ -56,7 +56,7 @@ def _stop(cancelled: Callable[[], bool] | None) -> None:
         raise Cancelled("The maps were cancelled; nothing was kept.")
 
 
-def watched(
+def report_progress(
     results: Iterator[Pooled], total: int, progress: Callable[[float], object] | None, before: int = 0
 ) -> Iterator[Pooled]:
     """The same results, while progress is told how much is done, with so many that were done before."""

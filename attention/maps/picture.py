@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from attention.maps.checks import POOLS, known
+from attention.maps.checks import POOLS, check_choice
 from attention.maps.scoring import Scoring
 from attention.summary import summarize
 
@@ -63,7 +63,7 @@ class HeadMaps:
 
     def pooled_by(self, pool: str) -> HeadMaps:
         """The same maps shown by mean or by maximum; raises ValueError for maxima that were not computed."""
-        known("pool", pool, POOLS)
+        check_choice("pool", pool, POOLS)
         if pool == "max" and self.most is None:
             raise ValueError("pool='max' was not computed with these maps: ask head_maps for pool='max' or stats=True.")
         return replace(self, pool=pool)
@@ -81,7 +81,7 @@ def counts(ends: tuple[int, int], tile: int, like: Tensor) -> Float[Tensor, " p"
     return (ends[1] - starts).clamp(max=tile).to(like.dtype)
 
 
-def joined(maps: list[HeadMaps]) -> HeadMaps:
+def join_maps(maps: list[HeadMaps]) -> HeadMaps:
     """The maps of neighbouring heads as one."""
     first = maps[0]
     if len(maps) == 1:

@@ -79,7 +79,7 @@ class Pooled(NamedTuple):
     numbers: Float[Tensor, "s r"]
 
 
-def pooled(job: Job) -> Pooled:
+def pool_rows(job: Job) -> Pooled:
     """The rows of a job. `numbers`: log-sum-exp, and with statistics entropy, greatest weight and distance."""
     with torch.inference_mode():
         edges, tile, numbers = job.blocks.rows, job.tile, []
@@ -89,14 +89,17 @@ def pooled(job: Job) -> Pooled:
         for tiles in (sums, most):
             if tiles is not None:
                 tiles.zero_()
-        space, bounded = Space(job.blocks.tallest, job.widest, job.stats, len(job.key), job.query), _bounded(job)
+        space, bounded = (
+            Space(job.blocks.tallest, job.widest, job.stats, len(job.key), job.query),
+            _scores_are_bounded(job),
+        )
         for row, (start, stop) in enumerate(itertools.pairwise(edges)):
             part, size = job.query[start - job.first : stop - job.first], (shape[1], stop - start)
             own = (room(name, math.prod(size), part).view(size) for name in OWN)
             order = apart(start - base, stop - start, tile)
             strip = _Strip(job, part, range(start, stop), space, bounded, *own, order=order)
             for span in job.blocks.spans(row, job.widest, job.cols):
-                strip.take(span, strip.shown(span))
+                strip.take(span, strip.visible_parts(span))
             by_tile, tops, found = strip.weights()
             by_rows(SUM, sums, by_tile.T, start - base, tile, order is not None)
             if most is not None and tops is not None:
@@ -105,7 +108,7 @@ def pooled(job: Job) -> Pooled:
         return Pooled(sums, most, torch.cat(numbers, 1))
 
 
-def sampled(jobs: list[Job], rows: Int[Tensor, "r 1"]) -> list[Pooled]:
+def sample_queries(jobs: list[Job], rows: Int[Tensor, "r 1"]) -> list[Pooled]:
     """Some queries, of any positions, in one head a job: each is a row of tiles by itself. `numbers`: log-sum-exp.
 
     The jobs' queries are those alone, and their blocks one band of rows that has all of them.
@@ -115,19 +118,19 @@ def sampled(jobs: list[Job], rows: Int[Tensor, "r 1"]) -> list[Pooled]:
         space = Space(len(rows), first.widest, first.stats, len(first.key), first.query)
         wide, n = ceil(first.cols[1] - first.cols[0], first.tile), len(rows)
         strips = [
-            _Strip(job, job.query, rows, space, _bounded(job), *(job.query.new_empty(wide, n) for _ in OWN))
+            _Strip(job, job.query, rows, space, _scores_are_bounded(job), *(job.query.new_empty(wide, n) for _ in OWN))
             for job in jobs
         ]
         for span in first.blocks.spans(0, first.widest, first.cols):
-            shown = strips[0].shown(span)
+            shown = strips[0].visible_parts(span)
             for strip in strips:
                 strip.take(span, shown)
         return [Pooled(*strip.weights()) for strip in strips]
 
 
-def _bounded(job: Job) -> bool:
+def _scores_are_bounded(job: Job) -> bool:
     """Whether no score of these queries exceeds SAFE; so it may be where the head has a longer one."""
-    return job.longest is None or job.scoring.bound(length(job.query), job.longest) <= SAFE
+    return job.longest is None or job.scoring.score_bound(length(job.query), job.longest) <= SAFE
 
 
 class _Strip:
@@ -165,9 +168,9 @@ class _Strip:
         places = column(self.rows, self.query).T
         return places if self.order is None else places.index_select(1, self.order)
 
-    def shown(self, span: Span) -> list[Tensor]:
+    def visible_parts(self, span: Span) -> list[Tensor]:
         """One where the rule shows a pair, zero where it hides it, of each part of a piece that has both."""
-        return [self._shown(left, right) for left, right in span.cuts]
+        return [self._rule_cells(left, right) for left, right in span.cuts]
 
     def take(self, span: Span, shown: list[Tensor]) -> None:
         """One piece of keys, and what of it is shown."""
@@ -175,7 +178,7 @@ class _Strip:
         scores, powers = self.space.piece(span.stop - span.start, len(self.query))
         job.scoring.products(job.key[keys], self.query, scores, self.way.unit)
         if job.scoring.adjusts:
-            job.scoring.adjusted(scores, self.places, self.space.keys[keys], job.head, job.heads, self.way.unit)
+            job.scoring.adjust_scores(scores, self.places, self.space.keys[keys], job.head, job.heads, self.way.unit)
         cuts = [slice(left - span.start, right - span.start) for left, right in span.cuts]
         if not self.bounded:
             for cut, seen in zip(cuts, shown, strict=True):
@@ -190,7 +193,7 @@ class _Strip:
             self.moment += scores.mul_(powers).sum(0)
             self.away += self._away(powers, span.start, total, scores)
 
-    def _shown(self, left: int, right: int) -> Float[Tensor, "w r"]:
+    def _rule_cells(self, left: int, right: int) -> Float[Tensor, "w r"]:
         scoring, n = self.job.scoring, len(self.job.key)
         if self.job.blocks.steady and isinstance(self.rows, range):
             first, last = left - self.rows.stop + n, right - self.rows.start + n - 1
@@ -240,9 +243,9 @@ class _Strip:
         ramp, rows = self.space.ramp, self.places[0].double()
         stop = start + len(powers)
         if stop <= self.rows[0] + 1:
-            return weighted(powers, ramp[: len(powers)].flip(0)) + total * (rows - (stop - 1))
+            return weighted_sums(powers, ramp[: len(powers)].flip(0)) + total * (rows - (stop - 1))
         if self.rows[-1] <= start:
-            return weighted(powers, ramp[: len(powers)]) + total * (start - rows)
+            return weighted_sums(powers, ramp[: len(powers)]) + total * (start - rows)
         apart = (ramp[: len(powers)] + start)[:, None]
         return torch.sub(apart, rows.to(ramp.dtype), out=space).abs_().mul_(powers).sum(0)
 
@@ -267,7 +270,7 @@ class _Strip:
         return numbers if self.order is None else torch.empty_like(numbers).index_copy_(1, self.order, numbers)
 
 
-def weighted(cells: Float[Tensor, "w r"], by: Float[Tensor, " w"]) -> Float[Tensor, " r"]:
+def weighted_sums(cells: Float[Tensor, "w r"], by: Float[Tensor, " w"]) -> Float[Tensor, " r"]:
     """Sums of each column's cells times their weights, in float64 over stretches of some cells: one pass, and exact."""
     whole = len(cells) // STRETCH * STRETCH
     parts = cells[:whole].unflatten(0, (-1, STRETCH)), by[:whole].view(-1, 1, STRETCH)

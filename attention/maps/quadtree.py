@@ -15,7 +15,7 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Int
 from torch import Tensor
 
-from attention.maps.bounds import Between, judged
+from attention.maps.bounds import Interval, classify
 from attention.masks import Rule
 
 LEAF = 16  # side of the squares that are asked pair by pair
@@ -50,7 +50,7 @@ class Squares(NamedTuple):
         found = self._between((apart - height).expand(-1, -1, many), (apart + width - 1).expand(-1, many, -1))
         return (found > 0) & (height > 0) & (width > 0)
 
-    def kept(self, tile: int) -> Int[Tensor, "m t t"]:
+    def pairs_per_tile(self, tile: int) -> Int[Tensor, "m t t"]:
         """How many pairs are shown in the tiles of each square, which are whole in it or it in one."""
         many = max(1, self.side // tile)
         if many == 1:
@@ -106,12 +106,12 @@ def squares(
         if side <= leaf:
             yield Squares(side, first, ends, _pairs(rule, n, span, side, first, ends))
             continue
-        q, k = map(Between, first, ends - 1, (1, 1))
-        found = judged(rule.allows, q, k, n, span)
-        for at in (found.some & found.toeplitz).nonzero()[:, 0].split(max(1, AT_ONCE // (2 * side))):
+        q, k = map(Interval, first, ends - 1, (1, 1))
+        found = classify(rule.allows, q, k, n, span)
+        for at in (found.possible & found.toeplitz).nonzero()[:, 0].split(max(1, AT_ONCE // (2 * side))):
             part = first[:, at], ends[:, at]
             yield Squares(side, *part, _differences(rule, n, span, side, *part))
-        at = (found.some & ~found.toeplitz).nonzero()[:, 0]
+        at = (found.possible & ~found.toeplitz).nonzero()[:, 0]
         half = (side + 1) // 2
         first, ends = _quarters(first[:, at], ends[:, at], half)
         parts = (corners.split(AT_ONCE // LEAF**2, 1) for corners in (first, ends))
@@ -131,17 +131,17 @@ def _differences(rule: Rule, n: int, span: int, side: int, first: Tensor, ends: 
     """What the rule says in the first column, upwards, and on in the first row."""
     apart = torch.arange(1 - side, side, dtype=torch.int32)
     q, k = first.int()[:, :, None]
-    return _asked(rule, n, span, q - apart.clamp(max=0), k + apart.clamp(min=0), ends[:, :, None])
+    return _rule_at(rule, n, span, q - apart.clamp(max=0), k + apart.clamp(min=0), ends[:, :, None])
 
 
 def _pairs(rule: Rule, n: int, span: int, side: int, first: Tensor, ends: Tensor) -> Bool[Tensor, "m s s"]:
     """What the rule says of every pair."""
     at = torch.arange(side, dtype=torch.int32)
     q, k = first.int()[:, :, None, None]
-    return _asked(rule, n, span, q + at[:, None], k + at, ends[:, :, None, None])
+    return _rule_at(rule, n, span, q + at[:, None], k + at, ends[:, :, None, None])
 
 
-def _asked(rule: Rule, n: int, span: int, q: Tensor, k: Tensor, ends: Tensor) -> Bool[Tensor, "..."]:
+def _rule_at(rule: Rule, n: int, span: int, q: Tensor, k: Tensor, ends: Tensor) -> Bool[Tensor, "..."]:
     """What the rule says of pairs; nothing is shown past the ends."""
     there = (q < ends[0]) & (k < ends[1])
     return rule(torch.minimum(q, ends[0] - 1), torch.minimum(k, ends[1] - 1), n, span) & there

@@ -1,7 +1,7 @@
 """A score and a weight of any pairs of tokens, at any length: what head_maps was asked for, apart from the pixels.
 
 Exponentials of float32 that underflow take a CPU up to 28 times as long as others, so hidden pairs and faint ones are
-kept from it. Which exponential is faster depends on the CPU (machine/processor.py): scores come in its units.
+kept from it. Which exponential is faster depends on the CPU (runtime/processor.py): scores come in its units.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from attention.machine import processor
 from attention.masks import MASKS, Rule
-from attention.scores import POSITIONS, capped
+from attention.runtime import processor
+from attention.scores import POSITIONS, soft_cap
 
 At = range | Tensor  # where some tokens stand: a stretch, or positions that broadcast
 HIDDEN = -1e30  # the score of a hidden pair: finite, so that no product with its weight of zero is NaN
@@ -69,9 +69,9 @@ class Scoring:
         """Whether scores are more than scaled products."""
         return bool(self.softcap) or POSITIONS[self.positions].to_scores is not None
 
-    def adjusted(self, scores: Tensor, q: At, k: At, head: int, heads: int, unit: float) -> Tensor:
+    def adjust_scores(self, scores: Tensor, q: At, k: At, head: int, heads: int, unit: float) -> Tensor:
         """Scaled products with softcap and position bias, before the mask, in place; `q` and `k` broadcast to them."""
-        capped(scores, self.softcap and self.softcap * unit)
+        soft_cap(scores, self.softcap and self.softcap * unit)
         if to_scores := POSITIONS[self.positions].to_scores:
             number = torch.tensor(head, device=scores.device)
             scores.add_(to_scores(column(q, scores), row(k, scores), number, heads), alpha=unit)
@@ -82,7 +82,7 @@ class Scoring:
         rows, cols = column(q, like), row(k, like)
         return self.rule(rows, cols, n, self.span).expand(np.broadcast_shapes(rows.shape, cols.shape))
 
-    def bound(self, longest: float, other: float) -> float:
+    def score_bound(self, longest: float, other: float) -> float:
         """What no score exceeds, up or down, by the lengths of the longest query and key; infinite if unknown."""
         if POSITIONS[self.positions].to_scores:
             return math.inf

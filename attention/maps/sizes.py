@@ -1,7 +1,7 @@
 """How a map is cut up: the precision of its scores, blocks of rows, pieces of keys, jobs.
 
 A block of rows meets its keys in pieces, and what is computed of a piece passes over it several times: it should stay near
-the cache that a core has to itself, which is asked of the CPU (machine/processor.py), but take long enough to be worth its calls.
+the cache that a core has to itself, which is asked of the CPU (runtime/processor.py), but take long enough to be worth its calls.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from attention.machine import processor
-from attention.maps.blocks import Blocks, classed, edges
+from attention.maps.blocks import Blocks, classify_blocks, edges
 from attention.maps.pooling import length
 from attention.maps.quadtree import Ends
 from attention.maps.scoring import Scoring
 from attention.masks import Rule
+from attention.runtime import processor
 
 PRECISE = 4096  # up to this many tokens in float64: it costs milliseconds, and every number is right to 1e-6
 FEW = 2048  # up to this many tokens every head is of float64; up to PRECISE, one whose scores may exceed MILD
@@ -72,7 +72,7 @@ def working(
     """
     if query.dtype == torch.float64 or not FEW < len(query) <= PRECISE:
         return precision(query)
-    bound = scoring.bound(length(query), length(key)) if bound is None else bound
+    bound = scoring.score_bound(length(query), length(key)) if bound is None else bound
     return torch.float32 if bound <= MILD else torch.float64
 
 
@@ -97,7 +97,9 @@ def bands(rule: Rule, n: int, span: int, rows: Ends, cols: Ends, tile: int, want
     Their height does not depend on the tile, and two may share a row of tiles: torch reduces the rows beyond a multiple of
     its vectors one by one, so that a map in blocks of 252 rows took 1.1 to 1.2 times as long as in those of 256.
     """
-    blocks = classed(rule, n, span, down(rows, wanted.height, tile), across(n, cols, fitting(wanted.step, tile)))
+    blocks = classify_blocks(
+        rule, n, span, down(rows, wanted.height, tile), across(n, cols, fitting(wanted.step, tile))
+    )
     return list(blocks.bands(max(1, job(n, rows[1] - rows[0]) // (n * wanted.height))))[::-1]
 
 

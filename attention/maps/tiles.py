@@ -13,7 +13,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from attention.machine.made_once import made_once
+from attention.runtime.tensor_cache import tensor_lru_cache
 
 SHORT = 16  # cells of a tile up to which they are pooled faster where they do not lie side by side
 LANES = 32  # numbers side by side from which on torch reduces a middle axis by vectors
@@ -37,17 +37,17 @@ def add(
 
     `known`: how many tiles have something of cells before these, all unless given; the others are written, whatever they had.
     """
-    return _brought(SUM, tiles, cells, at, tile, known)
+    return _order_tiles(SUM, tiles, cells, at, tile, known)
 
 
 def lift(
     tiles: Float[Tensor, "p r"], cells: Float[Tensor, "w r"], at: int, tile: int, known: int | None = None
 ) -> list[Float[Tensor, "_ r"]]:
     """Lifts tiles to the greatest of their cells, as `add` adds them; gives the greatest by tile."""
-    return _brought(GREATEST, tiles, cells, at, tile, known)
+    return _order_tiles(GREATEST, tiles, cells, at, tile, known)
 
 
-def _brought(
+def _order_tiles(
     pool: Pool, tiles: Float[Tensor, "p r"], cells: Float[Tensor, "w r"], at: int, tile: int, known: int | None
 ) -> list[Float[Tensor, "_ r"]]:
     found, known = [], len(tiles) if known is None else known
@@ -68,7 +68,7 @@ def by_rows(
     """Brings columns of cells, the first of which is the at-th, into the rows of tiles; `ordered` as `apart` says."""
     if not ordered:
         turned = cells.T.contiguous() if tile <= SHORT else cells.T  # slow along a short stretch
-        _brought(pool, tiles, turned, at, tile, None)
+        _order_tiles(pool, tiles, turned, at, tile, None)
         return
     for first, start, stop, size in _stretches(at, cells.shape[1], tile):
         part = cells[:, start:stop]
@@ -88,7 +88,7 @@ def apart(at: int, width: int, tile: int) -> Int[Tensor, " r"] | None:
     return _apart(at % tile, width, tile) if longest >= LANES * tile else None
 
 
-@made_once(2 * SHORT)
+@tensor_lru_cache(2 * SHORT)
 def _apart(at: int, width: int, tile: int) -> Int[Tensor, " r"]:
     every = torch.arange(width)
     return torch.cat(

@@ -16,11 +16,11 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from attention.maps.blocks import Span, classed, edges
-from attention.maps.checks import POOLS, check_size, known
+from attention.maps.blocks import Span, classify_blocks, edges
+from attention.maps.checks import POOLS, check_choice, check_size
 from attention.maps.exact import blank
 from attention.maps.picture import HeadMaps, counts, split, vectors
-from attention.maps.pooling import Job, ceil, length, sampled
+from attention.maps.pooling import Job, ceil, length, sample_queries
 from attention.maps.scoring import HIDDEN, Exponential, exponential, exponentials, factors, penalty
 from attention.maps.sizes import HEIGHT, STEP, across, fitting, precision
 from attention.maps.tiles import add, lift
@@ -48,7 +48,7 @@ def window(
     return weights
 
 
-def pooled(
+def pool_window(
     maps: HeadMaps,
     query: Float[Tensor, "h n d"],
     key: Float[Tensor, "g n d"],
@@ -63,14 +63,14 @@ def pooled(
     mask hides in whole blocks is left out. Raises ValueError as `window` and `head_maps` do.
     """
     _check_window(maps, rows, cols)
-    known("pool", pool, POOLS)
+    check_choice("pool", pool, POOLS)
     heads = len(maps.lse)
     check_size(rows, cols, tile, heads)
     pixels = query.new_zeros(
         heads, ceil(rows[1] - rows[0], tile), ceil(cols[1] - cols[0], tile), dtype=precision(query)
     )
     down, across = edges(rows, HEIGHT), edges(cols, fitting(STEP, tile))
-    blocks = classed(maps.scoring.rule, maps.tokens, maps.scoring.span, down, across)
+    blocks = classify_blocks(maps.scoring.rule, maps.tokens, maps.scoring.span, down, across)
     space = pixels.new_empty(max(BATCH, heads * int(down.diff().max()) * int(across.diff().max())))
     with torch.inference_mode():
         for at, (start, stop) in enumerate(pairwise(down.tolist())):
@@ -162,7 +162,7 @@ def _fill(maps: HeadMaps, query: Tensor, key: Tensor, down: range, span: Span, w
         q, k = vectors(maps, head, query, key)
         q, k = q[down.start : down.stop].to(weights.dtype), k[span.start : span.stop].to(weights.dtype)
         scores = maps.scoring.products(q, k, weights[at], way.unit)
-        maps.scoring.adjusted(scores, down, across, head, maps.heads, way.unit)
+        maps.scoring.adjust_scores(scores, down, across, head, maps.heads, way.unit)
         for part, added in hidden:
             scores[:, part].add_(added)
         _exponentials(scores, maps.lse[at, down.start - first : down.stop - first, None], way)
@@ -192,7 +192,9 @@ def pairs(maps: HeadMaps, query: Tensor, key: Tensor, at: int, rows: Tensor, col
     one_by_one = rows.shape == cols.shape
     dots = torch.linalg.vecdot(q[rows], k[cols]) if one_by_one else q[rows[..., 0]] @ k[cols[..., 0, :]].mT
     way = exponential(dots)
-    scores = maps.scoring.adjusted(dots.mul_(maps.scoring.scale * way.unit), rows, cols, head, maps.heads, way.unit)
+    scores = maps.scoring.adjust_scores(
+        dots.mul_(maps.scoring.scale * way.unit), rows, cols, head, maps.heads, way.unit
+    )
     if not bool((seen := maps.scoring.sees(rows, cols, maps.tokens, query)).all()):
         scores.add_(penalty(factors(seen, scores)))
     return _exponentials(scores, maps.lse[at, rows], way)
@@ -203,7 +205,7 @@ def _sample(maps: HeadMaps, query: Tensor, key: Tensor, some: Tensor, rows: Int[
     """Fills some rows of pixels of every head with the weights of one query each."""
     rule, span, dtype, step = maps.scoring.rule, maps.scoring.span, precision(query), fitting(REACH, maps.tile)
     down = torch.tensor([int(rows[0]), int(rows[-1]) + 1])
-    blocks = classed(rule, maps.tokens, span, down, across(maps.tokens, maps.cols, step))
+    blocks = classify_blocks(rule, maps.tokens, span, down, across(maps.tokens, maps.cols, step))
     found = [vectors(maps, head, query, key) for head in maps.numbers]
     rest = maps.scoring, blocks, maps.tile, maps.rows, maps.cols, step
     jobs = [
@@ -220,7 +222,7 @@ def _sample(maps: HeadMaps, query: Tensor, key: Tensor, some: Tensor, rows: Int[
         )
         for (q, k), head in zip(found, maps.numbers, strict=True)
     ]
-    for at, found in enumerate(sampled(jobs, rows[:, None])):
+    for at, found in enumerate(sample_queries(jobs, rows[:, None])):
         maps.lse[at, some] = found.numbers[0]
         maps.mean[at, some] = (found.sums / counts(maps.cols, maps.tile, found.sums)).to(maps.mean.dtype)
         if maps.most is not None and found.most is not None:

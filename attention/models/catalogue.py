@@ -55,10 +55,10 @@ class Offer:
 def offers(listed: Iterable[tuple[str, str]] = ()) -> dict[str, Offer]:
     """Every model that there is to choose, by its name; `listed`: an owner's, each a name and a folder, a file or a hub name."""
     found = [Offer(name, where, NET if HUB.fullmatch(where) else FOLDER) for name, where in listed]
-    return {each.name: each for each in (*found, *_installed())}
+    return {each.name: each for each in (*found, *_installed_models())}
 
 
-def _installed() -> Iterable[Offer]:
+def _installed_models() -> Iterable[Offer]:
     for name, (package, _, wheel) in PACKAGES.items():
         if _folder(package) is not None:
             yield Offer(name, wheel, PACKAGE)
@@ -88,7 +88,7 @@ def peek(offer: Offer) -> str:
     Nobody is asked over the network.
     """
     try:
-        where = _fetched(offer.where) if offer.kind == NET else place(offer) / SIZES
+        where = _cached_folder(offer.where) if offer.kind == NET else place(offer) / SIZES
         if where is None:
             return UNKNOWN
         config = json.loads(where.read_text("utf-8"))
@@ -98,13 +98,13 @@ def peek(offer: Offer) -> str:
     return PICTURE if sees and (WORDS not in config or VISUAL in config) else TEXT
 
 
-def _fetched(name: str) -> Path | None:
+def _cached_folder(name: str) -> Path | None:
     """The sizes of a model of the hub, where it was fetched before."""
     found = library("huggingface_hub").try_to_load_from_cache(name, SIZES)
     return Path(found) if isinstance(found, str) else None
 
 
-def chosen(name: str, among: Mapping[str, Offer], free: bool) -> Offer:
+def choose_model(name: str, among: Mapping[str, Offer], free: bool) -> Offer:
     """The model of a name that somebody has given; raises ModelError where there is none.
 
     `free`: may it be any name of the hub? A path is never one: what starts with a slash or a dot, or has two slashes, is no name.

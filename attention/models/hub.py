@@ -17,10 +17,10 @@ WANTED = ["config.json", "model.safetensors", "model-*.safetensors", "model.safe
 PATIENCE = 10.0  # seconds for an answer
 
 
-def brought(name: str, most: int, hear: Hear) -> Path:
+def download_model(name: str, most: int, hear: Hear) -> Path:
     """The folder of a model of the hub, fetched if need be; raises ModelError where that can't be, or is over so many bytes."""
     hub = library("huggingface_hub")
-    with _told(name):
+    with _hub_errors(name):
         errors = library("huggingface_hub.errors")
         try:
             size = _size(hub, name)
@@ -62,7 +62,7 @@ def _unreachable(errors: Any) -> tuple[type[BaseException], ...]:
 
 
 @contextmanager
-def _told(name: str) -> Iterator[None]:
+def _hub_errors(name: str) -> Iterator[None]:
     """What the hub says no with, as a sentence."""
     errors = library("huggingface_hub.errors")
     try:

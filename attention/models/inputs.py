@@ -41,10 +41,10 @@ class Given:
     picture: UInt8[np.ndarray, "y x 3"] | None = field(default=None, compare=False)
 
 
-def given(model: Model, text: str, second: str, picture: Image.Image | None) -> Given:
+def model_inputs(model: Model, text: str, second: str, picture: Image.Image | None) -> Given:
     """What a model of its kind takes of these; raises ModelError where that is nothing."""
     if model.reads == PICTURE:
-        return _picture(model, picture or pictures.shipped())
+        return _picture(model, picture or pictures.sample_picture())
     if not text.strip():
         raise ModelError("Type a text first: there is nothing to read.")
     if model.reads == BOTH:
@@ -133,7 +133,7 @@ def _picture(model: Model, picture: Image.Image) -> Given:
     (high, wide), cut = size, model.processor
     rows, cols = pixels.shape[-2] // high, pixels.shape[-1] // wide
     shift = (cut.image_mean, cut.image_std) if getattr(cut, "do_normalize", True) else ((0.0,), (1.0,))
-    shown = pictures.seen(pixels[0].numpy(), *shift)[: rows * high, : cols * wide]
+    shown = pictures.model_view(pixels[0].numpy(), *shift)[: rows * high, : cols * wide]
     after = sum(positives(of_config(model.config, "num_detection_tokens")))  # YOLOS
     read = of_patches(rows * cols, rows, cols)
     return Given({"pixel_values": pixels}, read, patches=(rows, cols), after=after, picture=shown)

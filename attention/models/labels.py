@@ -86,7 +86,7 @@ def of_text(tokenizer: Any, ids: Sequence[int], known: Sequence[Place | None] = 
     special = tuple(number in own for number in ids)
     before, within, cluster = "", False, ""
     where = known or [None] * len(ids)
-    for mark, piece, place in zip(special, spaced(pieces(tokenizer, ids, special), where), where, strict=True):
+    for mark, piece, place in zip(special, add_spaces(pieces(tokenizer, ids, special), where), where, strict=True):
         inside = piece.is_rest or (place is not None and place.inside) or continues_cluster(cluster, piece.text)
         joins = not mark and bool(cluster) and (inside or (within and goes_on(before, piece.text)))
         words.append(words[-1] + (not joins) if words else 0)
@@ -101,7 +101,7 @@ def of_text(tokenizer: Any, ids: Sequence[int], known: Sequence[Place | None] = 
     return Labels(tuple(texts), special, tuple(words), tuple(adds))
 
 
-def spaced(pieces: Sequence[Piece], known: Sequence[Place | None]) -> list[Piece]:
+def add_spaces(pieces: Sequence[Piece], known: Sequence[Place | None]) -> list[Piece]:
     """The same with a space before those of which it is known that there is one, and before no others."""
     return [
         each
@@ -130,7 +130,7 @@ def pieces(tokenizer: Any, ids: Sequence[int], special: Sequence[bool]) -> list[
     found, last, before, at = [], [], "", 0
     while at < len(ids):
         end, text = whole(tokenizer, ids, at, special)
-        both = _decoded(tokenizer, [*last, *ids[at:end]])
+        both = _decode_ids(tokenizer, [*last, *ids[at:end]])
         last, before, alone = ids[at:end], text, (text, before)
         if both.startswith(alone[1]) and len(both) > len(alone[1]) and (BROKEN not in both or BROKEN in text):
             text = both[len(alone[1]) :]
@@ -147,10 +147,10 @@ def visible(text: str) -> str:
 
 def whole(tokenizer: Any, ids: Sequence[int], at: int, special: Sequence[bool]) -> tuple[int, str]:
     """Where the tokens from here on end that make whole characters together, most often one token; and what they are."""
-    alone = _decoded(tokenizer, ids[at : at + 1])
+    alone = _decode_ids(tokenizer, ids[at : at + 1])
     if BROKEN in alone and not special[at]:
         for end in range(at + 2, min(at + SPREAD, len(ids)) + 1):
-            text = "" if special[end - 1] else _decoded(tokenizer, ids[at:end])
+            text = "" if special[end - 1] else _decode_ids(tokenizer, ids[at:end])
             if not text:
                 break
             if BROKEN not in text:
@@ -158,7 +158,7 @@ def whole(tokenizer: Any, ids: Sequence[int], at: int, special: Sequence[bool]) 
     return at + 1, alone
 
 
-def _decoded(tokenizer: Any, ids: Sequence[int]) -> str:
+def _decode_ids(tokenizer: Any, ids: Sequence[int]) -> str:
     return tokenizer.decode(list(ids), clean_up_tokenization_spaces=False)
 
 
@@ -176,7 +176,7 @@ def of_patches(tokens: int, rows: int, cols: int, after: int = 0) -> Labels:
     return Labels(names, special, tuple(range(len(names))), names)
 
 
-def named(labels: Labels, at: Sequence[int]) -> Labels:
+def pick_labels(labels: Labels, at: Sequence[int]) -> Labels:
     """Some of the tokens."""
     texts, special, words, adds = labels.texts, labels.special, labels.words, labels.adds
     return Labels(

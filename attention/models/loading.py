@@ -77,8 +77,8 @@ def _fitting(offer: Offer, where: Path, files: list[Path], most: int, room: Call
             f"“{offer.name}” takes {megabytes(size)} of memory, and this host has no room for that now. A smaller one may fit, "
             "or this one later, when others have gone."
         )
-    with _told(offer, where), _heard(hear):
-        return _loaded(offer, where, files, size)
+    with _loading_errors(offer, where), _forward_progress(hear):
+        return _load_offer(offer, where, files, size)
 
 
 def _where(offer: Offer, most: int, hear: Told) -> tuple[Path, float]:
@@ -86,17 +86,19 @@ def _where(offer: Offer, most: int, hear: Told) -> tuple[Path, float]:
     if offer.kind != NET:
         return place(offer), 0.0
     hear("Asking the model hub", 0.0)
-    return hub.brought(offer.where, most, lambda share: hear("Fetching it from the hub", FETCHED * share)), FETCHED
+    return hub.download_model(
+        offer.where, most, lambda share: hear("Fetching it from the hub", FETCHED * share)
+    ), FETCHED
 
 
-def _loaded(offer: Offer, where: Path, files: list[Path], size: int) -> Model:
+def _load_offer(offer: Offer, where: Path, files: list[Path], size: int) -> Model:
     auto = library("transformers")
     folder, packed = (where, {}) if where.is_dir() else (where.parent, {})
     if files[0].suffix == ".gguf":
         packed = {"gguf_file": files[0].name}
     config = auto.AutoConfig.from_pretrained(folder, **packed, **SAFE)
     reads = _reads(config)
-    net = _unpacked(auto, config, reads, files[0]) if packed else _read(auto, config, reads, folder)
+    net = _load_gguf(auto, config, reads, files[0]) if packed else _load_network(auto, config, reads, folder)
     net = net.eval().requires_grad_(False)
     if reads == PICTURE:
         if not (folder / PREPARES).is_file():
@@ -107,7 +109,7 @@ def _loaded(offer: Offer, where: Path, files: list[Path], size: int) -> Model:
     return Model(offer, net, reads, size, **more)
 
 
-def _read(auto: Any, config: Any, reads: str, folder: Path) -> Any:
+def _load_network(auto: Any, config: Any, reads: str, folder: Path) -> Any:
     """The network of a folder of safetensors; one that only reads is left without what it would write by."""
     kind = auto.AutoModelForSeq2SeqLM if reads == BOTH else auto.AutoModel
     if reads == TEXT and type(config) in _mapping("MODEL_FOR_TEXT_ENCODING_MAPPING"):
@@ -127,7 +129,7 @@ def _check_complete(net: Any, lacks: Collection[str]) -> None:
         )
 
 
-def _unpacked(auto: Any, config: Any, reads: str, file: Path) -> Any:
+def _load_gguf(auto: Any, config: Any, reads: str, file: Path) -> Any:
     """The network of a GGUF. The library's own way wants one more library, for nothing that is needed here."""
     gguf, bare = library("transformers.modeling_gguf_pytorch_utils"), library("transformers.initialization")
     kind = auto.AutoModelForSeq2SeqLM if reads == BOTH else auto.AutoModelForCausalLM
@@ -178,7 +180,7 @@ def _half(config: Any) -> bool:
 
 
 @contextmanager
-def _told(offer: Offer, where: Path) -> Iterator[None]:
+def _loading_errors(offer: Offer, where: Path) -> Iterator[None]:
     """What a library complains of while it loads, as a sentence that does not say where on this host the model lies."""
     try:
         yield
@@ -231,7 +233,7 @@ def _first(call: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @contextmanager
-def _heard(hear: Callable[[float], object]) -> Iterator[None]:
+def _forward_progress(hear: Callable[[float], object]) -> Iterator[None]:
     """While this lasts, the library's own bars of progress are not drawn but heard."""
     log: Any = library("transformers.utils.logging")
     packed: Any = library("transformers.modeling_gguf_pytorch_utils")

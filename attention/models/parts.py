@@ -10,14 +10,14 @@ from jaxtyping import Float
 from torch import Tensor
 
 from attention.attend import scaled_dot_product_attention
-from attention.brought.stack import Stack
+from attention.imported.stack import Stack
 from attention.masks import MASKS
-from attention.models.following import Following, norms
 from attention.models.labels import Labels
+from attention.models.linear_hooks import Following, norms
 from attention.models.packages import ModelError
 from attention.recorded.file import OWN
 from attention.scores import SCALES
-from attention.watching.parts import Group, stacked
+from attention.tracing.parts import Group, make_stack
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ def of_group(
     """A part of some layers that are alike."""
     names = [name for name, call in found.calls.items() if any(call is one for one in group.calls)]
     lengths = [norms(found.calls[name], found.outputs[name]) for name in names if name in found.outputs]
-    stack = replace(stacked(group, title, queries.texts, keys.texts), what=what)
+    stack = replace(make_stack(group, title, queries.texts, keys.texts), what=what)
     return Part(stack, queries, keys, torch.stack(lengths) if len(lengths) == len(names) else None, whole)
 
 

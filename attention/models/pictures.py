@@ -20,7 +20,7 @@ SKY, SEA, SAND = (142, 188, 226), (46, 104, 150), (226, 202, 152)
 SUN, SAIL, HULL, STRIPE, BALL = (250, 214, 90), (246, 244, 238), (120, 62, 44), (196, 60, 52), (58, 140, 88)
 
 
-def shipped() -> Image.Image:
+def sample_picture() -> Image.Image:
     """A boat under a sun, a ball on the sand: few things, far apart, so that one sees which patches belong together."""
     found = Image.new("RGB", (SIDE, SIDE), SKY)
     draw, at = ImageDraw.Draw(found), SIDE / 448
@@ -37,7 +37,7 @@ def shipped() -> Image.Image:
     return found
 
 
-def opened(data: bytes) -> Image.Image:
+def open_picture(data: bytes) -> Image.Image:
     """A picture that somebody brought, no larger than models look at; raises ModelError where it is none, or too large.
 
     Its size is read before any of its pixels are; the kinds that are opened are few, as each is code of its own.
@@ -65,7 +65,7 @@ def png(picture: Image.Image) -> bytes:
     return memory.getvalue()
 
 
-def seen(pixels: np.ndarray, mean: Sequence[float], deviation: Sequence[float]) -> UInt8[np.ndarray, "y x 3"]:
+def model_view(pixels: np.ndarray, mean: Sequence[float], deviation: Sequence[float]) -> UInt8[np.ndarray, "y x 3"]:
     """The picture as a model sees it, `pixels (3 y x)`, its shift and its scale taken back."""
     deviations, means = (np.asarray(each, dtype=np.float64).reshape(-1, 1, 1) for each in (deviation, mean))
     shown = (pixels.astype(np.float64) * deviations + means).clip(0, 1)

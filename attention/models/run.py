@@ -15,15 +15,15 @@ from torch import Tensor, nn
 
 from attention.models.config_fields import field as of_config
 from attention.models.config_fields import sizes
-from attention.models.following import Following, followed
-from attention.models.inputs import Given, given
+from attention.models.inputs import Given, model_inputs
 from attention.models.labels import Labels, of_patches
+from attention.models.linear_hooks import Following, follow_model
 from attention.models.loading import BOTH, PICTURE, Model
 from attention.models.packages import ModelError
 from attention.models.parts import Part, of_group, of_weights
 from attention.models.sizes import NUMBER, megabytes
-from attention.watching.layer_names import NO_PAIRS
-from attention.watching.parts import CROSS, DECODER, ENCODER, Group, grouped, labels
+from attention.tracing.layer_names import NO_PAIRS
+from attention.tracing.parts import CROSS, DECODER, ENCODER, Group, group_calls, labels
 
 Hear = Callable[[float], object]  # told how much of it is done; what it raises ends the pass
 Room = Callable[[int], bool]  # asked for so many bytes
@@ -57,23 +57,23 @@ def run(
 ) -> Run:
     """A pass of a model over a text, two texts or a picture; raises ModelError where that can't be shown, or has no room."""
     with torch.no_grad():
-        found = given(model, text, second, picture)
+        found = model_inputs(model, text, second, picture)
         needed = size(model, found)
         if not room(needed):
             raise ModelError(
                 f"The heads of {len(found.reads):,} tokens take {megabytes(needed)} of memory, and this host has no room for "
                 "that now. A shorter text fits."
             )
-        parts, notes = _parts(model, found, _passed(model, found, hear))
+        parts, notes = _parts(model, found, _forward_pass(model, found, hear))
     if found.patches is not None:
         parts = {name: replace(part, stack=replace(part.stack, line=False)) for name, part in parts.items()}
     return Run(parts, model.about, found.notes + notes, found.patches, found.picture)
 
 
-def _passed(model: Model, found: Given, hear: Hear) -> Following:
+def _forward_pass(model: Model, found: Given, hear: Hear) -> Following:
     """What was seen of a pass."""
-    many = expected(model)
-    with followed(model.net, lambda count: hear(min(1.0, count / many))) as seen:
+    many = expected_calls(model)
+    with follow_model(model.net, lambda count: hear(min(1.0, count / many))) as seen:
         model.net(**_arguments(model, found))
     hear(1.0)
     return seen
@@ -92,33 +92,33 @@ def _parts(model: Model, found: Given, seen: Following) -> tuple[dict[str, Part]
     unseen = seen.seen.unseen
     if not seen.calls or set(unseen.values()) - {NO_PAIRS}:  # of layers without pairs a model has no weights, either
         try:
-            return _told(model, found)
+            return _returned_parts(model, found)
         except ModelError:
             if not seen.calls:
                 raise
-    parts, notes = _followed(model, found, seen)
+    parts, notes = _traced_parts(model, found, seen)
     if unseen:
         reasons = ". ".join(dict.fromkeys(unseen.values()))
-        notes = (*notes, f"Left out: {_listed(list(unseen))}. {reasons[:1].upper()}{reasons[1:]}.")
+        notes = (*notes, f"Left out: {_list_layers(list(unseen))}. {reasons[:1].upper()}{reasons[1:]}.")
     return parts, notes
 
 
-def _listed(names: Sequence[str]) -> str:
+def _list_layers(names: Sequence[str]) -> str:
     """Some layers by their names, the first few of many."""
     many = f"{len(names)} layers: " if len(names) > 1 else ""
     return many + ", ".join([*names[:NAMED], *["…"] * (len(names) > NAMED)])
 
 
-def _followed(model: Model, found: Given, seen: Following) -> tuple[dict[str, Part], tuple[str, ...]]:
+def _traced_parts(model: Model, found: Given, seen: Following) -> tuple[dict[str, Part], tuple[str, ...]]:
     """The parts of what was seen, and a sentence for each that can't be shown."""
     fitting: list[tuple[Group, tuple[Labels, Labels]]] = []
     patterns, notes = [], []  # of what is left out
-    for group in grouped(seen.calls):
+    for group in group_calls(seen.calls):
         try:
             fitting.append((group, _sides(found, group.kind, *group.pairs)))
         except ModelError as error:
             names = [name for name, call in seen.calls.items() if any(call is one for one in group.calls)]
-            notes.append(f"Left out: {_listed(names)}. {error}")
+            notes.append(f"Left out: {_list_layers(names)}. {error}")
             patterns.append(group.pattern)
     if not fitting:
         raise ModelError(" ".join(notes))
@@ -130,9 +130,9 @@ def _followed(model: Model, found: Given, seen: Following) -> tuple[dict[str, Pa
     return parts, tuple(notes)
 
 
-def _told(model: Model, found: Given) -> tuple[dict[str, Part], tuple[str, ...]]:
+def _returned_parts(model: Model, found: Given) -> tuple[dict[str, Part], tuple[str, ...]]:
     """The parts of the weights that a model gives when it is asked for them, and a sentence for layers that can't be shown."""
-    needed = NUMBER * expected(model) * _heads(model) * len(found.reads) ** 2
+    needed = NUMBER * expected_calls(model) * _heads(model) * len(found.reads) ** 2
     if needed > WEIGHTS:
         raise ModelError(
             f"Of this model there are weights alone: {megabytes(needed)} for {len(found.reads):,} tokens, over "
@@ -203,11 +203,11 @@ def _what(model: Model, found: Given) -> str:
 def size(model: Model, found: Given) -> int:
     """Bytes that queries, keys and values of all heads take at the most, and the weights of one layer meanwhile."""
     tokens = max(len(found.reads), len(found.writes or ()))
-    wide = 3 * expected(model) * tokens * _width(model)
+    wide = 3 * expected_calls(model) * tokens * _width(model)
     return NUMBER * (wide + _heads(model) * tokens**2)
 
 
-def expected(model: Model) -> int:
+def expected_calls(model: Model) -> int:
     """How often its attention is computed in a pass."""
     layers = sum(sizes(model.config, "depths", "num_hidden_layers", "num_layers", "n_layer", "encoder_layers"))
     both = 2 * sum(sizes(model.config, "decoder_layers", "num_decoder_layers")) if model.reads == BOTH else 0

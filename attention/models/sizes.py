@@ -30,14 +30,14 @@ def weight_files(folder: Path) -> list[Path]:
     whole = folder / "model.safetensors"
     if whole.is_file():
         return [whole]
-    found = _listed(index) if index.is_file() else sorted(folder.glob("*.gguf"))[:1]
+    found = _indexed_files(index) if index.is_file() else sorted(folder.glob("*.gguf"))[:1]
     if not found or not all(path.is_file() for path in found):
         there = ", ".join(sorted(path.name for path in folder.glob("*.bin"))[:3])
         raise ModelError(f"The model has no file of weights that can be opened{f', but {there}' * bool(there)}. {ONLY}")
     return found
 
 
-def _listed(index: Path) -> list[Path]:
+def _indexed_files(index: Path) -> list[Path]:
     """The files that an index names, all beside it."""
     try:
         names = json.loads(index.read_text("utf-8"))["weight_map"].values()

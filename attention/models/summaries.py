@@ -13,8 +13,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from attention.brought.stack import Stack
-from attention.models.labels import Labels, named
+from attention.imported.stack import Stack
+from attention.models.labels import Labels, pick_labels
 from attention.models.packages import ModelError
 from attention.models.parts import Part, every, layers
 from attention.number_format import format_percent
@@ -98,7 +98,7 @@ def without_marks(part: Part) -> Part:
 
     Where there are queries and keys this is a softmax over the others; else each row is divided by what it has left on them.
     """
-    rows, cols = (_kept(labels) for labels in (part.queries, part.keys))
+    rows, cols = (_plain_tokens(labels) for labels in (part.queries, part.keys))
     if len(rows) == len(part.queries) and len(cols) == len(part.keys):
         return part
     if len(rows) < 2 or len(cols) < 2:
@@ -108,25 +108,25 @@ def without_marks(part: Part) -> Part:
     masks = {part.stack.own_of(at).get("mask") for at in range(layers(part.stack))}
     whole = part.stack.square is None and masks <= {"full", "causal"}
     if part.stack.q is None or not whole:  # a mask by distance is another one where tokens are missing
-        stack = _divided(part, rows, cols, said)
+        stack = _divide_part(part, rows, cols, said)
     else:
         q, k, v = (
             None if each is None else each[:, :, at]
             for each, at in ((part.stack.q, rows), (part.stack.k, cols), (part.stack.v, cols))
         )
         stack = replace(part.stack, q=q, k=k, v=v, what=part.stack.what + said)
-    queries, keys = named(part.queries, rows), named(part.keys, cols)
+    queries, keys = pick_labels(part.queries, rows), pick_labels(part.keys, cols)
     lengths = None if part.norms is None else part.norms[..., cols]
     return Part(replace(stack, queries=queries.texts, keys=keys.texts), queries, keys, lengths)
 
 
-def _divided(part: Part, rows: list[int], cols: list[int], said: str) -> Stack:
+def _divide_part(part: Part, rows: list[int], cols: list[int], said: str) -> Stack:
     left = torch.stack([each[:, rows][..., cols] for each in every(part.stack)])
     left = left / left.sum(-1, keepdim=True).clamp(min=TINY)
     return Stack(part.stack.title, part.stack.what + said, weights=left, line=part.stack.line)
 
 
-def _kept(labels: Labels) -> list[int]:
+def _plain_tokens(labels: Labels) -> list[int]:
     return [at for at, mark in enumerate(labels.special) if not mark]
 
 
@@ -143,7 +143,7 @@ def words(part: Part) -> Part:
     onto, of = _sums(cols), _sums(rows)
     of = of / of.sum(0)
     joined = torch.stack([of.T @ each @ onto for each in every(part.stack)])
-    queries, keys = _joined(part.queries, rows), _joined(part.keys, cols)
+    queries, keys = _join_pieces(part.queries, rows), _join_pieces(part.keys, cols)
     made = _alone(part, joined, "words", "Words stand for their tokens.")
     return replace(made, stack=replace(made.stack, queries=queries.texts, keys=keys.texts), queries=queries, keys=keys)
 
@@ -159,7 +159,7 @@ def _sums(words: list[int]) -> Float[Tensor, "n w"]:
     return torch.nn.functional.one_hot(torch.tensor(words), max(words) + 1).float()
 
 
-def _joined(labels: Labels, words: list[int]) -> Labels:
+def _join_pieces(labels: Labels, words: list[int]) -> Labels:
     texts, special = [""] * (max(words) + 1), [False] * (max(words) + 1)
     for word, text, mark in zip(words, labels.adds, labels.special, strict=True):
         texts[word] += text

@@ -24,7 +24,7 @@ def script(name: str) -> str:
     _follow((BROWSER / name).resolve(), order, [])
     *parts, last = order
     inner = "".join(f"const {_name(file)} = (() => {{\n{_body(file)}}})();\n" for file in parts)
-    return inner + IMPORT.sub(_taken(last), _text(last))
+    return inner + IMPORT.sub(_import_replacer(last), _text(last))
 
 
 @cache
@@ -46,29 +46,29 @@ def _follow(file: Path, order: list[Path], around: list[Path]) -> None:
 
 def _body(file: Path) -> str:
     text = _text(file)
-    names = sorted({*EXPORT.findall(text), *_listed(text)})
-    return EXPORT.sub("", IMPORT.sub(_taken(file), text)) + f"return {{ {', '.join(names)} }};\n"
+    names = sorted({*EXPORT.findall(text), *_declared_names(text)})
+    return EXPORT.sub("", IMPORT.sub(_import_replacer(file), text)) + f"return {{ {', '.join(names)} }};\n"
 
 
 def _text(file: Path) -> str:
     return "".join(line for line in REMARK.sub("", file.read_text()).splitlines(True) if line.strip())
 
 
-def _listed(text: str) -> list[str]:
+def _declared_names(text: str) -> list[str]:
     """Names of a declaration of several constants: `export const A = 0, B = 1;`."""
     lines = re.findall(r"^export const (.+);", text, re.MULTILINE)
     return [name for line in lines for name in re.findall(r"(?:^|, )([A-Za-z_]\w*) = ", line)]
 
 
-def _taken(file: Path) -> Callable[[re.Match[str]], str]:
+def _import_replacer(file: Path) -> Callable[[re.Match[str]], str]:
     """What replaces an import: names of what the other module gave."""
 
-    def found(match: re.Match[str]) -> str:
+    def replace_import(match: re.Match[str]) -> str:
         names, path = match[1], match[2]
         other = _name((file.parent / path).resolve())
         return f"const {{{names.replace(' as ', ': ')}}} = {other};\n" if names else ""
 
-    return found
+    return replace_import
 
 
 def _name(file: Path) -> str:

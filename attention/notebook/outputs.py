@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from attention.watching.parts import CROSS, DECODER, ENCODER
+from attention.tracing.parts import CROSS, DECODER, ENCODER
 
 NAMES = {"encoder_attentions": ENCODER, "decoder_attentions": DECODER, "cross_attentions": CROSS, "attentions": ""}
 STREAMS = "Content stream", "Query stream"
@@ -50,11 +50,11 @@ def find_parts(given: Any, batch: int) -> dict[str, Part]:
             raise ValueError(f"The attention weights in this {type(given).__name__} are {why}")
     _check_encoder(found.get(ENCODER, ()))
     if _has(given, "sequences"):
-        return _generated(given, found, batch)
-    return {name: part for kind, weights in found.items() for name, part in _passed(given, kind, weights, batch)}
+        return _parts_of_generation(given, found, batch)
+    return {name: part for kind, weights in found.items() for name, part in _parts_of_pass(given, kind, weights, batch)}
 
 
-def _passed(given: Any, kind: str, weights: Any, batch: int) -> Iterator[tuple[str, Part]]:
+def _parts_of_pass(given: Any, kind: str, weights: Any, batch: int) -> Iterator[tuple[str, Part]]:
     """The parts of one pass."""
     if not isinstance(weights[0], (tuple, list)):
         hidden = _get(given, "last_hidden_state")
@@ -71,7 +71,7 @@ def _passed(given: Any, kind: str, weights: Any, batch: int) -> Iterator[tuple[s
         yield kind, Part(weights, [batch] * len(weights), True)
 
 
-def _generated(given: Any, found: Mapping[str, Any], batch: int) -> dict[str, Part]:
+def _parts_of_generation(given: Any, found: Mapping[str, Any], batch: int) -> dict[str, Part]:
     """The parts of what `generate` returns, of one returned sequence: by beam search, each step has it in another row."""
     steps = {kind: weights for kind, weights in found.items() if kind != ENCODER}
     count = max((len(weights) for weights in steps.values()), default=1)

@@ -15,12 +15,12 @@ from typing import Any
 import torch
 
 from attention.analysis.head_roles import roles
-from attention.brought.layer_weights import layer, only_heads, visible
-from attention.brought.stack import Stack
 from attention.charts import theme
-from attention.config import LINEAR
-from attention.watching.parts import CROSS
-from attention.watching.saved import layers
+from attention.config import LINEAR_MAX_TOKENS
+from attention.imported.layer_weights import layer, only_heads, visible
+from attention.imported.stack import Stack
+from attention.tracing.parts import CROSS
+from attention.tracing.saved import layers
 from attention.wire.cells import WIDEST, Cells, cells, payload
 
 SIDES = (300, 192, 128, 96, 64, 48, 32)  # cells a side of a head at the most, the first that fits
@@ -81,22 +81,26 @@ def _layer(stack: Stack, at: int, side: int, itself: bool) -> tuple[Cells, list[
         weights, mask = layer(some, 0)
         found.append(cells(weights, mask, min(side, max(queries, keys))))
         names += _roles(stack, weights, mask) if itself else []
-    return _joined(found), names
+    return _join_cells(found), names
 
 
-def _joined(parts: list[Cells]) -> Cells:
+def _join_cells(parts: list[Cells]) -> Cells:
     """The cells of some heads after those of others."""
     first = parts[0]
-    places = None if first.places is None else torch.cat([part.places for part in parts if part.places is not None])
-    codes, most = torch.cat([part.codes for part in parts]), torch.cat([part.most for part in parts])
+    places = (
+        None
+        if first.argmax_in_tile is None
+        else torch.cat([part.argmax_in_tile for part in parts if part.argmax_in_tile is not None])
+    )
+    codes, most = torch.cat([part.codes for part in parts]), torch.cat([part.max_code for part in parts])
     return replace(first, codes=codes, places=places, most=most)
 
 
 def header(stack: Stack, shown: Cells, painted: str) -> dict[str, Any]:
     """What the browser needs to know beside the cells of a layer."""
-    heads, short = len(shown.codes), max(shown.queries, shown.keys) <= LINEAR
+    heads, short = len(shown.codes), max(shown.queries, shown.keys) <= LINEAR_MAX_TOKENS
     shared = len(stack.k[0]) if stack.k is not None else heads
-    named = shown.tile == 1 or shown.places is not None
+    named = shown.tile == 1 or shown.argmax_in_tile is not None
     return theme.LOOK | {
         "painted": painted,
         "height": theme.GRID_HEIGHT,
@@ -150,7 +154,7 @@ def _side(stacks: Any) -> int:
                 f"{math.isqrt(LARGEST):,} tokens. Give fewer tokens; attention.head_maps computes pooled maps of any length."
             )
     for side in SIDES:
-        if sum(_taken(size, side) for size in sizes) <= BYTES:
+        if sum(_cell_bytes(size, side) for size in sizes) <= BYTES:
             return side
     heads = sum(size[0] * size[1] for size in sizes)
     raise ValueError(
@@ -158,7 +162,7 @@ def _side(stacks: Any) -> int:
     )
 
 
-def _taken(size: tuple[int, int, int, int], side: int) -> int:
+def _cell_bytes(size: tuple[int, int, int, int], side: int) -> int:
     """Bytes of all cells of a stack: a code each, and where a cell is a tile, a place in it."""
     count, heads, queries, keys = size
     tile = -(-max(queries, keys) // side)

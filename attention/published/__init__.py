@@ -5,8 +5,8 @@
     separate_maps head_matrices fused_map functional unrolled
                        one file a document: its functions, as meant and as printed, and its rows
     record cost        shapes line by line, FLOPs, bytes and time of a function, observed while it runs
-    compare demands    a row against the reference; what it accepts, found by trying
-    slip_lines hunts   the lines in which a print differs from what it means; a bug to find
+    compare supported_inputs    a row against the reference; what it accepts, found by trying
+    diff_lines hunts   the lines in which a print differs from what it means; a bug to find
 
 To add a row: write it in the file of its document, and put it into `ROWS`. The name there is what a link calls it, but
 where the link asks for the mistake: `hunted` is a name that gives nothing away, and stays what it is.
@@ -34,19 +34,19 @@ ROWS: dict[str, Row] = {
 }
 
 
-def hunted(name: str) -> str:
+def hunt_name(name: str) -> str:
     """What a link calls a row whose mistake is looked for."""
     return blake2s(name.encode(), digest_size=3, person=b"hunt").hexdigest()
 
 
-HUNTS: dict[str, str] = {hunted(name): name for name in ROWS}
+HUNTS: dict[str, str] = {hunt_name(name): name for name in ROWS}
 
 
-def called(name: str, asked: bool) -> str:
+def link_name(name: str, asked: bool) -> str:
     """What a link calls a row, from either of its names; where its mistake is asked for and it has none, the first that has."""
     name = HUNTS.get(name, name)
     wrong = [other for other, row in ROWS.items() if row.as_printed]
-    return hunted(name if name in wrong else wrong[0]) if asked else name
+    return hunt_name(name if name in wrong else wrong[0]) if asked else name
 
 
-__all__ = ["HUNTS", "ROWS", "Evidence", "Row", "Slip", "Weights", "called", "hunted"]
+__all__ = ["HUNTS", "ROWS", "Evidence", "Row", "Slip", "Weights", "hunt_name", "link_name"]

@@ -14,9 +14,9 @@ from torch import Tensor
 
 from attention.attend import Attention, scaled_dot_product_attention
 from attention.config import Config
-from attention.machine.made_once import made_once
 from attention.published.row import FORMS, Row
 from attention.published.weights import Weights
+from attention.runtime.tensor_cache import tensor_lru_cache
 from attention.scores import POSITIONS, SCALES, SOFTMAXES
 from attention.sources.generated import WIDE, other, sequence
 from attention.steps.values import matrices
@@ -66,7 +66,7 @@ def case(config: Config, most: int | None = None, crosses: bool = False) -> Case
 
 def _case(config: Config, queries: int, keys: int) -> Case:
     with torch.no_grad():
-        weights = Weights.split(*matrices(config).values(), config.heads, config.groups).to(torch.float64)  # pyright: ignore[reportCallIssue]  four of them
+        weights = Weights.split(*matrices(config).values(), config.heads, config.n_kv_heads).to(torch.float64)  # pyright: ignore[reportCallIssue]  four of them
         padded = torch.arange(keys) < keys - torch.arange(config.batch)[:, None] % keys
         mask = config.rule.square(queries, keys, config.span) & padded[:, None, :]
         x = _sequences(config, config.tokens, config.seed, config.text)[:, :queries]
@@ -76,7 +76,7 @@ def _case(config: Config, queries: int, keys: int) -> Case:
         return Case(x, y, y, replace(weights, batch=config.batch, tokens=queries), mask)
 
 
-_last = made_once(1)(_case)  # as row after row is compared on it
+_last = tensor_lru_cache(1)(_case)  # as row after row is compared on it
 
 
 def bytes_of(config: Config) -> int:

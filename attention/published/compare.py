@@ -13,7 +13,7 @@ from attention.attend import Attention
 from attention.config import Config
 from attention.published.case import Case, Form, case, masks, reference
 from attention.published.cost import Cost, Pace, cost, pace
-from attention.published.record import Step, recorded
+from attention.published.record import Step, record_run
 from attention.published.row import Row
 
 WITHIN = 1e-6  # relative error of outputs and weights up to which a row agrees; what is computed here is float64
@@ -74,7 +74,7 @@ class Comparison:
 
 
 @torch.no_grad()
-def judged(row: Row, case: Case, printed: bool = False, form: Form = None) -> Judgement:
+def judge(row: Row, case: Case, printed: bool = False, form: Form = None) -> Judgement:
     """Whether a row agrees on a case, and no more: the shortest way to know."""
     try:
         found = row.version(printed)(**case.inputs(row, form))
@@ -85,15 +85,15 @@ def judged(row: Row, case: Case, printed: bool = False, form: Form = None) -> Ju
 
 def compare(row: Row, config: Config, printed: bool = False) -> Comparison:
     """A row, as meant or as printed, at the settings; on the first tokens only where there are many (`case`)."""
-    return compared(row, case(config, crosses=row.crosses), printed)
+    return compare_case(row, case(config, crosses=row.crosses), printed)
 
 
 @torch.no_grad()
-def compared(row: Row, case: Case, printed: bool = False, form: Form = None) -> Comparison:
+def compare_case(row: Row, case: Case, printed: bool = False, form: Form = None) -> Comparison:
     """A row on a case of your own. What it raises is a result, never raised."""
     target = reference(row, case)
     run, inputs = row.version(printed), case.inputs(row, form)
-    record = recorded(run, **inputs)
+    record = record_run(run, **inputs)
     found: Attention | None = record.result
     shown = apart = None
     if found is not None and _fits(found.weights, target.weights):
@@ -106,7 +106,7 @@ def compared(row: Row, case: Case, printed: bool = False, form: Form = None) -> 
         weights=None if shown is None else shown.float(),
         reference=target.weights[0].float(),
         difference=None if shown is None else (shown - target.weights[0]).float(),
-        mask=_seen(row, case),
+        mask=_visible_pairs(row, case),
         target=target.output[0].float(),
         apart=None if apart is None else apart.float(),
         pooled=found is not None and found.output.shape[1] < target.output.shape[1],
@@ -131,7 +131,7 @@ def influence(row: Row, case: Case, printed: bool = False) -> Float[Tensor, "q k
         return None
     columns = []
     for token in range(case.key.shape[1]):
-        after = row.version(printed)(**_changed(case, token).inputs(row)).output[0]
+        after = row.version(printed)(**_change_token(case, token).inputs(row)).output[0]
         columns.append((after - before).norm(dim=-1))
     return torch.stack(columns, -1) / before.norm(dim=-1).mean()
 
@@ -149,7 +149,7 @@ def leak(row: Row, case: Case, printed: bool = False) -> float | None:
     if case.query is case.key:
         blind[:, -1] = False
     try:
-        before, after = (row.version(printed)(**given.inputs(row)).output for given in (case, _changed(case, -1)))
+        before, after = (row.version(printed)(**given.inputs(row)).output for given in (case, _change_token(case, -1)))
     except Exception:  # `compared` tells which
         return None
     return float((after - before).abs().amax(-1)[blind].max()) if blind.any() else None
@@ -163,7 +163,7 @@ def costs(row: Row, config: Config, printed: bool = False) -> tuple[Cost, float 
     return found[-1], leak(row, given, printed)
 
 
-def timed(row: Row, config: Config, printed: bool = False, rounds: int = 15) -> Pace:
+def time_row(row: Row, config: Config, printed: bool = False, rounds: int = 15) -> Pace:
     """A row's time beside the reference's on the same case, in turns. Raises what the row raises."""
     given = case(config, crosses=row.crosses)
     inputs = given.inputs(row)
@@ -189,13 +189,13 @@ def _error(mine: Tensor, theirs: Tensor) -> Error:
     return Error(float(apart.abs().max()), float(apart.norm() / theirs.norm().clamp(min=least)))
 
 
-def _seen(row: Row, case: Case) -> Bool[Tensor, "q k"]:
+def _visible_pairs(row: Row, case: Case) -> Bool[Tensor, "q k"]:
     """The mask of the first sequence; all True for a row that has none."""
     mask = masks(row, case)
     return torch.ones_like(case.mask[0]) if mask is None else mask[0, 0]
 
 
-def _changed(case: Case, token: int) -> Case:
+def _change_token(case: Case, token: int) -> Case:
     """The same case with another vector at one token of every sequence that keys are of."""
     x = case.key.clone()
     x[:, token] = 1 - x[:, token]

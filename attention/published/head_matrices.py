@@ -97,7 +97,7 @@ MATRICES = Row(
     "another instead of side by side, so that the output map meets the wrong width as soon as there are two.",
     demand="As meant: any batch, any two lengths, values of any width; no mask. As printed: one head and a batch of "
     "one, or of as many sequences as tokens.",
-    part=lambda w: w.unbiased,
+    part=lambda w: w.without_bias,
     bias=False,
     tries=(
         ("One sequence", {"batch": 1, "heads": 8}),
@@ -119,7 +119,7 @@ POSITIONS = Row(
     "only key i, the scores are the diagonal of the square, and the softmax makes tokens compete for a single "
     "summary of the whole sequence. That is pooling: useful in its place, but every position gets the same output.",
     demand="As meant: any batch, any two lengths. As printed: as many keys as queries.",
-    part=lambda w: w.unbiased,
+    part=lambda w: w.without_bias,
     scale=unscaled,
     bias=False,
     tries=(("Keys of another sequence", {"keys": 12}), ("Keys of the same sequence", {"keys": 0})),

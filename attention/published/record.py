@@ -46,7 +46,7 @@ class Record:
     source: str
 
 
-def recorded(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Record:
+def record_run(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Record:
     """Runs a function, and those of its own file that it calls, and records every tensor that a line made.
 
     Errors of the function are part of the record. A debugger's own tracing is put back afterwards.

@@ -46,7 +46,7 @@ class Document:
     address: str = ""
 
     @property
-    def said(self) -> str:
+    def title_in_words(self) -> str:
         """In words: `the notebook “Multi-head attention”`."""
         return f"the {self.kind} “{self.title}”"
 
@@ -115,7 +115,7 @@ class Row:
         return sum(x.numel() for x in [*maps, *(biases if self.bias else [])])
 
 
-def added(mask: Bool[Tensor, "b q k"], like: Tensor) -> Tensor:
+def additive_mask(mask: Bool[Tensor, "b q k"], like: Tensor) -> Tensor:
     """Minus infinity where the mask hides, zero elsewhere, for every head: (b 1 q k)."""
     return like.new_zeros(mask.shape).masked_fill_(~mask, HIDDEN)[:, None]
 
@@ -128,7 +128,7 @@ def boolean(mask: Bool[Tensor, "b q k"], like: Tensor) -> Tensor:
 FORMS: dict[str, Callable[[Bool[Tensor, "b q k"], Tensor], Tensor] | None] = {
     "none": None,
     "causal": None,  # always, whatever is asked for
-    "added": added,
+    "added": additive_mask,
     "boolean": boolean,
 }
 
@@ -138,7 +138,7 @@ def greatest_weight(weights: Tensor) -> float:
     return float(weights.amax(-1).mean())
 
 
-def drawn(*shape: int, seed: int, uniform: bool = False) -> Tensor:
+def random_tensor(*shape: int, seed: int, uniform: bool = False) -> Tensor:
     """Normal noise from a seed, or uniform numbers in [0, 1)."""
     random = torch.Generator().manual_seed(seed)
     return (torch.rand if uniform else torch.randn)(*shape, generator=random)

@@ -10,7 +10,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from attention.attend import Attention
-from attention.published.row import Document, Evidence, Row, drawn, greatest_weight
+from attention.published.row import Document, Evidence, Row, greatest_weight, random_tensor
 from attention.published.weights import Weights
 from attention.scores import unscaled
 
@@ -45,8 +45,8 @@ def saturation() -> Evidence:
     """Mean greatest weight of a row by width, with and without the scale; noise, and maps as nn.Linear starts."""
     points = []
     for width in (4, 8, 16, 32, 64, 128, 256, 512):
-        x = drawn(8, 32, width, seed=width)
-        q, k = ((drawn(8, width, width, seed=s, uniform=True) * 2 - 1) / math.sqrt(width) for s in (1, 2))
+        x = random_tensor(8, 32, width, seed=width)
+        q, k = ((random_tensor(8, width, width, seed=s, uniform=True) * 2 - 1) / math.sqrt(width) for s in (1, 2))
         scores = (x @ q) @ (x @ k).mT
         for name, scale in (("no scale", 1.0), ("1/sqrt(d)", 1 / math.sqrt(width))):
             points.append((name, float(width), greatest_weight(torch.softmax(scores * scale, -1))))
@@ -66,7 +66,7 @@ SINGLE = Row(
     "it: the wider the head, the nearer each row is to one-hot, where the softmax passes almost no gradient. That is "
     "why the scale is there. With few channels nobody notices that it is missing.",
     demand="One sequence to itself; any batch and length; no mask.",
-    part=lambda w: w.merged,
+    part=lambda w: w.merge_heads,
     scale=unscaled,
     maps_back=False,
     evidence=saturation,

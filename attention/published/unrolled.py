@@ -9,7 +9,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from attention.attend import Attention
-from attention.published.row import Document, Evidence, Row, drawn, greatest_weight
+from attention.published.row import Document, Evidence, Row, greatest_weight, random_tensor
 from attention.published.weights import Weights
 from attention.scores import HIDDEN
 
@@ -69,8 +69,8 @@ def one_hot() -> Evidence:
     """Mean greatest weight of a row by width: matrices uniform in [0, 1), and the same numbers less their mean."""
     points = []
     for width in (4, 8, 12, 16, 32, 64, 128):
-        x = drawn(8, 32, width, seed=width)
-        q, k = (drawn(8, width, width, seed=s, uniform=True) for s in (1, 2))
+        x = random_tensor(8, 32, width, seed=width)
+        q, k = (random_tensor(8, width, width, seed=s, uniform=True) for s in (1, 2))
         for name, shift in (("uniform in [0, 1)", 0.0), ("the same, centred", 0.5)):
             scores = (x @ (q - shift)) @ (x @ (k - shift)).mT / math.sqrt(width)
             points.append((name, float(width), greatest_weight(torch.softmax(scores, -1))))
@@ -93,7 +93,7 @@ SINGLE = Row(
     "less their mean 0.15. The example itself hides it: of its 4 tokens the first sees itself alone, and few keys are "
     "sharp anyway (0.9 and 0.7).",
     demand="One sequence to itself; any batch and length, any head_size; no mask but its own.",
-    part=lambda w: w.first(1).unbiased,
+    part=lambda w: w.first(1).without_bias,
     mask="causal",
     maps_back=False,
     bias=False,
@@ -115,7 +115,7 @@ TWO = Row(
     "heavy as another: what was sharp becomes nearly flat. Run every cell from a fresh start, and look at two heads "
     "side by side.",
     demand="Two heads at least; one sequence to itself; any batch and length; no mask but its own.",
-    part=lambda w: w.first(2).unbiased,
+    part=lambda w: w.first(2).without_bias,
     mask="causal",
     bias=False,
 )

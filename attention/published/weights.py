@@ -77,14 +77,14 @@ class Weights:
         return replace(self, **kept)
 
     @property
-    def merged(self) -> Weights:
+    def merge_heads(self) -> Weights:
         """All heads as one of their joint width: the same maps, not split."""
         maps = {n: rearrange(getattr(self, n), "h c d -> 1 c (h d)") for n in ("query", "key", "value")}
         biases = {f"{n}_bias": rearrange(getattr(self, f"{n}_bias"), "h d -> 1 (h d)") for n in maps}
         return replace(self, **maps, **biases, output=rearrange(self.output, "h e c -> 1 (h e) c"))
 
     @property
-    def unbiased(self) -> Weights:
+    def without_bias(self) -> Weights:
         """The maps alone, for what has no biases."""
         return Weights.of(self.query, self.key, self.value, self.output, self.batch, self.tokens)
 

@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from attention.recorded.file import OWN, Recording, written
+from attention.recorded.file import OWN, Recording, write_recording
 from attention.recorded.shipped import path
 
 NAME = "two-layers"
@@ -21,7 +21,7 @@ SURE = 48.0  # length of a query; divided by the root of WIDTH it is a lead of 1
 REST = 0.5  # how strongly a head rests on the first token where nothing fits, in lengths of a query
 
 
-def constructed() -> Recording:
+def hand_built_recording() -> Recording:
     """Queries, keys and values of both layers."""
     tokens = tuple(TEXT.split())
     n, words = len(tokens), list(dict.fromkeys(tokens))
@@ -38,16 +38,16 @@ def constructed() -> Recording:
         license="MIT, as this project",
         made="python -m attention.recorded.constructed",
         tokens=tokens,
-        q=SURE * _stacked([[q for q, _ in layer] for layer in heads]),
-        k=_stacked([[k for _, k in layer] for layer in heads]),
-        v=_stacked([[word, word], [word, word]]),
+        q=SURE * _stack_layers([[q for q, _ in layer] for layer in heads]),
+        k=_stack_layers([[k for _, k in layer] for layer in heads]),
+        v=_stack_layers([[word, word], [word, word]]),
         own=OWN | {"mask": "causal", "scale": "1/sqrt(d_head)"},
     )
 
 
-def _stacked(layers: list[list[Tensor]]) -> Float[Tensor, "l h n d"]:
+def _stack_layers(layers: list[list[Tensor]]) -> Float[Tensor, "l h n d"]:
     return torch.stack([torch.stack(layer) for layer in layers])
 
 
 if __name__ == "__main__":
-    path(NAME).write_bytes(written(constructed()))
+    path(NAME).write_bytes(write_recording(hand_built_recording()))

@@ -113,7 +113,7 @@ class Recording:
         return Shape(layers, heads, self.k.shape[1], tokens, d_head, has, self.own, self.chosen)
 
 
-def written(recording: Recording) -> bytes:
+def write_recording(recording: Recording) -> bytes:
     """The file of a recording, the same bytes for the same recording; numbers are rounded to float16."""
     about = {"format": FORMAT} | {name: getattr(recording, name) for name in WORDS}
     about |= {"tokens": list(recording.tokens), **recording.own}
@@ -125,13 +125,13 @@ def written(recording: Recording) -> bytes:
     return memory.getvalue()
 
 
-def read(data: bytes, name: str) -> Recording:
+def read_recording(data: bytes, name: str) -> Recording:
     """The recording of a file of this name; raises RecordingError. Nothing in it is executed."""
     arrays = _arrays(data, name)
     about = _about(arrays.pop("about"), name)
     parts = {part: _numbers(arrays[part], f"{name}: {part}") for part in ARRAYS if part in arrays}
-    _fit(parts, len(about["tokens"]), name)
-    chosen = _chosen(about, len(parts["q"]), name)
+    _check_shapes(parts, len(about["tokens"]), name)
+    chosen = _layer_numbers(about, len(parts["q"]), name)
     known = {word: about[word] for word in WORDS} | {"own": {knob: about[knob] for knob in OWN}, "chosen": chosen}
     return Recording(tokens=tuple(about["tokens"]), **known, **parts)  # pyright: ignore[reportArgumentType]  words and arrays by name
 
@@ -225,7 +225,7 @@ def _numbers(array: np.ndarray, where: str) -> Float[Tensor, "..."]:
     return found
 
 
-def _fit(parts: dict[str, Tensor], tokens: int, name: str) -> None:
+def _check_shapes(parts: dict[str, Tensor], tokens: int, name: str) -> None:
     """Raises RecordingError unless the shapes fit each other, the tokens, and what a page can show."""
     (layers, heads, n, d), k = parts["q"].shape, parts["k"].shape
     groups = k[1]
@@ -242,7 +242,7 @@ def _fit(parts: dict[str, Tensor], tokens: int, name: str) -> None:
         raise RecordingError(f"{name}: {heads} heads of {n} tokens; the most is {math.isqrt(CELLS // heads)}.")
 
 
-def _chosen(about: dict[str, Any], layers: int, name: str) -> tuple[int, ...]:
+def _layer_numbers(about: dict[str, Any], layers: int, name: str) -> tuple[int, ...]:
     """Which layers of its model a file says it has, () where these are the first; raises RecordingError for other counts."""
     chosen = tuple(about.get("layers", ()))
     if chosen and len(chosen) != layers:

@@ -39,29 +39,29 @@ class MiniLM:
 
     def queries_and_keys(self, ids: list[int]) -> tuple[Float[Tensor, "l h n d"], Float[Tensor, "l h n d"]]:
         """Those of every layer."""
-        x, found = self._embedded(ids), []
+        x, found = self._embed(ids), []
         for layer in range(LAYERS):
             at = f"encoder.layer.{layer}"
             q, k, v = (self._heads(x, f"{at}.attention.self.{part}") for part in ("query", "key", "value"))
             found.append((q, k))
             context = rearrange(F.scaled_dot_product_attention(q, k, v), "h n d -> n (h d)")
-            x = self._normed(x + self._mapped(context, f"{at}.attention.output.dense"), f"{at}.attention.output")
-            wide = F.gelu(self._mapped(x, f"{at}.intermediate.dense"))
-            x = self._normed(x + self._mapped(wide, f"{at}.output.dense"), f"{at}.output")
+            x = self._layer_norm(x + self._linear(context, f"{at}.attention.output.dense"), f"{at}.attention.output")
+            wide = F.gelu(self._linear(x, f"{at}.intermediate.dense"))
+            x = self._layer_norm(x + self._linear(wide, f"{at}.output.dense"), f"{at}.output")
         return torch.stack([q for q, _ in found]), torch.stack([k for _, k in found])
 
-    def _embedded(self, ids: list[int]) -> Float[Tensor, "n c"]:
+    def _embed(self, ids: list[int]) -> Float[Tensor, "n c"]:
         words, places, kinds = (
             self.weights[f"embeddings.{name}_embeddings.weight"] for name in ("word", "position", "token_type")
         )
-        return self._normed(words[ids] + places[: len(ids)] + kinds[0], "embeddings")
+        return self._layer_norm(words[ids] + places[: len(ids)] + kinds[0], "embeddings")
 
-    def _mapped(self, x: Float[Tensor, "n c"], name: str) -> Float[Tensor, "n e"]:
+    def _linear(self, x: Float[Tensor, "n c"], name: str) -> Float[Tensor, "n e"]:
         return F.linear(x, self.weights[f"{name}.weight"], self.weights[f"{name}.bias"])
 
     def _heads(self, x: Float[Tensor, "n c"], name: str) -> Float[Tensor, "h n d"]:
-        return rearrange(self._mapped(x, name), "n (h d) -> h n d", h=HEADS)
+        return rearrange(self._linear(x, name), "n (h d) -> h n d", h=HEADS)
 
-    def _normed(self, x: Float[Tensor, "n c"], name: str) -> Float[Tensor, "n c"]:
+    def _layer_norm(self, x: Float[Tensor, "n c"], name: str) -> Float[Tensor, "n c"]:
         scale, shift = (self.weights[f"{name}.LayerNorm.{part}"] for part in ("weight", "bias"))
         return F.layer_norm(x, x.shape[-1:], scale, shift, TINY)

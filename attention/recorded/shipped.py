@@ -6,8 +6,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from attention.machine.made_once import made_once
-from attention.recorded.file import Recording, RecordingError, Shape, read
+from attention.recorded.file import Recording, RecordingError, Shape, read_recording
+from attention.runtime.tensor_cache import tensor_lru_cache
 
 
 class Shipped(NamedTuple):
@@ -30,14 +30,14 @@ HERE = Path(__file__).parent
 KEPT = 8  # recordings, of 3 MB each in float32 at the most
 
 
-@made_once(KEPT)
+@tensor_lru_cache(KEPT)
 def recording(name: str) -> Recording:
     """The recording of this name; raises RecordingError where its file is damaged or gone."""
     try:
         data = path(name).read_bytes()
     except OSError as error:
         raise RecordingError(f"{SHIPPED[name].file} can't be opened: {error.strerror}") from error
-    return read(data, SHIPPED[name].file)
+    return read_recording(data, SHIPPED[name].file)
 
 
 def path(name: str) -> Path:

@@ -57,29 +57,29 @@ class SmolLM2:
         w = self.weights
         x, found = w["token_embd.weight"][ids], []
         for at in (f"blk.{layer}" for layer in range(LAYERS)):
-            q, k, v = self._projected(self._normed(x, f"{at}.attn_norm"), at)
-            q, k = turned(q), turned(k)
+            q, k, v = self._project(self._rms_norm(x, f"{at}.attn_norm"), at)
+            q, k = rotate(q), rotate(k)
             found.append((q, k))
             context = F.scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=True)
             x = x + rearrange(context, "h n d -> n (h d)") @ w[f"{at}.attn_output.weight"].T
-            normed = self._normed(x, f"{at}.ffn_norm")
+            normed = self._rms_norm(x, f"{at}.ffn_norm")
             gate, up = (normed @ w[f"{at}.ffn_{part}.weight"].T for part in ("gate", "up"))
             x = x + (F.silu(gate) * up) @ w[f"{at}.ffn_down.weight"].T
-        logits = self._normed(x, "output_norm") @ w["token_embd.weight"].T
+        logits = self._rms_norm(x, "output_norm") @ w["token_embd.weight"].T
         return torch.stack([q for q, _ in found]), torch.stack([k for _, k in found]), logits
 
-    def _projected(self, x: Float[Tensor, "n c"], at: str) -> list[Float[Tensor, "_ n d"]]:
+    def _project(self, x: Float[Tensor, "n c"], at: str) -> list[Float[Tensor, "_ n d"]]:
         counts = {"q": HEADS, "k": GROUPS, "v": GROUPS}
         return [
             rearrange(x @ self.weights[f"{at}.attn_{part}.weight"].T, "n (h d) -> h n d", h=count)
             for part, count in counts.items()
         ]
 
-    def _normed(self, x: Float[Tensor, "n c"], name: str) -> Float[Tensor, "n c"]:
+    def _rms_norm(self, x: Float[Tensor, "n c"], name: str) -> Float[Tensor, "n c"]:
         return F.rms_norm(x, x.shape[-1:], self.weights[f"{name}.weight"], TINY)
 
 
-def turned(x: Float[Tensor, "h n d"]) -> Float[Tensor, "h n d"]:
+def rotate(x: Float[Tensor, "h n d"]) -> Float[Tensor, "h n d"]:
     """Each pair of channels (0, 1), (2, 3) … turned by an angle of its own a position (Su et al. 2021)."""
     n, d = x.shape[1:]
     angles = torch.arange(n)[:, None] * BASE ** -(torch.arange(0, d, 2) / d)

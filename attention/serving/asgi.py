@@ -36,10 +36,10 @@ async def answer(scope: Scope, send: Send, status: int, text: str, headers: Head
         await send({"type": "websocket.close", "code": 1008, "reason": text})
         return
     plain = [(b"content-type", b"text/plain; charset=utf-8"), (b"cache-control", b"no-store"), *headers]
-    await answered(scope, send, status, text.encode(), plain)
+    await send_response(scope, send, status, text.encode(), plain)
 
 
-async def answered(scope: Scope, send: Send, status: int, body: bytes, headers: Headers = ()) -> None:
+async def send_response(scope: Scope, send: Send, status: int, body: bytes, headers: Headers = ()) -> None:
     """An answer as it stands; a HEAD is told its length alone, and what has not changed has none."""
     length = [(b"content-length", str(len(body)).encode())] if status != 304 else []
     await send({"type": "http.response.start", "status": status, "headers": [*headers, *length]})

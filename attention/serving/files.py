@@ -15,7 +15,7 @@ from pathlib import Path
 
 from streamlit import file_util
 
-from attention.serving.asgi import App, Receive, Scope, Send, answer, answered, header, path
+from attention.serving.asgi import App, Receive, Scope, Send, answer, header, path, send_response
 
 BROWSER = Path(__file__).parents[1] / "components" / "browser"
 COMPONENTS = "/_stcore/bidi-components/"
@@ -40,7 +40,7 @@ class File:
         ]
 
     @cached_property
-    def made(self) -> asyncio.Future[tuple[bytes, str]]:
+    def content(self) -> asyncio.Future[tuple[bytes, str]]:
         """Its bytes, compressed, and its hash: under way since somebody has asked, whoever goes away meanwhile."""
         return asyncio.ensure_future(asyncio.to_thread(self._make))
 
@@ -48,20 +48,20 @@ class File:
         plain = self.path.read_bytes()
         return gzip.compress(plain, LEVEL, mtime=0), hashlib.sha256(plain).hexdigest()[:32]
 
-    async def sent(self, scope: Scope, send: Send) -> None:
+    async def send_file(self, scope: Scope, send: Send) -> None:
         """Answers with it, or says that what the browser has still holds."""
         try:
-            packed, mark = await asyncio.shield(self.made)
+            packed, mark = await asyncio.shield(self.content)
         except OSError:
-            del self.made  # the next one may have more luck
+            del self.content  # the next one may have more luck
             raise
         headers = [*self.headers, (b"etag", f'"{mark}"'.encode())]
         if f'"{mark}"' in (header(scope, b"if-none-match") or ""):
-            await answered(scope, send, 304, b"", headers)
+            await send_response(scope, send, 304, b"", headers)
         elif "gzip" in (header(scope, b"accept-encoding") or ""):
-            await answered(scope, send, 200, packed, [*headers, (b"content-encoding", b"gzip")])
+            await send_response(scope, send, 200, packed, [*headers, (b"content-encoding", b"gzip")])
         else:
-            await answered(scope, send, 200, await asyncio.to_thread(gzip.decompress, packed), headers)
+            await send_response(scope, send, 200, await asyncio.to_thread(gzip.decompress, packed), headers)
 
 
 class Files:
@@ -79,7 +79,7 @@ class Files:
         if name not in files and files is not NOWHERE:
             await answer(scope, send, 404, "There is no such file.")
         elif name in files and files[name].text:
-            await files[name].sent(scope, send)
+            await files[name].send_file(scope, send)
         else:
             await self.app(scope, receive, send)
 

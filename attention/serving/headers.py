@@ -37,8 +37,10 @@ class SaferHeaders:
 
     def __init__(self, app: App, settings: Settings) -> None:
         self.app = app
-        self.plain = encoded({"x-content-type-options": "nosniff", "cross-origin-resource-policy": "same-origin"})
-        self.page = encoded(of_pages(settings.frames, inline()))
+        self.plain = encode_headers(
+            {"x-content-type-options": "nosniff", "cross-origin-resource-policy": "same-origin"}
+        )
+        self.page = encode_headers(of_pages(settings.frames, inline()))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -82,6 +84,6 @@ def _hash(script: str) -> str:
     return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
 
 
-def encoded(headers: dict[str, str]) -> list[tuple[bytes, bytes]]:
+def encode_headers(headers: dict[str, str]) -> list[tuple[bytes, bytes]]:
     """As ASGI has them."""
     return [(name.encode(), value.encode()) for name, value in headers.items()]

@@ -1,7 +1,7 @@
 """`/healthz`: whether this server does its work. Streamlit's own `/_stcore/health` says ok as long as its loop turns.
 
 503 while what scripts need is being imported, where that has failed, and where work has waited for long while no thread that
-could do it has moved (attention/machine/watch.py).
+could do it has moved (attention/runtime/stall_detector.py).
 """
 
 from __future__ import annotations

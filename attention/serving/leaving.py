@@ -25,8 +25,8 @@ def _look(session: str) -> None:
         found = manager.get_session_info(session)
         if found is None or manager.get_active_session_info(session) is not None:
             return
-        state = found.session.session_state[import_module("attention.ui.session.state").KEY]
+        state = found.session.session_state[import_module("attention.ui.session.visit_state").KEY]
     except (AttributeError, KeyError, RuntimeError):  # it has shown no page, or this Streamlit can't be asked
         return
-    line = import_module("attention.ui.background.line").HEAVY
+    line = import_module("attention.ui.jobs.job_queue").JOBS
     asyncio.get_running_loop().run_in_executor(None, line.leave, state.visitor)

@@ -67,7 +67,7 @@ class Heard:
             message = await self.receives()
             if message.get("text") is not None:
                 continue
-            said = read(message.get("bytes"))
+            said = parse_frame(message.get("bytes"))
             if said is None and message.get("bytes"):
                 await self.sends({"type": "websocket.close", "code": UNREADABLE})
                 self.closed = True
@@ -75,7 +75,7 @@ class Heard:
             if said is None:
                 return message
             if said.WhichOneof("type") in SAID:
-                kept = cleaned(said, self.session)
+                kept = clean_message(said, self.session)
                 return message if kept is said else {**message, "bytes": kept.SerializeToString()}
 
     async def send(self, message: Message) -> None:
@@ -96,7 +96,7 @@ def asked_for(scope: Scope) -> str:
     return said[2] if len(said) > 2 else ""
 
 
-def read(frame: bytes | None) -> BackMsg | None:
+def parse_frame(frame: bytes | None) -> BackMsg | None:
     """What a browser says; None where that is nothing of the kind."""
     found = BackMsg()
     try:
@@ -106,13 +106,13 @@ def read(frame: bytes | None) -> BackMsg | None:
     return found if frame else None
 
 
-def cleaned(said: BackMsg, session: str) -> BackMsg:
+def clean_message(said: BackMsg, session: str) -> BackMsg:
     """The same without values of widgets that there are none of, or that can't have them; itself where all are good."""
     states = said.rerun_script.widget_states.widgets
     if said.WhichOneof("type") != "rerun_script" or not states:
         return said
     try:
-        there = drawn(session)
+        there = widget_lookup(session)
         good = [state for state in states if can_be(state, there(state.id), session)]
     except AttributeError:  # this Streamlit can't be asked
         return said
@@ -125,7 +125,7 @@ def cleaned(said: BackMsg, session: str) -> BackMsg:
     return found
 
 
-def drawn(session: str) -> Callable[[str], Any]:
+def widget_lookup(session: str) -> Callable[[str], Any]:
     """What is known of a widget of this id that a session was sent; None where there is none, or another one of its key since."""
     found = runtime.get_instance()._session_mgr.get_session_info(session) if session else None
     if found is None:

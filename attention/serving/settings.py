@@ -62,10 +62,10 @@ def settings(given: Mapping[str, str] | None = None) -> Settings:
     for name in said.keys() - names.keys():
         near = get_close_matches(name, names, 1)
         raise SettingsError(f"There is no setting {name}." + f" Did you mean {near[0]}?" * bool(near))
-    return Settings(**{names[name]: _read(name, names[name], text) for name, text in said.items() if text})
+    return Settings(**{names[name]: _parse_setting(name, names[name], text) for name, text in said.items() if text})
 
 
-def _read(name: str, field: str, text: str) -> Any:
+def _parse_setting(name: str, field: str, text: str) -> Any:
     read, allowed = READ[field]
     try:
         return read(text if field in AS_THEY_ARE else text.casefold())
@@ -83,13 +83,13 @@ def switch(text: str) -> bool:
 def number(low: float, high: float, unit: str) -> Callable[[str], float]:
     """A number between two, with or without its unit."""
 
-    def read(text: str) -> float:
+    def parse_number(text: str) -> float:
         found = float(text.removesuffix(unit))
         if not low <= found <= high:
             raise ValueError(text)
         return found
 
-    return read
+    return parse_number
 
 
 def megabytes(text: str) -> float:
@@ -100,7 +100,7 @@ def megabytes(text: str) -> float:
 def names(form: re.Pattern[str], *words: str) -> Callable[[str], tuple[str, ...]]:
     """Names of a form, with ports that there are, or one of these words, between spaces or commas."""
 
-    def read(text: str) -> tuple[str, ...]:
+    def parse_names(text: str) -> tuple[str, ...]:
         found = tuple(text.replace(",", " ").split())
         if not all(name in words or form.fullmatch(name) for name in found):
             raise ValueError(text)
@@ -108,7 +108,7 @@ def names(form: re.Pattern[str], *words: str) -> Callable[[str], tuple[str, ...]
             raise ValueError(text)
         return found
 
-    return read
+    return parse_names
 
 
 def hosts(text: str) -> tuple[str, ...]:

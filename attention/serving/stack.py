@@ -7,14 +7,14 @@ import sys
 import streamlit as st
 from starlette.middleware import Middleware
 
-from attention.serving.door import Door, Warmth
 from attention.serving.files import Files
 from attention.serving.headers import SaferHeaders
 from attention.serving.health import Health
 from attention.serving.leaving import away
 from attention.serving.messages import Messages
-from attention.serving.returning import Returning
+from attention.serving.reconnecting import Returning
 from attention.serving.settings import Settings, SettingsError, settings, there
+from attention.serving.startup import Door, Warmth
 from attention.serving.uploads import Uploads
 from attention.serving.visitors import Visitors
 

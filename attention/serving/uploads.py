@@ -21,7 +21,7 @@ from starlette.requests import ClientDisconnect
 from streamlit import runtime
 
 from attention.serving.asgi import App, Message, Receive, Scope, Send, answer, header, path
-from attention.serving.headers import encoded
+from attention.serving.headers import encode_headers
 from attention.serving.settings import Settings
 
 PLACE = re.compile(r"/_stcore/upload_file/([^/]+)/[^/]+")
@@ -60,18 +60,18 @@ class Sent:
         return self
 
     @property
-    def held(self) -> int:
+    def used_bytes(self) -> int:
         """Bytes of all of them, as far as they have arrived."""
         try:
             there = list(_manager().uploaded_file_mgr.file_storage)
         except (AttributeError, RuntimeError):  # no server, or one of a Streamlit that can't be asked
             there = []
-        return sum(map(kept, there)) + sum(list(self.coming.values()))
+        return sum(map(uploaded_bytes, there)) + sum(list(self.coming.values()))
 
     @property
-    def firm(self) -> int:
+    def unevictable_bytes(self) -> int:
         """All of it."""
-        return self.held
+        return self.used_bytes
 
     def give_back(self, size: int) -> None:
         """They go with the sessions that have sent them."""
@@ -103,14 +103,14 @@ class Uploads:
             await self.app(scope, receive, send)
         elif not self.most or not takes_files(place[1]):
             await answer(scope, send, 403, NO_PLACE)
-        elif _length(scope) > self.left(place[1]) + FRAME:
+        elif _length(scope) > self.bytes_left(place[1]) + FRAME:
             await answer(scope, send, 413, TOO_MUCH)
         else:
             await self.take(Arriving(self, place[1], scope, receive), scope, send)
 
-    def left(self, session: str) -> int:
+    def bytes_left(self, session: str) -> int:
         """Bytes that a session may still send."""
-        return self.most - kept(session) - self.sent.coming[session]
+        return self.most - uploaded_bytes(session) - self.sent.coming[session]
 
     async def take(self, file: Arriving, scope: Scope, send: Send) -> None:
         """Hands a file on while it arrives, and answers with a sentence where it can't be taken."""
@@ -128,7 +128,7 @@ class Uploads:
         except HTTPException as refused:
             if begun:
                 raise
-            await answer(scope, send, refused.status_code, refused.detail, encoded(dict(refused.headers or {})))
+            await answer(scope, send, refused.status_code, refused.detail, encode_headers(dict(refused.headers or {})))
         except OSError:
             if begun:
                 raise
@@ -187,7 +187,7 @@ class Arriving:
     async def _claim(self, size: int) -> None:
         self.claimed += size
         self.uploads.sent.coming[self.session] += size
-        if self.uploads.left(self.session) + FRAME < 0:
+        if self.uploads.bytes_left(self.session) + FRAME < 0:
             raise HTTPException(413, TOO_MUCH)
         if not await asyncio.to_thread(self.uploads.sent.has_room):
             raise HTTPException(413, NO_ROOM)
@@ -219,7 +219,7 @@ def takes_files(session: str) -> bool:
         return False
 
 
-def kept(session: str) -> int:
+def uploaded_bytes(session: str) -> int:
     """Bytes of the files that a session has sent."""
     files: dict[str, Any] = _manager().uploaded_file_mgr.file_storage.get(session, {})
     return sum(len(file.data) for file in list(files.values()))

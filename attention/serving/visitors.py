@@ -51,7 +51,7 @@ class Visitors:
     def refusal(self, scope: Scope) -> str:
         """Why somebody is turned away; empty where they are not."""
         host = (header(scope, b"host") or "").lower()
-        if self.settings.hosts and not named(host, self.settings.hosts):
+        if self.settings.hosts and not matches_host(host, self.settings.hosts):
             return "This server does not answer to this host name. Its owner lists the names in ATTENTION_HOSTS."
         if scope["type"] == "http" and scope["method"] in READS:
             return ""
@@ -59,9 +59,9 @@ class Visitors:
         if origin is None:
             needed = scope["type"] == "websocket" and not self.settings.originless
             return "This server lets in pages alone, which name their origin." if needed else ""
-        return "" if same(origin, host) or self.known(origin) else "This page belongs to another site."
+        return "" if same(origin, host) or self.is_allowed(origin) else "This page belongs to another site."
 
-    def known(self, origin: str) -> bool:
+    def is_allowed(self, origin: str) -> bool:
         """Is it one that the owner has named, here or to Streamlit?"""
         said = config.get_option("browser.serverAddress") if config.is_manually_set("browser.serverAddress") else None
         listed = {*self.settings.origins, *map(str.lower, config.get_option("server.corsAllowedOrigins"))}
@@ -80,7 +80,7 @@ def above(scope: Scope) -> str:
     return f"{base}/{quote(parts[0])}{'?' if query else ''}{query}"
 
 
-def named(host: str, names: tuple[str, ...]) -> bool:
+def matches_host(host: str, names: tuple[str, ...]) -> bool:
     """Is a host, with its port or without, one of these? `*.school.example` stands for all below it."""
     try:
         name = urlsplit(f"//{host}").hostname or ""

@@ -13,13 +13,13 @@ from einops import rearrange, reduce, repeat
 from jaxtyping import Float
 from torch import Tensor
 
-from attention.config import DEFAULTS, Config, decided
-from attention.inputs import INPUTS, SPLIT, backwards, itself, seeded
+from attention.config import DEFAULTS, Config, fixed_by_source
+from attention.inputs import INPUTS, SPLIT, backwards, itself, make_generator
 from attention.inputs import tokens as texts
-from attention.machine.made_once import made_once
+from attention.runtime.tensor_cache import tensor_lru_cache
 from attention.scores import POSITIONS
 from attention.sources.constructed import places, queries_to_keys, values_to_output
-from attention.sources.given import Given, Projections, Source, Tokens
+from attention.sources.layer_inputs import LayerInputs, Projections, Source, Tokens
 
 OTHER = 5000  # what the seed of the other sequence is moved by, where it is random: half of the seeds that there are
 SEEDS = 10_000
@@ -85,19 +85,19 @@ class Generated:
 
     def provenance(self, source: Source, config: Config) -> str:
         """That nothing was learned, and what was drawn."""
-        shares = config.projections == "constructed" and config.groups < config.heads
+        shares = config.projections == "constructed" and config.n_kv_heads < config.heads
         return f"{MADE[config.projections]}{SHARED[config.sharing] * shares} Input {config.input}, seed {config.seed}."
 
     def label(self, source: Source, config: Config) -> str:
         """Who made the heads, in two or three words."""
         return LABELS.get(config.projections, "random, untrained")
 
-    def given(self, source: Source, config: Config) -> Given:
+    def layer_inputs(self, source: Source, config: Config) -> LayerInputs:
         """The tokens of a config, and keys and values of these or, where it asks for that, of another sequence."""
-        queries, made = self.tokens(source, config), projected(config)
+        queries, made = self.tokens(source, config), project(config)
         keys = other_tokens(config) if config.keys else queries
         parts = {name: getattr(made, name) for name in ("x", "projections", "q", "k", "v")}
-        return Given(config, queries, keys, config.rule, self.provenance(source, config), **parts)
+        return LayerInputs(config, queries, keys, config.rule, self.provenance(source, config), **parts)
 
 
 @lru_cache(maxsize=8)  # named whenever a row or a cell is
@@ -112,20 +112,20 @@ def other_tokens(config: Config) -> Tokens:
 
 def early(config: Config) -> Config:
     """The same settings with whatever acts on queries and keys once they are made as by default."""
-    known = decided(config.source, config.layer)
+    known = fixed_by_source(config.source, config.layer)
     return replace(config, **{name: DEFAULTS[name] for name in LATER if name not in known})
 
 
-def projected(config: Config) -> Projected:
+def project(config: Config) -> Projected:
     """Queries, keys and values with their positions; the last ones are kept, as most changes leave them as they are."""
-    plain = early(config.on("Steps"))
-    return (_last if config.tokens * config.d_model <= KEPT else _projected)(plain)
+    plain = early(config.for_page("Steps"))
+    return (_last if config.tokens * config.d_model <= KEPT else _project_config)(plain)
 
 
-def _projected(config: Config) -> Projected:
-    h, g = config.heads, config.groups
+def _project_config(config: Config) -> Projected:
+    h, g = config.heads, config.n_kv_heads
     with torch.inference_mode():
-        x, w = embedded(config), maps(config)
+        x, w = embed(config), maps(config)
         y = sequence(config, "y", config.keys, *other(config))["y"] if config.keys else x
         q = _part(config, x, w.query, h)
         k = repeat(_part(config, y, w.key, g), "g k d -> (g r) k d", r=h // g)
@@ -171,45 +171,49 @@ def _tokens_as_vectors(config: Config, n: int, seed: int, text: str) -> Float[Te
     """What the input makes; constructed heads find positions in half of the channels."""
     make, width, pairs = INPUTS[config.input], config.d_model, pairs_of(config)
     if not pairs:
-        return make(n, width, seeded(seed), text)
+        return make(n, width, make_generator(seed), text)
     x = torch.empty(n, width, dtype=torch.float32)
-    x[:, : width - 2 * pairs] = make(n, width - 2 * pairs, seeded(seed), text)
+    x[:, : width - 2 * pairs] = make(n, width - 2 * pairs, make_generator(seed), text)
     for first in range(0, n, STRETCH):
         last = min(n, first + STRETCH)
         x[first:last, width - 2 * pairs :] = places(first, last, pairs)
     return x
 
 
-def embedded(config: Config) -> Float[Tensor, "q c"]:
+def embed(config: Config) -> Float[Tensor, "q c"]:
     """The tokens, with what positions add to them."""
     return sequence(config, "x", config.tokens, config.seed, config.text)["x"]
 
 
-_last = made_once(2)(_projected)
+_last = tensor_lru_cache(2)(_project_config)
 
 
 def maps(config: Config) -> Projections:
     """The four matrices of a config. Heads that share keys and values take the mean of theirs, or smaller ones."""
     if config.projections == "constructed":
-        return _constructed(config)
-    drawn = config.heads if config.sharing == "averaged" else config.groups
+        return _hand_built_projections(config)
+    drawn = config.heads if config.sharing == "averaged" else config.n_kv_heads
     draw = projections if config.d_model <= WIDE else _projections
     w = draw(config.projections, config.d_model, drawn * config.d_head, config.seed)
-    if drawn > config.groups:
-        w = replace(w, key=averaged(w.key, config.groups, drawn), value=averaged(w.value, config.groups, drawn))
+    if drawn > config.n_kv_heads:
+        w = replace(
+            w,
+            key=average_heads(w.key, config.n_kv_heads, drawn),
+            value=average_heads(w.value, config.n_kv_heads, drawn),
+        )
     if config.d_v in (0, config.d_head):
         return w
     value, output = _value_maps(config)
     return replace(w, value=value, output=output)
 
 
-def _constructed(config: Config) -> Projections:
+def _hand_built_projections(config: Config) -> Projections:
     """Those of constructed heads. Groups have the mean of their heads' keys and values, or those of the first of them."""
-    c, h, g, width = config.d_model, config.heads, config.groups, config.d_v or config.d_head
+    c, h, g, width = config.d_model, config.heads, config.n_kv_heads, config.d_v or config.d_head
     build = roles if c <= WIDE else _roles
     query, key, value, output = build(c, h, width, config.seed, itself(config.input, c - c // 4 * 2))
     if g < h and config.sharing == "averaged":
-        key, value = averaged(key, g, h), averaged(value, g, h)
+        key, value = average_heads(key, g, h), average_heads(value, g, h)
     elif g < h:
         key, value = (rearrange(each, "c (g r d) -> r c (g d)", g=g, r=h // g)[0] for each in (key, value))
     return Projections(query, key, value, output)
@@ -220,26 +224,26 @@ def _roles(c: int, heads: int, width: int, seed: int, own: int) -> tuple[Tensor,
     return *queries_to_keys(c, heads, seed, own), *values_to_output(c, heads, width, own)
 
 
-roles = made_once(2)(_roles)
+roles = tensor_lru_cache(2)(_roles)
 
 
 def _value_maps(config: Config) -> tuple[Float[Tensor, "c g_e"], Float[Tensor, "h_e c"]]:
     """Maps to and from values of a width of their own, drawn as the others are: Xavier, or unit matrices."""
     c, wide = config.d_model, config.heads * config.d_v
-    drawn = wide if config.sharing == "averaged" else config.groups * config.d_v
+    drawn = wide if config.sharing == "averaged" else config.n_kv_heads * config.d_v
     if config.projections == "identity":
         value, output = (torch.eye(*size, dtype=torch.float32) for size in ((c, drawn), (wide, c)))
     else:
-        random = seeded(-1 - SEEDS - config.seed)
+        random = make_generator(-1 - SEEDS - config.seed)
         empty = partial(torch.empty, dtype=torch.float32)
         value = empty(c, drawn).uniform_(-1, 1, generator=random) * math.sqrt(6 / (c + drawn))
         output = empty(wide, c).uniform_(-1, 1, generator=random) / math.sqrt(wide)
-    if drawn > config.groups * config.d_v:
-        value = averaged(value, config.groups, config.heads)
+    if drawn > config.n_kv_heads * config.d_v:
+        value = average_heads(value, config.n_kv_heads, config.heads)
     return value, output
 
 
-def averaged(matrix: Float[Tensor, "c h_d"], groups: int, heads: int) -> Float[Tensor, "c g_d"]:
+def average_heads(matrix: Float[Tensor, "c h_d"], groups: int, heads: int) -> Float[Tensor, "c g_d"]:
     """The mean of the maps of neighbouring heads, one for each group (Ainslie et al. 2023, section 2.1)."""
     return reduce(matrix, "c (g r d) -> c (g d)", "mean", g=groups, r=heads // groups)
 
@@ -253,13 +257,13 @@ def _projections(kind: str, c: int, g: int, seed: int) -> Projections:
     if kind == "identity":
         one = torch.eye(c, dtype=torch.float32)
         return Projections(one, one[:, :g], one[:, :g], one)
-    random, bound = seeded(-1 - seed), math.sqrt(6 / (2 * c + 2 * g))
+    random, bound = make_generator(-1 - seed), math.sqrt(6 / (2 * c + 2 * g))
     empty = partial(torch.empty, dtype=torch.float32)
     query, key, value = (empty(c, width).uniform_(-bound, bound, generator=random) for width in (c, g, g))
     output = empty(c, c).uniform_(-1, 1, generator=random) / math.sqrt(c)
     return Projections(query, query[:, :g] if kind == "tied" else key, value, output)
 
 
-projections = made_once(2)(
+projections = tensor_lru_cache(2)(
     _projections
 )  # drawing takes longer than a small pass, and most changes leave them as they are

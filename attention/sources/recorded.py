@@ -8,10 +8,10 @@ from types import MappingProxyType
 from jaxtyping import Float
 from torch import Tensor
 
-from attention.config import MAKING, Config
+from attention.config import INPUT_KNOBS, Config
 from attention.recorded.file import Recording
 from attention.recorded.shipped import SHIPPED, recording
-from attention.sources.given import Given, Source, Tokens
+from attention.sources.layer_inputs import LayerInputs, Source, Tokens
 
 SIZES: tuple[str, ...] = ("tokens", "heads", "d_model", "kv_heads", "positions")
 BASELINE = {"baseline": "The baseline is the source's own mask."}
@@ -25,7 +25,7 @@ class Recorded:
     """
 
     idle: Mapping[str, str] = MappingProxyType(
-        dict.fromkeys(MAKING, "Does nothing here: this attention was recorded, not made from the settings.")
+        dict.fromkeys(INPUT_KNOBS, "Does nothing here: this attention was recorded, not made from the settings.")
         | dict.fromkeys(SIZES, "As it was recorded.")
         | BASELINE
         | {"training_step": "Its training is over, and nothing of it was recorded."}
@@ -49,13 +49,13 @@ class Recorded:
         """Of what it was recorded."""
         return "recorded from a real model" if SHIPPED[source.key].learned else "constructed by hand"
 
-    def given(self, source: Source, config: Config) -> Given:
+    def layer_inputs(self, source: Source, config: Config) -> LayerInputs:
         """One layer of the recording."""
         own, found = self.tokens(source, config), self.recording(source, config)
         at = found.shape.numbers.index(source.layer)
         q, k, v = (None if part is None else part[at] for part in (found.q, found.k, found.v))
         parts = {"q": q, "k": _for_each(k, config.heads), "v": _for_each(v, config.heads)}
-        return Given(config, own, own, config.rule, self.provenance(source, config), **parts)  # pyright: ignore[reportArgumentType]  tensors by name
+        return LayerInputs(config, own, own, config.rule, self.provenance(source, config), **parts)  # pyright: ignore[reportArgumentType]  tensors by name
 
 
 def _for_each(shared: Float[Tensor, "g k d"] | None, heads: int) -> Float[Tensor, "h k d"] | None:

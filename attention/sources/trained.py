@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from attention.config import MAKING, Config
+from attention.config import INPUT_KNOBS, Config
 from attention.recorded.file import Recording
-from attention.sources.given import Source
+from attention.sources.layer_inputs import Source
 from attention.sources.recorded import BASELINE, SIZES, Recorded
 from attention.training import shipped
 
@@ -16,7 +16,7 @@ class Trained(Recorded):
     """The origin whose model was trained by this app: a recording after each of some steps, of which heads form."""
 
     idle: Mapping[str, str] = MappingProxyType(
-        dict.fromkeys(MAKING, "Does nothing here: this attention was learned, not made from the settings.")
+        dict.fromkeys(INPUT_KNOBS, "Does nothing here: this attention was learned, not made from the settings.")
         | dict.fromkeys(SIZES, "As it was trained.")
         | BASELINE
     )

@@ -13,8 +13,8 @@ from functools import lru_cache
 from attention.config import Config, shape
 from attention.masks import MASKS
 from attention.scores import POSITIONS, adds_one, adds_penalty, scale_form
-from attention.sources.origins import has
-from attention.steps.step import Source, Step, cells_of, length_of, made, matrix_product
+from attention.sources.providers import has
+from attention.steps.step import Source, Step, cells_of, length_of, make_step, matrix_product
 
 SOFTMAX = 5  # operations a cell: compare for the maximum, subtract, exponential, add, divide
 SOFTCAP = 3  # divide, tanh, multiply
@@ -29,8 +29,8 @@ GIVEN = {
 @lru_cache(maxsize=64)  # asked for by whoever draws, counts or lights a matrix
 def steps(config: Config) -> tuple[Step, ...]:
     """Every matrix of the pass of these settings, in the order of computing (Vaswani et al. 2017, section 3.2)."""
-    before = (_inputs, _projected, _split, _turned) if made_here(config) else (_given,)
-    return tuple(step for part in (*before, _scored, _masked, _finished) for step in part(config))
+    before = (_inputs, _projection_steps, _split, _rotation_steps) if made_here(config) else (_source_steps,)
+    return tuple(step for part in (*before, _score_steps, _mask_steps, _output_steps) for step in part(config))
 
 
 def by_name(config: Config) -> dict[str, Step]:
@@ -43,11 +43,11 @@ def made_here(config: Config) -> bool:
     return has(config.source).issuperset(("x", "projections"))
 
 
-def _given(config: Config) -> list[Step]:
+def _source_steps(config: Config) -> list[Step]:
     """What a source has instead of x and the maps; positions that turn queries and keys have turned them."""
     found = {"q": ("h", "q", "d"), "k": ("g", "k", "d"), "v": ("g", "k", "e")}
     return [
-        made(config, name, GIVEN[name], f"b {heads} {axis} {width}", f"{name}_{{{heads}ij}}")
+        make_step(config, name, GIVEN[name], f"b {heads} {axis} {width}", f"{name}_{{{heads}ij}}")
         for name, (heads, axis, width) in found.items()
         if name in has(config.source)
     ]
@@ -61,18 +61,18 @@ def _inputs(config: Config) -> list[Step]:
 def _sequence(config: Config, name: str, axis: str, title: str) -> list[Step]:
     axes = f"b {axis} c"
     if not POSITIONS[config.positions].to_input:
-        return [made(config, name, title, axes, f"{name}_{{ic}}")]
+        return [make_step(config, name, title, axes, f"{name}_{{ic}}")]
     sources = Source(f"embedded {name}", "same", "+"), Source(f"sines {name}", "same", "=")
     return [
-        made(config, f"embedded {name}", f"{title}, without positions", axes, f"\\tilde {name}_{{ic}}"),
-        made(
+        make_step(config, f"embedded {name}", f"{title}, without positions", axes, f"\\tilde {name}_{{ic}}"),
+        make_step(
             config,
             f"sines {name}",
             "Sines and cosines of the position",
             axes.removeprefix("b "),
             r"p_{i,2m} = \sin(i / 10000^{2m/c}),\quad p_{i,2m+1} = \cos(i / 10000^{2m/c})",
         ),
-        made(
+        make_step(
             config,
             name,
             f"{title}, with positions",
@@ -85,7 +85,7 @@ def _sequence(config: Config, name: str, axis: str, title: str) -> list[Step]:
     ]
 
 
-def _projected(config: Config) -> list[Step]:
+def _projection_steps(config: Config) -> list[Step]:
     other = "y" if config.keys else "x"
     found = {
         "q": ("x", "q", "(h d)", "queries"),
@@ -93,11 +93,11 @@ def _projected(config: Config) -> list[Step]:
         "v": (other, "k", "(g e)", "values"),
     }
     matrices = [
-        made(config, f"W_{name}", f"The map to {title}", f"c {to}", f"W_{name}", kind="parameters")
+        make_step(config, f"W_{name}", f"The map to {title}", f"c {to}", f"W_{name}", kind="parameters")
         for name, (_, _, to, title) in found.items()
     ]
     products = [
-        made(
+        make_step(
             config,
             name.upper(),
             f"{title.capitalize()} of all heads, side by side",
@@ -115,7 +115,7 @@ def _projected(config: Config) -> list[Step]:
 def _split(config: Config) -> list[Step]:
     found = {"q": ("h", "q", "d"), "k": ("g", "k", "d"), "v": ("g", "k", "e")}
     return [
-        made(
+        make_step(
             config,
             name,
             f"Split into heads: {name}",
@@ -129,13 +129,13 @@ def _split(config: Config) -> list[Step]:
     ]
 
 
-def _turned(config: Config) -> list[Step]:
+def _rotation_steps(config: Config) -> list[Step]:
     if not POSITIONS[config.positions].to_heads:
         return []
     found = {"q": ("h", "q"), "k": ("g", "k")}
     whole = config.d_head // 2 * 2  # the last channel of an odd d_head stays as it is
     return [
-        made(
+        make_step(
             config,
             f"turned {name}",
             f"Pairs of channels of {name}, turned by their position",
@@ -151,17 +151,17 @@ def _turned(config: Config) -> list[Step]:
 
 def _group(config: Config) -> tuple[str, str]:
     """The head of keys and values that belongs to head h, in a formula, and what its r is."""
-    ratio = config.heads // config.groups
+    ratio = config.heads // config.n_kv_heads
     return (r"\lfloor h / r \rfloor", f",\\quad r = {ratio}") if ratio > 1 else ("h", "")
 
 
-def _scored(config: Config) -> list[Step]:
+def _score_steps(config: Config) -> list[Step]:
     turned, prime = ("turned ", "'") if POSITIONS[config.positions].to_heads else ("", "")
     q, k = f"{turned}q", f"{turned}k"
     cells = cells_of(config, "b h q k")
     group, ratio = _group(config)
     found = [
-        made(
+        make_step(
             config,
             "scores",
             "Every query against every key",
@@ -172,11 +172,11 @@ def _scored(config: Config) -> list[Step]:
             matrix_product(config, "b h q k", "d"),
         )
     ]
-    if config.factor != 1:
-        found.append(_scaled(config, config.factor, cells))
+    if config.logit_scale != 1:
+        found.append(_scale_step(config, config.logit_scale, cells))
     if config.softcap:
         found.append(
-            made(
+            make_step(
                 config,
                 "capped",
                 f"Squeezed between -{config.softcap:g} and {config.softcap:g}",
@@ -187,13 +187,13 @@ def _scored(config: Config) -> list[Step]:
                 SOFTCAP * cells,
             )
         )
-    return found + (_biased(config, found[-1].name, cells) if adds_penalty(config.positions) else [])
+    return found + (_bias_steps(config, found[-1].name, cells) if adds_penalty(config.positions) else [])
 
 
-def _scaled(config: Config, factor: float, cells: int) -> Step:
+def _scale_step(config: Config, factor: float, cells: int) -> Step:
     divisor = scale_form(config.scale).divisor_of("d")
     said = rf"\frac{{1}}{{{divisor}}}" if divisor else "1"
-    return made(
+    return make_step(
         config,
         "scaled",
         "Scaled, and divided by the temperature" if config.temperature != 1 else "Scaled",
@@ -206,16 +206,16 @@ def _scaled(config: Config, factor: float, cells: int) -> Step:
     )
 
 
-def _biased(config: Config, before: str, cells: int) -> list[Step]:
+def _bias_steps(config: Config, before: str, cells: int) -> list[Step]:
     return [
-        made(
+        make_step(
             config,
             "bias",
             "What positions add: a penalty that grows with distance",
             "h q k",
             r"b_{hij} = -2^{-8 (h + 1) / H}\,\lvert i - j \rvert" + f",\\quad H = {config.heads}",
         ),
-        made(
+        make_step(
             config,
             "biased",
             "With the bias of positions",
@@ -230,15 +230,15 @@ def _biased(config: Config, before: str, cells: int) -> list[Step]:
 
 def scored_last(config: Config) -> str:
     """The name of the last step before the mask."""
-    return _scored(config)[-1].name
+    return _score_steps(config)[-1].name
 
 
-def _masked(config: Config) -> list[Step]:
+def _mask_steps(config: Config) -> list[Step]:
     before, sizes = scored_last(config), shape(config.source)
     hides = config.rule is not MASKS["full"] or bool(sizes and sizes.square)
     found = [
-        made(config, "mask", "Which pairs take part", "q k", r"m_{ij} \in \{0, 1\}", "mask[{at}] = {value}"),
-        made(
+        make_step(config, "mask", "Which pairs take part", "q k", r"m_{ij} \in \{0, 1\}", "mask[{at}] = {value}"),
+        make_step(
             config,
             "logits",
             "Hidden pairs at minus infinity",
@@ -250,7 +250,7 @@ def _masked(config: Config) -> list[Step]:
     ]
     one = "1 + " if adds_one(config.softmax) else ""
     return (found if hides else []) + [
-        made(
+        make_step(
             config,
             "weights",
             "Softmax of every row" + (", with one added to the denominator" if one else ""),
@@ -263,15 +263,17 @@ def _masked(config: Config) -> list[Step]:
     ]
 
 
-def _finished(config: Config) -> list[Step]:
+def _output_steps(config: Config) -> list[Step]:
     """What comes of the weights, where there are values, and of that, where there is a last map."""
-    return (_summed(config) if "v" in has(config.source) else []) + (_output(config) if made_here(config) else [])
+    return (_context_steps(config) if "v" in has(config.source) else []) + (
+        _output(config) if made_here(config) else []
+    )
 
 
-def _summed(config: Config) -> list[Step]:
+def _context_steps(config: Config) -> list[Step]:
     group, ratio = _group(config)
     return [
-        made(
+        make_step(
             config,
             "context",
             "Values, weighted",
@@ -281,7 +283,7 @@ def _summed(config: Config) -> list[Step]:
             (Source("weights", "seen row", "×"), Source("v", "seen values", "=")),
             matrix_product(config, "b h q e", "k"),
         ),
-        made(
+        make_step(
             config,
             "joined",
             "Heads side by side again",
@@ -295,8 +297,8 @@ def _summed(config: Config) -> list[Step]:
 
 def _output(config: Config) -> list[Step]:
     return [
-        made(config, "W_o", "The map to the output", "(h e) c", "W_o", kind="parameters"),
-        made(
+        make_step(config, "W_o", "The map to the output", "(h e) c", "W_o", kind="parameters"),
+        make_step(
             config,
             "output",
             "Output",

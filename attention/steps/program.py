@@ -107,7 +107,7 @@ def long_source(config: Config, side: int) -> str:
     changed = ", ".join(f"{name}={value!r}" for name, value in vars(config.tensors).items() if value != DEFAULTS[name])
     return textwrap.dedent(f"""\
         from attention import Config, head_maps
-        from attention.sources.stretches import queries_and_keys
+        from attention.sources.chunks import queries_and_keys
 
         config = Config({changed})
         query, key = queries_and_keys(config)
@@ -134,7 +134,7 @@ def _sizes(config: Config) -> str:
     given = {"n": config.tokens, **span, "seed": config.seed}
     return textwrap.dedent(f"""\
         {", ".join(given)} = {", ".join(map(str, given.values()))}
-        heads, kv_heads, d_model = {config.heads}, {config.groups}, {config.d_model}
+        heads, kv_heads, d_model = {config.heads}, {config.n_kv_heads}, {config.d_model}
         d_head = d_model // heads
         """)
 
@@ -151,8 +151,8 @@ def _input(config: Config) -> str:
 
 
 def _maps(config: Config) -> str:
-    mean = config.sharing == "averaged" and config.groups < config.heads
-    fewer = config.groups < config.heads and not mean
+    mean = config.sharing == "averaged" and config.n_kv_heads < config.heads
+    fewer = config.n_kv_heads < config.heads and not mean
     if config.projections == "constructed":
         own = "plain - plain // 2" if config.input == BEFORE else "plain"
         shared = MEAN if mean else FIRST_OF if fewer else ""
@@ -177,12 +177,12 @@ def _heads(config: Config) -> str:
         K = (x @ W_k).view(n, kv_heads, d_head).transpose(0, 1)
         """)
         + (ROTARY if config.positions == "rotary" else "")
-        + _shared(config)
+        + _repeat_kv_line(config)
     )
 
 
-def _shared(config: Config) -> str:
-    return "" if config.groups == config.heads else "K = K.repeat_interleave(heads // kv_heads, 0)\n"
+def _repeat_kv_line(config: Config) -> str:
+    return "" if config.n_kv_heads == config.heads else "K = K.repeat_interleave(heads // kv_heads, 0)\n"
 
 
 def scores(config: Config, queries: str = "n", mask: str = "") -> str:
@@ -233,7 +233,7 @@ def mask_mod(config: Config) -> str:
         {_lengths(config)}
 
         def mask_mod(b, h, q_idx, kv_idx):
-            return {_renamed(condition(config))}
+            return {_flex_names(condition(config))}
 
         def attention(query, key, value):  # (batch, heads, {_each(config)}, d_head)
             block_mask = create_block_mask(mask_mod, None, None, {queries}, n, device=query.device)
@@ -258,21 +258,21 @@ def dense(config: Config) -> str:
 
 def _queries(config: Config) -> str:
     """What a program calls their number: that of the keys, where a sequence looks at itself."""
-    return "queries" if config.crosses else "n"
+    return "queries" if config.is_cross else "n"
 
 
 def _each(config: Config) -> str:
-    return "queries or n" if config.crosses else "n"
+    return "queries or n" if config.is_cross else "n"
 
 
 def _lengths(config: Config) -> str:
     """The line that says how long the sequences are, and how far the rule reaches."""
-    if config.crosses:
-        return f"queries, n, span = {config.tokens}, {config.columns}, {config.span}  # n keys"
+    if config.is_cross:
+        return f"queries, n, span = {config.tokens}, {config.n_keys}, {config.span}  # n keys"
     return f"n, span = {config.tokens}, {config.span}"
 
 
-def _renamed(expression: str) -> str:
+def _flex_names(expression: str) -> str:
     """The expression with the index names that flex_attention uses."""
     tree = ast.parse(expression, mode="eval")
     for node in ast.walk(tree):

@@ -56,7 +56,7 @@ class Step:
         return math.prod(self.sizes) * (BOOL if self.name == "mask" else FLOAT)
 
     @property
-    def allocated(self) -> int:
+    def new_bytes(self) -> int:
         """Bytes that the step adds to what was there before: none for a view."""
         return 0 if self.kind == "view" else self.bytes
 
@@ -64,9 +64,9 @@ class Step:
 def lengths(config: Config) -> dict[str, int]:
     """The length of every axis: b q k c h g d e, as the map of the package names them."""
     d, sizes = config.d_head, shape(config.source)
-    return {"b": 1, "q": config.tokens, "k": config.keys or config.columns, "c": config.d_model} | {
+    return {"b": 1, "q": config.tokens, "k": config.keys or config.n_keys, "c": config.d_model} | {
         "h": config.heads,
-        "g": config.groups,
+        "g": config.n_kv_heads,
         "d": d,
         "e": config.d_v or (sizes.d_v if sizes else 0) or d,
     }
@@ -77,7 +77,7 @@ def matrix_product(config: Config, axes: str, inner: str) -> int:
     return 2 * cells_of(config, axes) * length_of(config, inner)
 
 
-def made(config: Config, name: str, title: str, axes: str, formula: str, *rest, **more) -> Step:
+def make_step(config: Config, name: str, title: str, axes: str, formula: str, *rest, **more) -> Step:
     """A step, with the lengths of its axes in these settings."""
     return Step(name, title, axes, tuple(length_of(config, axis) for axis in _split_axes(axes)), formula, *rest, **more)
 

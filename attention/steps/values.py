@@ -15,9 +15,9 @@ from jaxtyping import Float
 from torch import Tensor
 
 from attention.config import Config
-from attention.scores import HIDDEN, POSITIONS, SOFTMAXES, adds_one, capped
+from attention.scores import HIDDEN, POSITIONS, SOFTMAXES, adds_one, soft_cap
 from attention.sources.generated import maps, other, sequence
-from attention.sources.origins import given, square
+from attention.sources.providers import layer_inputs, square
 from attention.steps.plan import by_name, made_here, steps
 from attention.steps.step import lengths
 
@@ -31,12 +31,14 @@ def values(config: Config, heads: slice = slice(None)) -> dict[str, Tensor]:
     What is of the size of the weights (h q k) has only the heads of the slice.
     """
     with torch.inference_mode():
-        found = _made(config) if made_here(config) else _given(config)
-        found |= scored(config, found, heads)
+        found = _generated_values(config) if made_here(config) else _source_values(config)
+        found |= attention_values(config, found, heads)
         if "v" in found:
             every = lengths(config)["h"]
             chunk = max(1, AT_ONCE // math.prod(lengths(config)[axis] for axis in "qk"))
-            context = [scored(config, found, slice(at, at + chunk))["context"] for at in range(0, every, chunk)]
+            context = [
+                attention_values(config, found, slice(at, at + chunk))["context"] for at in range(0, every, chunk)
+            ]
             found["context"] = torch.cat(context)
             found["joined"] = rearrange(found["context"], "h q e -> q (h e)")
         if "W_o" in found:
@@ -53,18 +55,18 @@ def bytes_of(config: Config) -> int:
     return int(torch.float32.itemsize * (maps + VECTORS * vectors + SQUARES * squares))
 
 
-def scored(config: Config, found: dict[str, Tensor], heads: slice) -> dict[str, Tensor]:
+def attention_values(config: Config, found: dict[str, Tensor], heads: slice) -> dict[str, Tensor]:
     """From queries and keys to the weights, and with values to the context, for some heads: every step of it."""
     at = torch.arange(config.heads)[heads]
-    shared = at // (config.heads // config.groups)
+    shared = at // (config.heads // config.n_kv_heads)
     q, k = (found.get(f"turned {name}", found[name]) for name in "qk")
     own = {"scores": einsum(q[at], k[shared], "h q d, h k d -> h q k")}
     last = own["scores"]
     present = by_name(config)
     if "scaled" in present:
-        last = own["scaled"] = last * config.factor
+        last = own["scaled"] = last * config.logit_scale
     if "capped" in present:
-        last = own["capped"] = capped(last.clone(), config.softcap)
+        last = own["capped"] = soft_cap(last.clone(), config.softcap)
     if "bias" in present:
         own["bias"] = position_bias(config, at)
         last = own["biased"] = last + own["bias"]
@@ -101,10 +103,10 @@ def difference(config: Config, found: dict[str, Tensor]) -> float:
     sizes = lengths(config)
     count = min(sizes["h"], max(1, AT_ONCE // (sizes["q"] * sizes["k"])))
     some = slice(0, count)
-    own, at = scored(config, found, some), torch.arange(count) // (config.heads // config.groups)
+    own, at = attention_values(config, found, some), torch.arange(count) // (config.heads // config.n_kv_heads)
     q, k = (found.get(f"turned {name}", found[name]) for name in "qk")
     q, k, v = q[some], k[at], found["v"][at]
-    scale, mask = config.factor, own.get("bias")
+    scale, mask = config.logit_scale, own.get("bias")
     mask = torch.zeros_like(own["scores"]) if mask is None else mask
     if config.softcap:
         mask, q = mask + own["capped"], torch.zeros_like(q)
@@ -115,16 +117,16 @@ def difference(config: Config, found: dict[str, Tensor]) -> float:
     return float((own["context"] - theirs).abs().max())
 
 
-def _given(config: Config) -> dict[str, Tensor]:
+def _source_values(config: Config) -> dict[str, Tensor]:
     """Queries, keys and maybe values of a source that has no more; shared ones once."""
-    layer, repeats = given(config), config.heads // config.groups
+    layer, repeats = layer_inputs(config), config.heads // config.n_kv_heads
     assert layer.q is not None and layer.k is not None, config.source
     return {"q": layer.q, "k": layer.k[::repeats]} | ({} if layer.v is None else {"v": layer.v[::repeats]})
 
 
-def _made(config: Config) -> dict[str, Tensor]:
+def _generated_values(config: Config) -> dict[str, Tensor]:
     found = _inputs(config) | matrices(config)
-    return found | _projected(config, found)
+    return found | _projected_values(config, found)
 
 
 def _inputs(config: Config) -> dict[str, Tensor]:
@@ -140,9 +142,9 @@ def matrices(config: Config) -> dict[str, Tensor]:
     return {"W_q": w.query, "W_k": w.key, "W_v": w.value, "W_o": w.output}
 
 
-def _projected(config: Config, found: dict[str, Tensor]) -> dict[str, Tensor]:
+def _projected_values(config: Config, found: dict[str, Tensor]) -> dict[str, Tensor]:
     """Queries, keys and values: of all heads side by side, split into heads, and turned where positions ask for it."""
-    x, other, g = found["x"], found["y" if config.keys else "x"], config.groups
+    x, other, g = found["x"], found["y" if config.keys else "x"], config.n_kv_heads
     flat = {"Q": x @ found["W_q"], "K": other @ found["W_k"], "V": other @ found["W_v"]}
     split = {
         "q": rearrange(flat["Q"], "q (h d) -> h q d", h=config.heads),

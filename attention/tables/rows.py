@@ -18,16 +18,16 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from attention.analysis.mask_gallery import BLOCK, Exhibit
-from attention.brought.nearest_mask import ranges as ranges
 from attention.codec import link
 from attention.config import Config
 from attention.heads import Profile, profile, row_entropy
+from attention.imported.nearest_mask import ranges as ranges
 from attention.maps.picture import HeadMaps
 from attention.masks import COMBINATIONS, MASKS
 from attention.number_format import format_percent
-from attention.sources.given import Source
-from attention.sources.origins import BROUGHT, has_own_mask, idle, mask_in_use, mask_name, tokens
-from attention.sources.origins import keys as looked_at
+from attention.sources.layer_inputs import Source
+from attention.sources.providers import UPLOADED, has_own_mask, idle, mask_in_use, mask_name, tokens
+from attention.sources.providers import keys as looked_at
 from attention.steps.plan import steps
 from attention.trace import Trace
 
@@ -65,20 +65,20 @@ def key_labels(config: Config) -> list[str]:
 def row(trace: Trace) -> Row:
     """The row in focus."""
     config = trace.config
-    return described(config, trace.weights[config.head, config.row], trace.mask[config.row])
+    return describe_row(config, trace.weights[config.head, config.query_index], trace.mask[config.query_index])
 
 
-def described(config: Config, weights: Float[Tensor, " k"], visible: Bool[Tensor, " k"]) -> Row:
+def describe_row(config: Config, weights: Float[Tensor, " k"], visible: Bool[Tensor, " k"]) -> Row:
     """The row in focus of a config, from its weights."""
-    names, at = labels(config), list(range(config.columns))
+    names, at = labels(config), list(range(config.n_keys))
     tokens = key_labels(config) or [str(i) for i in at]
     keys = {"key": at, "token": tokens, "weight": weights.tolist(), "visible": visible.tolist()}
-    label = names[config.row] if names else ""
+    label = names[config.query_index] if names else ""
     entropy, greatest, seeing = float(row_entropy(weights)), float(weights.max()), int(visible.sum())
-    return Row(config.head, config.row, label, keys, entropy, greatest, holding(weights), seeing)
+    return Row(config.head, config.query_index, label, keys, entropy, greatest, holding(weights), seeing)
 
 
-def binned(found: Row, most: int) -> tuple[dict[str, list[Any]], int]:
+def bin_row(found: Row, most: int) -> tuple[dict[str, list[Any]], int]:
     """The columns of a row in at most so many bars, and the keys of a bar.
 
     A bar has the greatest weight of its keys, and the place and the token of that one.
@@ -112,7 +112,7 @@ def mask_card(config: Config, exhibit: Exhibit) -> dict[str, Any]:
         "mark": mark if used else joined or ("first" if single and exhibit.name == config.mask and not own else ""),
         "lines": [
             f"keeps {format_percent(exhibit.share)} of all pairs",
-            _saved(exhibit),
+            _saved_text(exhibit),
             _reaches(exhibit),
             rule.users or "two masks, joined",
         ],
@@ -124,7 +124,7 @@ def mask_card(config: Config, exhibit: Exhibit) -> dict[str, Any]:
     }
 
 
-def _saved(exhibit: Exhibit) -> str:
+def _saved_text(exhibit: Exhibit) -> str:
     in_blocks = (
         f", {format_percent(1 - exhibit.blocks)} in blocks" if max(exhibit.tokens, exhibit.keys) > BLOCK else ""
     )  # else one block is all there is
@@ -149,11 +149,11 @@ def focus(trace: Trace, side: int) -> tuple[Float[Tensor, "p r"], int, Float[Ten
     rows, cols = (slice(*ends) for ends in trace.config.window)
     weights, seeing = trace.weights[trace.config.head, rows, cols], trace.mask[rows].sum(-1)
     tile = focus_tile(trace.config, side)
-    cells, sights = pooled(weights, trace.mask[rows, cols], seeing, tile)
+    cells, sights = pool_row(weights, trace.mask[rows, cols], seeing, tile)
     return cells, tile, sights
 
 
-def pooled(
+def pool_row(
     weights: Float[Tensor, "q k"], visible: Bool[Tensor, "q k"], seeing: Int[Tensor, " q"], tile: int
 ) -> tuple[Float[Tensor, "p r"], Float[Tensor, "p r"]]:
     """The greatest weight of each tile, NaN where all is hidden, and how many keys the query sees that has it."""
@@ -220,7 +220,7 @@ def npz(trace: Trace) -> bytes:
 def vectors_npz(config: Config) -> bytes:
     """Queries q (h n d) and keys k (g n d) of a layer that was brought, as a NumPy archive, and the link."""
     memory = io.BytesIO()
-    query, key = BROUGHT.queries_and_keys(Source.of(config), config, range(config.heads))
+    query, key = UPLOADED.queries_and_keys(Source.of(config), config, range(config.heads))
     np.savez(memory, link=np.array(link(config)), q=query.numpy(), k=key.numpy())
     return memory.getvalue()
 
@@ -243,7 +243,7 @@ def weights_csv(trace: Trace) -> bytes:
     """Every visible pair of the heads in `csv_heads` as a line: head, query, key, their tokens, weight to nine digits."""
     config = trace.config
     names = [_cell(name) for name in labels(config)] or [""] * config.tokens
-    others = [_cell(name) for name in key_labels(config)] or [""] * config.columns
+    others = [_cell(name) for name in key_labels(config)] or [""] * config.n_keys
     pairs = trace.mask.nonzero().tolist()
     memory = io.StringIO(newline="")
     write = csv.writer(memory)
@@ -269,8 +269,8 @@ def costs(config: Config) -> dict[str, list[Any]]:
         "step": [step.name for step in plan],
         "axes": [step.axes for step in plan],
         "shape": [" × ".join(f"{size:,}" for size in step.sizes) for step in plan],
-        "bytes": [step.allocated for step in plan],
-        "memory": [100 * step.allocated / memory for step in plan],
+        "bytes": [step.new_bytes for step in plan],
+        "memory": [100 * step.new_bytes / memory for step in plan],
         "flops": [step.flops for step in plan],
         "work": [100 * step.flops / work for step in plan],
     }

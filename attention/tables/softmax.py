@@ -31,8 +31,8 @@ def stages(found: Stages, order: str) -> dict[str, list[Any]]:
     keys the key is in. A logit that the mask hides is None.
     """
     config, rank = found.config, ranks(found.weights)
-    names = key_labels(config) or [str(i) for i in range(config.columns)]
-    place = rank if order == "weight" else torch.arange(config.columns)
+    names = key_labels(config) or [str(i) for i in range(config.n_keys)]
+    place = rank if order == "weight" else torch.arange(config.n_keys)
     sets = smallest(found.weights)
     in_set = [next((f"{share:.0%}" for share, size in sets.items() if at < size), "rest") for at in rank.tolist()]
     logits = [
@@ -40,7 +40,7 @@ def stages(found: Stages, order: str) -> dict[str, list[Any]]:
     ]
     return {
         "place": place.tolist(),
-        "key": list(range(config.columns)),
+        "key": list(range(config.n_keys)),
         "token": names,
         "visible": found.visible.tolist(),
         "set": in_set,

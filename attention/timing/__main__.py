@@ -14,7 +14,7 @@ from pathlib import Path
 import torch
 
 from attention.config import ConfigError
-from attention.timing import comparison, devices, growth, recordings, settling
+from attention.timing import comparison, convergence, devices, growth, recordings
 from attention.timing.implementations import IMPLEMENTATIONS
 from attention.timing.one_at_a_time import ITS_TURN, WAITING
 from attention.timing.recordings import Timing
@@ -52,10 +52,10 @@ def main(arguments: list[str] | None = None) -> int:
         return 0
     try:
         sweep = Sweep(
-            **{name: SWEEPS.parsed(name, text) for name, text in vars(given).items() if name in SWEEPS.knobs and text}
+            **{name: SWEEPS.parse(name, text) for name, text in vars(given).items() if name in SWEEPS.knobs and text}
         )
         _try(given.out)
-        timings = _measured(sweep, _json_line if given.lines else _progress_line)
+        timings = _measure_sweep(sweep, _json_line if given.lines else _progress_line)
         try:
             _write(given.out, timings)
         finally:
@@ -77,7 +77,7 @@ def _unread() -> None:
 def _try(out: Path | None) -> None:
     """Raises ValueError where a file can't be written, before hours are spent on what it would hold."""
     if out is not None:
-        with _named(out):
+        with _name_errors(out):
             new = not out.exists()
             out.open("a").close()
             if new:
@@ -86,19 +86,19 @@ def _try(out: Path | None) -> None:
 
 def _write(out: Path | None, timings: list[Timing]) -> None:
     if out is not None:
-        with _named(out):
-            out.write_text(recordings.written(timings))
+        with _name_errors(out):
+            out.write_text(recordings.write_recording(timings))
 
 
 @contextmanager
-def _named(out: Path) -> Iterator[None]:
+def _name_errors(out: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
         raise ValueError(f"--out {out} can't be written: {error.strerror}. Name a file in a folder of yours.") from None
 
 
-def _measured(sweep: Sweep, show) -> list[Timing]:
+def _measure_sweep(sweep: Sweep, show) -> list[Timing]:
     """The timings; those that there are already where the keyboard interrupts, or nobody reads any more."""
     found: dict = {}
 
@@ -120,7 +120,7 @@ def _parser() -> ArgumentParser:
     parser = ArgumentParser("python -m attention.timing", **texts)
     for name, knob in SWEEPS.knobs.items():
         default = ",".join(map(str, SWEEPS.defaults[name])) if name in SWEEPS.axes else f"{SWEEPS.defaults[name]:g}"
-        allowed = f" {knob.allowed[0].upper()}{knob.allowed[1:]}." if name != "devices" else ""
+        allowed = f" {knob.allowed_values[0].upper()}{knob.allowed_values[1:]}." if name != "devices" else ""
         parser.add_argument(
             f"--{name.replace('_', '-')}",
             metavar="A,B" if name in SWEEPS.axes else "N",
@@ -164,7 +164,7 @@ def report(timings: Iterable[Timing]) -> str:
         rise = growth.growth(line)
         parts.append(f"  {rise.sentence}" if rise else f"  no growth: {growth.why_not(line)}")
     loose = [LOOSE] if any(timing.error is None and not timing.settled for timing in timings) else []
-    said = [*comparison.crossovers(timings), *settling.disturbed(timings), *comparison.busy(timings)]
+    said = [*comparison.crossovers(timings), *convergence.disturbance_sentences(timings), *comparison.busy(timings)]
     return "\n".join([*parts, "", *loose, *said])
 
 
@@ -185,7 +185,7 @@ def _row(timing: Timing, slow: dict[Timing, float]) -> str:
     if timing.error:
         return f"  {timing.length:>9,} {timing.error}"
     share, found = comparison.share(timing), timing.spread
-    band = f"{seconds(found.lower)} to {seconds(found.upper)}" if found.banded else "too few calls"
+    band = f"{seconds(found.lower)} to {seconds(found.upper)}" if found.has_quartiles else "too few calls"
     quickest = seconds(found.quickest) if found.quickest is not None else "unknown"
     mark, peak = " " if timing.settled else "~", size(timing.peak_bytes)
     rate = comparison.rate(timing) / 1e9

@@ -63,15 +63,15 @@ class Crossover:
         return f"faster from about {self.length:,.0f} tokens on ({low} to {high})"
 
 
-def measured(timings: Iterable[Timing]) -> list[Timing]:
+def with_times(timings: Iterable[Timing]) -> list[Timing]:
     """Those that have a time."""
     return [timing for timing in timings if timing.error is None]
 
 
 def speed_ups(slow: Iterable[Timing], fast: Iterable[Timing], transfer: bool = False) -> list[SpeedUp]:
     """How many times faster the second line is at each length that both have; with transfer, both pay theirs."""
-    others = {timing.length: timing for timing in measured(fast)}
-    pairs = [(timing, others[timing.length]) for timing in measured(slow) if timing.length in others]
+    others = {timing.length: timing for timing in with_times(fast)}
+    pairs = [(timing, others[timing.length]) for timing in with_times(slow) if timing.length in others]
     return [_speed_up(a, b, transfer) for a, b in sorted(pairs, key=lambda pair: pair[0].length)]
 
 
@@ -118,7 +118,7 @@ def slowdowns(timings: Iterable[Timing]) -> dict[Timing, float]:
 
     Layers, whose four maps are part of the work, are compared with layers, and attention alone with attention alone.
     """
-    found = measured(timings)
+    found = with_times(timings)
     best: dict[tuple, float] = {}
     for timing in found:
         best[_rivals(timing)] = min(best.get(_rivals(timing), math.inf), timing.seconds)
@@ -156,7 +156,7 @@ def intensity(timing: Timing) -> float:
     return timing.operations / timing.traffic if timing.traffic else math.inf
 
 
-def bound(timing: Timing) -> float | None:
+def roofline_bound(timing: Timing) -> float | None:
     """Operations a second that the roofline allows at this intensity (Williams, Waterman and Patterson 2009)."""
     if not (timing.peak_operations and timing.peak_traffic):
         return None
@@ -165,7 +165,7 @@ def bound(timing: Timing) -> float | None:
 
 def busy(timings: Iterable[Timing]) -> list[str]:
     """What to say of devices on which a case computed faster than the peak that was measured."""
-    origins = dict.fromkeys(timing.origin for timing in measured(timings) if (share(timing) or 0.0) > 1)
+    origins = dict.fromkeys(timing.origin for timing in with_times(timings) if (share(timing) or 0.0) > 1)
     return [
         f"{origin}: more than 100 % of the matrix product, which was measured at a busy moment, also when it was "
         "repeated. Take shares from a quieter run."
@@ -182,13 +182,13 @@ def columns(timings: Iterable[Timing]) -> dict[str, list]:
     found = [(label, timing) for label, line in lines(timings).items() for timing in line]
     slow = slowdowns(timing for _, timing in found)
     failed = any(timing.error for timing in timings)
-    rows = [{"line": label, **_told(timing, slow.get(timing), failed)} for label, timing in found]
+    rows = [{"line": label, **_result_line(timing, slow.get(timing), failed)} for label, timing in found]
     return {name: [row[name] for row in rows] for name in rows[0]} if rows else {}
 
 
-def _told(timing: Timing, slower: float | None, failed: bool) -> dict[str, object]:
+def _result_line(timing: Timing, slower: float | None, failed: bool) -> dict[str, object]:
     known = timing.error is None
-    banded = known and timing.spread.banded
+    banded = known and timing.spread.has_quartiles
     return {
         "tokens": timing.length,
         **({"error": timing.error or ""} if failed else {}),
@@ -278,7 +278,7 @@ def bases(timings: Iterable[Timing]) -> list[str]:
     """What something can be compared with: `CPU`, where another device did the same, and implementations that have a rival."""
     devices: dict[tuple, set[bool]] = {}
     rivals: dict[tuple, set[str]] = {}
-    for timing in measured(timings):
+    for timing in with_times(timings):
         devices.setdefault((timing.length, *kind(timing)), set()).add(timing.device == "cpu")
         rivals.setdefault((timing.length, *_place(timing)), set()).add(timing.implementation)
     rivaled = {name for names in rivals.values() if len(names) > 1 for name in names}

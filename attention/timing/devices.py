@@ -15,8 +15,8 @@ from time import perf_counter
 
 import torch
 
-from attention.machine import budget, processor
-from attention.machine.threads import cores
+from attention.runtime import budget, processor
+from attention.runtime.threads import cores
 
 if sys.platform == "linux":
     import resource

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import torch
 
-from attention.machine.memory import Spare
+from attention.runtime.memory import FreeList
 
 STATUS, RESET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 RESOLUTION = 2**20  # bytes that a process's resident size may be off by, on a CPU
@@ -22,10 +22,10 @@ RESOLUTION = 2**20  # bytes that a process's resident size may be off by, on a C
 
 def peak(run: Callable[[], object], device: str) -> int | None:
     """Bytes that one call held at its peak; None where the system does not say. Call it once before, to warm up."""
-    return _resident(run) if device == "cpu" else _allocated(run, device)
+    return _resident(run) if device == "cpu" else _allocated_bytes(run, device)
 
 
-def _allocated(run: Callable[[], object], device: str) -> int | None:
+def _allocated_bytes(run: Callable[[], object], device: str) -> int | None:
     where = torch.device(device)
     try:
         torch.accelerator.synchronize(where)
@@ -51,7 +51,7 @@ def _give_back() -> bool:
 
     The core keeps the memory of large weights for its next call: a call that reuses it needs it all the same.
     """
-    Spare().give_back(0)
+    FreeList().give_back(0)
     try:
         ctypes.CDLL(None).malloc_trim(0)
         RESET.write_text("5")

@@ -50,14 +50,14 @@ def growth(line: Iterable[Timing]) -> Growth | None:
 
     None with fewer than three of these, and where the standard error is over 0.25.
     """
-    found = _fit(line)
+    found = _fit_growth(line)
     return found if found and found.error <= WIDEST else None
 
 
 def why_not(line: Iterable[Timing]) -> str:
     """Why a line has no growth, and what may give it one; empty where it has."""
     line = list(line)
-    found, lengths = _fit(line), len({timing.length for timing in line if timing.error is None})
+    found, lengths = _fit_growth(line), len({timing.length for timing in line if timing.error is None})
     if lengths < LEAST:
         return f"a power needs {LEAST} lengths that have a time; choose more lengths"
     if found is None:
@@ -65,7 +65,7 @@ def why_not(line: Iterable[Timing]) -> str:
     return f"the times follow no one power (± {found.error:.2f}); {QUIETER}" if found.error > WIDEST else ""
 
 
-def _fit(line: Iterable[Timing]) -> Growth | None:
+def _fit_growth(line: Iterable[Timing]) -> Growth | None:
     used = {timing.length: timing.seconds for timing in line if timing.error is None and timing.settled}
     points = sorted(used.items())[-LAST:]
     if len(points) < LEAST:

@@ -8,13 +8,13 @@ from functools import cached_property
 
 import torch
 
-from attention.timing import devices, footprint, prepared, recordings, roofline, stopwatch
+from attention.timing import devices, footprint, inputs, recordings, roofline, stopwatch
 from attention.timing.implementations import IMPLEMENTATIONS, Implementation
-from attention.timing.prepared import ready
+from attention.timing.inputs import ready
+from attention.timing.interference_probe import Reading, Yardstick
 from attention.timing.recordings import Timing
 from attention.timing.stopwatch import Spread
 from attention.timing.sweep import Case
-from attention.timing.yardstick import Reading, Yardstick
 
 VISITS = 3  # of a case at the least that count and agree, before it is believed
 ENOUGH = 12  # visits after which a case that did not settle is left as it is, marked
@@ -60,7 +60,7 @@ class Visit:
 
 
 @dataclass
-class Course:
+class CaseHistory:
     """What is known about one case so far."""
 
     case: Case
@@ -100,7 +100,7 @@ class Course:
         return min((visit.quickest for visit in self.visits), default=None)
 
     @property
-    def repeated(self) -> float | None:
+    def stable_time(self) -> float | None:
         """What the three quickest visits came down to, in seconds; None where too few count.
 
         A long call needs visits to a machine that was left alone before and after. A short one fits into a moment alone, so
@@ -108,24 +108,24 @@ class Course:
         """
         short = (self.quickest or 0.0) <= MOMENT
         found = sorted(self.visits if short else self.quiet, key=lambda visit: visit.quickest)[:VISITS]
-        alone = not short or any(self.yardstick.paused(visit.moment) for visit in found)
+        alone = not short or any(self.yardstick.is_quiet(visit.moment) for visit in found)
         return found[-1].quickest if alone and len(found) == VISITS else None
 
     @property
     def spread(self) -> Spread:
         """Median and quartiles of the times that count for them; the quickest of all, and what it was repeated to."""
         found = stopwatch.spread(self.times)
-        return replace(found, quickest=self.quickest or found.quickest, repeated=self.repeated)
+        return replace(found, quickest=self.quickest or found.quickest, repeated=self.stable_time)
 
     @property
-    def settled(self) -> bool:
+    def is_stable(self) -> bool:
         """Did three visits that count come to the same?"""
-        return self.error is None and stopwatch.agree(self.quickest, self.repeated)
+        return self.error is None and stopwatch.agree(self.quickest, self.stable_time)
 
     @property
-    def done(self) -> bool:
+    def is_done(self) -> bool:
         """Is there nothing more to learn?"""
-        return self.error is not None or len(self.visits) >= ENOUGH or self.settled
+        return self.error is not None or len(self.visits) >= ENOUGH or self.is_stable
 
     @property
     def needs(self) -> float:
@@ -136,7 +136,7 @@ class Course:
     @property
     def share(self) -> float:
         """How far it is: the first look is a tenth, the visits that it needs at the least most of the rest."""
-        return 1.0 if self.done else min(0.1 * bool(self.scouted) + 0.8 * len(self.visits) / VISITS, 0.9)
+        return 1.0 if self.is_done else min(0.1 * bool(self.scouted) + 0.8 * len(self.visits) / VISITS, 0.9)
 
     def scout(self, seed: int) -> None:
         """First call, some warm ones, the peak of memory, and the way to the device and back."""
@@ -147,7 +147,7 @@ class Course:
             warm += [stopwatch.once(call, clock) for _ in range(SCOUTED - 1) if warm[0] < LONG]
             self.peak_bytes = footprint.peak(call, self.case.device)
             if self.case.device != "cpu":
-                self.moved = prepared.moved(self.case, call(), clock)
+                self.moved = inputs.transfer_times(self.case, call(), clock)
         self.scouted = warm
 
     def timing(self) -> Timing:
@@ -157,7 +157,7 @@ class Course:
             **asdict(self.case),
             **asdict(self.place),
             **found,
-            settled=self.settled,
+            settled=self.is_stable,
             visits=len(self.visits),
             quiet=len(self.quiet),
             first=self.first,
@@ -182,7 +182,7 @@ def place(case: Case, name: str, threads: int, when: str) -> Place:
     )
 
 
-def looked(at: Place, case: Case, patience: float) -> Place:
+def update_place(at: Place, case: Case, patience: float) -> Place:
     """The place with the better of the peaks that it has and of those that are measured now."""
     found = roofline.peaks(case.device, case.dtype, at.threads, patience)
     best = max(at.peak_operations or 0.0, found.matmul), max(at.peak_traffic or 0.0, found.copy)

@@ -170,11 +170,11 @@ def flex(q: Vectors, k: Vectors, v: Vectors, causal: bool) -> Ready:
         if causal
         else None
     )
-    compiled = _compiled()
+    compiled = _compiled_attention()
     return Ready(lambda: compiled(q, k, v, block_mask=blocks), (q, k, v))
 
 
-def _published(row: Row) -> Implementation:
+def _published_implementation(row: Row) -> Implementation:
     """A published way to write attention, as it was meant, under the masks that it has."""
 
     def ready(q: Vectors, k: Vectors, v: Vectors, causal: bool) -> Ready:
@@ -190,20 +190,24 @@ def _published(row: Row) -> Implementation:
         row.as_meant(*inputs, w=w, **given)  # asks for its layouts of the weights, which a layer would keep as its own
         own, learned = w.learning()
         output = row.as_meant(*inputs, w=own, **given).output
-        return Ready(lambda: row.as_meant(*inputs, w=own, **given), (x, *_reached(output, learned)), output.detach())
+        return Ready(
+            lambda: row.as_meant(*inputs, w=own, **given), (x, *_reached_leaves(output, learned)), output.detach()
+        )
 
-    ready.__doc__ = f"{row.name}, as meant in {row.document.said}, its linear maps included."
+    ready.__doc__ = f"{row.name}, as meant in {row.document.title_in_words}, its linear maps included."
     maps = 4 if row.maps_back else 3
-    return Implementation(ready, weights=True, maps=maps, used=functools.partial(_used, row), asked=True, squares=3)
+    return Implementation(
+        ready, weights=True, maps=maps, used=functools.partial(_used_sizes, row), asked=True, squares=3
+    )
 
 
-def _reached(output: Tensor, leaves: Sequence[Tensor]) -> list[Tensor]:
+def _reached_leaves(output: Tensor, leaves: Sequence[Tensor]) -> list[Tensor]:
     """Those of the leaves that the output depends on."""
     gradients = torch.autograd.grad(output.sum(), leaves, allow_unused=True)
     return [leaf for leaf, gradient in zip(leaves, gradients, strict=True) if gradient is not None]
 
 
-def _used(row: Row, heads: int) -> tuple[int, int]:
+def _used_sizes(row: Row, heads: int) -> tuple[int, int]:
     """Heads of this width that a row computes, and squares that it returns, found on weights of one channel."""
     one = torch.zeros(heads, 1, 1)
     part = row.part(Weights.of(one, one, one, one)).query
@@ -227,7 +231,7 @@ IMPLEMENTATIONS: dict[str, Implementation] = {
     "flex_attention compiled": Implementation(flex, recomputes=True, skips=always, asked=True),
 }
 # fmt: on
-IMPLEMENTATIONS |= {f"published: {name}": _published(row) for name, row in ROWS.items()}
+IMPLEMENTATIONS |= {f"published: {name}": _published_implementation(row) for name, row in ROWS.items()}
 
 
 def _future(q: Tensor, k: Tensor) -> Tensor:
@@ -235,7 +239,7 @@ def _future(q: Tensor, k: Tensor) -> Tensor:
 
 
 @functools.cache
-def _compiled() -> Callable[..., Tensor]:
+def _compiled_attention() -> Callable[..., Tensor]:
     """Compiled for every size and dtype that comes; past the usual 8, torch would run it uncompiled."""
     return torch.compile(flex_attention, fullgraph=True, recompile_limit=COMPILED)  # pyright: ignore[reportCallIssue]  new in torch 2.12
 

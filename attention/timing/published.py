@@ -176,10 +176,10 @@ def together(forward: Series, backward: Series) -> dict[int, float | None]:
 @cache
 def series() -> tuple[Series, ...]:
     """Every series that was published, in the order of `PRINTED`."""
-    return tuple(_read(printed, row) for printed in PRINTED for row in printed.rows.strip().splitlines())
+    return tuple(_parse_series(printed, row) for printed in PRINTED for row in printed.rows.strip().splitlines())
 
 
-def _read(printed: Printed, row: str) -> Series:
+def _parse_series(printed: Printed, row: str) -> Series:
     """One line as it stands in a table above."""
     mask, d_head, *rest = row.split()
     count = len(printed.lengths)

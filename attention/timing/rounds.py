@@ -20,13 +20,13 @@ from typing import NamedTuple
 import torch
 
 from attention.timing import devices, roofline, stopwatch
-from attention.timing.history import VISITS, Course, Place, Visit, looked, place
+from attention.timing.history import VISITS, CaseHistory, Place, Visit, place, update_place
 from attention.timing.implementations import IMPLEMENTATIONS
+from attention.timing.inputs import attempt, ready
+from attention.timing.interference_probe import Reading, Yardstick, yardstick
 from attention.timing.one_at_a_time import turn
-from attention.timing.prepared import attempt, ready
 from attention.timing.recordings import Timing
 from attention.timing.sweep import Case, Sweep
-from attention.timing.yardstick import Reading, Yardstick, yardstick
 
 SCOUTING = 0.4  # share of the time left that first calls may take: on a busy machine they would take all of it
 VISIT = (0.02, 0.5)  # seconds of a visit, at the least and at the most
@@ -88,7 +88,7 @@ class _Run:
         self.start, self.order = perf_counter(), random.Random(sweep.seed)
         self.patience = min(roofline.PATIENCE, sweep.seconds / 20)
         self.when = datetime.now(UTC).isoformat(timespec="seconds")  # one for all, also past midnight
-        self.courses: list[Course] = []
+        self.courses: list[CaseHistory] = []
         self.places: dict[tuple[str, str], Place] = {}
         self.real: dict[str, list[str]] = {}
         self.told: dict[Case, Timing] = {}
@@ -96,17 +96,17 @@ class _Run:
         self.share = 0.0
 
     @property
-    def left(self) -> float:
+    def seconds_left(self) -> float:
         """Seconds of the budget."""
         return self.sweep.seconds - (perf_counter() - self.start)
 
-    def stopped(self) -> bool:
-        return self.left <= 0 or self.asked()
+    def should_stop(self) -> bool:
+        return self.seconds_left <= 0 or self.asked()
 
     @property
     def left_for_visits(self) -> float:
         """The same without what it takes to look at the peaks again."""
-        return self.left - self.patience * len(self.places)
+        return self.seconds_left - self.patience * len(self.places)
 
     def prepare(self, names: dict[str, str], threads: int) -> None:
         """Measures what the devices can do at best, and lists the cases that they have."""
@@ -125,21 +125,24 @@ class _Run:
             emulated = None if case.dtype in self.real[case.device] else EMULATED.format(case.dtype)
             if where not in self.places:
                 here = place(case, names[case.device], threads, self.when)
-                self.places[where] = here if emulated else looked(here, case, self.patience)
-            self.courses.append(Course(case, self.places[where], yardstick(case.device, threads), error=emulated))
+                self.places[where] = here if emulated else update_place(here, case, self.patience)
+            self.courses.append(CaseHistory(case, self.places[where], yardstick(case.device, threads), error=emulated))
 
     def scout(self) -> bool:
         """Calls cases a first time, shortest first, so that what won't fit is known before it is tried; was there one?
 
         On a busy machine some must wait until those before them are settled.
         """
-        until, new = (1 - SCOUTING) * self.left, [course for course in self.courses if course.case not in self.told]
+        until, new = (
+            (1 - SCOUTING) * self.seconds_left,
+            [course for course in self.courses if course.case not in self.told],
+        )
         for course in new:
-            if self.stopped() or (self.left < until and course is not new[0]):
+            if self.should_stop() or (self.seconds_left < until and course is not new[0]):
                 break
             course.error = course.error or self._unaffordable(course) or attempt(partial(course.scout, self.sweep.seed))
             self._tell(course)
-        return bool(new) and not self.stopped()
+        return bool(new) and not self.should_stop()
 
     def visit_all(self) -> None:
         """Visits the cases in rounds, in an order that is shuffled anew, until all are settled or the time is up."""
@@ -148,17 +151,17 @@ class _Run:
             share = min(max(spare / (VISITS * len(todo)), VISIT[0]), VISIT[1])
             self.order.shuffle(todo)
             for course in todo:
-                if self.stopped() or self.left_for_visits <= 0:
+                if self.should_stop() or self.left_for_visits <= 0:
                     return
                 if 3 * course.call < self.left_for_visits:
                     course.error = attempt(partial(self._visit, course, share))
                     self._tell(course)
 
-    def _within_reach(self) -> list[Course]:
+    def _within_reach(self) -> list[CaseHistory]:
         """The cases that are not done, shortest first, as many as can have the visits that they need in the time left."""
         left, found = self.left_for_visits, []
         for course in self.courses:
-            if course.times and not course.done and 3 * course.call < self.left_for_visits:
+            if course.times and not course.is_done and 3 * course.call < self.left_for_visits:
                 left -= course.needs + VISITS * VISIT[0]
                 if left < 0 and found:
                     break
@@ -174,26 +177,26 @@ class _Run:
             here = [course for course in self.courses if (course.case.device, course.case.dtype) == (device, dtype)]
             best = first
             for look in range(1, LOOKS):
-                late = self.left < self.patience or self.asked()
+                late = self.seconds_left < self.patience or self.asked()
                 if late or not first.peak_operations or (look > 1 and not _above(here, best)):
                     break
-                best = looked(best, here[0].case, self.patience)
+                best = update_place(best, here[0].case, self.patience)
             for course in here:
                 course.place = best
                 if course.case in self.told and course.timing() != self.told[course.case]:
                     self._tell(course)
 
-    def _visit(self, course: Course, seconds: float) -> None:
+    def _visit(self, course: CaseHistory, seconds: float) -> None:
         case, start = course.case, perf_counter()
         before = self.readings.pop(course.yardstick, None) or course.yardstick.take()
         with ready(case, self.sweep.seed + 1 + len(course.visits)) as call:
             clock = stopwatch.clock(case.device)
-            times = stopwatch.samples(call, seconds, course.place.threads, clock, self.stopped)
+            times = stopwatch.samples(call, seconds, course.place.threads, clock, self.should_stop)
         after = self.readings[course.yardstick] = course.yardstick.take()
         course.visits.append(Visit.between(times, before, after))
         course.beyond.append(max(0.0, perf_counter() - start - seconds))
 
-    def _unaffordable(self, course: Course) -> str | None:
+    def _unaffordable(self, course: CaseHistory) -> str | None:
         """Why a case can't be run: more memory by count than there is, or more time than is left, told from shorter."""
         case, how = course.case, course.how
         free, need = devices.free_bytes(case.device), roofline.memory(case, how)
@@ -203,12 +206,14 @@ class _Run:
         if like:
             last = max(like, key=lambda other: other.case.length)
             expected = last.call * roofline.operations(case, how) / roofline.operations(last.case, how)
-            if 5 * expected > self.left:
-                return f"over the time budget: about {expected:.2g} s a call, {max(self.left, 0):.2g} s were left"
+            if 5 * expected > self.seconds_left:
+                return (
+                    f"over the time budget: about {expected:.2g} s a call, {max(self.seconds_left, 0):.2g} s were left"
+                )
         return None
 
-    def _tell(self, course: Course) -> None:
-        done, count = sum(each.done for each in self.courses), len(self.courses)
+    def _tell(self, course: CaseHistory) -> None:
+        done, count = sum(each.is_done for each in self.courses), len(self.courses)
         self.share = max(self.share, sum(each.share for each in self.courses) / count)
         self.told[course.case] = course.timing()
         self.on_timing(self.told[course.case], Progress(done, count, self.share, perf_counter() - self.start))
@@ -219,9 +224,9 @@ def _real(device: str, dtypes: tuple[str, ...]) -> list[str]:
     return list(dtypes) if dtypes == ("float32",) else ["float32", *devices.dtypes(device)]
 
 
-def _above(courses: list[Course], place: Place) -> bool:
+def _above(courses: list[CaseHistory], place: Place) -> bool:
     """Does any case compute faster than the device's peak?"""
-    rates = [roofline.operations(each.case, each.how) / each.spread.seconds for each in courses if each.settled]
+    rates = [roofline.operations(each.case, each.how) / each.spread.seconds for each in courses if each.is_stable]
     return max(rates, default=0.0) > (place.peak_operations or 0.0)
 
 

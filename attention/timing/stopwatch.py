@@ -55,23 +55,23 @@ class Spread:
         """Between what `seconds` may lie, as it repeats; None where nothing tells."""
         if self.quickest is not None:
             return None if self.repeated is None else (self.quickest, self.repeated)
-        return (self.lower, self.upper) if self.banded else None
+        return (self.lower, self.upper) if self.has_quartiles else None
 
     @property
     def band(self) -> tuple[float, float] | None:
         """From `seconds`, or the lower quartile, to the upper one: what the machine adds to three calls of four."""
-        return (min(self.lower, self.seconds), self.upper) if self.banded else None
+        return (min(self.lower, self.seconds), self.upper) if self.has_quartiles else None
 
     @property
-    def banded(self) -> bool:
+    def has_quartiles(self) -> bool:
         """Are there enough blocks for quartiles? Where not, these say nothing, and least that they are near."""
         return self.repeats >= BAND
 
     @property
-    def settled(self) -> bool:
+    def is_stable(self) -> bool:
         """Did three visits come within 10 % of the quickest? Of an old recording: are the quartiles so near?"""
         if self.quickest is None:
-            return self.banded and self.upper - self.lower <= NEAR * self.median
+            return self.has_quartiles and self.upper - self.lower <= NEAR * self.median
         return agree(self.quickest, self.repeated)
 
 
@@ -83,11 +83,11 @@ def agree(quickest: float | None, repeated: float | None) -> bool:
 def clock(device: str, seconds: Clock = perf_counter) -> Clock:
     """A clock that is read when the device has done all that it was given."""
 
-    def read() -> float:
+    def elapsed() -> float:
         devices.wait(device)
         return seconds()
 
-    return read
+    return elapsed
 
 
 def spread(times: list[float]) -> Spread:
@@ -113,7 +113,7 @@ def samples(
     """Seconds a call, one number for each block, for about as long as given; ends early where it should stop."""
     times: list[float] = []
     spent = 0.0
-    with _undisturbed(threads):
+    with _quiet_process(threads):
         calls = _calls(run, seconds, clock)
         while not times or spent < seconds:
             taken = _block(run, calls, clock)
@@ -141,7 +141,7 @@ def _block(run: Callable[[], object], calls: int, clock: Clock) -> float:
 
 
 @contextlib.contextmanager
-def _undisturbed(threads: int) -> Iterator[None]:
+def _quiet_process(threads: int) -> Iterator[None]:
     """With so many threads, and without collecting garbage."""
     before, collects = torch.get_num_threads(), gc.isenabled()
     torch.set_num_threads(threads)

@@ -74,16 +74,16 @@ class Sweep:
         sizes = {name: len(getattr(self, name)) for name in SWEEPS.axes}
         if self.tokens:
             sizes["batches"] = 1
-        return math.prod(size or _unnamed(name) for name, size in sizes.items())
+        return math.prod(size or _unnamed_count(name) for name, size in sizes.items())
 
-    def batched(self, length: int) -> tuple[int, ...]:
+    def batches_at(self, length: int) -> tuple[int, ...]:
         """The batches in which a length is timed."""
         return (min(max(1, self.tokens // length), int(SWEEPS.knobs["batches"].high or 1)),) if self.tokens else self.batches
 
     def cases(self, devices: Sequence[str], implementations: Sequence[str]) -> list[Case]:
         """Every combination on these devices, shortest first."""
         sizes = [
-            (n, *size) for n in self.lengths for size in itertools.product(self.batched(n), self.heads, self.d_heads)
+            (n, *size) for n in self.lengths for size in itertools.product(self.batches_at(n), self.heads, self.d_heads)
         ]
         kinds = list(itertools.product(self.masks, self.passes, self.dtypes, devices, implementations))
         return [
@@ -104,19 +104,19 @@ class Sweep:
         ]
 
 
-def _unnamed(name: str) -> int:
+def _unnamed_count(name: str) -> int:
     """How many there are of what is not named."""
     return sum(not how.asked for how in IMPLEMENTATIONS.values()) if name == "implementations" else 1
 
 
-def said(value: float | str) -> str:
+def format_axis_value(value: float | str) -> str:
     """A value of a sweep as a link has it."""
     if isinstance(value, str):
         return value
     return str(int(value)) if value == int(value) else str(value)
 
 
-SWEEPS = Settings(Sweep, "a sweep", prefix="sweep_", said=said, rising=frozenset({"lengths"}))
+SWEEPS = Settings(Sweep, "a sweep", prefix="sweep_", said=format_axis_value, rising=frozenset({"lengths"}))
 
 
 def flags(sweep: Sweep) -> list[str]:

@@ -10,7 +10,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from attention.heads import EVERY, profile
+from attention.heads import ALL_METRICS, profile
 from attention.training.model import Pairs
 from attention.training.recipe import OWN, Recipe
 from attention.training.tasks import Drawn
@@ -21,7 +21,7 @@ LABELS = {OWN: "Answer", "previous": "Previous", "induction": "Induction", "same
 def weights(recipe: Recipe, q: Float[Tensor, "l h n d"], k: Float[Tensor, "l h n d"]) -> Float[Tensor, "l h n n"]:
     """Those that queries and keys of every layer come to under the recipe's mask, scale and softmax."""
     with torch.inference_mode():
-        return Pairs(recipe, q.shape[-2]).attended(q, k, k)[1]
+        return Pairs(recipe, q.shape[-2]).context_and_weights(q, k, k)[1]
 
 
 def scores(recipe: Recipe, probe: Drawn, found: Float[Tensor, "l h n n"]) -> dict[str, Float[Tensor, "l h"]]:
@@ -49,4 +49,4 @@ def formula(recipe: Recipe, name: str) -> str:
     """What a number of a head is, in words."""
     if name == OWN:
         return f"mean weight on what tells the answer, where it can be known: {recipe.what.told}"
-    return EVERY[name].formula
+    return ALL_METRICS[name].formula

@@ -46,7 +46,9 @@ class Pairs:
             at, heads = torch.arange(n), torch.arange(recipe.heads)[:, None, None]
             self.mask = bias(at[:, None], at[None], heads, recipe.heads).masked_fill(~self.seen, HIDDEN)
 
-    def attended(self, q: Tensor, k: Tensor, v: Tensor) -> tuple[Float[Tensor, "... n d"], Float[Tensor, "... n n"]]:
+    def context_and_weights(
+        self, q: Tensor, k: Tensor, v: Tensor
+    ) -> tuple[Float[Tensor, "... n d"], Float[Tensor, "... n n"]]:
         """Context and weights. One more in the denominator is a key of zeros that has a value of zeros."""
         if not adds_one(self.recipe.softmax):
             mask = None if self.causal else self.mask
@@ -74,7 +76,7 @@ class Layer(nn.Module):
         )
         return Heads(self.turned(q), self.turned(k), v) if self.turned else Heads(q, k, v)
 
-    def joined(self, context: Float[Tensor, "b h n d"]) -> Float[Tensor, "b n c"]:
+    def project_heads(self, context: Float[Tensor, "b h n d"]) -> Float[Tensor, "b n c"]:
         """What all heads together add to the tokens."""
         return self.attention.out_proj(rearrange(context, "b h n d -> b n (h d)"))
 
@@ -104,9 +106,9 @@ class Model(nn.Module):
 
     def forward(self, ids: Int[Tensor, "b n"], off: Off = ()) -> Float[Tensor, "b n v"]:
         """Logits of what follows each token, of the vocabulary."""
-        return self.read(ids, off)[0]
+        return self.forward_with_scores(ids, off)[0]
 
-    def read(self, ids: Int[Tensor, "b n"], off: Off = ()) -> tuple[Float[Tensor, "b n v"], list[Heads]]:
+    def forward_with_scores(self, ids: Int[Tensor, "b n"], off: Off = ()) -> tuple[Float[Tensor, "b n v"], list[Heads]]:
         """The same, and what met in the scores of each layer; heads that are `off` add nothing.
 
         Where places are learned, of at most as many tokens as the task has.
@@ -120,10 +122,10 @@ class Model(nn.Module):
             x = x + to_input(n, self.recipe.d_model)
         for number, layer in enumerate(self.layers):
             heads = layer.heads(x)  # pyright: ignore[reportCallIssue]  a Layer
-            context, _ = pairs.attended(*heads)
+            context, _ = pairs.context_and_weights(*heads)
             silent = [head for at, head in off if at == number]
             if silent:
                 context = context.index_fill(1, torch.tensor(silent), 0)
-            x = x + layer.joined(context)  # pyright: ignore[reportCallIssue]  a Layer
+            x = x + layer.project_heads(context)  # pyright: ignore[reportCallIssue]  a Layer
             found.append(heads)
         return self.says(self.norm(x)), found

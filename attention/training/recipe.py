@@ -57,7 +57,7 @@ class Recipe:
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
             RECIPES.check(name, value)
-        for name, value in _fitted(vars(self)).items():
+        for name, value in _fit_recipe(vars(self)).items():
             if value != getattr(self, name):
                 raise ConfigError(_misfit(vars(self), name, value))
 
@@ -96,13 +96,13 @@ class Recipe:
         return replace(self, **{name: RECIPES.defaults[name] for name, knob in RECIPES.knobs.items() if knob.about != "tensors"})
 
 
-def _brought(values: Mapping[str, Any]) -> Mapping[str, Any]:
+def _task_defaults(values: Mapping[str, Any]) -> Mapping[str, Any]:
     """A task brings the layers, the steps and the positions that suffice for it."""
     task = TASKS[values["task"]]
     return {"layers": task.layers, "steps": task.steps, "positions": task.positions}
 
 
-def _fitted(values: Mapping[str, Any]) -> dict[str, Any]:
+def _fit_recipe(values: Mapping[str, Any]) -> dict[str, Any]:
     """The same values, each allowed by itself, moved to the nearest that fit together."""
     heads, layers, n = values["heads"], values["layers"], TASKS[values["task"]].tokens
     return {
@@ -126,12 +126,12 @@ def _misfit(values: Mapping[str, Any], name: str, nearest: Any) -> str:
 
 def nearest(values: Mapping[str, Any]) -> tuple[Recipe, list[str]]:
     """The nearest valid recipe to values that are each allowed by themselves, and what was moved."""
-    fitting = _fitted(values)
+    fitting = _fit_recipe(values)
     notes = [_misfit(values, name, value) for name, value in fitting.items() if value != values[name]]
     return Recipe(**fitting), notes
 
 
 EDITIONS: tuple[dict[str, Any], ...] = ({"head": 0}, {})  # what the defaults were, where they have changed since
 RECIPES = Settings(
-    Recipe, "a training", prefix="train_", linked="train_", nearest=nearest, brought=_brought, editions=EDITIONS
+    Recipe, "a training", prefix="train_", linked="train_", nearest=nearest, brought=_task_defaults, editions=EDITIONS
 )

@@ -6,7 +6,7 @@ import sys
 
 import torch
 
-from attention.training.course import recorded, written
+from attention.training.history import record_training, write_training
 from attention.training.shipped import path, recipe
 from attention.training.tasks import TASKS
 
@@ -15,9 +15,9 @@ MADE = "python -m attention.training.record; trained in float32, kept in float16
 if __name__ == "__main__":
     torch.set_num_threads(1)  # the same sums in the same order, whatever the machine
     for name in sys.argv[1:] or TASKS:
-        found = recorded(recipe(name))
+        found = record_training(recipe(name))
         path(name).parent.mkdir(exist_ok=True)
-        path(name).write_bytes(written(found, MADE))
+        path(name).write_bytes(write_training(found, MADE))
         last = found.moments[-1]
         best = {each: f"{float(number.max()):.2f}" for each, number in last.scores.items()}
         print(

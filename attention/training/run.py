@@ -29,7 +29,7 @@ PROBE = 3  # the seed of the sequence on which heads are shown
 
 
 @dataclass(frozen=True, eq=False)
-class Moment:
+class Checkpoint:
     """How far a model has come after some steps: loss (nats) and accuracy on sequences it was not trained on.
 
     `scores (l h)`: of each head, by their names; `q k (l h n d)`: queries and keys of the probe as they meet, None where they
@@ -49,7 +49,7 @@ class Moment:
         return math.isfinite(self.loss)
 
 
-def drawn(recipe: Recipe, count: int, stream: int) -> Drawn:
+def draw_sequences(recipe: Recipe, count: int, stream: int) -> Drawn:
     """Sequences of a recipe's task from one of its seed's streams."""
     return recipe.what.draw(count, recipe.what.tokens, recipe.random(stream))
 
@@ -75,7 +75,7 @@ class Run:
         self.model = Model(recipe)
         self.optimizer = AdamW(self.model)
         self.random = recipe.random(FRESH)
-        self.test, self.probe = drawn(recipe, HELD_OUT, TEST), probe(recipe)
+        self.test, self.probe = draw_sequences(recipe, HELD_OUT, TEST), probe(recipe)
 
     def step(self) -> None:
         """Moves the weights once."""
@@ -85,14 +85,14 @@ class Run:
         self.optimizer.step(rate(self.recipe, self.done), LONGEST)
         self.done += 1
 
-    def moment(self) -> Moment:
+    def checkpoint(self) -> Checkpoint:
         """How far it is."""
-        lost, accuracy = measured(self.model, self.test)
+        lost, accuracy = evaluate(self.model, self.test)
         with torch.inference_mode():
-            _, heads = self.model.read(self.probe.ids[:, :-1])
+            _, heads = self.model.forward_with_scores(self.probe.ids[:, :-1])
         q, k = (torch.stack([getattr(each, part)[0] for each in heads]).clone() for part in "qk")
         numbers = scores(self.recipe, self.probe, weights(self.recipe, q, k))
-        return Moment(self.done, lost, accuracy, numbers, q, k)
+        return Checkpoint(self.done, lost, accuracy, numbers, q, k)
 
 
 def loss(logits: Float[Tensor, "b n v"], of: Drawn) -> Float[Tensor, ""]:
@@ -101,21 +101,21 @@ def loss(logits: Float[Tensor, "b n v"], of: Drawn) -> Float[Tensor, ""]:
 
 
 @torch.inference_mode()
-def measured(model: Model, on: Drawn, off: Off = ()) -> tuple[float, float]:
+def evaluate(model: Model, on: Drawn, off: Off = ()) -> tuple[float, float]:
     """Loss and accuracy on sequences, with some heads switched off."""
     logits, right = model(on.ids[:, :-1], off), on.ids[:, 1:]
     hit = logits.argmax(-1) == right
     return float(loss(logits, on)), float(hit[on.counted].float().mean())
 
 
-def trained(recipe: Recipe) -> Iterator[tuple[Run, Moment | None]]:
+def train(recipe: Recipe) -> Iterator[tuple[Run, Checkpoint | None]]:
     """A training step by step: after each the run, and a moment where there is something to see; it ends with the last.
 
     Where the loss is no number, it ends with the moment that says so.
     """
     run, due = Run(recipe), set(moments(recipe))
     while True:
-        seen = run.moment() if run.done in due else None
+        seen = run.checkpoint() if run.done in due else None
         yield run, seen
         if run.done == recipe.steps or (seen is not None and not seen.sound):
             return

@@ -9,10 +9,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from attention.machine.made_once import made_once
 from attention.recorded.file import BROKEN, OWN, Recording, RecordingError, Shape
-from attention.training.course import Course, read
+from attention.runtime.tensor_cache import tensor_lru_cache
 from attention.training.head_scores import texts
+from attention.training.history import TrainingHistory, read_training
 from attention.training.recipe import PLACES, Recipe
 from attention.training.run import probe
 from attention.training.tasks import TASKS
@@ -30,7 +30,7 @@ def recipe(name: str) -> Recipe:
     return Recipe(task=name, layers=task.layers, steps=task.steps, positions=task.positions, seed=SEEDS[name])
 
 
-def named(of: Recipe) -> str:
+def shipped_name(of: Recipe) -> str:
     """The name under which the training of a recipe ships, empty where it does not."""
     return of.task if of == recipe(of.task) else ""
 
@@ -40,26 +40,26 @@ def path(name: str) -> Path:
     return HERE / f"{name}.npz"
 
 
-@made_once(len(TASKS))
-def course(name: str) -> Course:
+@tensor_lru_cache(len(TASKS))
+def course(name: str) -> TrainingHistory:
     """The training of a task, with its default recipe but for the seed; raises RecordingError where its file is none."""
-    return _opened(name)[0]
+    return _open_training(name)[0]
 
 
 @lru_cache(maxsize=8)
 def about(name: str) -> dict[str, str]:
     """What the file of a task says of itself; raises RecordingError as `course` does."""
-    return _opened(name)[1]
+    return _open_training(name)[1]
 
 
-def _opened(name: str) -> tuple[Course, dict[str, Any]]:
+def _open_training(name: str) -> tuple[TrainingHistory, dict[str, Any]]:
     file = path(name)
     try:
         data = file.read_bytes()
     except OSError as error:
         raise RecordingError(f"{file.name} can't be opened: {error.strerror}") from error
     try:
-        return read(data)
+        return read_training(data)
     except BROKEN as error:
         raise RecordingError(f"{file.name} is no training as this app records it: {error}") from error
 
@@ -74,10 +74,10 @@ def steps(name: str) -> tuple[int, ...]:
     return tuple(course(name).frames)
 
 
-@made_once(4 * len(TASKS))
+@tensor_lru_cache(4 * len(TASKS))
 def recording(name: str, step: int) -> Recording:
     """The heads of a task's training after a step, the nearest that there is, as a recording of its probe; -1: the last."""
-    found, moment = course(name), course(name).shown(step)
+    found, moment = course(name), course(name).nearest_frame(step)
     assert moment.q is not None and moment.k is not None
     said = f"{found.recipe.layers} layer{'s' * (found.recipe.layers > 1)}"
     return Recording(

@@ -1,22 +1,22 @@
 """The Streamlit side: how a page begins, its controls, cached calls into the core, and what each page shows.
 
-From the ground up, where each may import what stands before it:
+Each may import what is listed before it:
 
-    words asked budget     a stranger's text as text; a question of their own; the memory of all that is kept or under way
+    markdown question_codec budget    escaping text for Markdown; questions packed into a link; the server's memory budget
     limits                 what an owner, and the memory of the host, let visitors measure and run
-    onward                 from each page a next step, and links between pages
-    background             tasks that take longer than a picture: maps of long sequences, sweeps, trainings, models
-    compute                calls into the core whose results are kept, a file a page
+    next_step              a next step for each page, and links between pages
+    jobs                   what takes longer than a picture: maps of long sequences, timings, trainings, models
+    results                cached calls into the core, one file per page
     controls               the sidebars, and the widget of a knob
-    session                what a visitor's page begins with and keeps, and how the link follows it
-    proof lacking predict provenance    on several pages: the badge of a picture; what stands where a source lacks something; a
-                           question; where the weights come from
-    views                  what the pages show, a module a page and what it is made of
-    warm                   what a server does before its first visitor's script
+    session                how a page begins, what a visit keeps, and how the link follows it
+    proof empty_states predict provenance    used by several pages: the comparison with PyTorch; what is shown if a source lacks
+                           a part; questions to predict; where the weights come from
+    views                  what the pages show, one module per page and its parts
+    startup                what a server does before the first script runs
 
-What `limits` an owner sets is among the settings of attention/serving/settings.py. `warm` imports all of it.
+`limits` that an owner sets are among the settings of attention/serving/settings.py. `startup` imports all of it.
 
 To add a page: write `views/NAME.py` with a `view(config)` that computes and draws, `pages/NAME.py` that calls
-`page.show(NAME.view)`, a line for it in `app.py`, and its next step in `onward`. A page about settings of another
-kind gives `show` that kind (`controls/kind.py`); what stands beside the view and seldom changes is a `Part` above or below it.
+`page.show(NAME.view)`, a line for it in `app.py`, and its next step in `next_step`. A page about settings of another
+kind passes that kind to `show` (`controls/kind.py`); what is drawn next to the view and seldom changes is a `Part`.
 """

@@ -12,7 +12,7 @@ import streamlit as st
 from attention.models.catalogue import Offer, offers
 from attention.serving.settings import settings
 from attention.timing.sweep import Sweep
-from attention.ui.budget import BUDGET, refused
+from attention.ui.budget import BUDGET, refusal_sentence
 
 NEEDED = 700 * 2**20  # bytes that a process with torch and small tensors takes, with room for everyone else
 S = TypeVar("S", bound=Sweep)
@@ -36,13 +36,13 @@ class Limits:
 def limits() -> Limits:
     """What holds on this host."""
     said = settings()
-    lacking = refused("Measuring", NEEDED, 0) if BUDGET.most < NEEDED else ""
+    lacking = refusal_sentence("Measuring", NEEDED, 0) if BUDGET.most < NEEDED else ""
     return Limits(
         said.measure_seconds, lacking if said.measure else "The owner of this host has switched measuring off."
     )
 
 
-def bounded(sweep: S) -> tuple[S, list[str]]:
+def limit_budget(sweep: S) -> tuple[S, list[str]]:
     """The sweep with a time budget that this host allows, and a sentence where that is another one."""
     longest = limits().seconds
     if sweep.seconds <= longest:

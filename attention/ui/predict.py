@@ -40,12 +40,12 @@ class Question:
     own: bool = False
 
 
-def opened(config: Any, question: Question) -> bool:
+def question_gate(config: Any, question: Question) -> bool:
     """Draws the question about some settings, its guesses and the switch that opens it; True once it is open."""
-    this = _named(config)
+    this = _question_key(config)
     switch = f"reveal {this}"
     if page.widgets().get(switch) is None:  # it is new on this page, but may have been opened on another
-        page.widgets()[switch] = revealed(config)
+        page.widgets()[switch] = is_revealed(config)
     st.caption(f"{question.said} {question.keeps}" if not page.widgets()[switch] else question.said)
     with st.container(border=True):
         st.markdown(f"**{'A question' if question.own else 'Predict, then reveal'}.** {question.text}")
@@ -54,14 +54,14 @@ def opened(config: Any, question: Question) -> bool:
         found = reveal.toggle("Reveal the answer", bool(page.widgets()[switch]), key=switch)
         end.button("End the question", on_click=page.change, kwargs=none(config), key="end", width="stretch")
         if found:
-            _answered(question, guess)
-    page.kept().revealed = this if found else None
+            _show_verdict(question, guess)
+    page.visit_state().revealed = this if found else None
     return found
 
 
-def revealed(config: Any) -> bool:
+def is_revealed(config: Any) -> bool:
     """Has somebody opened the question that is asked about these settings?"""
-    return page.kept().revealed == _named(config)
+    return page.visit_state().revealed == _question_key(config)
 
 
 NONE = {"predict": "none", "ask": ""}  # the knobs where nothing is asked
@@ -72,15 +72,15 @@ def none(config: Any) -> dict[str, str]:
     return {name: value for name, value in NONE.items() if hasattr(config, name)}
 
 
-def _named(config: Any) -> str:
+def _question_key(config: Any) -> str:
     if config.ask:
         return blake2s(config.ask.encode(), digest_size=8).hexdigest()
     return link(replace(config.tensors, predict=config.predict, head=config.head, query=config.query))
 
 
-def answered(key: str, ask: Callable[[str], T]) -> T:
+def keep_answer(key: str, ask: Callable[[str], T]) -> T:
     """What somebody answers in a widget of this key, which `ask` draws: Streamlit forgets it where another page is visited."""
-    answers, here = page.kept().answers, page.kept().here
+    answers, here = page.visit_state().answers, page.visit_state().here
     if key in answers and not (key in here and key in page.widgets()):
         page.widgets()[key] = answers[key]
     here.add(key)
@@ -94,7 +94,7 @@ def _guess(question: Question, this: str) -> str | None:
     if not question.guesses:
         return None
     draw = _sentences if question.own else _words
-    found = answered(f"guess {this}", lambda key: draw(question.guesses, key))
+    found = keep_answer(f"guess {this}", lambda key: draw(question.guesses, key))
     return found if found in question.guesses else None
 
 
@@ -106,7 +106,7 @@ def _words(guesses: tuple[str, ...], key: str) -> str | None:
     return st.segmented_control("Your guess", guesses, key=key)
 
 
-def _answered(question: Question, guess: str | None) -> None:
+def _show_verdict(question: Question, guess: str | None) -> None:
     right = guess is not None and guess in (question.answer, *question.also)
     show = st.success if right else st.info
     answer = f"**{question.answer}.** " if question.answer else ""

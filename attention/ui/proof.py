@@ -9,17 +9,17 @@ import streamlit as st
 from attention.analysis.parity import Parity
 from attention.config import Config
 from attention.scores import adds_one
-from attention.ui import compute
+from attention.ui import results
 
 LARGE = " Scores as large as here are rounded by up to {:.0e}, and a weight by as much of its size."
 
 
 def badge(config: Config) -> None:
     """Whether the picture is what PyTorch computes, the greatest difference to it, and queries that see nothing."""
-    shown(compute.heads.parity(config.tensors), config)
+    show_badge(results.heads.parity(config.tensors), config)
 
 
-def shown(found: Parity, config: Config) -> None:
+def show_badge(found: Parity, config: Config) -> None:
     """The badge of a comparison, or of the sums where there is nothing to compare."""
     if found.weights is None:
         _sums(found, config)
@@ -28,10 +28,10 @@ def shown(found: Parity, config: Config) -> None:
     if found.agrees and found.blind:
         icon, color = ":material/visibility_off:", "orange"
     said = verdict(max(found.weights, found.output or 0.0), found.agrees, rounded=found.agrees and not found.close)
-    blind = f" · {_counted(found.blind)} no key, so {'its' if found.blind == 1 else 'their'} weights are zero"
+    blind = f" · {_blind_count(found.blind)} no key, so {'its' if found.blind == 1 else 'their'} weights are zero"
     some = f" · {found.rows:,} of {config.tokens:,} queries compared"
     said += blind * bool(found.blind) + some * (found.rows != config.tokens)
-    st.badge(said, icon=icon, color=color, help=_explained(found, config))
+    st.badge(said, icon=icon, color=color, help=_explain(found, config))
 
 
 def verdict(far: float, agrees: bool, rounded: bool = False) -> str:
@@ -47,7 +47,7 @@ def figure(number: float) -> str:
     return f"{Decimal(f'{number:.0e}'):f}" if number < 1 else f"{number:.3g}"
 
 
-def _counted(blind: int) -> str:
+def _blind_count(blind: int) -> str:
     return "1 query sees" if blind == 1 else f"{blind:,} queries see"
 
 
@@ -60,8 +60,8 @@ def _sums(found: Parity, config: Config) -> None:
     if not found.agrees:
         verdict = f"Rows of weights don't sum to {total}"
         place = ", query {1:,} of head {0}".format(*found.farthest) if found.farthest else ""
-    blind = f" · {_counted(found.blind)} nothing, so its sum is 0" if found.blind == 1 else ""
-    blind = f" · {_counted(found.blind)} nothing, so their sums are 0" if found.blind > 1 else blind
+    blind = f" · {_blind_count(found.blind)} nothing, so its sum is 0" if found.blind == 1 else ""
+    blind = f" · {_blind_count(found.blind)} nothing, so their sums are 0" if found.blind > 1 else blind
     alone = "no queries and keys came with them to compute them anew"
     st.badge(
         f"{verdict} (off by {figure(found.row_sum)} at most{place}){blind} · {alone}",
@@ -73,7 +73,7 @@ def _sums(found: Parity, config: Config) -> None:
     )
 
 
-def _explained(found: Parity, config: Config) -> str:
+def _explain(found: Parity, config: Config) -> str:
     some = "every row" if found.rows == config.tokens else f"{found.rows:,} of {config.tokens:,} rows, evenly spread,"
     added = "" if not adds_one(config.softmax) else ", with what went to the one that is added to the denominator"
     blind = "1 row" if found.blind == 1 else f"{found.blind:,} rows"

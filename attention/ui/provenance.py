@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from attention.config import Config
-from attention.sources.origins import label, provenance
-from attention.ui.words import plain
+from attention.sources.providers import label, provenance
+from attention.ui.markdown import escape
 
 COLORS = {"constructed by hand": "blue", "random, untrained": "orange", "no maps, nothing learned": "gray"}
 
@@ -12,9 +12,9 @@ COLORS = {"constructed by hand": "blue", "random, untrained": "orange", "no maps
 def beside(config: Config) -> str:
     """What follows a title: a word or two in a frame, as markdown."""
     found = label(config)
-    return f":{COLORS.get(found, 'green')}-badge[{plain(found)}]"
+    return f":{COLORS.get(found, 'green')}-badge[{escape(found)}]"
 
 
-def told(config: Config) -> str:
+def full_text(config: Config) -> str:
     """All of it, as the help of a title."""
-    return plain(provenance(config))
+    return escape(provenance(config))

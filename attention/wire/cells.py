@@ -23,9 +23,9 @@ from jaxtyping import Bool, Float, Int, UInt8, UInt16
 from torch import Tensor
 from torch.nn import functional as F
 
-from attention.machine.made_once import made_once
+from attention.runtime.tensor_cache import tensor_lru_cache
 from attention.trace import SHARED
-from attention.wire.message import framed, turns
+from attention.wire.message import frame_message, turns
 
 MASKED, ZERO, LEAST, ONE = 0, 1, 2, 65535  # codes: hidden by the mask, exactly zero, the least weight, a weight of one
 BITS = 12  # of the 23 in a mantissa that a code drops; while a tile is pooled they say where its greatest stands
@@ -46,12 +46,12 @@ class Cells:
     """
 
     codes: UInt16[Tensor, "h p r"]
-    places: UInt8[Tensor, "h p r"] | None
+    argmax_in_tile: UInt8[Tensor, "h p r"] | None
     tile: int
     queries: int
     keys: int
-    seeing: Float[Tensor, "s m"]
-    most: Int[Tensor, " h"]
+    visible_keys: Float[Tensor, "s m"]
+    max_code: Int[Tensor, " h"]
 
 
 def cells(
@@ -68,7 +68,7 @@ def cells(
     if tile == 1:
         return _cells(_codes(weights.float(), mask), None, tile, seeing, keys)
     shared = executor if weights.numel() > SHARED else None
-    pooled = list((shared.map if shared else map)(partial(_pooled, tile=tile), weights.float()))
+    pooled = list((shared.map if shared else map)(partial(_pool_tiles, tile=tile), weights.float()))
     greatest, places = (torch.stack(parts) for parts in zip(*pooled, strict=True))
     where = places.to(torch.uint8) if tile <= WIDEST else None
     return _cells(_codes(greatest, _any(mask, tile)), where, tile, seeing, keys)
@@ -95,10 +95,14 @@ def payload(header: dict[str, Any], cells: Cells) -> bytes:
     """One message to the browser: a header, which gains what the reader needs to know of the cells; codes, places."""
     heads, rows, columns = cells.codes.shape
     shape = {"heads": heads, "rows": rows, "columns": columns, "tile": cells.tile, "queries": cells.queries}
-    shape |= {"keys": cells.keys, "places": cells.places is not None, "shift": SHIFT, "bits": BITS}
-    shape |= {"sights": list(cells.seeing.shape), "most": cells.most.tolist()}
-    tensors = [cells.codes, cells.seeing] if cells.places is None else [cells.codes, cells.places, cells.seeing]
-    return framed(header | shape, [tensor.numpy().data for tensor in tensors])
+    shape |= {"keys": cells.keys, "places": cells.argmax_in_tile is not None, "shift": SHIFT, "bits": BITS}
+    shape |= {"sights": list(cells.visible_keys.shape), "most": cells.max_code.tolist()}
+    tensors = (
+        [cells.codes, cells.visible_keys]
+        if cells.argmax_in_tile is None
+        else [cells.codes, cells.argmax_in_tile, cells.visible_keys]
+    )
+    return frame_message(header | shape, [tensor.numpy().data for tensor in tensors])
 
 
 def _cells(
@@ -116,7 +120,7 @@ def _cells(
 
 def _mean(seeing: Int[Tensor, "s q"], tile: int) -> Float[Tensor, "s p"]:
     """The mean by row of tiles over the queries that see anything."""
-    rows = _padded(seeing, tile).unflatten(-1, (-1, tile))
+    rows = _pad_to_tiles(seeing, tile).unflatten(-1, (-1, tile))
     return rows.sum(-1) / (rows > 0).sum(-1).clamp(min=1)
 
 
@@ -126,7 +130,7 @@ def _most(
     """The greatest code of each head, cells of queries that see one key aside; what sees only itself gives it all."""
     lone, whole = (seeing == 1).to(torch.uint8), codes.int()
     if places is None:  # a row of tiles with such a query is left out
-        aside = reduce(_padded(lone, tile), "s (p i) -> s p 1", "max", i=tile)
+        aside = reduce(_pad_to_tiles(lone, tile), "s (p i) -> s p 1", "max", i=tile)
     else:
         first = torch.arange(codes.shape[1])[:, None] * tile
         aside = lone.expand(len(codes), -1).gather(1, (first + places.long() // tile).flatten(1)).view(codes.shape)
@@ -134,7 +138,7 @@ def _most(
     return torch.where(found > ZERO, found, every)
 
 
-def _pooled(head: Float[Tensor, "q k"], tile: int) -> tuple[Float[Tensor, "p r"], Int[Tensor, "p r"]]:
+def _pool_tiles(head: Float[Tensor, "q k"], tile: int) -> tuple[Float[Tensor, "p r"], Int[Tensor, "p r"]]:
     """The greatest of each tile, and where in it that stands, which is known up to 64 tokens a side.
 
     Bits of weights, rounded to those of a code, with places in those below, counted from the tile's end, make one integer
@@ -149,7 +153,7 @@ def _pooled(head: Float[Tensor, "q k"], tile: int) -> tuple[Float[Tensor, "p r"]
             ahead = tile * tile - 1 - row * tile - place
             marked = marked.add(1 << BITS - 1).bitwise_and_(-1 << BITS).bitwise_or_(ahead)
         torch.maximum(best[: len(marked)], marked, out=best[: len(marked)])
-    best = reduce(_padded(best, tile, NOTHING), "p (r j) -> p r", "max", j=tile)
+    best = reduce(_pad_to_tiles(best, tile, NOTHING), "p (r j) -> p r", "max", j=tile)
     if not counts:
         return best.view(torch.float32), best
     found = tile * tile - 1 - (best & (1 << BITS) - 1)
@@ -178,7 +182,7 @@ def _bits(values: Float[Tensor, "*any"]) -> Int[Tensor, "*any"]:
     return values.contiguous().view(torch.int32)
 
 
-@made_once(1)
+@tensor_lru_cache(1)
 def _ups() -> Int[Tensor, " code"]:
     """For each code, what to add to the bits of a weight between it and the next, so that cutting them off rounds right.
 
@@ -193,12 +197,12 @@ def _ups() -> Int[Tensor, " code"]:
 
 def _any(mask: Bool[Tensor, "*h q k"], tile: int) -> Bool[Tensor, "*h p r"]:
     """Is anything seen in a tile?"""
-    rows = _padded(mask.transpose(-1, -2).to(torch.uint8), tile)
+    rows = _pad_to_tiles(mask.transpose(-1, -2).to(torch.uint8), tile)
     seen = reduce(rows, "... k (p i) -> ... p k", "max", i=tile)
-    return reduce(_padded(seen, tile), "... p (r j) -> ... p r", "max", j=tile).bool()
+    return reduce(_pad_to_tiles(seen, tile), "... p (r j) -> ... p r", "max", j=tile).bool()
 
 
-def _padded(values: Tensor, tile: int, fill: int = 0) -> Tensor:
+def _pad_to_tiles(values: Tensor, tile: int, fill: int = 0) -> Tensor:
     """Filled at the end of the last axis, up to a whole number of tiles."""
     missing = -values.shape[-1] % tile
     return F.pad(values, (0, missing), value=fill) if missing else values

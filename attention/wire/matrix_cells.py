@@ -20,10 +20,10 @@ from jaxtyping import Bool, Float, Float16, Int16, UInt8
 from torch import Tensor
 
 from attention.config import Config
-from attention.machine.made_once import made_once
+from attention.runtime.tensor_cache import tensor_lru_cache
 from attention.steps.plan import by_name
 from attention.steps.step import Step
-from attention.wire.message import framed, turns
+from attention.wire.message import frame_message, turns
 
 SIDE = 128  # cells a side at the most
 CELLS = 2**16  # cells of a matrix with all its heads at the most; of a larger one, one head is sent
@@ -55,7 +55,7 @@ def matrix(value: Float[Tensor, "h r c"] | Bool[Tensor, "h r c"], first: int = 0
     value = value.float()
     rows, columns = value.shape[1:]
     tiles = -(-rows // SIDE), -(-columns // SIDE)
-    cells, places = (value, None) if tiles == (1, 1) else _pooled(value, tiles)
+    cells, places = (value, None) if tiles == (1, 1) else _pool_signed(value, tiles)
     size = cells.abs()
     most = tuple(size.nan_to_num(0.0, 0.0, 0.0).amax((1, 2)).tolist())
     exponent = max(math.frexp(max(most))[1] - TOP, -LIMIT) if any(most) else 0
@@ -73,7 +73,7 @@ def _codes(cells: Float[Tensor, "h p r"], size: Float[Tensor, "h p r"], exponent
     return codes.masked_fill_((codes == 0) & (size > 0), LEAST).copysign_(signed)
 
 
-@made_once(64)
+@tensor_lru_cache(64)
 def _ups(exponent: int) -> Float[Tensor, " code"]:
     """For each half as bits: the least size from which on the next one stands for it.
 
@@ -89,7 +89,7 @@ def _ups(exponent: int) -> Float[Tensor, " code"]:
     return ups
 
 
-def _pooled(value: Float[Tensor, "h n m"], tiles: tuple[int, int]) -> tuple[Tensor, Int16[Tensor, "h p r"]]:
+def _pool_signed(value: Float[Tensor, "h n m"], tiles: tuple[int, int]) -> tuple[Tensor, Int16[Tensor, "h p r"]]:
     """The greatest magnitude of every tile with its sign and place; minus infinity only where there is nothing else."""
     down, across = tiles
     missing = (0, -value.shape[2] % across, 0, -value.shape[1] % down)
@@ -104,27 +104,27 @@ def payload(header: dict[str, Any], drawn: Sequence[Matrix], mask: Bool[Tensor, 
     """One message: a header, codes and places matrix by matrix as u16, and the mask as bits, the highest of a byte first,
     rows padded to bytes.
     """
-    header = header | {"matrices": [_described(header["matrices"][i], each) for i, each in enumerate(drawn)]}
+    header = header | {"matrices": [_matrix_header(header["matrices"][i], each) for i, each in enumerate(drawn)]}
     header["masked"] = mask is not None
     tensors = [tensor for each in drawn for tensor in (each.codes, each.places) if tensor is not None]
-    bits = [] if mask is None else [packed(mask).numpy().tobytes()]
-    return framed(header, [*(tensor.contiguous().numpy().data for tensor in tensors), *bits])
+    bits = [] if mask is None else [pack_mask(mask).numpy().tobytes()]
+    return frame_message(header, [*(tensor.contiguous().numpy().data for tensor in tensors), *bits])
 
 
-def _described(words: dict[str, Any], drawn: Matrix) -> dict[str, Any]:
+def _matrix_header(words: dict[str, Any], drawn: Matrix) -> dict[str, Any]:
     heads, rows, columns = drawn.codes.shape
     shape = {"sent": heads, "first": drawn.first, "high": rows, "broad": columns, "tiles": drawn.tiles}
     return words | shape | {"exponent": drawn.exponent, "most": drawn.most, "places": drawn.places is not None}
 
 
-def packed(mask: Bool[Tensor, "q k"]) -> UInt8[Tensor, "q b"]:
+def pack_mask(mask: Bool[Tensor, "q k"]) -> UInt8[Tensor, "q b"]:
     """A bit a pair, eight to a byte, the first one highest."""
     padded = F.pad(mask, (0, -mask.shape[1] % 8)).to(torch.uint8)
     bits = rearrange(padded, "q (b i) -> q b i", i=8)
     return (bits << torch.arange(7, -1, -1, dtype=torch.uint8)).sum(-1, dtype=torch.uint8)
 
 
-def drawn(config: Config, found: dict[str, Tensor], names: Sequence[str]) -> list[Matrix]:
+def encode_steps(config: Config, found: dict[str, Tensor], names: Sequence[str]) -> list[Matrix]:
     """The matrices of these steps, hidden weights as minus infinity.
 
     Of a matrix that would be too much with all its heads, only that of the head in focus. `found` is `passes.values` of

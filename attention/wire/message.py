@@ -15,7 +15,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 
-def framed(header: dict[str, Any], parts: Iterable[bytes | memoryview]) -> bytes:
+def frame_message(header: dict[str, Any], parts: Iterable[bytes | memoryview]) -> bytes:
     """u32 length of the header, JSON header, padding to 4 bytes, then the parts as they are; little-endian.
 
     Raises ValueError for a header with a number that JSON doesn't know.

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from benchmarks import host
 from benchmarks.host import classes, files, load, memory, soak, start
 from benchmarks.interleaved import environment
-from tests import served
+from tests import server
 
 PARTS = ("load", "class", "start", "files", "memory")
 
@@ -25,20 +25,20 @@ def main() -> None:
     parser.add_argument("--rest", type=float, default=memory.REST, help="seconds after the last visitor (300)")
     parser.add_argument("--minutes", type=float, default=60, help="of the soak (60)")
     parser.add_argument(
-        "--python", default=served.PYTHON, help="what servers run with: that of `make run` in a clone (this one)"
+        "--python", default=server.PYTHON, help="what servers run with: that of `make run` in a clone (this one)"
     )
     given = parser.parse_args()
-    served.PYTHON = given.python
+    server.PYTHON = given.python
     if unknown := set(given.parts) - {*PARTS, "soak"}:
         parser.error(f"there is no {', '.join(sorted(unknown))}")
     print(f"The app as a host; visitors on the same cores; {environment()}", flush=True)
     missed = [
-        line for line in told(given) if line.startswith("FAIL")
+        line for line in report_lines(given) if line.startswith("FAIL")
     ]  # all of them: a generator would end with the first
     sys.exit(bool(missed))
 
 
-def told(given: argparse.Namespace) -> Iterator[str]:
+def report_lines(given: argparse.Namespace) -> Iterator[str]:
     """Every line of the parts asked for, printed as it comes."""
     parts: dict[str, Callable[[], Iterator[str]]] = {
         "load": lambda: load.lines(given.seconds),
@@ -54,17 +54,17 @@ def told(given: argparse.Namespace) -> Iterator[str]:
 
         def meanwhile() -> Iterator[str]:
             for name in others:
-                yield from titled(name, parts[name])
+                yield from titled_lines(name, parts[name])
 
         parts["memory"] = lambda: memory.lines(meanwhile, given.rest)
         asked = [name for name in asked if name not in others]
     for name in asked:
-        for line in titled(name, parts[name]):
+        for line in titled_lines(name, parts[name]):
             print(line, flush=True)
             yield line
 
 
-def titled(name: str, part: Callable[[], Iterator[str]]) -> Iterator[str]:
+def titled_lines(name: str, part: Callable[[], Iterator[str]]) -> Iterator[str]:
     """The lines of a part under its name, and how long it took."""
     start = time.monotonic()
     yield f"{name}:"

@@ -8,7 +8,7 @@ from math import ceil
 from benchmarks.paint import mark
 
 
-def told(found: float, bound: float, what: str) -> str:
+def figure_line(found: float, bound: float, what: str) -> str:
     """A figure, the most that it may be, and whether that holds."""
     return f"{mark(found <= bound)}  {found:.3g}, at most {bound:g}: {what}"
 
@@ -20,7 +20,7 @@ def none(found: Sequence[str], what: str) -> str:
     )
 
 
-def noted(text: str) -> str:
+def note_line(text: str) -> str:
     """What has no bound."""
     return f"      {text}"
 

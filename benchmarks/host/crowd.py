@@ -12,7 +12,7 @@ from typing import Any
 
 from attention.codec import link as linked
 from attention.config import Config
-from tests.visitor import Took, Visit, connected, entered
+from tests.visitor import Took, Visit, enter_page, open_connection
 
 AT_ONCE = 5  # who come together, so that a server has no class before it has visitors
 EVEN = 0.3  # by how much of a pause it is longer or shorter at random
@@ -43,7 +43,7 @@ class Notes:
             self.crossed.append(f"{visit.painted} for the visitor of {seed}")
 
     @asynccontextmanager
-    async def taken(self, visit: Visit | None = None) -> AsyncIterator[None]:
+    async def record_errors(self, visit: Visit | None = None) -> AsyncIterator[None]:
         """Notes what goes wrong in a block, on a page or with its connection."""
         try:
             yield
@@ -79,7 +79,7 @@ async def changes(visit: Visit, seed: int, gap: float, until: float, notes: Note
     random = Random(seed)
     for name, value, text in plan(random):
         start = time.perf_counter()
-        async with notes.taken(visit):
+        async with notes.record_errors(visit):
             notes.add(await visit.change(name, value, **{name: text}), visit, seed, f"{name}={text}")
         pause = gap * random.uniform(1 - EVEN, 1 + EVEN) - (time.perf_counter() - start)
         if time.perf_counter() + pause >= until:
@@ -93,7 +93,7 @@ async def crowd(url: str, visitors: int, gap: float, seconds: float, begun: Call
     async with AsyncExitStack() as stack:
         visits: list[Visit] = []
         for first in range(0, visitors, AT_ONCE):
-            some = [entered(url, link(seed)) for seed in seeds[first : first + AT_ONCE]]
+            some = [enter_page(url, link(seed)) for seed in seeds[first : first + AT_ONCE]]
             visits += await asyncio.gather(*map(stack.enter_async_context, some))
         for visit in visits:  # a first change is slower: what it is drawn with is made
             await visit.change("temperature", [0.95])
@@ -117,7 +117,7 @@ async def together(url: str, links: Sequence[str], within: float) -> tuple[Notes
         nonlocal last
         await asyncio.sleep(within * place / len(links))
         came = time.perf_counter()
-        async with notes.taken(), connected(url, query) as visit, notes.taken(visit):
+        async with notes.record_errors(), open_connection(url, query) as visit, notes.record_errors(visit):
             met = time.perf_counter() - came
             took = await visit.arrive()
             took = Took(None if took.picture is None else met + took.picture, met + took.end)
@@ -132,7 +132,7 @@ async def coming_and_going(url: str, visitors: int, at_once: int, pages: Sequenc
     """Each opens a page with a link of their own, changes two settings and leaves."""
 
     async def one(number: int) -> None:
-        async with notes.taken(), entered(url, link(SEEDS + number), pages[number % len(pages)]) as visit:
+        async with notes.record_errors(), enter_page(url, link(SEEDS + number), pages[number % len(pages)]) as visit:
             await trying(visit, 2, Random(number), notes)
 
     await _some(at_once, [lambda number=number: one(number) for number in range(visitors)])
@@ -142,7 +142,7 @@ async def settings(url: str, page: str, count: int, at_once: int, notes: Notes) 
     """So many different settings of a page, by a few visitors."""
 
     async def one(number: int) -> None:
-        async with notes.taken(), entered(url, link(SEEDS + number), page) as visit:
+        async with notes.record_errors(), enter_page(url, link(SEEDS + number), page) as visit:
             await trying(visit, count // at_once, Random(number), notes)
 
     await asyncio.gather(*map(one, range(at_once)))
@@ -150,7 +150,7 @@ async def settings(url: str, page: str, count: int, at_once: int, notes: Notes) 
 
 async def trying(visit: Visit, count: int, random: Random, notes: Notes) -> None:
     """Sets whatever the page offers, one widget after the other."""
-    async with notes.taken(visit):
+    async with notes.record_errors(visit):
         for _ in range(count):
             offers = {name: _offers(name, widget.offers) for name, widget in visit.widgets.items() if name not in LEFT}
             offers = {name: found for name, found in offers.items() if len(found) > 1}

@@ -24,12 +24,12 @@ from attention.timing.recordings import files
 from benchmarks.host.bounds import none
 from benchmarks.host.crowd import SEEDS, link
 from benchmarks.host.memory import GIVEN
-from benchmarks.host.outside import MB, raised
+from benchmarks.host.outside import MB, logged_errors
 from benchmarks.paint import mark
-from tests.bad_files import Q, W, entry, itself, names, npy, npz, pt, safe, texts, zip64, zipped
+from tests.bad_files import Q, W, entry, itself, names, npy, npz, pt, safe, texts, zip64, zip_bytes
 from tests.peak_memory import peak_memory
-from tests.served import Server, warmed
-from tests.visitor import Visit, begin_upload, delete, entered
+from tests.server import Server, warm_server
+from tests.visitor import Visit, begin_upload, delete, enter_page
 
 TIMES, MORE = 2, 20  # of a file's own size, and MB, that the server may grow by
 SLOWER, SMALL = 2.0, 1.0  # times a slider's usual time; seconds until another's small file is read
@@ -44,7 +44,7 @@ YOURS, TIMING = "your_data", "timing"
 
 def tokens(many: int) -> bytes:
     """Weights of four tokens, and a list of so many texts."""
-    return zipped(("weights.npy", npy(W)), ("tokens.npy", texts("|S2", many, 2)))
+    return zip_bytes(("weights.npy", npy(W)), ("tokens.npy", texts("|S2", many, 2)))
 
 
 class File(NamedTuple):
@@ -109,7 +109,7 @@ async def sliding(visit: Visit, sending: asyncio.Event) -> tuple[list[float], li
 
 async def small(url: str) -> float:
     """Seconds until a small file of a new visitor is read."""
-    async with entered(url, "", YOURS) as visit:
+    async with enter_page(url, "", YOURS) as visit:
         start = time.perf_counter()
         assert await visit.upload("small.npz", npz(weights=W)), "a small file was refused"
         took = time.perf_counter() - start
@@ -165,7 +165,7 @@ Sending = Callable[[], AbstractAsyncContextManager[asyncio.Event]]
 
 async def beside(server: Server, size: int, sending: Sending) -> Found:
     """What the server grows by while a file of this size is sent once; then a slider and small files while it is sent again."""
-    async with entered(server.url, link(SEEDS)) as slider:
+    async with enter_page(server.url, link(SEEDS)) as slider:
         await slider.change("temperature", [0.95])  # the first one is slower
         alone, _ = await sliding(slider, asyncio.Event())
         with peak_memory(Path(f"/proc/{server.process.pid}")) as grown:
@@ -180,14 +180,14 @@ async def beside(server: Server, size: int, sending: Sending) -> Found:
 async def sent(server: Server, file: File) -> Found:
     """What a file does that a visitor sends."""
     data = file.data()
-    async with entered(server.url, "", file.page) as visit:
+    async with enter_page(server.url, "", file.page) as visit:
         return await beside(server, len(data), lambda: uploading(visit, file.name, data))
 
 
 async def stalled(server: Server) -> Found:
     """What uploads do that stall."""
     async with AsyncExitStack() as stack:
-        visits = [await stack.enter_async_context(entered(server.url, "", YOURS)) for _ in range(UPLOADS)]
+        visits = [await stack.enter_async_context(enter_page(server.url, "", YOURS)) for _ in range(UPLOADS)]
         return await beside(server, 0, lambda: stalling(visits))
 
 
@@ -205,9 +205,9 @@ def line(name: str, found: Found) -> str:
 
 def lines() -> Iterator[str]:
     """A line for each file, then uploads that stall, and the server's log."""
-    with warmed(ATTENTION_MEMORY=f"{GIVEN}") as server:
+    with warm_server(ATTENTION_MEMORY=f"{GIVEN}") as server:
         asyncio.run(small(server.url))  # what the first file imports and makes is not counted as another one's
         for name, file in FILES.items():
             yield line(name, asyncio.run(sent(server, file)))
         yield line(f"{UPLOADS} uploads of {STALLED / MB:.0f} MB that stall", asyncio.run(stalled(server)))
-        yield none(raised(server), "errors in the log")
+        yield none(logged_errors(server), "errors in the log")

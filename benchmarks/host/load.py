@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks.host.bounds import both, none, noted, percentile, told
+from benchmarks.host.bounds import both, figure_line, none, note_line, percentile
 from benchmarks.host.crowd import Notes, crowd
-from benchmarks.host.outside import peak, raised, watched
-from tests.served import Server, served
+from benchmarks.host.outside import logged_errors, peak, watch_process
+from tests.server import Server, run_server
 
 PLAIN = Path(__file__).with_name("plain.py")
 MS = 1000
@@ -54,14 +54,14 @@ class Found(NamedTuple):
         )
 
 
-def loaded(server: Server, load: Load, seconds: float) -> Found:
+def run_load(server: Server, load: Load, seconds: float) -> Found:
     """A load on a server, from the moment on at which all its visitors are there."""
     since: list[float] = []
 
     def begun() -> None:
         since[:] = time.perf_counter(), server.cpu, time.process_time()
 
-    with watched(server.process.pid) as looks:
+    with watch_process(server.process.pid) as looks:
         notes = asyncio.run(crowd(server.url, load.visitors, load.gap, seconds, begun))
     start, cpu, mine = since
     took, spent = time.perf_counter() - start, server.cpu - cpu
@@ -72,23 +72,23 @@ def loaded(server: Server, load: Load, seconds: float) -> Found:
 def verdicts(load: Load, found: Found) -> Iterator[str]:
     """A line a bound."""
     notes = found.notes
-    yield told(MS * percentile(notes.pictures, 0.95), load.picture, f"ms till the data of the grid, p95: {load}")
+    yield figure_line(MS * percentile(notes.pictures, 0.95), load.picture, f"ms till the data of the grid, p95: {load}")
     ends, end = MS * percentile(notes.ends, 0.95), f"ms till the end of the run, p95: {load}"
-    yield told(ends, load.end, end) if load.end else noted(f"{ends:.3g} {end}")
+    yield figure_line(ends, load.end, end) if load.end else note_line(f"{ends:.3g} {end}")
     if load.cpu:
-        yield told(found.cpu, load.cpu, f"ms of the server's processor a change: {load}")
+        yield figure_line(found.cpu, load.cpu, f"ms of the server's processor a change: {load}")
     yield none(notes.errors, f"errors: {load}")
     yield none(notes.crossed, f"pictures of somebody else: {load}")
 
 
 def lines(seconds: float = 20) -> Iterator[str]:
     """Every load on the app; of the plain one that which it may bear."""
-    with tempfile.TemporaryDirectory() as folder, served(PLAIN, Path(folder)) as plain, served() as app:
+    with tempfile.TemporaryDirectory() as folder, run_server(PLAIN, Path(folder)) as plain, run_server() as app:
         for load in LOADS[:1]:
-            yield noted(f"the plain app, {load}: {loaded(plain, load, seconds)}")
+            yield note_line(f"the plain app, {load}: {run_load(plain, load, seconds)}")
         plain.kill()
         for load in LOADS:
-            found = loaded(app, load, seconds)
-            yield noted(f"{load}: {found}")
+            found = run_load(app, load, seconds)
+            yield note_line(f"{load}: {found}")
             yield from verdicts(load, found)
-        yield none(raised(app), "errors in the log")
+        yield none(logged_errors(app), "errors in the log")

@@ -7,12 +7,12 @@ import subprocess
 import time
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 
-from benchmarks.host.bounds import none, noted, told
+from benchmarks.host.bounds import figure_line, none, note_line
 from benchmarks.host.crowd import SEEDS, Notes, coming_and_going, link, settings, together
-from benchmarks.host.outside import MB, peak, resident, seen, watched
-from tests import served
-from tests.served import warmed
-from tests.visitor import PATIENCE, connected
+from benchmarks.host.outside import MB, peak, process_state, resident, watch_process
+from tests import server as served
+from tests.server import warm_server
+from tests.visitor import PATIENCE, open_connection
 
 GIVEN = 690  # MB
 ONE, AFTER = 90, 60  # MB that one visitor takes above the imports, and that may be left of all visitors
@@ -33,7 +33,7 @@ def bare() -> float:
 
 async def one(url: str, notes: Notes) -> None:
     """A visitor who looks, changes three settings and leaves."""
-    async with notes.taken(), connected(url, link(SEEDS)) as visit, notes.taken(visit):
+    async with notes.record_errors(), open_connection(url, link(SEEDS)) as visit, notes.record_errors(visit):
         await visit.arrive()
         for temperature in (0.5, 2.0, 3.0):
             await visit.change("temperature", [temperature])
@@ -59,7 +59,7 @@ async def at_once(url: str, links: Sequence[str], notes: Notes) -> None:
 async def long(url: str, notes: Notes) -> None:
     """A map of 65,536 tokens in 32 heads, looked at until all of it is drawn."""
     until = time.monotonic() + 4 * PATIENCE
-    async with notes.taken(), connected(url, LONG) as visit, notes.taken(visit):
+    async with notes.record_errors(), open_connection(url, LONG) as visit, notes.record_errors(visit):
         await visit.arrive()
         while visit.clocks and DRAWN not in visit.widgets and time.monotonic() < until:
             await visit.look()
@@ -87,23 +87,25 @@ STEPS: dict[str, Callable[[str, Notes], Coroutine[None, None, None]]] = {
 def lines(meanwhile: Callable[[], Iterator[str]] = lambda: iter(()), rest: float = REST) -> Iterator[str]:
     """Step by step; what is measured `meanwhile`, of other servers, is done while this one rests."""
     imports, first, notes = bare(), 0.0, Notes()
-    with warmed(ATTENTION_MEMORY=f"{GIVEN}") as server:
+    with warm_server(ATTENTION_MEMORY=f"{GIVEN}") as server:
         process = server.process.pid
-        yield noted(f"{imports:.0f} MB are bare imports, {resident(process):.0f} a server before its first visitor")
+        yield note_line(f"{imports:.0f} MB are bare imports, {resident(process):.0f} a server before its first visitor")
         for name, step in STEPS.items():
             start, notes = time.monotonic(), Notes()
-            with watched(process) as looks:
+            with watch_process(process) as looks:
                 asyncio.run(step(server.url, notes))
-            yield told(peak(looks), GIVEN, f"MB at the peak, {looks[-1].memory:.0f} after it: {name}, {_took(start)}")
+            yield figure_line(
+                peak(looks), GIVEN, f"MB at the peak, {looks[-1].memory:.0f} after it: {name}, {_took(start)}"
+            )
             if not first:
                 first = looks[-1].memory
-                yield told(first - imports, ONE, "MB that one visitor takes above the bare imports")
+                yield figure_line(first - imports, ONE, "MB that one visitor takes above the bare imports")
             yield none(notes.errors + notes.crossed, f"errors, or pictures of somebody else: {name}")
         until = time.monotonic() + rest
         yield from meanwhile()
         time.sleep(max(0, until - time.monotonic()))
-        left = seen(process).memory
-        yield told(
+        left = process_state(process).memory
+        yield figure_line(
             left - first, AFTER, f"MB more than after the first visitor, {rest:.0f} s after the last: {left:.0f}"
         )
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.served import Server
+from tests.server import Server
 
 EVERY = 0.25  # seconds between two looks
 MB = 1_000_000
@@ -25,7 +25,7 @@ class Seen(NamedTuple):
     children: int
 
 
-def seen(process: int) -> Seen:
+def process_state(process: int) -> Seen:
     """A process now; what its children share with it counts once."""
     place, below = Path(f"/proc/{process}"), list(children(process))
     memory = resident(process) + sum(map(own, below))
@@ -56,20 +56,20 @@ def children(process: int) -> Iterator[int]:
 
 
 @contextmanager
-def watched(process: int) -> Iterator[list[Seen]]:
+def watch_process(process: int) -> Iterator[list[Seen]]:
     """What is seen of it again and again while the block runs, the last one at its end."""
-    found, over = [seen(process)], threading.Event()
+    found, over = [process_state(process)], threading.Event()
 
     def look() -> None:
         with suppress(OSError):  # it has ended
             while not over.wait(EVERY):
-                found.append(seen(process))
+                found.append(process_state(process))
 
     thread = threading.Thread(target=look)
     thread.start()
     try:
         yield found
-        found.append(seen(process))
+        found.append(process_state(process))
     finally:
         over.set()
         thread.join()
@@ -80,7 +80,7 @@ def peak(found: list[Seen]) -> float:
     return max(each.memory for each in found)
 
 
-def raised(server: Server, since: int = 0) -> list[str]:
+def logged_errors(server: Server, since: int = 0) -> list[str]:
     """What the log of a server has of errors that were raised since so many of its characters, a line each."""
     parts = server.log.read_text()[since:].split("Traceback (most recent call last)")[1:]
     return [next((line for line in part.splitlines()[1:] if line[:1].strip()), part[:200]) for part in parts]

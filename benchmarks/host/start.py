@@ -14,11 +14,11 @@ from statistics import median
 
 from playwright.sync_api import Browser, CDPSession
 
-from benchmarks.host.bounds import noted, told
+from benchmarks.host.bounds import figure_line, note_line
 from benchmarks.paint import GRID, PAINTED
-from tests.chromium import launched
-from tests.served import Server, free_port, served, warmed
-from tests.visitor import connected
+from tests.chromium import launch_browser
+from tests.server import Server, free_port, run_server, warm_server
+from tests.visitor import open_connection
 
 HEALTHY, FIRST, SLOW, BACK, BYTES = 0.8, 3.0, 2.0, 3.0, 2.5  # seconds of each, and megabytes before the picture
 LINE = {
@@ -40,14 +40,14 @@ NOTE = f"""new MutationObserver(() => {{
 def cold() -> tuple[float, float]:
     """Seconds from the start of a process to its health, and those that a visitor waits who comes at that moment."""
     start = time.perf_counter()
-    with served() as server:
+    with run_server() as server:
         healthy = time.perf_counter() - start
         return healthy, asyncio.run(_first(server))
 
 
 async def _first(server: Server) -> float:
     start = time.perf_counter()
-    async with connected(server.url, "") as visit:
+    async with open_connection(server.url, "") as visit:
         met = time.perf_counter() - start
         return met + ((await visit.arrive()).picture or float("nan"))
 
@@ -92,14 +92,14 @@ def slow(browser: Browser, url: str) -> tuple[float, Counted]:
 def back(browser: Browser) -> float:
     """Seconds from a kill of the server, which is started again at once, till an open page is connected and was run anew."""
     page, port = browser.new_page(), free_port()
-    with served(port=port) as server:
+    with run_server(port=port) as server:
         page.goto(f"{server.url}/?tokens=30&temperature=1.5", timeout=PATIENCE)
         page.wait_for_selector(PICTURE, state="attached", timeout=PATIENCE)
         page.wait_for_selector(THERE, state="attached", timeout=PATIENCE)
         start = time.perf_counter()
         server.kill()
         page.wait_for_selector(LOST, state="attached", timeout=PATIENCE)
-    with served(port=port):
+    with run_server(port=port):
         page.wait_for_selector(THERE, state="attached", timeout=PATIENCE)
         took = time.perf_counter() - start
     page.close()
@@ -110,19 +110,19 @@ def lines(times: int = 5) -> Iterator[str]:
     """Each so many times; the one in the middle counts."""
     found = [cold() for _ in range(times)]
     healthy, first = (median(each) for each in zip(*found, strict=True))
-    yield told(healthy, HEALTHY, f"s from the start of a process to its health, of {times}")
-    yield told(first, FIRST, f"s till the picture of a visitor who comes at that moment, of {times}")
-    with launched() as browser, warmed() as server:
+    yield figure_line(healthy, HEALTHY, f"s from the start of a process to its health, of {times}")
+    yield figure_line(first, FIRST, f"s till the picture of a visitor who comes at that moment, of {times}")
+    with launch_browser() as browser, warm_server() as server:
         slow(browser, server.url)  # it compresses the files
         visits = [slow(browser, server.url) for _ in range(times)]
         returns = [back(browser) for _ in range(times)]
     took, size = median(took for took, _ in visits), max(counted.total for _, counted in visits) / MB
-    yield told(
+    yield figure_line(
         median(returns),
         BACK,
         f"s from a kill till a browser is back at its settings, {max(returns):.1f} at the most of {times}",
     )
     kinds = ", ".join(f"{value / MB:.2f} {kind}" for kind, value in visits[-1][1].kinds.items())
-    yield told(took, SLOW, f"s till the picture in Chromium at 10 Mbit/s and 40 ms, of {times}")
-    yield told(size, BYTES, f"MB before it: {kinds}")
-    yield noted("the browser slows down files; its websocket it does not")
+    yield figure_line(took, SLOW, f"s till the picture in Chromium at 10 Mbit/s and 40 ms, of {times}")
+    yield figure_line(size, BYTES, f"MB before it: {kinds}")
+    yield note_line("the browser slows down files; its websocket it does not")

@@ -18,9 +18,9 @@ import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, TimeoutError, WebSocket, expect
 
 from attention.codec import EDITIONS
-from tests.chromium import launched
-from tests.served import Server, served, warmed
-from tests.strategies import carried
+from tests.chromium import launch_browser
+from tests.server import Server, run_server, warm_server
+from tests.strategies import query_without_edition
 
 SECONDS = 60_000  # milliseconds until what should appear must have, on a busy machine
 REST = 300  # milliseconds in which what was just done sets off
@@ -54,7 +54,7 @@ class Tab:
     wrong: list[str] = field(default_factory=list)
 
     @contextmanager
-    def watched(self) -> Iterator[Tab]:
+    def watch(self) -> Iterator[Tab]:
         """Notes errors and warnings of the console, requests that leave this machine, and what is sent and heard."""
         listeners = {
             "console": lambda told: self._note(_bad(told), told.text),
@@ -76,7 +76,7 @@ class Tab:
         if wrong:
             self.wrong.append(text)
 
-    def painted(self, **knobs: object) -> None:
+    def wait_for_grid(self, **knobs: object) -> None:
         """Waits until the grid shows the config that differs from the defaults in these knobs and no others.
 
         Which edition of the defaults that is, its link says besides.
@@ -107,7 +107,7 @@ class Tab:
     def link(self) -> dict[str, str]:
         """What the address bar says once the page's script has run to its end, apart from the edition."""
         self.still()
-        return carried(dict(parse_qsl(urlsplit(self.page.url).query)))
+        return query_without_edition(dict(parse_qsl(urlsplit(self.page.url).query)))
 
     def widget(self, knob: str) -> Locator:
         """The control of a knob."""
@@ -119,7 +119,7 @@ class Tab:
 
     def choose(self, knob: str, choice: str) -> None:
         """Takes an option of a knob's menu."""
-        chosen(self.widget(knob).get_by_role("combobox"), choice)
+        choose(self.widget(knob).get_by_role("combobox"), choice)
 
     def check(self) -> None:
         """Fails where anything went wrong in this tab since it was last asked."""
@@ -129,7 +129,7 @@ class Tab:
         assert shown == 0, f"{self.page.url} shows an exception; the server's log:\n{self.server.log.read_text()}"
 
 
-def chosen(menu: Locator, choice: str) -> None:
+def choose(menu: Locator, choice: str) -> None:
     """Takes an option of a menu, which anything that scrolls meanwhile shuts as soon as it is open: then once more."""
     option = menu.page.get_by_role("option", name=choice, exact=True)
     for _ in range(10):
@@ -160,14 +160,14 @@ def of_today(link: str) -> str:
 @pytest.fixture(scope="package")
 def server() -> Iterator[Server]:
     """The server that most tests share; a browser complains where it has to wait for long at a cold server's door."""
-    with warmed() as server:
+    with warm_server() as server:
         yield server
 
 
 @pytest.fixture(scope="package")
 def chromium() -> Iterator[Browser]:
     """The browser that all tests share."""
-    with launched(*ALONE) as browser:
+    with launch_browser(*ALONE) as browser:
         yield browser
 
 
@@ -181,7 +181,7 @@ def pages(chromium: Browser) -> list[Page]:
 def fresh_server() -> Iterator[Callable[[], Server]]:
     """Starts servers that nobody has asked for anything yet."""
     with ExitStack() as stack:
-        yield lambda: stack.enter_context(served())
+        yield lambda: stack.enter_context(run_server())
 
 
 @pytest.fixture
@@ -199,7 +199,7 @@ def visit(chromium: Browser, pages: list[Page], server: Server) -> Iterator[Call
         ) -> Tab:
             watched.setdefault(server.log, 0)
             left = [] if before else pages  # what is done to a tab before it opens a page stays
-            tabs.append(stack.enter_context(_opened(chromium, left, server, theme, size)))
+            tabs.append(stack.enter_context(_open_tab(chromium, left, server, theme, size)))
             if before:
                 before(tabs[-1].page)
             tabs[-1].page.goto(f"{server.url}/{of_today(link)}")
@@ -211,7 +211,7 @@ def visit(chromium: Browser, pages: list[Page], server: Server) -> Iterator[Call
 
 
 @contextmanager
-def _opened(
+def _open_tab(
     chromium: Browser, pages: list[Page], server: Server, theme: str = "light", size: tuple = (1280, 800)
 ) -> Iterator[Tab]:
     """A tab that shows nothing yet: one of `pages` that were left, if there is any, to which it goes back."""
@@ -219,7 +219,7 @@ def _opened(
     page.set_default_timeout(SECONDS)
     page.set_viewport_size({"width": size[0], "height": size[1]})
     page.emulate_media(color_scheme=theme)
-    with Tab(page, server).watched() as tab:
+    with Tab(page, server).watch() as tab:
         yield tab
     page.evaluate(FORGET)
     page.goto("about:blank")
@@ -247,7 +247,7 @@ def theme(request: pytest.FixtureRequest) -> str:
 @pytest.fixture(scope="module")
 def greeted(chromium: Browser, pages: list[Page], server: Server) -> Iterator[Tab]:
     """A tab that the tests of a module share, as loading a page takes the most of a small test."""
-    with _opened(chromium, pages, server) as tab:
+    with _open_tab(chromium, pages, server) as tab:
         tab.page.goto(server.url)
         yield tab
 
@@ -265,7 +265,7 @@ def tab(greeted: Tab) -> Iterator[Tab]:
             with suppress(TimeoutError):
                 greeted.page.wait_for_url(lambda url: not urlsplit(url).query, timeout=SECONDS / 4)
                 break
-        greeted.painted()
+        greeted.wait_for_grid()
         greeted.quiet()
         greeted.page.evaluate(TO_THE_TOP)
         greeted.page.mouse.move(0, 0)

@@ -27,7 +27,7 @@ HOSTILE = (
 )
 
 
-def shifted(by: int) -> torch.Tensor:
+def shifted_heads(by: int) -> torch.Tensor:
     """Heads that look so far back alone, the first ones at the last."""
     return torch.eye(N).roll(-by, 1).expand(HEADS, N, N)
 
@@ -35,7 +35,7 @@ def shifted(by: int) -> torch.Tensor:
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Layers that differ by how far back they look."""
-    weights = torch.stack([shifted(by) for by in range(LAYERS)])
+    weights = torch.stack([shifted_heads(by) for by in range(LAYERS)])
     path = tmp_path_factory.mktemp("alone") / "heads.html"
     return attention.html(weights, path=path, tokens=HOSTILE, title=HOSTILE[0])
 
@@ -56,7 +56,7 @@ def page(chromium: Browser, file: Path, theme_of_page: str, wrong: list[str]) ->
         page.on("console", lambda told: told.type == "error" and wrong.append(told.text))
         page.on("request", lambda asked: asked.url.startswith(("blob:", file.as_uri())) or wrong.append(asked.url))
         page.goto(file.as_uri())
-        painted(page, 0)
+        wait_for_layer(page, 0)
         yield page
         assert not wrong
 
@@ -66,23 +66,23 @@ def theme_of_page(request: pytest.FixtureRequest) -> str:
     return request.param
 
 
-def painted(page: Page, layer: int) -> None:
+def wait_for_layer(page: Page, layer: int) -> None:
     expect(page.get_by_test_id("heads-layers")).to_have_attribute("data-painted", f"layer {layer}")
 
 
-def expected(by: int) -> list[list[str]]:
+def expected_colours(by: int) -> list[list[str]]:
     ends = theme.WEIGHTS[0], theme.WEIGHTS[-1]
     return [[ends[key == (query - by) % N] for key in range(N)] for query in range(N)]
 
 
 def test_a_layer_is_chosen_pointed_at_and_a_row_read(page, monkeypatch):
     monkeypatch.setattr("tests.browser.test_drawings.SIDE", N)
-    assert colours(page, 0) == expected(0)
+    assert colours(page, 0) == expected_colours(0)
     page.locator(".layers").select_option("2")
-    painted(page, 2)
-    assert colours(page, 1) == expected(2)
+    wait_for_layer(page, 2)
+    assert colours(page, 1) == expected_colours(2)
     page.get_by_role("button", name="Layer before").click()
-    painted(page, 1)
+    wait_for_layer(page, 1)
     page.locator(".square").first.hover()
     square = page.locator(".square").nth(1)
     box = square.bounding_box()
@@ -98,7 +98,7 @@ def test_a_layer_is_chosen_pointed_at_and_a_row_read(page, monkeypatch):
     expect(page.locator(".row-title")).to_have_text("Head 1, query 5: what it looks at")
     expect(page.locator(".heads-grid [data-of=query]")).to_have_text(f"5  {HOSTILE[5]}")
     page.get_by_role("button", name="Layer after").click()
-    painted(page, 2)
+    wait_for_layer(page, 2)
     expect(page.locator(".row-title")).to_have_text("Head 1, query 5: what it looks at")
 
 
@@ -113,7 +113,7 @@ def test_it_can_be_used_by_keys_alone(page):
     page.keyboard.press("Tab")
     expect(page.locator(".layers")).to_be_focused()
     page.keyboard.press("ArrowDown")
-    painted(page, 1)
+    wait_for_layer(page, 1)
     for _ in range(4):
         page.keyboard.press("Tab")
     expect(page.locator(".heads")).to_be_focused()
@@ -124,7 +124,7 @@ def test_it_can_be_used_by_keys_alone(page):
 
 def test_labels_are_text(page):
     page.locator(".layers").select_option("1")
-    painted(page, 1)
+    wait_for_layer(page, 1)
     page.locator(".square").nth(2).click()
     page.locator("summary").click()
     for text in HOSTILE[:5]:
@@ -136,7 +136,7 @@ def test_labels_are_text(page):
 
 def test_words_with_lines_are_saved_with_whose_they_are(page, tmp_path):
     page.locator(".layers").select_option("1")
-    painted(page, 1)
+    wait_for_layer(page, 1)
     page.locator(".square").nth(2).click()
     found = {}
     for kind in ("svg", "png"):

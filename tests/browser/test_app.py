@@ -15,7 +15,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from attention import Config, trace
 from attention.steps.program import source
-from attention.ui.words import JOINT
+from attention.ui.markdown import JOINT
 from tests.browser.colours import assert_readable, contrast, lightness
 from tests.browser.conftest import EDITION, GRID
 from tests.test_pages import OTHERS
@@ -50,7 +50,7 @@ FAR = "http://evil.example/p.png"  # an address that a visitor's browser must ne
 def test_first_screen_is_the_answer(visit, theme):
     """Without scrolling: the main controls, every head, the row in focus; in the colours of the theme. Nothing jumps."""
     tab = visit(theme=theme)
-    tab.painted()
+    tab.wait_for_grid()
     first = bottom(tab.page.locator(GRID))
     row = tab.page.locator(".heads-grid .bars")
     tab.page.locator(".word-lines .word").first.wait_for()
@@ -78,17 +78,17 @@ def test_a_slider_is_dragged(tab):
     heads = int(tab.slider("heads").input_value())
     assert heads > 8
     assert tab.link["heads"] == str(heads)
-    tab.painted(**tab.link)
+    tab.wait_for_grid(**tab.link)
     assert tab.page.locator(".heads-grid .square canvas").count() == heads
 
 
 def test_a_key_moves_a_slider(tab):
     tab.slider("temperature").press("ArrowRight")
-    tab.painted(temperature=1.05)
+    tab.wait_for_grid(temperature=1.05)
     assert tab.link == {"temperature": "1.05"}
 
 
-def arrived(tab, name, link):
+def wait_for_page(tab, name, link):
     """Waits until a page has been opened whole."""
     tab.page.wait_for_url(tab.server.url + link)
     expect(tab.page).to_have_title(f"{name} · Attention Lab")
@@ -98,7 +98,7 @@ def arrived(tab, name, link):
 def to_page(tab, name, link):
     """Opens a page by the menu."""
     tab.page.get_by_test_id("stTopNavLink").get_by_text(name, exact=True).click()
-    arrived(tab, name, link)
+    wait_for_page(tab, name, link)
 
 
 def note_entries(tab):
@@ -126,7 +126,7 @@ def test_the_address_bar_holds_the_link_as_soon_as_its_picture_is_there(tab):
     values = ("1.05", "1.1", "1.15", "1.2")
     for value in values:
         tab.slider("temperature").press("ArrowRight")
-        tab.painted(temperature=value)
+        tab.wait_for_grid(temperature=value)
         tab.quiet()
     tab.page.evaluate("watch.disconnect()")  # other tests go on in this tab
     assert tab.page.evaluate("seen") == [[f"{EDITION}&temperature={value}"] * 2 for value in values]
@@ -145,7 +145,7 @@ def test_quick_changes_enter_the_history_once_and_in_their_order(tab):
     for _ in range(8):
         tab.slider("tokens").press("ArrowRight")
         tab.page.wait_for_timeout(100)
-    tab.painted(tokens=26)
+    tab.wait_for_grid(tokens=26)
     tab.quiet()
     tab.page.wait_for_timeout(400)
     tokens = [int(link.removeprefix(f"/?{EDITION}&tokens=")) for link in tab.page.evaluate("pushed")]
@@ -156,7 +156,7 @@ def test_quick_changes_enter_the_history_once_and_in_their_order(tab):
 def test_heads_that_do_not_divide_move_the_width(tab):
     """d_model follows heads, and the page says so."""
     tab.slider("heads").press("ArrowRight")
-    tab.painted(heads=9, d_model=513)
+    tab.wait_for_grid(heads=9, d_model=513)
     tab.quiet()  # until then the slider that was there may stand beside the one with other stops
     expect(tab.slider("d_model")).to_have_value("513")
     assert "9 heads don't divide a d_model of 512" in tab.page.get_by_test_id("stAlert").inner_text()
@@ -166,7 +166,7 @@ def test_a_click_pins_a_cell(tab):
     square = tab.page.locator('.heads-grid [data-head="3"]').bounding_box()
     side = square["width"] / 18
     tab.page.mouse.click(square["x"] + 4.5 * side, square["y"] + 11.5 * side)
-    tab.painted(head=3, query=11)
+    tab.wait_for_grid(head=3, query=11)
     assert tab.link == {"head": "3", "query": "11"}
     tab.page.get_by_text("Query 11 'and' in head 3").wait_for()
 
@@ -176,7 +176,7 @@ def test_keys_move_the_cursor_and_pin(tab):
     for key in ("ArrowUp", "ArrowUp", "]", "Enter"):
         tab.page.keyboard.press(key)
     assert "query 15" in tab.page.locator(".heads-grid .live").inner_text().lower()
-    tab.painted(head=1, query=15)
+    tab.wait_for_grid(head=1, query=15)
     assert tab.link == {"head": "1", "query": "15"}
 
 
@@ -195,16 +195,16 @@ def test_a_moving_pointer_sends_nothing(tab):
 
 def test_another_link_in_the_same_tab(tab):
     tab.page.goto(f"{tab.server.url}/?tokens=40&{EDITION}")
-    tab.painted(tokens=40)
+    tab.wait_for_grid(tokens=40)
     tab.page.reload()
-    tab.painted(tokens=40)
+    tab.wait_for_grid(tokens=40)
     expect(tab.slider("tokens")).to_have_attribute("aria-valuetext", "40")
 
 
 def test_the_link_of_a_page_that_is_opened_never_stands_beside_the_path_of_the_one_that_is_left(tab):
     """Streamlit puts it there where its messages come close together, which happens on a busy machine alone."""
     tab.slider("temperature").press("ArrowRight")
-    tab.painted(temperature=1.05)
+    tab.wait_for_grid(temperature=1.05)
     warm = f"{EDITION}&temperature=1.05"
     tab.page.wait_for_url(f"**/?{warm}")
     to_page(tab, "Timing", "/timing")
@@ -220,20 +220,20 @@ def test_the_link_of_a_page_that_is_opened_never_stands_beside_the_path_of_the_o
 
 def test_going_back_to_where_nothing_was_set_leaves_nothing_set(tab):
     tab.slider("temperature").press("ArrowRight")
-    tab.painted(temperature=1.05)
+    tab.wait_for_grid(temperature=1.05)
     tab.quiet()
     tab.page.go_back()
-    tab.painted()
+    tab.wait_for_grid()
     expect(tab.slider("temperature")).to_have_value("1")
     tab.page.go_forward()
-    tab.painted(temperature=1.05)
+    tab.wait_for_grid(temperature=1.05)
     expect(tab.slider("temperature")).to_have_value("1.05")
 
 
 def test_the_menu_makes_one_entry_of_the_history_for_a_page_and_back_leaves_it(tab):
     """Also where another page has a link of its own; and no empty link is left to go back to."""
     tab.slider("temperature").press("ArrowRight")
-    tab.painted(temperature=1.05)
+    tab.wait_for_grid(temperature=1.05)
     tab.page.wait_for_url("**/?*temperature=1.05")  # which the picture writes right after its frame
     tab.quiet()
     note_entries(tab)
@@ -244,8 +244,8 @@ def test_the_menu_makes_one_entry_of_the_history_for_a_page_and_back_leaves_it(t
     assert tab.page.evaluate("entries") == [link for _, link in there]
     for name, link in [*there[-2::-1], ("Heads", f"/?{warm}"), ("Heads", "/")]:
         tab.page.go_back()
-        arrived(tab, name, link)
-    tab.painted()
+        wait_for_page(tab, name, link)
+    tab.wait_for_grid()
     expect(tab.slider("temperature")).to_have_value("1")
 
 
@@ -264,18 +264,18 @@ def test_a_link_is_the_first_request_to_a_fresh_server(page, fresh_server, visit
 def test_the_first_page_is_at_its_name_too(tab):
     # Of a server that has answered somebody: another knows all names.
     tab.page.goto(f"{tab.server.url}/heads?heads=4&{EDITION}")
-    tab.painted(heads=4)
+    tab.wait_for_grid(heads=4)
     assert tab.link == {"heads": "4"}
     expect(tab.page.get_by_role("dialog")).to_have_count(0)
 
 
 def test_pages_are_left_and_come_back_to_with_nothing_forgotten(visit, theme):
     tab = visit("?" + urlencode(KNOBS), theme=theme)
-    tab.painted(**KNOBS)
+    tab.wait_for_grid(**KNOBS)
     assert tab.page.locator(".heads-grid .square canvas").count() == 4
     tab.slider("temperature").press("ArrowRight")
     now = KNOBS | {"temperature": "0.55"}
-    tab.painted(**now)
+    tab.wait_for_grid(**now)
     for name in [*PAGES, "heads"]:
         tab.page.get_by_test_id("stTopNavLink").get_by_text(name.capitalize(), exact=True).click()
         tab.quiet()
@@ -283,7 +283,7 @@ def test_pages_are_left_and_come_back_to_with_nothing_forgotten(visit, theme):
         expect(tab.slider("temperature")).to_have_value("0.55")
         expect(tab.slider("span")).to_have_value("7")
         assert_readable(tab)
-    tab.painted(**now)
+    tab.wait_for_grid(**now)
 
 
 TOO_WIDE = """() => {  // what is scrolled sideways, but for code, formulas and tables of numbers
@@ -315,11 +315,11 @@ def test_what_stands_beside_the_view_is_sent_again_only_where_it_looks_different
     tab.page.get_by_text("Downloads").wait_for()
     assert heard() == set(PARTS)
     tab.slider("temperature").press("ArrowRight")
-    tab.painted(temperature=1.05)
+    tab.wait_for_grid(temperature=1.05)
     assert heard() == {"head"}
     assert tab.slider("span").is_disabled()
     tab.choose("mask", "window")
-    tab.painted(temperature=1.05, mask="window")
+    tab.wait_for_grid(temperature=1.05, mask="window")
     expect(tab.slider("span")).to_be_enabled()
     expect(tab.page.get_by_text("the tokens just before it")).to_be_visible()
     assert heard() == {"controls", "title", "head"}
@@ -336,7 +336,7 @@ def test_no_message_refers_to_another(tab):
         ("ArrowRight", {"temperature": 1.05}),
     ):
         tab.slider("temperature").press(key)
-        tab.painted(**temperature)
+        tab.wait_for_grid(**temperature)
         tab.quiet()
     heard = [ForwardMsg.FromString(frame).WhichOneof("type") for frame in tab.heard]
     assert heard.count("delta") > 10 and "ref_hash" not in heard
@@ -346,13 +346,13 @@ def test_the_program_is_written_once_its_fold_is_open_and_follows(tab):
     """Nothing is loaded or sent for it before: its colours alone are a file of 1.5 MB."""
     code, fold = tab.page.get_by_test_id("stCode"), tab.page.get_by_text("Code: a PyTorch program")
     tab.page.reload()  # of what other tests have loaded nothing is left
-    tab.painted()
+    tab.wait_for_grid()
     tab.quiet()
     assert tab.page.evaluate("performance.getEntriesByType('resource').every(file => !/Highlighter/.test(file.name))")
     fold.click()
     expect(code).to_have_text(source(Config()).strip())
     tab.slider("temperature").press("ArrowRight")
-    tab.painted(temperature=1.05)
+    tab.wait_for_grid(temperature=1.05)
     expect(code).to_have_text(source(Config(temperature=1.05)).strip())
     for name in ("Steps", "Heads"):
         tab.page.get_by_test_id("stTopNavLink").get_by_text(name, exact=True).click()
@@ -365,7 +365,7 @@ def test_the_program_is_written_once_its_fold_is_open_and_follows(tab):
 def test_files_hold_what_is_on_the_screen(tab, tmp_path):
     tab.page.get_by_text("Downloads").click()
     tab.slider("temperature").press("ArrowRight")
-    tab.painted(temperature=1.05)
+    tab.wait_for_grid(temperature=1.05)
     tab.quiet()
     shown = trace(Config(temperature=1.05))
     for name, file in (("npz", "attention.npz"), ("csv", "weights.csv")):
@@ -384,10 +384,10 @@ def test_a_storm_ends_at_the_last_value(tab):
     """50 changes within a second: the last one is soon on the screen, and no threads pile up."""
     slider = tab.slider("tokens")
     slider.press("ArrowRight")
-    tab.painted(tokens=19)
+    tab.wait_for_grid(tokens=19)
     start = time.perf_counter()
     slider.press("ArrowRight")
-    tab.painted(tokens=20)
+    tab.wait_for_grid(tokens=20)
     one = time.perf_counter() - start
     tab.quiet()
     before, counted, over = tab.server.threads, [], threading.Event()
@@ -396,7 +396,7 @@ def test_a_storm_ends_at_the_last_value(tab):
     for _ in range(50):
         tab.page.keyboard.press("ArrowRight", delay=10)
     start = time.perf_counter()
-    tab.painted(tokens=70)
+    tab.wait_for_grid(tokens=70)
     late = time.perf_counter() - start
     over.set()
     counter.join()
@@ -413,7 +413,7 @@ WRONG = {"heads": "99999", "temperature": "nan", "seed": "1e9", "d_model": "-3",
 @pytest.mark.parametrize("query", [HOSTILE, WRONG], ids=["hostile", "wrong"])
 def test_nonsense_in_a_link_is_named_and_ignored(visit, query):
     tab = visit("?" + urlencode(query))
-    tab.painted()
+    tab.wait_for_grid()
     tab.quiet()
     told = tab.page.get_by_test_id("stAlert").locator("li").all_inner_texts()
     assert len(told) == len(query)
@@ -428,7 +428,7 @@ def test_nonsense_in_a_link_is_named_and_ignored(visit, query):
 def test_typed_markup_is_shown_as_it_is(visit):
     words = f'![x]({FAR}) <img/src=x/onerror=window.ran=1> <a/href="javascript:alert(1)">b</a> $a$ **b**'
     tab = visit("?" + urlencode({"text": words, "tokens": 5}))
-    tab.painted(text=words, tokens=5)
+    tab.wait_for_grid(text=words, tokens=5)
     tab.quiet()
     assert tab.page.locator(".heads-grid .label.down").all_inner_texts()[:5] == ["!", "[", "x", "]", "("]
     assert_literal(tab)
@@ -461,5 +461,5 @@ def test_a_browser_that_draws_the_controls_late_holds_the_link(visit):
         route.continue_()
     assert tab.slider("tokens").get_attribute("aria-valuetext") == "1,500"
     tab.slider("heads").press("ArrowRight")
-    tab.painted(**LATE | {"heads": 3, "d_model": 15})
+    tab.wait_for_grid(**LATE | {"heads": 3, "d_model": 15})
     assert tab.link == {name: str(value) for name, value in (LATE | {"heads": 3, "d_model": 15}).items()}

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from playwright.sync_api import Page, expect
 
-from attention.ui.asked import Asked, packed
-from attention.ui.words import JOINT
-from tests.browser.conftest import Tab, chosen
+from attention.ui.markdown import JOINT
+from attention.ui.question_codec import CustomQuestion, encode
+from tests.browser.conftest import Tab, choose
 
 HOSTILE = "<b>x</b> [y](http://evil.example) http://evil.example www.evil.example a@evil.example $z$ :smile:"
 
 
-def opened(tab: Tab) -> Page:
+def open_fold(tab: Tab) -> Page:
     """The fold of a class."""
     tab.page.get_by_test_id("stSidebar").get_by_text("For a class").click()
     tab.page.get_by_label("Question", exact=True).wait_for()
@@ -22,17 +22,17 @@ def opened(tab: Tab) -> Page:
 def test_a_teacher_copies_a_link_and_a_student_guesses_and_reveals(visit):
     """The copy is clicked while the last field has yet to come in; sliders are moved before, and lose nothing."""
     teacher = visit("?tokens=9")
-    teacher.painted(tokens=9)
-    page = opened(teacher)
+    teacher.wait_for_grid(tokens=9)
+    page = open_fold(teacher)
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.get_by_label("Question", exact=True).fill("Which word does head 1 look at?")
     page.get_by_role("textbox", name="Answers, one a line").fill("the river\nthe one before")
     teacher.slider("heads").press("ArrowLeft")
-    teacher.painted(tokens=9, heads=7, d_model=511)
+    teacher.wait_for_grid(tokens=9, heads=7, d_model=511)
     right = page.get_by_role("combobox", name="The right one")
     right.wait_for()
     teacher.quiet()
-    chosen(right, "the one before")
+    choose(right, "the one before")
     page.get_by_test_id("stSidebar").get_by_text("Hide the pictures until the answer is revealed").click()
     page.get_by_role("textbox", name="Why it is so").fill("One back.")
     copies = page.get_by_role("button", name="Copy link with the question")
@@ -57,12 +57,12 @@ def test_a_teacher_copies_a_link_and_a_student_guesses_and_reveals(visit):
     expect(student.page.get_by_test_id("stAlert")).to_contain_text(
         "Not quite: you said “the river”. Right is: the one before. One back."
     )
-    student.painted(tokens=9, heads=7, d_model=511, ask=link.partition("ask=")[2].partition("&")[0])
+    student.wait_for_grid(tokens=9, heads=7, d_model=511, ask=link.partition("ask=")[2].partition("&")[0])
 
 
 def test_words_of_a_stranger_do_nothing(visit):
-    asked = Asked(HOSTILE, (HOSTILE[:80], "other"), "other", HOSTILE)
-    tab = visit(f"?ask={packed(asked)}")
+    asked = CustomQuestion(HOSTILE, (HOSTILE[:80], "other"), "other", HOSTILE)
+    tab = visit(f"?ask={encode(asked)}")
     tab.page.get_by_text("Reveal the answer").click()
     answer = tab.page.get_by_test_id("stAlert")
     expect(answer).to_contain_text("smile")
@@ -78,7 +78,7 @@ def test_words_of_a_stranger_do_nothing(visit):
 
 def test_what_is_typed_is_there_on_the_next_page(visit):
     tab = visit("")
-    page = opened(tab)
+    page = open_fold(tab)
     page.get_by_label("Question", exact=True).fill("Why?")
     page.get_by_test_id("stTopNavLink").get_by_text("Softmax", exact=True).click()
     page.wait_for_url("**/softmax*")

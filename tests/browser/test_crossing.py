@@ -1,6 +1,6 @@
 """What somebody does while the server's answer to something else is still on its way to the browser.
 
-That nothing is lost however messages cross is a law in tests/test_told.py. Here stands what a model of a browser can't say:
+That nothing is lost however messages cross is a law in tests/test_widget_sync.py. Here is what a model of a browser can't say:
 that Streamlit's widgets and history do as the model does, and what becomes of a text that was typed without Enter.
 """
 
@@ -14,8 +14,8 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import Browser, Locator, Page, WebSocketRoute, expect
 
-from tests.browser.conftest import EDITION, Tab, _opened
-from tests.served import Server
+from tests.browser.conftest import EDITION, Tab, _open_tab
+from tests.server import Server
 
 LOOK = 20  # milliseconds between two looks at what has come
 CALM = 250  # milliseconds without a message after which the server has ended what it was asked for
@@ -37,10 +37,10 @@ class Line:
     def _open(self, socket: WebSocketRoute) -> None:
         server = socket.connect_to_server()
         socket.on_message(server.send)
-        server.on_message(self._said)
+        server.on_message(self._on_message)
         self.socket = socket
 
-    def _said(self, message: bytes) -> None:
+    def _on_message(self, message: bytes) -> None:
         self.count += 1
         self.kept.append(message)
         if not self.keeps:
@@ -83,7 +83,7 @@ def line() -> Line:
 @pytest.fixture(scope="module")
 def greeted(chromium: Browser, server: Server, line: Line) -> Iterator[Tab]:
     """A tab at the end of the line."""
-    with _opened(chromium, [], server) as tab:
+    with _open_tab(chromium, [], server) as tab:
         line.put(tab.page)
         tab.page.goto(server.url)
         yield tab
@@ -94,9 +94,9 @@ def moved(tab: Tab) -> Tab:
     """It shows the 9th query and a temperature of 1.05."""
     query(tab).fill("9")
     query(tab).press("Enter")
-    tab.painted(query=9)
+    tab.wait_for_grid(query=9)
     tab.slider("temperature").press("ArrowRight")
-    tab.painted(query=9, temperature=1.05)
+    tab.wait_for_grid(query=9, temperature=1.05)
     tab.quiet()
     return tab
 
@@ -115,10 +115,10 @@ def test_a_number_typed_before_a_reset_is_seen_stands(moved, line):
         line.answer(moved.page)
         query(moved).fill("3")
         query(moved).press("Enter")
-    moved.painted(query=3)
+    moved.wait_for_grid(query=3)
     expect(query(moved)).to_have_value("3")
     moved.slider("temperature").press("ArrowRight")
-    moved.painted(query=3, temperature=1.05)
+    moved.wait_for_grid(query=3, temperature=1.05)
     expect(query(moved)).to_have_value("3")
 
 
@@ -127,7 +127,7 @@ def test_a_link_gone_back_to_is_not_undone_by_what_was_on_the_screen(moved, line
         moved.page.go_back()
         line.answer(moved.page)
         moved.slider("heads").press("ArrowRight")
-    moved.painted(query=9, heads=9, d_model=513)
+    moved.wait_for_grid(query=9, heads=9, d_model=513)
     expect(moved.slider("temperature")).to_have_value("1")
 
 
@@ -140,18 +140,18 @@ def test_what_the_first_button_of_a_page_set_stands_beside_what_is_chosen_before
         button.click()
         line.answer(tab.page)
         tab.widget("version").get_by_role("radio", name="as meant").click()
-    tab.painted(**small, version="as meant", keys=12, d_v=8)
+    tab.wait_for_grid(**small, version="as meant", keys=12, d_v=8)
     expect(tab.widget("keys").locator("input")).to_have_value("12")
     tab.page.goto(tab.server.url)
 
 
 def test_a_number_reset_and_typed_again_without_enter_counts(moved):
     reset(moved)
-    moved.painted()
+    moved.wait_for_grid()
     moved.quiet()
     query(moved).fill("9")
     moved.slider("temperature").press("ArrowRight")
-    moved.painted(temperature=1.05, query=9)
+    moved.wait_for_grid(temperature=1.05, query=9)
 
 
 def test_a_copied_link_has_what_was_typed_without_enter(tab):
@@ -173,7 +173,7 @@ def test_another_page_has_what_was_typed_without_enter(tab, field, typed):
     moved = {"tokens": "2"} if field == "text" else {}  # which follow it
     assert tab.link == moved | {field: typed}
     tab.page.get_by_test_id("stTopNavLink").get_by_text("Heads", exact=True).click()
-    tab.painted(**moved | {field: typed})
+    tab.wait_for_grid(**moved | {field: typed})
     tab.still()  # a reset while the page still draws would be lost
 
 

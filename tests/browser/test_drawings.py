@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from attention.charts.theme import WEIGHTS
 from tests.drawings import SIDE, grid, header, messages
-from tests.served import ROOT
+from tests.server import ROOT
 
 FILES = ROOT / "attention" / "components" / "browser"
 PAGE = """<!doctype html><title>{name}</title><link rel="stylesheet" href="{name}.css"><main></main>
@@ -84,7 +84,7 @@ def colours(page: Page, head: int) -> list[list[str]]:
     )
 
 
-def expected(shift: int) -> list[list[str]]:
+def expected_colours(shift: int) -> list[list[str]]:
     """The colours of `grid(shift)`."""
     return [
         [WEIGHTS[-1] if key == (query - shift) % SIDE else WEIGHTS[0] for key in range(SIDE)] for query in range(SIDE)
@@ -95,7 +95,7 @@ def test_the_grid_on_a_plain_page_shows_points_pins_follows_and_goes(page, addre
     page.goto(f"{address}/heads_grid.html")
     drawn = page.get_by_test_id("heads-grid")
     expect(drawn).to_have_attribute("data-painted", header(grid(1))["painted"])
-    assert colours(page, 0) == colours(page, 1) == expected(1)
+    assert colours(page, 0) == colours(page, 1) == expected_colours(1)
     square = page.locator(".square").nth(1)
     box = square.bounding_box()
     where = {"x": 2.5 * box["width"] / SIDE, "y": 3.5 * box["height"] / SIDE}
@@ -106,7 +106,7 @@ def test_the_grid_on_a_plain_page_shows_points_pins_follows_and_goes(page, addre
     assert page.evaluate("window.told") == [{"head": 1, "query": 3, "key": 2, "count": 1}]
     page.evaluate("window.again()")
     page.mouse.move(0, 0)
-    assert colours(page, 0) == expected(2)
+    assert colours(page, 0) == expected_colours(2)
     page.evaluate("window.drawing.destroy()")
     assert page.locator("main").inner_html() == ""
 

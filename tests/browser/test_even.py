@@ -22,7 +22,7 @@ PIXELS = """([head, cells]) => {
 
 def opened(visit, link: dict[str, str], **more: str):
     tab = visit(f"?{urlencode(link | more)}")
-    tab.painted(**link, **more)
+    tab.wait_for_grid(**link, **more)
     tab.quiet()
     return tab
 
@@ -60,11 +60,11 @@ def test_a_cell_has_the_colour_and_the_number_of_its_times_even(visit):
 def test_a_scale_that_is_chosen_says_no_reason_and_no_times(visit):
     tab = opened(visit, SMALL)
     tab.choose("colors", "linear")
-    tab.painted(**SMALL, colors="linear")
+    tab.wait_for_grid(**SMALL, colors="linear")
     expect(tab.page.locator(".heads-grid .why")).to_be_hidden()
     expect(tab.page.locator("[data-of=even]")).to_be_hidden()
     tab.choose("colors", "times even")
-    tab.painted(**SMALL, colors="times even")
+    tab.wait_for_grid(**SMALL, colors="times even")
     expect(tab.page.locator(".heads-grid .why")).to_be_hidden()
     expect(tab.page.locator("[data-of=even]")).to_contain_text("× even")
 

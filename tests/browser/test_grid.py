@@ -15,7 +15,7 @@ from playwright.sync_api import Page
 
 from attention.charts.theme import WEIGHTS
 from tests.browser.conftest import Tab
-from tests.served import Server, served
+from tests.server import Server, run_server
 
 HOT = 60  # of 255 in red: what is above is no weight of zero
 
@@ -74,7 +74,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A server of the script above, which stands in for the app's own."""
     script = tmp_path_factory.mktemp("grid") / "app.py"
     script.write_text(SCRIPT)
-    with served(script) as server:
+    with run_server(script) as server:
         yield server
 
 
@@ -101,7 +101,7 @@ def squares(page: Page) -> list[np.ndarray]:
     return [screen[top:bottom, left:right] for left, top, right, bottom in boxes]
 
 
-def stored(page: Page, head: int) -> np.ndarray:
+def canvas_pixels(page: Page, head: int) -> np.ndarray:
     """A head's canvas: pixels by RGBA."""
     png = page.evaluate("head => document.querySelectorAll('.square canvas')[head].toDataURL()", head)
     return np.asarray(Image.open(io.BytesIO(base64.b64decode(png.partition(",")[2]))).convert("RGBA")).astype(int)
@@ -113,7 +113,7 @@ def cell(page: Page, head: int, query: int, key: int, n: int) -> tuple[float, fl
     return box["x"] + (key + 0.5) * box["width"] / n, box["y"] + (query + 0.5) * box["height"] / n
 
 
-def said(page: Page, name: str) -> str:
+def readout_text(page: Page, name: str) -> str:
     return page.locator(f'[data-of="{name}"]').inner_text()
 
 
@@ -148,7 +148,7 @@ def test_every_one_of_800_hot_cells_of_a_long_map_is_seen(opened, tokens):
 @pytest.mark.parametrize("theme", ["dark", "light"])
 def test_masked_cells_are_grey_and_zeros_are_the_lowest_colour(opened, theme):
     page = opened("tokens=8&heads=2&input=noise", theme).page
-    inside, shown = stored(page, 1), squares(page)[1]
+    inside, shown = canvas_pixels(page, 1), squares(page)[1]
     size = len(inside) // 8
     assert len(inside) == 8 * size, "cells are whole pixels"
     masked, zero = shown[1 : size - 1, 5 * size : 6 * size], shown[3 * size + 3 : 4 * size - 3, 3 : size - 3]
@@ -160,7 +160,7 @@ def test_masked_cells_are_grey_and_zeros_are_the_lowest_colour(opened, theme):
 
 def test_every_cell_has_the_colour_of_its_weight(opened):
     page = opened("tokens=8&heads=2&mask=full&input=noise").page
-    inside = stored(page, 0)
+    inside = canvas_pixels(page, 0)
     size = len(inside) // 8
     red = inside[size // 2 :: size, size // 2 :: size, 0][2:, 1:]
     assert (np.diff(red.ravel()[red.ravel() > 0]) >= 0).all(), "the map's red rises with the weight"
@@ -175,9 +175,9 @@ def test_pointing_tells_head_tokens_and_weight_without_a_message(opened):
     for query, key, weight in ((1, 1, "0.00123"), (5, 2, "0.828"), (3, 0, "0")):
         page.mouse.move(*cell(page, 1, query, key, 8), steps=5)
         page.wait_for_function("text => document.querySelector('[data-of=weight]').textContent === text", arg=weight)
-        assert said(page, "head") == "1"
-        assert re.split(r"\s+", said(page, "query"))[0] == str(query)
-        assert re.split(r"\s+", said(page, "key"))[0] == str(key)
+        assert readout_text(page, "head") == "1"
+        assert re.split(r"\s+", readout_text(page, "query"))[0] == str(query)
+        assert re.split(r"\s+", readout_text(page, "key"))[0] == str(key)
     assert page.locator(".crossed i.row >> visible=true").count() == 2, "the crosshair is in every head"
     assert "<" in page.locator(".label.down").nth(1).inner_text()
     assert page.locator(".heads-grid img").count() == 0
@@ -213,10 +213,10 @@ def test_a_tile_says_where_its_greatest_stands(opened):
     for right, down in product((0, 1), (0, 1)):  # a cell smaller than a pixel is drawn by one of those it touches
         page.mouse.move(x + right, y + down)
         page.wait_for_timeout(50)
-        if said(page, "weight") == "1.00":
+        if readout_text(page, "weight") == "1.00":
             break
-    assert (said(page, "query"), said(page, "key")) == ("51", "153")
-    assert re.fullmatch(r"greatest of \d+ × \d+, at query 51, key 153", said(page, "note"))
+    assert (readout_text(page, "query"), readout_text(page, "key")) == ("51", "153")
+    assert re.fullmatch(r"greatest of \d+ × \d+, at query 51, key 153", readout_text(page, "note"))
 
 
 def test_a_map_of_65536_tokens_is_drawn_without_places_and_names(opened):
@@ -224,11 +224,13 @@ def test_a_map_of_65536_tokens_is_drawn_without_places_and_names(opened):
     assert blobs(squares(page)[1][:, :, 0] > HOT + 60) == 1
     page.mouse.move(*cell(page, 1, 200, 100, 256))
     page.wait_for_function("() => document.querySelector('[data-of=weight]').textContent === '0.500'")
-    assert re.fullmatch(r"51200 to 51\d\d\d", said(page, "query"))
-    assert said(page, "note").startswith("preview, one query of each tile: greatest of "), "head 0 alone is exact"
+    assert re.fullmatch(r"51200 to 51\d\d\d", readout_text(page, "query"))
+    assert readout_text(page, "note").startswith("preview, one query of each tile: greatest of "), (
+        "head 0 alone is exact"
+    )
     page.mouse.move(*cell(page, 0, 200, 100, 256))
     page.wait_for_function("() => document.querySelector('[data-of=head]').textContent === '0'")
-    assert said(page, "note").startswith("greatest of ")
+    assert readout_text(page, "note").startswith("greatest of ")
     assert page.locator(".label").count() == 0
     assert page.get_by_text("preview", exact=True).is_visible()
 
@@ -272,7 +274,7 @@ def test_a_query_that_sees_nothing_says_so(opened):
     page = opened("tokens=4&heads=1&mask=padding&span=9&input=noise").page
     page.mouse.move(*cell(page, 0, 2, 2, 4))
     page.wait_for_function("() => document.querySelector('[data-of=note]').textContent === 'This query sees no key.'")
-    assert said(page, "weight") == "masked"
+    assert readout_text(page, "weight") == "masked"
 
 
 def test_the_row_as_a_table_is_sorted(opened):

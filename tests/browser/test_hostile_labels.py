@@ -11,11 +11,11 @@ import pytest
 from playwright.sync_api import Page
 
 from attention.config import KNOBS
-from attention.sources.given import shown
+from attention.sources.layer_inputs import display_token
 from tests import hostile_words
 from tests.browser.conftest import SECONDS
-from tests.browser.test_policy import CHARTS, opened
-from tests.served import Server, served
+from tests.browser.test_policy import CHARTS, open_folds
+from tests.server import Server, run_server
 
 OURS = f"source={quote(hostile_words.SOURCE)}"
 TYPED = f"text={quote_plus(' '.join(hostile_words.WORDS))}"
@@ -34,11 +34,11 @@ SVG = "{http://www.w3.org/2000/svg}"
 @pytest.fixture(scope="module")
 def strange(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A server of the app with such words, without the policy that would keep a browser from what they want."""
-    with served(hostile_words.folder(tmp_path_factory.mktemp("hostile"))) as server:
+    with run_server(hostile_words.folder(tmp_path_factory.mktemp("hostile"))) as server:
         yield server
 
 
-def checked(page: Page, link: str) -> None:
+def check_page(page: Page, link: str) -> None:
     """Fails where anything took a word for more than text."""
     assert page.evaluate("window.hacked") is None, f"{link}: a script ran"
     assert page.evaluate(TAKEN, hostile_words.MARK) == [], link
@@ -50,18 +50,18 @@ def test_words_are_text_on_every_page(visit, strange, view):
     link = view if other else f"{view}{'&' if '?' in view else '?'}{OURS}"
     tab = visit(link, strange)
     tab.still()
-    opened(tab)
+    open_folds(tab)
     for chart in tab.page.locator(CHARTS).all():
         chart.scroll_into_view_if_needed()
         box = chart.bounding_box()
         for part in (0.3, 0.5, 0.7):
             tab.page.mouse.move(box["x"] + part * box["width"], box["y"] + part * box["height"])
-        checked(tab.page, link)
+        check_page(tab.page, link)
     for drawn in tab.page.locator('[data-testid="heads-grid"] .square, [data-testid="matrices"] canvas.lit').all()[:3]:
         drawn.hover()
-        checked(tab.page, link)
+        check_page(tab.page, link)
     tab.page.wait_for_timeout(300)  # charts are drawn after the run
-    checked(tab.page, link)
+    check_page(tab.page, link)
 
 
 @pytest.mark.parametrize("view", ["?row_as=lines", "steps?step=scores", "implementations"])
@@ -69,7 +69,7 @@ def test_what_somebody_types_is_text(visit, strange, view):
     """Characters of it are tokens; it stands in the field and in the link as well."""
     tab = visit(f"{view}{'&' if '?' in view else '?'}tokens=60&input=characters&{TYPED}", strange)
     tab.still()
-    checked(tab.page, view)
+    check_page(tab.page, view)
 
 
 def test_words_are_seen_as_they_are(visit, strange):
@@ -77,7 +77,7 @@ def test_words_are_seen_as_they_are(visit, strange):
     tab = visit(f"?row_as=lines&{OURS}", strange)
     names = tab.page.locator(".word-lines .keys .name")
     names.first.wait_for()
-    assert names.all_inner_texts()[: len(hostile_words.WORDS)] == [shown(word) for word in hostile_words.WORDS]
+    assert names.all_inner_texts()[: len(hostile_words.WORDS)] == [display_token(word) for word in hostile_words.WORDS]
 
 
 @pytest.mark.parametrize("kind", ["svg", "png"])
@@ -86,7 +86,7 @@ def test_words_with_lines_are_saved_with_whose_they_are(visit, strange, tmp_path
     with tab.page.expect_download(timeout=SECONDS) as waited:
         tab.page.locator(f".word-lines [data-file={kind}]").click()
     assert waited.value.suggested_filename == f"attention-words-head-2.{kind}"
-    content = saved(waited.value.path())
+    content = saved_bytes(waited.value.path())
     if kind == "png":
         assert content[:8] == b"\x89PNG\r\n\x1a\n" and len(content) > 10_000
         return
@@ -96,7 +96,7 @@ def test_words_with_lines_are_saved_with_whose_they_are(visit, strange, tmp_path
     names = [text for text in texts if text.startswith("<b>ow</b>") and text.endswith("…")]
     assert len(names) == 2 * 4 and "Attention Lab: ?" in " ".join(texts)
     assert root.find(f"{SVG}desc").text.startswith(" ".join(hostile_words.WORDS))
-    checked(tab.page, "saving")
+    check_page(tab.page, "saving")
 
 
 @pytest.mark.parametrize("kind", ["svg", "png"])
@@ -107,7 +107,7 @@ def test_the_map_of_layers_is_saved_with_whose_it_is(visit, strange, kind):
     with tab.page.expect_download(timeout=SECONDS) as waited:
         tab.page.locator(f".picture-file [data-file={kind}]").click()
     assert waited.value.suggested_filename == f"attention-layers-first.{kind}"
-    content = saved(waited.value.path())
+    content = saved_bytes(waited.value.path())
     if kind == "png":
         assert content[:8] == b"\x89PNG\r\n\x1a\n" and len(content) > 10_000
         return
@@ -118,6 +118,6 @@ def test_the_map_of_layers_is_saved_with_whose_it_is(visit, strange, kind):
     )
 
 
-def saved(path: Path | None) -> bytes:
+def saved_bytes(path: Path | None) -> bytes:
     assert path is not None
     return path.read_bytes()

@@ -24,15 +24,15 @@ def heading(tab):
 
 def test_rows_and_versions_are_chosen_and_stand_in_the_link(visit):
     tab = visit(f"{LINK}&version=as+meant")
-    tab.painted(**SMALL, version="as meant")
+    tab.wait_for_grid(**SMALL, version="as meant")
     tab.quiet()
     for name in ("two-heads", "position-weights"):
         choice(tab, "implementation", ROWS[name].name).click()
-        tab.painted(**SMALL, version="as meant", implementation=name)
+        tab.wait_for_grid(**SMALL, version="as meant", implementation=name)
         expect(heading(tab)).to_contain_text(f"{ROWS[name].name} agrees")
         assert tab.link == {**SMALL, "version": "as meant", "implementation": name}
     choice(tab, "version", "as printed").click()
-    tab.painted(**SMALL, implementation="position-weights")
+    tab.wait_for_grid(**SMALL, implementation="position-weights")
     expect(heading(tab)).to_contain_text("One weight a position disagrees")
     expect(tab.page.get_by_test_id("stPlotlyChart")).to_have_count(4)
     expect(tab.page.get_by_text("The one vector of weights for all queries, head 0")).to_be_visible()
@@ -46,7 +46,7 @@ def test_a_row_that_raises_has_no_squares_and_says_where(visit):
     expect(tab.page.get_by_test_id("stAlert").first).to_contain_text("must match the size of tensor b (2)")
     tab.quiet()
     choice(tab, "version", "as meant").click()
-    tab.painted(**SMALL, implementation="head-matrices", version="as meant", keys=12, d_v=8)
+    tab.wait_for_grid(**SMALL, implementation="head-matrices", version="as meant", keys=12, d_v=8)
     grid = tab.page.get_by_test_id("heads-grid")
     expect(grid).not_to_contain_text(re.compile(r"\bso\b"))  # the sixth word: two sequences have no list of names
     canvas = grid.locator("canvas").first.bounding_box()
@@ -55,12 +55,12 @@ def test_a_row_that_raises_has_no_squares_and_says_where(visit):
 
 def test_a_note_that_goes_leaves_all_else_where_it_is(visit):
     tab = visit(f"{LINK}&version=perhaps")
-    tab.painted(**SMALL)
+    tab.wait_for_grid(**SMALL)
     tab.quiet()
     expect(tab.page.get_by_test_id("stAlert").first).to_contain_text("perhaps")
     shown = choice(tab, "version", "as meant").element_handle()
     tab.widget("temperature").locator("input[type=range]").press("ArrowRight")
-    tab.painted(**SMALL, temperature=1.05)
+    tab.wait_for_grid(**SMALL, temperature=1.05)
     expect(tab.page.get_by_text("perhaps")).to_have_count(0)
     assert shown.evaluate("it => it.isConnected"), "drawn anew, and a click on what was there before is lost"
 
@@ -71,7 +71,7 @@ def test_a_question_keeps_name_and_error_till_it_is_answered(visit):
     expect(tab.page.get_by_test_id("stAlert").first).to_have_text("It raises an error at these settings.")
     expect(choice(tab, "implementation", "Number 4")).to_be_checked()
     main = tab.page.get_by_test_id("stMain")
-    for told in (row.name, row.mistake, "must match", row.document.said):
+    for told in (row.name, row.mistake, "must match", row.document.title_in_words):
         expect(main).not_to_contain_text(told)
     choice(tab, "bug", "answer").click()
     expect(heading(tab)).to_contain_text(f"{row.name} raises")
@@ -95,7 +95,7 @@ def test_what_a_question_hides_comes_back_as_it_was(visit):
 
 def test_a_narrow_window_scrolls_down_only(visit):
     tab = visit(LINK, theme="dark", size=(390, 844))
-    tab.painted(**SMALL)
+    tab.wait_for_grid(**SMALL)
     tab.quiet()
     assert tab.page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390
     box = tab.page.get_by_test_id("stPlotlyChart").first.bounding_box()
@@ -121,7 +121,7 @@ def test_a_bug_is_hunted_and_its_wrong_lines_are_told_by_sign_and_ground(visit, 
     expect(hunt.locator(".lines ins").first).to_have_text(re.compile("^\\+ .*weights_1 ="))
     sent = len(tab.sent)
     tab.widget("temperature").locator("input[type=range]").press("ArrowRight")
-    tab.painted(**SMALL, temperature=1.05)
+    tab.wait_for_grid(**SMALL, temperature=1.05)
     expect(hunt).to_contain_text(ROWS["two-heads"].lesson)
     assert len(tab.sent) > sent
     tab.quiet()

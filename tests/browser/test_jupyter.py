@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, Error, Locator, Page, expect
 from attention.charts import theme
 from tests.browser.conftest import SECONDS
 from tests.notebooks import environment, notebook
-from tests.served import free_port
+from tests.server import free_port
 
 pytest.importorskip("jupyterlab", reason="JupyterLab is not installed: requirements-dev.txt has it")
 pytestmark = pytest.mark.extended

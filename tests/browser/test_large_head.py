@@ -26,7 +26,7 @@ def opened(visit):
 
     def opened(theme: str = "light", **more: str):
         tab = visit(link(**more), theme=theme)
-        tab.painted(**SMALL, **more)
+        tab.wait_for_grid(**SMALL, **more)
         expect(tab.page.get_by_text(re.compile("the same as PyTorch")).first).to_be_visible()
         tab.quiet()
         head = tab.page.get_by_test_id("large-head")
@@ -64,7 +64,7 @@ HELD = r"""await import(\1).then((script) => {
 })"""
 
 
-def turned(page) -> None:
+def delay_first_call(page) -> None:
     """Lets the first call of every component come after the later ones, as it can while its script loads."""
 
     def served(route) -> None:
@@ -76,7 +76,7 @@ def turned(page) -> None:
     page.route(re.compile(r"/BidiComponent\."), served)
 
 
-def settled(shown) -> bytes:
+def stable_picture(shown) -> bytes:
     """A picture of this once it no longer changes: what came last may be drawn late."""
     last = shown.screenshot()
     for _ in range(50):
@@ -88,17 +88,17 @@ def settled(shown) -> bytes:
 
 
 def test_a_call_that_comes_late_while_a_script_loads_leaves_the_newest_data(visit):
-    tab = visit(link(heads="4", rows="500-899"), before=turned)
+    tab = visit(link(heads="4", rows="500-899"), before=delay_first_call)
     expect(tab.page.get_by_text(re.compile("the same as PyTorch")).first).to_be_visible()
     tab.choose("colors", "log")
-    tab.painted(**SMALL | {"heads": "4", "rows": "500-899", "colors": "log"})
+    tab.wait_for_grid(**SMALL | {"heads": "4", "rows": "500-899", "colors": "log"})
     large, heads = tab.page.get_by_test_id("large-head"), tab.page.locator(".heads-grid")
     large.locator("canvas[data-square]").wait_for()
     tab.quiet()
-    before = settled(large), settled(heads)
+    before = stable_picture(large), stable_picture(heads)
     assert tab.page.evaluate("() => window.begun.forEach((go) => go()) ?? window.begun.size") > 2
     tab.page.wait_for_timeout(300)
-    assert (settled(large), settled(heads)) == before
+    assert (stable_picture(large), stable_picture(heads)) == before
     expect(large.get_by_role("button", name="Whole head")).to_be_enabled()
     heads.locator(".heads").press("]")
     tab.page.wait_for_url(re.compile(r"[?&]head=(2|3)"))

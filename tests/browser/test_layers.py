@@ -20,14 +20,14 @@ def cell(tab: Tab, layer: int, head: int) -> Locator:
 def opens(tab: Tab, layer: int, head: int, **more: str) -> None:
     """Clicks a cell and waits until the grid shows its layer, the head in focus."""
     cell(tab, layer, head).click()
-    tab.painted(source=SOURCE, layer=layer, head=head, **more)
+    tab.wait_for_grid(source=SOURCE, layer=layer, head=head, **more)
     expect(tab.page.get_by_text(f"Layer {layer}, head {head}, in focus:")).to_be_visible()
 
 
 def test_the_induction_head_of_a_real_model_is_two_clicks_away(visit):
     """One chooses what the map is coloured by, where that is not induction yet; the other takes the cell."""
     tab = visit(f"?source={quote(SOURCE)}")
-    tab.painted(source=SOURCE)
+    tab.wait_for_grid(source=SOURCE)
     expect(tab.page.get_by_text("The greatest: layer 18, head 6,")).to_be_visible()
     opens(tab, 18, 6)
     row = tab.page.get_by_text("Query 75 'treatise' in head 6 ")
@@ -39,12 +39,12 @@ def test_the_induction_head_of_a_real_model_is_two_clicks_away(visit):
 
 def test_a_cell_is_opened_again_after_a_field_has_led_elsewhere(visit):
     tab = visit(f"?source={quote(SOURCE)}")
-    tab.painted(source=SOURCE)
+    tab.wait_for_grid(source=SOURCE)
     for _ in range(2):
         opens(tab, 18, 6)
         tab.widget("head").locator("input").fill("2")
         tab.page.keyboard.press("Enter")
-        tab.painted(source=SOURCE, layer=18, head=2)
+        tab.wait_for_grid(source=SOURCE, layer=18, head=2)
         expect(tab.page.get_by_text("Layer 18, head 2, in focus:")).to_be_visible()
 
 
@@ -60,4 +60,4 @@ def test_heads_are_put_in_focus_from_each_picture_of_the_page_layers_and_opened_
         tab.still()
         assert tab.link == {"source": SOURCE, "layer": f"{layer}", "head": f"{head}"}
     tab.page.get_by_text("Open layer 18 → Heads").click()
-    tab.painted(source=SOURCE, layer=18, head=7)
+    tab.wait_for_grid(source=SOURCE, layer=18, head=7)

@@ -14,7 +14,7 @@ from tests.browser.conftest import GRID
 
 def test_a_cancelled_map_keeps_its_preview_and_can_be_drawn_again(visit):
     tab = visit("?tokens=16384&heads=32&mask=full&input=topics", theme="dark")
-    tab.painted(tokens=16384, heads=32, mask="full", input="topics")
+    tab.wait_for_grid(tokens=16384, heads=32, mask="full", input="topics")
     tab.page.get_by_role("button", name="Cancel").click()
     expect(tab.page.get_by_text(re.compile(r"Cancelled: \d+ of 32 heads are exact"))).to_be_visible()
     tab.quiet()
@@ -33,7 +33,7 @@ def test_nothing_of_a_short_sequence_stays_beside_a_map_that_grows(visit):
     short = [tab.page.get_by_test_id("row-output"), tab.widget("grouping"), numbers]
     expect(tab.page.get_by_text("Downloads")).to_be_visible()
     tab.slider("tokens").press("End")
-    tab.painted(mask="window", tokens=65536)
+    tab.wait_for_grid(mask="window", tokens=65536)
     expect(tab.page.get_by_text(re.compile("A bar is the greatest of"))).to_be_visible()
     expect(tab.page.get_by_text(re.compile("head [3-8] of 8"))).to_be_visible()
     tab.page.get_by_role("button", name="Cancel").click()
@@ -43,9 +43,9 @@ def test_nothing_of_a_short_sequence_stays_beside_a_map_that_grows(visit):
         expect(part).to_have_count(0)
     tab.widget("head").locator("input").fill("3")
     tab.page.keyboard.press("Enter")
-    tab.painted(mask="window", tokens=65536, head=3)
+    tab.wait_for_grid(mask="window", tokens=65536, head=3)
     tab.slider("tokens").press("Home")
-    tab.painted(mask="window", tokens=2, head=3)
+    tab.wait_for_grid(mask="window", tokens=2, head=3)
     for part in (*short, tab.widget("head")):
         expect(part).to_have_count(1)
 
@@ -76,7 +76,7 @@ def test_the_table_of_top_keys_is_read_without_scrolling_sideways(visit, size):
 def test_what_is_pointed_at_says_what_its_pixel_is_of_many_weights(visit, pool, said):
     link = {"tokens": "2000", "heads": "1", "d_model": "8"} | ({"pool": pool} if pool != "max" else {})
     tab = visit(f"?{urlencode(link)}")
-    tab.painted(**link)
+    tab.wait_for_grid(**link)
     tab.still()  # the preview gives way to the exact map
     square = tab.page.locator(".heads-grid .square")
     square.hover(position={"x": 40, "y": square.bounding_box()["height"] - 40})
@@ -86,14 +86,14 @@ def test_what_is_pointed_at_says_what_its_pixel_is_of_many_weights(visit, pool, 
 
 def test_the_length_is_a_logarithmic_slider(visit):
     tab = visit("?tokens=1000&heads=1&d_model=8")
-    tab.painted(tokens=1000, heads=1, d_model=8)
+    tab.wait_for_grid(tokens=1000, heads=1, d_model=8)
     slider = tab.slider("tokens")
     slider.focus()
     tab.page.keyboard.press("ArrowRight")
     tab.page.wait_for_timeout(150)  # the 1000 of the link is no stop, and still the second move counts
     tab.page.keyboard.press("ArrowRight")
-    tab.painted(tokens=1088, heads=1, d_model=8)
+    tab.wait_for_grid(tokens=1088, heads=1, d_model=8)
     tab.page.keyboard.press("End")
-    tab.painted(tokens=65536, heads=1, d_model=8)
+    tab.wait_for_grid(tokens=65536, heads=1, d_model=8)
     tab.page.keyboard.press("Home")
-    tab.painted(tokens=2, heads=1, d_model=8)
+    tab.wait_for_grid(tokens=2, heads=1, d_model=8)

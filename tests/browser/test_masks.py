@@ -16,7 +16,7 @@ PICTURES = """(gallery) => [...document.querySelectorAll(gallery + " li[data-mas
 })"""
 
 
-def shown(tab, **knobs):
+def used_card(tab, **knobs):
     """Waits until the gallery shows the config of these knobs, and gives the card of the rule in use."""
     tab.page.wait_for_function(
         """([gallery, query]) => {
@@ -42,7 +42,7 @@ def use(tab, mask):
 @pytest.mark.parametrize(("tokens", "span"), [(7, 2), (200, 30), (65_536, 512)])
 def test_every_picture_is_its_rule(visit, tokens, span):
     tab = visit(f"masks?tokens={tokens}&span={span}")
-    shown(tab, tokens=tokens, span=span)
+    used_card(tab, tokens=tokens, span=span)
     found = tab.page.evaluate(PICTURES, GALLERY)
     exhibits = gallery(tokens, span, 4)
     assert [each["name"] for each in found] == [exhibit.name for exhibit in exhibits]
@@ -52,36 +52,36 @@ def test_every_picture_is_its_rule(visit, tokens, span):
 
 def test_a_click_uses_a_mask_everywhere(visit):
     tab = visit("masks")
-    assert shown(tab).get_attribute("data-mask") == "causal"
+    assert used_card(tab).get_attribute("data-mask") == "causal"
     use(tab, "window").click()
-    assert shown(tab, mask="window").get_attribute("data-mask") == "window"
+    assert used_card(tab, mask="window").get_attribute("data-mask") == "window"
     assert tab.link == {"mask": "window"}
     assert use(tab, "window").get_attribute("aria-pressed") == "true"
     tab.page.get_by_role("link", name="Heads").click()
-    tab.painted(mask="window")
+    tab.wait_for_grid(mask="window")
 
 
 def test_keys_use_a_mask_too(visit):
     tab = visit("masks")
-    shown(tab)
+    used_card(tab)
     use(tab, "documents").focus()
     tab.page.keyboard.press("Enter")
-    assert shown(tab, mask="documents").get_attribute("data-mask") == "documents"
+    assert used_card(tab, mask="documents").get_attribute("data-mask") == "documents"
 
 
 def test_chips_join_masks_and_part_them(visit):
     tab = visit("masks")
-    shown(tab)
+    used_card(tab)
     chip(tab, "without", "window").click()
-    used = shown(tab, combine="without", second="window")
+    used = used_card(tab, combine="without", second="window")
     assert used.get_attribute("data-mask") == "causal without window"
     assert "4 see nothing" in used.inner_text()
     square = Config(combine="without", second="window").rule.square(18, 18, 4)
     assert tab.page.evaluate(PICTURES, GALLERY)[-1]["kept"] == (square * 255).flatten().tolist()
     chip(tab, "and", "documents").click()
-    shown(tab, combine="and")  # documents is what a second mask is by default
+    used_card(tab, combine="and")  # documents is what a second mask is by default
     chip(tab, "and", "documents").click()
-    assert shown(tab).get_attribute("data-mask") == "causal"
+    assert used_card(tab).get_attribute("data-mask") == "causal"
 
 
 BOXES = """(gallery) => [...document.querySelectorAll(gallery + " li")].filter((card) => card.offsetParent).map(
@@ -92,17 +92,17 @@ BOXES = """(gallery) => [...document.querySelectorAll(gallery + " li")].filter((
 @pytest.mark.parametrize("size", [(1280, 900), (390, 800)])
 def test_joining_masks_moves_no_card_and_keeps_the_focus(visit, size):
     tab = visit("masks?mask=causal", size=size)
-    shown(tab)
+    used_card(tab)
     tab.quiet()
     chip(tab, "or", "documents").focus()
     before = tab.page.evaluate(BOXES, GALLERY)
     tab.page.keyboard.press("Enter")
-    assert shown(tab, combine="or").get_attribute("data-mask") == "causal or documents"
+    assert used_card(tab, combine="or").get_attribute("data-mask") == "causal or documents"
     tab.still()
     assert tab.page.evaluate(BOXES, GALLERY) == before
     expect(chip(tab, "or", "documents")).to_be_focused()
     tab.page.keyboard.press("Enter")
-    assert shown(tab).get_attribute("data-mask") == "causal"
+    assert used_card(tab).get_attribute("data-mask") == "causal"
     tab.still()
     assert tab.page.evaluate(BOXES, GALLERY) == before
 
@@ -126,7 +126,7 @@ def test_the_fold_of_the_second_mask_stays_open(visit):
 
 def test_the_details_of_the_mask_in_use(visit):
     tab = visit("masks?mask=prefix&span=6")
-    shown(tab, mask="prefix", span=6)
+    used_card(tab, mask="prefix", span=6)
     tab.widget("mask_detail").get_by_text("code", exact=True).click()
     tab.page.get_by_text("def mask_mod(b, h, q_idx, kv_idx):").wait_for()
     tab.widget("mask_detail").get_by_text("empty rows", exact=True).click()
@@ -140,15 +140,15 @@ def test_the_details_of_the_mask_in_use(visit):
 
 def test_layers_are_moved_by_keys(visit):
     tab = visit("masks?mask=window")
-    shown(tab, mask="window")
+    used_card(tab, mask="window")
     tab.slider("depth").focus()
     tab.page.keyboard.press("ArrowRight")
-    assert "reaches 15 back" in shown(tab, mask="window", depth=5).inner_text()
+    assert "reaches 15 back" in used_card(tab, mask="window", depth=5).inner_text()
 
 
 def test_a_narrow_window_shows_two_masks_a_row_and_scrolls_down_only(visit):
     tab = visit("masks?tokens=1024&span=64", theme="dark", size=(390, 800))
-    shown(tab, tokens=1024, span=64)
+    used_card(tab, tokens=1024, span=64)
     measured = "cards => cards.map((card) => card.getBoundingClientRect().toJSON())"  # at one moment: the page may move
     boxes = tab.page.locator(f"{GALLERY} li").evaluate_all(measured)
     assert sum(box["top"] == boxes[0]["top"] for box in boxes) == 2
@@ -161,15 +161,15 @@ def test_a_question_opens_on_a_click(visit):
     tab.page.get_by_text("How many keys does query 17 see?").wait_for()
     assert tab.page.locator(GALLERY).count() == 0
     tab.page.get_by_text("Reveal the answer").click()
-    shown(tab, predict="mask", mask="strided")
+    used_card(tab, predict="mask", mask="strided")
     tab.page.get_by_role("button", name="End the question").click()
-    shown(tab, mask="strided")
+    used_card(tab, mask="strided")
 
 
 def test_groupings_are_compared_and_chosen_on_the_heads_page(visit):
     tab = visit("?grouping=show")
-    tab.painted(grouping="show")
+    tab.wait_for_grid(grouping="show")
     tab.widget("kv-2").get_by_role("button").click()
-    tab.painted(grouping="show", kv_heads=2)
+    tab.wait_for_grid(grouping="show", kv_heads=2)
     assert tab.page.locator("figcaption span").filter(has_text="kv 1").count() == 4
     tab.page.get_by_test_id("stVegaLiteChart").first.locator("canvas, svg").first.wait_for()

@@ -9,8 +9,8 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from tests.browser.conftest import GRID
-from tests.served import Server, warmed
-from tests.tiny_models import written
+from tests.server import Server, warm_server
+from tests.tiny_models import write_model
 
 CHART = "[data-testid=stVegaLiteChart]"
 LOADED = 60_000  # milliseconds: the libraries are imported with the first model
@@ -20,12 +20,12 @@ LOADED = 60_000  # milliseconds: the libraries are imported with the first model
 def models(tmp_path_factory) -> Iterator[Server]:
     """A server with two small models."""
     base = tmp_path_factory.mktemp("models")
-    listed = "; ".join(f"{kind} = {written(kind, base / kind)}" for kind in ("bert", "vit"))
-    with warmed(ATTENTION_MODELS=listed) as server:
+    listed = "; ".join(f"{kind} = {write_model(kind, base / kind)}" for kind in ("bert", "vit"))
+    with warm_server(ATTENTION_MODELS=listed) as server:
         yield server
 
 
-def clicked(chart: Locator, x: float, y: float) -> None:
+def click_chart(chart: Locator, x: float, y: float) -> None:
     """Clicks a chart at a share of its width and its height."""
     box = chart.bounding_box()
     assert box is not None
@@ -38,7 +38,7 @@ def test_a_model_reads_and_a_click_in_its_map_leads_to_a_head(visit, models):
     expect(tab.page.get_by_text("3 layers of 4 heads over 17 tokens")).to_be_visible(timeout=LOADED)
     expect(tab.page.get_by_text(re.compile(r"^Layer \d, head \d$"))).to_be_visible()
     assert "head" not in tab.link
-    clicked(tab.page.locator(CHART).first.locator("canvas, svg").first, 0.62, 0.3)
+    click_chart(tab.page.locator(CHART).first.locator("canvas, svg").first, 0.62, 0.3)
     expect(tab.page).to_have_url(re.compile("head="))
     expect(
         tab.page.get_by_text(f"Layer {tab.link.get('layer', 0)}, head {tab.link['head']}", exact=True)
@@ -67,7 +67,7 @@ def test_a_patch_that_is_clicked_is_seen_from(visit, models):
     expect(tab.page.get_by_text("What [CLS] looks at.")).to_be_visible(timeout=LOADED)
     picture = tab.page.locator(CHART).first.locator("canvas, svg").first
     picture.scroll_into_view_if_needed()
-    clicked(picture, 0.9, 0.1)
+    click_chart(picture, 0.9, 0.1)
     expect(tab.page.get_by_text("What the patch at row 1, column 6 looks at.")).to_be_visible()
     assert tab.link["patch"] == "6"
 

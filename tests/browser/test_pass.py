@@ -13,7 +13,7 @@ from attention.steps.lessons import LESSONS
 from attention.steps.parts import parts
 from attention.steps.plan import by_name
 from attention.steps.values import values
-from tests.browser.test_steps import MATRICES, SMALL, drawn
+from tests.browser.test_steps import MATRICES, SMALL, painted_matrices
 
 TINY = {"tokens": 2, "heads": 1, "d_model": 2, "mask": "full"}
 LINK = "&".join(f"{name}={value}" for name, value in TINY.items())
@@ -34,33 +34,33 @@ def where(tab):
 def test_it_plays_from_step_to_step_and_ends_with_the_last(visit):
     names = list(by_name(Config(**TINY)))
     tab = visit(f"steps?{LINK}&step={names[-3]}")
-    drawn(tab, f"{LINK}&step={names[-3]}")
+    painted_matrices(tab, f"{LINK}&step={names[-3]}")
     button(tab, "Play").click()
     expect(button(tab, "Pause")).to_be_visible()
     for name in names[-2:]:
-        drawn(tab, f"{LINK}&step={name}")
+        painted_matrices(tab, f"{LINK}&step={name}")
     expect(where(tab)).to_have_text(f"Step {len(names)} of {len(names)}: output")
     expect(tab.page.locator(f"{MATRICES} .where")).to_contain_text(LESSONS["output"])
     expect(button(tab, "Play again")).to_be_visible()
     expect(button(tab, "Next step")).to_have_attribute("aria-disabled", "true")
     button(tab, "Play again").click()
-    drawn(tab, LINK)
+    painted_matrices(tab, LINK)
     expect(where(tab)).to_have_text(f"Step 1 of {len(names)}: x")
     expect(button(tab, "Pause")).to_be_visible()
 
 
 def test_a_pause_and_a_click_elsewhere_end_the_play_and_so_does_leaving(visit):
     tab = visit(f"steps?{LINK}&step=Q")
-    drawn(tab, f"{LINK}&step=Q")
+    painted_matrices(tab, f"{LINK}&step=Q")
     button(tab, "Play").click()
     button(tab, "Pause").click()
     expect(button(tab, "Play")).to_be_visible()
     button(tab, "Play").click()
     node(tab, "softmax").click()
-    drawn(tab, f"{LINK}&step=weights")
+    painted_matrices(tab, f"{LINK}&step=weights")
     expect(button(tab, "Play")).to_be_visible()
     button(tab, "Play").click()
-    drawn(tab, f"{LINK}&step=context")
+    painted_matrices(tab, f"{LINK}&step=context")
     tab.page.get_by_role("link", name="Masks").first.click()
     tab.page.get_by_test_id("mask-gallery").wait_for()
     tab.still()
@@ -73,7 +73,7 @@ def test_a_pause_and_a_click_elsewhere_end_the_play_and_so_does_leaving(visit):
 def test_every_part_leads_to_its_step_and_says_where_one_is(visit, theme, size):
     config = Config(tokens=5, heads=2, d_model=8)
     tab = visit(f"steps?{SMALL}&step=Q", size=size, theme=theme)
-    drawn(tab, f"{SMALL}&step=Q")
+    painted_matrices(tab, f"{SMALL}&step=Q")
     expect(node(tab, "Q")).to_have_attribute("aria-current", "step")
     boxes = []
     for part in parts(config):
@@ -86,7 +86,7 @@ def test_every_part_leads_to_its_step_and_says_where_one_is(visit, theme, size):
     for name in ("weights × V", "mask"):
         node(tab, name).click()
         part = next(each for each in parts(config) if each.name == name)
-        drawn(tab, f"{SMALL}&step={part.leads}")
+        painted_matrices(tab, f"{SMALL}&step={part.leads}")
         expect(tab.page.locator(f"{MATRICES} .pass [aria-current]")).to_have_text(name)
     assert tab.page.evaluate("document.documentElement.scrollWidth") <= size[0]
 
@@ -102,22 +102,22 @@ def overlap(a: dict, b: dict) -> bool:
 
 def test_keys_go_from_part_to_part_and_lead_there(visit):
     tab = visit(f"steps?{SMALL}&step=Q")
-    drawn(tab, f"{SMALL}&step=Q")
+    painted_matrices(tab, f"{SMALL}&step=Q")
     assert tab.page.locator(f'{MATRICES} .pass button[tabindex="0"]').count() == 1
     node(tab, "Q").focus()
     for key in ("ArrowRight", "ArrowDown", "ArrowRight"):
         tab.page.keyboard.press(key)
     expect(node(tab, "scores")).to_be_focused()
     tab.page.keyboard.press("Enter")
-    drawn(tab, f"{SMALL}&step=scores")
+    painted_matrices(tab, f"{SMALL}&step=scores")
     expect(node(tab, "scores")).to_be_focused()
     tab.page.keyboard.press("PageDown")
-    drawn(tab, f"{SMALL}&step=scaled")
+    painted_matrices(tab, f"{SMALL}&step=scaled")
     tab.page.keyboard.press("End")
     expect(node(tab, "output")).to_be_focused()
 
 
-def written(tab, name: str) -> list[str]:
+def printed_numbers(tab, name: str) -> list[str]:
     return tab.page.locator(f'{MATRICES} figure[data-name="{name}"] .numbers span').all_inner_texts()
 
 
@@ -136,18 +136,18 @@ def near(shown: str, value: float) -> bool:
 
 def test_the_numbers_in_the_cells_are_those_of_the_pass(visit, theme):
     tab = visit("steps", theme=theme)
-    drawn(tab, "")
-    assert written(tab, "x") == []
+    painted_matrices(tab, "")
+    assert printed_numbers(tab, "x") == []
     tab.page.get_by_role("button", name="Begin with 4 words").click()
     small = "tokens=4&heads=2&d_model=8&head=1"
-    drawn(tab, small)
+    painted_matrices(tab, small)
     found, config = values(EXAMPLES["small"].config), EXAMPLES["small"].config
     for step in ("Q", "scores", "logits", "context", "output"):
         node(tab, next(part.name for part in parts(config) if part.leads == step)).click()
-        drawn(tab, f"{small}&step={step}")
+        painted_matrices(tab, f"{small}&step={step}")
         for name in (step, *(source.name for source in by_name(config)[step].sources)):
             matrix = found[name] if found[name].ndim == 2 else found[name][1]
-            shown = written(tab, name)
+            shown = printed_numbers(tab, name)
             assert len(shown) == matrix.numel(), name
             for text, value in zip(shown, matrix.flatten().tolist(), strict=True):
                 assert text == "−∞" if value == float("-inf") else near(text, value), (name, text, value)
@@ -155,7 +155,7 @@ def test_the_numbers_in_the_cells_are_those_of_the_pass(visit, theme):
 
 def test_tokens_stand_beside_their_rows_and_above_their_columns(visit):
     tab = visit("steps?step=scores")
-    drawn(tab, "step=scores")
+    painted_matrices(tab, "step=scores")
     words = Config().text.split()
     for name, sides in {"q": ["rows"], "k": ["rows"], "scores": ["rows", "columns"]}.items():
         figure = tab.page.locator(f'{MATRICES} figure[data-name="{name}"]')

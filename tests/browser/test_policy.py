@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 
 from attention.config import KNOBS
 from tests.browser.conftest import GRID, of_today
-from tests.served import served
+from tests.server import run_server
 
 PAGES = sorted(path.stem for path in (Path(__file__).parents[2] / "pages").glob("*.py"))
 LINKS = [  # each page, what is drawn by other means than at first, and all that a choice opens
@@ -29,17 +29,17 @@ CHARTS = ".js-plotly-plot, [data-testid=stVegaLiteChart]"
 FOLDS = '[data-testid="stExpander"] details:not([open]) summary'
 
 
-def watched(page: Page) -> None:
+def watch_page(page: Page) -> None:
     page.add_init_script(WATCH)
 
 
 def test_a_browser_refuses_nothing_of_any_page_with_all_its_folds_open(visit):
-    tab = visit(before=watched)
+    tab = visit(before=watch_page)
     refused = {}
     for link in LINKS:
         tab.page.goto(f"{tab.server.url}/{of_today(link)}")
         tab.still()
-        opened(tab)
+        open_folds(tab)
         for chart in tab.page.locator(CHARTS).all()[:2]:
             chart.hover()
         tab.page.wait_for_timeout(300)  # charts are drawn after the run
@@ -47,7 +47,7 @@ def test_a_browser_refuses_nothing_of_any_page_with_all_its_folds_open(visit):
     assert refused == {link: [] for link in LINKS}
 
 
-def opened(tab) -> None:
+def open_folds(tab) -> None:
     """Opens every fold, those too that are in another; all that are seen are clicked together, as each takes a run."""
     for _ in range(20):
         folds = tab.page.locator(FOLDS)
@@ -59,20 +59,20 @@ def opened(tab) -> None:
 
 
 def test_the_menu_leads_through_every_page_and_nothing_is_refused(visit):
-    tab = visit(before=watched)
-    tab.painted()
+    tab = visit(before=watch_page)
+    tab.wait_for_grid()
     for name in [*(page.replace("_", " ").capitalize() for page in PAGES), "Heads"]:
         tab.page.get_by_test_id("stTopNavLink").get_by_text(name, exact=True).click()
         expect(tab.page).to_have_title(f"{name} · Attention Lab")
         tab.still()
-    tab.painted()
+    tab.wait_for_grid()
     assert tab.page.evaluate("refused") == []
 
 
 def test_what_is_refused_is_seen_here(visit):
     """Else these tests would see nothing: a script of somebody's own, a picture from elsewhere, code that was text."""
-    tab = visit(before=watched)
-    tab.painted()
+    tab = visit(before=watch_page)
+    tab.wait_for_grid()
     tab.page.evaluate(
         """() => {
             const script = document.createElement("script");
@@ -110,7 +110,7 @@ def school(url: str, folder: Path) -> Iterator[str]:
 
 def test_the_app_stands_in_frames_of_sites_that_its_owner_names_and_of_no_others(chromium, tmp_path):
     # A port of the same host is another origin, so each of the two sites has one.
-    with served(ATTENTION_FRAMES="self http://127.0.0.1:*") as open_to_all, served() as closed:
+    with run_server(ATTENTION_FRAMES="self http://127.0.0.1:*") as open_to_all, run_server() as closed:
         for server, count in ((open_to_all, 1), (closed, 0)):
             with school(server.url, tmp_path) as site:
                 page = chromium.new_context().new_page()

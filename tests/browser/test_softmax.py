@@ -19,7 +19,7 @@ TOPICS = {
 }
 
 
-def drawn(tab, count: int) -> list[Locator]:
+def painted_charts(tab, count: int) -> list[Locator]:
     """The Vega charts of the page, once so many are painted."""
     tab.page.wait_for_function(
         """count => {  // at once: those of the topic before may still be there
@@ -46,7 +46,7 @@ def test_every_topic_is_picked_and_none_is_wider_than_the_screen(visit, size, th
     tab = visit("softmax?heads=6&tokens=90", size=size, theme=theme)
     for topic, label in TOPICS.items():
         pick(tab, "topic", label)
-        for chart in drawn(tab, CHARTS[topic]):
+        for chart in painted_charts(tab, CHARTS[topic]):
             box = chart.locator("canvas, svg.marks").first.bounding_box()
             assert box["width"] > 150
             assert box["x"] + box["width"] <= size[0]
@@ -63,7 +63,7 @@ def test_every_topic_is_picked_and_none_is_wider_than_the_screen(visit, size, th
 def test_one_pointer_for_all_panels(visit):
     """The same key under it in every step, with the value that it has there."""
     tab = visit("softmax?order=weight&head=2")
-    chart = drawn(tab, CHARTS["row"])[0]
+    chart = painted_charts(tab, CHARTS["row"])[0]
     box = chart.bounding_box()
     tab.page.mouse.move(box["x"] + 60, box["y"] + 130)
     tab.page.mouse.move(box["x"] + 70, box["y"] + 130, steps=4)
@@ -95,7 +95,7 @@ def test_the_menu_of_queries_keeps_up_with_the_length(visit):
 
 def test_no_scaling_at_all_is_one_click(visit):
     tab = visit("softmax?topic=scaling")
-    drawn(tab, CHARTS["scaling"])
+    painted_charts(tab, CHARTS["scaling"])
     tab.page.get_by_role("button", name="No scaling at all").click()
     tab.page.wait_for_url("**scale=none*")
     tab.page.get_by_text("dot products times 1 (scale").wait_for()
@@ -104,24 +104,24 @@ def test_no_scaling_at_all_is_one_click(visit):
 def test_predict_then_reveal(visit):
     """A link with a question: the answer comes at a click, and the link stays the question."""
     tab = visit("softmax?predict=temperature&temperature=0.3")
-    drawn(tab, 1)
+    painted_charts(tab, 1)
     assert tab.page.get_by_text("The entropy goes from").count() == 0
     tab.page.get_by_text("on fewer keys", exact=True).click()
     tab.page.get_by_text("Reveal the answer").click()
     tab.page.get_by_text("The entropy goes from").wait_for()
     tab.page.get_by_text("Right.").wait_for()
-    drawn(tab, CHARTS["row"])
+    painted_charts(tab, CHARTS["row"])
     assert tab.link == {"predict": "temperature", "temperature": "0.3"}
 
 
 def test_another_page_keeps_the_answer_until_it_is_revealed(visit):
     tab = visit("softmax?predict=temperature&temperature=0.3")
-    drawn(tab, 1)
+    painted_charts(tab, 1)
     for page in ("Heads", "Steps"):
         tab.page.get_by_test_id("stTopNavLink").get_by_text(page, exact=True).click()
         tab.page.wait_for_url(f"**/{'' if page == 'Heads' else page.lower()}?*")
         tab.page.get_by_text("A question is asked").wait_for()
-        drawn(tab, 1)
+        painted_charts(tab, 1)
         assert tab.page.locator('[data-testid="heads-grid"], [data-testid="matrices"]').count() == 0
     tab.page.get_by_text("Reveal the answer").click()
     tab.page.locator('[data-testid="matrices"]').wait_for()
@@ -131,7 +131,7 @@ def test_another_page_keeps_the_answer_until_it_is_revealed(visit):
 
 def test_a_strangers_token_is_a_token(visit):
     tab = visit("softmax?tokens=3&text=**bold**%20%5Bx%5D(http%3A%2F%2Fevil.example)%20%24x%24")
-    drawn(tab, CHARTS["row"])
+    painted_charts(tab, CHARTS["row"])
     assert tab.page.locator('a[href*="evil"]:not([data-testid=stPageLink-NavLink]), img[src*="evil"]').count() == 0
 
 

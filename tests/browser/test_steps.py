@@ -17,14 +17,14 @@ from attention.steps.plan import by_name
 from attention.steps.values import values
 from attention.wire.matrix_cells import matrix
 from tests.browser.conftest import SECONDS
-from tests.lit import Box, lit
+from tests.highlight import Box, highlighted_cells
 
 MATRICES = '[data-testid="matrices"]'
 TRIES = 6  # at pointing to a cell
 SMALL = "tokens=5&heads=2&d_model=8"
 
 
-def drawn(tab, link: str):
+def painted_matrices(tab, link: str):
     """The matrices, when they show the config of this link and the page is at rest: a key may be lost before."""
     tab.page.locator(f"{MATRICES}[data-painted]").wait_for()
     tab.page.wait_for_function(
@@ -50,14 +50,14 @@ def point(tab, name: str, row: float, column: float, shape: tuple[int, int], cli
     picture(tab, name).click(position=place) if click else picture(tab, name).hover(position=place, force=True)
 
 
-def told(tab) -> tuple[list, dict[str, set[Box]]]:
+def highlighted(tab) -> tuple[list, dict[str, set[Box]]]:
     """The cell that is shown and what is lit for it."""
     found = tab.page.locator(MATRICES).evaluate("(element) => ({ ...element.dataset })")
     boxes = {name: {Box(*map(tuple, box)) for box in all_} for name, all_ in json.loads(found["lit"])}
     return json.loads(found["cell"]), boxes
 
 
-def coded(value: Tensor) -> Tensor:
+def coded_values(value: Tensor) -> Tensor:
     """What the browser gets of values: 11 bits of each."""
     sent = matrix(value)
     return torch.ldexp(sent.codes.float(), torch.tensor(sent.exponent))
@@ -68,7 +68,7 @@ def wait_for_cell(tab, *cell, timeout: float = SECONDS) -> None:
     expect(tab.page.locator(MATRICES)).to_have_attribute("data-cell", text, timeout=timeout)
 
 
-def reached(tab, name: str, row: int, column: int, shape: tuple[int, int]) -> None:
+def hover_cell(tab, name: str, row: int, column: int, shape: tuple[int, int]) -> None:
     """Points at a cell until that is heard: what is still laid out moves away from below the pointer."""
     for _ in range(TRIES):
         point(tab, name, row, column, shape)
@@ -90,20 +90,22 @@ def test_what_is_lit_is_what_the_core_says(visit, more):
     link = f"{SMALL}&{more}&steps=all"
     config, _ = from_query(dict(parse_qsl(link)))
     tab = visit(f"steps?{link}", size=(1280, 1300))
-    drawn(tab, link)
+    painted_matrices(tab, link)
     for name, step in by_name(config).items():
         shape = step.shape[-2:]
         for row, column in {(0, 0), (shape[0] - 1, shape[1] - 1), (shape[0] // 2, 1 % shape[1])}:
-            reached(tab, name, row, column, shape)
-            assert told(tab)[1] == {key: set(boxes) for key, boxes in lit(config, name, row, column).items()}
+            hover_cell(tab, name, row, column, shape)
+            assert highlighted(tab)[1] == {
+                key: set(boxes) for key, boxes in highlighted_cells(config, name, row, column).items()
+            }
 
 
 def test_pointing_writes_out_the_arithmetic_and_asks_nobody(visit):
     link = "tokens=4&heads=2&d_model=4&step=scores"
     tab = visit(f"steps?{link}")
-    drawn(tab, link)
+    painted_matrices(tab, link)
     found, sent = values(Config(tokens=4, heads=2, d_model=4)), len(tab.sent)
-    q, k, score = (coded(found[name])[0][at] for name, at in (("q", 3), ("k", 1), ("scores", (3, 1))))
+    q, k, score = (coded_values(found[name])[0][at] for name, at in (("q", 3), ("k", 1), ("scores", (3, 1))))
 
     def three(value) -> str:
         return f"{float(f'{float(value):.3g}'):g}".replace("-", "−")
@@ -120,12 +122,12 @@ def test_pointing_writes_out_the_arithmetic_and_asks_nobody(visit):
 
 def test_keys_move_the_cell_turn_the_step_and_a_click_pins(visit):
     tab = visit(f"steps?{SMALL}&step=weights", theme="dark")
-    drawn(tab, f"{SMALL}&step=weights")
+    painted_matrices(tab, f"{SMALL}&step=weights")
     tab.quiet()
     point(tab, "weights", 2, 1, (5, 5), click=True)
     tab.page.mouse.move(2, 2)
     wait_for_cell(tab, "weights", 0, 2, 1)
-    drawn(tab, f"{SMALL}&step=weights&query=2")
+    painted_matrices(tab, f"{SMALL}&step=weights&query=2")
     panels = tab.page.locator(f"{MATRICES} .panels")
     panels.focus()
     for key in ("ArrowUp", "ArrowLeft", "]"):
@@ -133,32 +135,32 @@ def test_keys_move_the_cell_turn_the_step_and_a_click_pins(visit):
     wait_for_cell(tab, "weights", 1, 1, 0)
     expect(tab.page.locator(f"{MATRICES} .live")).to_contain_text("weights =")
     panels.press("Enter")
-    drawn(tab, f"{SMALL}&step=weights&query=1&head=1")
+    painted_matrices(tab, f"{SMALL}&step=weights&query=1&head=1")
     panels.press("PageDown")
-    drawn(tab, f"{SMALL}&step=context&query=1&head=1")
+    painted_matrices(tab, f"{SMALL}&step=context&query=1&head=1")
     expect(tab.page.locator(f"{MATRICES} figure")).to_have_count(3)
 
 
 def test_a_name_in_the_overview_opens_its_step(visit):
     tab = visit(f"steps?{SMALL}&steps=all", size=(390, 844))
-    drawn(tab, f"{SMALL}&steps=all")
+    painted_matrices(tab, f"{SMALL}&steps=all")
     tab.page.locator(f"{MATRICES} figure[data-name=joined] button").click()
-    drawn(tab, f"{SMALL}&step=joined")
+    painted_matrices(tab, f"{SMALL}&step=joined")
     wide = tab.page.evaluate("document.documentElement.scrollWidth")
     assert wide <= 390
     tab.page.get_by_role("button", name="Next step").click()
-    drawn(tab, f"{SMALL}&step=W_o")
+    painted_matrices(tab, f"{SMALL}&step=W_o")
     tab.page.get_by_role("button", name="Previous step").click()
-    drawn(tab, f"{SMALL}&step=joined")
+    painted_matrices(tab, f"{SMALL}&step=joined")
 
 
 def test_a_pooled_matrix_names_the_cell_that_it_shows(visit):
     tab = visit("steps?tokens=1024&heads=1&d_model=64&step=weights&mask=full")
-    drawn(tab, "tokens=1024&heads=1&d_model=64&step=weights&mask=full")
+    painted_matrices(tab, "tokens=1024&heads=1&d_model=64&step=weights&mask=full")
     point(tab, "weights", 500, 500, (1024, 1024))
     expect(tab.page.locator(f"{MATRICES} .cell")).to_contain_text("the largest in size of 64")
-    _, head, row, column = told(tab)[0]
+    _, head, row, column = highlighted(tab)[0]
     weight = float(values(Config(tokens=1024, heads=1, d_model=64, mask="full"))["weights"][head, row, column])
     text = tab.page.locator(f"{MATRICES} .cell").inner_text().split(" = ")[1].split(",")[0]
     assert float(text) == pytest.approx(weight, rel=5e-3)
-    assert told(tab)[1] == {"scaled": {Box((0,), (row,), tuple(range(1024)))}}
+    assert highlighted(tab)[1] == {"scaled": {Box((0,), (row,), tuple(range(1024)))}}

@@ -7,14 +7,14 @@ import re
 
 from playwright.sync_api import expect
 
-from attention.timing.recordings import row, written
+from attention.timing.recordings import row, write_recording
 from tests.timings import GPU, line
 
 LINK = "timing?lengths=16,32&heads=2&d_heads=8&implementations=SDPA,SDPA+math&devices=cpu&threads=1"
 PATIENCE = 60_000  # milliseconds: a process starts, imports torch and measures, on a busy machine
 
 
-def drawn(tab):
+def time_chart(tab):
     return tab.page.locator(".st-key-timing_time .js-plotly-plot")
 
 
@@ -41,25 +41,25 @@ def test_a_sweep_is_measured_drawn_and_joined_by_a_recording(visit):
     tab = visit(f"{LINK}&seconds=3", theme="dark")
     tab.page.get_by_role("button", name="Measure here").click()
     expect(tab.page.get_by_text("Measured 4 cases.")).to_be_visible(timeout=PATIENCE)
-    lines = drawn(tab).locator(".legendtext").filter(has_text="SDPA")  # else what is faint may stand there, too
+    lines = time_chart(tab).locator(".legendtext").filter(has_text="SDPA")  # else what is faint may stand there, too
     expect(lines).to_have_text(["SDPA", "SDPA math"])
     expect(tab.page.get_by_role("button", name="Measure here")).to_be_enabled()
     assert tab.link["lengths"] == "16,32"
 
     tab.page.get_by_text("Recordings: timings from another machine").click()
-    recording = written(line([16, 32], [1e-9, 1e-9], heads=2, d_head=8, **GPU)).encode()
+    recording = write_recording(line([16, 32], [1e-9, 1e-9], heads=2, d_head=8, **GPU)).encode()
     files = tab.page.locator("input[type=file]")
     files.set_input_files([{"name": "gpu.json", "mimeType": "application/json", "buffer": recording}])
-    expect(drawn(tab).locator(".legendtext").filter(has_text="recorded")).to_have_text(
+    expect(time_chart(tab).locator(".legendtext").filter(has_text="recorded")).to_have_text(
         "SDPA · Test GPU, recorded 2026-01-31 (gpu.json)"
     )
     tab.page.get_by_role("tab", name="Where a device pays").click()
     expect(tab.page.get_by_text(re.compile(f"threads?: ({FASTER}|{OPEN})"))).to_be_visible()
 
-    other = written(line([16, 32], [1e-8, 1e-8], heads=2, d_head=8, **GPU)).encode()
+    other = write_recording(line([16, 32], [1e-8, 1e-8], heads=2, d_head=8, **GPU)).encode()
     expect(files).to_have_count(1)  # the field before the chart came may stand beside it for a moment
     files.set_input_files([{"name": "gpu.json", "mimeType": "application/json", "buffer": other}])
-    recorded = drawn(tab).locator(".legendtext").filter(has_text="recorded")
+    recorded = time_chart(tab).locator(".legendtext").filter(has_text="recorded")
     names = [f"SDPA · Test GPU, recorded 2026-01-31 (gpu.json{number})" for number in ("", " #2")]
     expect(recorded).to_have_text(names)
     tab.page.get_by_role("button", name="Remove", exact=True).first.click()
@@ -85,5 +85,5 @@ def test_what_was_measured_before_a_cancel_stays(visit):
     expect(tab.page.get_by_text(re.compile(r"Cancelled; [1-9] cases? (was|were) measured and stays?"))).to_be_visible(
         timeout=PATIENCE
     )
-    expect(drawn(tab)).to_have_count(1)  # the chart before it may stand beside it for a moment
-    expect(drawn(tab)).to_be_visible()
+    expect(time_chart(tab)).to_have_count(1)  # the chart before it may stand beside it for a moment
+    expect(time_chart(tab)).to_be_visible()

@@ -21,25 +21,25 @@ def test_a_text_that_is_typed_is_what_the_heads_read(tab):
     field = tab.widget("text").locator("input")
     field.fill(SEVEN)
     field.press("Enter")
-    tab.painted(text=SEVEN, tokens=7)
+    tab.wait_for_grid(text=SEVEN, tokens=7)
     assert tab.page.locator(".heads-grid .label.down").all_inner_texts()[:7] == SEVEN.split()
     expect(tab.slider("tokens")).to_have_attribute("aria-valuetext", "7")
     tab.slider("tokens").press("ArrowRight")
-    tab.painted(text=SEVEN, tokens=8)
+    tab.wait_for_grid(text=SEVEN, tokens=8)
     expect(tab.page.get_by_text("Its 7 words are repeated 1.1 times.")).to_be_visible()
     tab.page.get_by_role("button", name="Show it once").click()
-    tab.painted(text=SEVEN, tokens=7)
+    tab.wait_for_grid(text=SEVEN, tokens=7)
     expect(tab.page.get_by_role("button", name="Show it once")).to_have_count(0)
 
 
 def test_typing_takes_the_place_of_noise(visit):
     tab = visit("?input=noise")
-    tab.painted(input="noise")
+    tab.wait_for_grid(input="noise")
     expect(tab.page.get_by_text("Not in use: the input is “noise”.")).to_be_visible()
     field = tab.widget("text").locator("input")
     field.fill("שלום עולם <b>hi</b> 🙂")
     field.press("Enter")
-    tab.painted(text="שלום עולם <b>hi</b> 🙂", tokens=11)
+    tab.wait_for_grid(text="שלום עולם <b>hi</b> 🙂", tokens=11)
     assert tab.page.locator(".heads-grid b:text-is('hi')").count() == 0
 
 
@@ -53,7 +53,7 @@ def test_a_text_that_is_too_long_is_cut_and_said_to_be(tab):
 
 def test_the_next_steps_keep_what_is_set(visit):
     tab = visit("?temperature=2.0")
-    tab.painted(temperature=2.0)
+    tab.wait_for_grid(temperature=2.0)
     for page, link in (("Softmax", "&topic=scaling"), ("Masks", "&topic=scaling"), ("Steps", "&topic=scaling")):
         tab.page.get_by_role("link", name="Next: ").click()
         expect(tab.page).to_have_title(f"{page} · Attention Lab")
@@ -76,7 +76,7 @@ def test_the_name_of_the_app_is_above_everything(visit, size):
 
 def test_on_a_phone_other_pages_are_in_sight_and_the_settings_a_tap_away(visit):
     tab = visit("?temperature=2.0", size=PHONE)
-    tab.painted(temperature=2.0)
+    tab.wait_for_grid(temperature=2.0)
     pages = tab.page.get_by_test_id("stSidebarNavLink")
     for name in ("Heads", "Examples", "Softmax"):
         box = pages.filter(has_text=name).bounding_box()
@@ -101,7 +101,7 @@ def test_on_a_phone_the_page_that_one_is_on_is_in_sight_in_the_menu(visit):
 
 def test_on_a_phone_a_tapped_cell_is_said_in_words(visit):
     tab = visit("", size=PHONE)
-    tab.painted()
+    tab.wait_for_grid()
     said, square = tab.page.locator("[data-of=said]"), tab.page.locator('.heads-grid [data-head="1"]')
     expect(said).to_have_text("Head 0, same word: “boat” (17) gives “boat” (7) 0.430 of its weight.")
     box = square.bounding_box()
@@ -118,7 +118,7 @@ def test_on_a_phone_a_tapped_cell_is_said_in_words(visit):
 @pytest.mark.parametrize(("size", "lines"), [((1280, 800), 2), (PHONE, 5)], ids=["desk", "phone"])
 def test_the_first_sentence_says_what_attention_is(visit, size, lines):
     tab = visit("", size=size)
-    tab.painted()
+    tab.wait_for_grid()
     first = tab.page.get_by_test_id("stMain").get_by_test_id("stMarkdownContainer").first.locator("p")
     words = "Attention lets every word look at others and take over what it needs; a weight says how much."
     expect(first).to_contain_text(f"Heads. {words}")

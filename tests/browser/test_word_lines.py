@@ -27,7 +27,7 @@ def opened(visit):
     return opened
 
 
-def said(words: Locator) -> list[str]:
+def word_numbers(words: Locator) -> list[str]:
     """The numbers beside words."""
     return words.locator("b").all_inner_texts()
 
@@ -61,18 +61,18 @@ def test_a_word_that_is_pointed_at_says_its_weights_on_the_other_side(opened, th
     page, queries, keys = opened(theme=theme)
     found = trace(CONFIG)
     square, mask = found.weights[3], found.mask
-    assert numbers(said(keys)) == weights(square[17].tolist(), mask[17].tolist())
+    assert numbers(word_numbers(keys)) == weights(square[17].tolist(), mask[17].tolist())
     queries.nth(9).hover()
     expect(keys.nth(10).locator("b")).to_have_text("masked")
-    assert numbers(said(keys)) == weights(square[9].tolist(), mask[9].tolist())
+    assert numbers(word_numbers(keys)) == weights(square[9].tolist(), mask[9].tolist())
     drawn = ink(page)
     assert [some > 0 for some in drawn] == mask[9].tolist()
     heavy = sorted(range(10), key=lambda key: -square[9, key])
     assert drawn[heavy[0]] > 2 * drawn[heavy[5]]
     keys.nth(7).hover()
     expect(queries.nth(0).locator("b")).to_have_text("masked")
-    assert numbers(said(queries)) == weights(square[:, 7].tolist(), mask[:, 7].tolist())
-    assert said(keys) == [""] * 18
+    assert numbers(word_numbers(queries)) == weights(square[:, 7].tolist(), mask[:, 7].tolist())
+    assert word_numbers(keys) == [""] * 18
 
 
 def test_keys_walk_over_the_words_and_put_a_query_in_focus(opened):

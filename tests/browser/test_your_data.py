@@ -8,8 +8,8 @@ import json
 import pytest
 from playwright.sync_api import expect
 
-from attention.brought import safe_file
-from tests import brought
+from attention.imported import safe_file
+from tests import example_uploads
 from tests.bad_files import bomb
 from tests.browser.conftest import Tab
 
@@ -18,7 +18,7 @@ TOKENS = ("<b>the</b>", "![x](http://host.invalid/p.png)", "$x$", "javascript:al
 
 
 def file() -> bytes:
-    found = brought.named()
+    found = example_uploads.named_upload()
     assert found.q is not None and found.k is not None
     tensors = {f"layers.{at}.{name}": part[at] for at in range(3) for name, part in (("q", found.q), ("k", found.k))}
     said = {
@@ -27,7 +27,7 @@ def file() -> bytes:
         "title": "<script>alert(1)</script>",
         "what": "[a](http://host.invalid)",
     }
-    return safe_file.written(tensors, {name: json.dumps(value) for name, value in said.items()})
+    return safe_file.write_safetensors(tensors, {name: json.dumps(value) for name, value in said.items()})
 
 
 def put(tab: Tab, name: str, data: bytes) -> None:

@@ -1,7 +1,7 @@
 // Bytes to cells, weights and colours, and cells to pixels. Nothing in this file knows the page.
 
 import { penOf } from "./elements.js";
-import { opened } from "./message.js";
+import { openMessage } from "./message.js";
 import { RAMP, ramp } from "./theme.js";
 
 /**
@@ -34,8 +34,8 @@ export const MASKED = 0, ZERO = 1, LEAST = 2, ONE = 65535;
  * @param {Uint8Array} bytes
  * @returns {T}
  */
-export function unpacked(bytes) {
-  const [header, start] = opened(bytes), count = header.heads * header.rows * header.columns;
+export function unpackCells(bytes) {
+  const [header, start] = openMessage(bytes), count = header.heads * header.rows * header.columns;
   // A copy, because these bytes begin anywhere in their frame, and 16-bit numbers may not.
   const codes = new Uint16Array(bytes.slice(start, start + 2 * count).buffer);
   const places = header.places ? bytes.slice(start + 2 * count, start + 3 * count) : null;

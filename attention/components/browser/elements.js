@@ -20,7 +20,7 @@ export function find(root, selector, kind) {
  * @param {string} [kind]
  * @param {string} [text]
  */
-export function made(tag, kind, text) {
+export function createElement(tag, kind, text) {
   const element = document.createElement(tag);
   if (kind) element.className = kind;
   if (text !== undefined) element.textContent = text;
@@ -33,8 +33,8 @@ export function made(tag, kind, text) {
  * @param {string} kind  its class, and what tests find it by
  * @param {string} markup
  */
-export function planted(element, kind, markup) {
-  const root = made("div", kind);
+export function createRoot(element, kind, markup) {
+  const root = createElement("div", kind);
   root.dataset.testid = kind;
   root.innerHTML = markup;
   element.append(root);

@@ -1,13 +1,13 @@
 // The grid of all heads: `draw` puts it into an element of any page, with what `attention.wire.cells.payload` made of a
 // header and cells. The page needs heads_grid.css beside it, and nothing else.
 
-import { cellAt, greatestCell, number, paint, unpacked, weightsOf } from "./cells.js";
-import { alive, find, planted } from "./elements.js";
-import { listen } from "./heads_grid_acts.js";
-import { arranged, setFigures, setLayout } from "./heads_grid_layout.js";
-import { numbered, setScale } from "./heads_grid_readout.js";
-import { pointed, show, showPinned } from "./heads_grid_shown.js";
-import { themed } from "./theme.js";
+import { cellAt, greatestCell, number, paint, unpackCells, weightsOf } from "./cells.js";
+import { alive, find, createRoot } from "./elements.js";
+import { listen } from "./heads_grid_events.js";
+import { arrangeSquares, setFigures, setLayout } from "./heads_grid_layout.js";
+import { headNumber, setScale } from "./heads_grid_readout.js";
+import { cellUnderPointer, show, showPinned } from "./heads_grid_pointer.js";
+import { applyTheme } from "./theme.js";
 
 /**
  * @typedef {import("./heads_grid_layout.js").Grid} Grid
@@ -63,10 +63,10 @@ const MARKUP = `
  * @param {Ways} [ways]
  */
 export function draw(element, bytes, ways = {}) {
-  const grid = created(planted(element, "heads-grid", MARKUP), unpacked(bytes), ways);
+  const grid = createGrid(createRoot(element, "heads-grid", MARKUP), unpackCells(bytes), ways);
   listen(grid);
   update(grid, grid.data);
-  return alive(grid, () => laidOut(grid), (next) => update(grid, unpacked(next)), () => clearTimeout(grid.timer));
+  return alive(grid, () => laidOut(grid), (next) => update(grid, unpackCells(next)), () => clearTimeout(grid.timer));
 }
 
 /**
@@ -75,7 +75,7 @@ export function draw(element, bytes, ways = {}) {
  * @param {Ways} ways
  * @returns {Grid}
  */
-function created(root, data, ways) {
+function createGrid(root, data, ways) {
   const named = (/** @type {string} */ name) => find(root, `[data-of="${name}"]`);
   const start = atToken(data, 0, 0, null);
   return {
@@ -85,7 +85,8 @@ function created(root, data, ways) {
       head: named("head"), query: named("query"), key: named("key"), weight: named("weight"), even: named("even"),
       note: named("note"), said: named("said"),
     },
-    figures: [], plan: arranged(data, root.clientWidth), neutrals: themed(root, data.neutrals, data.accents), width: 0,
+    figures: [], plan: arrangeSquares(data, root.clientWidth),
+    neutrals: applyTheme(root, data.neutrals, data.accents), width: 0,
     cursor: start, home: start, told: { head: -1, query: -1 }, followed: true, hover: null, pointer: null, keyed: false,
     sent: [], count: 0, timer: 0, pending: false,
   };
@@ -100,7 +101,7 @@ function update(grid, data) {
   if (data.focus.head !== grid.told.head || data.focus.query !== grid.told.query) follow(grid, data.focus);
   else if (data.per && grid.followed) goTo(grid, data.focus);  // what forms is not where it was at the step before
   clamp(grid);
-  grid.neutrals = themed(grid.root, data.neutrals, data.accents);
+  grid.neutrals = applyTheme(grid.root, data.neutrals, data.accents);
   setScale(grid);
   laidOut(grid);
 }
@@ -166,7 +167,7 @@ function laidOut(grid) {
   grid.width = root.clientWidth;
   if (!grid.width) return;
   setFigures(grid);
-  setLayout(grid, arranged(data, grid.width));
+  setLayout(grid, arrangeSquares(data, grid.width));
   snap(heads, grid.plan.ratio);
   const sizes = `${data.heads} heads, ${data.queries} queries by ${data.keys} keys`;
   const keys = "Arrow keys move, brackets change the head, Enter pins.";
@@ -175,7 +176,7 @@ function laidOut(grid) {
   setCaptions(grid);
   find(root, ".mark").textContent = data.note ?? "";
   showPinned(grid);
-  grid.hover = grid.pointer ? pointed(grid, grid.pointer) : null;  // it rests, but what lies under it may be new
+  grid.hover = grid.pointer ? cellUnderPointer(grid, grid.pointer) : null;  // the data may be new
   show(grid);
   if (root.dataset.painted === data.painted) return;
   root.dataset.painted = data.painted;
@@ -231,7 +232,7 @@ function setCaptions({ figures, data, plan }) {
     element.classList.toggle("joined", size > 0 && joined(h));
     const own = data.colors === "own maximum" && plan.width > 100, most = data.most[h];
     const upTo = own ? `to ${number(most, weightsOf(data)[most])}` : "";
-    const short = numbered(data, h);
+    const short = headNumber(data, h);
     find(element, "figcaption b").textContent = plan.width < 60 ? short : `Head ${short}`;
     const told = [data.names[h] || "", size ? `kv ${group(h)}` : "", upTo].filter(Boolean).join(" · ");
     Object.assign(find(element, "figcaption span"), { textContent: told, title: told });

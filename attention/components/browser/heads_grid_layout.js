@@ -1,6 +1,6 @@
 // Where everything goes in the grid: the squares, their titles, axes and labels. Sizes are whole CSS pixels.
 
-import { made, signs } from "./elements.js";
+import { createElement, signs } from "./elements.js";
 
 /**
  * @typedef {Omit<import("./message.js").GridHeader, "places"> & import("./cells.js").Bytes} GridData
@@ -67,14 +67,14 @@ const LABELLED = 24, LEAST_LABEL = 8.4;
  * @param {number} width
  * @returns {Plan}
  */
-export function arranged(data, width) {
-  const longest = Math.max(data.rows, data.columns), plain = fitted(data, width, MARGIN, 20);
+export function arrangeSquares(data, width) {
+  const longest = Math.max(data.rows, data.columns), plain = fitSquares(data, width, MARGIN, 20);
   const unnamed = !data.tokens.length || longest > LABELLED || data.tile > 1;
-  if (unnamed || plain.side / longest < LEAST_LABEL + 1) return snapped(plain, data);
+  if (unnamed || plain.side / longest < LEAST_LABEL + 1) return snapSide(plain, data);
   const longestName = Math.max(...[...data.tokens, ...keyTokens(data)].map((token) => signs(token).length));
   const room = Math.round(Math.min(58, 12 + 5.6 * longestName));
-  const labelled = fitted(data, width, Math.max(40, room), room + 4);
-  return snapped(labelled.side / longest >= LEAST_LABEL ? { ...labelled, labels: room } : plain, data);
+  const labelled = fitSquares(data, width, Math.max(40, room), room + 4);
+  return snapSide(labelled.side / longest >= LEAST_LABEL ? { ...labelled, labels: room } : plain, data);
 }
 
 /**
@@ -93,7 +93,7 @@ export function keyTokens({ tokens, key_tokens }) {
  * @param {number} below
  * @returns {Fit}
  */
-function fitted(data, width, margin, below) {
+function fitSquares(data, width, margin, below) {
   const wide = width >= WIDE, area = (wide ? width - PANEL - APART : width) - margin - EDGE, tall = data.height - below;
   const sideOf = (/** @type {number} */ columns) => {
     const rows = Math.ceil(data.heads / columns);
@@ -113,7 +113,7 @@ function fitted(data, width, margin, below) {
  * @param {GridData} data
  * @returns {Plan}
  */
-function snapped(plan, { rows, columns }) {
+function snapSide(plan, { rows, columns }) {
   const ratio = window.devicePixelRatio || 1, longest = Math.max(rows, columns);
   const pixels = Math.floor(plan.side * ratio), whole = Math.floor(pixels / longest) * longest;
   const side = whole >= 0.88 * pixels ? whole : pixels;
@@ -129,11 +129,11 @@ function snapped(plan, { rows, columns }) {
 export function setFigures({ heads, figures, data }) {
   while (figures.length > data.heads) figures.pop()?.element.remove();
   while (figures.length < data.heads) {
-    const element = made("figure"), caption = made("figcaption");
-    const square = made("div", "square"), canvas = made("canvas");
-    caption.append(made("b", "", `Head ${figures.length}`), made("span"));
+    const element = createElement("figure"), caption = createElement("figcaption");
+    const square = createElement("div", "square"), canvas = createElement("canvas");
+    caption.append(createElement("b", "", `Head ${figures.length}`), createElement("span"));
     square.dataset.head = `${figures.length}`;
-    square.append(canvas, made("i", "pinned"), made("i", "row"), made("i", "column"));
+    square.append(canvas, createElement("i", "pinned"), createElement("i", "row"), createElement("i", "column"));
     element.append(caption, square);
     figures.push({ element, square, canvas, painted: null });
     heads.append(element);
@@ -178,9 +178,9 @@ function setLabels({ heads, figures, data, plan }) {
     if (h + columns < figures.length) return;
     keyTokens(data).forEach((token, i) => square.append(across(token, i, plan, labels)));
   });
-  const query = made("span", labels ? "axis" : "axis upright", labels ? "query ↓" : "query →");
+  const query = createElement("span", labels ? "axis" : "axis upright", labels ? "query ↓" : "query →");
   Object.assign(query.style, labels ? { right: `${plan.width + 4}px`, top: 0 } : { left: "-14px", top: `${TITLE}px` });
-  const key = made("span", "axis", "key →");
+  const key = createElement("span", "axis", "key →");
   Object.assign(key.style, { top: "calc(100% + 2px)" }, labels ? { right: `${plan.width + 7}px` } : { left: 0 });
   figures[0].element.append(query);
   figures[Math.floor((figures.length - 1) / columns) * columns].element.append(key);
@@ -198,7 +198,7 @@ function fontOf(size) {
  * @param {number} room
  */
 function down(token, i, { cell }, room) {
-  const label = made("span", "label down", token), size = cell.height;
+  const label = createElement("span", "label down", token), size = cell.height;
   const place = { right: "calc(100% + 7px)", width: `${room - 9}px`, top: `${i * size}px` };
   Object.assign(label.style, place, { height: `${size}px`, lineHeight: `${size}px` });
   label.style.setProperty("--label", fontOf(size));
@@ -212,7 +212,7 @@ function down(token, i, { cell }, room) {
  * @param {number} room
  */
 function across(token, i, { cell }, room) {
-  const label = made("span", "label across", token), size = cell.width;
+  const label = createElement("span", "label across", token), size = cell.width;
   const place = { top: "calc(100% + 7px)", height: `${room - 6}px`, left: `${i * size}px` };
   Object.assign(label.style, place, { width: `${size}px`, lineHeight: `${size}px` });
   label.style.setProperty("--label", fontOf(size));

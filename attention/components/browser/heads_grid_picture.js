@@ -1,6 +1,6 @@
 // All heads as one picture: what is on the screen, with titles, axes and colour bar, twice as fine.
 
-import { find, made, penOf, saveAs } from "./elements.js";
+import { find, createElement, penOf, saveAs } from "./elements.js";
 import { GAP } from "./heads_grid_layout.js";
 import { ticks } from "./heads_grid_readout.js";
 import { hatch } from "./theme.js";
@@ -8,14 +8,14 @@ import { hatch } from "./theme.js";
 /** @typedef {import("./heads_grid_layout.js").Grid} Grid */
 
 /** @param {Grid} grid */
-export function saved(grid) {
+export function savePicture(grid) {
   saveAs(picture(grid), "attention-heads.png");
 }
 
 /** @param {Grid} grid */
 function picture(grid) {
   const { heads } = grid, around = 16, foot = 46;
-  const canvas = made("canvas"), pen = penOf(canvas), fine = Math.max(2, grid.plan.ratio);
+  const canvas = createElement("canvas"), pen = penOf(canvas), fine = Math.max(2, grid.plan.ratio);
   canvas.width = (heads.offsetWidth + 2 * around) * fine;
   canvas.height = (heads.offsetHeight + 2 * around + foot) * fine;
   pen.scale(fine, fine);

@@ -1,8 +1,8 @@
 // What is said about the cell under the pointer or the cursor: numbers, tokens, its row as bars and as a table.
 
 import { cellAt, greatest, height as heightOf, MASKED, number, ZERO } from "./cells.js";
-import { find, made, penOf } from "./elements.js";
-import { evenMarks, timesEven } from "./even.js";
+import { find, createElement, penOf } from "./elements.js";
+import { evenMarks, timesEven } from "./uniform.js";
 import { keyTokens } from "./heads_grid_layout.js";
 import { RAMP, ramp } from "./theme.js";
 
@@ -19,7 +19,7 @@ const TABLE = 50;
  * @param {GridData} data
  * @param {number} head
  */
-export function numbered({ per }, head) {
+export function headNumber({ per }, head) {
   return per ? `${Math.floor(head / per)}.${head % per}` : `${head}`;
 }
 
@@ -29,7 +29,7 @@ export function numbered({ per }, head) {
  * @param {number} count
  * @param {string[]} [tokens]
  */
-function named(data, token, count, tokens = data.tokens) {
+function nameToken(data, token, count, tokens = data.tokens) {
   const name = tokens[token];
   if (count > 1 && data.tile > 1 && !data.places) return `${token} to ${token + count - 1}`;
   return name === undefined ? `${token}` : `${token}  ${name}`;
@@ -42,13 +42,13 @@ function named(data, token, count, tokens = data.tokens) {
 export function setReadout(grid, cell) {
   const { data, of } = grid, where = cell.tall * cell.broad > 1;
   const blind = seesNothing(data, cell);
-  of.head.textContent = numbered(data, cell.head);
-  of.query.textContent = named(data, cell.query, cell.tall);
-  of.key.textContent = named(data, cell.key, cell.broad, keyTokens(data));
+  of.head.textContent = headNumber(data, cell.head);
+  of.query.textContent = nameToken(data, cell.query, cell.tall);
+  of.key.textContent = nameToken(data, cell.key, cell.broad, keyTokens(data));
   of.weight.textContent = number(cell.code, cell.weight);
   of.even.textContent = timesEven(data, cell);
   const said = sentence(data, cell), role = data.names[cell.head] ? `, ${data.names[cell.head]}` : "";
-  of.said.textContent = `Head ${numbered(data, cell.head)}${role}: ${said}`;
+  of.said.textContent = `Head ${headNumber(data, cell.head)}${role}: ${said}`;
   const alone = grid.plan.wide && data.tokens.length ? said : "";  // without texts it says what stands above it
   of.note.textContent = blind ? "This query sees no key." : where && cell.code > ZERO ? noteOf(data, cell) : alone;
   grid.root.style.setProperty("--head", data.head_colors[cell.head % data.head_colors.length]);
@@ -63,8 +63,8 @@ function sentence(data, cell) {
   const word = (/** @type {string[]} */ tokens, /** @type {number} */ i) =>
     tokens[i] === undefined ? "" : `“${tokens[i]}” (${i})`;
   const query = word(data.tokens, cell.query), key = word(keyTokens(data), cell.key);
-  const who = query || `query ${named(data, cell.query, cell.tall)}`;
-  const whom = key || `key ${named(data, cell.key, cell.broad, keyTokens(data))}`;
+  const who = query || `query ${nameToken(data, cell.query, cell.tall)}`;
+  const whom = key || `key ${nameToken(data, cell.key, cell.broad, keyTokens(data))}`;
   const gives = `${who} gives ${whom} ${number(cell.code, cell.weight)} of its weight`;
   return `${cell.code === MASKED ? `${who} may not look at ${whom}` : gives}.`;
 }
@@ -93,7 +93,7 @@ function seesNothing(data, { head, row }) {
  * @param {GridData} data
  * @param {Cell} cell
  */
-export function spoken(data, cell) {
+export function cellSentence(data, cell) {
   const token = (/** @type {string[]} */ tokens, /** @type {number} */ i) =>
     tokens[i] === undefined ? "" : ` ${tokens[i]}`;
   const even = timesEven(data, cell), said = `weight ${number(cell.code, cell.weight)}${even && `, ${even}`}`;
@@ -101,7 +101,7 @@ export function spoken(data, cell) {
   const rest = seesNothing(data, cell) ? ", sees no key" : "";
   const query = `query ${cell.query}${token(data.tokens, cell.query)}`;
   const place = `${query}, key ${cell.key}${token(keyTokens(data), cell.key)}`;
-  return `Head ${numbered(data, cell.head)}, ${place}: ${weight}${rest}`;
+  return `Head ${headNumber(data, cell.head)}, ${place}: ${weight}${rest}`;
 }
 
 /**
@@ -141,7 +141,7 @@ export function setSpread(grid, cell) {
     pen.fillStyle = grid.neutrals.muted;
     pen.fillRect(0, Math.round(height / 2), width, Math.max(1, Math.round(ratio)));
   }
-  const at = named(data, top.key, top.broad, []);
+  const at = nameToken(data, top.key, top.broad, []);
   const most = top.code > ZERO ? `: most ${number(top.code, top.weight)} at key ${at}` : "";
   const first = cell.row * data.tile, last = Math.min(first + data.tile, data.queries) - 1;
   const who = data.tile > 1 ? `Queries ${first}–${last}` : `Query ${cell.query}`;
@@ -171,14 +171,15 @@ export function setTable(grid, cell) {
   const seen = rowCells(data, cell).filter((other) => other.code !== MASKED);
   seen.sort((a, b) => b.code - a.code || a.key - b.key);
   const lines = seen.slice(0, TABLE).map((other) => {
-    const line = made("tr"), name = keyTokens(data)[other.key] ?? "";
+    const line = createElement("tr"), name = keyTokens(data)[other.key] ?? "";
     const texts = [`${other.key}`, name, number(other.code, other.weight)];
-    line.append(...texts.map((text) => made("td", "", text)));
+    line.append(...texts.map((text) => createElement("td", "", text)));
     return line;
   });
   find(details, "tbody").replaceChildren(...lines);
   const rest = seen.length > TABLE ? `, the first ${TABLE} of ${seen.length}` : "";
-  find(details, "summary").textContent = `Row as table: head ${numbered(data, cell.head)}, query ${cell.query}${rest}`;
+  const head = headNumber(data, cell.head);
+  find(details, "summary").textContent = `Row as table: head ${head}, query ${cell.query}${rest}`;
 }
 
 /**
@@ -190,7 +191,7 @@ export function setScale({ root, data }) {
   new Uint32Array(image.data.buffer).forEach((_, i, out) => (out[i] = colors[Math.round((i * (RAMP - 1)) / 255)]));
   penOf(canvas).putImageData(image, 0, 0);
   const marks = ticks(data).map(([at, text]) => {
-    const mark = made("span", "", text);
+    const mark = createElement("span", "", text);
     mark.style.left = `${100 * at}%`;
     return mark;
   });

@@ -2,11 +2,11 @@
 // and the row in focus as words with lines into an element of any page. What it shows is a `Picture`, which
 // attention/notebook/picture.py makes.
 
-import { find, made, planted } from "./elements.js";
+import { find, createElement, createRoot } from "./elements.js";
 import { draw as drawGrid } from "./heads_grid.js";
-import { focused, wordsOf } from "./heads_layers_parts.js";
-import { opened } from "./message.js";
-import { themed } from "./theme.js";
+import { withFocus, wordsOf } from "./heads_layers_parts.js";
+import { openMessage } from "./message.js";
+import { applyTheme } from "./theme.js";
 import { draw as drawWords } from "./word_lines.js";
 
 /**
@@ -63,7 +63,7 @@ const MARKUP = `
  * @param {Ways} [ways]
  */
 export function draw(element, picture, ways = {}) {
-  const root = planted(element, "heads-layers", MARKUP), select = HTMLSelectElement;
+  const root = createRoot(element, "heads-layers", MARKUP), select = HTMLSelectElement;
   /** @type {Layers} */
   const all = {
     root, picture, ways, parts: find(root, ".parts", select), layers: find(root, ".layers", select),
@@ -74,7 +74,7 @@ export function draw(element, picture, ways = {}) {
   find(root, ".of-part").hidden = picture.about.parts.length < 2;
   listen(all);
   const begun = setPart(all);
-  return { begun, recolour: () => shown(all), destroy: () => gone(all) };
+  return { begun, recolour: () => drawLayer(all), destroy: () => onRemove(all) };
 }
 
 /** @param {Layers} all */
@@ -82,7 +82,7 @@ function listen(all) {
   const { parts, layers, colors, root } = all;
   parts.addEventListener("change", () => setPart(all));
   layers.addEventListener("change", () => setLayer(all));
-  colors.addEventListener("change", () => shown(all));
+  colors.addEventListener("change", () => drawLayer(all));
   for (const [name, step] of /** @type {[string, number][]} */ ([[".before", -1], [".after", 1]])) {
     find(root, name).addEventListener("click", () => {
       layers.selectedIndex = Math.max(0, Math.min(layers.length - 1, layers.selectedIndex + step));
@@ -96,7 +96,7 @@ function listen(all) {
  * @param {string[]} texts
  */
 function fill(select, texts) {
-  select.replaceChildren(...texts.map((text) => made("option", "", text)));
+  select.replaceChildren(...texts.map((text) => createElement("option", "", text)));
 }
 
 /**
@@ -122,20 +122,20 @@ async function setLayer(all) {
   for (const [name, edge] of /** @type {[string, number][]} */ ([[".before", 0], [".after", all.layers.length - 1]])) {
     find(all.root, name, HTMLButtonElement).disabled = all.layers.selectedIndex === edge;
   }
-  shown(all);
+  drawLayer(all);
 }
 
 /**
  * The layer as it is now: its grid, then the words of the row in focus.
  * @param {Layers} all
  */
-function shown(all) {
+function drawLayer(all) {
   if (!all.bytes) return;
-  const bytes = focused(all.bytes, all.focus, all.colors.value), [header] = opened(bytes);
-  themed(all.root, header.neutrals, header.accents);
+  const bytes = withFocus(all.bytes, all.focus, all.colors.value), [header] = openMessage(bytes);
+  applyTheme(all.root, header.neutrals, header.accents);
   all.focus = header.focus;
   if (all.grid) all.grid.update(bytes);
-  else all.grid = drawGrid(find(all.root, ".grid"), bytes, { onPin: (pin) => pinned(all, pin) });
+  else all.grid = drawGrid(find(all.root, ".grid"), bytes, { onPin: (pin) => onPin(all, pin) });
   setWords(all);
   all.root.dataset.painted = header.painted;
 }
@@ -144,7 +144,7 @@ function shown(all) {
  * @param {Layers} all
  * @param {{ head: number, query: number, key: number, count: number }} pin
  */
-function pinned(all, pin) {
+function onPin(all, pin) {
   const part = all.picture.about.parts[all.parts.selectedIndex];
   all.focus = { head: pin.head, query: pin.query };
   setWords(all);
@@ -163,7 +163,7 @@ function setWords(all) {
     all.words?.destroy();
     all.words = null;
   } else if (all.words) all.words.update(words);
-  else all.words = drawWords(place, words, { onPin: ({ query }) => rowed(all, query) });
+  else all.words = drawWords(place, words, { onPin: ({ query }) => onWord(all, query) });
 }
 
 /**
@@ -171,14 +171,14 @@ function setWords(all) {
  * @param {Layers} all
  * @param {number} query
  */
-function rowed(all, query) {
+function onWord(all, query) {
   if (!all.focus) return;
   all.focus = { ...all.focus, query };
-  shown(all);
+  drawLayer(all);
 }
 
 /** @param {Layers} all */
-function gone(all) {
+function onRemove(all) {
   all.turn += 1;
   all.grid?.destroy();
   all.words?.destroy();

@@ -1,7 +1,7 @@
 // What is drawn of the bytes of one layer: its grid with a focus, and one of its rows as words. Nothing in this file
 // knows the page.
 
-import { framed, opened } from "./message.js";
+import { frameMessage, openMessage } from "./message.js";
 
 const MOST = 300;  // words a side
 const TALL = 400;  // pixels of the words, at the most: more of them scroll
@@ -12,11 +12,11 @@ const TALL = 400;  // pixels of the words, at the most: more of them scroll
  * @param {import("./message.js").Focus | null} focus
  * @param {string} colors  empty: that of the bytes
  */
-export function focused(bytes, focus, colors) {
-  const [header, start] = opened(bytes), wanted = focus ?? header.focus;
+export function withFocus(bytes, focus, colors) {
+  const [header, start] = openMessage(bytes), wanted = focus ?? header.focus;
   const within = (/** @type {number} */ at, /** @type {number} */ count) => Math.max(0, Math.min(count - 1, at));
   const changed = { head: within(wanted.head, header.heads), query: within(wanted.query, header.queries) };
-  return framed({ ...header, focus: changed, ...(colors ? { colors, why: "" } : {}) }, [bytes.subarray(start)]);
+  return frameMessage({ ...header, focus: changed, ...(colors ? { colors, why: "" } : {}) }, [bytes.subarray(start)]);
 }
 
 /**
@@ -26,7 +26,7 @@ export function focused(bytes, focus, colors) {
  * @param {string} colors
  */
 export function wordsOf(bytes, { head, query }, colors) {
-  const [header, start] = opened(bytes), { rows, columns, tile, heads, tokens, key_tokens } = header;
+  const [header, start] = openMessage(bytes), { rows, columns, tile, heads, tokens, key_tokens } = header;
   if (tile > 1 || Math.max(rows, columns) > MOST || head >= heads) return null;
   const size = 2 * rows * columns, [lines, many] = header.sights, after = start + size * heads;
   const at = start + head * size, line = after + 4 * many * (head % lines), scale = colors || header.colors;
@@ -36,5 +36,5 @@ export function wordsOf(bytes, { head, query }, colors) {
     heads: 1, head, query, first: [0, 0], names: [tokens, key_tokens ?? tokens], all: false, height: TALL,
     colors: scale === "times even" ? "log" : scale, most: [header.most[head]], sights: [1, many],
   };
-  return framed(one, [bytes.subarray(at, at + size), bytes.subarray(line, line + 4 * many)]);
+  return frameMessage(one, [bytes.subarray(at, at + size), bytes.subarray(line, line + 4 * many)]);
 }

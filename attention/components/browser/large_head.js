@@ -2,13 +2,13 @@
 // `attention.wire.cells.payload` made of a header and cells. It says which part is looked at; until that has been
 // made, what is there is stretched.
 
-import { unpacked } from "./cells.js";
-import { alive, find, planted } from "./elements.js";
-import { listen, PATIENCE } from "./large_head_acts.js";
-import { laidOut, placed } from "./large_head_picture.js";
-import { point } from "./large_head_pointing.js";
+import { unpackCells } from "./cells.js";
+import { alive, find, createRoot } from "./elements.js";
+import { listen, PATIENCE } from "./large_head_events.js";
+import { laidOut, placeSquare } from "./large_head_picture.js";
+import { point } from "./large_head_pointer.js";
 import { nameOf, whole, windowOf } from "./large_head_view.js";
-import { themed } from "./theme.js";
+import { applyTheme } from "./theme.js";
 
 /**
  * @typedef {import("./large_head_view.js").Lab} Lab
@@ -40,11 +40,11 @@ const MARKUP = `
  * @param {Ways} [ways]
  */
 export function draw(element, bytes, ways = {}) {
-  const lab = created(planted(element, "large-head", MARKUP), unpacked(bytes), ways);
+  const lab = createHead(createRoot(element, "large-head", MARKUP), unpackCells(bytes), ways);
   lab.renew = () => update(lab, lab.data);
   listen(lab);
   lab.renew();
-  return alive(lab, () => laidOut(lab), (next) => update(lab, unpacked(next)), () => clearTimeout(lab.timer));
+  return alive(lab, () => laidOut(lab), (next) => update(lab, unpackCells(next)), () => clearTimeout(lab.timer));
 }
 
 /**
@@ -53,12 +53,12 @@ export function draw(element, bytes, ways = {}) {
  * @param {Ways} ways
  * @returns {Lab}
  */
-function created(root, data, ways) {
+function createHead(root, data, ways) {
   const view = windowOf(data), width = root.clientWidth;
   return {
-    root, data, ways, view, width: 0, ratio: 1, place: placed(width, view, data), cells: null,
+    root, data, ways, view, width: 0, ratio: 1, place: placeSquare(width, view, data), cells: null,
     canvas: find(root, "canvas", HTMLCanvasElement), square: find(root, ".square"), said: find(root, ".said"),
-    neutrals: themed(root, data.neutrals, data.accents), asked: null, timer: 0, count: 0, renew: () => {},
+    neutrals: applyTheme(root, data.neutrals, data.accents), asked: null, timer: 0, count: 0, renew: () => {},
     start: null, end: null, tapped: null, pointer: null,
   };
 }
@@ -69,7 +69,7 @@ function created(root, data, ways) {
  */
 function update(lab, data) {
   lab.data = data;
-  lab.neutrals = themed(lab.root, data.neutrals, data.accents);
+  lab.neutrals = applyTheme(lab.root, data.neutrals, data.accents);
   const awaited = lab.asked && Date.now() - lab.asked.since < PATIENCE && lab.asked.name !== nameOf(data);
   if (!lab.timer && !lab.start && !awaited) Object.assign(lab, { asked: null, view: windowOf(data) });
   for (const button of lab.root.querySelectorAll("button")) {

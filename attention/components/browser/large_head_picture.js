@@ -1,8 +1,8 @@
 // The picture: cells, axes and scale of the part that is looked at, on one canvas. Sizes are CSS pixels.
 
 import { number, paint, weightsOf, ZERO } from "./cells.js";
-import { made, penOf, signs } from "./elements.js";
-import { evenMarks } from "./even.js";
+import { createElement, penOf, signs } from "./elements.js";
+import { evenMarks } from "./uniform.js";
 import { windowOf } from "./large_head_view.js";
 import { hatch, RAMP, ramp } from "./theme.js";
 
@@ -22,7 +22,7 @@ const LEFT = 62, RIGHT = 64, TOP = 8, BELOW = 40, NAMED = 76, TICKS = 6, NAMES =
  * @param {LargeData} data
  * @returns {import("./large_head_view.js").Place}
  */
-export function placed(width, view, data) {
+export function placeSquare(width, view, data) {
   const named = namesOf(data, view).across.length > 0, below = named ? NAMED : BELOW;
   const room = Math.max(60, Math.min(width - LEFT - RIGHT, data.height - TOP - below));
   const longest = Math.max(view.high, view.wide);
@@ -46,7 +46,7 @@ export function laidOut(lab) {
   if (!width) return;
   lab.width = width;
   lab.ratio = window.devicePixelRatio || 1;
-  const place = (lab.place = placed(width, lab.view, data)), tall = place.top + place.room + place.below;
+  const place = (lab.place = placeSquare(width, lab.view, data)), tall = place.top + place.room + place.below;
   const cells = (lab.cells = cellsOf(lab));
   Object.assign(canvas, { width: Math.round(width * lab.ratio), height: Math.round(tall * lab.ratio) });
   Object.assign(canvas.style, { width: `${width}px`, height: `${tall}px` });
@@ -68,7 +68,7 @@ export function laidOut(lab) {
 function cellsOf({ data, place, ratio, cells }) {
   const key = [place.width, place.height, ratio, data.colors].join();
   if (cells?.data === data && cells.key === key) return cells;
-  const canvas = made("canvas"), { rows, columns, tile, queries, keys } = data;
+  const canvas = createElement("canvas"), { rows, columns, tile, queries, keys } = data;
   // With what the last tiles have too much.
   const pixels = (/** @type {number} */ side, /** @type {number} */ cells, /** @type {number} */ tokens) =>
     Math.max(1, Math.round((side * ratio * cells * tile) / tokens));
@@ -183,7 +183,7 @@ function said(token) {
  */
 function drawScale(pen, { place, data, neutrals }) {
   const left = place.left + place.width + 14, colors = ramp(data.stops);
-  const strip = made("canvas"), image = new ImageData(1, 256);
+  const strip = createElement("canvas"), image = new ImageData(1, 256);
   Object.assign(strip, { width: 1, height: 256 });
   const color = (/** @type {number} */ i) => colors[Math.round(((255 - i) * (RAMP - 1)) / 255)];
   new Uint32Array(image.data.buffer).forEach((_, i, out) => (out[i] = color(i)));

@@ -76,7 +76,7 @@ export function within({ top, left, high, wide }, { tokens }) {
  * @param {number} tokens
  * @returns {[number, number]}
  */
-export function covered(first, size, tokens) {
+export function coveredTokens(first, size, tokens) {
   const from = Math.max(0, Math.min(tokens - 1, Math.round(first)));
   return [from, Math.min(tokens, from + Math.max(1, Math.round(size))) - 1];
 }
@@ -88,7 +88,7 @@ export function covered(first, size, tokens) {
  * @param {Spot} [around]
  * @returns {View}
  */
-export function zoomed(view, times, { x, y } = { x: 0.5, y: 0.5 }) {
+export function zoomAround(view, times, { x, y } = { x: 0.5, y: 0.5 }) {
   const high = view.high * times, wide = view.wide * times;
   return { high, wide, top: view.top + (view.high - high) * y, left: view.left + (view.wide - wide) * x };
 }

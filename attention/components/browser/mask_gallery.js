@@ -1,8 +1,8 @@
 // The gallery: `draw` puts a picture a mask into an element of any page, and says which was chosen or joined.
 
-import { made, find, penOf, planted } from "./elements.js";
-import { opened } from "./message.js";
-import { channels, themed } from "./theme.js";
+import { createElement, find, penOf, createRoot } from "./elements.js";
+import { openMessage } from "./message.js";
+import { channels, applyTheme } from "./theme.js";
 
 /**
  * @typedef {import("./message.js").GalleryHeader & { picture: (i: number) => Uint8Array }} Gallery
@@ -35,11 +35,11 @@ const MARKUP = `
  * @param {Ways} [ways]
  */
 export function draw(element, bytes, ways = {}) {
-  const root = planted(element, "mask-gallery", MARKUP);
+  const root = createRoot(element, "mask-gallery", MARKUP);
   /** @type {Parts[]} */
   const cards = [];
   const send = (/** @type {Choice} */ choice) => ways.onChoice?.(choice);
-  const update = (/** @type {Uint8Array} */ next) => shown(root, cards, unpacked(next), send);
+  const update = (/** @type {Uint8Array} */ next) => showGallery(root, cards, unpackPictures(next), send);
   update(bytes);
   return { update, destroy: () => root.remove() };
 }
@@ -50,10 +50,10 @@ export function draw(element, bytes, ways = {}) {
  * @param {Gallery} gallery
  * @param {(choice: Choice) => void} send
  */
-function shown(root, cards, gallery, send) {
-  const ink = channels(themed(root, gallery.neutrals, { accent: gallery.accent }).text);
+function showGallery(root, cards, gallery, send) {
+  const ink = channels(applyTheme(root, gallery.neutrals, { accent: gallery.accent }).text);
   const list = find(root, "ul"), room = find(root, ".room");
-  while (cards.length < gallery.cards.length) cards.push(created(list, room));
+  while (cards.length < gallery.cards.length) cards.push(createCard(list, room));
   while (cards.length > gallery.cards.length) cards.pop()?.item.remove();
   gallery.cards.forEach((card, i) => {
     show(cards[i], card, send);
@@ -68,8 +68,8 @@ function shown(root, cards, gallery, send) {
  * @param {Uint8Array} bytes
  * @returns {Gallery}
  */
-function unpacked(bytes) {
-  const [header, start] = opened(bytes), size = header.sides[0] * header.sides[1];
+function unpackPictures(bytes) {
+  const [header, start] = openMessage(bytes), size = header.sides[0] * header.sides[1];
   const picture = (/** @type {number} */ i) => bytes.subarray(start + i * size, start + (i + 1) * size);
   return { ...header, picture };
 }
@@ -79,12 +79,12 @@ function unpacked(bytes) {
  * @param {HTMLElement} room  what stays the last
  * @returns {Parts}
  */
-function created(list, room) {
-  const item = list.insertBefore(made("li"), room), button = pressable(item, "picture");
-  const canvas = button.appendChild(made("canvas")), about = item.appendChild(made("div", "about"));
-  const name = about.appendChild(made("p", "name"));
-  const lines = Array.from({ length: 4 }, () => about.appendChild(made("p")));
-  return { item, button, canvas, name, lines, join: about.appendChild(made("div", "join")), painted: null };
+function createCard(list, room) {
+  const item = list.insertBefore(createElement("li"), room), button = pressable(item, "picture");
+  const canvas = button.appendChild(createElement("canvas")), about = item.appendChild(createElement("div", "about"));
+  const name = about.appendChild(createElement("p", "name"));
+  const lines = Array.from({ length: 4 }, () => about.appendChild(createElement("p")));
+  return { item, button, canvas, name, lines, join: about.appendChild(createElement("div", "join")), painted: null };
 }
 
 /**
@@ -92,7 +92,7 @@ function created(list, room) {
  * @param {string} [kind]
  */
 function pressable(parent, kind) {
-  const button = made("button", kind);
+  const button = createElement("button", kind);
   button.type = "button";
   return parent.appendChild(button);
 }
@@ -111,7 +111,7 @@ function show({ item, button, name, lines, join }, card, send) {
   button.setAttribute("aria-label", card.single ? `Use this mask: ${card.name}` : card.name);
   button.onclick = () => send({ mask: card.name, combine: "none" });
   name.onclick = card.single ? button.onclick : null;  // the button for a mouse that misses the picture
-  name.replaceChildren(card.name, ...(card.mark ? [made("small", "", card.mark)] : []));
+  name.replaceChildren(card.name, ...(card.mark ? [createElement("small", "", card.mark)] : []));
   lines.forEach((line, at) => {
     line.textContent = card.lines[at] ?? "";
     line.className = at < 3 ? "" : "muted";

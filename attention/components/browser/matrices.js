@@ -1,15 +1,15 @@
 // Matrices of a pass side by side, below a diagram of the pass: `draw` puts them into an element of any page, with what
 // `attention.components.matrices.message` made. It says to which step one turned, and what was pinned.
 
-import { alive, find, planted } from "./elements.js";
-import { listen } from "./matrices_acts.js";
-import { cellAt, greatestIn, received } from "./matrices_cells.js";
+import { alive, find, createRoot } from "./elements.js";
+import { listen } from "./matrices_events.js";
+import { cellAt, greatestIn, unpackMatrices } from "./matrices_cells.js";
 import { laidOut } from "./matrices_layout.js";
-import { PASS, reached, sketched } from "./matrices_pass.js";
-import { axesOf } from "./matrices_said.js";
-import { headOf, show } from "./matrices_shown.js";
-import { arrived, followed, stop, TRANSPORT } from "./matrices_turns.js";
-import { themed } from "./theme.js";
+import { PASS, followDiagram, drawDiagram } from "./matrices_pass.js";
+import { axesOf } from "./matrices_readout.js";
+import { headOf, show } from "./matrices_picture.js";
+import { onStepDrawn, followButtons, stop, TRANSPORT } from "./matrices_transport.js";
+import { applyTheme } from "./theme.js";
 
 /**
  * @typedef {import("./matrices_layout.js").Lab} Lab
@@ -37,10 +37,10 @@ ${PASS}${TRANSPORT}
  * @param {Ways} [ways]
  */
 export function draw(element, bytes, ways = {}) {
-  const lab = created(planted(element, "matrices", MARKUP), received(bytes), ways);
-  for (const follow of [listen, reached, followed]) follow(lab);
-  told(lab, true);
-  return alive(lab, () => drawn(lab), (next) => update(lab, received(next)), () => stop(lab));
+  const lab = createMatrices(createRoot(element, "matrices", MARKUP), unpackMatrices(bytes), ways);
+  for (const follow of [listen, followDiagram, followButtons]) follow(lab);
+  onMessage(lab, true);
+  return alive(lab, () => drawAll(lab), (next) => update(lab, unpackMatrices(next)), () => stop(lab));
 }
 
 /**
@@ -49,8 +49,8 @@ export function draw(element, bytes, ways = {}) {
  * @param {Ways} ways
  * @returns {Lab}
  */
-function created(root, data, ways) {
-  const start = started(data), neutrals = themed(root, data.neutrals, { accent: data.accent });
+function createMatrices(root, data, ways) {
+  const start = startCell(data), neutrals = applyTheme(root, data.neutrals, { accent: data.accent });
   const panels = find(root, ".panels"), figures = new Map();
   const pointed = { hover: null, cursor: start, home: start };
   return { root, data, ways, panels, figures, neutrals, width: 0, ...pointed, asked: null, playing: 0 };
@@ -67,24 +67,24 @@ function update(lab, data) {
   if (lab.asked?.step === data.step) lab.asked = null;
   lab.hover = null;
   const moved = head !== data.focus.head || query !== data.focus.query || names(before) !== names(data);
-  if (moved || !keeps(lab)) lab.cursor = lab.home = started(data);
+  if (moved || !keeps(lab)) lab.cursor = lab.home = startCell(data);
   else lab.cursor = again(lab);
-  lab.neutrals = themed(lab.root, data.neutrals, { accent: data.accent });
-  told(lab, before.step !== data.step);
+  lab.neutrals = applyTheme(lab.root, data.neutrals, { accent: data.accent });
+  onMessage(lab, before.step !== data.step);
 }
 
 /**
  * @param {Lab} lab
  * @param {boolean} other  is it another step than before?
  */
-function told(lab, other) {
-  sketched(lab);
-  arrived(lab, other);
-  drawn(lab);
+function onMessage(lab, other) {
+  drawDiagram(lab);
+  onStepDrawn(lab, other);
+  drawAll(lab);
 }
 
 /** @param {Lab} lab */
-function drawn(lab) {
+function drawAll(lab) {
   lab.width = lab.root.clientWidth;
   if (!lab.width) return;
   laidOut(lab);
@@ -105,7 +105,7 @@ function keeps({ data, cursor }) {
  */
 function again({ data, cursor }) {
   const { name, row, column, head } = cursor, matrix = data.found.get(name);
-  if (!matrix) return started(data);
+  if (!matrix) return startCell(data);
   return cellAt(matrix, head, Math.floor(row / matrix.tiles[0]), Math.floor(column / matrix.tiles[1]));
 }
 
@@ -113,7 +113,7 @@ function again({ data, cursor }) {
  * The greatest of the row in focus, in the step that is shown; all at once, in the weights.
  * @param {Data} data
  */
-function started(data) {
+function startCell(data) {
   const matrix = data.found.get(data.step ?? "weights") ?? data.matrices[data.matrices.length - 1];
   const [rows] = axesOf(matrix).slice(-2), row = rows === "q" ? Math.floor(data.focus.query / matrix.tiles[0]) : 0;
   return greatestIn(matrix, headOf(data, matrix, data.focus.head), [row, row + 1], [0, matrix.broad]);

@@ -1,7 +1,7 @@
 // Bytes to matrices, codes to values and colours, cells to pixels. Nothing in this file knows the page.
 
 import { penOf } from "./elements.js";
-import { opened } from "./message.js";
+import { openMessage } from "./message.js";
 import { RAMP, ramp } from "./theme.js";
 
 /**
@@ -32,8 +32,8 @@ const ROUND = [1, 1.5, 2, 3, 4, 5, 6, 8];  // times a power of ten: ends of scal
  * @param {Uint8Array} bytes
  * @returns {Data}
  */
-export function received(bytes) {
-  let [header, at] = opened(bytes);
+export function unpackMatrices(bytes) {
+  let [header, at] = openMessage(bytes);
   // Copies, because these bytes begin anywhere in their frame, and 16-bit numbers may not.
   const taken = (/** @type {number} */ count) => new Uint16Array(bytes.slice(at, (at += 2 * count)).buffer);
   for (const matrix of header.matrices) {

@@ -1,10 +1,10 @@
 // Where the matrices stand, how large they are, and their captions.
 
-import { made } from "./elements.js";
+import { createElement } from "./elements.js";
 import { endOf } from "./matrices_cells.js";
-import { NARROW, sidesOf } from "./matrices_sides.js";
-import { turnTo } from "./matrices_turns.js";
-import { worded } from "./matrices_words.js";
+import { NARROW, sidesOf } from "./matrices_axes.js";
+import { turnTo } from "./matrices_transport.js";
+import { writeTokens } from "./matrices_words.js";
 
 /**
  * @typedef {import("./matrices_cells.js").Data} Data
@@ -69,11 +69,11 @@ export function laidOut(lab) {
   root.classList.toggle("one", one);
   root.classList.toggle("all", !one);
   const sides = sidesOf(lab), signs = data.matrices[data.matrices.length - 1].sources.map(({ sign }) => sign);
-  lab.figures = new Map(data.matrices.map(({ name }) => [name, lab.figures.get(name) ?? framed(name)]));
+  lab.figures = new Map(data.matrices.map(({ name }) => [name, lab.figures.get(name) ?? createFrame(name)]));
   panels.replaceChildren(...data.matrices.flatMap((matrix, i) => {
     const figure = /** @type {Figure} */ (lab.figures.get(matrix.name));
-    sized(lab, matrix, figure, sides(matrix));
-    return [figure.element, ...(one && signs[i] ? [made("span", "sign", signs[i])] : [])];
+    resizeAll(lab, matrix, figure, sides(matrix));
+    return [figure.element, ...(one && signs[i] ? [createElement("span", "sign", signs[i])] : [])];
   }));
   const names = data.matrices.map(({ name }) => name).join(", ");
   const keys = "Arrow keys move the cell, PageUp and PageDown change the step, Enter pins.";
@@ -84,11 +84,13 @@ export function laidOut(lab) {
  * @param {string} name
  * @returns {Figure}
  */
-function framed(name) {
-  const element = made("figure"), caption = made("figcaption"), axes = made("div", "axes");
-  const picture = made("div", "picture"), values = made("canvas", "values"), lit = made("canvas", "lit");
-  const bar = made("div", "bar"), ends = made("div", "ends"), head = made("span", "head");
-  const numbers = made("div", "numbers"), rows = made("div", "rows"), columns = made("div", "columns");
+function createFrame(name) {
+  const element = createElement("figure"), caption = createElement("figcaption"), axes = createElement("div", "axes");
+  const picture = createElement("div", "picture");
+  const values = createElement("canvas", "values"), lit = createElement("canvas", "lit");
+  const bar = createElement("div", "bar"), ends = createElement("div", "ends"), head = createElement("span", "head");
+  const numbers = createElement("div", "numbers");
+  const rows = createElement("div", "rows"), columns = createElement("div", "columns");
   for (const words of [numbers, rows, columns]) words.ariaHidden = "true";  // said of the cell under the cursor
   picture.append(values, numbers, lit, rows, columns);
   element.append(caption, axes, picture, bar, ends);
@@ -101,20 +103,20 @@ function framed(name) {
  * @param {Lab} lab
  * @param {Matrix} matrix
  * @param {Figure} figure
- * @param {import("./matrices_sides.js").Sides} sides
+ * @param {import("./matrices_axes.js").Sides} sides
  */
-function sized(lab, matrix, figure, { width, height, left, top }) {
+function resizeAll(lab, matrix, figure, { width, height, left, top }) {
   const ratio = window.devicePixelRatio || 1;
   const pixels = (/** @type {number} */ length) => Math.max(1, Math.round(length * ratio));
   Object.assign(figure.picture.style, { width: `${width}px`, height: `${height}px` });
   figure.element.style.paddingLeft = `${left}px`;
   figure.axes.style.marginBottom = `${top}px`;
-  worded(lab.data, matrix, figure);
+  writeTokens(lab.data, matrix, figure);
   const size = { width: pixels(width), height: pixels(height) };
   for (const canvas of [figure.values, figure.lit]) Object.assign(canvas, size);
   figure.painted = null;
   figure.element.classList.toggle("current", matrix.name === lab.data.step);
-  captioned(lab, matrix, figure);
+  writeCaptions(lab, matrix, figure);
   const gradient = `linear-gradient(to right, ${stopsOf(lab, matrix).join()})`;
   figure.bar.style.background = matrix.scale === "mask" ? "none" : gradient;
 }
@@ -125,10 +127,10 @@ function sized(lab, matrix, figure, { width, height, left, top }) {
  * @param {Figure} figure
  * @param {number} head
  */
-export function scaled(matrix, figure, head) {
+export function scaleEnds(matrix, figure, head) {
   const end = endOf(matrix, head);
   const ends = { signed: [`−${end}`, "0", `${end}`], weights: ["0", "0.5", "1"], mask: ["hatched: hidden"] };
-  figure.ends.replaceChildren(...ends[matrix.scale].map((text) => made("span", "", text)));
+  figure.ends.replaceChildren(...ends[matrix.scale].map((text) => createElement("span", "", text)));
 }
 
 /**
@@ -136,10 +138,11 @@ export function scaled(matrix, figure, head) {
  * @param {Matrix} matrix
  * @param {Figure} figure
  */
-function captioned(lab, matrix, figure) {
+function writeCaptions(lab, matrix, figure) {
   const [down, across] = matrix.tiles, { name, title } = matrix;
   figure.tile = down * across > 1 ? `a cell: greatest of ${down} × ${across}` : "";
-  figure.caption.replaceChildren(name === lab.data.step ? made("b", "", name) : leading(lab, name, title), figure.head);
+  const label = name === lab.data.step ? createElement("b", "", name) : leading(lab, name, title);
+  figure.caption.replaceChildren(label, figure.head);
   figure.axes.textContent = `${matrix.axes} = ${matrix.sizes}`;
   figure.element.title = figure.tile ? `${title}; ${figure.tile}` : title;
   figure.element.dataset.tile = figure.tile;
@@ -153,5 +156,6 @@ function captioned(lab, matrix, figure) {
  */
 function leading(lab, step, title) {
   const onclick = () => turnTo(lab, step);
-  return Object.assign(made("button", "", step), { type: "button", title: `${title}: show this step`, onclick });
+  const button = createElement("button", "", step);
+  return Object.assign(button, { type: "button", title: `${title}: show this step`, onclick });
 }

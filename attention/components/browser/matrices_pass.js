@@ -1,7 +1,7 @@
 // The pass in small, above its matrices: the parts in the order of computing, which of them is shown, a way to each.
 
-import { find, made, target } from "./elements.js";
-import { turnBy, turnTo } from "./matrices_turns.js";
+import { find, createElement, target } from "./elements.js";
+import { turnBy, turnTo } from "./matrices_transport.js";
 
 /**
  * @typedef {import("./matrices_layout.js").Lab} Lab
@@ -21,7 +21,7 @@ const TURNS = { PageUp: -1, PageDown: 1 };
  * Follows pointer and keys on the diagram: arrows go from part to part, Enter and clicks lead to one.
  * @param {Lab} lab
  */
-export function reached(lab) {
+export function followDiagram(lab) {
   const pass = find(lab.root, ".pass");
   pass.addEventListener("click", (event) => {
     const part = target(event, "button"), step = part?.dataset.leads;
@@ -44,12 +44,12 @@ export function reached(lab) {
  * The parts that these settings have, and how far the pass has come in them.
  * @param {Lab} lab
  */
-export function sketched({ root, data }) {
+export function drawDiagram({ root, data }) {
   const pass = find(root, ".pass"), { parts, order, step } = data, now = step === null ? -1 : order.indexOf(step);
   const key = JSON.stringify(parts);
   if (pass.dataset.parts !== key) {
     pass.dataset.parts = key;
-    pass.replaceChildren(...drawn(data));
+    pass.replaceChildren(...drawNodes(data));
   }
   pass.style.gridTemplateColumns = columns(parts);
   const nodes = [...pass.querySelectorAll("button")], focused = nodes.some((node) => node === document.activeElement);
@@ -76,19 +76,19 @@ function columns(parts) {
  * weights, which they wait for.
  * @param {Data} data
  */
-function drawn({ parts }) {
+function drawNodes({ parts }) {
   let column = -1, values = 0, late = 0;
   const nodes = parts.flatMap(({ place, name, title, leads }) => {
     if (!BESIDE.includes(place) || place === BESIDE[0]) column += 2;
     if (place === BESIDE[2]) values = column;
     if (place === LATE) late = column;
-    const node = placed(made("button", `at-${place}`, name), column);
+    const node = placeElement(createElement("button", `at-${place}`, name), column);
     Object.assign(node, { type: "button", title, ariaLabel: `${name}: ${title}` });
     Object.assign(node.dataset, { place, leads });
-    return column > 1 ? [placed(made("i", `arrow at-${place}`), column - 1), node] : [node];
+    return column > 1 ? [placeElement(createElement("i", `arrow at-${place}`), column - 1), node] : [node];
   });
   if (!late) return nodes;
-  const way = placed(made("i", "arrow way"), values + 1);
+  const way = placeElement(createElement("i", "arrow way"), values + 1);
   way.style.gridColumnEnd = `${late}`;
   return [...nodes, way];
 }
@@ -98,7 +98,7 @@ function drawn({ parts }) {
  * @param {T} element
  * @param {number} column
  */
-function placed(element, column) {
+function placeElement(element, column) {
   element.style.gridColumnStart = `${column}`;
   return element;
 }

@@ -1,8 +1,8 @@
 // What is written on the matrices where there is room: tokens beside rows and above columns, numbers in cells.
 
-import { made } from "./elements.js";
+import { createElement } from "./elements.js";
 import { cellAt, coloring } from "./matrices_cells.js";
-import { axesOf } from "./matrices_said.js";
+import { axesOf } from "./matrices_readout.js";
 
 /**
  * @typedef {import("./matrices_layout.js").Lab} Lab
@@ -45,13 +45,13 @@ export function room(words) {
  * @param {Matrix} matrix
  * @param {Figure} figure
  */
-export function worded(data, matrix, figure) {
+export function writeTokens(data, matrix, figure) {
   for (const [which, element] of /** @type {const} */ ([["rows", figure.rows], ["columns", figure.columns]])) {
     const words = wordsOf(data, matrix, which);
     element.style[which === "rows" ? "width" : "height"] = `${room(words)}px`;
     if (element.dataset.words === JSON.stringify(words)) continue;
     element.dataset.words = JSON.stringify(words);
-    element.replaceChildren(...words.map((word) => made("span", "", word)));
+    element.replaceChildren(...words.map((word) => createElement("span", "", word)));
   }
 }
 
@@ -62,7 +62,7 @@ export function worded(data, matrix, figure) {
  * @param {number} head
  * @param {string[]} stops
  */
-export function numbered(matrix, figure, head, stops) {
+export function writeNumbers(matrix, figure, head, stops) {
   const { high, broad, tiles } = matrix, ratio = window.devicePixelRatio || 1;
   const wide = figure.values.width / ratio / broad, tall = figure.values.height / ratio / high;
   const fits = wide >= BROAD && tall >= HIGH && tiles[0] * tiles[1] === 1;
@@ -72,7 +72,7 @@ export function numbered(matrix, figure, head, stops) {
   figure.numbers.replaceChildren(...(fits ? Array.from({ length: high * broad }, (_, i) => {
     const cell = cellAt(matrix, head, Math.floor(i / broad), i % broad), color = colorOf(cell.code);
     const kind = color === null ? "" : luminance(color) > BRIGHT ? "on-bright" : "on-dark";
-    return made("span", kind, brief(matrix, cell.value));
+    return createElement("span", kind, brief(matrix, cell.value));
   }) : []));
 }
 

@@ -173,7 +173,7 @@
  * @param {Uint8Array} bytes
  * @returns {[any, number]}
  */
-export function opened(bytes) {
+export function openMessage(bytes) {
   const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
   return [JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length))), 4 + length + (-length & 3)];
 }
@@ -184,7 +184,7 @@ export function opened(bytes) {
  * @param {Uint8Array[]} parts
  * @returns {Uint8Array}
  */
-export function framed(header, parts) {
+export function frameMessage(header, parts) {
   const text = new TextEncoder().encode(JSON.stringify(header)), start = 4 + text.length + (-text.length & 3);
   const whole = new Uint8Array(start + parts.reduce((sum, part) => sum + part.length, 0));
   new DataView(whole.buffer).setUint32(0, text.length, true);

@@ -50,7 +50,7 @@ export function legal(text) {
  * @param {number} size  of its letters
  * @param {number} width
  */
-export function wrapped(text, size, width) {
+export function wrapText(text, size, width) {
   const lines = [""], fits = fitting(size, width);
   for (const word of text.split(/\s+/)) {
     const longer = `${lines[lines.length - 1]} ${word}`.trim();
@@ -114,7 +114,7 @@ export function paragraph(parent, lines, x, y, size, more) {
 }
 
 /** @param {Element} root */
-export function written(root) {
+export function toSvg(root) {
   return new XMLSerializer().serializeToString(root);
 }
 
@@ -123,13 +123,13 @@ export function written(root) {
  * @param {string} name  without what says its kind
  * @param {string} kind  "svg" or "png"
  */
-export function saved(svg, name, kind) {
-  if (kind === "png") return void painted(svg).then((canvas) => saveAs(canvas, `${name}.png`));
+export function saveSvg(svg, name, kind) {
+  if (kind === "png") return void paintSvg(svg).then((canvas) => saveAs(canvas, `${name}.png`));
   return saveBlob(new Blob([svg], { type: "image/svg+xml" }), `${name}.svg`);
 }
 
 /** @param {string} svg */
-async function painted(svg) {
+async function paintSvg(svg) {
   const address = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" })), image = new Image();
   image.src = address;
   await image.decode();

@@ -1,9 +1,9 @@
 // What a head does with the weights of a row: `draw` puts it into an element of any page, with what
 // `attention.components.row_output.message` made. A line a key; the channel that is pointed at is said in numbers.
 
-import { alive, find, made, planted } from "./elements.js";
-import { channelUnder, figure, most, paint, received } from "./row_output_strips.js";
-import { themed } from "./theme.js";
+import { alive, find, createElement, createRoot } from "./elements.js";
+import { channelUnder, figure, most, paint, unpackStrips } from "./row_output_strips.js";
+import { applyTheme } from "./theme.js";
 
 /**
  * @typedef {import("./row_output_strips.js").OutputData} OutputData
@@ -40,15 +40,15 @@ const MARKUP = `
  * @param {Uint8Array} bytes
  */
 export function draw(element, bytes) {
-  const root = planted(element, "row-output", MARKUP), slider = find(root, "input", HTMLInputElement);
+  const root = createRoot(element, "row-output", MARKUP), slider = find(root, "input", HTMLInputElement);
   /** @type {Sum} */
-  const sum = { root, slider, data: received(bytes), strips: [], channel: -1, width: 0 };
+  const sum = { root, slider, data: unpackStrips(bytes), strips: [], channel: -1, width: 0 };
   slider.addEventListener("input", () => {
     sum.channel = slider.valueAsNumber;
     say(sum, sum.channel);
   });
   update(sum, sum.data);
-  return alive(sum, () => painted(sum), (next) => update(sum, received(next)));
+  return alive(sum, () => paintRow(sum), (next) => update(sum, unpackStrips(next)));
 }
 
 /**
@@ -59,11 +59,11 @@ export function draw(element, bytes) {
 function update(sum, data) {
   const { root, slider } = sum;
   sum.data = data;
-  themed(root, data.neutrals, data.accents);
+  applyTheme(root, data.neutrals, data.accents);
   if (sum.channel < 0 || sum.channel >= data.channels) sum.channel = channelUnder(data.output, 1, 0);
   Object.assign(slider, { max: `${data.channels - 1}`, value: `${sum.channel}` });
   setLines(sum);
-  painted(sum);
+  paintRow(sum);
   say(sum, sum.channel);
   root.dataset.painted = data.painted;
 }
@@ -77,9 +77,9 @@ function setLines(sum) {
   const wide = most(values) || 1, narrow = most([...products, output]) || 1;
   sum.strips = [];
   const line = (/** @type {string} */ name, /** @type {string} */ weight, /** @type {string} */ kind) => {
-    const row = made("tr", kind), header = made("th", "", name);
+    const row = createElement("tr", kind), header = createElement("th", "", name);
     Object.assign(header, { scope: "row", title: name });
-    row.append(header, made("td", "", weight));
+    row.append(header, createElement("td", "", weight));
     return row;
   };
   const lines = names.map((name, i) => {
@@ -88,7 +88,7 @@ function setLines(sum) {
     return row;
   });
   const total = figure(weights.reduce((all, weight) => all + weight, 0));
-  const last = line("output", total, "sum"), what = made("td", "what");
+  const last = line("output", total, "sum"), what = createElement("td", "what");
   Object.assign(what, { colSpan: 2, textContent: "the sum of all lines" });
   last.append(what, ...strip(sum, output, narrow));
   find(root, "tbody").replaceChildren(...lines, last);
@@ -103,13 +103,14 @@ function setLines(sum) {
  * @param {number} end
  */
 function strip(sum, strip, end) {
-  const cell = made("td", "strip"), canvas = cell.appendChild(made("canvas")), said = made("td", "number");
+  const cell = createElement("td", "strip"), canvas = cell.appendChild(createElement("canvas"));
+  const said = createElement("td", "number");
   const at = (/** @type {MouseEvent} */ event) => {
     const { left, width } = canvas.getBoundingClientRect(), pixels = canvas.width;
     const pixel = Math.floor(((event.clientX - left) / width) * pixels);
     return channelUnder(strip, pixels, Math.max(0, Math.min(pixels - 1, pixel)));
   };
-  cell.append(made("i"));
+  cell.append(createElement("i"));
   cell.addEventListener("pointermove", (event) => say(sum, at(event)));
   cell.addEventListener("pointerleave", () => say(sum, sum.channel));
   cell.addEventListener("click", (event) => {
@@ -122,7 +123,7 @@ function strip(sum, strip, end) {
 }
 
 /** @param {Sum} sum */
-function painted(sum) {
+function paintRow(sum) {
   sum.width = sum.root.clientWidth;
   for (const { canvas, strip, end } of sum.strips) paint(canvas, strip, end, sum.data.accents);
 }

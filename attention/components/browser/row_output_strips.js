@@ -2,7 +2,7 @@
 
 import { penOf } from "./elements.js";
 import { under } from "./matrices_cells.js";
-import { opened } from "./message.js";
+import { openMessage } from "./message.js";
 import { channels } from "./theme.js";
 
 /**
@@ -20,8 +20,8 @@ import { channels } from "./theme.js";
  * @param {Uint8Array} bytes
  * @returns {OutputData}
  */
-export function received(bytes) {
-  let [header, at] = opened(bytes);
+export function unpackStrips(bytes) {
+  let [header, at] = openMessage(bytes);
   const taken = (/** @type {number} */ count) => new Float32Array(bytes.slice(at, (at += 4 * count)).buffer);
   const { names, channels } = header, weights = taken(names.length);
   const values = Array.from({ length: names.length }, () => taken(channels));

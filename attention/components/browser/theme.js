@@ -57,7 +57,7 @@ export function hatch(pen, neutrals) {
  * @param {Record<string, string>} accents
  * @returns {Ground}
  */
-export function themed(root, neutrals, accents) {
+export function applyTheme(root, neutrals, accents) {
   const pen = penOf(document.createElement("canvas"));
   pen.fillStyle = getComputedStyle(root).getPropertyValue("--st-background-color").trim() || "#ffffff";
   const background = `${pen.fillStyle}`;  // any CSS colour comes back as #rrggbb

@@ -1,13 +1,13 @@
 // Words of one head with lines: `draw` puts them into an element of any page, with what
 // `attention.components.word_lines.message` made. Queries stand on the left, keys on the right.
 
-import { unpacked } from "./cells.js";
-import { alive, find, planted } from "./elements.js";
-import { themed } from "./theme.js";
-import { intoView, listen } from "./word_lines_acts.js";
+import { unpackCells } from "./cells.js";
+import { alive, find, createRoot } from "./elements.js";
+import { applyTheme } from "./theme.js";
+import { intoView, listen } from "./word_lines_events.js";
 import { laidOut } from "./word_lines_picture.js";
-import { say, setWords } from "./word_lines_said.js";
-import { home, ranked } from "./word_lines_view.js";
+import { say, setWords } from "./word_lines_readout.js";
+import { home, rankPairs } from "./word_lines_view.js";
 
 /**
  * @typedef {import("./word_lines_view.js").Web} Web
@@ -40,10 +40,10 @@ const MARKUP = `
  * @param {Ways} [ways]
  */
 export function draw(element, bytes, ways = {}) {
-  const web = created(planted(element, "word-lines", MARKUP), unpacked(bytes), ways);
+  const web = createLines(createRoot(element, "word-lines", MARKUP), unpackCells(bytes), ways);
   listen(web);
   update(web, web.data);
-  return alive(web, () => laidOut(web), (next) => update(web, unpacked(next)));
+  return alive(web, () => laidOut(web), (next) => update(web, unpackCells(next)));
 }
 
 /**
@@ -52,11 +52,11 @@ export function draw(element, bytes, ways = {}) {
  * @param {Ways} ways
  * @returns {Web}
  */
-function created(root, data, ways) {
+function createLines(root, data, ways) {
   return {
     root, data, ways, box: find(root, ".box"), sides: [find(root, ".queries"), find(root, ".keys")], words: [[], []],
     middle: find(root, ".middle"), base: find(root, ".base", HTMLCanvasElement),
-    lit: find(root, ".lit", HTMLCanvasElement), neutrals: themed(root, data.neutrals, data.accents),
+    lit: find(root, ".lit", HTMLCanvasElement), neutrals: applyTheme(root, data.neutrals, data.accents),
     cursor: home(data), hover: null, told: "", width: 0, count: 0,
   };
 }
@@ -69,7 +69,7 @@ function created(root, data, ways) {
 function update(web, data) {
   const { head, query, first, queries, keys } = data, told = [head, query, first, queries, keys].join();
   web.data = data;
-  web.neutrals = themed(web.root, data.neutrals, data.accents);
+  web.neutrals = applyTheme(web.root, data.neutrals, data.accents);
   web.root.style.setProperty("--head", data.head_colors[head % data.head_colors.length]);
   web.box.style.maxHeight = `${data.height}px`;
   if (told !== web.told) Object.assign(web, { cursor: home(data), hover: null });
@@ -79,7 +79,7 @@ function update(web, data) {
   laidOut(web);
   say(web);
   if (told !== web.told) {
-    const [most] = ranked(data, web.cursor);
+    const [most] = rankPairs(data, web.cursor);
     if (most) intoView({ ...web, cursor: { side: 1, at: most.key } });  // seen, too, where there is room
     intoView(web);
   }

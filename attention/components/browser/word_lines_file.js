@@ -1,9 +1,9 @@
 // The words with lines as a file: as they stand, with whose they are and, where there is one, the link that opens them.
 
 import { number } from "./cells.js";
-import { cut, paragraph, put, saved, sheet, wrapped, written } from "./picture_file.js";
+import { cut, paragraph, put, saveSvg, sheet, wrapText, toSvg } from "./picture_file.js";
 import { strokes } from "./word_lines_picture.js";
-import { sentence, SIDES } from "./word_lines_said.js";
+import { sentence, SIDES } from "./word_lines_readout.js";
 import { countOf, every, pairsOf, SEEN } from "./word_lines_view.js";
 
 /**
@@ -22,7 +22,7 @@ const LETTERS = 12, SMALL = 10, HEADING = 14;
  * @param {string} kind  "svg" or "png"
  */
 export function save(web, kind) {
-  saved(fileOf(web), `attention-words-head-${web.data.head}`, kind);
+  saveSvg(fileOf(web), `attention-words-head-${web.data.head}`, kind);
 }
 
 /**
@@ -31,9 +31,9 @@ export function save(web, kind) {
  */
 export function fileOf(web) {
   const { data } = web, { text, muted } = data.neutrals.light, wide = WIDTH - 2 * EDGE;
-  const said = wrapped(sentence({ ...web, hover: null }), LETTERS, wide);
+  const said = wrapText(sentence({ ...web, hover: null }), LETTERS, wide);
   const opens = data.link ? [`Attention Lab: ?${data.link}`] : [];
-  const whose = [data.provenance, ...opens].flatMap((each) => wrapped(each, SMALL, wide));
+  const whose = [data.provenance, ...opens].flatMap((each) => wrapText(each, SMALL, wide));
   const high = Math.max(data.queries, data.keys) * PITCH;
   const top = EDGE + 1.4 * (HEADING + said.length * LETTERS) + EDGE, below = top + high + EDGE;
   const root = sheet(WIDTH, Math.ceil(below + 1.4 * SMALL * whose.length + EDGE));
@@ -46,7 +46,7 @@ export function fileOf(web) {
   curves(web, root, top, pairsOf(data, web.cursor), 1);
   for (const side of SIDES) words(web, root, top, side);
   paragraph(root, whose, EDGE, below, SMALL, { fill: muted });
-  return written(root);
+  return toSvg(root);
 }
 
 /**

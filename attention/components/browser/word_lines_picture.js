@@ -1,7 +1,7 @@
 // Lines between words: broader and less transparent, the more weight they have.
 
 import { find, penOf } from "./elements.js";
-import { drawn, every, home, pairsOf, SEEN } from "./word_lines_view.js";
+import { drawLine, every, home, pairsOf, SEEN } from "./word_lines_view.js";
 
 /**
  * @typedef {import("./word_lines_view.js").Web} Web
@@ -33,7 +33,7 @@ export function laidOut(web) {
 
 /** @param {Web} web */
 function paintAll(web) {
-  const lines = every(web.data).filter(drawn), seen = lines.filter(({ share }) => share >= SEEN);
+  const lines = every(web.data).filter(drawLine), seen = lines.filter(({ share }) => share >= SEEN);
   paint(web, web.base, seen);
   const out = lines.length - seen.length;
   find(web.root, ".left-out").textContent = out ? `${out.toLocaleString("en")} under 1/256 of the scale left out` : "";
@@ -54,7 +54,7 @@ export function light(web) {
  * @param {Line[]} lines
  */
 export function strokes(lines) {
-  const all = lines.filter(drawn), faint = FAINT * Math.min(1, MANY / all.length);
+  const all = lines.filter(drawLine), faint = FAINT * Math.min(1, MANY / all.length);
   return all.sort((a, b) => a.share - b.share).map((line) => ({
     ...line,
     alpha: (line.share < SEEN ? faint / 2 : faint) + (1 - faint) * Math.sqrt(line.share),

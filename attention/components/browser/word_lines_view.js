@@ -44,7 +44,7 @@ export function home({ query, first, queries }) {
  * @param {LinesData} data
  * @param {Word} word
  */
-export function pinned({ query, first }, { side, at }) {
+export function isPinned({ query, first }, { side, at }) {
   return side === 0 && first[0] + at === query;
 }
 
@@ -62,7 +62,7 @@ export function countOf({ queries, keys }, side) {
  * @param {Side} side
  * @param {number} at
  */
-export function named({ first, names }, side, at) {
+export function nameWord({ first, names }, side, at) {
   const text = names[side][at];
   return text === undefined ? `${first[side] + at}` : `${first[side] + at} ${text}`;
 }
@@ -82,8 +82,8 @@ export function pairsOf(data, { side, at }) {
  * @param {LinesData} data
  * @param {Word} word
  */
-export function ranked(data, word) {
-  return pairsOf(data, word).filter(drawn).sort((a, b) => b.code - a.code);
+export function rankPairs(data, word) {
+  return pairsOf(data, word).filter(drawLine).sort((a, b) => b.code - a.code);
 }
 
 /** @param {LinesData} data */
@@ -109,6 +109,6 @@ function lines(data, pairs) {
 }
 
 /** @param {Line} line */
-export function drawn({ code }) {
+export function drawLine({ code }) {
   return code !== MASKED && code !== ZERO;
 }

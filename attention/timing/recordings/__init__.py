@@ -10,7 +10,7 @@ the app, and one can be opened on the Timing page. A file is text from a strange
 nothing in it is executed, and its timings are marked as recorded wherever they are shown.
 """
 
-from attention.timing.recordings.files import FORMAT, read, sheet, shipped, table, written
+from attention.timing.recordings.files import FORMAT, read_recording, sheet, shipped_recordings, table, write_recording
 from attention.timing.recordings.labels import labels, lines, place
 from attention.timing.recordings.schema import TRAVELS, RecordingError, from_row, row
 from attention.timing.recordings.timing import Timing, name
@@ -25,10 +25,10 @@ __all__ = [
     "lines",
     "name",
     "place",
-    "read",
+    "read_recording",
     "row",
     "sheet",
-    "shipped",
+    "shipped_recordings",
     "table",
-    "written",
+    "write_recording",
 ]

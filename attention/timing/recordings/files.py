@@ -27,7 +27,7 @@ NAMES = 100  # different ones of a file at the most: a timing has 35
 HERE = Path(__file__).parent
 
 
-def written(timings: Iterable[Timing]) -> str:
+def write_recording(timings: Iterable[Timing]) -> str:
     """The timings as a file: JSON, one timing a line, every number to its last digit."""
     rows = (json.dumps(row(timing), allow_nan=False) for timing in timings)
     return f'{{"format": {json.dumps(FORMAT)}, "timings": [\n' + ",\n".join(rows) + "\n]}\n"
@@ -48,12 +48,12 @@ def sheet(columns: Mapping[str, Sequence[Any]]) -> str:
     return out.getvalue()
 
 
-def shipped(lost: list[str] | None = None) -> list[Timing]:
+def shipped_recordings(lost: list[str] | None = None) -> list[Timing]:
     """All recordings in this folder; those that can't be read are named in `lost`, where that is given, and else raise."""
     found = []
     for path in sorted(HERE.glob("*.json")):
         try:
-            found += read(path.read_bytes(), path.name)
+            found += read_recording(path.read_bytes(), path.name)
         except (RecordingError, OSError) as error:
             if lost is None:
                 raise
@@ -61,9 +61,9 @@ def shipped(lost: list[str] | None = None) -> list[Timing]:
     return found
 
 
-def read(data: bytes | str, source: str) -> list[Timing]:
+def read_recording(data: bytes | str, source: str) -> list[Timing]:
     """The timings of a file, each marked as recorded in `source`; raises RecordingError, which names what is wrong."""
-    found = _parsed(data)
+    found = _parse_json(data)
     if not isinstance(found, dict) or found.get("format") != FORMAT:
         raise RecordingError(
             f'This is no recording: "format" is not {FORMAT!r}. python -m attention.timing writes one.'
@@ -73,12 +73,12 @@ def read(data: bytes | str, source: str) -> list[Timing]:
         raise RecordingError(f"timings={short(rows)} is not a list.")
     if len(rows) > ROWS:
         raise RecordingError(f"timings has {len(rows):,} entries; {ROWS:,} are allowed. Record fewer cases in a file.")
-    found = [_recorded(from_row(row, f"timings[{i}]"), source) for i, row in enumerate(rows)]
+    found = [_mark_source(from_row(row, f"timings[{i}]"), source) for i, row in enumerate(rows)]
     _check_once(found)
     return found
 
 
-def _recorded(timing: Timing, source: str) -> Timing:
+def _mark_source(timing: Timing, source: str) -> Timing:
     """Its source is never empty: that would mean that it was measured here."""
     file = name(source, "a file")
     return replace(timing, source=name(f"{file}, from {timing.source}", file, LONGEST) if timing.source else file)
@@ -100,7 +100,7 @@ def _cell(value: Any) -> Any:
     return f"'{value}" if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")) else value
 
 
-def _parsed(data: bytes | str) -> Any:
+def _parse_json(data: bytes | str) -> Any:
     """JSON within bounds of size; NaN and infinities are refused with their field."""
     if len(data) > BYTES:
         raise RecordingError(f"The file has {len(data):,} bytes; {BYTES:,} are allowed.")

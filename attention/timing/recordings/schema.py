@@ -57,7 +57,7 @@ def from_row(row: Any, where: str = "timing") -> Timing:
     found = Timing(**{name: _exact(name, row[name]) for name in given})
     _check_whole(where, found)
     said = found.settled or found.quickest is None
-    return replace(found, settled=said and found.error is None and found.spread.settled)
+    return replace(found, settled=said and found.error is None and found.spread.is_stable)
 
 
 def row(timing: Timing) -> dict[str, Any]:
@@ -77,7 +77,9 @@ def _check(where: str, name: str, value: Any) -> None:
     elif kind != "bool":
         least, most = _ends(name, kind)
         if not least <= value <= most:
-            raise RecordingError(f"{where}={short(value)} is not between {_said(least)} and {_said(most)}.")
+            raise RecordingError(
+                f"{where}={short(value)} is not between {_format_limit(least)} and {_format_limit(most)}."
+            )
 
 
 def _right(kind: str, value: Any) -> bool:
@@ -99,7 +101,7 @@ def _ends(name: str, kind: str) -> tuple[float, float]:
     return 1 if name in POSITIVE else 0, most or GREATEST[kind]
 
 
-def _said(end: float) -> str:
+def _format_limit(end: float) -> str:
     return f"{end:,}" if isinstance(end, int) else f"{end:g}"
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 from attention.settings import ConfigError, Settings
-from attention.ui.asked import unpacked
+from attention.ui.question_codec import decode
 
 S = TypeVar("S")
 Change = Callable[..., None]
@@ -22,7 +22,7 @@ def _readable(setting: Any) -> tuple[Any, list[str]]:
     """The same without a question that can't be read, and a sentence where it had one."""
     try:
         if getattr(setting, "ask", ""):
-            unpacked(setting.ask)
+            decode(setting.ask)
     except ConfigError as error:
         return replace(setting, ask=""), [str(error)]
     return setting, []
@@ -40,7 +40,7 @@ def _nothing(setting: Any) -> int:
     return 0
 
 
-def _fixed(setting: Any, last: Any, before: Stops | None) -> Stops:
+def _no_stops(setting: Any, last: Any, before: Stops | None) -> Stops:
     return {}
 
 
@@ -62,7 +62,7 @@ class Kind(Generic[S]):
     names: frozenset[str]
     opened: Callable[[S, Mapping[str, Any]], tuple[S, list[str]]] = _as_it_is
     shown: Callable[[S], tuple[S, str]] = _whole
-    stops: Callable[[S, S, Stops | None], Stops] = _fixed
+    stops: Callable[[S, S, Stops | None], Stops] = _no_stops
     takes: Callable[[S], int] = _nothing
     implied: Callable[[Mapping[str, Any], Mapping[str, Any]], tuple[dict[str, Any], list[str]]] = _no_more
 

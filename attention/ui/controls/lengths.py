@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from functools import lru_cache
 
-from attention.config import KNOBS, LONGEST, Config, shape
+from attention.config import KNOBS, MAX_TOKENS, Config, shape
 from attention.ui.controls.kind import Stops
 
 EVERY, STOPS = 128, 16  # up to which length every one is a stop of its slider, and how many an octave beyond
@@ -30,12 +30,12 @@ def ends(config: Config, last: Config, before: Stops | None = None) -> Stops:
 def longest(source: str) -> int:
     """The most tokens that there are of a source."""
     sizes = shape(source)
-    return sizes.tokens if sizes and sizes.long else LONGEST
+    return sizes.tokens if sizes and sizes.long else MAX_TOKENS
 
 
 @lru_cache(maxsize=64)
-def lengths(tokens: int, most: int = LONGEST) -> tuple[int, ...]:
+def lengths(tokens: int, most: int = MAX_TOKENS) -> tuple[int, ...]:
     """The stops of the sequence length: every one up to 128, then sixteen an octave, this one and the last."""
-    octaves = range(int(math.log2(EVERY)), int(math.log2(LONGEST)))
+    octaves = range(int(math.log2(EVERY)), int(math.log2(MAX_TOKENS)))
     coarse = {2**octave + step * 2**octave // STOPS for octave in octaves for step in range(STOPS)}
     return tuple(stop for stop in sorted({*range(2, EVERY), *coarse, most, tokens}) if stop <= most)

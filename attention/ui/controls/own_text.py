@@ -8,17 +8,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from attention.brought.held import is_brought
 from attention.config import GENERATED, KNOBS, SENTENCE, Config
+from attention.imported.registry import is_uploaded
 from attention.inputs import SPLIT
 from attention.settings import legible
-from attention.sources.origins import unit
+from attention.sources.providers import unit
 
 LONGEST = int(KNOBS["text"].high or 0)  # characters
 LEAST = int(KNOBS["tokens"].low or 0)
 
 
-def implied(before: Mapping[str, Any], now: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+def implied_changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
     """What else somebody means who has typed another text, and a sentence for whatever of it can't be kept.
 
     The text is what they want to see: where the tokens come from elsewhere, they come from its words now. What was moved
@@ -26,7 +26,7 @@ def implied(before: Mapping[str, Any], now: Mapping[str, Any]) -> tuple[dict[str
     """
     if now["text"] == before["text"] or not all(isinstance(now[name], str) for name in ("text", "input")):
         return {}, []  # or no text at all, which is refused where values are checked
-    text, notes = kept(now["text"])
+    text, notes = fit_text(now["text"])
     found: dict[str, Any] = {"text": text}
     if now["source"] == before["source"]:
         found["source"] = GENERATED
@@ -37,7 +37,7 @@ def implied(before: Mapping[str, Any], now: Mapping[str, Any]) -> tuple[dict[str
     return found, notes
 
 
-def kept(text: str) -> tuple[str, list[str]]:
+def fit_text(text: str) -> tuple[str, list[str]]:
     """As much of a typed text as a link carries, whole words, and a sentence for each kind of thing that is left out."""
     first, notes = text[: 2 * LONGEST], []
     found = legible(first)
@@ -61,10 +61,10 @@ def fitting(text: str, input: str) -> int:
     return max(LEAST, len(SPLIT[_split(input)](text)))
 
 
-def said(config: Config) -> str:
+def text_notice(config: Config) -> str:
     """A sentence where a text is cut, repeated or not in use; empty where every word of it is shown once."""
-    if not _used(config):
-        recorded = "what is shown was brought" if is_brought(config.source) else "the words below are recorded"
+    if not _uses_text(config):
+        recorded = "what is shown was brought" if is_uploaded(config.source) else "the words below are recorded"
         instead = recorded if config.source != GENERATED else f"the input is “{config.input}”"
         return f"Not in use: {instead}."
     many, what = len(SPLIT[config.input](config.text)), unit(config)
@@ -78,9 +78,9 @@ def said(config: Config) -> str:
     return ""
 
 
-def offered(config: Config) -> tuple[str, dict[str, Any]]:
+def offer_length(config: Config) -> tuple[str, dict[str, Any]]:
     """What would show a text once and whole, as a label and the knobs that do it; an empty label where nothing would."""
-    if not _used(config):
+    if not _uses_text(config):
         return "Use it", {"source": GENERATED, "input": _split(config.input)}
     fit = fitting(config.text, config.input)
     if not SPLIT[config.input](config.text):
@@ -90,7 +90,7 @@ def offered(config: Config) -> tuple[str, dict[str, Any]]:
     return (f"Show all {fit:,}" if config.tokens < fit else "Show it once"), {"tokens": fit}
 
 
-def _used(config: Config) -> bool:
+def _uses_text(config: Config) -> bool:
     """Do the tokens come from the text?"""
     return config.source == GENERATED and config.input in SPLIT
 

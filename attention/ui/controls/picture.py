@@ -13,18 +13,18 @@ import streamlit as st
 
 from attention.analysis.head_numbers import EVERY
 from attention.codec import CONFIGS
-from attention.config import DEFAULTS, GENERATED, KNOBS, Config, ConfigError, check, defaults, layers, learned
+from attention.config import DEFAULTS, GENERATED, KNOBS, Config, ConfigError, check, defaults, layers, training_steps
 from attention.inputs import INPUTS
 from attention.masks import COMBINATIONS, MASKS
-from attention.published import HUNTS, ROWS, called
+from attention.published import HUNTS, ROWS, link_name
 from attention.scores import POSITIONS, SCALES, SOFTMAXES
-from attention.sources.origins import idle, named, provenance, scored
+from attention.sources.providers import has_scores, idle, provenance, source_title
 from attention.trace import bytes_of
 from attention.ui.controls import knobs, own_text
 from attention.ui.controls.kind import Change, Kind, Stops
 from attention.ui.controls.lengths import ends
 from attention.ui.controls.reasons import why
-from attention.ui.words import plain
+from attention.ui.markdown import escape
 
 FIRST = (
     "source",
@@ -59,7 +59,7 @@ def draw(config: Config, stops: Stops, change: Change) -> None:
     for name in FIRST:
         widget(name, config, stops, change)
     with st.expander("Input and projections", icon=":material/input:"):
-        _recorded(config, change)
+        _recorded_note(config, change)
         for name in MADE:
             widget(name, config, stops, change)
     with st.expander("Advanced", icon=":material/tune:"):
@@ -71,7 +71,7 @@ def look(config: Config) -> tuple[Any, ...]:
     """Whatever of a config the controls show beside the values that people set in them."""
     off = tuple(why(name, config) for name in sorted(NAMES))
     source, sizes = (config.source, _as_recorded(config)), (config.heads, config.d_head)
-    return *source, *sizes, _span_help(config), _beyond(config), _joined(config), off
+    return *source, *sizes, _span_help(config), _beyond(config), _joined_masks(config), off
 
 
 def widget(name: str, config: Config, stops: Stops, change: Change) -> None:
@@ -104,7 +104,7 @@ def _tokens(config: Config, stops: tuple[int, ...], change: Change) -> None:
 
 
 def _d_model(config: Config, stops: tuple[int, ...], change: Change) -> None:
-    if not scored(config.source):  # nobody knows it of weights alone
+    if not has_scores(config.source):  # nobody knows it of weights alone
         return
     knobs.slider("d_model", config, stops, on_change=change)
     st.caption(f"d_head = d_model / heads = {config.d_head}")
@@ -128,7 +128,7 @@ def _beyond(config: Config) -> str:
 
 def _combine(config: Config, change: Change) -> None:
     """Folded away, but what is joined is said below the fold; one whose name changed would shut itself."""
-    joined = _joined(config)
+    joined = _joined_masks(config)
     with st.expander("Second mask", icon=":material/join_inner:"):
         for name in ("combine", "second") if joined else ("combine",):
             knobs.menu(name, config, help=_help(name), on_change=change)
@@ -136,20 +136,20 @@ def _combine(config: Config, change: Change) -> None:
         st.caption(joined)
 
 
-def _joined(config: Config) -> str:
+def _joined_masks(config: Config) -> str:
     return "" if config.combine == "none" else f"{config.mask} {config.combine} {config.second}"
 
 
 def _source(config: Config, brought: tuple[str, ...], change: Change) -> None:
     offered = (*brought, *KNOBS["source"].choices)
-    knobs.menu("source", config, offered, format_func=named, on_change=change)
+    knobs.menu("source", config, offered, format_func=source_title, on_change=change)
 
 
-def _recorded(config: Config, change: Change) -> None:
+def _recorded_note(config: Config, change: Change) -> None:
     """Of what was not made from the settings, who made it and the way back to how it was."""
     if config.source == GENERATED:
         return
-    st.caption(plain(provenance(config)))
+    st.caption(escape(provenance(config)))
     st.button(
         "As recorded",
         key="as recorded",
@@ -176,7 +176,7 @@ def _layer(config: Config, change: Change) -> None:
 
 
 def _training_step(config: Config, change: Change) -> None:
-    if len(steps := learned(config.source)) > 1:
+    if len(steps := training_steps(config.source)) > 1:
         knobs.stops("training_step", config, steps, format_func="{:,}".format, on_change=change)
 
 
@@ -200,7 +200,7 @@ SPECIAL = {
 }
 
 
-def _known(config: Config, query: Mapping[str, Any]) -> tuple[Config, list[str]]:
+def _with_known_values(config: Config, query: Mapping[str, Any]) -> tuple[Config, list[str]]:
     """The same with defaults for what the core below knows nothing of: implementations and numbers of a head."""
     notes = []
     for name, known in KNOWN.items():
@@ -209,7 +209,7 @@ def _known(config: Config, query: Mapping[str, Any]) -> tuple[Config, list[str]]
         except ConfigError as error:
             config = replace(config, **{name: DEFAULTS[name]})
             notes.append(str(error))
-    return replace(config, implementation=called(config.implementation, config.bug == "question")), notes
+    return replace(config, implementation=link_name(config.implementation, config.bug == "question")), notes
 
 
 def _among(name: str, *choices: str, others: Collection[str] = ()) -> Callable[[str], None]:
@@ -228,7 +228,7 @@ KNOWN: dict[str, Callable[[str], None]] = {  # raises ConfigError on what is non
 
 def _traceable(config: Config) -> tuple[Config, str]:
     """As many of its tokens as are shown weight by weight."""
-    shown = config.traceable
+    shown = config.truncated
     return shown, "" if shown is config else (
         f"Every weight of {config.heads} heads is computed here, so this page shows {shown.tokens:,} of "
         f"{config.tokens:,} tokens. Heads shows them all."
@@ -236,5 +236,13 @@ def _traceable(config: Config) -> tuple[Config, str]:
 
 
 PICTURE = Kind(
-    CONFIGS, draw, look, NAMES, opened=_known, shown=_traceable, takes=bytes_of, stops=ends, implied=own_text.implied
+    CONFIGS,
+    draw,
+    look,
+    NAMES,
+    opened=_with_known_values,
+    shown=_traceable,
+    takes=bytes_of,
+    stops=ends,
+    implied=own_text.implied_changes,
 )

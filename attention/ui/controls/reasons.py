@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from attention.config import Config
-from attention.sources.origins import idle
-from attention.timing.versus import Timed
+from attention.sources.providers import idle
+from attention.timing.cpu_gpu_settings import Timed
 from attention.training.recipe import Recipe
 
 

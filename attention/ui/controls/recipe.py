@@ -36,12 +36,12 @@ def draw(recipe: Recipe, stops: Stops, change: Change) -> None:
 
 def look(recipe: Recipe) -> tuple[Any, ...]:
     """Whatever of a recipe the controls show beside the values that people set in them."""
-    return *(_offered(name, recipe) for name in ("steps", "rate", "d_model")), bool(recipe.rule.span)
+    return *(_slider_stops(name, recipe) for name in ("steps", "rate", "d_model")), bool(recipe.rule.span)
 
 
 def _widget(name: str, recipe: Recipe, change: Change) -> None:
     if name in ("steps", "rate", "d_model"):
-        knobs.stops(name, recipe, _offered(name, recipe), format_func="{:,}".format, on_change=change)
+        knobs.stops(name, recipe, _slider_stops(name, recipe), format_func="{:,}".format, on_change=change)
     elif name == "task":
         lines = [RECIPES.knobs[name].help, "", *(f"- **{each}**: {task.says}" for each, task in TASKS.items())]
         knobs.menu(name, recipe, format_func=str.capitalize, help="\n".join(lines), on_change=change)
@@ -58,7 +58,7 @@ def _widget(name: str, recipe: Recipe, change: Change) -> None:
         knobs.slider(name, recipe, on_change=change)
 
 
-def _offered(name: str, recipe: Recipe) -> tuple[Any, ...]:
+def _slider_stops(name: str, recipe: Recipe) -> tuple[Any, ...]:
     """The stops of a slider, the recipe's own value among them."""
     usual = OFFERED.get(name) or tuple(width * recipe.heads for width in WIDTHS if 8 <= width * recipe.heads <= WIDEST)
     return tuple(sorted({*usual, getattr(recipe, name)}))

@@ -7,12 +7,12 @@ from typing import Any
 
 import streamlit as st
 
+from attention.timing.cpu_gpu_settings import TIMED, Timed
 from attention.timing.sweep import SWEEPS, Sweep
-from attention.timing.versus import TIMED, Timed
-from attention.ui import compute
+from attention.ui import results
 from attention.ui.controls import knobs
 from attention.ui.controls.kind import Change, Kind, Stops
-from attention.ui.limits import bounded, limits
+from attention.ui.limits import limit_budget, limits
 
 OFFERED: dict[str, Sequence[Any]] = {
     "lengths": [2**i for i in range(4, 17)],
@@ -39,7 +39,7 @@ def draw(sweep: Timed, stops: Stops, change: Change) -> None:
 
 def look(sweep: Timed) -> tuple[Any, ...]:
     """Whatever of a sweep the controls show beside the values that people set in them."""
-    return _longest(sweep), bool(sweep.tokens), *(tuple(_offered(name, sweep)) for name in (*OFFERED, "devices"))
+    return _longest(sweep), bool(sweep.tokens), *(tuple(_axis_options(name, sweep)) for name in (*OFFERED, "devices"))
 
 
 def _widget(name: str, sweep: Sweep, change: Change) -> None:
@@ -48,7 +48,7 @@ def _widget(name: str, sweep: Sweep, change: Change) -> None:
     elif name in SWEEPS.axes:
         more = {"format_func": _device} if name == "devices" else {}
         empty = EMPTY.get(name, "At least one")
-        knobs.several(name, sweep, _offered(name, sweep), placeholder=empty, on_change=change, **more)
+        knobs.several(name, sweep, _axis_options(name, sweep), placeholder=empty, on_change=change, **more)
     elif name == "seconds":
         ends = (float(SWEEPS.knobs[name].low or 0), _longest(sweep), 1.0)
         knobs.slider(name, sweep, ends, format="%.0f s", on_change=change)
@@ -56,25 +56,25 @@ def _widget(name: str, sweep: Sweep, change: Change) -> None:
         knobs.number(name, sweep, on_change=change)
 
 
-def _offered(name: str, sweep: Sweep) -> list[Any]:
+def _axis_options(name: str, sweep: Sweep) -> list[Any]:
     """What the menu of an axis has, the sweep's own values included."""
     if name == "devices":
-        return list(dict.fromkeys([*compute.timing.devices(), *sweep.devices]))
+        return list(dict.fromkeys([*results.timing.devices(), *sweep.devices]))
     return sorted({*OFFERED[name], *getattr(sweep, name)}) if name in OFFERED else list(SWEEPS.knobs[name].choices)
 
 
 def _device(key: str) -> str:
-    return f"{key}: {compute.timing.devices().get(key, 'not on this machine')}"
+    return f"{key}: {results.timing.devices().get(key, 'not on this machine')}"
 
 
 def _longest(sweep: Sweep) -> float:
     return max(limits().seconds, sweep.seconds)
 
 
-def _allowed(sweep: Timed, query: Mapping[str, Any]) -> tuple[Timed, list[str]]:
+def _with_allowed_budget(sweep: Timed, query: Mapping[str, Any]) -> tuple[Timed, list[str]]:
     """With a time budget that this host allows; said where a link asks for more."""
-    found, notes = bounded(sweep)
+    found, notes = limit_budget(sweep)
     return found, notes if "seconds" in query else []
 
 
-SWEEP = Kind(TIMED, draw, look, frozenset(SWEEPS.knobs), opened=_allowed)
+SWEEP = Kind(TIMED, draw, look, frozenset(SWEEPS.knobs), opened=_with_allowed_budget)

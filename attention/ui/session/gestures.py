@@ -10,75 +10,75 @@ from collections.abc import Mapping
 from math import isfinite
 from typing import Any
 
-from attention.config import LAST, LONGEST
-from attention.ui.session.page import change, kept, setting, widgets
+from attention.config import LAST_QUERY, MAX_TOKENS
+from attention.ui.session.page import change, setting, visit_state, widgets
 
 
-def pinned() -> None:
+def on_grid_pin() -> None:
     """A cell was pinned in the grid of heads, whose key is "grid"."""
-    _pinned("grid")
+    _apply_pin("grid")
 
 
-def placed() -> None:
+def on_training_pin() -> None:
     """A cell was pinned in the grid of all layers of a training, whose key is "grid"."""
-    _pinned("grid")
+    _apply_pin("grid")
 
 
-def joined() -> None:
+def on_lines_pin() -> None:
     """A query was pinned among the words with lines, whose key is "lines"."""
-    _pinned("lines")
+    _apply_pin("lines")
 
 
-def _pinned(key: str) -> None:
-    pin, about = _said(key, "pin"), setting()
+def _apply_pin(key: str) -> None:
+    pin, about = _component_event(key, "pin"), setting()
     if (
         pin.get("query") == getattr(getattr(about, "what", about), "tokens", 0) - 1
     ):  # of a training's task, or of a config
-        pin = {**pin, "query": LAST}  # the last one stays the last when the length changes
+        pin = {**pin, "query": LAST_QUERY}  # the last one stays the last when the length changes
     change(**_of(pin, "head", "query"))
 
 
-def layered(key: str = "layers") -> None:
+def on_layer_click(key: str = "layers") -> None:
     """A head was clicked in the map of layers and heads, or in another picture of this key. Each click has a turn of its own.
 
     A browser says what is chosen, and nothing when the same is chosen again, whatever was chosen elsewhere meanwhile.
     """
-    cells = _said(key, "selection").get("cell")
+    cells = _component_event(key, "selection").get("cell")
     if isinstance(cells, list) and cells:
-        kept().turns += 1
+        visit_state().turns += 1
         change(**_of(_mapping(cells[-1]), "layer", "head"))
 
 
-def framed() -> None:
+def on_zoom() -> None:
     """A rectangle was drawn in the large head, whose key is "focus"."""
-    boxes = _said("focus", "selection").get("box")
+    boxes = _component_event("focus", "selection").get("box")
     box = _mapping(boxes[-1]) if isinstance(boxes, list) and boxes else {}
     change(**{name: _range(box[axis]) for name, axis in (("rows", "y"), ("cols", "x")) if _ends(box.get(axis))})
 
 
-def looked() -> None:
+def on_part_choice() -> None:
     """A part was chosen in the large head of a long sequence, whose key is "focus"."""
-    frame, last = _said("focus", "frame"), getattr(setting(), "tokens", 0) - 1
+    frame, last = _component_event("focus", "frame"), getattr(setting(), "tokens", 0) - 1
     known = {name: frame[name] for name in ("rows", "cols") if _ends(frame.get(name))}
     change(**{name: "" if ends == [0, last] else _range(ends) for name, ends in known.items()})
 
 
-def chosen() -> None:
+def on_mask_choice() -> None:
     """A mask was chosen in the gallery, whose key is "gallery"."""
-    change(**_of(_said("gallery", "choice"), "mask", "combine", "second"))
+    change(**_of(_component_event("gallery", "choice"), "mask", "combine", "second"))
 
 
-def stepped() -> None:
+def on_step_choice() -> None:
     """A step was turned to in the matrices, whose key is "matrices"."""
-    change(**_of(_said("matrices", "turn"), "step", "steps"))
+    change(**_of(_component_event("matrices", "turn"), "step", "steps"))
 
 
-def picked() -> None:
+def on_matrix_pin() -> None:
     """A cell was pinned in the matrices: its head, and its query where its rows are queries."""
-    change(**_of(_said("matrices", "pin"), "head", "query"))
+    change(**_of(_component_event("matrices", "pin"), "head", "query"))
 
 
-def _said(key: str, name: str) -> Mapping[str, Any]:
+def _component_event(key: str, name: str) -> Mapping[str, Any]:
     """What a component of this key has said last by a name; nothing where it has said nothing of the kind."""
     return _mapping(_mapping(widgets().get(key)).get(name))
 
@@ -100,5 +100,5 @@ def _ends(said: Any) -> bool:
 
 def _range(ends: list[float]) -> str:
     """Two positions on an axis of tokens as the knobs `rows` and `cols` say it."""
-    first, last = sorted(min(LONGEST - 1, max(0, round(end))) for end in ends)
+    first, last = sorted(min(MAX_TOKENS - 1, max(0, round(end))) for end in ends)
     return f"{first}-{last}"

@@ -21,18 +21,18 @@ from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from attention.components.copy_link import copy_link
-from attention.machine.threads import one_thread
-from attention.ui import onward
+from attention.runtime.threads import one_thread
+from attention.ui import next_step
 from attention.ui.budget import UNDER_WAY
 from attention.ui.controls.kind import Kind
 from attention.ui.controls.picture import PICTURE
-from attention.ui.session import brought, carried, learning
-from attention.ui.session.held import Held
+from attention.ui.markdown import escape
+from attention.ui.session import question_in_link, training_heartbeat, uploads
+from attention.ui.session.memory_gate import memory_gate
 from attention.ui.session.part import Part
-from attention.ui.session.state import Remembered, Session, heard, put, session, taken_up, widgets
-from attention.ui.session.told import Told
-from attention.ui.session.turn import turn
-from attention.ui.words import plain
+from attention.ui.session.settings_state import SettingsState
+from attention.ui.session.visit_state import Session, VisitState, put, reconcile, session, taken_up, widgets
+from attention.ui.session.widget_sync import WidgetSync
 
 __all__ = ["Part", "change", "put", "show", "widgets"]
 
@@ -70,14 +70,14 @@ def show(
         frozenset(),
     )
     state.fresh = False
-    heard()
-    _started(taken_up())
+    reconcile()
+    _start_computing(taken_up())
     with st.sidebar:
         _beside([controls, *aside])
     _beside(above)
     _view(view, any_length)
     _beside(below)
-    learning.look()
+    training_heartbeat.keep_alive()
 
 
 def leading_to(page: StreamlitPage) -> Callable[[], None]:
@@ -93,23 +93,23 @@ def change(**values: Any) -> None:
     state = session()
     if not values.keys() <= state.here.kind.settings.knobs.keys():
         return
-    heard()
+    reconcile()
     put(**values)
-    _started(taken_up())
+    _start_computing(taken_up())
     if _fragments():  # else the whole page is about to run
-        state.fresh, state.follow = not state.told.waiting, state.behind
+        state.fresh, state.follow = not state.told.waiting, state.stale_parts
         st.rerun(["view", *(name for name in state.parts if name in state.follow)])
 
 
-def renamed(name: str, said: str) -> None:
+def resend_menu(name: str, said: str) -> None:
     """To call before the menu of a knob is drawn whose choices' names change: a browser has to be told of the new one."""
     here = session().here
     if here.labels.get(name, said) != said:
-        session().told.tell(widgets(), here.keyed({name: getattr(here.setting, name)}))
+        session().told.set(widgets(), here.by_widget_key({name: getattr(here.setting, name)}))
     here.labels[name] = said
 
 
-def hurried() -> bool:
+def is_hurried() -> bool:
     """Did the view that is drawn now follow close upon the one before?"""
     return session().hurried
 
@@ -124,7 +124,7 @@ def visitor() -> str:
     return session().visitor
 
 
-def kept() -> Remembered:
+def visit_state() -> VisitState:
     """What single pages find again in their next run."""
     return session().kept
 
@@ -136,17 +136,17 @@ def setting() -> Any:
 
 def current_setting() -> Any:
     """The settings as the widgets hold them now, for a callback that acts on them before the page is drawn again."""
-    heard()
+    reconcile()
     return taken_up()
 
 
-def shown() -> Callable[[], Any]:
+def view_export() -> Callable[[], Any]:
     """What this session's view has drawn, whenever it is asked for: files are made when somebody clicks, outside of a run."""
     state = session()
     return lambda: state.drawn
 
 
-def opened() -> frozenset[str]:
+def link_names() -> frozenset[str]:
     """What the link has named that these settings began with."""
     return session().here.opened
 
@@ -157,10 +157,10 @@ def address() -> tuple[str, str]:
     return urlencode(here.link), here.kind.settings.link(here.setting)
 
 
-def linked() -> None:
+def write_link() -> None:
     """Keeps the address bar at the link of what is on the screen. A browser draws all elements anew for it: pictures first."""
     here = session().here
-    here.link = here.kind.settings.to_query(here.setting) | carried.along(session(), here.kind)
+    here.link = here.kind.settings.to_query(here.setting) | question_in_link.append(session(), here.kind)
     if here.link != st.query_params.to_dict():  # a change of page has emptied it
         st.query_params.from_dict(here.link)
 
@@ -178,7 +178,7 @@ def _begin(module: str, kind: Kind[Any]) -> Session:
     state = session()
     elsewhere = state.page not in ("", name)
     if state.page != name:  # the page before had other widgets, and what they said went with them
-        state.told = Told(state.told.turn)
+        state.told = WidgetSync(state.told.turn)
         state.kept.here.clear()
     state.page, state.about = name, kind.settings.called
     _arrive(state, kind, elsewhere)
@@ -200,18 +200,18 @@ def _arrive(state: Session, kind: Kind[Any], from_elsewhere: bool) -> None:
     """Takes up the link, at the start of a session and when another one was opened since."""
     here, query = state.held.get(state.about), st.query_params.to_dict()
     if from_elsewhere:
-        brought.passed_by()
-    if here is None or _opened(query, here.link):
-        own, notes = carried.apart(state, kind, brought.allowed(kind, query))
-        here = state.held[state.about] = Held.of(kind, own, here.labels if here else {})
+        uploads.passed_by()
+    if here is None or _is_new_link(query, here.link):
+        own, notes = question_in_link.split(state, kind, uploads.allowed_query(kind, query))
+        here = state.held[state.about] = SettingsState.of(kind, own, here.labels if here else {})
         here.link, here.notes, here.absent = query, here.notes + notes, state.kept.absent
-        state.told.tell_others(widgets(), here.meant)
+        state.told.set_others(widgets(), here.widget_values)
     elif from_elsewhere:
         here.notes = []  # they were told where it happened
-        widgets().update(here.meant)
+        widgets().update(here.widget_values)
 
 
-def _opened(query: dict[str, str], last: dict[str, str]) -> bool:
+def _is_new_link(query: dict[str, str], last: dict[str, str]) -> bool:
     """Is this another link than the last one?
 
     The menu opens a page with an empty link, which keeps what is set; going back to one leaves nothing set.
@@ -233,13 +233,13 @@ def _now() -> Any:
     if run is not None and run is not state.run:
         state.run = run
         if not state.fresh:  # else the callback that asked for this run has done so, and set no widget
-            heard()
+            reconcile()
             taken_up()
         state.fresh = False
     return state.here.setting
 
 
-def _started(setting: Any) -> None:
+def _start_computing(setting: Any) -> None:
     """What the view of these settings waits for is computed from now on."""
     state = session()
     if state.ahead and UNDER_WAY.is_little(state.here.kind.takes(setting)):
@@ -248,7 +248,7 @@ def _started(setting: Any) -> None:
 
 def _takes(drawn: Any, any_length: bool) -> int:
     """Bytes that a view takes while it is drawn; a long sequence claims its own."""
-    long = any_length and getattr(drawn, "traceable", drawn) is not drawn
+    long = any_length and getattr(drawn, "truncated", drawn) is not drawn
     return 0 if long else session().here.kind.takes(drawn)
 
 
@@ -260,19 +260,19 @@ def _view(view: View, any_length: bool) -> None:
     state.viewed = now
     state.drawn, cut = (setting, "") if any_length else state.here.kind.shown(setting)
     with st.container():  # always there: where one comes or goes, a browser draws all that follows anew
-        brought.tell()
+        uploads.tell()
         _tell(state.here.notes)
         if cut:
             st.caption(cut)
     state.kept.closed = False
     try:
-        with turn(state.drawn, _takes(state.drawn, any_length)):
+        with memory_gate(state.drawn, _takes(state.drawn, any_length)):
             view(state.drawn)
     finally:
-        linked()
+        write_link()
     elsewhere = (part.knobs for part in state.parts.values() if part.look(setting) is not None)
-    _sent("view", state.told.waiting.difference(*elsewhere))
-    if not state.behind <= state.follow:  # a widget of the view has changed what stands beside it
+    _send_mark("view", state.told.waiting.difference(*elsewhere))
+    if not state.stale_parts <= state.follow:  # a widget of the view has changed what stands beside it
         st.rerun()
 
 
@@ -291,14 +291,14 @@ def _part(part: Part) -> None:
     else:
         part.draw(setting)
         if part.knobs:
-            _sent(part.name, part.knobs)
+            _send_mark(part.name, part.knobs)
     state.looks[part.name] = look
     state.follow -= {part.name}
 
 
-def _sent(part: str, names: Collection[str]) -> None:
+def _send_mark(part: str, names: Collection[str]) -> None:
     """Sends, after the widgets of these keys, the mark of what they were told."""
-    mark = session().told.drawn(widgets(), part, names)
+    mark = session().told.mark_sent(widgets(), part, names)
     st.color_picker(mark, widgets()[mark], mark, label_visibility="collapsed")
 
 
@@ -306,28 +306,28 @@ def _controls(kind: Kind[Any]) -> Part:
     """The sidebar of settings, which ends with what every sidebar ends with."""
 
     def draw(setting: Any) -> None:
-        kind.draw(setting, {**session().here.stops, "source": brought.sources()}, change)
+        kind.draw(setting, {**session().here.stops, "source": uploads.sources()}, change)
         with st.container(horizontal=True, vertical_alignment="center"):
             copy_link()
             usual, what = vars(kind.open({})[0]), "Every setting back to its default."
             st.button("Reset", on_click=change, kwargs=usual, key="reset", help=what)
 
-    return Part("controls", draw, lambda setting: (kind.look(setting), brought.sources()), kind.keys)
+    return Part("controls", draw, lambda setting: (kind.look(setting), uploads.sources()), kind.keys)
 
 
 def _onward(page: str) -> Part:
     """The next step, at the end of every page that no question hides."""
 
     def look(setting: Any) -> object:
-        return None if session().kept.closed else onward.next_step(page, setting)
+        return None if session().kept.closed else next_step.next_step(page, setting)
 
-    return Part("onward", lambda setting: onward.draw(page, setting), look)
+    return Part("onward", lambda setting: next_step.draw(page, setting), look)
 
 
 def _tell(notes: list[str]) -> None:
     """What could not be used, in one box, whatever a link says."""
     if not notes:
         return
-    told = [plain(note) for note in notes[:TOLD]]
+    told = [escape(note) for note in notes[:TOLD]]
     more = [f"… and {len(notes) - TOLD} more"] if len(notes) > TOLD else []
     st.warning("\n".join(f"- {note}" for note in told + more) if len(notes) > 1 else told[0], icon=":material/info:")

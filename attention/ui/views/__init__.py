@@ -1,1 +1,1 @@
-"""What the pages show: each module's `view(config)` computes and draws one page."""
+"""What the pages show: the `view(config)` of each module computes and draws one page."""

@@ -16,11 +16,11 @@ from attention.components.copy_link import copy_link
 from attention.config import Config
 from attention.settings import EDITION, ConfigError
 from attention.ui import predict
-from attention.ui.asked import OPTION, OPTIONS, QUESTION, WHY, Draft, packed, unpacked
 from attention.ui.controls.knobs import SETTINGS
+from attention.ui.markdown import escape
+from attention.ui.question_codec import OPTION, OPTIONS, QUESTION, WHY, Draft, decode, encode
 from attention.ui.session import page
 from attention.ui.views import questions
-from attention.ui.words import plain
 
 OPEN = "class"  # the key of the fold
 LINK = 2000  # characters of a link that every program takes
@@ -47,9 +47,9 @@ def fold(own: Own | None = None) -> page.Part:
 
 def _draw(config: Any, own: Own) -> None:
     if page.widgets().get(OPEN) is None:
-        page.widgets()[OPEN] = page.kept().classroom
+        page.widgets()[OPEN] = page.visit_state().classroom
     shut = st.expander("For a class", icon=":material/school:", key=OPEN, on_change="rerun")
-    page.kept().classroom = bool(shut.open)
+    page.visit_state().classroom = bool(shut.open)
     if not shut.open:
         return
     with shut:
@@ -57,24 +57,24 @@ def _draw(config: Any, own: Own) -> None:
             _ours(config, own)
         st.markdown("**A question of your own**")
         _form()
-        _shared(config)
+        _share_section(config)
 
 
 def _look(config: Any) -> object:
     """Shut it looks the same whatever is set."""
-    if not page.widgets().get(OPEN, page.kept().classroom):
+    if not page.widgets().get(OPEN, page.visit_state().classroom):
         return "shut"
-    return tuple(_offered(config)), bool(config.ask), _loadable(config), _draft(), _length(config) > LINK
+    return tuple(_question_presets(config)), bool(config.ask), _loadable(config), _draft(), _length(config) > LINK
 
 
 def _ours(config: Config, own: Own) -> None:
     st.markdown("**Ready-made questions**", help="Each hides what answers it, on every page, until it is opened.")
-    questions.offer(_offered(config), "class", icon=None)
+    questions.offer(_question_presets(config), "class", icon=None)
     for label, asks in own.items():
         st.button(label, on_click=asks, key=f"ask {label}")
 
 
-def _offered(config: Any) -> dict[str, str]:
+def _question_presets(config: Any) -> dict[str, str]:
     if not isinstance(config, Config):
         return {}
     return {name: said for name, said in questions.OFFERS.items() if questions.can_be_asked(name, config)}
@@ -83,7 +83,7 @@ def _offered(config: Any) -> dict[str, str]:
 def _form() -> None:
     """The fields. Each is told what was written before, as Streamlit forgets what is not drawn."""
     draft = _draft()
-    _said(draft)
+    _fill_form(draft)
     st.text_area(
         "Question",
         draft.text,
@@ -100,8 +100,8 @@ def _form() -> None:
         placeholder="None: an open question",
         help=f"Up to {OPTIONS}, each of up to {OPTION} characters.",
     )
-    if draft.listed:
-        choices = ["", *dict.fromkeys(draft.listed)]
+    if draft.option_list:
+        choices = ["", *dict.fromkeys(draft.option_list)]
         at = choices.index(draft.right)
         st.selectbox("The right one", choices, at, lambda choice: choice or NONE, key=_key("right"))
     st.text_area(
@@ -111,18 +111,18 @@ def _form() -> None:
         height=90,
         help=f"Shown with the answer; up to {WHY} characters.",
     )
-    page.kept().draft = _draft()
+    page.visit_state().draft = _draft()
 
 
-def _shared(config: Any) -> None:
+def _share_section(config: Any) -> None:
     """What to do with what is written, and what is wrong with it."""
-    code, wrong = _packed(_draft())
+    code, wrong = _pack_draft(_draft())
     adds, lacking = _entries(config, code), "" if code else "Nothing was copied: see below." if wrong else EMPTY
     told = "Asks here what the link asks, as the class sees it. It can be ended, and changed, at any time."
-    st.button("Try it here", on_click=_asked, key="ask own", icon=":material/visibility:", help=told)
+    st.button("Try it here", on_click=_ask_draft, key="ask own", icon=":material/visibility:", help=told)
     copy_link("copy_question", "Copy link with the question", adds, ("predict",), lacking)
     if wrong:
-        st.warning(plain(wrong), icon=":material/edit:")
+        st.warning(escape(wrong), icon=":material/edit:")
     elif code and _length(config) > LINK:
         st.warning(
             f"The link has over {LINK:,} characters, and some programs cut such links. Shorten the question, or set "
@@ -130,23 +130,23 @@ def _shared(config: Any) -> None:
             icon=":material/content_cut:",
         )
     if _loadable(config):
-        st.button("Change this link's question", on_click=_loaded, key="load own", icon=":material/edit:")
+        st.button("Change this link's question", on_click=_load_question, key="load own", icon=":material/edit:")
 
 
-def _asked() -> None:
+def _ask_draft() -> None:
     """Asks what is written now, which may be newer than what was drawn."""
-    code, _ = _packed(_draft())
+    code, _ = _pack_draft(_draft())
     if code:
         page.change(**predict.none(page.setting()) | {"ask": code})
 
 
-def _loaded() -> None:
+def _load_question() -> None:
     """Puts the question of the link into the form."""
-    page.kept().draft = Draft.of(unpacked(page.setting().ask))
-    _said(page.kept().draft)
+    page.visit_state().draft = Draft.of(decode(page.setting().ask))
+    _fill_form(page.visit_state().draft)
 
 
-def _said(draft: Draft) -> None:
+def _fill_form(draft: Draft) -> None:
     """The fields say this. One that does is left alone: what it is told takes the place of what is being typed there."""
     for name, value in vars(draft).items():
         if page.widgets().get(_key(name)) != value:
@@ -155,18 +155,18 @@ def _said(draft: Draft) -> None:
 
 def _loadable(config: Any) -> bool:
     """Is there a question in the link whose answer is known to whoever sits here, and that is not in the form?"""
-    return bool(config.ask) and predict.revealed(config) and _packed(_draft())[0] != config.ask
+    return bool(config.ask) and predict.is_revealed(config) and _pack_draft(_draft())[0] != config.ask
 
 
 def _draft() -> Draft:
     """What is written now: as the fields say, or as it was when they were last there."""
-    kept, held = page.kept().draft, page.widgets()
+    kept, held = page.visit_state().draft, page.widgets()
     said = {field.name: held.get(_key(field.name)) for field in fields(Draft)}
     draft = replace(kept, **{name: _short(value) for name, value in said.items() if value is not None})
-    if draft.right in ("", *draft.listed):
+    if draft.right in ("", *draft.option_list):
         return draft
-    at, fits = kept.listed, len(kept.listed) == len(draft.listed) and draft.right in kept.listed
-    return replace(draft, right=draft.listed[at.index(draft.right)] if fits else "")  # its line was written anew
+    at, fits = kept.option_list, len(kept.option_list) == len(draft.option_list) and draft.right in kept.option_list
+    return replace(draft, right=draft.option_list[at.index(draft.right)] if fits else "")  # its line was written anew
 
 
 def _short(value: str | bool) -> str | bool:
@@ -174,12 +174,12 @@ def _short(value: str | bool) -> str | bool:
     return value[:TYPED] if isinstance(value, str) else value
 
 
-def _packed(draft: Draft) -> tuple[str, str]:
+def _pack_draft(draft: Draft) -> tuple[str, str]:
     """A draft for a link, "" where it is no question yet, and what is wrong with it."""
-    if not draft.begun:
+    if not draft.is_started:
         return "", ""
     try:
-        return packed(draft.asked()), ""
+        return encode(draft.to_question()), ""
     except ConfigError as error:
         return "", str(error)
 
@@ -193,7 +193,7 @@ def _entries(config: Any, code: str) -> dict[str, str]:
 
 def _length(config: Any) -> int:
     """Characters of the link."""
-    code, _ = _packed(_draft())
+    code, _ = _pack_draft(_draft())
     there = (st.context.url or "").partition("?")[0]
     return len(there) + 1 + len(SETTINGS[type(config)].link(replace(config, **predict.none(config) | {"ask": code})))
 

@@ -17,18 +17,20 @@ SIGNS = {"-": ("del", "− "), "+": ("ins", "+ "), " ": ("span", "  "), "": ("sp
 KINDS = {tokenize.COMMENT: "comment", tokenize.STRING: "string", tokenize.NUMBER: "number"}
 
 
-def shown(source: str) -> None:
+def show_source(source: str) -> None:
     """A whole source."""
-    compared([("", line) for line in source.rstrip().splitlines()])
+    show_diff([("", line) for line in source.rstrip().splitlines()])
 
 
-def compared(lines: Sequence[tuple[str, str]]) -> None:
+def show_diff(lines: Sequence[tuple[str, str]]) -> None:
     """Lines, each with a sign: - taken away, + put in, a space for what stays; none where nothing is compared."""
-    written = "".join(f"<{SIGNS[sign][0]}>{SIGNS[sign][1]}{colored(line)}\n</{SIGNS[sign][0]}>" for sign, line in lines)
+    written = "".join(
+        f"<{SIGNS[sign][0]}>{SIGNS[sign][1]}{color_line(line)}\n</{SIGNS[sign][0]}>" for sign, line in lines
+    )
     st.html(f'<pre class="lines" tabindex="0">{written}</pre>')
 
 
-def colored(line: str) -> str:
+def color_line(line: str) -> str:
     """A line as HTML, its keywords, strings, numbers and comments in spans of their kind."""
     parts, at = [], 0
     for kind, start, end in _parts(line):

@@ -7,8 +7,8 @@ from base64 import b64encode
 import streamlit as st
 
 from attention.examples import EXAMPLES, Example, Tour
-from attention.ui import compute, onward
-from attention.ui.words import plain
+from attention.ui import next_step, results
+from attention.ui.markdown import escape
 
 IN_A_ROW = 2
 # What it shows is said beside it, so nobody needs to hear of it; `st.image` has no word for that.
@@ -24,7 +24,7 @@ def view(tour: Tour) -> None:
     )
     names = [name for name, example in EXAMPLES.items() if tour.about in ("all", example.page)]
     for name in names:
-        compute.examples.picture.begin(name)
+        results.examples.picture.begin(name)
     for first in range(0, len(names), IN_A_ROW):
         for column, name in zip(st.columns(IN_A_ROW), names[first : first + IN_A_ROW], strict=False):
             with column.container(border=True, height="stretch"):
@@ -33,8 +33,8 @@ def view(tour: Tour) -> None:
 
 def _card(name: str, example: Example) -> None:
     with st.container(horizontal=True, wrap=False, vertical_alignment="top"):
-        st.html(PICTURE.format(b64encode(compute.examples.picture(name)).decode()), width="content")
-        st.markdown(f"**{plain(example.title)}**  \n{plain(example.says)}")
-    st.caption(f"Ask: {plain(example.asks)}")
+        st.html(PICTURE.format(b64encode(results.examples.picture(name)).decode()), width="content")
+        st.markdown(f"**{escape(example.title)}**  \n{escape(example.says)}")
+    st.caption(f"Ask: {escape(example.asks)}")
     label = f"Open on {example.page.capitalize()}"
-    onward.way(example.page, label, example.query, ":material/arrow_forward:")
+    next_step.page_link(example.page, label, example.query, ":material/arrow_forward:")

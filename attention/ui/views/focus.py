@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attention.config import LAST, Config
+from attention.config import LAST_QUERY, Config
 from attention.tables.rows import labels
 from attention.ui.controls import knobs
 from attention.ui.session import page
@@ -17,8 +17,8 @@ def query(config: Config) -> None:
     """A choice of the query by position and token; the last one stays the last when the length changes."""
     names = labels(config) or [""] * config.tokens
 
-    def said(at: int) -> str:
-        return f"{at} {names[at]}" if at != LAST else f"last: {config.tokens - 1} {names[-1]}"
+    def query_label(at: int) -> str:
+        return f"{at} {names[at]}" if at != LAST_QUERY else f"last: {config.tokens - 1} {names[-1]}"
 
-    page.renamed("query", said(config.query))
-    knobs.menu("query", config, range(LAST, config.tokens), help=None, format_func=said)
+    page.resend_menu("query", query_label(config.query))
+    knobs.menu("query", config, range(LAST_QUERY, config.tokens), help=None, format_func=query_label)

@@ -10,9 +10,9 @@ import streamlit as st
 from attention.analysis.kv_groups import Grouping, cache_bytes, name
 from attention.charts import shares
 from attention.config import Config
-from attention.ui import compute
+from attention.ui import results
 from attention.ui.controls import knobs
-from attention.ui.lacking import lacking
+from attention.ui.empty_states import missing_parts
 from attention.ui.session import page
 
 COLUMNS = {  # widths in pixels: all of them fit beside the chart at 1280
@@ -41,15 +41,15 @@ def section(config: Config) -> None:
     if config.heads == 1:
         st.caption("One head has nobody to share with: multi-head and multi-query attention are the same.")
         return
-    if lacking(config, "The same weights from multi-head to multi-query attention", "projections"):
+    if missing_parts(config, "The same weights from multi-head to multi-query attention", "projections"):
         return
     with st.spinner("Every grouping runs"):
-        found = compute.heads.groupings(config.tensors)
+        found = results.heads.groupings(config.tensors)
     left, right = st.columns([8, 5], gap="medium")
     with left:
         _table(config, found)
     with right:
-        spec = shares.by_grouping(tuple(each.kv_heads for each in found), config.groups)
+        spec = shares.by_grouping(tuple(each.kv_heads for each in found), config.n_kv_heads)
         st.vega_lite_chart(
             pa.table(_lines(found)),
             spec,
@@ -68,7 +68,7 @@ def _table(config: Config, found: list[Grouping]) -> None:
         for each in found:
             _choose(config, each.kv_heads)
     drawn = " Now they are drawn anew, not averaged." if config.sharing == "drawn" and config.kv_heads else ""
-    if blind := compute.heads.parity(config.tensors).blind:
+    if blind := results.heads.parity(config.tensors).blind:
         st.caption(
             f"{blind} of {config.tokens:,} queries see no key: their weights and outputs are zero under every grouping, "
             "and “moved” is a mean over the others."
@@ -97,7 +97,7 @@ def _choose(config: Config, kv_heads: int) -> None:
         str(kv_heads),
         on_click=page.change,
         kwargs={"kv_heads": 0 if whole else kv_heads, "sharing": "averaged"},
-        type="primary" if kv_heads == config.groups else "secondary",
+        type="primary" if kv_heads == config.n_kv_heads else "secondary",
         key=f"kv {kv_heads}",
         help=f"{name(kv_heads, config.heads)}: {kv_heads} heads of keys and values, averaged",
     )

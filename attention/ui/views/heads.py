@@ -8,8 +8,8 @@ from attention.components.heads_grid import heads_grid
 from attention.config import GENERATED, Config
 from attention.steps import file_program, program
 from attention.tables import rows as tables
-from attention.ui import compute, proof
-from attention.ui.session import gestures, page, pause
+from attention.ui import proof, results
+from attention.ui.session import browser_yield, gestures, page
 from attention.ui.views import grouping, heads_large, heads_long, heads_row, own_text, questions
 from attention.ui.views import heads_parts as parts
 
@@ -19,33 +19,33 @@ FOCUS = frozenset({"head", "query"})
 
 def begin(config: Config) -> None:
     """Starts what the page waits for."""
-    if config.traceable is not config:
+    if config.truncated is not config:
         heads_long.begin(config)
         return
-    compute.heads.cells.begin(config.tensors)
-    compute.heads.roles.begin(config.tensors)
+    results.heads.cells.begin(config.tensors)
+    results.heads.roles.begin(config.tensors)
 
 
 def view(config: Config) -> None:
     """Every head at once and the row in focus, a question in their place, or the whole page of a long sequence."""
-    if questions.closed(config.traceable):
+    if questions.question_closes(config.truncated):
         return
-    if config.traceable is not config:
+    if config.truncated is not config:
         heads_long.view(config)
         return
-    roles = compute.heads.roles(config.tensors)
+    roles = results.heads.roles(config.tensors)
     heads_grid(
         config,
-        compute.heads.cells(config.tensors),
-        on_pin=gestures.pinned,
+        results.heads.cells(config.tensors),
+        on_pin=gestures.on_grid_pin,
         names=parts.names(config, roles),
         address=page.address(),
     )
-    pause.paint()
+    browser_yield.yield_to_browser()
     with st.container(gap=None):
         parts.does(config, roles[config.head])
         proof.badge(config)
-    heads_row.row(compute.heads.trace(config))  # not held while the browser draws: others may need the room
+    heads_row.row(results.heads.trace(config))  # not held while the browser draws: others may need the room
 
 
 def _fields(config: Config) -> None:
@@ -57,7 +57,7 @@ def _fields(config: Config) -> None:
 
 def _head(config: Config) -> None:
     """The numbers of every head, and the head in focus large."""
-    parts.numbers(compute.heads.numbers(config.tensors))
+    parts.numbers(results.heads.numbers(config.tensors))
     heads_large.large(config)
 
 
@@ -72,21 +72,21 @@ def _look_code(config: Config) -> object:
 
 def _files(config: Config) -> None:
     """What few changes are seen in: every grouping of keys and values, and the files."""
-    now = page.shown()
+    now = page.view_export()
     with st.container():
         grouping.section(config)
         files = st.expander("Downloads", icon=":material/download:")
     with files:
         st.download_button(
             "Weights and all tensors (.npz)",
-            lambda: tables.npz(compute.heads.trace(now())),
+            lambda: tables.npz(results.heads.trace(now())),
             file_program.FILE,
             on_click="ignore",
             key="npz",
         )
         st.download_button(
             "Weights (.csv)",
-            lambda: tables.weights_csv(compute.heads.trace(now())),
+            lambda: tables.weights_csv(results.heads.trace(now())),
             "weights.csv",
             "text/csv",
             on_click="ignore",
@@ -103,7 +103,7 @@ def _look_files(config: Config) -> object:
 
 def _short(config: Config) -> bool:
     """Is this the page of a sequence with a trace, and not closed by a question?"""
-    return config.traceable is config and not questions.hidden(config)
+    return config.truncated is config and not questions.is_hidden(config)
 
 
 TITLE = page.Part("title", parts.title, parts.look, own_text.KNOB | {"colors"}, blocks=2)

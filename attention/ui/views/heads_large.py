@@ -9,7 +9,7 @@ import streamlit as st
 from attention.charts import heatmap, theme
 from attention.config import Config
 from attention.tables import rows as tables
-from attention.ui import compute
+from attention.ui import results
 from attention.ui.session import gestures, page
 from attention.ui.views import heads_parts as parts
 
@@ -19,28 +19,28 @@ FOLD = "large head"  # key of the fold: is it open?
 
 def large(config: Config) -> None:
     """The fold, and once it is open the head: a dragged rectangle is drawn anew as finely as there are pixels, and back."""
-    if page.widgets().get(FOLD) is None or page.kept().large is not _meant(config):
-        page.widgets()[FOLD] = page.kept().large = _meant(config)
+    if page.widgets().get(FOLD) is None or page.visit_state().large is not _shows_more_than_grid(config):
+        page.widgets()[FOLD] = page.visit_state().large = _shows_more_than_grid(config)
     fold = st.expander("The head in focus, large", icon=":material/zoom_in:", key=FOLD, on_change="rerun")
     if fold.open:
         with fold:
-            _drawn(config)
+            _large_head(config)
 
 
-def _meant(config: Config) -> bool:
+def _shows_more_than_grid(config: Config) -> bool:
     """Does it show what the grid does not?"""
-    return bool(config.rows or config.cols) or max(config.tokens, config.columns) > theme.side(config.heads)
+    return bool(config.rows or config.cols) or max(config.tokens, config.n_keys) > theme.side(config.heads)
 
 
-def _drawn(config: Config) -> None:
+def _large_head(config: Config) -> None:
     parts.extent(*config.window, tables.focus_tile(config, heatmap.PIXELS), "Drag a rectangle to see it more finely.")
     if config.rows or config.cols:
-        sides = zip(WINDOW, config.window, (config.tokens, config.columns), strict=True)
+        sides = zip(WINDOW, config.window, (config.tokens, config.n_keys), strict=True)
         wider = {name: _wider(ends, most) for name, ends, most in sides}
         with st.container(horizontal=True):
             st.button("Zoom out", on_click=page.change, kwargs=wider, key="zoom out")
             st.button("Whole head", on_click=page.change, kwargs=dict.fromkeys(WINDOW, ""), key="whole")
-    cells, tile, seeing = tables.focus(compute.heads.trace(config), heatmap.PIXELS)
+    cells, tile, seeing = tables.focus(results.heads.trace(config), heatmap.PIXELS)
     rows, cols = config.window
     st.plotly_chart(
         heatmap.selectable(
@@ -48,14 +48,14 @@ def _drawn(config: Config) -> None:
             tile,
             config.color_scale,
             tables.labels(config),
-            config.row,
+            config.query_index,
             (rows[0], cols[0]),
             seeing,
             tables.key_labels(config),
         ),
         key="focus",
         width="stretch",
-        on_select=gestures.framed,
+        on_select=gestures.on_zoom,
         selection_mode="box",
         config=heatmap.SELECTING,
         alt="Heatmap by query and key: weights of the head in focus",

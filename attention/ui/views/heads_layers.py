@@ -13,17 +13,17 @@ from attention.analysis.head_numbers import EVERY, Described, OfPairs
 from attention.charts import layers as chart
 from attention.codec import to_query
 from attention.config import DEFAULTS, GENERATED, Config, layers
-from attention.heads import OfTokens
+from attention.heads import TokenMetric
 from attention.inputs import BEFORE
 from attention.number_format import format_mean
-from attention.sources.origins import provenance, tokens
-from attention.ui import compute, onward
-from attention.ui.compute.layers import Layer
+from attention.sources.providers import provenance, tokens
+from attention.ui import next_step, results
 from attention.ui.controls import knobs
+from attention.ui.markdown import escape
+from attention.ui.results.layers import Layer
 from attention.ui.session import gestures, page
 from attention.ui.views import heads_parts as parts
 from attention.ui.views import questions
-from attention.ui.words import plain
 
 FIRST = ("induction", "previous", "entropy")  # the first of these that is known is shown unless somebody chooses
 BUILT = "previous"  # of heads that are built to look back, where nothing but a text that repeats has inductive ones
@@ -43,31 +43,31 @@ def number(config: Config) -> str:
     """The number that the map shows."""
     if config.layer_map in EVERY:
         return config.layer_map
-    there = known(config)
+    there = known_metrics(config)
     if config.source == GENERATED and config.input != BEFORE and BUILT in there:
         return BUILT
     return next(name for name in FIRST if name in there)
 
 
-def known(config: Config) -> dict[str, Described]:
+def known_metrics(config: Config) -> dict[str, Described]:
     """The numbers that say something of a source: some are of tokens whose texts are known, in a sequence that looks at itself,
     some of those that were there before; of a picture's patches, and of two sequences, none that needs an order.
     """
     seen = tokens(config)
     several = len({text.casefold() for text in seen.texts}) == len(seen.texts)
-    without = (AGAIN if several else set()) | (set() if seen.line and not config.crosses else IN_LINE)
-    worded = bool(seen.texts) and not config.crosses
+    without = (AGAIN if several else set()) | (set() if seen.line and not config.is_cross else IN_LINE)
+    worded = bool(seen.texts) and not config.is_cross
     return {
         name: each
         for name, each in EVERY.items()
-        if name not in without and (worded or not isinstance(each, OfTokens | OfPairs))
+        if name not in without and (worded or not isinstance(each, TokenMetric | OfPairs))
     }
 
 
 def formula(name: str) -> str:
     """What a number is, and whose, as markdown."""
     found = EVERY[name]
-    return plain(f"{found.label}: {found.formula} ({found.source}).")
+    return escape(f"{found.label}: {found.formula} ({found.source}).")
 
 
 def cells(name: str, found: Mapping[int, Layer]) -> Cells:
@@ -91,7 +91,7 @@ def digits(described: Described) -> int:
     return 1 if described.unit else 2
 
 
-def titled(described: Described) -> str:
+def metric_title(described: Described) -> str:
     """A number by its name, with its unit where the name has it not."""
     unit = described.unit
     return f"{described.label} ({unit})" if unit and unit not in described.label.lower() else described.label
@@ -99,11 +99,11 @@ def titled(described: Described) -> str:
 
 def menu(setting: Any, config: Config) -> None:
     """The choice of the number, a knob of the setting, for the heads of a config."""
-    options = tuple(dict.fromkeys((DEFAULTS["layer_map"], *known(config), setting.layer_map)))
+    options = tuple(dict.fromkeys((DEFAULTS["layer_map"], *known_metrics(config), setting.layer_map)))
     knobs.menu("layer_map", setting, options, format_func=choice, on_change=page.change)
 
 
-def drawn(config: Config, found: Mapping[int, Layer]) -> None:
+def draw_map(config: Config, found: Mapping[int, Layer]) -> None:
     """The map, or why there is none."""
     name = number(config)
     held = cells(name, found)
@@ -115,7 +115,7 @@ def drawn(config: Config, found: Mapping[int, Layer]) -> None:
         "head": [head for _, head in held],
         "value": list(held.values()),
         "focus": [cell == (config.layer, config.head) for cell in held],
-        "turn": [page.kept().turns] * len(held),
+        "turn": [page.visit_state().turns] * len(held),
     }
     described = EVERY[name]
     end = max(top(described, config.tokens), *held.values())
@@ -124,13 +124,13 @@ def drawn(config: Config, found: Mapping[int, Layer]) -> None:
         chart.numbers(layers(config.source), config.heads, described.label, end, digits(described)),
         key="layers",
         width="stretch",
-        on_select=gestures.layered,
+        on_select=gestures.on_layer_click,
         selection_mode=chart.CELL,
         alt=f"Heatmap by layer and head: {described.label.lower()} of each head",
     )
 
 
-def said(config: Config, found: Mapping[int, Layer]) -> str:
+def metric_sentence(config: Config, found: Mapping[int, Layer]) -> str:
     """The number of the head in focus, and whose is the greatest; "" where there is none."""
     described, held = EVERY[number(config)], cells(number(config), found)
     if not held:
@@ -139,12 +139,12 @@ def said(config: Config, found: Mapping[int, Layer]) -> str:
     cell, most = max(held.items(), key=lambda cell: cell[1])
     here = config.layer, config.head
     return (
-        f"{called(config, here).capitalize()}, in focus: {format_mean(held[here])}{unit}. "
-        f"The greatest: {called(config, cell)}, with {format_mean(most)}{unit}."
+        f"{head_title(config, here).capitalize()}, in focus: {format_mean(held[here])}{unit}. "
+        f"The greatest: {head_title(config, cell)}, with {format_mean(most)}{unit}."
     )
 
 
-def called(config: Config, cell: tuple[int, int]) -> str:
+def head_title(config: Config, cell: tuple[int, int]) -> str:
     """A head in words: by its layer too, where there are several."""
     return f"layer {cell[0]}, head {cell[1]}" if len(layers(config.source)) > 1 else f"head {cell[1]}"
 
@@ -163,21 +163,21 @@ def choice(name: str) -> str:
 
 def _draw(config: Config) -> None:
     """The map beside what it shows, and whose heads these are."""
-    found = compute.layers.layers(config)
+    found = results.layers.layers(config)
     st.markdown(f"**Layers and heads.** {formula(number(config))} Click a cell to open its head.")
     left, right = parts.beside()
     with left:
-        drawn(config, found)
+        draw_map(config, found)
     with right:
         menu(config, config)
-        st.caption(said(config, found))
-        st.caption(plain(provenance(config)))
-        onward.way("layers", "Compare all of these heads → Layers", to_query(config))
+        st.caption(metric_sentence(config, found))
+        st.caption(escape(provenance(config)))
+        next_step.page_link("layers", "Compare all of these heads → Layers", to_query(config))
 
 
 def _look(config: Config) -> object:
     """None where there is one layer, where the sequence is too long for a trace, or a question hides the heads."""
-    if len(layers(config.source)) < 2 or config.traceable is not config or questions.hidden(config):
+    if len(layers(config.source)) < 2 or config.truncated is not config or questions.is_hidden(config):
         return None
     return config.tensors, config.head, number(config), config.layer_map
 

@@ -8,25 +8,25 @@ import pyarrow as pa
 import streamlit as st
 import torch
 
-from attention.brought.held import is_brought
 from attention.charts import row
 from attention.components.heads_grid import heads_grid
 from attention.components.large_head import large_head
-from attention.config import SHOWN, Config
-from attention.machine.threads import one_thread
-from attention.maps.picture import joined, split
+from attention.config import MAX_TRACE_TOKENS, Config
+from attention.imported.registry import is_uploaded
+from attention.maps.picture import join_maps, split
 from attention.number_format import format_mean, format_weight
-from attention.sources.origins import unit
+from attention.runtime.threads import one_thread
+from attention.sources.providers import unit
 from attention.steps import file_program, program
 from attention.tables import rows as tables
-from attention.ui import compute, proof
-from attention.ui.background.maps import Drawing
+from attention.ui import proof, results
 from attention.ui.controls import knobs
-from attention.ui.lacking import too_large
-from attention.ui.session import gestures, page, pause
-from attention.ui.views import background
+from attention.ui.empty_states import too_large
+from attention.ui.jobs.map_jobs import MapJob
+from attention.ui.markdown import escape
+from attention.ui.session import browser_yield, gestures, page
 from attention.ui.views import heads_parts as parts
-from attention.ui.words import plain
+from attention.ui.views import job_status
 from attention.wire.cells import pixel_cells
 
 TICK = 0.4  # seconds between two looks at a drawing
@@ -39,12 +39,12 @@ WIDTHS = {"key": 64, "token": 84, "weight": 102}
 
 def view(config: Config) -> None:
     """The page of a config that is too long for a trace; what one waits for first: the squares, or the zoom."""
-    if refused := _refused(config):
+    if refused := _refusal(config):
         too_large(*refused, f"Draw {refused[1].tokens:,} tokens")
-        if compute.long.STUDIO.waits(page.visitor()):
+        if results.long.STUDIO.waits(page.visitor()):
             st.fragment(_asking, run_every=ASKS)(config)
         return
-    drawing = drawn(config)
+    drawing = current_drawing(config)
     exact = config.head < len(drawing.heads)
     above, proven = st.container(), st.container()
     left, right = parts.beside()
@@ -52,17 +52,17 @@ def view(config: Config) -> None:
     first, second = reversed(pictures) if config.rows or config.cols else pictures
     with first[0]:
         first[1](config, drawing)
-    pause.paint()
+    browser_yield.yield_to_browser()
     with proven:
         if drawing.state == "done":
-            parts.does(config, compute.long.roles(config.tensors, drawing)[config.head])
+            parts.does(config, results.long.roles(config.tensors, drawing)[config.head])
         _proof(config, drawing)
         _row(config, drawing)
     with second[0]:
         second[1](config, drawing)
     with right:
         if drawing.state == "done":
-            parts.numbers(compute.long.map_numbers(config.tensors, drawing))
+            parts.numbers(results.long.map_numbers(config.tensors, drawing))
         else:
             st.caption("The numbers of every head come when all are exact.")
     _take_away(config, drawing)
@@ -70,64 +70,64 @@ def view(config: Config) -> None:
         st.rerun()
 
 
-def _every_head(config: Config, drawing: Drawing) -> None:
+def _every_head(config: Config, drawing: MapJob) -> None:
     """Two blocks, one of them empty: beside a timer, a browser keeps what nothing replaces."""
-    drawing = drawn(config)  # on a busy machine it may have been given up meanwhile, as if nobody looked
-    if _awaited(drawing):
+    drawing = current_drawing(config)  # on a busy machine it may have been given up meanwhile, as if nobody looked
+    if _is_awaited(drawing):
         st.fragment(_growing, run_every=TICK)(config, drawing)
         st.empty()
     else:
         st.empty()
         with st.container():
-            _ended(drawing)
+            _show_end(drawing)
             _squares(config, drawing)
 
 
 def _asking(config: Config) -> None:
     """Nothing to see: looks whether there is room by now, and begins then."""
-    if not _refused(config):
+    if not _refusal(config):
         st.rerun()
 
 
 def begin(config: Config) -> None:
     """Begins the drawing of a config for which there is room."""
-    if not _refused(config):
-        drawn(config)
+    if not _refusal(config):
+        current_drawing(config)
 
 
-def _refused(config: Config) -> tuple[str, Config] | None:
+def _refusal(config: Config) -> tuple[str, Config] | None:
     """Why a drawing can't begin, and what could; None where it can or need not."""
-    stays = page.kept().stopped == config.tensors and compute.long.STUDIO.find(config.tensors) is not None
-    return None if stays else compute.long.STUDIO.refusal(config, page.visitor())
+    stays = page.visit_state().stopped == config.tensors and results.long.STUDIO.find(config.tensors) is not None
+    return None if stays else results.long.STUDIO.refusal(config, page.visitor())
 
 
-def drawn(config: Config) -> Drawing:
+def current_drawing(config: Config) -> MapJob:
     """The drawing of a config, begun if there is none; as it is for a visitor who has cancelled it."""
-    kept = compute.long.STUDIO.find(config.tensors) if page.kept().stopped == config.tensors else None
-    return kept or compute.long.drawing(config, page.visitor())
+    kept = results.long.STUDIO.find(config.tensors) if page.visit_state().stopped == config.tensors else None
+    return kept or results.long.drawing(config, page.visitor())
 
 
-def _awaited(drawing: Drawing) -> bool:
+def _is_awaited(drawing: MapJob) -> bool:
     """Is there more to come, and does this visitor wait for it?"""
-    return drawing.open and page.kept().stopped != drawing.settings
+    return drawing.open and page.visit_state().stopped != drawing.settings
 
 
-def _cancel(drawing: Drawing) -> None:
+def _cancel(drawing: MapJob) -> None:
     drawing.leave(page.visitor())
-    page.kept().stopped = drawing.settings
+    page.visit_state().stopped = drawing.settings
     page.change()
 
 
-def _again(drawing: Drawing) -> None:
+def _again(drawing: MapJob) -> None:
     if drawing.state == "failed":
-        compute.long.STUDIO.line.forget(drawing)
-    page.kept().stopped = None
+        results.long.STUDIO.line.forget(drawing)
+    page.visit_state().stopped = None
     page.change()
 
 
-def _proof(config: Config, drawing: Drawing) -> None:
+def _proof(config: Config, drawing: MapJob) -> None:
     if drawing.state == "done":
-        proof.shown(compute.long.map_parity(config.tensors, drawing), config)
+        proof.show_badge(results.long.map_parity(config.tensors, drawing), config)
     else:
         st.badge(
             "To be checked against PyTorch's own attention once all heads are exact",
@@ -136,62 +136,62 @@ def _proof(config: Config, drawing: Drawing) -> None:
         )
 
 
-def _growing(config: Config, drawing: Drawing) -> None:
+def _growing(config: Config, drawing: MapJob) -> None:
     """The squares of a drawing that is not finished, drawn anew as heads come."""
     one_thread()
-    if drawn(config) is not drawing or not _awaited(drawing):
+    if current_drawing(config) is not drawing or not _is_awaited(drawing):
         st.rerun()
     done, size = len(drawing.heads), tables.quantity(drawing.claim, "B")
     what = f"head {done + 1} of {config.heads}" if drawing.state == "running" else f"{done} of {config.heads} heads"
     said = f"Exact weights: {what}, {size}."
-    background.going(drawing, compute.long.STUDIO.line, said, partial(_cancel, drawing))
+    job_status.going(drawing, results.long.STUDIO.line, said, partial(_cancel, drawing))
     _squares(config, drawing)
 
 
-def _ended(drawing: Drawing) -> None:
+def _show_end(drawing: MapJob) -> None:
     """What became of a drawing that has an end other than the one that was hoped for."""
     if drawing.state == "done":
         return
     exact = f"{len(drawing.heads)} of {drawing.settings.heads} heads are exact, the others a preview"
-    why = plain(drawing.said.rstrip(".")) if drawing.state == "failed" else "Cancelled"
-    background.ended(drawing, f"{why}: {exact}.", partial(_again, drawing))
+    why = escape(drawing.said.rstrip(".")) if drawing.state == "failed" else "Cancelled"
+    job_status.show_end(drawing, f"{why}: {exact}.", partial(_again, drawing))
 
 
-def _squares(config: Config, drawing: Drawing) -> None:
+def _squares(config: Config, drawing: MapJob) -> None:
     """Every head: exactly, or as the preview has it."""
-    sketch = drawing.looked_at(drawing.preview, page.visitor())
+    sketch = drawing.on_behalf_of(drawing.preview, page.visitor())
     heads = drawing.heads[:]
     shown = [
         *(head.pooled_by(config.pool).pixels for head in heads),
         sketch.pooled_by(config.pool).pixels[len(heads) :],
     ]
-    seen = compute.long.tiles_seen(config.tensors, sketch.tile)
-    seeing = compute.long.keys_seen(config.tensors)
+    seen = results.long.tiles_seen(config.tensors, sketch.tile)
+    seeing = results.long.keys_seen(config.tensors)
     cells = pixel_cells(torch.cat(shown), seen, sketch.tile, seeing, config.tokens)
     what = "greatest" if config.pool == "max" else "mean"
     note = f"A pixel is the {what} of {sketch.tile} x {sketch.tile} weights."
     if len(heads) < config.heads:
         note += f" Heads from {len(heads)} on: preview, one query of each tile."
-    roles = compute.long.roles(config.tensors, drawing) if drawing.state == "done" else []
+    roles = results.long.roles(config.tensors, drawing) if drawing.state == "done" else []
     names = parts.names(config, roles)
     heads_grid(
-        config, cells, on_pin=gestures.pinned, note=note, names=names, certain=len(heads), address=page.address()
+        config, cells, on_pin=gestures.on_grid_pin, note=note, names=names, certain=len(heads), address=page.address()
     )
 
 
-def _row(config: Config, drawing: Drawing) -> None:
-    found = compute.long.long_row(config, drawing)
-    bars, tile = tables.binned(found, BARS)
+def _row(config: Config, drawing: MapJob) -> None:
+    found = results.long.long_row(config, drawing)
+    bars, tile = tables.bin_row(found, BARS)
     name = f" {found.label!r}" if found.label else ""
     if not found.seeing:
-        st.caption(f"Query {found.query:,}{plain(name)} sees no key.")
+        st.caption(f"Query {found.query:,}{escape(name)} sees no key.")
         return
     text = (
         f"Query {found.query}{name} in head {found.head} looks mostly at {tables.mostly(found, unit(config))}. Spread "
         f"(entropy): {format_mean(found.entropy)} nats, exactly. A bar is the greatest of {tile:,} keys"
     )
     if config.row_as not in ("auto", "bars"):
-        text += f". Lines and output are drawn up to {SHOWN:,} tokens"
+        text += f". Lines and output are drawn up to {MAX_TRACE_TOKENS:,} tokens"
     scale, seeing = parts.bars(config, found)
     parts.said_of_row(text, config, scale)
     chart, top = st.columns([7, 3], gap="medium")
@@ -210,7 +210,7 @@ def _row(config: Config, drawing: Drawing) -> None:
     top.dataframe(listed, column_config=columns, column_order=order, hide_index=True, height=180, key="top")
 
 
-def _large(config: Config, drawing: Drawing) -> None:
+def _large(config: Config, drawing: MapJob) -> None:
     """The head in focus, or the part of it that was chosen."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         parts.focus(config, 150)
@@ -218,19 +218,21 @@ def _large(config: Config, drawing: Drawing) -> None:
     exact = config.head < len(drawing.heads)
     rows, cols = config.window if exact else ((0, config.tokens), (0, config.tokens))
     maps = (
-        drawing.heads[config.head] if exact else split(drawing.looked_at(drawing.preview, page.visitor()))[config.head]
+        drawing.heads[config.head]
+        if exact
+        else split(drawing.on_behalf_of(drawing.preview, page.visitor()))[config.head]
     )
-    cells = compute.long.part(config, drawing, maps, rows, cols)
+    cells = results.long.part(config, drawing, maps, rows, cols)
     if exact:
         parts.extent(rows, cols, cells.tile)
     else:
         st.caption("Preview. Zoom opens when this head is exact.")
-    large_head(config, cells, (rows[0], cols[0]), zooms=exact, on_frame=gestures.looked)
+    large_head(config, cells, (rows[0], cols[0]), zooms=exact, on_frame=gestures.on_part_choice)
 
 
-def _take_away(config: Config, drawing: Drawing) -> None:
+def _take_away(config: Config, drawing: MapJob) -> None:
     what = "the call that computes exactly the squares of all heads"
-    brought = is_brought(config.source)
+    brought = is_uploaded(config.source)
     parts.code(what, lambda: (file_program if brought else program).long_source(config, drawing.side))
     if drawing.state != "done":
         st.empty()  # in the place of another drawing's
@@ -246,7 +248,7 @@ def _take_away(config: Config, drawing: Drawing) -> None:
             )
         st.download_button(
             "Maps of every head and the numbers of every query (.npz)",
-            lambda: tables.maps_npz(config, joined(drawing.heads)),
+            lambda: tables.maps_npz(config, join_maps(drawing.heads)),
             "maps.npz",
             on_click="ignore",
             key="npz",

@@ -9,17 +9,17 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from attention.analysis.head_roles import Role
-from attention.config import GENERATED, KNOBS, Config, learned
-from attention.heads import EVERY
+from attention.config import GENERATED, KNOBS, Config, training_steps
+from attention.heads import ALL_METRICS
 from attention.scores import row_sums
 from attention.sources import constructed
-from attention.sources.origins import idle, named, scored
+from attention.sources.providers import has_scores, idle, source_title
 from attention.tables import rows as tables
-from attention.ui import compute, onward, provenance
+from attention.ui import next_step, provenance, results
 from attention.ui.controls import knobs
+from attention.ui.markdown import escape
 from attention.ui.session import page
 from attention.ui.views import own_text, questions
-from attention.ui.words import plain
 
 WHAT = "Attention lets every word look at others and take over what it needs; a weight says how much."
 OWN = "Which keys it sees is its source's own matter: no mask that is set acts here."
@@ -33,7 +33,7 @@ CHANCE = "is random: it was given nothing to look for, so chance decides where i
 
 def title(config: Config) -> None:
     """What is shown, the text whose words are the tokens, and the scale of the colours."""
-    st.markdown(_said(config), help=provenance.told(config))
+    st.markdown(_title_text(config), help=provenance.full_text(config))
     with st.container(key="own-text"):
         text, note, scale = st.columns([8, 6, 5], gap="small", vertical_alignment="center")
         own_text.into(config, text, note, _examples)
@@ -43,21 +43,23 @@ def title(config: Config) -> None:
 
 def _examples() -> None:
     """A way in for whoever has just come, where nothing else is to be said."""
-    onward.way("examples", "New here? See the examples", {}, ":material/lightbulb:")
+    next_step.page_link("examples", "New here? See the examples", {}, ":material/lightbulb:")
 
 
 def look(config: Config) -> object:
     """What the title shows of a config; None while a question hides it."""
-    if questions.hidden(config.traceable):
+    if questions.is_hidden(config.truncated):
         return None
-    return _said(config), provenance.told(config), own_text.look(config)
+    return _title_text(config), provenance.full_text(config), own_text.look(config)
 
 
-def _said(config: Config) -> str:
-    recorded = f" of layer {config.layer} of “{plain(named(config.source))}”" if config.source != GENERATED else ""
-    recorded += f", after {config.training_step:,} steps," if len(learned(config.source)) > 1 else ""
+def _title_text(config: Config) -> str:
+    recorded = (
+        f" of layer {config.layer} of “{escape(source_title(config.source))}”" if config.source != GENERATED else ""
+    )
+    recorded += f", after {config.training_step:,} steps," if len(training_steps(config.source)) > 1 else ""
     rule = OWN if idle("mask", config) else config.rule.help
-    over = f"{config.tokens:,} tokens" + f" and {config.columns:,} of another sequence" * config.crosses
+    over = f"{config.tokens:,} tokens" + f" and {config.n_keys:,} of another sequence" * config.is_cross
     return (
         f"**Heads.** {WHAT} {provenance.beside(config)} {config.heads} head{'s' * (config.heads > 1)}{recorded} over {over}. "
         f"{_row_sums(config)}{rule}"
@@ -66,9 +68,9 @@ def _said(config: Config) -> str:
 
 def _row_sums(config: Config) -> str:
     """What its rows sum to; of weights that came alone their badge says it."""
-    if not scored(config.source):
+    if not has_scores(config.source):
         return ""
-    said = row_sums(config.softmax, compute.heads.fully_masked(config.tensors), config.tokens)
+    said = row_sums(config.softmax, results.heads.fully_masked(config.tensors), config.tokens)
     return f"A row is a query: {said}. "
 
 
@@ -81,7 +83,7 @@ def names(config: Config, roles: Sequence[Role | None]) -> list[str]:
 
 def does(config: Config, role: Role | None) -> None:
     """What the head in focus does, in words."""
-    said = plain(role.says) if role else CHANCE if _by_chance(config, config.head) else NO_ROLE
+    said = escape(role.says) if role else CHANCE if _by_chance(config, config.head) else NO_ROLE
     st.markdown(questions.UNSAID if questions.unsaid(config) else f"**Head {config.head}** {said}")
 
 
@@ -102,13 +104,13 @@ def bars(config: Config, found: tables.Row) -> tuple[str, int]:
 
 def _as_colors(config: Config) -> str:
     scale = config.color_scale
-    return "own maximum" if scale == "linear" and config.traceable is not config else scale
+    return "own maximum" if scale == "linear" and config.truncated is not config else scale
 
 
 def said_of_row(text: str, config: Config, scale: str) -> None:
     """What is said of a row, and the button beside it."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(plain(text), width="stretch")
+        st.caption(escape(text), width="stretch")
         other_scale(config, scale)
 
 
@@ -147,7 +149,7 @@ def beside() -> list[DeltaGenerator]:
 
 def numbers(found: dict[str, list[float]]) -> None:
     """The numbers of every head, as a table."""
-    units = ", ".join(f"{number.label.lower()} in {number.unit}" for number in EVERY.values() if number.unit)
+    units = ", ".join(f"{number.label.lower()} in {number.unit}" for number in ALL_METRICS.values() if number.unit)
     st.markdown(
         f"**Numbers of every head.** Means over queries that see a key; {units}. Point at a title for its formula."
     )
@@ -155,7 +157,7 @@ def numbers(found: dict[str, list[float]]) -> None:
         name: st.column_config.NumberColumn(
             number.label, help=f"{number.formula} ({number.unit})" if number.unit else number.formula, format="%.3f"
         )
-        for name, number in EVERY.items()
+        for name, number in ALL_METRICS.items()
         if name in found
     }
     height = min(400, 37 + 35 * len(found["head"]))
@@ -167,11 +169,11 @@ def code(what: str, source: Callable[[], str]) -> None:
     if page.widgets().get(what) is None:
         page.widgets()[what] = code_open(what)
     fold = st.expander(f"Code: {what}", icon=":material/code:", key=what, on_change="rerun")
-    page.kept().code = bool(fold.open)
+    page.visit_state().code = bool(fold.open)
     if fold.open:
         fold.code(source(), language="python")
 
 
 def code_open(what: str) -> bool:
     """Is that fold open? Streamlit forgets that of a fold that was not drawn for once, as where a question hides it."""
-    return page.widgets().get(what, page.kept().code)
+    return page.widgets().get(what, page.visit_state().code)

@@ -13,15 +13,15 @@ from attention.components.row_output import row_output
 from attention.components.word_lines import MOST, word_lines
 from attention.config import Config
 from attention.number_format import format_mean, format_weight
-from attention.sources.origins import has, unit
+from attention.sources.providers import has, unit
 from attention.tables import rows as tables
 from attention.trace import Trace
-from attention.ui import compute
+from attention.ui import results
 from attention.ui.controls import knobs
-from attention.ui.lacking import lacking
+from attention.ui.empty_states import missing_parts
+from attention.ui.markdown import escape
 from attention.ui.session import gestures, page
 from attention.ui.views import heads_parts as parts
-from attention.ui.words import plain
 
 FEW = 40  # tokens up to which words with lines are seen at a glance
 WEIGHTED = "Weights times values: what the head makes of the row in focus"
@@ -31,26 +31,26 @@ def row(trace: Trace) -> None:
     """What there is to say about the row in focus, the choice of how it is shown, and the row."""
     config, found = trace.config, tables.row(trace)
     said, chosen = st.columns([9, 7], vertical_alignment="bottom")
-    said.caption(_said(config, found))
+    said.caption(_row_sentence(config, found))
     with chosen:
         knobs.segments("row_as", config, on_change=page.change)
     WAYS[config.row_as](config, found)
 
 
-def _said(config: Config, found: tables.Row) -> str:
+def _row_sentence(config: Config, found: tables.Row) -> str:
     name = f" {found.label!r}" if found.label else ""
     if not found.seeing:
-        return f"Query {found.query}{plain(name)} sees no key."
+        return f"Query {found.query}{escape(name)} sees no key."
     what = unit(config)
     text = (
         f"Query {found.query}{name} in head {found.head} looks mostly at {tables.mostly(found, what)}, the heaviest with "
         f"{format_weight(found.greatest)}. Spread (entropy): {format_mean(found.entropy)} nats"
     )
-    return plain(text)
+    return escape(text)
 
 
 def _auto(config: Config, found: tables.Row) -> None:
-    if max(config.tokens, config.columns) > FEW:
+    if max(config.tokens, config.n_keys) > FEW:
         _bars(config, found)
     elif "v" not in has(config.source):
         _lines(config, found)
@@ -63,9 +63,9 @@ def _auto(config: Config, found: tables.Row) -> None:
 
 
 def _bars(config: Config, found: tables.Row) -> None:
-    names = tuple(tables.key_labels(config)) if config.columns <= bars.LABELLED else ()
+    names = tuple(tables.key_labels(config)) if config.n_keys <= bars.LABELLED else ()
     scale, seeing = parts.bars(config, found)
-    spec = bars.weights(names, config.columns, scale, seeing)
+    spec = bars.weights(names, config.n_keys, scale, seeing)
     with st.container(horizontal=True, horizontal_alignment="right"):
         parts.other_scale(config, scale)
     st.vega_lite_chart(
@@ -81,8 +81,8 @@ def _lines(config: Config, found: tables.Row, all_rows: bool = False) -> None:
     if max(last - first for first, last in config.window) > MOST:
         _too_many(config)
         return
-    cells = compute.heads.lines(config.tensors, config.head, config.window)
-    word_lines(config, cells, all_rows=all_rows, on_pin=gestures.joined)
+    cells = results.heads.lines(config.tensors, config.head, config.window)
+    word_lines(config, cells, all_rows=all_rows, on_pin=gestures.on_lines_pin)
 
 
 def _all_lines(config: Config, found: tables.Row) -> None:
@@ -91,7 +91,7 @@ def _all_lines(config: Config, found: tables.Row) -> None:
 
 def _too_many(config: Config) -> None:
     """What stands in the place of too many lines: two ways on."""
-    near = _around(config.row, config.tokens)
+    near = _around(config.query_index, config.tokens)
     with st.container(border=True):
         st.markdown(
             f":material/conversion_path: Lines between words can be told apart up to {MOST} words a side. Here there are more."
@@ -114,8 +114,8 @@ def _around(at: int, tokens: int) -> str:
 
 
 def _output(config: Config, found: tables.Row) -> None:
-    if not lacking(config, WEIGHTED, "v"):
-        row_output(config, compute.heads.weighted_values(config.tensors, config.head, config.row))
+    if not missing_parts(config, WEIGHTED, "v"):
+        row_output(config, results.heads.weighted_values(config.tensors, config.head, config.query_index))
 
 
 WAYS: dict[str, Callable[[Config, tables.Row], None]] = {

@@ -7,30 +7,30 @@ from dataclasses import replace
 import streamlit as st
 
 from attention.config import Config
-from attention.published import HUNTS, ROWS, Row, called, hunted
+from attention.published import HUNTS, ROWS, Row, hunt_name, link_name
 from attention.published.case import left_out, longest
-from attention.ui import compute, provenance
+from attention.ui import provenance, results
 from attention.ui.controls import knobs
-from attention.ui.lacking import lacking, too_large
-from attention.ui.session import page, pause
+from attention.ui.empty_states import missing_parts, too_large
+from attention.ui.markdown import escape
+from attention.ui.session import browser_yield, page
 from attention.ui.views import code, published_details, published_overview, published_squares, questions
-from attention.ui.words import plain
 
 
 def view(config: Config) -> None:
     """The page of a config."""
-    if questions.closed(config):
+    if questions.question_closes(config):
         return
-    if lacking(config, "Implementations: published ways to write attention", "x", "projections"):
+    if missing_parts(config, "Implementations: published ways to write attention", "x", "projections"):
         return
-    if refused := compute.published.refusal(config):
+    if refused := results.published.refusal(config):
         too_large(*refused, f"Compare at {refused[1].d_model:,} channels")
         return
     asked, off = config.bug == "question", config.bug == "off"
     names = [name for name, row in ROWS.items() if row.as_printed or off]
     name = HUNTS.get(config.implementation, config.implementation)
     name = name if name in names else names[0]
-    name_there = called(name, asked)
+    name_there = link_name(name, asked)
     version = "as printed" if asked else config.version  # what was asked is what the answer begins with
     if (name_there, version) != (config.implementation, config.version):
         page.put(implementation=name_there, version=version)
@@ -38,9 +38,9 @@ def view(config: Config) -> None:
     row = ROWS[name]
     printed = bool(row.as_printed) and version == "as printed"
     words = st.container()  # filled after the grid, which is what one waits for
-    found = compute.published.comparison(config.on(compute.published.PAGE), name, printed)
+    found = results.published.comparison(config.for_page(results.published.PAGE), name, printed)
     published_squares.grid(config, name, printed, found)
-    pause.paint()
+    browser_yield.yield_to_browser()
     with words:
         _intro(config, row)
         if off:
@@ -50,7 +50,7 @@ def view(config: Config) -> None:
     published_squares.pictures(config, name, printed, found)
     if asked:
         with st.expander("The code as it runs"):
-            code.shown(found.source)
+            code.show_source(found.source)
     else:
         published_details.draw(config, name, printed, found)
 
@@ -65,14 +65,14 @@ def _intro(config: Config, row: Row) -> None:
     st.markdown(
         f"**Implementations.** {provenance.beside(config)} "
         f"Public write-ups of attention, written anew and run on the same weights and input as the "
-        f"reference, in float64: what differs is a mistake, not rounding. {plain(' '.join(notes))}",
-        help=provenance.told(config),
+        f"reference, in float64: what differs is a mistake, not rounding. {escape(' '.join(notes))}",
+        help=provenance.full_text(config),
     )
 
 
 def _controls(names: list[str], config: Config, row: Row) -> None:
     asked = config.bug == "question"
-    numbers = {hunted(name): f"Number {i}" for i, name in enumerate(names, 1)}
+    numbers = {hunt_name(name): f"Number {i}" for i, name in enumerate(names, 1)}
     named = numbers.get if asked else lambda name: ROWS[name].name
     knobs.pills(
         "implementation", config, list(numbers) if asked else names, format_func=named, label_visibility="collapsed"
@@ -87,14 +87,14 @@ def _controls(names: list[str], config: Config, row: Row) -> None:
             knobs.number(name, config, width=200)
 
 
-def _switched() -> None:
+def _on_mistake_switch() -> None:
     """Whoever asks for the mistake has it named by nothing from then on, also where the link is copied at once."""
     _asks(page.widgets()["bug"] or page.setting().bug)
 
 
 def _asks(bug: str) -> None:
-    page.change(bug=bug, implementation=called(page.setting().implementation, bug == "question"))
+    page.change(bug=bug, implementation=link_name(page.setting().implementation, bug == "question"))
 
 
-SWITCHED = {"bug": _switched}
+SWITCHED = {"bug": _on_mistake_switch}
 ASKS = {"Ask to find the bug": lambda: _asks("question")}  # for a class

@@ -10,47 +10,47 @@ from attention.analysis.head_numbers import EVERY
 from attention.codec import to_query
 from attention.config import GENERATED, Config, layers
 from attention.number_format import format_mean
-from attention.sources.origins import named, readable, tokens, unit
-from attention.ui import compute, onward, provenance
-from attention.ui.compute.layers import Layer
+from attention.sources.providers import readable, source_title, tokens, unit
+from attention.ui import next_step, provenance, results
 from attention.ui.controls import knobs
-from attention.ui.session import page, pause
+from attention.ui.markdown import escape
+from attention.ui.results.layers import Layer
+from attention.ui.session import browser_yield, page
 from attention.ui.views import heads_layers as maps
 from attention.ui.views import heads_parts as parts
 from attention.ui.views import questions
-from attention.ui.words import plain
 
 PICTURE = (
     '<figure style="margin: 0"><img alt="{}" width="168" height="168" style="display: block; image-rendering: pixelated" '
     'src="data:image/png;base64,{}"><figcaption style="font-size: .8rem">query ↓ &nbsp; key →</figcaption></figure>'
 )
 OTHERS = "looks at another sequence; roles are told of sequences that look at themselves."
-MODELS = onward.REAL, "recorded:minilm-street"  # recordings of several layers
+MODELS = next_step.REAL, "recorded:minilm-street"  # recordings of several layers
 TOLD = "entropy", "effective_keys", "first", "previous", "induction"  # numbers that are said of the head in focus
 
 
 def begin(config: Config) -> None:
     """Starts what the page waits for."""
-    compute.heads.begin(config)
-    compute.layers.begin(config)
+    results.heads.begin(config)
+    results.layers.begin(config)
 
 
 def view(config: Config) -> None:
     """The map, and what the head in focus does."""
-    if questions.closed(config):
+    if questions.question_closes(config):
         return
-    st.markdown(_title(config), help=provenance.told(config))
+    st.markdown(_title(config), help=provenance.full_text(config))
     if len(layers(config.source)) == 1:
         _several()
-    found = compute.layers.layers(config)
+    found = results.layers.layers(config)
     left, right = parts.beside()
     with left:
         maps.menu(config, config)
-        maps.drawn(config, found)
-        st.caption(f"{maps.formula(maps.number(config))} {maps.said(config, found)}")
+        maps.draw_map(config, found)
+        st.caption(f"{maps.formula(maps.number(config))} {maps.metric_sentence(config, found)}")
     with right:
         _focus(config, found[config.layer])
-    pause.paint()
+    browser_yield.yield_to_browser()
 
 
 def _several() -> None:
@@ -58,7 +58,7 @@ def _several() -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown("One layer is one row. Several layers of a real model:")
         for source in filter(readable, MODELS):
-            st.button(named(source), key=f"see {source}", on_click=page.change, kwargs={"source": source})
+            st.button(source_title(source), key=f"see {source}", on_click=page.change, kwargs={"source": source})
 
 
 def _title(config: Config) -> str:
@@ -70,8 +70,8 @@ def _title(config: Config) -> str:
         if many > 1
         else f"{config.heads} heads"
     )
-    of = f" of “{plain(named(config.source))}”" if config.source != GENERATED else ""
-    other = f" that look at {config.columns:,} others" if config.crosses else ""
+    of = f" of “{escape(source_title(config.source))}”" if config.source != GENERATED else ""
+    other = f" that look at {config.n_keys:,} others" if config.is_cross else ""
     return (
         f"**Layers.** {provenance.beside(config)} {all_}{of} over {config.tokens:,} {unit(config)}s{other}. Every head is a "
         "cell, coloured by one number of what it does. A click puts it in focus, here and on the other pages."
@@ -82,25 +82,27 @@ def _focus(config: Config, layer: Layer) -> None:
     """The head in focus: its picture, what it does, some of its numbers, and the way to all of it."""
     role = layer.roles[config.head]
     kinds = ": its weight is spread over keys of many kinds" if tokens(config).line else ""  # patches have no kinds
-    none = OTHERS if config.crosses else f"has no role that stands out{kinds}."
-    does = plain(role.says) if role else none
-    called = maps.called(config, (config.layer, config.head))
+    none = OTHERS if config.is_cross else f"has no role that stands out{kinds}."
+    does = escape(role.says) if role else none
+    called = maps.head_title(config, (config.layer, config.head))
     st.markdown(questions.UNSAID if questions.unsaid(config) else f"**{called.capitalize()}** {does}")
     with st.container(horizontal=True, vertical_alignment="top"):
-        image = b64encode(compute.layers.picture(config.tensors, config.head)).decode()
+        image = b64encode(results.layers.picture(config.tensors, config.head)).decode()
         alt = f"Weights of {called}: queries down, keys across"
         st.html(PICTURE.format(alt, image), width="content")
         told = [
-            _told(name, layer, config.head) for name in TOLD if name in layer.numbers and name in maps.known(config)
+            _metric_text(name, layer, config.head)
+            for name in TOLD
+            if name in layer.numbers and name in maps.known_metrics(config)
         ]
         st.markdown("\n".join(f"- {each}" for each in told), width="stretch")
     knobs.number("head", config, width=190, on_change=page.change)
     these = f"layer {config.layer}" if len(layers(config.source)) > 1 else "these heads"
-    onward.way("heads", f"Open {these} → Heads", to_query(config))
+    next_step.page_link("heads", f"Open {these} → Heads", to_query(config))
 
 
-def _told(name: str, layer: Layer, head: int) -> str:
+def _metric_text(name: str, layer: Layer, head: int) -> str:
     """A number of a head in words."""
     described, value = EVERY[name], layer.numbers[name][head]
     number = "none, as it sees nothing" if value is None else f"{format_mean(value)} {described.unit}".strip()
-    return plain(f"{described.label}: {number}")
+    return escape(f"{described.label}: {number}")

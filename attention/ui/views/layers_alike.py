@@ -12,11 +12,11 @@ from attention.charts import likeness
 from attention.charts.layers import CELL
 from attention.config import Config, layers
 from attention.number_format import format_mean, format_percent
-from attention.ui import compute
+from attention.ui import results
 from attention.ui.session import gestures, page
 from attention.ui.views import heads_layers as maps
 from attention.ui.views import layers_compared as compared
-from attention.ui.views.layers_compared import Cell, called
+from attention.ui.views.layers_compared import Cell, head_label
 
 GROUPS, MEMBERS = 6, 8  # of heads that are nearly the same, and of those in one group, that are named
 HELP = (
@@ -26,15 +26,15 @@ HELP = (
 
 
 def _draw(config: Config) -> None:
-    config = config.traceable
-    numbers = compute.layers.compared(config)
+    config = config.truncated
+    numbers = results.layers.compared_layers(config)
     cells = [(layer, head) for layer in numbers for head in range(config.heads)]
     st.markdown(f"**Which heads are alike?** {_which(config, numbers)}", help=HELP)
-    far = compute.layers.distances(config)
+    far = results.layers.distances(config)
     if not far.queries or len(cells) < 2:
         st.caption(_nothing(len(cells)))
         return
-    st.markdown(_said(config, far, cells))
+    st.markdown(_similar_heads_text(config, far, cells))
     left, right = st.columns(2)
     with left:
         _square(config, far, cells)
@@ -57,13 +57,15 @@ def _nothing(heads: int) -> str:
     return "No query sees more than one key under this mask, so that all heads do the same."
 
 
-def _said(config: Config, far: Distances, cells: list[Cell]) -> str:
+def _similar_heads_text(config: Config, far: Distances, cells: list[Cell]) -> str:
     """The heads that are nearly the same, or the two that are nearest."""
     if not far.groups:
         one, two, apart = _nearest(far)
-        nearest = f"{called(config, cells[one])} and {called(config, cells[two])}, {format_mean(apart)} bits apart"
+        nearest = (
+            f"{head_label(config, cells[one])} and {head_label(config, cells[two])}, {format_mean(apart)} bits apart"
+        )
         return f"No two are nearly the same. The nearest: {nearest}."
-    said = "; ".join(_listed([called(config, cells[head]) for head in group]) for group in far.groups[:GROUPS])
+    said = "; ".join(_list_names([head_label(config, cells[head]) for head in group]) for group in far.groups[:GROUPS])
     more = f"; and {len(far.groups) - GROUPS} more such groups" if len(far.groups) > GROUPS else ""
     return f"Nearly the same (groups joined while their heads are at most {ALIKE} bits apart on average): {said}{more}."
 
@@ -74,7 +76,7 @@ def _nearest(far: Distances) -> tuple[int, int, float]:
     return one, two, float(apart[one, two])
 
 
-def _listed(names: list[str]) -> str:
+def _list_names(names: list[str]) -> str:
     """Some names in words; those of a long list are counted."""
     if len(names) > MEMBERS:
         return f"{', '.join(names[:MEMBERS])} and {len(names) - MEMBERS} more"
@@ -83,7 +85,7 @@ def _listed(names: list[str]) -> str:
 
 def _square(config: Config, far: Distances, cells: list[Cell]) -> None:
     """Each against each, in the order of the tree."""
-    names = [called(config, cells[head]) for head in far.order]
+    names = [head_label(config, cells[head]) for head in far.order]
     focus = far.order.index(cells.index((config.layer, config.head)))
     st.plotly_chart(
         likeness.square(far.apart[far.order][:, far.order], names, focus),
@@ -100,7 +102,7 @@ def _square(config: Config, far: Distances, cells: list[Cell]) -> None:
 
 def _map(config: Config, far: Distances, cells: list[Cell]) -> None:
     """Near heads near each other."""
-    found = compute.layers.layers(config)
+    found = results.layers.layers(config)
     color = compared.axis(config, maps.number(config), found)
     reach = points.end(float(far.places.abs().max()))
     long = points.HEIGHT / 2 / reach  # pixels of a square root of a bit, both ways
@@ -110,7 +112,7 @@ def _map(config: Config, far: Distances, cells: list[Cell]) -> None:
         points.places(color, len(cells), reach),
         key="map of heads",
         width="stretch",
-        on_select=partial(gestures.layered, "map of heads"),
+        on_select=partial(gestures.on_layer_click, "map of heads"),
         selection_mode=CELL,
         alt=f"Points by head on a map of how far they are apart, coloured by {color.title.lower()}",
     )
@@ -120,4 +122,4 @@ def _map(config: Config, far: Distances, cells: list[Cell]) -> None:
     )
 
 
-LIKENESS = page.Part("alike", _draw, compared.seen, blocks=4)
+LIKENESS = page.Part("alike", _draw, compared.view_inputs, blocks=4)

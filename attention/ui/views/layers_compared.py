@@ -16,10 +16,10 @@ from attention.charts.head_points import Axis, Point
 from attention.charts.layers import CELL
 from attention.codec import CONFIGS
 from attention.config import Config, layers
-from attention.sources.origins import tokens
-from attention.ui import compute
-from attention.ui.compute.layers import Layer
+from attention.sources.providers import tokens
+from attention.ui import results
 from attention.ui.controls import knobs
+from attention.ui.results.layers import Layer
 from attention.ui.session import gestures, page
 from attention.ui.views import heads_layers as maps
 from attention.ui.views import questions
@@ -35,16 +35,16 @@ Cell = tuple[int, int]  # a head by its layer and its own number there
 
 def _draw(config: Config) -> None:
     """Two menus, and a point a head."""
-    config = _shown(config.traceable)
-    found, focus = compute.layers.layers(config), (config.layer, config.head)
+    config = _with_known_metrics(config.truncated)
+    found, focus = results.layers.layers(config), (config.layer, config.head)
     st.markdown(
         "**Two numbers compared.** A head is a point, with the colour that it has in the map, and a name where there is room: "
-        f"{called(config, focus)} is {maps.called(config, focus)}. Click one to put it in focus."
+        f"{head_label(config, focus)} is {maps.head_title(config, focus)}. Click one to put it in focus."
     )
     for name, column in zip(BOTH, st.columns(2), strict=True):
         with column:
             knobs.menu(
-                name, config, _offered(config), format_func=lambda name: EVERY[name].label, on_change=page.change
+                name, config, _metric_options(config), format_func=lambda name: EVERY[name].label, on_change=page.change
             )
     x, y = (maps.cells(getattr(config, name), found) for name in BOTH)
     if x and y:
@@ -54,14 +54,14 @@ def _draw(config: Config) -> None:
     st.caption("  \n".join(maps.formula(name) for name in dict.fromkeys((config.across, config.upwards))))
 
 
-def _offered(config: Config) -> tuple[str, ...]:
+def _metric_options(config: Config) -> tuple[str, ...]:
     """The numbers that can be compared."""
-    return tuple(EVERY) if tokens(config).line else tuple(maps.known(config))
+    return tuple(EVERY) if tokens(config).line else tuple(maps.known_metrics(config))
 
 
-def _shown(config: Config) -> Config:
+def _with_known_metrics(config: Config) -> Config:
     """The same with two numbers that there are; the menus show them too."""
-    there = _offered(config)
+    there = _metric_options(config)
     other = {name: instead for name, instead in BOTH.items() if getattr(config, name) not in there}
     for name, instead in other.items():
         page.widgets()[CONFIGS.key(name)] = instead
@@ -84,7 +84,7 @@ def _points(config: Config, found: Found, x: maps.Cells, y: maps.Cells) -> None:
         points.numbers(across, upwards, color, len(x)),
         key="numbers compared",
         width="stretch",
-        on_select=partial(gestures.layered, "numbers compared"),
+        on_select=partial(gestures.on_layer_click, "numbers compared"),
         selection_mode=CELL,
         alt=f"Points by head: {upwards.title.lower()} against {across.title.lower()}",
     )
@@ -111,7 +111,7 @@ def table(
     focus, colors = (config.layer, config.head), maps.cells(maps.number(config), found)
     first = {*named, focus} & places.keys()
     carry = set(places) if len(places) <= FEW else first
-    names = [called(config, cell) if cell in carry else "" for cell in places]
+    names = [head_label(config, cell) if cell in carry else "" for cell in places]
     beside = points.beside(
         names,
         [number for number, cell in enumerate(places) if cell in first],
@@ -129,12 +129,12 @@ def table(
         "room": [each.room for each in beside],
         "left": [each.left for each in beside],
         "focus": [cell == focus for cell in places],
-        "turn": [page.kept().turns] * len(places),
+        "turn": [page.visit_state().turns] * len(places),
     }
     return pa.table(columns)
 
 
-def called(config: Config, cell: Cell) -> str:
+def head_label(config: Config, cell: Cell) -> str:
     """A head by its layer and its own number there, as in L1H3: beside an axis, 1.3 would be a number."""
     return f"L{cell[0]}H{cell[1]}" if len(layers(config.source)) > 1 else f"H{cell[1]}"
 
@@ -145,14 +145,16 @@ def does(found: Found, cell: Cell) -> str:
     return role.name if role else "nothing that stands out"
 
 
-def seen(config: Config) -> object:
+def view_inputs(config: Config) -> object:
     """What every part of the page shows of a config; None while a question hides the heads."""
-    shown = config.traceable
-    return None if questions.hidden(shown) else (shown.tensors, shown.head, maps.number(shown), questions.unsaid(shown))
+    shown = config.truncated
+    return (
+        None if questions.is_hidden(shown) else (shown.tensors, shown.head, maps.number(shown), questions.unsaid(shown))
+    )
 
 
 def _look(config: Config) -> object:
-    looks = seen(config)
+    looks = view_inputs(config)
     return looks and (looks, config.across, config.upwards)
 
 

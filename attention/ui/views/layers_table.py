@@ -12,8 +12,8 @@ from attention.charts import layers_file
 from attention.codec import link
 from attention.components.picture_file import picture_file
 from attention.config import Config, layers
-from attention.sources.origins import named, provenance
-from attention.ui import compute
+from attention.sources.providers import provenance, source_title
+from attention.ui import results
 from attention.ui.session import page
 from attention.ui.views import heads_layers as maps
 from attention.ui.views import layers_compared as compared
@@ -28,9 +28,9 @@ def _table(config: Config) -> None:
     fold = st.expander("Every head in a sentence", icon=":material/table_rows:", key=FOLD, on_change="rerun")
     if not fold.open:
         return
-    config = config.traceable
-    found = compute.layers.layers(config)
-    known = [name for name in maps.known(config) if any(name in layer.numbers for layer in found.values())]
+    config = config.truncated
+    found = results.layers.layers(config)
+    known = [name for name in maps.known_metrics(config) if any(name in layer.numbers for layer in found.values())]
     with fold:
         st.dataframe(
             pa.table(columns(found, known)),
@@ -57,7 +57,7 @@ def _config(known: list[str]) -> dict[str, Any]:
 
 
 def _number(name: str) -> Any:
-    return st.column_config.NumberColumn(maps.titled(EVERY[name]), help=maps.formula(name), format="%.3f")
+    return st.column_config.NumberColumn(maps.metric_title(EVERY[name]), help=maps.formula(name), format="%.3f")
 
 
 def _files(config: Config) -> None:
@@ -65,9 +65,9 @@ def _files(config: Config) -> None:
     fold = st.expander("Downloads", icon=":material/download:", key=FILES, on_change="rerun")
     if not fold.open:
         return
-    config = config.traceable
+    config = config.truncated
     with fold:
-        if svg := picture(config, compute.layers.layers(config)):
+        if svg := picture(config, results.layers.layers(config)):
             picture_file(svg, f"attention-layers-{maps.number(config)}", "Save the map of layers", key="map as file")
         else:
             st.caption("There is no map to save: no query sees a key.")
@@ -84,7 +84,7 @@ def picture(config: Config, found: Found) -> str:
         config.heads,
         compared.axis(config, maps.number(config), found).top,
         maps.digits(described),
-        f"{maps.titled(described)} of each head: {named(config.source)}",
+        f"{maps.metric_title(described)} of each head: {source_title(config.source)}",
         [
             f"{described.label}: {described.formula} ({described.source}).",
             provenance(config),
@@ -94,12 +94,12 @@ def picture(config: Config, found: Found) -> str:
 
 
 def _look(config: Config) -> object:
-    return None if questions.unsaid(config.traceable) else compared.seen(config) and config.traceable.tensors
+    return None if questions.unsaid(config.truncated) else compared.view_inputs(config) and config.truncated.tensors
 
 
 def _look_files(config: Config) -> object:
-    looks = compared.seen(config)
-    return looks and (config.traceable.tensors, maps.number(config))
+    looks = compared.view_inputs(config)
+    return looks and (config.truncated.tensors, maps.number(config))
 
 
 TABLE = page.Part("table", _table, _look)

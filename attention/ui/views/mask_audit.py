@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attention.analysis.blind_rows import WIDTH, Finding
+from attention.analysis.fully_masked_rows import WIDTH, Finding
 from attention.analysis.mask_gallery import Exhibit
 from attention.config import Config
-from attention.sources.origins import idle, mask_name
+from attention.sources.providers import idle, mask_name
 from attention.tables.rows import ranges
-from attention.ui import compute
-from attention.ui.lacking import lacking
+from attention.ui import results
+from attention.ui.empty_states import missing_parts
 from attention.ui.session import page
 
 RANGES = 12  # of queries that are listed
@@ -25,12 +25,12 @@ ISSUES = {
 
 def section(config: Config) -> None:
     """Which rows see nothing, and the table of paths."""
-    used = compute.masks.exhibit(config.tensors, config.depth)
+    used = results.masks.exhibit(config.tensors, config.depth)
     _which(config, used)
-    if lacking(config, "What becomes of queries that see nothing", "q", "k", "v"):
+    if missing_parts(config, "What becomes of queries that see nothing", "q", "k", "v"):
         return
     with st.spinner("Every path runs, forward and backward"):
-        found = compute.masks.audit(config.traceable.tensors, config.head)
+        found = results.masks.audit(config.truncated.tensors, config.head)
     st.table(_rows(found), border="horizontal")
     _notes(config)
 
@@ -57,14 +57,14 @@ def _rows(found: list[Finding]) -> dict[str, list[str]]:
     paths = list(dict.fromkeys((each.path, each.mode) for each in found))
     kinds = list(dict.fromkeys(each.mask for each in found))
     at = {(each.path, each.mode, each.mask): each for each in found}
-    columns = {kind: [_said(at[*path, kind]) for path in paths] for kind in kinds}
+    columns = {kind: [_outcome_badges(at[*path, kind]) for path in paths] for kind in kinds}
     return {
         "Path": [f"`{path}`" for path, _ in paths],
         "Mode": [mode.replace("_", r"\_") for _, mode in paths],
     } | columns
 
 
-def _said(found: Finding) -> str:
+def _outcome_badges(found: Finding) -> str:
     """What one path did, as badges."""
     if not found.runs:
         return ":gray[does not run here]"
@@ -75,7 +75,7 @@ def _said(found: Finding) -> str:
 
 def _notes(config: Config) -> None:
     links = "; ".join(f"[{n}](https://github.com/pytorch/pytorch/issues/{n}): {what}" for n, what in ISSUES.items())
-    short = config.traceable
+    short = config.truncated
     few = "" if short is config else f" of the first {short.tokens:,} of {config.tokens:,} tokens, as if they were all"
     st.caption(
         f"Run just now on head {config.head}{few}, its first {min(WIDTH, config.d_head)} channels, scaled by one over their "

@@ -11,20 +11,20 @@ from jaxtyping import Float
 from streamlit.delta_generator import DeltaGenerator
 from torch import Tensor
 
-from attention.analysis.mask_effect import baseline, difference, tiled
+from attention.analysis.mask_effect import baseline, difference, tile_extremes
 from attention.charts import heatmap, shares, theme
 from attention.config import GENERATED, Config
 from attention.number_format import format_percent
 from attention.scores import adds_one
-from attention.sources.origins import has_own_mask, idle, mask_name
+from attention.sources.providers import has_own_mask, idle, mask_name
 from attention.tables import rows as tables
 from attention.trace import Trace
-from attention.ui import compute, proof
+from attention.ui import proof, results
 from attention.ui.controls import knobs
-from attention.ui.lacking import lacking
-from attention.ui.session import page, pause
+from attention.ui.empty_states import missing_parts
+from attention.ui.markdown import escape
+from attention.ui.session import browser_yield, page
 from attention.ui.views import focus
-from attention.ui.words import plain
 
 ABOUT = "What the mask does to the weights"
 
@@ -56,7 +56,7 @@ class Effect:
     @property
     def hides_in_row(self) -> bool:
         """Does the mask hide such a key from the selected query?"""
-        return bool((self.before.mask & ~self.after.mask)[self.config.row].any())
+        return bool((self.before.mask & ~self.after.mask)[self.config.query_index].any())
 
     @property
     def names(self) -> tuple[str, str]:
@@ -66,11 +66,11 @@ class Effect:
 
 def section(config: Config) -> None:
     """Formula, bars of all heads, and the selected head under the baseline, under the mask, and the difference."""
-    if lacking(config, ABOUT, "q", "k"):
+    if missing_parts(config, ABOUT, "q", "k"):
         return
     with st.container():
         _first(config)
-    config = config.traceable
+    config = config.truncated
     words, bars = st.columns([2, 3], gap="medium")
     found = _effect(config)
     _squares(found)
@@ -84,16 +84,16 @@ def section(config: Config) -> None:
 
 
 def _effect(config: Config) -> Effect:
-    after = compute.heads.trace(config)
+    after = results.heads.trace(config)
     base = baseline(config, after.mask)
-    before = compute.heads.trace_by_rule(base)
+    before = results.heads.trace_by_rule(base)
     pair = config.tensors, base.tensors
-    return Effect(config, before, after, compute.masks.lost(*pair), compute.masks.gained(*pair))
+    return Effect(config, before, after, results.masks.lost_weight(*pair), results.masks.gained_weight(*pair))
 
 
 def _first(config: Config) -> None:
     """What of a long sequence is shown here, with its proof."""
-    short = config.traceable
+    short = config.truncated
     if short is not config:
         st.caption(
             f"This needs every weight of {config.heads} heads, so it is about the first {short.tokens:,} of "
@@ -144,13 +144,13 @@ def _sentence(found: Effect) -> str:
         if config.source != GENERATED and not has_own_mask(config.source) and mask == base:
             return f"**{mask}** is this source's own mask. Choose another mask above to see what it would move."
         return f"**{mask}** keeps the same pairs as **{base}**, so nothing moves."
-    added = _added(found)
+    added = _added_sentence(found)
     if not found.hides:
         return f"**{mask}** hides no key that **{base}** shows. {added}"
-    return f"{_hidden(found)} {added}".strip()
+    return f"{_hidden_sentence(found)} {added}".strip()
 
 
-def _added(found: Effect) -> str:
+def _added_sentence(found: Effect) -> str:
     if not found.adds:
         return ""
     (base, mask), head = found.names, found.config.head
@@ -158,14 +158,14 @@ def _added(found: Effect) -> str:
     return f"Keys that **{base}** hides and **{mask}** shows get **{share}** of the weight of head {head}, over all queries."
 
 
-def _hidden(found: Effect) -> str:
+def _hidden_sentence(found: Effect) -> str:
     (base, mask), config = found.names, found.config
-    taken, query = found.lost[config.head], f"query {_query(config, config.row)}"
+    taken, query = found.lost[config.head], f"query {_query(config, config.query_index)}"
     if float(taken.max()) == 0:
         return f"What **{mask}** hides had no weight that float32 can tell from zero under **{base}**: nothing moves."
-    if not found.after.mask[config.row].any():
+    if not found.after.mask[config.query_index].any():
         return f"Under **{mask}**, {query} has no visible key, so all its weights are zero."
-    own, others = format_percent(float(taken[config.row])), format_percent(float(taken.mean()))
+    own, others = format_percent(float(taken[config.query_index])), format_percent(float(taken.mean()))
     if (most := _hit_most(found)) is not None:
         return (
             f"**{mask}** takes **{others}** of the weight of head {config.head}, over all queries, and the softmax gives it "
@@ -189,7 +189,7 @@ def _hit_most(found: Effect) -> int | None:
 def _query(config: Config, query: int) -> str:
     """A query by its position and its token."""
     names = tables.labels(config)
-    return f"{query}" + (plain(f" {names[query]!r}") if names else "")
+    return f"{query}" + (escape(f" {names[query]!r}") if names else "")
 
 
 def _squares(found: Effect) -> None:
@@ -197,15 +197,17 @@ def _squares(found: Effect) -> None:
     places, config = st.columns(3), found.config
     base, mask = found.names
     small = {"labels": [], "height": theme.SMALL_HEIGHT}  # positions: there is no room for tokens
-    row = {"colors": config.color_scale, "query": config.row}
+    row = {"colors": config.color_scale, "query": config.query_index}
     cells, tile, seeing = tables.focus(found.after, heatmap.PIXELS)
     masked = heatmap.weights(cells, tile, seeing=seeing, **row, **small)
     _square(places[1], 1, f"Head {config.head}, {mask}", masked)
-    pause.paint()
+    browser_yield.yield_to_browser()
     cells, tile, seeing = tables.focus(found.before, heatmap.PIXELS)
     whole = heatmap.weights(cells, tile, seeing=seeing, **row, **small)
     _square(places[0], 0, f"Head {config.head}, baseline: {base}", whole)
-    change = heatmap.difference(*tiled(difference(found.before, found.after, config.head), heatmap.PIXELS), **small)
+    change = heatmap.difference(
+        *tile_extremes(difference(found.before, found.after, config.head), heatmap.PIXELS), **small
+    )
     _square(places[2], 2, f"Head {config.head}, difference", change)
     st.caption(f"Colours of weights, {config.color_reason}." if config.color_reason else "")
 

@@ -9,25 +9,25 @@ from attention.ui.predict import Question
 
 def question(config: Config) -> Question:
     """How many keys the query in focus sees under the rule in use, with guesses that other rules would give."""
-    n, row = config.tokens, config.row
-    seen = config.rule.square(n, config.columns, config.span)[row]
+    n, row = config.tokens, config.query_index
+    seen = config.rule.square(n, config.n_keys, config.span)[row]
     answer, where = int(seen.sum()), [i for i, see in enumerate(seen.tolist()) if see]
     span = f", span {config.span}" if config.rule.span else ""
     text = (
-        f"Draw it: {n:,} queries by {config.columns:,} keys, counted from 0, under **{config.rule_name}**{span}. "
+        f"Draw it: {n:,} queries by {config.n_keys:,} keys, counted from 0, under **{config.rule_name}**{span}. "
         f"{config.rule.help} How many keys does query {row} see?"
     )
     guesses = tuple(str(guess) for guess in sorted(_near(answer, row, config)))
-    return Question(text, guesses, str(answer), f"Query {row} sees {_named(where)}.")
+    return Question(text, guesses, str(answer), f"Query {row} sees {_name_keys(where)}.")
 
 
 def _near(answer: int, row: int, config: Config) -> set[int]:
     """The answer, and what one gets who forgets the query itself, the past, the future or the span."""
-    n = config.columns
+    n = config.n_keys
     wrong = (row + 1, min(config.span, n), min(n, answer + 1), max(0, answer - 1), n, row)
     near = [answer, *(guess for guess in dict.fromkeys(wrong) if guess != answer)]
     return set(near[:4])
 
 
-def _named(where: list[int]) -> str:
+def _name_keys(where: list[int]) -> str:
     return f"key {ranges(where)}" if where else "no key"

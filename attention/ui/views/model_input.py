@@ -8,13 +8,13 @@ from attention.models import pictures
 from attention.models.catalogue import PICTURE, UNKNOWN, Offer, peek
 from attention.models.packages import ModelError, missing
 from attention.models.prompt import Prompt
-from attention.ui.background import readings
-from attention.ui.background.line import HEAVY
 from attention.ui.controls import knobs
-from attention.ui.controls.prompt import offered
+from attention.ui.controls.prompt import find_offer
+from attention.ui.jobs import model_jobs
+from attention.ui.jobs.job_queue import JOBS
 from attention.ui.limits import models
+from attention.ui.markdown import escape
 from attention.ui.session import page
-from attention.ui.words import plain
 
 KNOB = frozenset({"model_text", "model_second"})
 KINDS = ["png", "jpg", "jpeg", "webp"]
@@ -30,25 +30,25 @@ ABSENT = (
 PLACE = "model_picture"  # the key of the place for a picture
 
 
-def ask(prompt: Prompt) -> readings.Ask | None:
+def ask(prompt: Prompt) -> model_jobs.Ask | None:
     """What would be read now; None where there is no model for it."""
-    offer = offered(prompt)
+    offer = find_offer(prompt)
     if offer is None or missing():
         return None
     text, second = ("", "") if _sees(offer) else (prompt.text, prompt.second)
-    return readings.Ask(offer, text, second, page.kept().picture, models().most)
+    return model_jobs.Ask(offer, text, second, page.visit_state().picture, models().most)
 
 
 def _sees(offer: Offer) -> bool:
     """Does a model look at pictures? By what its files say, or by what came of it."""
-    now = page.kept().reading
+    now = page.visit_state().reading
     looked = now is not None and now.settings.offer == offer and now.found is not None and now.found.patches is not None
     return looked or peek(offer) == PICTURE
 
 
-def _same(wanted: readings.Ask | None) -> bool:
+def _same(wanted: model_jobs.Ask | None) -> bool:
     """Is what would be read what is shown, or on its way? What a model that sees was given to read does not count."""
-    now = page.kept().reading
+    now = page.visit_state().reading
     if now is None or wanted is None or not (now.open or now.state == "done"):
         return False
     had = now.settings._replace(text="", second="") if _sees(wanted.offer) else now.settings
@@ -59,7 +59,7 @@ def title(absent: bool = False) -> str:
     """What the page is about and what became of it, as markdown; `absent`: there is no model that could run."""
     if absent:
         return f"**Model.** {ABSENT}"
-    task = page.kept().reading
+    task = page.visit_state().reading
     if task is None:
         return f"**Model.** {SAYS}"
     said = {"done": "run here", "failed": "failed"}.get(task.state, "running" if task.open else "stopped")
@@ -68,7 +68,7 @@ def title(absent: bool = False) -> str:
 
 def _draw(prompt: Prompt) -> None:
     st.markdown(title())
-    offer = offered(prompt)
+    offer = find_offer(prompt)
     sees = offer is not None and _sees(offer)
     if sees:
         _picture()
@@ -85,17 +85,17 @@ def _draw(prompt: Prompt) -> None:
         st.button(
             label, key="read", type="secondary" if same else "primary", icon=":material/play_arrow:", on_click=begin
         )
-        st.caption(plain(_said(prompt, same)))
+        st.caption(escape(_run_caption(prompt, same)))
 
 
-def _said(prompt: Prompt, same: bool) -> str:
+def _run_caption(prompt: Prompt, same: bool) -> str:
     """What the button would do, and what is shown meanwhile."""
-    now, offer = page.kept().reading, offered(prompt)
+    now, offer = page.visit_state().reading, find_offer(prompt)
     if offer is None:
         return ""
     if same:
         return "What is shown below." if now is not None and now.state == "done" else ""
-    loads = "" if offer in readings.LOADED else " It is loaded first, which takes some seconds."
+    loads = "" if offer in model_jobs.LOADED_MODELS else " It is loaded first, which takes some seconds."
     if now is not None and now.state == "done":
         return f"What stands below is of what was read before.{loads}"
     unknown = " Whether it reads a text or looks at a picture is known then." if peek(offer) == UNKNOWN else ""
@@ -105,23 +105,27 @@ def _said(prompt: Prompt, same: bool) -> str:
 def _picture() -> None:
     """The picture that a model looks at: the one that ships, or one's own."""
     left, right = st.columns([1, 2], gap="small", vertical_alignment="center")
-    own = page.kept().picture
+    own = page.visit_state().picture
     left.image(
-        own or pictures.png(pictures.shipped()), width=160, caption="Your picture" if own else "The picture that ships"
+        own or pictures.png(pictures.sample_picture()),
+        width=160,
+        caption="Your picture" if own else "The picture that ships",
     )
     with right:
         label = "A picture of your own (PNG, JPEG, WebP)"
-        st.file_uploader(label, KINDS, key=PLACE, max_upload_size=16, on_change=_taken, help="It stays in your visit.")
-        if page.kept().refused:
-            st.error(plain(page.kept().refused), icon=":material/error:")
+        st.file_uploader(
+            label, KINDS, key=PLACE, max_upload_size=16, on_change=_accept_picture, help="It stays in your visit."
+        )
+        if page.visit_state().refused:
+            st.error(escape(page.visit_state().refused), icon=":material/error:")
 
 
-def _taken() -> None:
+def _accept_picture() -> None:
     """Takes a picture in, or says why not: a bad one leaves all as it was."""
-    kept, file = page.kept(), page.widgets()[PLACE]
+    kept, file = page.visit_state(), page.widgets()[PLACE]
     kept.refused = ""
     try:
-        kept.picture = pictures.png(pictures.opened(file.getvalue())) if file is not None else b""
+        kept.picture = pictures.png(pictures.open_picture(file.getvalue())) if file is not None else b""
     except ModelError as error:
         kept.refused = str(error)
     page.change()
@@ -129,18 +133,18 @@ def _taken() -> None:
 
 def begin() -> None:
     """Has it read what the fields hold now, which may be newer than what was drawn; again if that has failed or was stopped."""
-    kept, wanted = page.kept(), ask(page.current_setting())
+    kept, wanted = page.visit_state(), ask(page.current_setting())
     if wanted is None:
         return
     if kept.reading is not None and kept.reading.settings == wanted and not kept.reading.open:
-        HEAVY.forget(kept.reading)
-    kept.reading = HEAVY.ask(readings.Reading, wanted, page.visitor())
+        JOBS.forget(kept.reading)
+    kept.reading = JOBS.request(model_jobs.ModelJob, wanted, page.visitor())
     page.change(layer=0, head=-1, patch=0, part="")
 
 
 def _look(prompt: Prompt) -> object:
     """None where nothing can be read."""
-    wanted, kept = ask(prompt), page.kept()
+    wanted, kept = ask(prompt), page.visit_state()
     if wanted is None:
         return None
     now = kept.reading
@@ -148,7 +152,7 @@ def _look(prompt: Prompt) -> object:
         wanted,
         kept.refused,
         now is not None and (now.settings, now.open, now.state),
-        wanted.offer in readings.LOADED,
+        wanted.offer in model_jobs.LOADED_MODELS,
     )
 
 

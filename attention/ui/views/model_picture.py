@@ -16,11 +16,11 @@ from attention.models.parts import Part
 from attention.models.prompt import PROMPTS, Prompt
 from attention.models.run import Run
 from attention.number_format import format_percent, format_weight
-from attention.ui import compute
+from attention.ui import results
 from attention.ui.controls import knobs
+from attention.ui.markdown import escape
 from attention.ui.session import page
 from attention.ui.views import heads_parts as parts
-from attention.ui.words import plain
 
 MEAN = -1  # of all heads
 
@@ -30,7 +30,7 @@ def draw(prompt: Prompt, run: Run, part: Part, config: Config) -> None:
     assert run.patches is not None and run.picture is not None
     (rows, cols), first = run.patches, part.keys.special.index(False)
     query, head = min(prompt.patch, len(part.queries) - 1), min(prompt.head, config.heads - 1)
-    found = compute.models.row(part, _layer(part, config), head, query)
+    found = results.models.row(part, _layer(part, config), head, query)
     left, right = parts.beside()
     with left:
         st.vega_lite_chart(
@@ -38,7 +38,7 @@ def draw(prompt: Prompt, run: Run, part: Part, config: Config) -> None:
             chart.spotlight(_png(run.picture), rows, cols, *run.picture.shape[:2]),
             key="patches",
             width="content",
-            on_select=lambda: _clicked(first, cols),
+            on_select=lambda: _on_patch_click(first, cols),
             selection_mode=chart.CELL,
             alt=f"The picture, bright where {part.queries.texts[query]} looks",
         )
@@ -47,7 +47,7 @@ def draw(prompt: Prompt, run: Run, part: Part, config: Config) -> None:
             f"**What {_who(part, query)} looks at.** Bright patches have its weight; click one to see from there."
         )
         _menus(prompt, part, config, head, query)
-        st.caption(plain(_said(found, part, slice(first, first + rows * cols))))
+        st.caption(escape(_patch_sentence(found, part, slice(first, first + rows * cols))))
 
 
 def _layer(part: Part, config: Config) -> int:
@@ -72,32 +72,34 @@ def _table(weights: list[float], cols: int, focus: int) -> pa.Table:
             "share": [weight / top for weight in weights],
             "focus": [at == focus for at in range(len(weights))],
             "most": [weight == top for weight in weights],
-            "turn": [page.kept().turns] * len(weights),
+            "turn": [page.visit_state().turns] * len(weights),
         }
     )
 
 
 def _who(part: Part, query: int) -> str:
-    text = plain(part.queries.texts[query])
+    text = escape(part.queries.texts[query])
     return text if part.queries.special[query] else f"the patch at row {text.replace(', ', ', column ')}"
 
 
 def _menus(prompt: Prompt, part: Part, config: Config, head: int, query: int) -> None:
     """Layer, head, and who looks."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        offered("layer", prompt, layers(config.source), config.layer)
-        offered("head", prompt, (MEAN, *range(config.heads)), head, lambda each: "Mean" if each == MEAN else str(each))
-        offered("patch", prompt, tuple(range(len(part.queries))), query, lambda each: part.queries.texts[each])
+        option_menu("layer", prompt, layers(config.source), config.layer)
+        option_menu(
+            "head", prompt, (MEAN, *range(config.heads)), head, lambda each: "Mean" if each == MEAN else str(each)
+        )
+        option_menu("patch", prompt, tuple(range(len(part.queries))), query, lambda each: part.queries.texts[each])
 
 
-def offered(name: str, prompt: Prompt, options: tuple[Any, ...], value: Any, said: Any = str) -> None:
+def option_menu(name: str, prompt: Prompt, options: tuple[Any, ...], value: Any, said: Any = str) -> None:
     """A menu of what there is here; what is set may be of another model, then it is at the nearest."""
     if getattr(prompt, name) != value:
         page.widgets()[PROMPTS.key(name)] = value
     knobs.menu(name, replace(prompt, **{name: value}), options, format_func=said, on_change=page.change, width=140)
 
 
-def _said(found: list[float], part: Part, patches: slice) -> str:
+def _patch_sentence(found: list[float], part: Part, patches: slice) -> str:
     """The greatest weight on a patch, how many times its even share that is, and what the marks have."""
     weights = found[patches]
     at = max(range(len(weights)), key=weights.__getitem__)
@@ -109,9 +111,9 @@ def _said(found: list[float], part: Part, patches: slice) -> str:
     return f"{told} The model's own marks have {format_percent(sum(found) - sum(weights))} of it all."
 
 
-def _clicked(first: int, cols: int) -> None:
+def _on_patch_click(first: int, cols: int) -> None:
     """A patch was clicked. Each click has a turn of its own, as a browser says nothing when the same is chosen again."""
     cells = (page.widgets().get("patches") or {}).get("selection", {}).get(chart.CELL, [])
     if cells:
-        page.kept().turns += 1
+        page.visit_state().turns += 1
         page.change(patch=first + (cells[-1]["row"] - 1) * cols + cells[-1]["col"] - 1)

@@ -7,24 +7,24 @@ from dataclasses import replace
 
 import streamlit as st
 
-from attention.brought.fitting import BroughtError
 from attention.codec import to_query
 from attention.config import Config, layers
+from attention.imported.validate import BroughtError
 from attention.models.packages import ModelError
 from attention.models.parts import Part
 from attention.models.prompt import PROMPTS, Prompt
 from attention.models.run import Run
 from attention.models.summaries import WAYS
-from attention.ui import compute, onward
-from attention.ui.background.readings import Reading as Task
+from attention.ui import next_step, results
 from attention.ui.controls import knobs
 from attention.ui.controls.picture import first_line
-from attention.ui.session import brought, page
+from attention.ui.jobs.model_jobs import ModelJob as Task
+from attention.ui.markdown import escape
+from attention.ui.session import page, uploads
 from attention.ui.views import heads_layers as maps
 from attention.ui.views import heads_parts as parts
 from attention.ui.views import model_picture
 from attention.ui.views.layers import PICTURE
-from attention.ui.words import plain
 
 NOBODY = PROMPTS.defaults["layer"], PROMPTS.defaults["head"]  # has chosen a head
 OPEN = 4  # stacks of models that one visit has at a time: the oldest makes way
@@ -37,13 +37,13 @@ def draw(prompt: Prompt, task: Task) -> None:
     name = prompt.part if prompt.part in run.parts else next(iter(run.parts))
     _choices(prompt, run, name)
     for note in run.notes:
-        st.caption(plain(note))
+        st.caption(escape(note))
     try:
-        source, part = _held(task, name, prompt)
+        source, part = _register_part(task, name, prompt)
     except (ModelError, BroughtError) as error:
-        st.warning(plain(str(error)), icon=":material/info:")
+        st.warning(escape(str(error)), icon=":material/info:")
         return
-    config = focused(prompt, source, sees=run.patches is not None)
+    config = with_selected_head(prompt, source, sees=run.patches is not None)
     if run.patches is not None:
         model_picture.draw(prompt, run, part, config)
     layers_map(prompt, config)
@@ -54,7 +54,7 @@ def _choices(prompt: Prompt, run: Run, name: str) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         if len(run.parts) > 1:
             first, *others = run.parts
-            model_picture.offered(
+            model_picture.option_menu(
                 "part", prompt, ("", *others), "" if name == first else name, lambda each: each or first
             )
         lines = [
@@ -66,20 +66,20 @@ def _choices(prompt: Prompt, run: Run, name: str) -> None:
         knobs.menu("tokens", prompt, format_func=str.capitalize, on_change=page.change)
 
 
-def _held(task: Task, name: str, prompt: Prompt) -> tuple[str, Part]:
+def _register_part(task: Task, name: str, prompt: Prompt) -> tuple[str, Part]:
     """The source that a part is, summed up as it is asked for, and that part; raises ModelError and BroughtError."""
-    kept, key = page.kept().shown, (task.settings, name, prompt.summary, prompt.tokens)
-    if key in kept and kept[key][0] in brought.sources():
+    kept, key = page.visit_state().shown, (task.settings, name, prompt.summary, prompt.tokens)
+    if key in kept and kept[key][0] in uploads.sources():
         return kept[key]
     assert task.found is not None
-    part = compute.models.made(task.found.parts[name], prompt.summary, prompt.tokens)
+    part = results.models.make_part(task.found.parts[name], prompt.summary, prompt.tokens)
     for old in [*kept][: max(0, len(kept) - OPEN + 1)]:
-        brought.close(kept.pop(old)[0])
-    kept[key] = brought.hold(part.stack, "model", part.stack.title), part
+        uploads.close(kept.pop(old)[0])
+    kept[key] = uploads.hold(part.stack, "model", part.stack.title), part
     return kept[key]
 
 
-def focused(prompt: Prompt, source: str, sees: bool = False) -> Config:
+def with_selected_head(prompt: Prompt, source: str, sees: bool = False) -> Config:
     """The picture of a source with the layer and the head in focus, as far as there are such.
 
     Where nobody has chosen any, that is the head with the greatest number of the map; over a picture (`sees`) all of a layer are.
@@ -90,28 +90,28 @@ def focused(prompt: Prompt, source: str, sees: bool = False) -> Config:
     config = Config.of(source, layer=layer, head=head, layer_map=prompt.layer_map)
     if sees or (prompt.layer, prompt.head) != NOBODY:
         return config
-    held = maps.cells(maps.number(config), compute.layers.layers(config))
+    held = maps.cells(maps.number(config), results.layers.layers(config))
     layer, head = max(held, key=held.__getitem__, default=(layer, head))
     return replace(config.of_layer(layer), head=head)
 
 
 def layers_map(prompt: Prompt, config: Config) -> None:
     """The map of layers and heads, and what the head in focus does."""
-    found = compute.layers.layers(config)
+    found = results.layers.layers(config)
     many = f"{len(found)} layer{'s' * (len(found) > 1)} of {config.heads} head{'s' * (config.heads > 1)}"
-    over = f"{config.tokens:,} tokens" + f" that look at {config.columns:,} others" * config.crosses
+    over = f"{config.tokens:,} tokens" + f" that look at {config.n_keys:,} others" * config.is_cross
     st.markdown(f"**Layers and heads.** {many} over {over}. Click a cell to put its head in focus.")
     left, right = parts.beside()
     with left:
         maps.menu(prompt, config)
-        maps.drawn(config, found)
+        maps.draw_map(config, found)
     with right:
         role = found[config.layer].roles[config.head]
-        does = plain(role.says) if role else "has no role that stands out."
+        does = escape(role.says) if role else "has no role that stands out."
         st.markdown(f"**Layer {config.layer}, head {config.head}** {does}")
-        image = b64encode(compute.layers.picture(config.tensors, config.head)).decode()
+        image = b64encode(results.layers.picture(config.tensors, config.head)).decode()
         alt = f"Weights of layer {config.layer}, head {config.head}: queries down, keys across"
         st.html(PICTURE.format(alt, image))
-        st.caption(f"{maps.formula(maps.number(config))} {maps.said(config, found)}")
-        onward.way("heads", f"Open layer {config.layer}, head {config.head} → Heads", to_query(config))
-        onward.way("layers", "Compare all heads → Layers", to_query(config))
+        st.caption(f"{maps.formula(maps.number(config))} {maps.metric_sentence(config, found)}")
+        next_step.page_link("heads", f"Open layer {config.layer}, head {config.head} → Heads", to_query(config))
+        next_step.page_link("layers", "Compare all heads → Layers", to_query(config))

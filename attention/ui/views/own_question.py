@@ -6,10 +6,10 @@ from typing import Any
 
 from attention.settings import ConfigError
 from attention.ui import predict
-from attention.ui.asked import Asked, unpacked
+from attention.ui.markdown import escape
 from attention.ui.predict import Question
+from attention.ui.question_codec import CustomQuestion, decode
 from attention.ui.session import page
-from attention.ui.words import plain
 
 BY = "A question by whoever made this link, not by Attention Lab."
 MINE = "Your question, as those see it who open its link; it tells them that it is not by Attention Lab."
@@ -21,31 +21,31 @@ NO_ANSWER = "It is an open question: whoever asks it gave no answer. Compare wha
 NOT_MARKED = "None of the answers was marked as right: what do you say to each of them?"
 
 
-def opened(config: Any) -> bool:
+def question_gate(config: Any) -> bool:
     """Draws the question; True where the page may show its pictures."""
-    asked = unpacked(config.ask)
-    return predict.opened(config, question(asked)) or not asked.hides
+    asked = decode(config.ask)
+    return predict.question_gate(config, question(asked)) or not asked.hides
 
 
-def hidden(config: Any) -> bool:
+def is_hidden(config: Any) -> bool:
     """Does it keep the pictures to itself?"""
-    return unpacked(config.ask).hides and not predict.revealed(config)
+    return decode(config.ask).hides and not predict.is_revealed(config)
 
 
-def question(asked: Asked) -> Question:
+def question(asked: CustomQuestion) -> Question:
     """As it is drawn."""
-    answer = plain(asked.right) if asked.right is not None else ""
+    answer = escape(asked.right) if asked.right is not None else ""
     none = NOT_MARKED if asked.options else NO_ANSWER
-    why = plain(asked.why) or ("" if answer else none)
+    why = escape(asked.why) or ("" if answer else none)
     said = MINE if _mine(asked) else BY
     return Question(
-        plain(asked.text), tuple(map(plain, asked.options)), answer, why, said=said, keeps=KEPT[asked.hides], own=True
+        escape(asked.text), tuple(map(escape, asked.options)), answer, why, said=said, keeps=KEPT[asked.hides], own=True
     )
 
 
-def _mine(asked: Asked) -> bool:
+def _mine(asked: CustomQuestion) -> bool:
     """Is it the one that stands in this visitor's own form?"""
     try:
-        return page.kept().draft.asked() == asked
+        return page.visit_state().draft.to_question() == asked
     except ConfigError:
         return False

@@ -9,8 +9,8 @@ from streamlit.delta_generator import DeltaGenerator
 
 from attention.config import Config
 from attention.ui.controls import knobs, own_text
+from attention.ui.markdown import escape
 from attention.ui.session import page
-from attention.ui.words import plain
 
 KNOB = frozenset({"text"})
 
@@ -28,13 +28,13 @@ def into(
     """The same, where a page has room for it; `instead` draws what stands there where there is nothing to be said."""
     with field:
         knobs.line("text", config, placeholder="Type a sentence", on_change=page.change)
-    sentence, (label, values) = own_text.said(config), own_text.offered(config)
+    sentence, (label, values) = own_text.text_notice(config), own_text.offer_length(config)
     if instead and not sentence:
         with note:
             instead()
         return
     with note, st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="small"):
-        st.caption(plain(sentence), width="stretch")
+        st.caption(escape(sentence), width="stretch")
         if label:
             st.button(label, on_click=page.change, kwargs=values, key="fit text")
         else:
@@ -43,7 +43,7 @@ def into(
 
 def look(config: Config) -> object:
     """What it shows of a config beside the text."""
-    return own_text.said(config), own_text.offered(config)
+    return own_text.text_notice(config), own_text.offer_length(config)
 
 
 FIELD = page.Part("own text", draw, look, KNOB)

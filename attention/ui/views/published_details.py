@@ -10,14 +10,14 @@ from attention.config import Config
 from attention.number_format import format_weight
 from attention.published import ROWS, Evidence
 from attention.published.compare import Comparison
-from attention.published.demands import BATCH, CHANNELS, HEADS, TOKENS
 from attention.published.row import greatest_weight
+from attention.published.supported_inputs import BATCH, CHANNELS, HEADS, TOKENS
 from attention.tables.rows import quantity
-from attention.ui import compute
+from attention.ui import results
 from attention.ui.controls import knobs
 from attention.ui.limits import limits
+from attention.ui.markdown import escape
 from attention.ui.views import code
-from attention.ui.words import plain
 
 LEAK = (
     "Leak: the last token becomes another, and outputs change whose queries must not see it, by so much at the most. "
@@ -30,16 +30,16 @@ AGAINST = "In turns with the reference, on this machine, in float64: the median,
 def draw(config: Config, name: str, printed: bool, found: Comparison) -> None:
     """All of it."""
     if ROWS[name].evidence:
-        _evidence(compute.published.evidence(name), found)
+        _evidence(results.published.evidence(name), found)
     knobs.segments("row_detail", config)
     DETAILS[config.row_detail](config, name, printed, found)
 
 
 def _code(config: Config, name: str, printed: bool, found: Comparison) -> None:
     st.markdown("**The code as it runs**")
-    code.shown(found.source)
+    code.show_source(found.source)
     for slip in ROWS[name].slips:
-        st.caption(f"Mended here: {plain(slip.what)} {plain(slip.error)}")
+        st.caption(f"Mended here: {escape(slip.what)} {escape(slip.error)}")
 
 
 def _shapes(config: Config, name: str, printed: bool, found: Comparison) -> None:
@@ -53,11 +53,11 @@ def _shapes(config: Config, name: str, printed: bool, found: Comparison) -> None
 
 
 def _costs(config: Config, name: str, printed: bool, found: Comparison) -> None:
-    cost, leak = compute.published.published_costs(config.on(compute.published.PAGE), name, printed)
+    cost, leak = results.published.published_costs(config.for_page(results.published.PAGE), name, printed)
     raises = found.judgement.verdict == "raises"
     until = " until it raises" if raises else ""
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(f"**Costs** of {_counted(config.batch, 'sequence')} of {_counted(len(found.mask), 'token')}")
+        st.markdown(f"**Costs** of {_count_text(config.batch, 'sequence')} of {_count_text(len(found.mask), 'token')}")
         wanted = st.toggle("Measure its time", key="timed", help=AGAINST, disabled=not limits().measure)
     costs = {
         "Parameters": f"{found.parameters:,}",
@@ -72,14 +72,14 @@ def _costs(config: Config, name: str, printed: bool, found: Comparison) -> None:
     elif not wanted:
         costs["Time over the reference's"] = "not measured yet: switch on “Measure its time”"
     else:
-        pace = compute.published.pace(config.on(compute.published.PAGE), name, printed)
+        pace = results.published.pace(config.for_page(results.published.PAGE), name, printed)
         costs["Time"] = f"{pace.seconds * 1e3:.2f} ms, the reference {pace.reference * 1e3:.2f} ms"
         costs["Time over the reference's"] = f"{pace.ratio:.2f} ({pace.low:.2f} to {pace.high:.2f})"
     st.table(costs, border="horizontal")
     st.caption(LEAK)
 
 
-def _counted(count: int, what: str) -> str:
+def _count_text(count: int, what: str) -> str:
     return f"{count:,} {what}{'s' * (count != 1)}"
 
 
@@ -89,7 +89,7 @@ def _demands(config: Config, name: str, printed: bool, found: Comparison) -> Non
         f"Tried on {BATCH} sequences of {TOKENS} tokens and {CHANNELS} channels, in {HEADS} heads, where nothing else is "
         "said. A row that disagrees raises nothing, but its numbers are not the reference's."
     )
-    tried = [(one.trial, one.outcome, one.error) for one in compute.published.demands(name, printed)]
+    tried = [(one.trial, one.outcome, one.error) for one in results.published.demands(name, printed)]
     data, wide = pd.DataFrame(tried, columns=["Given", "Outcome", "Error"]), st.column_config.TextColumn(width="large")
     st.dataframe(data, hide_index=True, height="content", key="demands", column_config={"Error": wide})
 

@@ -9,14 +9,14 @@ import streamlit as st
 
 from attention.config import Config
 from attention.published import ROWS
+from attention.published.diff_lines import difference, short, source
 from attention.published.hunts import Hunt, hunt
 from attention.published.row import Document
-from attention.published.slip_lines import difference, short, source
-from attention.ui import compute, predict
+from attention.ui import predict, results
+from attention.ui.markdown import escape
 from attention.ui.session import page
 from attention.ui.session.page import Part
 from attention.ui.views import code
-from attention.ui.words import plain
 
 SIDES = {False: "As it should be", True: "As published"}
 PICTURE = '<img alt="{}" title="{}" width="{}" height="{}" src="data:image/png;base64,{}">'
@@ -26,7 +26,7 @@ WIDE = {1: 190, 2: 156}  # pixels of a picture, where there are so many of them 
 
 def _look(config: Config) -> object:
     """The hunt that is on; None where the page asks something else, or was opened about a subject of its own."""
-    asks = (config.bug, config.predict, config.ask) != ("off", "none", "") or page.opened() & SUBJECT
+    asks = (config.bug, config.predict, config.ask) != ("off", "none", "") or page.link_names() & SUBJECT
     return None if asks else hunt(config.implementation).row
 
 
@@ -41,16 +41,16 @@ def _draw(config: Config) -> None:
         st.html("".join(_side(asked, printed) for printed in SIDES))
         question, lines = st.columns([3, 8], gap="medium")
         with question:
-            guess = predict.answered(f"guess at {asked.row}", partial(_guess, asked))
-            found = guess == asked.answer or predict.answered(f"reveal {asked.row}", _reveal)
+            guess = predict.keep_answer(f"guess at {asked.row}", partial(_guess, asked))
+            found = guess == asked.answer or predict.keep_answer(f"reveal {asked.row}", _reveal)
             if guess and not found:
                 st.info(f"**Not that.** {asked.against(guess)} Guess again.")
         with lines:
-            changes(asked.row) if found else _printed(asked)
+            changes(asked.row) if found else _show_printed(asked)
         if found:
-            _told(asked, guess)
+            _show_solution(asked, guess)
             st.markdown(ROWS[asked.row].lesson)
-            st.caption(f"From {titled(ROWS[asked.row].document)}.")
+            st.caption(f"From {document_link(ROWS[asked.row].document)}.")
         st.divider()
 
 
@@ -65,7 +65,7 @@ def _reveal(key: str) -> bool:
 
 def _side(asked: Hunt, printed: bool) -> str:
     """The pictures of one side below its name, as HTML; what they show is said above them."""
-    files = compute.published.hunted(asked, printed)
+    files = results.published.hunt_pictures(asked, printed)
     wide, side = WIDE[len(files)], SIDES[printed]
     names = [f"weights of head {i}" if asked.shows == "weights" else "influence of words" for i in range(len(files))]
     images = [
@@ -75,30 +75,30 @@ def _side(asked: Hunt, printed: bool) -> str:
     return f'<figure class="side"><figcaption>{side}</figcaption>{"".join(images)}</figure>'
 
 
-def _printed(asked: Hunt) -> None:
+def _show_printed(asked: Hunt) -> None:
     printed = ROWS[asked.row].as_printed
     assert printed, asked.row
     st.caption("Its code, written anew with its mistake:")
-    code.shown("\n".join(source(printed)))
+    code.show_source("\n".join(source(printed)))
 
 
-def _told(asked: Hunt, guess: str | None) -> None:
+def _show_solution(asked: Hunt, guess: str | None) -> None:
     """What is wrong, and whether that was guessed."""
     right = guess == asked.answer
     verdict = "" if guess is None else "Right. " if right else f"Not quite: you said “{guess}”. {asked.against(guess)} "
     (st.success if right else st.info)(f"{verdict}**{asked.answer}.** {ROWS[asked.row].mistake}")
 
 
-def titled(document: Document) -> str:
+def document_link(document: Document) -> str:
     """A document by its title, which leads to it where it names an address."""
-    title = plain(document.said)
+    title = escape(document.title_in_words)
     return f"[{title}]({document.address})" if document.address else title
 
 
 def changes(name: str) -> None:
     """The wrong lines of a row against the right ones."""
     st.caption("The lines marked − are as printed, those marked + as they are meant:")
-    code.compared([(line.sign, line.code) for line in short(difference(ROWS[name]))])
+    code.show_diff([(line.sign, line.code) for line in short(difference(ROWS[name]))])
 
 
 HUNT = Part("hunt", _draw, _look)

@@ -12,10 +12,10 @@ from attention.config import Config
 from attention.published import ROWS
 from attention.published.case import longest
 from attention.published.compare import WITHIN, Comparison, Error, Judgement
-from attention.ui import compute
+from attention.ui import results
+from attention.ui.markdown import escape
 from attention.ui.session import page
 from attention.ui.views import published_hunt
-from attention.ui.words import plain
 
 COLORS = {"agrees": "green", "disagrees": "orange", "raises": "red"}
 SHORT = 80  # characters of an error in the overview; it stands in full beside its row
@@ -35,13 +35,13 @@ MASKS = {
 def table(config: Config, chosen: str) -> None:
     """Row by row, as meant and as printed: does it agree, and by how much does it not?"""
     with st.spinner("Comparing every implementation …") if longest(config)[0] < config.tokens else nullcontext():
-        found = compute.published.judgements(config.on(compute.published.PAGE))
+        found = results.published.judgements(config.for_page(results.published.PAGE))
     lines = [
         {
             "Implementation": f"**{row.name}**" if name == chosen else row.name,
             "As meant": _badge(found[name, False].verdict),
             "As printed": _badge(found[name, True].verdict),
-            "Relative error of the print, or what it raises": _told(found[name, True]),
+            "Relative error of the print, or what it raises": _error_text(found[name, True]),
         }
         for name, row in ROWS.items()
     ]
@@ -67,10 +67,10 @@ def row(config: Config, name: str, printed: bool, found: Comparison) -> None:
     row = ROWS[name]
     version = ("As printed" if printed else "As meant") if row.as_printed else "The print is right"
     st.markdown(f"#### {row.name} {_badge(found.judgement.verdict)}")
-    st.caption(f"From {published_hunt.titled(row.document)}. {version}. {row.particular} {MASKS[row.mask]}")
+    st.caption(f"From {published_hunt.document_link(row.document)}. {version}. {row.particular} {MASKS[row.mask]}")
     st.latex(row.formula)
     if found.judgement.error:
-        st.error(f"{plain(found.judgement.error)}  \nin `{found.raised_at}`")
+        st.error(f"{escape(found.judgement.error)}  \nin `{found.raised_at}`")
     _errors(config, name, printed)
     st.markdown(f"**{row.mistake}** {row.lesson}" if row.mistake else row.lesson)
     if row.as_printed:
@@ -82,7 +82,7 @@ def row(config: Config, name: str, printed: bool, found: Comparison) -> None:
 
 def _errors(config: Config, name: str, printed: bool) -> None:
     """Both versions against the reference; the one that is shown stands out."""
-    found = compute.published.judgements(config.on(compute.published.PAGE))
+    found = results.published.judgements(config.for_page(results.published.PAGE))
     versions = {"As meant": False, "As printed": True} if ROWS[name].as_printed else {"As meant and printed": False}
     lines = []
     for version, is_print in versions.items():
@@ -109,16 +109,16 @@ def _badge(verdict: str) -> str:
     return f":{COLORS[verdict]}-badge[{verdict}]"
 
 
-def _told(judged: Judgement) -> str:
+def _error_text(judged: Judgement) -> str:
     """The errors of a row in a few words, or the beginning of what it raises."""
     if not judged.output or not judged.square:
-        return plain(judged.error if len(judged.error) <= SHORT else judged.error[: SHORT - 1] + "…")
+        return escape(judged.error if len(judged.error) <= SHORT else judged.error[: SHORT - 1] + "…")
     if judged.verdict == "agrees":
         return "none"
-    return f"output {_rounded(judged.output)}, weights {_rounded(judged.square)}"
+    return f"output {_format_error(judged.output)}, weights {_format_error(judged.square)}"
 
 
-def _rounded(error: Error) -> str:
+def _format_error(error: Error) -> str:
     """A relative error; rounding is called none."""
     return "none" if error.agrees else _number(error.relative)
 

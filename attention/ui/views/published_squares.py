@@ -7,13 +7,13 @@ import torch
 from torch import Tensor
 
 from attention import codec
-from attention.analysis.mask_effect import farthest, tiled
+from attention.analysis.mask_effect import farthest, tile_extremes
 from attention.charts import heatmap
 from attention.components.heads_grid import heads_grid
 from attention.config import Config
 from attention.published.compare import Comparison
 from attention.tables import rows as tables
-from attention.ui import compute
+from attention.ui import results
 from attention.ui.session import gestures, page
 
 GRID_HEIGHT = 360
@@ -37,17 +37,22 @@ NAMES = {  # of the pictures, where they can't be seen
 
 def grid(config: Config, name: str, printed: bool, found: Comparison) -> None:
     """All heads of the first sequence, where the row has weights."""
-    cells = compute.published.published_cells(config.on(compute.published.PAGE), name, printed)
+    cells = results.published.published_cells(config.for_page(results.published.PAGE), name, printed)
     if cells is not None:
         note = f"weights of this version{_first(config)}"
         heads_grid(
-            _shown(config, found), cells, height=GRID_HEIGHT, on_pin=gestures.pinned, note=note, address=page.address()
+            _grid_config(config, found),
+            cells,
+            height=GRID_HEIGHT,
+            on_pin=gestures.on_grid_pin,
+            note=note,
+            address=page.address(),
         )
 
 
 def pictures(config: Config, name: str, printed: bool, found: Comparison) -> None:
     """One head against the reference, the output against the reference's, and who reaches whom, two by two."""
-    head, shown = min(config.head, len(found.reference) - 1), _shown(config, found)
+    head, shown = min(config.head, len(found.reference) - 1), _grid_config(config, found)
     where = f", head {head}{_first(config)}"
     above, below = st.columns(2, gap="medium"), st.columns(2, gap="medium")
     with above[0]:
@@ -60,7 +65,7 @@ def pictures(config: Config, name: str, printed: bool, found: Comparison) -> Non
         if found.difference is None:
             st.info("It raises before it returns weights.")
         else:
-            square, tile = tiled(found.difference[head].float(), heatmap.PIXELS)
+            square, tile = tile_extremes(found.difference[head].float(), heatmap.PIXELS)
             square = square.masked_fill(~found.visible[head], torch.nan) if tile == 1 else square
             _plot(heatmap.difference(square, tile, []), "difference")
             if (most := float(found.difference.abs().nan_to_num(0).max())) < NOTHING:
@@ -90,7 +95,7 @@ def _output(found: Comparison) -> None:
 
 
 def _influence(config: Config, name: str, printed: bool, found: Comparison) -> None:
-    reach = compute.published.influences(config.on(compute.published.PAGE), name, printed)
+    reach = results.published.influences(config.for_page(results.published.PAGE), name, printed)
     queries, keys = found.mask.shape if reach is None else reach.shape
     cut = "" if (queries, keys) == found.mask.shape else f"; the first {queries} outputs and {keys} tokens"
     st.caption(f"Influence of tokens on outputs{_first(config)}{cut}", help=INFLUENCE)
@@ -105,16 +110,16 @@ def _first(config: Config) -> str:
     return f", first of {config.batch} sequences" if config.batch > 1 else ""
 
 
-def _shown(config: Config, found: Comparison) -> Config:
+def _grid_config(config: Config, found: Comparison) -> Config:
     """The config whose heads and tokens are those that were compared: what the grid draws."""
     changed = {"heads": len(found.reference), "tokens": len(found.mask), "kv_heads": 0}
-    return codec.fit(vars(config) | changed)[0]
+    return codec.fit_values(vars(config) | changed)[0]
 
 
 def _square(weights: Tensor, visible: Tensor) -> tuple[Tensor, int, Tensor]:
     """Cells of weights, tokens of a cell, and keys in sight."""
     tile = -(-max(weights.shape) // heatmap.PIXELS)
-    cells, seeing = tables.pooled(weights.float(), visible, visible.sum(-1), tile)
+    cells, seeing = tables.pool_row(weights.float(), visible, visible.sum(-1), tile)
     return cells, tile, seeing
 
 

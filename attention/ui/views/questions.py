@@ -8,8 +8,8 @@ from typing import Any
 import streamlit as st
 
 from attention.config import Config
-from attention.sources.origins import idle
-from attention.ui import compute, predict
+from attention.sources.providers import idle
+from attention.ui import predict, results
 from attention.ui.session import page
 from attention.ui.views import mask_question, own_question, row_question, softmax_questions
 
@@ -17,12 +17,12 @@ Asks = Callable[[Config], bool]
 
 
 def _mask(config: Config) -> bool:
-    return predict.opened(config, mask_question.question(config))
+    return predict.question_gate(config, mask_question.question(config))
 
 
 def _row(config: Config) -> bool:
-    roles = compute.heads.roles(config.tensors)
-    return predict.opened(config, row_question.question(compute.heads.trace(config), roles[config.head]))
+    roles = results.heads.roles(config.tensors)
+    return predict.question_gate(config, row_question.question(results.heads.trace(config), roles[config.head]))
 
 
 ASKS: dict[str, Asks] = {"mask": _mask, "temperature": softmax_questions.temperature_opened, "row": _row}
@@ -40,14 +40,14 @@ UNSAID = "What heads do is said here once the answer is revealed."
 def offer(names: dict[str, str], where: str = "", icon: str | None = ":material/quiz:") -> None:
     """Buttons that ask, each with its label: what stands on the screen hides, and the link carries the question."""
     for name, label in names.items():
-        st.button(label, on_click=_asked, args=(name,), key=f"ask {name} {where}".rstrip(), icon=icon)
+        st.button(label, on_click=_ask_question, args=(name,), key=f"ask {name} {where}".rstrip(), icon=icon)
 
 
-def _asked(name: str) -> None:
+def _ask_question(name: str) -> None:
     """Asks; about the row in focus only where a single key answers that, else about another of its head."""
     asks: dict[str, Any] = predict.NONE | {"predict": name}
     if name == "row":
-        asks["query"] = row_question.fair(compute.heads.trace(page.setting().traceable))
+        asks["query"] = row_question.fair(results.heads.trace(page.setting().truncated))
     page.change(**asks)
 
 
@@ -61,24 +61,24 @@ def ours(config: Config) -> str:
     return config.predict if not config.ask and can_be_asked(config.predict, config) else ""
 
 
-def closed(config: Any, **others: Asks) -> bool:
+def question_closes(config: Any, **others: Asks) -> bool:
     """Draws the question that is asked, wherever it was asked; True while this page must not show the answer.
 
     `others`: how a page asks a question of ours in its own way, by the question's name.
     """
     name = ours(config) if isinstance(config, Config) else ""
-    open_ = own_question.opened(config) if config.ask else not name or (ASKS | others)[name](config)
-    page.kept().closed = not open_
+    open_ = own_question.question_gate(config) if config.ask else not name or (ASKS | others)[name](config)
+    page.visit_state().closed = not open_
     return not open_
 
 
 def unsaid(config: Any) -> bool:
     """Does a question beside the pictures keep to itself what heads do, in words, which might be its answer?"""
-    return bool(config.ask) and not hidden(config) and not predict.revealed(config)
+    return bool(config.ask) and not is_hidden(config) and not predict.is_revealed(config)
 
 
-def hidden(config: Any) -> bool:
+def is_hidden(config: Any) -> bool:
     """Is a page that asks in no way of its own closed?"""
     if config.ask:
-        return own_question.hidden(config)
-    return isinstance(config, Config) and bool(ours(config)) and not predict.revealed(config)
+        return own_question.is_hidden(config)
+    return isinstance(config, Config) and bool(ours(config)) and not predict.is_revealed(config)

@@ -14,11 +14,11 @@ from attention.config import GENERATED, Config
 from attention.inputs import INPUTS, SPLIT
 from attention.number_format import format_weight
 from attention.scores import adds_one
-from attention.sources.origins import mask_in_use, mask_name, provenance, unit
+from attention.sources.providers import mask_in_use, mask_name, provenance, unit
 from attention.tables import rows as tables
 from attention.trace import Trace
+from attention.ui.markdown import escape
 from attention.ui.predict import Question
-from attention.ui.words import plain
 
 ALIKE = 0.05  # of the greatest weight: what differs by less is no fair question
 ROUNDING = 1e-5  # of it: what differs by less is equal, and the last one is told first, on whatever machine
@@ -31,8 +31,8 @@ NUMBERS = re.compile(r" \(\d\.\d+\)|: \d\.\d+ of its weight")  # in what is said
 
 def question(trace: Trace, role: Role | None = None) -> Question:
     """Which key gets the greatest weight of the row in focus, among keys that one might think of. `role`: of the head."""
-    config, weights = trace.config, trace.weights[trace.config.head, trace.config.row]
-    seen = trace.mask[config.row].nonzero().flatten().tolist()
+    config, weights = trace.config, trace.weights[trace.config.head, trace.config.query_index]
+    seen = trace.mask[config.query_index].nonzero().flatten().tolist()
     if not seen:
         return _nothing(config)
     most = float(weights[seen].max())
@@ -44,18 +44,19 @@ def question(trace: Trace, role: Role | None = None) -> Question:
     even = not wrong
     others = _thinkable(config, equal)[: 3 if even else 1] + _thinkable(config, wrong)[:3]
     keys = sorted([best, *others])
-    guesses = (*(_named(config, key) for key in keys), EVEN)
+    guesses = (*(_token_label(config, key) for key in keys), EVEN)
+    query = _token_label(config, config.query_index)
     text = (
-        f"Query {_named(config, config.row)} in head {config.head} sees {len(seen):,} keys{_under(config)}. Which key "
-        f"gets most of its weight?\n\n{_told(config, keys)}\n\n{_made(config, role)}"
+        f"Query {query} in head {config.head} sees {len(seen):,} keys{_under(config)}. Which key "
+        f"gets most of its weight?\n\n{_token_lines(config, keys)}\n\n{_known_facts(config, role)}"
     )
     if even:
         least = float(weights[seen].min())
         return Question(text, guesses, EVEN, f"Each of the {len(seen):,} keys gets {_between(least, most)}.")
     spread = format_weight(1 / len(seen))
-    why = f"It gets {format_weight(most)}{_shared(config, equal)}; an even spread would give {spread}."
-    also = tuple(_named(config, key) for key in others if key in equal)
-    return Question(text, guesses, _named(config, best), why, also)
+    why = f"It gets {format_weight(most)}{_ties_text(config, equal)}; an even spread would give {spread}."
+    also = tuple(_token_label(config, key) for key in others if key in equal)
+    return Question(text, guesses, _token_label(config, best), why, also)
 
 
 def fair(trace: Trace) -> int:
@@ -66,7 +67,7 @@ def fair(trace: Trace) -> int:
     config, weights = trace.config, trace.weights[trace.config.head]
     (most, second), best = weights.topk(2).values.unbind(-1), weights.argmax(-1)
     alone = (second < (1 - ALIKE) * most) & (trace.mask.sum(-1) > 1)
-    if alone[config.row]:
+    if alone[config.query_index]:
         return config.query
     others = alone & (best != torch.arange(len(best)))
     rows = (others if others.any() else alone).nonzero().flatten().tolist()
@@ -78,14 +79,16 @@ def _under(config: Config) -> str:
     return f" under **{mask_name(config)}**" if mask_in_use(config.source) else ""
 
 
-def _told(config: Config, keys: list[int]) -> str:
+def _token_lines(config: Config, keys: list[int]) -> str:
     """The tokens with their positions: all of a short sequence, of a long one those about the query and the guesses."""
-    names = [plain(name) for name in tables.labels(config)]
+    names = [escape(name) for name in tables.labels(config)]
     if not names:
         return f"The tokens have no texts, only positions from 0 to {config.tokens - 1:,}."
     shown, said, last = _places(config, keys), [], -1
     for at in shown:
-        said += ["…"] * (at > last + 1) + [f"{'**' * (at == config.row)}{at} {names[at]}{'**' * (at == config.row)}"]
+        said += ["…"] * (at > last + 1) + [
+            f"{'**' * (at == config.query_index)}{at} {names[at]}{'**' * (at == config.query_index)}"
+        ]
         last = at
     return " · ".join([*said, *(["…"] if last < config.tokens - 1 else [])])
 
@@ -93,17 +96,19 @@ def _told(config: Config, keys: list[int]) -> str:
 def _places(config: Config, keys: list[int]) -> list[int]:
     if config.tokens <= LISTED:
         return list(range(config.tokens))
-    near = {at + by for at in (config.row, *keys) for by in range(-2, 3)} | {config.row - by for by in range(AROUND)}
+    near = {at + by for at in (config.query_index, *keys) for by in range(-2, 3)} | {
+        config.query_index - by for by in range(AROUND)
+    }
     return sorted({at for at in near if 0 <= at < config.tokens} | set(range(FIRST)))
 
 
-def _made(config: Config, role: Role | None) -> str:
+def _known_facts(config: Config, role: Role | None) -> str:
     """What one may know of the head, of queries and of keys."""
-    does = f"Of head {config.head} it is known that it {plain(NUMBERS.sub('', role.says))} " if role else ""
+    does = f"Of head {config.head} it is known that it {escape(NUMBERS.sub('', role.says))} " if role else ""
     if config.source != GENERATED:
-        return f"{does}{plain(provenance(config))}"
+        return f"{does}{escape(provenance(config))}"
     tied = f"Equal {unit(config)}s have equal vectors. " if config.input in SPLIT else f"Input: {_first(config.input)} "
-    return f"{does}{plain(tied)}Projections: {config.projections}; positions: {config.positions}."
+    return f"{does}{escape(tied)}Projections: {config.projections}; positions: {config.positions}."
 
 
 def _first(name: str) -> str:
@@ -115,24 +120,25 @@ def _between(least: float, most: float) -> str:
     return high if low == high else f"between {low} and {high}"
 
 
-def _shared(config: Config, others: list[int]) -> str:
+def _ties_text(config: Config, others: list[int]) -> str:
     """Which other keys get as much, as equal tokens do."""
     if not others:
         return ""
-    some = ", ".join(_named(config, key) for key in others[:3])
+    some = ", ".join(_token_label(config, key) for key in others[:3])
     return f", and nearly as much {some}{f' and {len(others) - 3:,} more' * (len(others) > 3)}"
 
 
 def _nothing(config: Config) -> Question:
-    text = f"Query {_named(config, config.row)} sees no key{_under(config)}. What are its weights?"
+    text = f"Query {_token_label(config, config.query_index)} sees no key{_under(config)}. What are its weights?"
     return Question(text, ("zeros", "all equal", "NaN"), "zeros", "Nothing is seen, so nothing is attended to.")
 
 
 def _alone(config: Config, key: int, weight: float) -> Question:
     """Of a row with a single key: how much is left to say."""
     answer = PART[0] if weight > 1 - WHOLE else PART[1] if weight > WHOLE else PART[2]
+    query, only = (_token_label(config, at) for at in (config.query_index, key))
     text = (
-        f"Query {_named(config, config.row)} in head {config.head} sees one key{_under(config)}, {_named(config, key)}, "
+        f"Query {query} in head {config.head} sees one key{_under(config)}, {only}, "
         f"under the softmax “{config.softmax}”. How much of the weight does it get?"
     )
     reason = (
@@ -145,14 +151,14 @@ def _alone(config: Config, key: int, weight: float) -> Question:
 
 def _thinkable(config: Config, keys: list[int]) -> list[int]:
     """Of some keys those that one might think of: the query itself, an equal token, the one before, the first, others."""
-    row, words = config.row, [token.casefold() for token in tables.labels(config)]
+    row, words = config.query_index, [token.casefold() for token in tables.labels(config)]
     equal = [key for key in keys if words and key != row and words[key] == words[row]]
     others = [row, *equal[-1:], row - 1, 0, *keys[:: max(1, len(keys) // 4)]]
     allowed = set(keys)
     return [key for key in dict.fromkeys(others) if key in allowed]
 
 
-def _named(config: Config, key: int) -> str:
+def _token_label(config: Config, key: int) -> str:
     """A position with its token, as markdown shows it as it is."""
     names = tables.labels(config)
-    return f"{key} {plain(names[key])}" if names else str(key)
+    return f"{key} {escape(names[key])}" if names else str(key)

@@ -8,10 +8,11 @@ import streamlit as st
 
 from attention.config import Config
 from attention.scores import POSITIONS, adds_one, row_sums, scale_form
-from attention.sources.origins import scored
-from attention.ui import compute, proof, provenance
+from attention.sources.providers import has_scores
+from attention.ui import proof, provenance, results
 from attention.ui.controls import knobs
-from attention.ui.lacking import lacking
+from attention.ui.empty_states import missing_parts
+from attention.ui.markdown import escape
 from attention.ui.session import page
 from attention.ui.views import (
     focus,
@@ -22,7 +23,6 @@ from attention.ui.views import (
     softmax_row,
     softmax_scaling,
 )
-from attention.ui.words import plain
 
 TOPICS = {
     "row": ("One row, step by step", softmax_row.draw),
@@ -41,16 +41,16 @@ FOCUSED = {
 def view(config: Config) -> None:
     """The page of a config; a question that is asked hides all but itself until it is opened."""
     title = st.container()  # filled after the pictures, which are what one waits for
-    own = {"row": softmax_questions.share_opened} if scored(config.source) else {}
-    if questions.closed(config, **own):
+    own = {"row": softmax_questions.share_opened} if has_scores(config.source) else {}
+    if questions.question_closes(config, **own):
         with title:
             _title(config)
         return
     knobs.segments("topic", config, format_func=lambda name: TOPICS[name][0], label_visibility="collapsed")
     name, topic = TOPICS[config.topic]
-    if config.topic == "all" or not lacking(config, name, "q", "k"):
+    if config.topic == "all" or not missing_parts(config, name, "q", "k"):
         _choices(config)
-        topic(compute.heads.trace(config))
+        topic(results.heads.trace(config))
     with title:
         _title(config)
 
@@ -71,18 +71,18 @@ def _weights(config: Config) -> str:
 
 
 def _title(config: Config) -> None:
-    if not scored(config.source):
+    if not has_scores(config.source):
         st.markdown(
             "**Softmax.** What it gave: these weights came as they are, without the scores that it was taken of."
         )
         proof.badge(config)
         return
-    sums = row_sums(config.softmax, compute.heads.fully_masked(config.tensors), config.tokens)
+    sums = row_sums(config.softmax, results.heads.fully_masked(config.tensors), config.tokens)
     st.markdown(
         f"**Softmax.** {provenance.beside(config)} It turns scores into weights: none below 0, {sums}. "
         rf"${_weights(config)}$, here with "
-        f"scale {plain(config.scale)}, temperature T = {config.temperature:g}, d\\_head = {config.d_head}.",
-        help=provenance.told(config),
+        f"scale {escape(config.scale)}, temperature T = {config.temperature:g}, d\\_head = {config.d_head}.",
+        help=provenance.full_text(config),
     )
     scaled, undone = config.scale != "none", "No scaling at all"
     badge, button = st.columns([4, 1], vertical_alignment="center")
@@ -107,7 +107,7 @@ def _choices(config: Config) -> None:
             CHOICES[name](config)
 
 
-def _picked(name: str) -> Callable[[Config], None]:
+def _segmented_control(name: str) -> Callable[[Config], None]:
     """A control that has every choice of a knob side by side."""
     return lambda config: knobs.segments(name, config)
 
@@ -117,5 +117,5 @@ def _colors(config: Config) -> None:
 
 
 CHOICES = {"head": focus.head, "query": focus.query, "colors": _colors} | {
-    name: _picked(name) for name in ("order", "dtype", "exponent")
+    name: _segmented_control(name) for name in ("order", "dtype", "exponent")
 }

@@ -12,14 +12,14 @@ from attention.number_format import format_percent
 from attention.scores import adds_one
 from attention.tables import softmax
 from attention.trace import Trace
-from attention.ui import compute
-from attention.ui.session import pause
+from attention.ui import results
+from attention.ui.session import browser_yield
 
 
 def draw(trace: Trace) -> None:
     """Every head, one below the other, the head in focus framed."""
     config = trace.config
-    found = compute.softmax.distribution(config.tensors)
+    found = results.softmax.distribution(config.tensors)
     for sentence in _oddities(found, config):
         st.info(sentence, icon=":material/info:")
     left, right = st.columns(2, gap="medium")
@@ -35,7 +35,7 @@ def draw(trace: Trace) -> None:
             width="stretch",
             alt="Bars by size, a strip a head: how many weights are of each size",
         )
-        pause.paint()
+        browser_yield.yield_to_browser()
         st.caption(_counts(found, config.head))
     with right:
         st.markdown(r"**Entropy by query**: $H_q = -\sum_k p_{qk} \ln p_{qk}$, dashed: its bound")

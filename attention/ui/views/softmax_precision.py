@@ -10,8 +10,8 @@ from attention.charts import heatmap
 from attention.charts import precision as charts
 from attention.tables import softmax
 from attention.trace import Trace
-from attention.ui import compute
-from attention.ui.session import pause
+from attention.ui import results
+from attention.ui.session import browser_yield
 
 DIFFERENCES = "Heatmap by query and key: differences of the weights to float64"
 FOUND = {  # a column's label and what it means
@@ -61,12 +61,12 @@ MATERIALISED = (
 def draw(trace: Trace) -> None:
     """The map and the worst row of the chosen type, and the tables of all."""
     config = trace.config
-    found = compute.softmax.compared(config.tensors, config.head)
+    found = results.softmax.number_types_of(config.tensors, config.head)
     by_name = {(each.dtype, each.exponent): each for each in found}
-    _chosen(by_name[config.dtype, config.exponent], by_name[config.dtype, FUSED], trace)
+    _show_type(by_name[config.dtype, config.exponent], by_name[config.dtype, FUSED], trace)
     st.markdown(f"**Every type**, against float64. {MATERIALISED} {WHY[config.softmax]}")
     _table(_types(found), FOUND, "types")
-    st.markdown(f"**What overflows when.** {_asked(trace)}")
+    st.markdown(f"**What overflows when.** {_head_demands(trace)}")
     _table(softmax.ends(), ENDS, "ends")
 
 
@@ -93,7 +93,7 @@ def _table(columns: dict[str, list], named: dict[str, tuple[str, str]], key: str
     st.dataframe(shown, column_config=heads, hide_index=True, key=key)
 
 
-def _asked(trace: Trace) -> str:
+def _head_demands(trace: Trace) -> str:
     """What this head asks of a type."""
     head, mask = trace.config.head, trace.mask
     if not mask.any():
@@ -103,21 +103,21 @@ def _asked(trace: Trace) -> str:
     return f"Now the greatest |q·k| is {float(dots.abs().max()):.4g}, and the greatest logit {top:.4g}."
 
 
-def _chosen(chosen: Rounded, fused: Rounded, trace: Trace) -> None:
+def _show_type(chosen: Rounded, fused: Rounded, trace: Trace) -> None:
     end = limits(chosen.dtype).step / 2
     left, right = st.columns([3, 2], gap="medium")
     with left:
-        st.markdown(f"**Differences to float64** of {chosen.dtype}, {_computed(chosen)}")
+        st.markdown(f"**Differences to float64** of {chosen.dtype}, {_method_text(chosen)}")
         figure = charts.differences(*softmax.differences(chosen, trace.mask, heatmap.PIXELS), end)
         st.plotly_chart(figure, key="differences", width="stretch", config={"displaylogo": False}, alt=DIFFERENCES)
-        pause.paint()
+        browser_yield.yield_to_browser()
         st.caption(f"The scale ends at half the step of {chosen.dtype} at 1: {end:.2g}. {_gaps(chosen, trace)}")
     with right:
         st.markdown(f"**Worst row**: query {chosen.worst}")
         frame = pa.table(softmax.worst_row(chosen))
         st.vega_lite_chart(
             frame,
-            charts.row(trace.config.columns, end),
+            charts.row(trace.config.n_keys, end),
             key="worst",
             width="stretch",
             alt="Bars by key: differences of the worst row to float64",
@@ -138,16 +138,16 @@ def _verdict(chosen: Rounded) -> str:
     return f"Greatest difference {chosen.error:.3g}; a row's sum is off by {chosen.row_sum:.3g} at most."
 
 
-def _kept(found: Rounded) -> str:
+def _score_type_text(found: Rounded) -> str:
     """The type that its scores were kept in."""
     return "float32" if found.exponent == FUSED else found.dtype
 
 
 def _wider(found: Rounded) -> str:
-    return "" if _kept(found) == "float32" else ", or scores kept in float32"
+    return "" if _score_type_text(found) == "float32" else ", or scores kept in float32"
 
 
-def _computed(found: Rounded) -> str:
+def _method_text(found: Rounded) -> str:
     """How it was computed, and where scores were kept meanwhile."""
     return f"{found.exponent}: {'float32 scores' if found.exponent == FUSED else 'materialised scores'}"
 
@@ -164,10 +164,10 @@ def _beside(chosen: Rounded, fused: Rounded) -> str:
 def _infinite(chosen: Rounded) -> str:
     """What overflowed, and what would prevent it."""
     if chosen.dots:
-        what = f"dot products that overflowed in {_kept(chosen)}: {chosen.dots:,}"
+        what = f"dot products that overflowed in {_score_type_text(chosen)}: {chosen.dots:,}"
         return f"{what}, which no softmax can mend; q or k must be smaller{_wider(chosen)}"
     if chosen.logits:
-        what = f"logits that overflowed in {_kept(chosen)} when they were scaled: {chosen.logits:,}"
+        what = f"logits that overflowed in {_score_type_text(chosen)} when they were scaled: {chosen.logits:,}"
         return (
             f"{what}, which no softmax can mend; the scale must be smaller{_wider(chosen)}, or the temperature higher"
         )

@@ -15,9 +15,9 @@ from attention.number_format import format_weight
 from attention.scores import adds_one
 from attention.tables import rows as tables
 from attention.tables import softmax
-from attention.ui import compute, predict
+from attention.ui import predict, results
+from attention.ui.markdown import escape
 from attention.ui.predict import Question
-from attention.ui.words import plain
 
 SPREAD = ("more evenly", "on fewer keys", "as before")
 GREATEST = ("at most 10%", "over 10 to 50%", "over 50 to 90%", "over 90%")
@@ -31,8 +31,8 @@ SAME = 5e-4  # nats of entropy that count as no change: three digits are shown
 
 def temperature_opened(config: Config) -> bool:
     """Draws the row at another scale and temperature and the question; True once it is open."""
-    given = stages(compute.heads.trace(before(config)))
-    return _opened(config, temperature(given, stages(compute.heads.trace(config))), "weights", given)
+    given = stages(results.heads.trace(before(config)))
+    return _open_question(config, temperature(given, stages(results.heads.trace(config))), "weights", given)
 
 
 def before(config: Config) -> Config:
@@ -47,14 +47,14 @@ def before(config: Config) -> Config:
 
 def share_opened(config: Config) -> bool:
     """Draws the row's dot products and the question; True once it is open."""
-    row = stages(compute.heads.trace(config))
-    return _opened(config, share(row), "dots", row)
+    row = stages(results.heads.trace(config))
+    return _open_question(config, share(row), "dots", row)
 
 
-def _opened(config: Config, question: Question, name: str, given: Stages) -> bool:
-    is_open = predict.opened(config, question)
+def _open_question(config: Config, question: Question, name: str, given: Stages) -> bool:
+    is_open = predict.question_gate(config, question)
     if not is_open:
-        _given(name, given)
+        _show_given_step(name, given)
     return is_open
 
 
@@ -80,7 +80,7 @@ def spread(row: Stages) -> float:
 
 
 def _set(config: Config) -> str:
-    return f"scale {plain(config.scale)} and temperature {config.temperature:g}"
+    return f"scale {escape(config.scale)} and temperature {config.temperature:g}"
 
 
 def _later(row: Stages) -> str:
@@ -103,7 +103,7 @@ def share(row: Stages) -> Question:
     seen, config = int(row.visible.sum()), row.config
     return Question(
         f"{_who(config)} has the dot products below; grey ones the mask hides, {seen:,} {'key is' if seen == 1 else 'keys are'} "
-        f"seen. They are scaled ({plain(config.scale)}, temperature {config.temperature:g}) and go through the softmax. What "
+        f"seen. They are scaled ({escape(config.scale)}, temperature {config.temperature:g}) and go through the softmax. What "
         "share does the heaviest key get?",
         GREATEST,
         answer,
@@ -113,15 +113,15 @@ def share(row: Stages) -> Question:
 
 def _who(config: Config) -> str:
     names = tables.labels(config)
-    name = f" “{plain(names[config.row])}”" if names else ""
-    return f"Query {config.row}{name} in head {config.head}"
+    name = f" “{escape(names[config.query_index])}”" if names else ""
+    return f"Query {config.query_index}{name} in head {config.head}"
 
 
-def _given(name: str, row: Stages) -> None:
+def _show_given_step(name: str, row: Stages) -> None:
     """The one step that is given, as a panel of its own."""
     columns = softmax.stages(row, "position")
-    labels = softmax.drawn_labels(columns, row.config) if row.config.columns <= charts.LABELLED else ()
-    spec = charts.given(name, labels, row.config.columns, charts.reach(float(row.dots.abs().max())))
+    labels = softmax.drawn_labels(columns, row.config) if row.config.n_keys <= charts.LABELLED else ()
+    spec = charts.single_step(name, labels, row.config.n_keys, charts.reach(float(row.dots.abs().max())))
     shown = ("place", "key", "token", "visible", name) + (("set",) if name == "weights" else ())  # no more goes out
     st.vega_lite_chart(
         pa.table({part: columns[part] for part in shown}),

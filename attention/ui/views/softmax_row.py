@@ -8,7 +8,16 @@ import pyarrow as pa
 import streamlit as st
 from torch import Tensor
 
-from attention.analysis.row_stages import STAGES, Stages, moved, oddities, smallest, stages, variants, worked
+from attention.analysis.row_stages import (
+    STAGES,
+    Stages,
+    oddities,
+    shifted_weights,
+    smallest,
+    stages,
+    variants,
+    worked_formulas,
+)
 from attention.charts import stages as charts
 from attention.charts.spec import empty
 from attention.number_format import format_mean, format_weight
@@ -16,8 +25,8 @@ from attention.scores import adds_penalty
 from attention.tables import rows as tables
 from attention.tables import softmax
 from attention.trace import Trace
-from attention.ui.session import pause
-from attention.ui.words import plain
+from attention.ui.markdown import escape
+from attention.ui.session import browser_yield
 
 ADDED = (
     "Added to its logit, after scaling. A weight depends on differences between scores alone: all moved alike would change "
@@ -40,7 +49,7 @@ def draw(trace: Trace) -> None:
     picture, formulas = st.columns([3, 2], gap="medium")
     with picture:
         _panels(found)
-    pause.paint()
+    browser_yield.yield_to_browser()
     with formulas:
         _formulas(found)
     if found.visible.sum() > 1:
@@ -56,7 +65,7 @@ def _panels(found: Stages) -> None:
     config = found.config
     columns = softmax.stages(found, config.order)
     ends = (_end(found.dots), max(_end(found.scaled), _end(found.logits[found.visible])))
-    spec = charts.panels(_labels(found, columns), config.columns, *ends, *_axis(found))
+    spec = charts.panels(_labels(found, columns), config.n_keys, *ends, *_axis(found))
     st.vega_lite_chart(
         pa.table(columns),
         spec if found.visible.any() else empty(spec),
@@ -77,17 +86,17 @@ def _end(values: Tensor) -> float:
 
 
 def _labels(found: Stages, columns: dict) -> tuple[str, ...]:
-    return softmax.drawn_labels(columns, found.config) if found.config.columns <= charts.LABELLED else ()
+    return softmax.drawn_labels(columns, found.config) if found.config.n_keys <= charts.LABELLED else ()
 
 
 def _formulas(found: Stages) -> None:
     config, key = found.config, found.heaviest
-    numbers = worked(found, key) if key is not None else {}
+    numbers = worked_formulas(found, key) if key is not None else {}
     names = tables.labels(config)
-    name = f" “{plain(names[config.row])}”" if names else ""
+    name = f" “{escape(names[config.query_index])}”" if names else ""
     sums = format_mean(float(found.weights.double().sum()))
-    lines = [f"Query {config.row}{name} in head {config.head}, with the numbers of its heaviest key, {key}."]
-    lines = lines if key is not None else [f"Query {config.row}{name} in head {config.head}."]
+    lines = [f"Query {config.query_index}{name} in head {config.head}, with the numbers of its heaviest key, {key}."]
+    lines = lines if key is not None else [f"Query {config.query_index}{name} in head {config.head}."]
     for stage, entry in STAGES.items():
         lines.append(f"**{entry.label}** ${entry.formula(config)}$")
         lines += [f"$\\quad {numbers[stage]}$"] if numbers else []
@@ -123,20 +132,20 @@ def _one_score(found: Stages) -> None:
             keys,
             keys.index(int(found.weights.argmax())),
             lambda at: f"{at} {names[at]}" if names else f"{at}",
-            key=f"moved key {config.head} {config.row}",
+            key=f"moved key {config.head} {config.query_index}",
         )
         by = st.slider("More or less than it is", -8.0, 8.0, 1.0, 0.25, "%+.2f", key="moved by", help=ADDED)
         key = keys[0] if key is None else key
-        weights = moved(found, key, by)
-        st.caption(_answered(found, weights, key, by))
+        weights = shifted_weights(found, key, by)
+        st.caption(_response_text(found, weights, key, by))
     with chart:
         columns = softmax.moved_rows(found, weights)
-        spec = charts.variants(("as it is", "moved"), _labels(found, columns), config.columns, *_axis(found))
+        spec = charts.variants(("as it is", "moved"), _labels(found, columns), config.n_keys, *_axis(found))
         said = "Bars by key: the weights of the row as they are, and with one score moved"
         st.vega_lite_chart(pa.table(columns), spec, key="moved", width="stretch", alt=said)
 
 
-def _answered(found: Stages, weights: Tensor, key: int, by: float) -> str:
+def _response_text(found: Stages, weights: Tensor, key: int, by: float) -> str:
     """What became of the key's weight, and of the others'."""
     before, now = float(found.weights[key]), float(weights[key])
     others = f" All others together have {format_weight(max(0.0, float(weights.sum()) - now))}, in the proportions that they had."
@@ -154,7 +163,7 @@ def _mass(found: Stages) -> None:
     frame = pa.table(softmax.mass(found))
     st.vega_lite_chart(
         frame,
-        charts.mass(found.config.columns),
+        charts.mass(found.config.n_keys),
         key="mass",
         width="stretch",
         alt="Line: the share of the weight that the heaviest keys hold together, by their number",
@@ -171,7 +180,7 @@ def _variants(found: Stages) -> None:
     )
     note = "" if found.config.softcap else " No softcap is set: shown at 50, as in Gemma 2."
     st.caption(f"{said}.{note}")
-    spec = charts.variants(names, _labels(found, columns), found.config.columns, *_axis(found))
+    spec = charts.variants(names, _labels(found, columns), found.config.n_keys, *_axis(found))
     st.vega_lite_chart(
         pa.table(columns),
         spec if found.visible.any() else empty(spec),

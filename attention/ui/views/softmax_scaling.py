@@ -12,8 +12,8 @@ from attention.charts import scaling as charts
 from attention.number_format import format_mean
 from attention.tables import softmax
 from attention.trace import Trace
-from attention.ui import compute
-from attention.ui.session import pause
+from attention.ui import results
+from attention.ui.session import browser_yield
 
 WHY = r"""
 For independent $q, k$ of mean 0 and variance 1: $\mathrm{Var}(q \cdot k) = \sum_{i=1}^{d_\mathrm{head}}
@@ -32,8 +32,8 @@ CURVES = {  # what they are called where they can't be seen
 def draw(trace: Trace) -> None:
     """The four curves for the present number of keys, with the present setting on them."""
     config = trace.config
-    points = compute.softmax.sweep(config.tokens)
-    now = compute.softmax.measured(config.tokens, config.d_head, trace.scale)
+    points = results.softmax.sweep(config.tokens)
+    now = results.softmax.scaling_point(config.tokens, config.d_head, trace.scale)
     st.markdown(_plainly(points, config.tokens))
     st.markdown(WHY)
     st.caption(
@@ -50,8 +50,8 @@ def draw(trace: Trace) -> None:
     columns = [*st.columns(2, gap="medium"), *st.columns(2, gap="medium")]
     for (name, spec), column in zip(drawn.items(), columns, strict=True):
         column.vega_lite_chart(frame, spec, key=f"curve {name}", width="stretch", alt=CURVES[name])
-    pause.paint()
-    st.markdown("\n".join(f"- {sentence}" for sentence in said(points, now, config.tokens)))
+    browser_yield.yield_to_browser()
+    st.markdown("\n".join(f"- {sentence}" for sentence in curve_sentences(points, now, config.tokens)))
 
 
 def _plainly(points: list[tuple[Point, Point]], keys: int) -> str:
@@ -66,10 +66,10 @@ def _plainly(points: list[tuple[Point, Point]], keys: int) -> str:
     )
 
 
-def said(points: list[tuple[Point, Point]], now: Point, keys: int) -> list[str]:
+def curve_sentences(points: list[tuple[Point, Point]], now: Point, keys: int) -> list[str]:
     """What the curves show, in words and from their numbers."""
     raw, divided = zip(*points, strict=True)
-    return [_variance(raw), _norm(raw), _scaled(divided, keys), _now(now)]
+    return [_variance(raw), _norm(raw), _scaled_text(divided, keys), _now(now)]
 
 
 def _variance(raw: tuple[Point, ...]) -> str:
@@ -96,7 +96,7 @@ def _norm(raw: tuple[Point, ...]) -> str:
     )
 
 
-def _scaled(divided: tuple[Point, ...], keys: int) -> str:
+def _scaled_text(divided: tuple[Point, ...], keys: int) -> str:
     even = (keys - 1) ** 0.5 / keys
     norms = [point.jacobian for point in divided]
     return (

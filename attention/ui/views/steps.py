@@ -11,10 +11,10 @@ from attention.examples import EXAMPLES
 from attention.steps.plan import by_name, made_here
 from attention.steps.step import Step, lengths
 from attention.tables.rows import costs, quantity
-from attention.ui import compute, proof, provenance
+from attention.ui import proof, provenance, results
 from attention.ui.controls import knobs
-from attention.ui.lacking import lacking, too_large
-from attention.ui.session import gestures, page, pause
+from attention.ui.empty_states import missing_parts, too_large
+from attention.ui.session import browser_yield, gestures, page
 from attention.ui.views import focus, questions
 
 AXES = {  # as the map of the package names them
@@ -31,11 +31,11 @@ AXES = {  # as the map of the package names them
 
 def view(config: Config) -> None:
     """The page of a config."""
-    if questions.closed(config):
+    if questions.question_closes(config):
         return
-    if lacking(config, "Steps, one matrix at a time", "q", "k"):
+    if missing_parts(config, "Steps, one matrix at a time", "q", "k"):
         return
-    if refused := compute.steps.refusal(config):
+    if refused := results.steps.refusal(config):
         text, smaller = refused
         too_large(text, smaller, f"Show {smaller.tokens:,} tokens of {smaller.d_model:,} channels")
         return
@@ -48,9 +48,9 @@ def view(config: Config) -> None:
     if config.steps == "one":
         _step(step)
     names = tuple(plan) if config.steps == "all" else (*(source.name for source in step.sources), current)
-    drawn = dict(zip(names, compute.steps.matrices(config, names), strict=True))
-    matrices(config, drawn, on_turn=gestures.stepped, on_pin=gestures.picked)
-    pause.paint()
+    drawn = dict(zip(names, results.steps.matrices(config, names), strict=True))
+    matrices(config, drawn, on_turn=gestures.on_step_choice, on_pin=gestures.on_matrix_pin)
+    browser_yield.yield_to_browser()
     st.caption(_letters(config))
     _odd(config)
     if config.steps == "all":
@@ -68,12 +68,12 @@ def nearest(step: str, present: list[str]) -> str:
 
 
 def _title(config: Config, plan: dict[str, Step]) -> None:
-    kind = "Cross-attention" if config.keys or config.crosses else "Self-attention"
+    kind = "Cross-attention" if config.keys or config.is_cross else "Self-attention"
     st.markdown(
         f"**Steps.** {provenance.beside(config)} "
         f"{kind} {_way(config, plan)}, one matrix at a time: play it, or go to a part. Point at a cell, and what it was "
         f"computed from lights up.",
-        help=provenance.told(config),
+        help=provenance.full_text(config),
     )
     with st.container(horizontal=True, vertical_alignment="center"):
         _choices(config)
@@ -91,7 +91,7 @@ def _way(config: Config, plan: dict[str, Step]) -> str:
 
 def _proof(config: Config) -> None:
     if config.keys or config.d_v:
-        far = compute.steps.torch_difference(config)
+        far = results.steps.torch_difference(config)
         fits = far <= 1e-5
         st.badge(
             proof.verdict(far, fits),
@@ -158,7 +158,7 @@ def _formulas(plan: dict[str, Step]) -> None:
 
 def _odd(config: Config) -> None:
     """What is out of the ordinary in these settings, in words."""
-    blind = compute.steps.blind(config)
+    blind = results.steps.blind(config)
     queries, keys = config.tokens, lengths(config)["k"]
     if blind:
         st.caption(

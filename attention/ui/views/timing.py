@@ -8,19 +8,19 @@ from functools import partial
 import streamlit as st
 
 from attention.timing import devices
+from attention.timing.cpu_gpu_settings import Timed
 from attention.timing.recordings import Timing
 from attention.timing.sweep import Sweep
-from attention.timing.versus import Timed
-from attention.ui import compute
-from attention.ui.background.process import Measuring
-from attention.ui.background.sweeps import DESK
+from attention.ui import results
+from attention.ui.jobs.timing_jobs import TIMING_JOBS
+from attention.ui.jobs.timing_process import TimingJob
 from attention.ui.limits import limits
+from attention.ui.markdown import escape
 from attention.ui.session import page
-from attention.ui.views import background, questions, timing_recordings, timing_results, timing_versus
-from attention.ui.words import plain
+from attention.ui.views import job_status, questions, timing_recordings, timing_results, timing_versus
 
 EVERY = 1.5  # seconds between two looks at what is being measured
-LEAVING = f"If nobody looks at this page for {Measuring.gone:g} seconds, the sweep ends."
+LEAVING = f"If nobody looks at this page for {TimingJob.leave_after_s:g} seconds, the sweep ends."
 WHY = {"done": " before the time was up"}
 HELD = " for another program on this host, which is measuring."
 METHOD = """
@@ -62,13 +62,13 @@ METHOD = """
 
 def view(timed: Timed) -> None:
     """The page of a sweep, and of a CPU against GPUs, which is what one sees first."""
-    if questions.closed(timed):
+    if questions.question_closes(timed):
         return
     sweep = timed.sweep
     st.markdown("**Timing.** How long does this attention take, and from which length on does a GPU pay?")
     task = _task(sweep)
     measured = task.timings.values() if task else ()
-    timing_versus.draw(timed, [*measured, *timing_recordings.opened(), *compute.timing.shipped()])
+    timing_versus.draw(timed, [*measured, *timing_recordings.opened_timings(), *results.timing.shipped_timings()])
     st.markdown("**Measured line by line**, here and in recordings: any implementation, any size.")
     _start(sweep, task)
     st.fragment(_live, run_every=EVERY if task and task.open else None)(sweep)
@@ -77,16 +77,16 @@ def view(timed: Timed) -> None:
         st.markdown(METHOD)
 
 
-def _task(sweep: Sweep) -> Measuring | None:
+def _task(sweep: Sweep) -> TimingJob | None:
     """What this visitor has measured, or what was measured of this sweep before the page was opened."""
-    found = page.kept().sweep or DESK.measured(sweep)
+    found = page.visit_state().sweep or TIMING_JOBS.last_measurement(sweep)
     if found is not None:
         found.look(page.visitor())
-        DESK.line.tidy()  # what it waited for may be there
+        TIMING_JOBS.line.tidy()  # what it waited for may be there
     return found
 
 
-def _start(sweep: Sweep, task: Measuring | None) -> None:
+def _start(sweep: Sweep, task: TimingJob | None) -> None:
     """The button, and what pressing it means."""
     button, told = st.columns([1, 4], vertical_alignment="center")
     going = task is not None and task.open
@@ -97,21 +97,21 @@ def _start(sweep: Sweep, task: Measuring | None) -> None:
 
 
 def _measure(sweep: Sweep) -> None:
-    page.kept().sweep = DESK.submit(sweep, page.visitor())
+    page.visit_state().sweep = TIMING_JOBS.submit(sweep, page.visitor())
 
 
 def _estimate(sweep: Sweep) -> str:
     if not limits().measure:
-        return plain(f"{limits().why} Recordings can still be shown.")
+        return escape(f"{limits().why} Recordings can still be shown.")
     if absent := _absent(sweep):
-        here = ", ".join(f"{key} ({name})" for key, name in compute.timing.devices().items())
-        return plain(f"Not on this host: {', '.join(absent)}. It has {here}. Choose other devices, or none for all.")
+        here = ", ".join(f"{key} ({name})" for key, name in results.timing.devices().items())
+        return escape(f"Not on this host: {', '.join(absent)}. It has {here}. Choose other devices, or none for all.")
     names = ", ".join(
-        name for key, name in compute.timing.devices().items() if not sweep.devices or key in sweep.devices
+        name for key, name in results.timing.devices().items() if not sweep.devices or key in sweep.devices
     )
-    count = sweep.combinations * (1 if sweep.devices else len(compute.timing.devices()))
+    count = sweep.combinations * (1 if sweep.devices else len(results.timing.devices()))
     threads, seconds = sweep.threads or devices.cores(), min(sweep.seconds, limits().seconds)
-    return plain(
+    return escape(
         f"Up to {count:,} case{'s' * (count != 1)} in at most {seconds:g} seconds, the shortest first, on {names}, with "
         f"{threads} CPU thread{'s' * (threads != 1)}, in a process of its own."
     )
@@ -119,7 +119,7 @@ def _estimate(sweep: Sweep) -> str:
 
 def _absent(sweep: Sweep) -> list[str]:
     """The devices of a sweep, as a link may name them, that this host doesn't have."""
-    return [key for key in sweep.devices if key not in compute.timing.devices()]
+    return [key for key in sweep.devices if key not in results.timing.devices()]
 
 
 def _live(sweep: Sweep) -> None:
@@ -127,41 +127,45 @@ def _live(sweep: Sweep) -> None:
     task = _task(sweep)
     if task is not None:
         _progress(task)
-        ended, page.kept().going = page.kept().going and not task.open, task.open
+        ended, page.visit_state().going = page.visit_state().going and not task.open, task.open
         if ended:
             st.rerun()
-    found = [*(task.timings.values() if task else ()), *compute.timing.recorded(sweep), *timing_recordings.opened()]
+    found = [
+        *(task.timings.values() if task else ()),
+        *results.timing.recorded_like(sweep),
+        *timing_recordings.opened_timings(),
+    ]
     _gpu_or_how(sweep, found)
     if found:
         timing_results.draw(found, task.settings.lengths if task else ())
 
 
-def _progress(task: Measuring) -> None:
+def _progress(task: TimingJob) -> None:
     """How far a sweep is, or how it ended and what came of its cases."""
     measured = sum(timing.error is None for timing in task.timings.values())
-    said, rest = _said(task, measured), _rest(task, measured)
+    said, rest = _outcome_text(task, measured), _rest(task, measured)
     if task.open:
         cancel = partial(task.leave, page.visitor())
-        background.going(task, DESK.line, said + rest, cancel, f"What was measured stays. {LEAVING}")
-    elif task is not page.kept().sweep:
-        background.ended(task, f"Measured here {ago(task.clock() - (task.ended or 0))}: {_cases(measured)}.{rest}")
+        job_status.going(task, TIMING_JOBS.line, said + rest, cancel, f"What was measured stays. {LEAVING}")
+    elif task is not page.visit_state().sweep:
+        job_status.show_end(task, f"Measured here {ago(task.clock() - (task.ended or 0))}: {_cases(measured)}.{rest}")
     elif task.state == "failed":
         st.error("\n\n".join(filter(None, (said, rest.strip()))), icon=":material/error:")
     else:
-        background.ended(task, said + rest)
+        job_status.show_end(task, said + rest)
 
 
-def _said(task: Measuring, measured: int) -> str:
+def _outcome_text(task: TimingJob, measured: int) -> str:
     """What became of it, but for the cases of which there is something to be said."""
     cases, stay = _cases(measured), "was measured and stays" if measured == 1 else "were measured and stay"
-    held = f" The first waits{HELD}" if DESK.held else ""
+    held = f" The first waits{HELD}" if TIMING_JOBS.is_blocked else ""
     return {
-        "waiting": plain(task.lacks) or f"One sweep or map at a time is computed on this host.{held}",
+        "waiting": escape(task.lacks) or f"One sweep or map at a time is computed on this host.{held}",
         "running": f"Waiting{HELD} The time budget starts after that." if task.held else f"Measuring: {cases} so far.",
         "done": f"Measured {cases}.",
-        "left": f"Ended, as nobody looked at this page for {task.gone:g} seconds; {cases} {stay}.",
+        "left": f"Ended, as nobody looked at this page for {task.leave_after_s:g} seconds; {cases} {stay}.",
         "cancelled": f"Cancelled; {cases} {stay}.",
-        "failed": f"{'Not measured' if task.started is None else 'Measuring failed'}. {plain(task.said)}",
+        "failed": f"{'Not measured' if task.started is None else 'Measuring failed'}. {escape(task.said)}",
     }[task.state]
 
 
@@ -177,7 +181,7 @@ def ago(seconds: float) -> str:
     return f"{minutes} minute{'s' * (minutes != 1)} ago" if minutes < 100 else f"{minutes / 60:.0f} hours ago"
 
 
-def _rest(task: Measuring, measured: int) -> str:
+def _rest(task: TimingJob, measured: int) -> str:
     """What is to be said of the cases that did not settle, came to nothing or were not begun."""
     loose = sum(timing.error is None and not timing.settled for timing in task.timings.values())
     nothing, unbegun = len(task.timings) - measured, task.unbegun
@@ -192,7 +196,7 @@ def _rest(task: Measuring, measured: int) -> str:
 
 def _gpu_or_how(sweep: Sweep, found: Sequence[Timing]) -> None:
     """Where there is no GPU and no recording of one: says so, and what to run."""
-    if len(compute.timing.devices()) > 1 or any(timing.device != "cpu" for timing in found):
+    if len(results.timing.devices()) > 1 or any(timing.device != "cpu" for timing in found):
         return
     here = ": what is measured here is the CPU alone" * limits().measure
     text = (

@@ -27,7 +27,7 @@ AXES: dict[str, Callable[[Timing], object]] = {
 }
 
 
-def chosen(found: list[Timing]) -> list[Timing]:
+def selected_timings(found: list[Timing]) -> list[Timing]:
     """The timings of the lines that the visitor chose; all of them until something is chosen."""
     if count(found) <= FEW:
         return found
@@ -50,7 +50,7 @@ def first(timings: list[Timing], most: int) -> list[Timing]:
     return [timing for timing in timings if id(timing) in drawn]
 
 
-def compared(timings: list[Timing], against: str) -> list[Timing]:
+def comparable_timings(timings: list[Timing], against: str) -> list[Timing]:
     """Those of the lines that have something to be compared with: the CPU or an implementation, at the same lengths."""
     found = recordings.lines(timings)
     both = {label for pair in comparison.pairs(found, against) for label in pair}
@@ -63,7 +63,7 @@ def count(timings: list[Timing]) -> int:
     return len(recordings.lines(timings))
 
 
-def told(drawn: list[Timing], found: list[Timing]) -> str:
+def line_count_text(drawn: list[Timing], found: list[Timing]) -> str:
     """How many lines are drawn, where that is not all of them; else empty."""
     some, every = count(drawn), count(found)
     return f"{some} of {every:,} lines are drawn. *Lines* chooses; tables and downloads have all." * (some < every)

@@ -11,17 +11,17 @@ from streamlit.runtime.uploaded_file_manager import DeletedFile
 from attention.timing import recordings
 from attention.timing.recordings import RecordingError, Timing
 from attention.timing.sweep import Sweep, flags
-from attention.ui import compute
+from attention.ui import results
+from attention.ui.markdown import escape
 from attention.ui.session import page
-from attention.ui.words import plain
 
 LOST = "A file did not arrive here. Open it again."
 FILES = 12  # recordings that are open at once, at the most
 
 
-def opened() -> list[Timing]:
+def opened_timings() -> list[Timing]:
     """The timings of all recordings that this visitor has opened."""
-    return [timing for timings in page.kept().opened.values() for timing in timings]
+    return [timing for timings in page.visit_state().opened.values() for timing in timings]
 
 
 def command(sweep: Sweep) -> str:
@@ -31,24 +31,26 @@ def command(sweep: Sweep) -> str:
 
 def draw(sweep: Sweep) -> None:
     """How to record this sweep elsewhere, and the recordings that are open."""
-    files = page.kept().opened
-    with st.expander("Recordings: timings from another machine", expanded=bool(files or compute.timing.lost())):
+    files = page.visit_state().opened
+    with st.expander(
+        "Recordings: timings from another machine", expanded=bool(files or results.timing.unreadable_recordings())
+    ):
         st.markdown(
             "This records the sweep of this page on every device of another machine; open the file here, and its lines "
             "join the charts."
         )
         st.code(command(sweep), language="bash")
-        key = f"recordings_{page.kept().uploads}"  # a new one each time: what was taken in is listed below it
+        key = f"recordings_{page.visit_state().uploads}"  # a new one each time: what was taken in is listed below it
         st.file_uploader(
             "Recordings (.json)", "json", True, key=key, max_upload_size=8, on_change=_take_in, args=(key,)
         )
-        for file in compute.timing.lost():
-            st.warning(plain(f"A recording that ships with the app can't be shown. {file}"), icon=":material/warning:")
-        for problem in page.kept().problems:
-            st.error(plain(problem), icon=":material/error:")
+        for file in results.timing.unreadable_recordings():
+            st.warning(escape(f"A recording that ships with the app can't be shown. {file}"), icon=":material/warning:")
+        for problem in page.visit_state().problems:
+            st.error(escape(problem), icon=":material/error:")
         for name, timings in files.items():
             told, button = st.columns([5, 1], vertical_alignment="center")
-            told.markdown(plain(_about(name, timings)))
+            told.markdown(escape(_about(name, timings)))
             button.button("Remove", key=f"remove_{name}", on_click=_remove, args=(name,), width="stretch")
 
 
@@ -60,15 +62,15 @@ def _about(name: str, timings: list[Timing]) -> str:
 
 def _take_in(key: str) -> None:
     """Opens the files of the uploader beside those that are open; one that can't be is named with what is wrong."""
-    kept = page.kept()
+    kept = page.visit_state()
     files, problems = dict(kept.opened), []
     for file in page.widgets().get(key) or []:
         if isinstance(file, DeletedFile):
             problems.append(LOST)
             continue
-        source = _source(file.name, [*files, *(timing.source for timing in compute.timing.shipped())])
+        source = _source(file.name, [*files, *(timing.source for timing in results.timing.shipped_timings())])
         try:
-            found = compute.timing.recording(file.getvalue(), source)
+            found = results.timing.recording(file.getvalue(), source)
             _check(found, files)
         except RecordingError as error:
             problems.append(f"{file.name}: {error}")
@@ -102,6 +104,6 @@ def _bare(timing: Timing, name: str) -> Timing:
 
 
 def _remove(name: str) -> None:
-    kept = page.kept()
+    kept = page.visit_state()
     kept.opened = {other: timings for other, timings in kept.opened.items() if other != name}
     kept.problems = []

@@ -11,11 +11,11 @@ import streamlit as st
 
 from attention.charts import timings as charts
 from attention.charts.timing_look import Look
-from attention.timing import comparison, growth, recordings, settling
+from attention.timing import comparison, convergence, growth, recordings
 from attention.timing.recordings import Timing
+from attention.ui.markdown import escape
 from attention.ui.session import page
 from attention.ui.views import timing_lines
-from attention.ui.words import plain
 
 LOOSE = "An open, faint mark that no line joins did not settle; beside the pointer stands why. "
 CHARTS = {
@@ -67,19 +67,19 @@ def draw(found: list[Timing], lengths: Sequence[int]) -> None:
     `lengths` fixes the axes while points are still to come.
     """
     chosen = _chart(found, lengths)
-    _said(found, timing_lines.first(chosen, timing_lines.MOST))
+    _machine_notes(found, timing_lines.first(chosen, timing_lines.MOST))
     _table(found, chosen)
 
 
 def _chart(found: list[Timing], lengths: Sequence[int]) -> list[Timing]:
     """Draws the chart of the timings that were chosen, and gives these."""
-    offered, bases = _offered(found), comparison.bases(found)
+    offered, bases = _available_charts(found), comparison.bases(found)
     if page.widgets().get("timing_chart") not in offered:  # a recording that had more to show was taken away
         page.widgets()["timing_chart"] = "time"
     with st.container(horizontal=True, vertical_alignment="bottom"):
         how: Any = {"key": "timing_chart", "required": True, "label_visibility": "collapsed"}
         which = st.segmented_control("Chart", offered, **how) or "time"
-        chosen = timing_lines.chosen(found)
+        chosen = timing_lines.selected_timings(found)
     more: dict[str, Any] = {}
     if which in ("time", "memory"):
         more["lengths"] = lengths
@@ -93,7 +93,7 @@ def _chart(found: list[Timing], lengths: Sequence[int]) -> list[Timing]:
     if not shown:
         st.info(NOTHING)
         return chosen
-    if some := timing_lines.told(shown, _of_use(which, found, more)):
+    if some := timing_lines.line_count_text(shown, _of_use(which, found, more)):
         st.caption(some)
     picture = {"format": "png", "filename": f"attention-{which}", "scale": 2}
     config = {"displaylogo": False, "displayModeBar": True, "toImageButtonOptions": picture}
@@ -102,7 +102,7 @@ def _chart(found: list[Timing], lengths: Sequence[int]) -> list[Timing]:
     return chosen
 
 
-def _offered(found: list[Timing]) -> list[str]:
+def _available_charts(found: list[Timing]) -> list[str]:
     """The charts that these timings have something to show in."""
     lacks = {"speed-up": not comparison.bases(found), "transfer": not any(timing.to_device for timing in found)}
     return [name for name in CHARTS if not lacks.get(name)]
@@ -120,16 +120,16 @@ def _against(bases: list[str]) -> dict[str, Any]:
 def _of_use(which: str, timings: list[Timing], how: dict[str, Any]) -> list[Timing]:
     """Those that a chart has something to say about."""
     if which == "speed-up":
-        return timing_lines.compared(timings, how["against"])
+        return timing_lines.comparable_timings(timings, how["against"])
     return [timing for timing in timings if timing.to_device or which != "transfer"]
 
 
-def _said(found: list[Timing], drawn: list[Timing]) -> None:
+def _machine_notes(found: list[Timing], drawn: list[Timing]) -> None:
     """How busy a machine was, and what is to be known before shares are believed."""
-    for sentence in settling.disturbed(found):
-        st.caption(plain(sentence))
+    for sentence in convergence.disturbance_sentences(found):
+        st.caption(escape(sentence))
     for sentence in comparison.busy(drawn):
-        st.caption(plain(sentence))
+        st.caption(escape(sentence))
 
 
 def _table(found: list[Timing], chosen: list[Timing]) -> None:
@@ -137,7 +137,7 @@ def _table(found: list[Timing], chosen: list[Timing]) -> None:
     named = dict(zip(names := ["Where a device pays"] * pays + ["Growth", "Every case"], st.tabs(names), strict=True))
     if pays:
         with named["Where a device pays"]:
-            _pays(timing_lines.first(timing_lines.compared(chosen, comparison.CPU), timing_lines.MOST))
+            _pays(timing_lines.first(timing_lines.comparable_timings(chosen, comparison.CPU), timing_lines.MOST))
     with named["Growth"]:
         _growth(found)
     with named["Every case"]:
@@ -146,7 +146,7 @@ def _table(found: list[Timing], chosen: list[Timing]) -> None:
             frame[name] *= 100
         st.dataframe(frame, hide_index=True, key="timing_table", column_config=FORMATS)
     with st.container(horizontal=True):
-        json, csv = (lambda: recordings.written(found)), (lambda: recordings.table(found))
+        json, csv = (lambda: recordings.write_recording(found)), (lambda: recordings.table(found))
         st.download_button("JSON", json, "timings.json", "application/json", key="timing_json", on_click="ignore")
         st.download_button("CSV", csv, "timings.csv", "text/csv", key="timing_csv", on_click="ignore")
         st.caption("PNG: the camera above the chart.")
@@ -155,7 +155,7 @@ def _table(found: list[Timing], chosen: list[Timing]) -> None:
 def _pays(drawn: list[Timing]) -> None:
     """A sentence for each pair of a CPU and another device among the lines that are drawn."""
     said = comparison.crossovers(drawn) or ["None of the lines that are drawn has a CPU and another device."]
-    st.markdown("\n".join(f"- {plain(sentence)}" for sentence in said[:SENTENCES]))
+    st.markdown("\n".join(f"- {escape(sentence)}" for sentence in said[:SENTENCES]))
     if len(said) > SENTENCES:
         st.caption(f"{len(said) - SENTENCES:,} more pairs are left out. *Lines*, above the chart, chooses.")
 
@@ -167,7 +167,7 @@ def _growth(found: list[Timing]) -> None:
         if rise := growth.growth(line):
             rows.append(
                 {
-                    "line": look.called(label, line[0]),  # as in the legend
+                    "line": look.legend_label(label, line[0]),  # as in the legend
                     "twice the length takes": f"{rise.doubling:.3g} times as long",
                     "time grows as length to the power": rise.power,
                     "over": rise.over,
@@ -178,4 +178,4 @@ def _growth(found: list[Timing]) -> None:
     if rows:
         st.dataframe(pd.DataFrame(rows), hide_index=True, key="timing_growth")
     for reason, count in reasons.most_common():
-        st.caption(plain(f"No growth for {count:,} line{'s' * (count != 1)}: {reason}."))
+        st.caption(escape(f"No growth for {count:,} line{'s' * (count != 1)}: {reason}."))

@@ -8,15 +8,15 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from attention.charts import versus as charts
-from attention.timing import recordings, rivals, verdict
+from attention.charts import cpu_gpu as charts
+from attention.timing import cpu_gpu_series, cpu_gpu_summary, recordings
+from attention.timing.cpu_gpu_series import PUBLISHED
+from attention.timing.cpu_gpu_settings import METHODS, CpuGpuSettings, Timed, is_published
 from attention.timing.published import TOKENS, WIDTH
 from attention.timing.recordings import Timing
-from attention.timing.rivals import PUBLISHED
-from attention.timing.versus import METHODS, Timed, Versus, published
 from attention.ui.controls import knobs
+from attention.ui.markdown import escape
 from attention.ui.session import page
-from attention.ui.words import plain
 
 NAMES = {"time": "Time", "times faster": "Times faster", "rate": "Rate", "limits": "Limits"}
 SETTING = "16,384 tokens in all (the longer, the fewer sequences), 2,048 channels in all heads"
@@ -55,16 +55,16 @@ SHOWN = (  # of the columns that the file has, those for which a window has room
 def draw(timed: Timed, timings: list[Timing]) -> None:
     """The whole of it, of the timings that there are."""
     versus = timed.versus
-    cpu, gpus = rivals.cpu(versus, timings), rivals.gpus(versus, timings)
-    st.markdown(f"##### {plain(verdict.headline(cpu, gpus, versus))}")
-    st.markdown(plain(f"{verdict.between(cpu, gpus)} {verdict.crossing(versus, timings)}".strip()))
+    cpu, gpus = cpu_gpu_series.cpu(versus, timings), cpu_gpu_series.gpus(versus, timings)
+    st.markdown(f"##### {escape(cpu_gpu_summary.headline(cpu, gpus, versus))}")
+    st.markdown(escape(f"{cpu_gpu_summary.between(cpu, gpus)} {cpu_gpu_summary.crossing(versus, timings)}".strip()))
     if cpu is None:
         said = "Sets the controls at the side to the CPU of this picture; *Measure here* then measures."
         st.button("Set the sweep to this", key="versus_sweep", on_click=page.change, kwargs=_like(versus), help=said)
     _choices(timed)
     _picture(versus, cpu, gpus)
-    if verdict.against(cpu, gpus):
-        st.caption(plain(verdict.answer(cpu, gpus, versus)))
+    if cpu_gpu_summary.against(cpu, gpus):
+        st.caption(escape(cpu_gpu_summary.answer(cpu, gpus, versus)))
     _below(versus, cpu, gpus)
 
 
@@ -77,17 +77,19 @@ def _choices(timed: Timed) -> None:
         with st.popover("More"):
             knobs.segments("lines", timed)
             knobs.pills("gpus", timed)
-            offered = [name for name in METHODS if published(name, timed.work)]
+            offered = [name for name in METHODS if is_published(name, timed.work)]
             knobs.menu("method", timed, offered)
             knobs.segments("cpu_dtype", timed)
             knobs.segments("transfer", timed)
             knobs.menu("bus", timed)
 
 
-def _picture(versus: Versus, cpu: rivals.Rival | None, gpus: list[rivals.Rival]) -> None:
+def _picture(
+    versus: CpuGpuSettings, cpu: cpu_gpu_series.TimingSeries | None, gpus: list[cpu_gpu_series.TimingSeries]
+) -> None:
     camera = {"format": "png", "filename": "attention-cpu-against-gpu", "scale": 2}
     config = {"displaylogo": False, "displayModeBar": "hover", "toImageButtonOptions": camera}
-    alt = f"Lines: {ABOUT[versus.picture]} {verdict.answer(cpu, gpus, versus)}"
+    alt = f"Lines: {ABOUT[versus.picture]} {cpu_gpu_summary.answer(cpu, gpus, versus)}"
     figure = charts.figure(versus, cpu, gpus)
     if not figure.data:
         st.info("There is nothing to divide: it takes a time of a CPU and one of a GPU.", icon=":material/info:")
@@ -95,14 +97,18 @@ def _picture(versus: Versus, cpu: rivals.Rival | None, gpus: list[rivals.Rival])
     st.plotly_chart(figure, key="versus_chart", width="stretch", config=config, alt=alt)
 
 
-def _below(versus: Versus, cpu: rivals.Rival | None, gpus: list[rivals.Rival]) -> None:
+def _below(
+    versus: CpuGpuSettings, cpu: cpu_gpu_series.TimingSeries | None, gpus: list[cpu_gpu_series.TimingSeries]
+) -> None:
     """What the picture shows, and the numbers."""
     apart = [gpu for gpu in gpus if gpu.setting]
     other = f" {apart[0].device}: {apart[0].setting}, so it has rates alone." if apart else ""
-    st.caption(f"{ABOUT[versus.picture]} At one setting: {SETTING}.{other} {plain(verdict.published())}")
+    st.caption(
+        f"{ABOUT[versus.picture]} At one setting: {SETTING}.{other} {escape(cpu_gpu_summary.published_sentence())}"
+    )
     with st.expander("The numbers, and where each stands"):
         st.caption(KEY)
-        table: dict[str, Any] = verdict.columns(cpu, gpus)
+        table: dict[str, Any] = cpu_gpu_summary.columns(cpu, gpus)
         st.dataframe(
             pd.DataFrame(table),
             hide_index=True,
@@ -116,7 +122,7 @@ def _below(versus: Versus, cpu: rivals.Rival | None, gpus: list[rivals.Rival]) -
         st.download_button("CSV", csv, "cpu-against-gpu.csv", "text/csv", key="versus_csv", on_click="ignore")
 
 
-def _like(versus: Versus) -> dict[str, Any]:
+def _like(versus: CpuGpuSettings) -> dict[str, Any]:
     """A sweep of this picture's CPU."""
     heads = WIDTH // int(versus.d_head)
     kinds = {"masks": (versus.mask,), "passes": (versus.work,), "dtypes": (versus.cpu_dtype,)}

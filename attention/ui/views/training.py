@@ -7,16 +7,16 @@ import streamlit as st
 from attention.components.heads_grid import training_grid
 from attention.number_format import format_mean, format_percent
 from attention.training.recipe import LAST, OWN, Recipe
-from attention.training.run import Moment
+from attention.training.run import Checkpoint
 from attention.training.tasks import GUESS
-from attention.ui import compute
-from attention.ui.background.trainings import refusal
-from attention.ui.compute.training import Picture
-from attention.ui.session import gestures, page, pause
+from attention.ui import results
+from attention.ui.jobs.training_jobs import refusal
+from attention.ui.markdown import escape
+from attention.ui.results.training import Picture
+from attention.ui.session import browser_yield, gestures, page
 from attention.ui.views import questions, training_curves
 from attention.ui.views import training_course as courses
 from attention.ui.views.training_course import Shown
-from attention.ui.words import plain
 
 TICK, LOOK = 0.45, 0.7  # seconds of a picture of the film, and between two looks at a training
 STEP = "moment"  # the key of the slider over the steps
@@ -30,30 +30,30 @@ HELP = (
 
 def view(recipe: Recipe) -> None:
     """The page of a recipe."""
-    if questions.closed(recipe):
+    if questions.question_closes(recipe):
         return
-    found = courses.shown(recipe)
-    st.markdown(f"**Training.** {courses.label(found)} {plain(recipe.what.says)}", help=HELP)
+    found = courses.current_training(recipe)
+    st.markdown(f"**Training.** {courses.label(found)} {escape(recipe.what.says)}", help=HELP)
     if not questions.unsaid(recipe):
-        st.markdown(f"**What forms here.** {plain(recipe.what.heads)}")
-    if found.ships and recipe.at == LAST and recipe.alone not in page.kept().played:
-        page.kept().film = recipe.alone, 0
-    page.kept().played.add(recipe.alone)
+        st.markdown(f"**What forms here.** {escape(recipe.what.heads)}")
+    if found.ships and recipe.at == LAST and recipe.alone not in page.visit_state().played:
+        page.visit_state().film = recipe.alone, 0
+    page.visit_state().played.add(recipe.alone)
     playing = not found.live and _film(recipe) is not None
     every = LOOK if found.live else TICK if playing else None
     st.fragment(_live, run_every=every)(recipe, found.live, playing)
-    pause.paint()
+    browser_yield.yield_to_browser()
 
 
 def _film(recipe: Recipe) -> int | None:
     """Which tick of the film of a recipe comes next, None where none is played."""
-    film = page.kept().film
+    film = page.visit_state().film
     return film[1] if film is not None and film[0] == recipe.alone else None
 
 
 def _live(recipe: Recipe, live: bool, playing: bool) -> None:
     """What changes while a training goes on, or a film is played; once that is over, the page is drawn anew without a clock."""
-    found = courses.shown(recipe)
+    found = courses.current_training(recipe)
     if live and not found.live:
         st.rerun()
     waits = playing and (_film(recipe) or 0) < WAIT - 1
@@ -65,8 +65,8 @@ def _live(recipe: Recipe, live: bool, playing: bool) -> None:
             _going(found, moment)
         else:
             _back(found, moment)
-    courses.ended(recipe, found)
-    seen = compute.training.picture(recipe.alone, moment)
+    courses.show_end(recipe, found)
+    seen = results.training.picture(recipe.alone, moment)
     training_grid(
         recipe,
         moment.step,
@@ -74,30 +74,30 @@ def _live(recipe: Recipe, live: bool, playing: bool) -> None:
         seen.cells,
         seen.tokens,
         ("",) * len(seen.names) if questions.unsaid(recipe) else seen.names,
-        on_pin=gestures.placed,
-        on_seen=_seen if waits else None,
+        on_pin=gestures.on_training_pin,
+        on_seen=_on_first_frame if waits else None,
     )
-    st.markdown(_said(recipe, moment, seen))
+    st.markdown(_moment_text(recipe, moment, seen))
     training_curves.draw(recipe, found, moment)
     training_curves.lessons(recipe)
     if playing and _film(recipe) is None:
         st.rerun()
 
 
-def _moment(recipe: Recipe, found: Shown) -> Moment:
+def _moment(recipe: Recipe, found: Shown) -> Checkpoint:
     """The one that is shown: that of the slider, or the next one of the film, which ends with the last."""
     frames, at = list(found.course.frames.values()), None if found.live else _film(recipe)
     if at is None:
-        return found.course.shown(recipe.at)
+        return found.course.nearest_frame(recipe.at)
     reel = _reel(len(frames))
     at = min(at, len(reel) - 1)
-    page.kept().film = (recipe.alone, at + 1) if at + 1 < len(reel) else None
+    page.visit_state().film = (recipe.alone, at + 1) if at + 1 < len(reel) else None
     return frames[reel[at]]
 
 
-def _seen() -> None:
+def _on_first_frame() -> None:
     """The first picture of a film is on the screen: the next tick brings the second."""
-    kept = page.kept()
+    kept = page.visit_state()
     if kept.film is not None and kept.film[1] < WAIT:
         kept.film = kept.film[0], WAIT - 1
 
@@ -107,7 +107,7 @@ def _reel(pictures: int) -> list[int]:
     return [0] * WAIT + [*range(1, pictures)]
 
 
-def _going(found: Shown, moment: Moment) -> None:
+def _going(found: Shown, moment: Checkpoint) -> None:
     """How far a training is, and the way back to what was seen of it."""
     with st.container(horizontal=True, vertical_alignment="center"):
         with st.container():
@@ -117,7 +117,7 @@ def _going(found: Shown, moment: Moment) -> None:
         st.button("Look back", key="back_to", on_click=page.change, kwargs={"at": moment.step}, help=told, disabled=few)
 
 
-def _back(found: Shown, moment: Moment) -> None:
+def _back(found: Shown, moment: Checkpoint) -> None:
     """What was seen so far, while a training goes on: nothing but its visitor moves this slider, which grows."""
     steps, task = list(found.course.frames), found.task
     done = f"; it is at {task.steps:,} of {task.settings.steps:,}" if task else ""
@@ -129,7 +129,7 @@ def _back(found: Shown, moment: Moment) -> None:
             steps,
             key=STEP,
             format_func="{:,}".format,
-            on_change=_moved,
+            on_change=_on_slider_move,
             args=(steps[-1],),
         )
         st.button(
@@ -137,13 +137,13 @@ def _back(found: Shown, moment: Moment) -> None:
         )
 
 
-def _controls(recipe: Recipe, found: Shown, moment: Moment) -> None:
+def _controls(recipe: Recipe, found: Shown, moment: Checkpoint) -> None:
     """Play, the step that is shown, and the button that trains.
 
     There is a slider only while nothing moves: a browser would answer for it with what it was told before the last picture.
     """
     steps = list(found.course.frames)
-    playing = page.kept().film is not None or moment.step != found.course.shown(recipe.at).step
+    playing = page.visit_state().film is not None or moment.step != found.course.nearest_frame(recipe.at).step
     with st.container(horizontal=True, vertical_alignment="bottom"):
         if len(steps) > 1:
             icon = ":material/pause:" if playing else ":material/play_arrow:"
@@ -155,7 +155,7 @@ def _controls(recipe: Recipe, found: Shown, moment: Moment) -> None:
             else:
                 page.widgets()[STEP] = moment.step
                 st.select_slider(
-                    "Step", steps, key=STEP, format_func="{:,}".format, on_change=_moved, args=(steps[-1],)
+                    "Step", steps, key=STEP, format_func="{:,}".format, on_change=_on_slider_move, args=(steps[-1],)
                 )
         if found.task is None or found.task.state != "done":
             again = found.ships or found.task is not None
@@ -174,19 +174,19 @@ def _controls(recipe: Recipe, found: Shown, moment: Moment) -> None:
 def _play(step: int, playing: bool) -> None:
     """Begins the film, from its beginning where it is at its end; or lets it rest at a step."""
     recipe = page.setting()
-    frames = list(courses.shown(recipe).course.frames)
+    frames = list(courses.current_training(recipe).course.frames)
     first = WAIT - 1 + (0 if step == frames[-1] else frames.index(step))
-    page.kept().film = None if playing else (recipe.alone, first)
+    page.visit_state().film = None if playing else (recipe.alone, first)
     page.change(at=step if playing and step != frames[-1] else LAST)
 
 
-def _moved(last: int) -> None:
+def _on_slider_move(last: int) -> None:
     """The slider was moved; the last step goes on being the last."""
     step = page.widgets()[STEP]
     page.change(at=LAST if step == last else step)
 
 
-def _said(recipe: Recipe, moment: Moment, seen: Picture) -> str:
+def _moment_text(recipe: Recipe, moment: Checkpoint, seen: Picture) -> str:
     """Where it stands, in words: who looks at what, and what that is good for at one place."""
     (before, previous), (best, own) = (courses.telling(moment, name) for name in ("previous", OWN))
     told = [f"Head {_number(recipe, before)} has {format_mean(previous)} of its weight on the previous token."] * (
@@ -199,7 +199,7 @@ def _said(recipe: Recipe, moment: Moment, seen: Picture) -> str:
             f"From “{seen.tokens[seen.at]}” at place {seen.at} it looks at “{seen.tokens[there]}” at place {there}; what comes "
             f"next is “{seen.next}”.",
         ]
-    heads = plain(" ".join(told) or "No head stands out yet." * (moment.accuracy < courses.STRONG))
+    heads = escape(" ".join(told) or "No head stands out yet." * (moment.accuracy < courses.STRONG))
     heads = questions.UNSAID if questions.unsaid(recipe) else heads
     return (
         f"After **{moment.step:,}** steps: {format_percent(moment.accuracy)} right, loss {format_mean(moment.loss)} nats "

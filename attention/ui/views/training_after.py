@@ -8,31 +8,31 @@ from typing import Any
 import pyarrow as pa
 import streamlit as st
 
-from attention.brought import safe_file
+from attention.imported import safe_file
 from attention.number_format import format_mean, format_percent, format_weight
 from attention.steps import training_program
-from attention.training.course import Course
+from attention.training.history import TrainingHistory
 from attention.training.recipe import LEARNED, NUMBERS, RECIPES, Recipe
 from attention.training.run import probe
 from attention.training.tasks import VOCABULARY
-from attention.ui import compute
+from attention.ui import results
+from attention.ui.markdown import escape
 from attention.ui.session import page
 from attention.ui.views import questions, training_elsewhere
 from attention.ui.views import training_course as courses
-from attention.ui.words import plain
 
 OFF, TYPED = "heads off", "typed"  # the keys of their widgets
 LONGEST = 64  # tokens that are read, where the model has not learned each of its places
 
 
-def _asked(recipe: Recipe) -> None:
+def _ask_model(recipe: Recipe) -> None:
     """What one asks a model that was trained."""
-    course = courses.shown(recipe).course
+    course = courses.current_training(recipe).course
     _switches(recipe, course)
     _words(recipe, course)
 
 
-def _switches(recipe: Recipe, course: Course) -> None:
+def _switches(recipe: Recipe, course: TrainingHistory) -> None:
     """Switches for all heads, and what becomes of loss and accuracy."""
     st.markdown(
         "**Switch heads off.** Which of them does the work? A head that is off adds nothing to the tokens. Numbers are of "
@@ -40,7 +40,7 @@ def _switches(recipe: Recipe, course: Course) -> None:
     )
     every = [f"{layer}.{head}" for layer in range(recipe.layers) for head in range(recipe.heads)]
     st.pills("Heads that are off", every, selection_mode="multi", key=OFF)
-    whole, rest = (compute.training.without(course, off) for off in ((), _off(recipe)))
+    whole, rest = (results.training.without(course, off) for off in ((), _off(recipe)))
     left, right = st.columns(2)
     left.metric("Accuracy", format_percent(rest[1]), _change(100 * (rest[1] - whole[1]), 1, " points"), border=True)
     right.metric(
@@ -58,7 +58,7 @@ def _off(recipe: Recipe) -> tuple[tuple[int, int], ...]:
     return tuple(sorted((layer, head) for layer, head in pairs if layer < recipe.layers and head < recipe.heads))
 
 
-def _words(recipe: Recipe, course: Course) -> None:
+def _words(recipe: Recipe, course: TrainingHistory) -> None:
     """A sequence of one's own: what the model takes to come next, and where each head looks from its end."""
     st.markdown(
         "**Type a sequence.** What does the model take to come next after its last step, and where do its heads look?"
@@ -70,29 +70,29 @@ def _words(recipe: Recipe, course: Course) -> None:
         usual,
         max_chars=400,
         key=f"{TYPED} {recipe.task}",
-        help=f"It knows: {plain(' '.join(texts))}",
+        help=f"It knows: {escape(' '.join(texts))}",
     )
-    ids, strange = _read(recipe, typed)
+    ids, strange = _parse_tokens(recipe, typed)
     if len(typed.split()) > _longest(recipe):
         st.caption(f"The first {_longest(recipe)} tokens are read: it {_limit(recipe)}.")
     if strange:
         st.warning(
-            f"It knows no {plain(', '.join(strange))}. It knows: {plain(' '.join(texts))}.", icon=":material/info:"
+            f"It knows no {escape(', '.join(strange))}. It knows: {escape(' '.join(texts))}.", icon=":material/info:"
         )
     if len(ids) < 2:
         st.caption("Two tokens or more are needed.")
         return
-    said = compute.training.said(course, ids, _off(recipe))
+    said = results.training.read_sequence(course, ids, _off(recipe))
     told = recipe.what.texts
     st.markdown(
-        f"Next, after “{plain(told[ids[-1]])}”: **{plain(told[said.next[-1]])}**, {format_percent(said.sure[-1])} sure."
+        f"Next, after “{escape(told[ids[-1]])}”: **{escape(told[said.next[-1]])}**, {format_percent(said.sure[-1])} sure."
     )
     left, right = st.columns(2)
     left.dataframe(_places(recipe, said), hide_index=True, height=260, key="places")
     right.dataframe(_looks(recipe, said), hide_index=True, height=260, key="looks")
 
 
-def _read(recipe: Recipe, typed: str) -> tuple[tuple[int, ...], list[str]]:
+def _parse_tokens(recipe: Recipe, typed: str) -> tuple[tuple[int, ...], list[str]]:
     """The tokens of a text, and those that the task does not know; `->` is the mark, and what is too long is cut."""
     known = {text: i for i, text in reversed(list(enumerate(recipe.what.texts))) if text != "·"}
     words = [("→" if word == "->" else word) for word in typed.split()][: _longest(recipe)]
@@ -110,7 +110,7 @@ def _limit(recipe: Recipe) -> str:
     return "has learned no more places" if recipe.positions == LEARNED else "was never shown as many"
 
 
-def _places(recipe: Recipe, said: compute.training.Said) -> pa.Table:
+def _places(recipe: Recipe, said: results.training.Said) -> pa.Table:
     """A line for each place, the last one first: its token, the likeliest next one, and whether that came."""
     told = recipe.what.texts
     came = [*said.ids[1:], None]
@@ -126,7 +126,7 @@ def _places(recipe: Recipe, said: compute.training.Said) -> pa.Table:
     )
 
 
-def _looks(recipe: Recipe, said: compute.training.Said) -> pa.Table:
+def _looks(recipe: Recipe, said: results.training.Said) -> pa.Table:
     """Where each head looks from the last place: the key that has most of its weight."""
     told, last = recipe.what.texts, said.weights[:, :, -1]
     most, key = last.max(-1)
@@ -144,9 +144,9 @@ def _looks(recipe: Recipe, said: compute.training.Said) -> pa.Table:
 def _files(recipe: Recipe) -> None:
     """The weights, the run and the program, to take away; made when somebody clicks, outside of a run."""
     training_elsewhere.draw(recipe)
-    found = courses.shown(recipe)
+    found = courses.current_training(recipe)
     with st.expander("Downloads", icon=":material/download:"), st.container(horizontal=True):
-        if found.trained:
+        if found.has_usable_model:
             st.download_button(
                 "Weights (.safetensors)",
                 lambda: _weights(found.course),
@@ -173,11 +173,11 @@ def _files(recipe: Recipe) -> None:
         )
 
 
-def _weights(course: Course) -> bytes:
-    return safe_file.written(dict(course.model().named_parameters()), RECIPES.to_query(course.recipe))
+def _weights(course: TrainingHistory) -> bytes:
+    return safe_file.write_safetensors(dict(course.model().named_parameters()), RECIPES.to_query(course.recipe))
 
 
-def _run(course: Course) -> str:
+def _run(course: TrainingHistory) -> str:
     """The settings and what was seen, moment by moment; numbers of heads as lists by layer and head."""
     moments: list[dict[str, Any]] = [
         {"step": each.step, "loss": _finite(each.loss), "accuracy": each.accuracy}
@@ -193,16 +193,20 @@ def _finite(number: float) -> float | None:
 
 def _look(recipe: Recipe) -> object:
     """None while there is no model to be asked, or a question hides it."""
-    found = courses.shown(recipe)
-    return (recipe.alone, id(found.course.parameters)) if found.trained and not questions.hidden(recipe) else None
+    found = courses.current_training(recipe)
+    return (
+        (recipe.alone, id(found.course.parameters))
+        if found.has_usable_model and not questions.is_hidden(recipe)
+        else None
+    )
 
 
 def _look_files(recipe: Recipe) -> object:
-    if questions.hidden(recipe):
+    if questions.is_hidden(recipe):
         return None
-    found = courses.shown(recipe)
-    return recipe.alone, recipe.at, recipe.head, found.trained, found.task is None
+    found = courses.current_training(recipe)
+    return recipe.alone, recipe.at, recipe.head, found.has_usable_model, found.task is None
 
 
-ASKED = page.Part("asked", _asked, _look)
+ASKED = page.Part("asked", _ask_model, _look)
 FILES = page.Part("files", _files, _look_files, blocks=3)

@@ -11,20 +11,20 @@ from attention.number_format import format_mean, format_percent
 from attention.recorded.file import RecordingError
 from attention.tables.rows import duration
 from attention.training import shipped
-from attention.training.course import Course
+from attention.training.history import TrainingHistory
 from attention.training.pace import seconds
 from attention.training.recipe import LAST, OWN, TELLING, Recipe
-from attention.training.run import Moment
-from attention.ui import compute
-from attention.ui.background.line import HEAVY
-from attention.ui.background.trainings import Learning, begun, refusal
+from attention.training.run import Checkpoint
+from attention.ui import results
+from attention.ui.jobs.job_queue import JOBS
+from attention.ui.jobs.training_jobs import TrainingJob, begin_training, refusal
+from attention.ui.markdown import escape
 from attention.ui.session import page
-from attention.ui.views import background
-from attention.ui.words import plain
+from attention.ui.views import job_status
 
 STRONG = 0.5  # of its weight: from there on a head is said to do something
 STEP = 0.25  # seconds: as long as all but the largest models take for one; stopping shall show within half a second
-STOP = f"What was seen stays. Without it the training goes on until {Learning.gone:g} seconds after you have left."
+STOP = f"What was seen stays. Without it the training goes on until {TrainingJob.leave_after_s:g} seconds after you have left."
 
 
 class Shown(NamedTuple):
@@ -33,8 +33,8 @@ class Shown(NamedTuple):
     `lost`: why there is nothing of a file that should ship.
     """
 
-    course: Course
-    task: Learning | None = None
+    course: TrainingHistory
+    task: TrainingJob | None = None
     ships: bool = False
     lost: str = ""
 
@@ -44,18 +44,18 @@ class Shown(NamedTuple):
         return self.task is not None and (self.task.open or not self.task.rests.is_set())
 
     @property
-    def trained(self) -> bool:
+    def has_usable_model(self) -> bool:
         """Is its model known and made of numbers, so that one can ask it?"""
         return self.course.parameters is not None and not self.live and self.course.sound
 
 
-def shown(recipe: Recipe) -> Shown:
+def current_training(recipe: Recipe) -> Shown:
     """What there is of a recipe; a training that goes on notes that this visitor looks."""
-    alone, mine = recipe.alone, page.kept().learning
+    alone, mine = recipe.alone, page.visit_state().learning
     task = mine if mine is not None and mine.settings == alone else None
-    ships = shipped.named(alone)
+    ships = shipped.shipped_name(alone)
     if task is None and not ships:
-        task = HEAVY.find(Learning, alone, lambda found: bool(found.moments) and not found.given_up)
+        task = JOBS.find(TrainingJob, alone, lambda found: bool(found.moments) and not found.given_up)
     if task is not None:
         task.look(page.visitor())
         if task.moments:
@@ -66,7 +66,7 @@ def shown(recipe: Recipe) -> Shown:
             return Shown(shipped.course(ships), ships=True)
         except RecordingError as error:
             lost = str(error)
-    return Shown(compute.training.untrained(alone), task, lost=lost)
+    return Shown(results.training.before_training(alone), task, lost=lost)
 
 
 def focus(recipe: Recipe, found: Shown) -> int:
@@ -80,7 +80,7 @@ def focus(recipe: Recipe, found: Shown) -> int:
     return best if most >= STRONG or not found.live else 0
 
 
-def telling(moment: Moment, name: str) -> tuple[int, float]:
+def telling(moment: Checkpoint, name: str) -> tuple[int, float]:
     """The head that has most of a number, through all layers, and how much."""
     numbers = moment.scores[name].flatten()
     best = int(numbers.argmax())
@@ -104,10 +104,10 @@ def begin(recipe: Recipe) -> None:
 
     Where there is no room after all, the page says so when it is drawn anew.
     """
-    kept = page.kept()
+    kept = page.visit_state()
     if kept.learning is not None and kept.learning.settings == recipe.alone and not kept.learning.open:
-        HEAVY.forget(kept.learning)
-    kept.film, kept.learning = None, begun(recipe.alone, page.visitor()) or kept.learning
+        JOBS.forget(kept.learning)
+    kept.film, kept.learning = None, begin_training(recipe.alone, page.visitor()) or kept.learning
     now, wanted = vars(page.setting()), vars(recipe) | {"at": LAST}
     page.change(at=LAST, **{name: value for name, value in wanted.items() if name != "at" and value != now[name]})
 
@@ -115,21 +115,21 @@ def begin(recipe: Recipe) -> None:
 def going(found: Shown) -> None:
     """How far a training is, and its buttons."""
     if (task := found.task) is not None:
-        background.going(task, HEAVY, _going(task, found.course), partial(_stop, task), STOP, "Stop")
+        job_status.going(task, JOBS, _going(task, found.course), partial(_stop, task), STOP, "Stop")
 
 
-def _stop(task: Learning) -> None:
+def _stop(task: TrainingJob) -> None:
     """This visitor leaves it; where it ends with that, its last step is waited for, so that all it brought is there."""
     task.leave(page.visitor())
     if not task.open:
         task.rests.wait(STEP)
 
 
-def ended(recipe: Recipe, found: Shown) -> None:
+def show_end(recipe: Recipe, found: Shown) -> None:
     """How a training ended, where that was before its last step; and the one that goes on elsewhere."""
-    task, mine = found.task, page.kept().learning
+    task, mine = found.task, page.visit_state().learning
     if found.lost:
-        said = plain(f"The recording of this training can't be shown: {found.lost}. You can train it here.")
+        said = escape(f"The recording of this training can't be shown: {found.lost}. You can train it here.")
         st.warning(said, icon=":material/warning:")
     if not found.ships and task is None and (refused := refusal(recipe.alone, page.visitor())):
         why, smaller = refused
@@ -138,7 +138,7 @@ def ended(recipe: Recipe, found: Shown) -> None:
         label = f"{smaller.steps:,} steps" if smaller.d_model == recipe.d_model else f"{smaller.d_model} channels"
         st.button(label, on_click=page.change, kwargs=change, key="smaller", type="primary")
     if task is not None and task.state == "failed":
-        st.error(plain(task.said), icon=":material/error:")
+        st.error(escape(task.said), icon=":material/error:")
     else:
         st.caption(_line(recipe, task))
     if mine is not None and mine.open and mine.settings != recipe.alone:
@@ -146,21 +146,21 @@ def ended(recipe: Recipe, found: Shown) -> None:
         _elsewhere(mine)
 
 
-def _line(recipe: Recipe, task: Learning | None) -> str:
+def _line(recipe: Recipe, task: TrainingJob | None) -> str:
     """A line that is always there, so that nothing jumps: how long a training takes, that it can be left, how it ended."""
     if task is None:
         return (
             f"To train it here takes about {duration(seconds(recipe.alone))}, more where others use this host as well."
         )
     if task.state in ("cancelled", "left"):
-        why = f", as nobody looked for {task.gone:g} seconds" if task.state == "left" else ""
+        why = f", as nobody looked for {task.leave_after_s:g} seconds" if task.state == "left" else ""
         return f"Stopped after {task.steps:,} of {recipe.steps:,} steps{why}; what was seen stays."
     if task.state == "done":
-        return f"Trained here in {duration(task.spent)}."
+        return f"Trained here in {duration(task.seconds_spent)}."
     return "Look at other pages meanwhile: it goes on for as long as you are here."
 
 
-def _going(task: Learning, course: Course) -> str:
+def _going(task: TrainingJob, course: TrainingHistory) -> str:
     last = course.last
     speed = f", {task.rate:,.0f} steps a second" if task.steps else ""
     return (
@@ -169,7 +169,7 @@ def _going(task: Learning, course: Course) -> str:
     )
 
 
-def _elsewhere(mine: Learning) -> None:
+def _elsewhere(mine: TrainingJob) -> None:
     """A training of this visitor whose settings are not those of the page any more."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(f"Your training of {mine.settings.task} with other settings goes on: {mine.share:.0%}.")

@@ -12,14 +12,14 @@ from attention.charts import training as charts
 from attention.number_format import format_mean
 from attention.training.head_scores import LABELS, formula
 from attention.training.recipe import OWN, RECIPES, Recipe, nearest
-from attention.training.run import Moment
+from attention.training.run import Checkpoint
 from attention.training.tasks import GUESS
-from attention.ui.background.trainings import refusal
 from attention.ui.controls import knobs
+from attention.ui.jobs.training_jobs import refusal
+from attention.ui.markdown import escape
 from attention.ui.session import page
 from attention.ui.views import training_course as courses
 from attention.ui.views.training_course import Shown
-from attention.ui.words import plain
 
 
 class Lesson(NamedTuple):
@@ -47,7 +47,7 @@ LESSONS = (
 )
 
 
-def draw(recipe: Recipe, found: Shown, moment: Moment) -> None:
+def draw(recipe: Recipe, found: Shown, moment: Checkpoint) -> None:
     """Loss and accuracy, and a number of every head, over the steps; a line where one looks."""
     left, right = st.columns(2)
     with left:
@@ -60,7 +60,7 @@ def lessons(recipe: Recipe) -> None:
     """Trainings that go wrong, a click away."""
     st.markdown("**See it go wrong.** Two trainings of induction, with all else as by default.")
     for column, lesson in zip(st.columns(2), LESSONS, strict=True):
-        changed = taught(recipe, lesson)
+        changed = lesson_recipe(recipe, lesson)
         column.button(
             lesson.label,
             key=f"lesson {lesson.label}",
@@ -69,16 +69,16 @@ def lessons(recipe: Recipe) -> None:
             args=(changed,),
             disabled=changed.alone == recipe.alone or refusal(changed, page.visitor()) is not None,
         )
-        column.caption(plain(lesson.watch))
+        column.caption(escape(lesson.watch))
 
 
-def taught(recipe: Recipe, lesson: Lesson) -> Recipe:
+def lesson_recipe(recipe: Recipe, lesson: Lesson) -> Recipe:
     """The training of a lesson, looked at as another one is."""
     usual = {name: RECIPES.defaults[name] for name, knob in RECIPES.knobs.items() if knob.about in ("tensors", "focus")}
     return nearest(vars(recipe) | usual | lesson.sets)[0]
 
 
-def _progress(recipe: Recipe, found: Shown, moment: Moment) -> None:
+def _progress(recipe: Recipe, found: Shown, moment: Checkpoint) -> None:
     rows = [Row("now", moment.step, 0.0, 0), *_went(found)]
     most = charts.ceiling(max(row.value for row in rows))
     st.vega_lite_chart(
@@ -94,7 +94,7 @@ def _progress(recipe: Recipe, found: Shown, moment: Moment) -> None:
     )
 
 
-def _heads(recipe: Recipe, found: Shown, moment: Moment) -> None:
+def _heads(recipe: Recipe, found: Shown, moment: Checkpoint) -> None:
     knobs.pills("number", recipe, format_func=LABELS.get, on_change=page.change, label_visibility="collapsed")
     name, earlier = LABELS[recipe.number], _earlier(recipe)
     rows = [Row("now", moment.step, 0.0, 0), *_does(recipe, found), *_before(recipe, found)]
@@ -105,7 +105,7 @@ def _heads(recipe: Recipe, found: Shown, moment: Moment) -> None:
         width="stretch",
         alt=f"Lines of the number {name.lower()} of every head by step",
     )
-    st.caption(plain(f"{name}: {formula(recipe, recipe.number)}.{_told(recipe, earlier)}"))
+    st.caption(escape(f"{name}: {formula(recipe, recipe.number)}.{_lesson_text(recipe, earlier)}"))
 
 
 def _earlier(recipe: Recipe) -> str:
@@ -113,7 +113,7 @@ def _earlier(recipe: Recipe) -> str:
     return recipe.what.before if recipe.number == OWN and recipe.layers > 1 else ""
 
 
-def _told(recipe: Recipe, earlier: str) -> str:
+def _lesson_text(recipe: Recipe, earlier: str) -> str:
     """What that is, in words."""
     if not earlier:
         return ""
@@ -149,7 +149,7 @@ def _before(recipe: Recipe, found: Shown) -> Iterator[Row]:
             yield Row(charts.EARLIER, each.step, float(each.scores[name][0].max()), 0)
 
 
-def _sound(moment: Moment) -> bool:
+def _sound(moment: Checkpoint) -> bool:
     return moment.sound
 
 

@@ -8,18 +8,18 @@ from urllib.parse import urlencode
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
-from attention.brought.fitting import BroughtError
-from attention.brought.stack import Stack
 from attention.codec import to_query
 from attention.config import TRAINED, Config
+from attention.imported.stack import Stack
+from attention.imported.validate import BroughtError
 from attention.training.head_scores import texts
 from attention.training.recipe import Recipe
-from attention.training.run import Moment, probe
+from attention.training.run import Checkpoint, probe
 from attention.training.shipped import own
-from attention.ui import onward
-from attention.ui.session import brought, page
+from attention.ui import next_step
+from attention.ui.markdown import escape
+from attention.ui.session import page, uploads
 from attention.ui.views import training_course as courses
-from attention.ui.words import plain
 
 PAGES = "heads", "layers", "softmax", "masks", "steps"  # those that need no more than queries and keys
 OPEN = 4  # steps of trainings that one visit holds at a time: the oldest makes way
@@ -29,7 +29,7 @@ WHAT = "Queries and keys of “{}” after {:,} of {:,} steps, trained here."
 
 def draw(recipe: Recipe) -> None:
     """The ways to other pages of the heads that are shown."""
-    found = courses.shown(recipe)
+    found = courses.current_training(recipe)
     if not found.ships and found.task is None:
         st.caption("Once it is trained, or while that goes on, the heads of any step can be opened on the other pages.")
         return
@@ -39,12 +39,12 @@ def draw(recipe: Recipe) -> None:
             label = f"Open on {name.capitalize()}"
             if found.ships:
                 config = _of(f"{TRAINED}:{recipe.task}", recipe)
-                step = found.course.shown(recipe.at).step
-                onward.way(name, label, to_query(replace(config, training_step=step)), ARROW)
+                step = found.course.nearest_frame(recipe.at).step
+                next_step.page_link(name, label, to_query(replace(config, training_step=step)), ARROW)
             else:
-                st.button(label, key=f"open {name}", icon=ARROW, on_click=_asked, args=(name,))
-    if name := page.kept().leads:
-        page.kept().leads = ""
+                st.button(label, key=f"open {name}", icon=ARROW, on_click=_on_open_click, args=(name,))
+    if name := page.visit_state().leads:
+        page.visit_state().leads = ""
         _open(name, recipe)
     if not found.ships:
         st.caption(
@@ -53,24 +53,24 @@ def draw(recipe: Recipe) -> None:
         )
 
 
-def _asked(name: str) -> None:
+def _on_open_click(name: str) -> None:
     """A run that is under way may begin anew, which forgets what was clicked: so it is noted."""
-    page.kept().leads = name
+    page.visit_state().leads = name
 
 
 def _of(source: str, recipe: Recipe) -> Config:
     """The head in focus, of a source that has all heads of a recipe."""
-    layer, head = divmod(courses.focus(recipe, courses.shown(recipe)), recipe.heads)
+    layer, head = divmod(courses.focus(recipe, courses.current_training(recipe)), recipe.heads)
     return Config.of(source, layer=layer, head=head)
 
 
 def _open(name: str, recipe: Recipe) -> None:
     """Holds the step that is shown, and goes to a page with it."""
-    moment = courses.shown(recipe).course.shown(recipe.at)
+    moment = courses.current_training(recipe).course.nearest_frame(recipe.at)
     try:
-        query = to_query(_of(held(recipe.alone, moment), recipe))
+        query = to_query(_of(register_step(recipe.alone, moment), recipe))
     except BroughtError as error:
-        st.warning(plain(str(error)), icon=":material/info:")
+        st.warning(escape(str(error)), icon=":material/info:")
         return
     try:
         st.switch_page(f"pages/{name}.py", query_params=query)
@@ -78,17 +78,17 @@ def _open(name: str, recipe: Recipe) -> None:
         st.markdown(f"[Open on {name.capitalize()}](/{name}?{urlencode(query)})")
 
 
-def held(recipe: Recipe, moment: Moment) -> str:
+def register_step(recipe: Recipe, moment: Checkpoint) -> str:
     """The source that a step of a training is in this visit; raises BroughtError where there is no room for it."""
-    kept, key = page.kept().steps, (recipe, moment.step)
-    if kept.get(key) in brought.sources():
+    kept, key = page.visit_state().steps, (recipe, moment.step)
+    if kept.get(key) in uploads.sources():
         return kept[key]
     for old in [*kept][: max(0, len(kept) - OPEN + 1)]:
-        brought.close(kept.pop(old))
-    kept[key] = brought.hold(_stack(recipe, moment), "training", f"{recipe.task} after {moment.step:,} steps")
+        uploads.close(kept.pop(old))
+    kept[key] = uploads.hold(_stack(recipe, moment), "training", f"{recipe.task} after {moment.step:,} steps")
     return kept[key]
 
 
-def _stack(recipe: Recipe, moment: Moment) -> Stack:
+def _stack(recipe: Recipe, moment: Checkpoint) -> Stack:
     words, what = texts(recipe, probe(recipe)), WHAT.format(recipe.task, moment.step, recipe.steps)
     return Stack(f"{recipe.task}, trained here", what, words, words, moment.q, moment.k, own=own(recipe))

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attention.brought import opening, sample
-from attention.brought.held import Holding, named
-from attention.brought.reading import Reading
 from attention.codec import to_query
 from attention.config import Config
+from attention.imported import detect, sample
+from attention.imported.reading import Reading
+from attention.imported.registry import Upload, entry_name
 from attention.serving.settings import settings
-from attention.sources.origins import scored
+from attention.sources.providers import has_scores
 from attention.tables.rows import quantity
-from attention.ui import compute, onward
-from attention.ui.session import brought, page
-from attention.ui.session.state import Taken
-from attention.ui.views import code, snippets, your_data_taken
-from attention.ui.words import plain
+from attention.ui import next_step, results
+from attention.ui.markdown import escape
+from attention.ui.session import page, uploads
+from attention.ui.session.visit_state import Taken
+from attention.ui.views import code, snippets, your_data_files
 
 FILE, TOKENS = "your file", "your tokens"  # keys of the two fields
 WORDS = (
@@ -38,27 +38,27 @@ KNOWN = {
 
 def view(how: Reading) -> None:
     """Where a file is opened, how it was read and what was found, what is open, and how to save such a file."""
-    given = your_data_taken.given()
+    given = your_data_files.named_files()
     if page.arrives():
         _lead()
     st.markdown(WORDS)
     if not settings().uploads:
         st.info(CLOSED, icon=":material/lock:")
-        taken = your_data_taken.taken(None, None, how)
+        taken = your_data_files.current_file(None, None, how)
     else:
         taken = _fields(how)
     for each in [*([taken] if taken else []), *given]:
-        _told(each)
+        _show_reading(each)
     _open()
     _saving()
 
 
 def _lead() -> None:
     """Whoever has one line of Python show something comes here first, and wants to see it: every head, on Heads."""
-    kept = page.kept()
+    kept = page.visit_state()
     there = [each for each in [kept.taken, *(kept.given or [])] if each]
     if there and not any(each.problem for each in there):
-        onward.lead("heads", to_query(Config.of(there[0].source)))
+        next_step.go_to("heads", to_query(Config.of(there[0].source)))
 
 
 def _fields(how: Reading) -> Taken | None:
@@ -68,22 +68,22 @@ def _fields(how: Reading) -> Taken | None:
     with left:
         file = st.file_uploader(
             "Attention: .safetensors, .npz, .npy or .pt",
-            list(opening.ARRAYS),
+            list(detect.ARRAYS),
             key=FILE,
             max_upload_size=largest,
         )
     with right:
         tokens = st.file_uploader(
             "Tokens, where that file has none: .json or .txt",
-            list(opening.TOKENS),
+            list(detect.TOKENS),
             key=TOKENS,
             max_upload_size=4,
             help="A list of texts in JSON, or a text with a token a line, or with words.",
         )
-    unpacked = compute.brought.most()
+    unpacked = results.uploads.most()
     fits = _limits(min(largest * 2**20, unpacked))
     st.caption(f"Files of up to {largest} MB, unpacked up to {quantity(unpacked, 'B')}. {fits} {SHARED}")
-    taken = your_data_taken.taken(file, tokens, how)
+    taken = your_data_files.current_file(file, tokens, how)
     if taken is None:
         _sample()
     return taken
@@ -91,7 +91,7 @@ def _fields(how: Reading) -> Taken | None:
 
 def _limits(size: int) -> str:
     """How many tokens of known models so many bytes hold."""
-    counts = {name: compute.brought.most_tokens(size, *sizes) for name, sizes in KNOWN.items()}
+    counts = {name: results.uploads.most_tokens(size, *sizes) for name, sizes in KNOWN.items()}
     said = [f"{whole:,} tokens of {name} ({weights:,} as weights alone)" for name, (whole, weights) in counts.items()]
     return f"In 16 bits, queries, keys and values of all layers fit for {' or '.join(said)}."
 
@@ -103,12 +103,12 @@ def _sample() -> None:
             "Try it with an example",
             icon=":material/play_arrow:",
             key="try",
-            on_click=your_data_taken.tried,
+            on_click=your_data_files.open_example,
             help="Opens a file of two layers of heads with queries, keys and tokens, as if you had chosen it above.",
         )
         st.download_button(
             "Download the example",
-            sample.written,
+            sample.sample_file,
             sample.NAME,
             on_click="ignore",
             icon=":material/download:",
@@ -118,75 +118,75 @@ def _sample() -> None:
         )
 
 
-def _told(taken: Taken) -> None:
+def _show_reading(taken: Taken) -> None:
     """How it was read and what was found, or why it can't be; and the way on."""
     if taken.problem and taken.found:
-        st.warning(plain(taken.problem), icon=":material/info:")
+        st.warning(escape(taken.problem), icon=":material/info:")
     elif taken.problem:
-        which = plain(taken.file.name) if taken.file else "This"
-        st.error(f"{which} can't be shown. {plain(taken.problem)}", icon=":material/error:")
+        which = escape(taken.file.name) if taken.file else "This"
+        st.error(f"{which} can't be shown. {escape(taken.problem)}", icon=":material/error:")
         if taken.source:
             st.caption("What was read of it before stays open.")
     found = taken.found
     if found is None:
         return
     for sentence in found.found:
-        st.warning(plain(sentence), icon=":material/info:")
+        st.warning(escape(sentence), icon=":material/info:")
     with st.container(border=True):
-        st.markdown(f":material/check_circle: **{plain(found.stack.title)}** was read so. {plain(found.stack.what)}")
-        st.markdown("\n".join(f"- {plain(sentence)}" for sentence in found.said))
+        st.markdown(f":material/check_circle: **{escape(found.stack.title)}** was read so. {escape(found.stack.what)}")
+        st.markdown("\n".join(f"- {escape(sentence)}" for sentence in found.said))
         if len(found.parts) > 1:
-            names = ", ".join(f"{at}: {plain(name)}" for at, name in enumerate(found.parts))
+            names = ", ".join(f"{at}: {escape(name)}" for at, name in enumerate(found.parts))
             st.caption(f"It has several. Which one is shown, says the sidebar: {names}.")
         _ways(taken.source, primary=True)
 
 
 def _ways(source: str, primary: bool = False) -> None:
     """To the pages that show it; to what a link asked for, where that named something of the same name."""
-    wanted = page.kept().wanted
+    wanted = page.visit_state().wanted
     query = to_query(Config.of(source))
-    if primary and wanted and named(wanted["source"]) == named(source):
+    if primary and wanted and entry_name(wanted["source"]) == entry_name(source):
         query = {**wanted, "source": source}
     with st.container(horizontal=True):
-        onward.way("heads", "Every head, on Heads", query, ":material/grid_view:")
-        if scored(source):
-            onward.way("softmax", "A row, on Softmax", query, ":material/bar_chart:")
-            onward.way("steps", "Matrix by matrix, on Steps", query, ":material/account_tree:")
-        onward.way("masks", "Who sees whom, on Masks", query, ":material/grid_on:")
-        onward.way("layers", "Head against head, on Layers", query, ":material/layers:")
+        next_step.page_link("heads", "Every head, on Heads", query, ":material/grid_view:")
+        if has_scores(source):
+            next_step.page_link("softmax", "A row, on Softmax", query, ":material/bar_chart:")
+            next_step.page_link("steps", "Matrix by matrix, on Steps", query, ":material/account_tree:")
+        next_step.page_link("masks", "Who sees whom, on Masks", query, ":material/grid_on:")
+        next_step.page_link("layers", "Head against head, on Layers", query, ":material/layers:")
 
 
 def _open() -> None:
     """What this visit has open, with its size and a way to let go of it."""
-    holdings = brought.holdings()
+    holdings = uploads.holdings()
     if not holdings:
         return
     st.markdown("**Open in this visit**")
     for holding in holdings:
         with st.container(horizontal=True, vertical_alignment="center", key=f"row {holding.source}"):
-            st.markdown(_said(holding), width="stretch")
-            onward.way("heads", "Heads", to_query(Config.of(holding.source)), ":material/grid_view:")
-            st.button("Close", key=f"close {holding.source}", on_click=_closed, args=(holding.source,))
+            st.markdown(_summary_text(holding), width="stretch")
+            next_step.page_link("heads", "Heads", to_query(Config.of(holding.source)), ":material/grid_view:")
+            st.button("Close", key=f"close {holding.source}", on_click=_close_source, args=(holding.source,))
 
 
-def _closed(source: str) -> None:
-    brought.close(source)
-    your_data_taken.gone(source)
+def _close_source(source: str) -> None:
+    uploads.close(source)
+    your_data_files.forget_file(source)
 
 
-def _said(holding: Holding) -> str:
+def _summary_text(holding: Upload) -> str:
     sizes = holding.shape
     parts = "queries and keys" if {"q", "k"} <= sizes.has else "weights"
     over = f"{sizes.tokens:,} tokens" + (f" looking at {sizes.keys:,} others" if sizes.keys else "")
     return (
-        f"{plain(holding.stack.title)}: {parts}, {sizes.layers} layer{'s' * (sizes.layers > 1)} of {sizes.heads} "
+        f"{escape(holding.stack.title)}: {parts}, {sizes.layers} layer{'s' * (sizes.layers > 1)} of {sizes.heads} "
         f"head{'s' * (sizes.heads > 1)}, {over}, {quantity(holding.stack.bytes, 'B')}"
     )
 
 
 def _saving() -> None:
     """How to save such a file, from what one has."""
-    with st.expander("How to save such a file", icon=":material/code:", expanded=not brought.holdings()):
+    with st.expander("How to save such a file", icon=":material/code:", expanded=not uploads.holdings()):
         for tab, source in zip(st.tabs(list(snippets.SNIPPETS)), snippets.SNIPPETS.values(), strict=True):
             with tab:
-                code.shown(source)
+                code.show_source(source)

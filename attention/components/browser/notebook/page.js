@@ -3,7 +3,7 @@
 
 import { find } from "../elements.js";
 import { draw } from "../heads_layers.js";
-import { unzipped } from "./unzipped.js";
+import { unzip } from "./unzip.js";
 
 /**
  * What an element has, as the bytes that it stands for.
@@ -15,6 +15,6 @@ function bytesOf(id) {
 }
 
 const about = JSON.parse(new TextDecoder().decode(bytesOf("about")));
-const layer = (/** @type {number} */ part, /** @type {number} */ at) => unzipped(bytesOf(`layer-${part}-${at}`));
+const layer = (/** @type {number} */ part, /** @type {number} */ at) => unzip(bytesOf(`layer-${part}-${at}`));
 const drawing = draw(find(document, "main"), { about: { ...about, title: "" }, layer });
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => drawing.recolour());

@@ -1,7 +1,7 @@
 // The picture as a widget of a notebook: what is pinned is told to Python.
 
 import { draw } from "../heads_layers.js";
-import { unzipped } from "./unzipped.js";
+import { unzip } from "./unzip.js";
 
 /**
  * What anywidget gives of the widget's state.
@@ -16,7 +16,7 @@ function render({ model, el }) {
   const about = model.get("about"), places = /** @type {number[]} */ (model.get("places"));
   const layer = (/** @type {number} */ part, /** @type {number} */ at) => {
     const view = /** @type {DataView<ArrayBuffer>} */ (model.get("layers")[places[part] + at]);
-    return unzipped(new Uint8Array(view.buffer, view.byteOffset, view.byteLength));
+    return unzip(new Uint8Array(view.buffer, view.byteOffset, view.byteLength));
   };
   const drawing = draw(el, { about, layer }, {
     onPin: ({ count, ...pin }) => {

@@ -3,11 +3,11 @@
 // sets off now.
 
 // First all that these need: a browser that finds it one by one in what it loads takes longer.
-import { newest } from "../newest.js";
-import "./carried.js";
-import { find, planted } from "../elements.js";
-import { styled } from "./mounted.js";
-import { settled, typing } from "./typed.js";
+import { newest } from "../latest_message.js";
+import "./carry_link.js";
+import { find, createRoot } from "../elements.js";
+import { appendStyles } from "./mount.js";
+import { onSettled, typing } from "./on_typing.js";
 
 /**
  * What the server says of a button.
@@ -20,16 +20,16 @@ const MARKUP = `
 <button type="button"></button><span aria-live="polite"></span>
 <input type="text" readonly hidden aria-label="Link to what is on the screen">`;
 
-await styled("copy_link.css");
+await appendStyles("copy_link.css");
 
 /** @type {WeakMap<Element, { wanted: Wanted, button: HTMLElement }>} */
 const drawn = new WeakMap();
 
-/** @param {import("./mounted.js").Call} call */
+/** @param {import("./mount.js").Call} call */
 export default function ({ parentElement, data }) {
   if (!data) return undefined;
   return newest(parentElement, data, (/** @type {Wanted} */ wanted) => {
-    const here = drawn.get(parentElement) ?? begun(parentElement, wanted);
+    const here = drawn.get(parentElement) ?? createButton(parentElement, wanted);
     here.wanted = wanted;
     if (here.button.textContent !== wanted.label) here.button.textContent = wanted.label;
   });
@@ -39,21 +39,21 @@ export default function ({ parentElement, data }) {
  * @param {HTMLElement} parent
  * @param {Wanted} wanted
  */
-function begun(parent, wanted) {
-  const root = planted(parent, "copy-link", MARKUP), said = find(root, "span");
+function createButton(parent, wanted) {
+  const root = createRoot(parent, "copy-link", MARKUP), said = find(root, "span");
   const button = find(root, "button"), field = find(root, "input", HTMLInputElement);
   const here = { wanted, button };
   drawn.set(parent, here);
   let typed = false, timer = 0;
   button.onpointerdown = () => { typed = typing(); };
   button.onclick = async () => {
-    const whole = await settled(typed, () => address(here.wanted));
+    const whole = await onSettled(typed, () => address(here.wanted));
     typed = false;
     const link = address(here.wanted), nothing = here.wanted.lacking;
-    const copied = !nothing && ((await offered(link)) || selected(field, link));
+    const copied = !nothing && ((await offerText(link)) || selectField(field, link));
     field.hidden = copied || !!nothing;
     if (!field.hidden) field.select();
-    said.textContent = nothing || (copied ? told(link, whole) : "Select and copy it from here");
+    said.textContent = nothing || (copied ? setLink(link, whole) : "Select and copy it from here");
     clearTimeout(timer);
     timer = setTimeout(() => copied && whole && link.length <= LONG && (said.textContent = ""), SAID);
   };
@@ -64,7 +64,7 @@ function begun(parent, wanted) {
  * @param {string} link
  * @param {boolean} whole
  */
-function told(link, whole) {
+function setLink(link, whole) {
   if (!whole) return "Copied, but the page still takes in what you typed: copy once more";
   const long = `Copied, but it has ${link.length.toLocaleString("en")} characters: some programs cut links so long`;
   return link.length > LONG ? long : "Copied";
@@ -80,7 +80,7 @@ function address({ adds, drops }) {
 }
 
 /** @param {string} text */
-async function offered(text) {
+async function offerText(text) {
   try {
     await navigator.clipboard.writeText(text);
     return true;
@@ -93,7 +93,7 @@ async function offered(text) {
  * @param {HTMLInputElement} field
  * @param {string} text
  */
-function selected(field, text) {
+function selectField(field, text) {
   field.hidden = false;
   field.value = text;
   field.select();

@@ -4,22 +4,22 @@
 // First all that these need: a browser that finds it one by one in what it loads takes longer.
 import "../cells.js";
 import "../elements.js";
-import "../even.js";
-import "../heads_grid_acts.js";
+import "../uniform.js";
+import "../heads_grid_events.js";
 import "../heads_grid_layout.js";
 import "../heads_grid_picture.js";
 import "../heads_grid_readout.js";
-import "../heads_grid_shown.js";
+import "../heads_grid_pointer.js";
 import "../message.js";
-import "../newest.js";
+import "../latest_message.js";
 import "../theme.js";
 import { draw } from "../heads_grid.js";
-import { mounted } from "./mounted.js";
+import { mountComponent } from "./mount.js";
 
-export default await mounted("heads_grid.css", draw, (call) => ({
+export default await mountComponent("heads_grid.css", draw, (call) => ({
   onPin: (pin) => call().setStateValue("pin", pin),
   onPainted: ({ address, waits }) => {
-    if (address) requestAnimationFrame(() => setTimeout(() => addressed(address)));
+    if (address) requestAnimationFrame(() => setTimeout(() => addressOf(address)));
     if (waits) requestAnimationFrame(() => setTimeout(() => call().setTriggerValue("seen", true)));
   },
 }));
@@ -29,7 +29,7 @@ export default await mounted("heads_grid.css", draw, (call) => ({
  * taken its place since. Streamlit writes it too, but has to draw the whole page anew for it.
  * @param {[string, string]} address
  */
-function addressed([last, query]) {
+function addressOf([last, query]) {
   const sorted = (/** @type {string} */ text) => [...new URLSearchParams(text)].sort().join("&");
   const now = sorted(location.search);
   if (now !== sorted(last) || now === sorted(query)) return;

@@ -2,23 +2,23 @@
 
 // First all that these need: a browser that finds it one by one in what it loads takes longer.
 import "../elements.js";
-import "../matrices_acts.js";
+import "../matrices_events.js";
 import "../matrices_cells.js";
 import "../matrices_layout.js";
-import "../matrices_lit.js";
+import "../matrices_highlight.js";
 import "../matrices_pass.js";
-import "../matrices_said.js";
-import "../matrices_shown.js";
-import "../matrices_sides.js";
-import "../matrices_turns.js";
+import "../matrices_readout.js";
+import "../matrices_picture.js";
+import "../matrices_axes.js";
+import "../matrices_transport.js";
 import "../matrices_words.js";
 import "../message.js";
-import "../newest.js";
+import "../latest_message.js";
 import "../theme.js";
 import { draw } from "../matrices.js";
-import { mounted } from "./mounted.js";
+import { mountComponent } from "./mount.js";
 
-export default await mounted("matrices.css", draw, (call) => ({
+export default await mountComponent("matrices.css", draw, (call) => ({
   onTurn: (to) => call().setTriggerValue("turn", to),
   onPin: (to) => call().setTriggerValue("pin", to),
 }));

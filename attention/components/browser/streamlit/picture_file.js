@@ -1,26 +1,26 @@
 // Buttons that save a picture which the server has written: the SVG as it is, and a PNG of it.
 
 // First all that these need: a browser that finds it one by one in what it loads takes longer.
-import { newest } from "../newest.js";
-import { find, planted, target } from "../elements.js";
-import { saved } from "../picture_file.js";
-import { styled } from "./mounted.js";
+import { newest } from "../latest_message.js";
+import { find, createRoot, target } from "../elements.js";
+import { saveSvg } from "../picture_file.js";
+import { appendStyles } from "./mount.js";
 
 /** @typedef {{ svg: string, name: string, what: string }} Wanted */
 
 const MARKUP = `
 <span></span><button type="button" data-file="svg">SVG</button><button type="button" data-file="png">PNG</button>`;
 
-await styled("picture_file.css");
+await appendStyles("picture_file.css");
 
 /** @type {WeakMap<Element, { wanted: Wanted, root: HTMLElement }>} */
 const drawn = new WeakMap();
 
-/** @param {import("./mounted.js").Call} call */
+/** @param {import("./mount.js").Call} call */
 export default function ({ parentElement, data }) {
   if (!data) return undefined;
   return newest(parentElement, data, (/** @type {Wanted} */ wanted) => {
-    const here = drawn.get(parentElement) ?? begun(parentElement, wanted);
+    const here = drawn.get(parentElement) ?? createButton(parentElement, wanted);
     here.wanted = wanted;
     find(here.root, "span").textContent = `${wanted.what} as`;
   });
@@ -30,12 +30,12 @@ export default function ({ parentElement, data }) {
  * @param {HTMLElement} parent
  * @param {Wanted} wanted
  */
-function begun(parent, wanted) {
-  const here = { wanted, root: planted(parent, "picture-file", MARKUP) };
+function createButton(parent, wanted) {
+  const here = { wanted, root: createRoot(parent, "picture-file", MARKUP) };
   drawn.set(parent, here);
   here.root.onclick = (event) => {
     const kind = target(event, "button")?.dataset.file;
-    if (kind) saved(here.wanted.svg, here.wanted.name, kind);
+    if (kind) saveSvg(here.wanted.svg, here.wanted.name, kind);
   };
   return here;
 }

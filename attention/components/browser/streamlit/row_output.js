@@ -4,10 +4,10 @@
 import "../elements.js";
 import "../matrices_cells.js";
 import "../message.js";
-import "../newest.js";
+import "../latest_message.js";
 import "../row_output_strips.js";
 import "../theme.js";
 import { draw } from "../row_output.js";
-import { mounted } from "./mounted.js";
+import { mountComponent } from "./mount.js";
 
-export default await mounted("row_output.css", draw, () => undefined);
+export default await mountComponent("row_output.css", draw, () => undefined);

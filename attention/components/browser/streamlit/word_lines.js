@@ -4,17 +4,17 @@
 import "../cells.js";
 import "../elements.js";
 import "../message.js";
-import "../newest.js";
+import "../latest_message.js";
 import "../picture_file.js";
 import "../theme.js";
-import "../word_lines_acts.js";
+import "../word_lines_events.js";
 import "../word_lines_file.js";
 import "../word_lines_picture.js";
-import "../word_lines_said.js";
+import "../word_lines_readout.js";
 import "../word_lines_view.js";
 import { draw } from "../word_lines.js";
-import { mounted } from "./mounted.js";
+import { mountComponent } from "./mount.js";
 
-export default await mounted("word_lines.css", draw, (call) => ({
+export default await mountComponent("word_lines.css", draw, (call) => ({
   onPin: (pin) => call().setStateValue("pin", pin),
 }));

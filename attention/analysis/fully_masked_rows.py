@@ -1,0 +1,169 @@
+"""What becomes of a query that may see no key: every path of PyTorch that runs here, and ours, run on the spot.
+
+The softmax over nothing is 0 / 0. Some paths give zeros, some NaN, and a mask of large negative numbers instead of
+minus infinity gives the mean of all values, hidden ones included. A NaN in a row that nobody reads still ruins the
+gradients of all projections, because zero times NaN is NaN.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from threading import Lock
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+from torch.nn.attention import SDPBackend, sdpa_kernel
+
+from attention.attend import scaled_dot_product_attention
+from attention.layer import MultiHeadAttention
+from attention.scores import HIDDEN
+from attention.trace import Trace
+
+WIDTH = 64  # channels that are used at the most: what a blind row gets does not depend on them
+BACKENDS = ("MATH", "FLASH_ATTENTION", "EFFICIENT_ATTENTION", "CUDNN_ATTENTION")
+ALONE = Lock()  # the choice of a backend is the whole process's
+
+Masked = Callable[[Tensor], Float[Tensor, "q d"]]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What one path did: with which kind of mask, what the blind rows became, and whether gradients stayed finite.
+
+    `blind`: "zeros", "NaN", "mean of all values", "other", or "" where every row sees something. `apart`: greatest
+    difference of the other rows to float64, NaN where one is NaN. `gradient`: "finite" or "NaN" after a loss over the
+    other rows, "" where none is computed. `runs`: False where the path does not run on this machine.
+    """
+
+    path: str
+    mode: str
+    mask: str
+    blind: str = ""
+    apart: float = 0.0
+    gradient: str = ""
+    runs: bool = True
+
+
+def masks(square: Bool[Tensor, "q k"]) -> dict[str, Tensor]:
+    """The same mask in three kinds: boolean, added with minus infinity, and with the most negative finite number."""
+    zeros = torch.zeros(square.shape)
+    lowest = torch.finfo(torch.float32).min
+    return {
+        "boolean": square,
+        "float, -inf": zeros.masked_fill(~square, HIDDEN),
+        "float, lowest finite": zeros.masked_fill(~square, lowest),
+    }
+
+
+def audit(trace: Trace) -> list[Finding]:
+    """Every path on the queries, keys and values of the head in focus (its first 64 channels) under the trace's mask.
+
+    nn.MultiheadAttention gets the keys as its tokens, with one head and the identity for its projections; not where the
+    queries are of another sequence.
+    """
+    head = trace.config.head
+    q, k, v = (x[head, :, :WIDTH].detach().clone() for x in (trace.q, trace.k, trace.v))
+    with ALONE, torch.inference_mode(False), torch.enable_grad():
+        modules = _modules(k, trace.mask) if len(q) == len(k) else ()
+        return [*_functions(q, k, v, trace.mask), *modules]
+
+
+def _functions(q: Tensor, k: Tensor, v: Tensor, square: Bool[Tensor, "q k"]) -> Iterator[Finding]:
+    """Ours and torch's function, once a backend."""
+    inputs = tuple(x.clone().requires_grad_() for x in (q, k, v))
+    expected = _reference_output(q, k, v, square)
+    for kind, mask in masks(square).items():
+        ours = scaled_dot_product_attention(*inputs, mask).output  # pyright: ignore[reportCallIssue]  q, k and v
+        yield _finding_of("attention.scaled_dot_product_attention", "", kind, ours, v, square, expected, inputs)
+    for backend in BACKENDS:
+        for kind, mask in masks(square).items():
+            output = _by_backend(backend, *inputs, mask)  # pyright: ignore[reportCallIssue]  q, k and v
+            path, mode = "F.scaled_dot_product_attention", backend
+            if output is None:
+                yield Finding(path, mode, kind, runs=False)
+            else:
+                yield _finding_of(path, mode, kind, output, v, square, expected, inputs)
+
+
+def _by_backend(backend: str, q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> Float[Tensor, "q d"] | None:
+    """The output of one backend, None where it does not run here. MATH stays allowed, for others that compute now."""
+    wanted = SDPBackend.__members__[backend]
+    batch = tuple(x[None, None] for x in (q, k, v))
+    with sdpa_kernel([wanted, SDPBackend.MATH] if wanted != SDPBackend.MATH else [wanted]):
+        if torch._fused_sdp_choice(*batch, mask) != wanted.value:  # pyright: ignore[reportCallIssue, reportPrivateImportUsage]  q, k, v; no public name asks it
+            return None
+        return F.scaled_dot_product_attention(*batch, mask)[0, 0]  # pyright: ignore[reportCallIssue]  q, k and v
+
+
+def _modules(x: Float[Tensor, "k d"], square: Bool[Tensor, "q k"]) -> Iterator[Finding]:
+    """Ours and torch's module, whose boolean masks are True where they hide."""
+    layer = _plain_layer(x.shape[-1])
+    expected = _reference_output(x, x, x, square)
+    ours = MultiHeadAttention.from_torch(layer)
+    for kind, mask in masks(square).items():
+        output = ours(x, mask=mask).output
+        yield _finding_of(
+            "attention.MultiHeadAttention", "", kind, output, x, square, expected, tuple(ours.parameters())
+        )
+    for weights in (True, False):
+        for training, mode in ((True, "train"), (False, "eval"), (False, "eval, no gradients")):
+            for kind, mask in masks(square).items():
+                layer.train(training)
+                hides = ~mask if mask.dtype == torch.bool else mask
+                learning = "no gradients" not in mode
+                with _mode(learning):
+                    output = layer(x[None], x[None], x[None], attn_mask=hides, need_weights=weights)[0][0]
+                label = f"{mode}, need_weights={weights}"
+                parameters = tuple(layer.parameters()) if learning else ()
+                yield _finding_of("nn.MultiheadAttention", label, kind, output, x, square, expected, parameters)
+
+
+def _mode(learning: bool) -> AbstractContextManager:
+    return nullcontext() if learning else torch.no_grad()
+
+
+def _plain_layer(width: int) -> nn.MultiheadAttention:
+    """One head whose queries, keys, values and output are its input."""
+    layer = nn.MultiheadAttention(width, 1, batch_first=True)
+    with torch.no_grad():
+        layer.in_proj_weight.copy_(torch.eye(width).repeat(3, 1))
+        layer.out_proj.weight.copy_(torch.eye(width))
+    return layer
+
+
+def _reference_output(q: Tensor, k: Tensor, v: Tensor, square: Bool[Tensor, "q k"]) -> Float[Tensor, "q d"]:
+    """Attention in float64, for the rows that see something."""
+    scores = (q.double() @ k.double().mT / q.shape[-1] ** 0.5).masked_fill(~square, HIDDEN)
+    return torch.softmax(scores, -1) @ v.double()
+
+
+def _finding_of(path, mode, kind, output, values, square, expected, parameters) -> Finding:
+    """What a path's output says; gradients are those of a loss over the rows that see something."""
+    seeing = square.any(-1)
+    apart = (output.detach().double() - expected)[seeing].abs()
+    blind = _became(output.detach()[~seeing], values)
+    greatest = float(apart.max()) if apart.numel() else 0.0
+    return Finding(path, mode, kind, blind, greatest, _gradient(output[seeing].sum(), parameters))
+
+
+def _became(rows: Float[Tensor, "r d"], values: Float[Tensor, "k d"]) -> str:
+    """What the rows that see nothing are, in words."""
+    if not len(rows):
+        return ""
+    if rows.isnan().any():
+        return "NaN"
+    if not rows.any():
+        return "zeros"
+    return "mean of all values" if torch.allclose(rows, values.mean(0).expand_as(rows), atol=1e-5) else "other"
+
+
+def _gradient(loss: Tensor, parameters: tuple[Tensor, ...]) -> str:
+    """Are the gradients of all parameters finite?"""
+    if not parameters:
+        return ""
+    found = torch.autograd.grad(loss, parameters, allow_unused=True)
+    return "NaN" if any(each is not None and not each.isfinite().all() for each in found) else "finite"

@@ -1,0 +1,318 @@
+"""CPU against GPU (Plotly): time, how many times faster, rate and limits, each against the length or the operations a byte.
+
+What was measured, recorded and published never looks alike. Measured here: a solid line with filled marks. Recorded elsewhere:
+dashed, filled marks. Published: dotted, marks of thin strokes, and colours that nothing timed has. Copied to the GPU and
+back a line is dashed and dotted, and fainter. A limit is thinner, without marks. What did not settle is an open, faint mark that
+no line joins, as in the other charts of times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import log10
+from textwrap import wrap
+from typing import Any
+
+import plotly.graph_objects as go
+
+from attention.charts.theme import HIDDEN, PLOTLY_TEXT
+from attention.charts.timing_look import COLORS
+from attention.charts.timing_marks import FAINT, FONT, LEGEND, PALE, ROW, WIDTH, wrap_hover_label, wrap_label
+from attention.charts.timing_marks import loose as says_loose
+from attention.timing import cpu_gpu_series, cpu_gpu_summary
+from attention.timing.cpu_gpu_series import MEASURED, PUBLISHED, RECORDED, Point, TimingSeries
+from attention.timing.cpu_gpu_settings import METHODS, CpuGpuSettings
+from attention.timing.cpu_gpu_summary import Ratio, numbers
+from attention.timing.implementations import IMPLEMENTATIONS
+from attention.timing.published import DATA_SHEETS, LENGTHS
+from attention.timing.units import seconds as spelt
+
+HEIGHT = 360  # pixels, without its legend
+DASHES = {MEASURED: "solid", RECORDED: "dash", PUBLISHED: "dot"}
+CARRIED = "7px,3px,1px,3px"  # twice within the sample of a legend, beside its mark
+PAPERS = {"H100": "#b34d9a", "A100": "#808000", "H200": "#6f7ad6"}  # apart from COLORS, and seen on both grounds
+THIN = ("asterisk", "cross-thin", "x-thin", "y-up", "y-down", "hash", "line-ns", "y-left", "y-right")
+SHEETS = PAPERS | {"T4": "#767b86", "L4": "#7d6f64", "RTX 4090": "#2a9d8f"}
+FILLED = ("diamond", "square", "triangle-up", "pentagon")  # of GPUs that were timed; a CPU's is a circle
+Y = {"time": "seconds a call", "times faster": "times as fast as the CPU", "rate": "operations a second"}
+ENDS = {"time": (5e-5, 30.0), "times faster": (0.7, 2e4), "rate": (2e10, 1.2e15), "limits": (2e10, 1.2e15)}
+LEFT_OUT = {"without": ("moved",), "with": ("alone",), "without and with": ()}
+WITH = "copied to the GPU and back"
+SAMPLE = 46  # pixels of a line in the legend
+
+
+@dataclass(frozen=True)
+class Mark:
+    """Where a point stands in a picture, and what is said beside the pointer."""
+
+    point: Point
+    x: float
+    y: float | None
+    said: str
+
+
+def figure(versus: CpuGpuSettings, cpu: TimingSeries | None, gpus: Sequence[TimingSeries]) -> go.Figure:
+    """The picture that was chosen."""
+    found = go.Figure()
+    PICTURES[versus.picture](found, versus, cpu, gpus)
+    _laid_out(found, versus, [*([cpu] if cpu else []), *gpus])
+    return found
+
+
+def _time(found: go.Figure, versus: CpuGpuSettings, cpu: TimingSeries | None, gpus: Sequence[TimingSeries]) -> None:
+    if cpu:
+        _band(found, cpu)
+        _line(
+            found, cpu, gpus, [Mark(point, point.length, point.seconds, _describe_rates(point)) for point in cpu.points]
+        )
+    for gpu in gpus:
+        timed = [point for point in gpu.points if point.seconds is not None]
+        if versus.transfer != "with":
+            _line(
+                found, gpu, gpus, [Mark(point, point.length, point.seconds, _describe_rates(point)) for point in timed]
+            )
+        if versus.transfer != "without":
+            _line(found, gpu, gpus, [_whole(point) for point in timed], carried=True)
+    _apart(found, versus, cpu, gpus)
+
+
+def _apart(found: go.Figure, versus: CpuGpuSettings, cpu: TimingSeries | None, gpus: Sequence[TimingSeries]) -> None:
+    """How far the lines that the answer speaks of are apart, at its length."""
+    told = cpu_gpu_summary.against(cpu, list(gpus))
+    if cpu is None or told is None:
+        return
+    gpu, _, ratio = told
+    there, here = gpu.at(ratio.length), cpu.at(ratio.length)
+    if there is None or here is None or not there.seconds or not here.seconds:
+        return
+    moved = versus.transfer == "with"
+    low, times = there.seconds + there.moved * moved, ratio.moved if moved else ratio.alone
+    x, line = ratio.length, {"width": 1, "dash": "dot", "color": "gray"}
+    found.add_shape(type="line", x0=x, x1=x, y0=low, y1=here.seconds, line=line, layer="below")
+    middle = (log10(low) + 2 * log10(here.seconds)) / 3
+    text = f"{cpu_gpu_summary.times(times)} times<br>{wrap_hover_label(numbers(gpu, cpu))}"
+    found.add_annotation(
+        x=log10(x),
+        y=middle,
+        text=text,
+        align="right",
+        showarrow=False,
+        xanchor="right",
+        xshift=-4,
+        font={"color": PLOTLY_TEXT},
+    )
+
+
+def _whole(point: Point) -> Mark:
+    """A time with that of the way there and back."""
+    seconds = (point.seconds or 0.0) + point.moved
+    return Mark(point, point.length, seconds, f"{spelt(seconds)}, of which {spelt(point.moved)} on the way")
+
+
+def _times_faster(
+    found: go.Figure, versus: CpuGpuSettings, cpu: TimingSeries | None, gpus: Sequence[TimingSeries]
+) -> None:
+    if cpu is None:
+        return
+    for gpu in gpus:
+        against = numbers(gpu, cpu)
+        for name in ("alone", "moved"):
+            if name not in LEFT_OUT[versus.transfer]:
+                marks = [_ratio(gpu, each, getattr(each, name), against) for each in cpu_gpu_summary.ratios(cpu, gpu)]
+                _line(found, gpu, gpus, marks, name == "moved", f", against {cpu.dtype} on the CPU")
+    found.add_hline(y=1, line={"width": 1, "dash": "dot", "color": "gray"})
+
+
+def _ratio(gpu: TimingSeries, ratio: Ratio, times: float, against: str) -> Mark:
+    """The mark of a ratio, as sure as both of its times are."""
+    at = gpu.at(ratio.length)
+    unsure = at.unsure if at else False
+    point = Point(ratio.length, None, 0.0, unsure=unsure, loose=ratio.loose)
+    return Mark(point, ratio.length, times, f"{times:.3g} times, {against}")
+
+
+def _rate(found: go.Figure, versus: CpuGpuSettings, cpu: TimingSeries | None, gpus: Sequence[TimingSeries]) -> None:
+    for rival in [*([cpu] if cpu else []), *gpus]:
+        _line(
+            found,
+            rival,
+            gpus,
+            [Mark(point, point.length, point.rate, _describe_rates(point)) for point in rival.points],
+        )
+
+
+def _limits(found: go.Figure, versus: CpuGpuSettings, cpu: TimingSeries | None, gpus: Sequence[TimingSeries]) -> None:
+    every = [rival for rival in [*([cpu] if cpu else []), *gpus] if not rival.setting]
+    ends = [cpu_gpu_series.intensity(n, versus) for n in cpu_gpu_series.lengths(every)]
+    names = versus.gpus or tuple(dict.fromkeys(rival.device for rival in every if rival.device in DATA_SHEETS))
+    for name in names:
+        sheet = DATA_SHEETS[name]
+        note = f", {sheet.note}" if sheet.note else ""
+        label = f"{sheet.name}, limit by its data sheet (fp16, dense{note})"
+        _roof(found, label, (sheet.operations, sheet.traffic), ends, SHEETS[name], "dashdot")
+    if cpu and cpu.peaks:
+        label = f"{cpu.device}, limit as {cpu.whence} ({cpu.dtype})"
+        _roof(found, label, cpu.peaks, ends, look(cpu, ())["color"], DASHES[cpu.kind])
+    for rival in every:
+        at = [cpu_gpu_series.intensity(point.length, versus) for point in rival.points]
+        marks = [Mark(point, x, point.rate, _describe_rates(point)) for x, point in zip(at, rival.points, strict=True)]
+        _line(found, rival, gpus, marks)
+
+
+def _roof(found: go.Figure, label: str, limit: tuple[float, float], ends: list[float], color: str, dash: str) -> None:
+    """A limit: on the slope by its bytes a second, on the ceiling by its operations."""
+    ceiling, slope = limit
+    xs = sorted({min(ends) / 4, ceiling / slope, max(ends) * 2})
+    found.add_scatter(
+        x=xs,
+        y=[min(ceiling, slope * x) for x in xs],
+        name=wrap_label(label),
+        mode="lines",
+        line={"color": color, "width": 1.5, "dash": dash},
+        hovertemplate=f"{wrap_hover_label(label)}<br>{ceiling / 1e12:,.4g} TFLOP/s, {slope / 1e9:,.4g} GB/s<extra></extra>",
+    )
+
+
+PICTURES: dict[str, Callable[[go.Figure, CpuGpuSettings, TimingSeries | None, Sequence[TimingSeries]], None]] = {
+    "time": _time,
+    "times faster": _times_faster,
+    "rate": _rate,
+    "limits": _limits,
+}
+
+
+def look(rival: TimingSeries, gpus: Sequence[TimingSeries], carried: bool = False) -> dict[str, Any]:
+    """Colour, dash and mark of a line, by what it is and whence it is known."""
+    dash = CARRIED if carried else DASHES[rival.kind]
+    if rival.kind == PUBLISHED:
+        symbol = f"{THIN[METHODS.index(rival.method)]}-open"
+        return {"color": PAPERS.get(rival.device, HIDDEN), "dash": dash, "symbol": symbol}
+    names = list(IMPLEMENTATIONS)
+    at = names.index(rival.method) if rival.method in names else len(names)
+    timed = [gpu for gpu in gpus if gpu.kind != PUBLISHED]
+    symbol = FILLED[timed.index(rival) % len(FILLED)] if rival in timed else "circle"
+    return {"color": COLORS[at % len(COLORS)], "dash": dash, "symbol": symbol}
+
+
+def _line(
+    found: go.Figure,
+    rival: TimingSeries,
+    gpus: Sequence[TimingSeries],
+    marks: Sequence[Mark],
+    carried: bool = False,
+    more: str = "",
+) -> None:
+    """A line through what settled, and its marks; the others faint, by themselves."""
+    looks, label = look(rival, gpus, carried), f"{rival.label}{more}{f', {WITH}' * carried}"
+    name = _short(rival, gpus, carried) + more
+    firm, loose = ([mark for mark in marks if mark.point.is_stable is kind] for kind in (True, False))
+    if firm:
+        opacity = 0.75 if carried else 1.0
+        found.add_scatter(**_marker_trace(rival, firm, looks, label, name), mode="lines+markers", opacity=opacity)
+    if loose:
+        found.add_scatter(
+            **_marker_trace(rival, loose, looks, label, name), mode="markers", opacity=PALE, showlegend=not firm
+        )
+        says_loose(found)
+
+
+def _short(rival: TimingSeries, gpus: Sequence[TimingSeries], carried: bool) -> str:
+    """What the legend calls a line: no longer than it takes to tell it from the others."""
+    if [gpu.short for gpu in gpus].count(rival.short) > 1:
+        return f"{rival.label}{f', {WITH}' * carried}"
+    return f"{rival.device}, {rival.dtype}, {WITH}" if carried else rival.short
+
+
+def _marker_trace(
+    rival: TimingSeries, marks: Sequence[Mark], looks: dict[str, Any], label: str, name: str
+) -> dict[str, Any]:
+    """Where marks stand, how they look (open where a time did not settle) and what is said beside the pointer."""
+    color, published = looks["color"], rival.kind == PUBLISHED
+    unsure = "circle-open" if published else f"{looks['symbol']}-open"  # as the legend has it; a stroke can't be open
+    symbols = [looks["symbol"] if mark.point.is_stable else unsure for mark in marks]
+    edge = {"width": 2 if published else 0, "color": color}
+    return {
+        "x": [mark.x for mark in marks],
+        "y": [mark.y for mark in marks],
+        "name": wrap_label(name),
+        "legendgroup": label,
+        "line": {"color": color, "width": 2, "dash": looks["dash"]},
+        "marker": {"symbol": symbols, "size": 9, "color": color, "line": edge},
+        "customdata": [
+            [f"{mark.point.length:,}", "<br>".join(map(wrap_hover_label, _describe_mark(rival, mark)))]
+            for mark in marks
+        ],
+        "hovertemplate": f"{wrap_hover_label(label)}<br>%{{customdata[0]}} tokens<br>%{{customdata[1]}}<extra></extra>",
+    }
+
+
+def _describe_mark(rival: TimingSeries, mark: Mark) -> list[str]:
+    point = mark.point
+    notes = ["its label was read through a legend *"] if point.unsure else []
+    notes += [f"did not settle: {point.loose}"] if point.loose else []
+    return [mark.said, *notes, rival.place, *([f"of other sizes: {rival.setting}"] if rival.setting else [])]
+
+
+def _describe_rates(point: Point) -> str:
+    rate = f"{point.rate / 1e12:,.4g} TFLOP/s"
+    return f"{spelt(point.seconds)}, {rate}" if point.seconds is not None else rate
+
+
+def _band(found: go.Figure, cpu: TimingSeries) -> None:
+    """The area between the quartiles of what was timed."""
+    firm = [(point.length, point.quartiles) for point in cpu.points if point.quartiles and point.is_stable]
+    if not firm:
+        return
+    xs = [length for length, _ in firm]
+    found.add_scatter(
+        x=[*xs, *reversed(xs)],
+        y=[*(ends[1] for _, ends in firm), *(ends[0] for _, ends in reversed(firm))],
+        showlegend=False,
+        fill="toself",
+        fillcolor=look(cpu, ())["color"],
+        opacity=FAINT,
+        line={"width": 0},
+        mode="lines",
+        hoverinfo="skip",
+    )
+
+
+def _laid_out(found: go.Figure, versus: CpuGpuSettings, every: Sequence[TimingSeries]) -> None:
+    """Axes that stay where they are whatever is chosen, unless a point lies beyond."""
+    names = dict.fromkeys(trace.name for trace in _traces(found) if trace.showlegend is not False and trace.name)
+    rows = sum(len(wrap(name.replace("<br>", " "), WIDTH)) for name in names)
+    found.update_layout(
+        font={"family": FONT},
+        height=HEIGHT + ROW * rows,
+        margin={"t": 10, "b": 10, "l": 10, "r": 10},
+        legend=LEGEND | {"itemwidth": SAMPLE},
+        hovermode="closest",
+    )
+    found.update_xaxes(type="log", **_across(versus, every))
+    unit = {"time": {"ticksuffix": "s"}, "times faster": {}}.get(versus.picture, {"ticksuffix": "FLOP/s"})
+    form = ",~g" if versus.picture == "times faster" else "~s"
+    title = Y.get(versus.picture, Y["rate"])
+    found.update_yaxes(type="log", title=title, dtick=1, tickformat=form, range=_ends(found, versus.picture), **unit)
+
+
+def _across(versus: CpuGpuSettings, every: Sequence[TimingSeries]) -> dict[str, Any]:
+    """The axis of lengths, or of operations a byte."""
+    if versus.picture == "limits":
+        least, most = (cpu_gpu_series.intensity(n, versus) for n in (LENGTHS[0], LENGTHS[-1]))
+        reach = [log10(least / 4), log10(most * 2)]
+        return {"title": "operations a byte", "dtick": 1, "tickformat": ",", "range": reach}
+    shown = cpu_gpu_series.lengths(every if versus.picture == "rate" else ())
+    ticks = {"tickvals": shown, "ticktext": [f"{n:,}" for n in shown]}
+    return {"title": "length (tokens)", "range": [log10(shown[0]) - 0.08, log10(shown[-1]) + 0.08], **ticks}
+
+
+def _ends(found: go.Figure, picture: str) -> list[float]:
+    """Logarithms of the least and the greatest of the axis."""
+    ys = [y for trace in _traces(found) for y in (trace.y if trace.y is not None else ()) if y]
+    low, high = ENDS[picture]
+    return [log10(min([low, *ys])), log10(max([high, *(y * 1.3 for y in ys)]))]
+
+
+def _traces(found: go.Figure) -> list[Any]:
+    return list(found.data)

@@ -1,0 +1,113 @@
+// Follows pointer and keys in the grid, and says what was pinned.
+
+import { cellAt } from "./cells.js";
+import { find } from "./elements.js";
+import { savePicture } from "./heads_grid_picture.js";
+import { cellSentence } from "./heads_grid_readout.js";
+import { cellUnderPointer, show, showPinned } from "./heads_grid_pointer.js";
+
+/**
+ * @typedef {import("./heads_grid_layout.js").Grid} Grid
+ * @typedef {import("./heads_grid_layout.js").Spot} Spot
+ */
+
+const QUIET = 120;  // milliseconds without another key before the page hears of it
+
+/** @type {Record<string, [number, number, number]>} */
+const STEPS = {
+  ArrowUp: [0, -1, 0], ArrowDown: [0, 1, 0], ArrowLeft: [0, 0, -1], ArrowRight: [0, 0, 1],
+  "[": [-1, 0, 0], "]": [1, 0, 0], PageUp: [-1, 0, 0], PageDown: [1, 0, 0],
+  Home: [0, 0, -Infinity], End: [0, 0, Infinity], Enter: [0, 0, 0], " ": [0, 0, 0],
+};
+
+/** @param {Grid} grid */
+export function listen(grid) {
+  const { heads, root } = grid;
+  let frame = 0;
+  heads.addEventListener("pointermove", (event) => {
+    cancelAnimationFrame(frame);
+    frame = requestAnimationFrame(() => {
+      grid.pointer = event;
+      grid.hover = cellUnderPointer(grid, event);
+      show(grid);
+    });
+  });
+  heads.addEventListener("pointerleave", () => {
+    cancelAnimationFrame(frame);
+    grid.pointer = grid.hover = null;
+    show(grid);
+  });
+  heads.addEventListener("click", (event) => {
+    const cell = cellUnderPointer(grid, event);
+    if (cell) pin(grid, cell, false);
+  });
+  heads.addEventListener("keydown", (event) => onKey(grid, event));
+  for (const kind of ["focus", "blur"]) {
+    heads.addEventListener(kind, () => {
+      grid.keyed = kind === "focus" && heads.matches(":focus-visible");
+      show(grid);
+    });
+  }
+  grid.details.addEventListener("toggle", () => show(grid));
+  find(root, ".png").addEventListener("click", () => savePicture(grid));
+}
+
+/**
+ * @param {Grid} grid
+ * @param {KeyboardEvent} event
+ */
+function onKey(grid, event) {
+  const step = STEPS[event.key];
+  if (event.ctrlKey || event.metaKey || event.altKey || !(step || event.key === "Escape")) return;
+  event.preventDefault();
+  event.stopPropagation();  // the page has keys of its own
+  Object.assign(grid, { keyed: true, pointer: null, hover: null });
+  if (!step) return pin(grid, grid.home, true);
+  pin(grid, moveCursor(grid.data, grid.cursor, step), event.key !== "Enter" && event.key !== " ");
+}
+
+/**
+ * The cursor steps from cell to cell; in a cell of many tokens it stands where the greatest of them is.
+ * @param {import("./heads_grid_layout.js").GridData} data
+ * @param {Spot} cell
+ * @param {[number, number, number]} step
+ * @returns {Spot}
+ */
+function moveCursor(data, cell, [heads, rows, columns]) {
+  if (!heads && !rows && !columns) return cell;
+  const within = (/** @type {number} */ at, /** @type {number} */ n) => Math.max(0, Math.min(n - 1, at));
+  const [row, column] = [within(cell.row + rows, data.rows), within(cell.column + columns, data.columns)];
+  return cellAt(data, within(cell.head + heads, data.heads), row, column);
+}
+
+/**
+ * Moves the cursor and, where head or query changed, tells the page: at once, or when the keys have been quiet.
+ * @param {Grid} grid
+ * @param {Spot} cell
+ * @param {boolean} wait
+ */
+function pin(grid, cell, wait) {
+  const { cursor } = grid;
+  grid.cursor = cell;
+  grid.followed = false;
+  if (!wait) grid.home = cell;
+  clearTimeout(grid.timer);
+  grid.timer = 0;
+  if (!wait || grid.pending || cell.head !== cursor.head || cell.query !== cursor.query) {
+    grid.pending = true;
+    grid.timer = setTimeout(() => tell(grid), wait ? QUIET : 0);
+  }
+  showPinned(grid);
+  show(grid);
+  find(grid.root, ".live").textContent = cellSentence(grid.data, cell.shown ?? cell);
+}
+
+/** @param {Grid} grid */
+function tell(grid) {
+  const { head, query, key } = grid.cursor;
+  grid.timer = 0;
+  grid.pending = false;
+  if (!grid.root.isConnected) return;  // the page was left
+  grid.sent = [...grid.sent, `${head} ${query}`].slice(-16);
+  grid.ways.onPin?.({ head, query, key, count: ++grid.count });
+}

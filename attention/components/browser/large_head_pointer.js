@@ -1,0 +1,104 @@
+// What is pointed at in the large head: which cell it is, what is said about it, and the rectangle that is dragged.
+
+import { greatestCell, number } from "./cells.js";
+import { find, createElement } from "./elements.js";
+import { timesEven } from "./uniform.js";
+
+/**
+ * @typedef {import("./large_head_view.js").Lab} Lab
+ * @typedef {import("./large_head_view.js").Spot} Spot
+ */
+
+/**
+ * Where in the square an event is.
+ * @param {Lab} lab
+ * @param {MouseEvent} event
+ * @returns {Spot}
+ */
+export function at({ canvas, place }, event) {
+  const box = canvas.getBoundingClientRect();
+  const [left, top] = [event.clientX - box.left - place.left, event.clientY - box.top - place.top];
+  return { x: left / place.width, y: top / place.height };
+}
+
+/** @param {Spot} spot */
+export function inside({ x, y }) {
+  return x >= 0 && y >= 0 && x < 1 && y < 1;
+}
+
+/**
+ * The greatest cell under a device pixel of the pointer, of means the one in its middle; null beyond what the server
+ * sent.
+ * @param {Lab} lab
+ * @param {Spot} spot
+ */
+function cellUnder({ data, view, place, ratio }, { x, y }) {
+  /**
+   * @param {number} share
+   * @param {number} side
+   * @param {[number, number]} seen  its start and size, in tokens
+   * @param {[number, number]} sent  the same of all cells, in tokens and in cells
+   * @returns {import("./cells.js").Range}
+   */
+  const range = (share, side, [first, size], [start, cells]) => {
+    const pixels = Math.round(side * ratio), pixel = Math.floor(share * pixels);
+    const cell = (/** @type {number} */ pixel) => (first + (pixel / pixels) * size - start) / data.tile;
+    const from = Math.floor(cell(pixel)), to = Math.ceil(cell(pixel + 1) - 1e-9);
+    const middle = Math.floor(cell(pixel + 0.5));
+    const one = data.pool === "mean" || cell(pixel + 1) - cell(pixel) < 1;
+    return one ? [middle, middle + 1] : [Math.max(0, from), Math.min(cells, to)];
+  };
+  const rows = range(y, place.height, [view.top, view.high], [data.first[0], data.rows]);
+  const columns = range(x, place.width, [view.left, view.wide], [data.first[1], data.columns]);
+  if (rows[0] < 0 || rows[1] > data.rows || rows[0] >= rows[1]) return null;
+  if (columns[0] < 0 || columns[1] > data.columns || columns[0] >= columns[1]) return null;
+  return greatestCell(data, 0, rows, columns);
+}
+
+/**
+ * @param {Lab} lab
+ * @param {MouseEvent | null} event
+ */
+export function point(lab, event) {
+  lab.pointer = event;
+  const spot = event && at(lab, event), cell = spot && inside(spot) ? cellUnder(lab, spot) : null;
+  const row = find(lab.root, "i.row"), column = find(lab.root, "i.column");
+  lab.square.classList.toggle("inside", Boolean(cell));
+  row.style.display = column.style.display = cell ? "block" : "none";
+  if (!cell || !spot) return void (lab.said.textContent = "");
+  const { left, top, width, height } = lab.place;
+  Object.assign(row.style, { left: `${left}px`, width: `${width}px`, top: `${top + spot.y * height}px` });
+  Object.assign(column.style, { top: `${top}px`, height: `${height}px`, left: `${left + spot.x * width}px` });
+  const said = createElement("b", "", number(cell.code, cell.weight)), even = timesEven(lab.data, cell);
+  lab.said.replaceChildren(describeCell(lab.data, cell), said, even && `, ${even}`);
+}
+
+/**
+ * Where a cell stands, and of how many it is the greatest or the mean.
+ * @param {import("./large_head_view.js").LargeData} data
+ * @param {import("./cells.js").Cell} cell
+ */
+function describeCell(data, { query, key, tall, broad }) {
+  const placed = (/** @type {0 | 1} */ side, /** @type {number} */ at, /** @type {number} */ count) => {
+    const from = data.first[side] + at, name = data.names[side][at], start = from.toLocaleString("en");
+    if (count > 1) return `${start} to ${(from + count - 1).toLocaleString("en")}`;
+    return name === undefined ? start : `${start} ${name}`;
+  };
+  const sampled = data.zooms ? "" : "preview, one query of each tile: ";
+  const pooled = `${data.pool === "max" ? "greatest" : "mean"} of ${tall} × ${broad}`;
+  const where = `query ${placed(0, query, tall)}, key ${placed(1, key, broad)}`;
+  return `${sampled}${where}: ${tall * broad > 1 ? pooled : "weight"} `;
+}
+
+/** @param {Lab} lab */
+export function showBox({ root, start, end, place }) {
+  const box = find(root, "i.box");
+  box.style.display = start && end ? "block" : "none";
+  if (!start || !end) return;
+  Object.assign(box.style, {
+    left: `${place.left + Math.min(start.x, end.x) * place.width}px`,
+    width: `${Math.abs(end.x - start.x) * place.width}px`,
+    top: `${place.top + Math.min(start.y, end.y) * place.height}px`,
+    height: `${Math.abs(end.y - start.y) * place.height}px`,
+  });
+}

@@ -1,0 +1,158 @@
+// What is pointed at in the matrices: a veil over what it was not computed from, and what is said about it.
+
+import { find, penOf, target } from "./elements.js";
+import { greatestIn, paint, under } from "./matrices_cells.js";
+import { scaleEnds, stopsOf } from "./matrices_layout.js";
+import { litBy, runs } from "./matrices_highlight.js";
+import { arithmetic, figure as valueOf, locateCell, origins } from "./matrices_readout.js";
+import { writeNumbers } from "./matrices_words.js";
+
+/**
+ * @typedef {import("./matrices_layout.js").Lab} Lab
+ * @typedef {import("./matrices_layout.js").Figure} Figure
+ * @typedef {import("./matrices_cells.js").Data} Data
+ * @typedef {import("./matrices_cells.js").Matrix} Matrix
+ * @typedef {import("./matrices_cells.js").Cell} Cell
+ * @typedef {import("./matrices_cells.js").Range} Range
+ * @typedef {import("./matrices_highlight.js").Box} Box
+ */
+
+const OUTLINED = 64;
+
+/**
+ * The head of a matrix that belongs to a head of the queries, or the one that is there.
+ * @param {Data} data
+ * @param {Matrix} matrix
+ * @param {number} head
+ */
+export function headOf(data, matrix, head) {
+  const own = matrix.heads === 1 ? 0 : Math.floor((head * matrix.heads) / data.heads);
+  return Math.max(matrix.first, Math.min(matrix.first + matrix.sent - 1, own));
+}
+
+/** @param {Lab} lab */
+export function show(lab) {
+  const { data, root } = lab, cell = lab.hover ?? lab.cursor, matrix = data.found.get(cell.name);
+  const boxes = litBy(data, cell);
+  if (!matrix) return;
+  for (const each of data.matrices) showOne(lab, each, cell, boxes.get(each.name) ?? []);
+  const say = (/** @type {string} */ name, /** @type {string} */ text) => (find(root, name).textContent = text);
+  const value = valueOf(matrix, cell), pooled = cell.of > 1 ? `, the largest in size of ${cell.of}` : "";
+  say(".cell", `${matrix.name} = ${value}${pooled}: ${locateCell(data, matrix, cell)}`);
+  say(".arithmetic", arithmetic(data, matrix, cell, boxes));
+  say(".from", origins(data, matrix, boxes));
+  const lit = [...boxes].map(([name, all]) => [name, all.map(({ heads, rows, columns }) => [heads, rows, columns])]);
+  root.dataset.cell = JSON.stringify([cell.name, cell.head, cell.row, cell.column]);
+  root.dataset.lit = JSON.stringify(lit);
+}
+
+/**
+ * A matrix with the head that is lit in it, or that of the cell, and a veil over what is not lit.
+ * @param {Lab} lab
+ * @param {Matrix} matrix
+ * @param {Cell} cell
+ * @param {Box[]} boxes
+ */
+function showOne(lab, matrix, cell, boxes) {
+  const { data } = lab, figure = lab.figures.get(matrix.name), here = matrix.name === cell.name;
+  if (!figure) return;
+  const heads = [...new Set(boxes.flatMap((box) => box.heads))], head = shownHead(data, matrix, cell, heads);
+  if (figure.painted !== head) {
+    paint(figure.values, matrix, head, stopsOf(lab, matrix));
+    writeNumbers(matrix, figure, head, stopsOf(lab, matrix));
+    scaleEnds(matrix, figure, head);
+    figure.painted = head;
+  }
+  const own = { heads: [head], rows: [cell.row], columns: [cell.column] };
+  const lit = here ? [own] : boxes.filter((box) => box.heads.includes(head));
+  veil(lab, figure, matrix, lit);
+  const all = heads.length > 1 ? ", lit in all" : "";
+  const elsewhere = boxes.length && !lit.length ? `, lit in ${heads.join(", ")}` : all;
+  const shared = matrix.axes.includes(" g ") && data.repeats > 1 ? "kv head" : "head";
+  const several = matrix.heads > 1 ? `${shared} ${head} of ${matrix.heads}${elsewhere}` : "";
+  figure.head.textContent = [several, figure.tile ? "pooled" : ""].filter(Boolean).join(", ");
+}
+
+/**
+ * @param {Data} data
+ * @param {Matrix} matrix
+ * @param {Cell} cell
+ * @param {number[]} lit  heads with something that is lit
+ */
+function shownHead(data, matrix, cell, lit) {
+  const there = (/** @type {number} */ head) => head >= matrix.first && head < matrix.first + matrix.sent;
+  const asked = data.found.get(cell.name)?.heads === data.heads ? cell.head : data.focus.head;
+  const head = matrix.name === cell.name ? cell.head : headOf(data, matrix, asked);
+  return lit.length && !lit.includes(head) ? (lit.find(there) ?? head) : head;
+}
+
+/**
+ * While one points, what is not lit is under a veil; at rest frames are enough.
+ * @param {Lab} lab
+ * @param {Figure} figure
+ * @param {Matrix} matrix
+ * @param {Box[]} boxes
+ */
+function veil({ neutrals, data, hover, panels }, figure, matrix, boxes) {
+  const pen = penOf(figure.lit), { width, height } = figure.lit, ratio = window.devicePixelRatio || 1;
+  pen.clearRect(0, 0, width, height);
+  if (hover || panels.matches(":focus-visible")) {
+    pen.globalAlpha = 0.55;
+    pen.fillStyle = neutrals.background;
+    pen.fillRect(0, 0, width, height);
+    pen.globalAlpha = 1;
+  }
+  const drawn = boxes.flatMap((box) => runs(box.rows).flatMap((down) => runs(box.columns).map((across) => [
+    cellExtent(across, matrix.columns, width, ratio), cellExtent(down, matrix.rows, height, ratio),
+  ])));
+  for (const [[x, w], [y, h]] of drawn) pen.clearRect(x, y, w, h);
+  pen.strokeStyle = data.accent;
+  pen.lineWidth = 1.5 * ratio;
+  if (drawn.length > OUTLINED) return;
+  for (const [[x, w], [y, h]] of drawn) {
+    const [left, right] = around(x, w, width, pen.lineWidth / 2);
+    const [top, bottom] = around(y, h, height, pen.lineWidth / 2);
+    pen.strokeRect(left, top, right - left, bottom - top);
+  }
+}
+
+/**
+ * Where a run of cells begins in so many pixels, and how many it takes: at least one of CSS.
+ * @param {Range} run
+ * @param {number} count
+ * @param {number} pixels
+ * @param {number} least
+ * @returns {[number, number]}
+ */
+function cellExtent([from, to], count, pixels, least) {
+  const start = Math.floor((from / count) * pixels), size = Math.max(least, Math.ceil((to / count) * pixels) - start);
+  return [Math.min(start, pixels - size), size];
+}
+
+/**
+ * Where a frame runs just outside of some pixels, but within the picture.
+ * @param {number} start
+ * @param {number} size
+ * @param {number} pixels
+ * @param {number} half
+ */
+function around(start, size, pixels, half) {
+  return [Math.max(half, start - half), Math.min(pixels - half, start + size + half)];
+}
+
+/**
+ * The cell of the greatest magnitude under the device pixel under the pointer, where there is a picture.
+ * @param {Lab} lab
+ * @param {MouseEvent} event
+ */
+export function cellUnderPointer({ data, figures }, event) {
+  const picture = target(event, ".picture"), name = picture?.closest("figure")?.dataset.name ?? "";
+  const figure = figures.get(name), matrix = data.found.get(name);
+  if (!picture || !figure || !matrix) return null;
+  const { width, height } = figure.values, box = picture.getBoundingClientRect();
+  const x = Math.floor(((event.clientX - box.left) / box.width) * width);
+  const y = Math.floor(((event.clientY - box.top) / box.height) * height);
+  if (x < 0 || y < 0 || x >= width || y >= height) return null;
+  const rows = under(matrix.high, height, y), columns = under(matrix.broad, width, x);
+  return greatestIn(matrix, figure.painted ?? matrix.first, rows, columns);
+}

@@ -1,0 +1,158 @@
+// What is said about a cell: where it stands, its value, its arithmetic, and how much it was computed from.
+
+import { exact } from "./matrices_cells.js";
+
+/**
+ * @typedef {import("./matrices_cells.js").Data} Data
+ * @typedef {import("./matrices_cells.js").Matrix} Matrix
+ * @typedef {import("./matrices_cells.js").Cell} Cell
+ * @typedef {import("./matrices_highlight.js").Lit} Lit
+ * @typedef {{ head: number, row: number, column: number }} Place
+ */
+
+const TERMS = 4;
+
+/**
+ * Three significant digits; what is too small for that is said to be.
+ * @param {Matrix} matrix
+ * @param {{ value: number, code: number }} cell
+ */
+export function figure(matrix, cell) {
+  const { value, code } = cell;
+  if (matrix.scale === "mask") return value ? "1, takes part" : "0, hidden";
+  if (value === -Infinity) return matrix.scale === "weights" ? "0, hidden" : "−∞";
+  if (value === 0) return "0";
+  const size = Math.abs(value), plain = size >= 0.001 && size < 1e5;
+  const text = plain ? Number(value.toPrecision(3)).toString() : value.toExponential(2);
+  return ((code & 0x7fff) < 0x400 ? "about " : "") + text.replace("-", "−").replace("e+", "e");
+}
+
+/** @type {Record<string, string>} */
+const NAMES = { q: "query", k: "key", c: "channel", d: "channel", e: "channel" };
+
+/**
+ * Row and column in words: `query 4 boat`, `channel 7`; columns of heads side by side name their head.
+ * @param {Data} data
+ * @param {string} axis
+ * @param {number} at
+ */
+function placeInWords(data, axis, at) {
+  const letter = axis.replace(/[()]/g, "");
+  if (letter.includes(" ")) {
+    const width = data.lengths[letter[2]];
+    return `column ${at} (head ${Math.floor(at / width)}, channel ${at % width})`;
+  }
+  const token = data.tokens[letter]?.[at];
+  return `${NAMES[letter]} ${at}${token === undefined ? "" : ` “${token}”`}`;
+}
+
+/**
+ * @param {Matrix} matrix
+ * @returns {string[]}
+ */
+export function axesOf(matrix) {
+  return matrix.axes.match(/\(.*?\)|\w/g) ?? [];
+}
+
+/**
+ * @param {Data} data
+ * @param {Matrix} matrix
+ * @param {Cell} cell
+ */
+export function locateCell(data, matrix, cell) {
+  const axes = axesOf(matrix), [rows, columns] = axes.slice(-2), shared = axes.includes("g") && data.repeats > 1;
+  const several = matrix.heads > 1 || axes.includes("h") || axes.includes("g");
+  const head = several ? `${shared ? "kv " : ""}head ${cell.head}, ` : "";
+  return `${head}${placeInWords(data, rows, cell.row)}, ${placeInWords(data, columns, cell.column)}`;
+}
+
+/**
+ * @param {Matrix} matrix
+ * @param {Place} place
+ */
+function index(matrix, { head, row, column }) {
+  const byHead = axesOf(matrix).some((axis) => axis === "h" || axis === "g");
+  return byHead ? `${head}, ${row}, ${column}` : `${row}, ${column}`;
+}
+
+/**
+ * The template of a step with the numbers of a cell; "" where a number that it needs is not drawn.
+ * @param {Data} data
+ * @param {Matrix} matrix
+ * @param {Cell} cell
+ * @param {Lit} boxes
+ */
+export function arithmetic(data, matrix, cell, boxes) {
+  if (!matrix.sources.length) return "";
+  const drawn = matrix.sources.map(({ name }) => data.found.get(name));
+  if (matrix.name === "logits") return logit(matrix, cell, drawn[0]);
+  const here = index(matrix, cell), hidden = matrix.name === "weights" && cell.value === -Infinity;
+  if (hidden) return `weight[${here}] = exp(−∞) / … = 0: hidden by the mask`;
+  const group = Math.floor(cell.head / data.repeats);
+  /** @type {Record<string, string | number>} */
+  const given = { name: matrix.name, at: here, value: figure(matrix, cell) };
+  Object.assign(given, { h: cell.head, g: group, i: cell.row, j: cell.column });
+  drawn.forEach((source, i) => {
+    const [box] = boxes.get(matrix.sources[i].name) ?? [];
+    const single = box && [box.heads, box.rows, box.columns].every((list) => list.length === 1);
+    const place = single ? { head: box.heads[0], row: box.rows[0], column: box.columns[0] } : cell;
+    if (!source) return;
+    if (single) given[`at${i}`] = index(source, place);
+    const reaches = place.row < source.rows && place.column < source.columns;
+    const there = reaches && exact(source, place.head, place.row, place.column);
+    if (there) given[`v${i}`] = figure(source, there);
+  });
+  const text = matrix.says.replace(/{(\w+)}/g, (_, key) => `${given[key] ?? "…"}`);
+  return text + terms(matrix, boxes, drawn);
+}
+
+/**
+ * @param {Matrix} matrix
+ * @param {Cell} cell
+ * @param {Matrix | undefined} source
+ */
+function logit(matrix, cell, source) {
+  const hidden = cell.value === -Infinity, before = exact(source, cell.head, cell.row, cell.column);
+  const score = source && before ? ` (${source.name}: ${figure(source, before)})` : "";
+  const seen = `${figure(matrix, cell)}: the mask lets the score through`;
+  return `logit[${index(matrix, cell)}] = ${hidden ? `−∞: hidden by the mask, whatever the score${score}` : seen}`;
+}
+
+/**
+ * A sum of few products, written out.
+ * @param {Matrix} matrix
+ * @param {Lit} boxes
+ * @param {(Matrix | undefined)[]} drawn
+ */
+function terms(matrix, boxes, drawn) {
+  const [one, other] = drawn;
+  if (matrix.sources.length !== 2 || !/left|seen row/.test(matrix.sources[0].rule) || !one || !other) return "";
+  const [first, second] = matrix.sources.map(({ name }) => boxes.get(name)?.[0]);
+  if (!first || !second || first.columns.length > TERMS) return "";
+  const products = first.columns.map((c, n) => {
+    const [row, column] = matrix.sources[1].rule === "keys" ? [second.rows[0], c] : [second.rows[n], second.columns[0]];
+    const a = exact(one, first.heads[0], first.rows[0], c), b = exact(other, second.heads[0], row, column);
+    return a && b && `${figure(one, a)} · ${figure(other, b)}`;
+  });
+  return products.every(Boolean) ? ` = ${products.join(" + ")}`.replace(/\+ −/g, "− ") : "";
+}
+
+/**
+ * How many cells of which matrices, in the order of computing.
+ * @param {Data} data
+ * @param {Matrix} matrix
+ * @param {Lit} boxes
+ */
+export function origins(data, matrix, boxes) {
+  const parameter = matrix.name.startsWith("W");
+  if (!matrix.sources.length) return parameter ? "A parameter: drawn, not computed." : "Given, not computed.";
+  const parts = data.matrices.filter(({ name }) => boxes.has(name)).map(({ name }) => {
+    const size = (/** @type {import("./matrices_highlight.js").Box} */ box) =>
+      box.heads.length * box.rows.length * box.columns.length;
+    const count = (boxes.get(name) ?? []).reduce((sum, box) => sum + size(box), 0);
+    return `${count.toLocaleString("en")} ${count > 1 ? "cells" : "cell"} of ${name}`;
+  });
+  const drawn = matrix.sources.some(({ name }) => data.found.has(name));
+  if (!parts.length && drawn) return "Computed from nothing: this query sees no key.";
+  return parts.length ? `Computed from ${parts.join(", ")}.` : "What it is computed from is not drawn here.";
+}

@@ -1,0 +1,84 @@
+// Words and what is said of them: weights as numbers beside those that a word has lines to, the heaviest in a sentence.
+
+import { MASKED, number } from "./cells.js";
+import { find, createElement } from "./elements.js";
+import { countOf, home, nameWord, pairsOf, isPinned, rankPairs } from "./word_lines_view.js";
+
+/**
+ * @typedef {import("./word_lines_view.js").Web} Web
+ * @typedef {import("./word_lines_view.js").Line} Line
+ * @typedef {import("./word_lines_view.js").Side} Side
+ */
+
+const HEAVIEST = 3;
+/** @type {[Side, Side]} */
+export const SIDES = [0, 1];
+
+/**
+ * The words of both sides, made anew only where there are others.
+ * @param {Web} web
+ */
+export function setWords(web) {
+  const { data, sides, words } = web;
+  for (const side of SIDES) {
+    const count = countOf(data, side);
+    while (words[side].length > count) words[side].pop()?.remove();
+    while (words[side].length < count) words[side].push(sides[side].appendChild(word(side, words[side].length)));
+    words[side].forEach((element, at) => {
+      const text = data.names[side][at], place = `${data.first[side] + at}`;
+      find(element, ".name").textContent = text ?? place;
+      find(element, ".at").textContent = text === undefined ? "" : place;
+      element.title = nameWord(data, side, at);
+    });
+  }
+  web.root.classList.toggle("many", Math.max(data.queries, data.keys) > 24);
+}
+
+/**
+ * @param {Side} side
+ * @param {number} at
+ */
+function word(side, at) {
+  const element = createElement("div", "word");
+  const parts = [createElement("b"), createElement("span", "name"), createElement("i", "at")];
+  element.dataset.at = `${at}`;
+  element.append(...(side ? parts.reverse() : parts));
+  return element;
+}
+
+/**
+ * Marks the word that is shown and the query in focus, and writes each weight beside the word of the other side.
+ * @param {Web} web
+ */
+export function say(web) {
+  const { data, words } = web, shown = web.hover ?? web.cursor, pairs = pairsOf(data, shown);
+  for (const side of SIDES) {
+    words[side].forEach((element, at) => {
+      const pair = side === shown.side ? null : pairs[at];
+      element.classList.toggle("current", side === shown.side && at === shown.at);
+      element.classList.toggle("pinned", isPinned(data, { side, at }));
+      element.classList.toggle("hidden", pair?.code === MASKED);
+      find(element, "b").textContent = pair ? number(pair.code, pair.weight) : "";
+    });
+  }
+  const said = find(web.root, ".said");
+  said.textContent = said.title = sentence(web);
+}
+
+/**
+ * What a word looks at most, or what looks at it.
+ * @param {Web} web
+ */
+export function sentence({ data, hover, cursor }) {
+  const shown = hover ?? cursor, { side, at } = shown, other = /** @type {Side} */ (1 - side);
+  const seen = rankPairs(data, shown);
+  const who = `${side ? "Key" : "Query"} ${nameWord(data, side, at)}`;
+  const outside = !side && at === home(data).at && !isPinned(data, shown) && !hover ? ", not the one in focus," : "";
+  const none = side ? "is looked at by none of these queries" : "sees none of these keys";
+  if (!seen.length) return `${who}${outside} ${none}.`;
+  const some = seen.slice(0, HEAVIEST).map((pair) => {
+    return `${nameWord(data, other, other ? pair.key : pair.query)} (${number(pair.code, pair.weight)})`;
+  });
+  const rest = seen.length > HEAVIEST ? `, and ${seen.length - HEAVIEST} more` : "";
+  return `${who}${outside} ${side ? "is looked at by" : "looks at"} ${some.join(", ")}${rest}.`;
+}

@@ -1,0 +1,135 @@
+"""Named arrays as a file has them, before anybody asked what they mean; how many and how large there may be.
+
+Whoever reads a file says what there is from its header alone, and takes memory for it once that is known to be bearable.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from attention.imported.validate import BroughtError
+
+ARRAYS = 1024  # of a file: 128 layers of queries, keys, values and weights are half as many
+AXES = 6  # of an array: layers, batch, heads, queries, keys, and one to spare
+LARGEST = 2**28  # bytes of all arrays of a file, unpacked
+LONGEST = 10**18  # numbers of an axis that are multiplied with others
+NAME = 200  # characters of a name
+SHOWN = 60  # of it in a sentence
+TYPES: dict[str, tuple[torch.dtype, int]] = {  # by their names in a header: as what they are read, bytes of a number
+    "F16": (torch.float16, 2),
+    "BF16": (torch.bfloat16, 2),
+    "F32": (torch.float32, 4),
+    "F64": (torch.float64, 8),
+    "BOOL": (torch.bool, 1),
+    "I8": (torch.int8, 1),
+    "U8": (torch.uint8, 1),
+    "I16": (torch.int16, 2),
+    "I32": (torch.int32, 4),
+    "I64": (torch.int64, 8),
+}
+
+
+Content = Callable[[int], memoryview]  # the first so many bytes of something, unpacked once somebody asks for them
+
+
+@dataclass(frozen=True, eq=False)
+class Array:
+    """An array that has not been read: its type of `TYPES`, its sizes, and what gives its bytes.
+
+    `strides`: numbers from one place of an axis to the next, () where the last axis is the fastest and nothing lies between;
+    `first`: the place of the first number; `big`: the bytes of a number are the other way round; `negative`: the sign is.
+    """
+
+    type: str
+    shape: tuple[int, ...]
+    content: Content
+    strides: tuple[int, ...] = ()
+    first: int = 0
+    big: bool = False
+    negative: bool = False
+
+    def tensor(self) -> Tensor:
+        """The numbers, in memory of their own or in that which was unpacked."""
+        dtype, size = TYPES[self.type]
+        data = self.content(self.end * size)
+        if self.big and size > 1:
+            data = memoryview(bytearray(np.frombuffer(data, f">u{size}").astype(f"<u{size}").tobytes()))
+        data = bytearray(data) if data.readonly else data
+        numbers = torch.frombuffer(data, dtype=torch.uint8 if self.type == "BOOL" else dtype)
+        numbers = numbers.as_strided(self.shape, self.strides or row_major(self.shape), self.first)
+        numbers = numbers != 0 if self.type == "BOOL" else numbers
+        return -numbers if self.negative else numbers
+
+    def square(self) -> Tensor:
+        """The first square of its last two axes, for which no more is unpacked than comes before its end."""
+        strides = (self.strides or row_major(self.shape))[-2:]
+        return replace(self, shape=self.shape[-2:], strides=strides).tensor()
+
+    @property
+    def end(self) -> int:
+        """The place behind the last number."""
+        strides = self.strides or row_major(self.shape)
+        return self.first + 1 + sum((size - 1) * stride for size, stride in zip(self.shape, strides, strict=True))
+
+
+@dataclass(frozen=True, eq=False)
+class Arrays:
+    """What a file has: arrays by their names in its order, the `texts` of tokens by theirs, and what else it says in words.
+
+    `unknown`: names of what is nothing of these, with their kinds.
+    """
+
+    called: str
+    arrays: Mapping[str, Array]
+    texts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    said: Mapping[str, str] = field(default_factory=dict)
+    unknown: Mapping[str, str] = field(default_factory=dict)
+
+
+def within(data: memoryview) -> Content:
+    """What gives the bytes of an array that lies in a file as it is."""
+    return lambda most: data[:most]
+
+
+def row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The strides of an array whose last axis is the fastest."""
+    return tuple(math.prod(shape[at + 1 :]) for at in range(len(shape)))
+
+
+def short(name: str) -> str:
+    """A name from a file as it may stand in a sentence."""
+    return repr(name if len(name) <= SHOWN else f"{name[: SHOWN - 1]}…")
+
+
+def bytes_of(name: str, kind: str, shape: tuple[int, ...]) -> int:
+    """The bytes of an array; raises BroughtError where there can't be such a one."""
+    if len(name) > NAME:
+        raise BroughtError(f"An array has a name of {len(name):,} characters; {NAME} are allowed.")
+    if kind not in TYPES:
+        raise BroughtError(f"{short(name)} is of type {short(kind)}; these are read: {', '.join(TYPES)}.")
+    if len(shape) > AXES:
+        raise BroughtError(f"{short(name)} has {len(shape):,} axes; {AXES} are read at the most.")
+    if any(type(size) is not int or not 0 <= size < LONGEST for size in shape):
+        raise BroughtError(f"{short(name)} has sizes that are no whole numbers from 0 on.")
+    size = math.prod(shape) * TYPES[kind][1]
+    if size > LARGEST:
+        raise BroughtError(f"{short(name)} is said to have {size:,} bytes; {LARGEST:,} are read at the most.")
+    if not size:
+        raise BroughtError(f"{short(name)} is empty: its sizes are {shape}.")
+    return size
+
+
+def bearable(sizes: Mapping[str, int], most: int = LARGEST) -> None:
+    """Raises BroughtError where there are too many arrays, too few, or too many bytes."""
+    if not sizes:
+        raise BroughtError("There is no array in it.")
+    if len(sizes) > ARRAYS:
+        raise BroughtError(f"There are {len(sizes):,} arrays in it; {ARRAYS:,} are read at the most.")
+    if sum(sizes.values()) > most:
+        raise BroughtError(f"Its arrays have {sum(sizes.values()):,} bytes; {most:,} are read at the most here.")

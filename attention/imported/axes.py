@@ -1,0 +1,120 @@
+"""Which axis of an array is which: guessed from its sizes and its numbers, said, and for whoever knows better to say otherwise.
+
+Letters: `l` layers, `b` sequences of a batch, `h` heads, `q` queries, `k` keys, `n` tokens, `d` channels of a head.
+"""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+from attention.imported.validate import BroughtError
+
+AUTO = "auto"
+NAMES = {"l": "layers", "b": "sequences", "h": "heads", "q": "queries", "k": "keys", "n": "tokens", "d": "channels"}
+WEIGHTS = (
+    "q k",
+    "k q",
+    "h q k",
+    "h k q",
+    "l q k",
+    "b q k",
+    "l h q k",
+    "b h q k",
+    "h l q k",
+    "l b q k",
+    "b q h k",
+    "l q h k",
+    "b h k q",
+    "l h k q",
+    "l b h q k",
+    "b l h q k",
+)
+VECTORS = (
+    "n d",
+    "h n d",
+    "n h d",
+    "l n d",
+    "l h n d",
+    "l n h d",
+    "b h n d",
+    "b n h d",
+    "l b h n d",
+    "l b n h d",
+    "b l h n d",
+)
+ONE = 0.02  # what a row's sum may be off by and still tell which axis is that of keys
+
+
+def weights(shape: tuple[int, ...], square: Tensor | None, named: bool) -> str:
+    """The axes of weights by their sizes and the first square of them; `named`: have layers arrays of their own?"""
+    axes = len(shape)
+    if not 2 <= axes <= 5:
+        raise BroughtError(
+            f"Weights of {axes} axes are not read: 2 (queries, keys) to 5 (with layers, sequences, heads)."
+        )
+    usual = {2: "q k", 3: "h q k", 4: "b h q k" if named or shape[0] == 1 else "l h q k", 5: "l b h q k"}[axes]
+    if square is None or sums(square, -1) or not sums(square, -2):
+        return usual
+    turned = f"{usual[:-3]}k q"
+    return turned if turned in WEIGHTS else usual
+
+
+def vectors(shape: tuple[int, ...], pair: tuple[tuple[int, ...], ...], named: bool, tokens: int) -> str:
+    """The axes of queries, keys or values by their sizes, those of queries and keys, and the number of tokens, 0: unknown."""
+    axes = len(shape)
+    if not 2 <= axes <= 5:
+        raise BroughtError(
+            f"Queries of {axes} axes are not read: 2 (tokens, channels) to 5 (with layers, sequences, heads)."
+        )
+    if axes == 2:
+        return "n d"
+    first = {3: "", 4: "b " if named or shape[0] == 1 else "l ", 5: "l b "}[axes]
+    one, two = shape[-3], shape[-2]
+    swapped = tokens == one != two if tokens in (one, two) else _tokens_first(pair)
+    return first + ("n h d" if swapped else "h n d")
+
+
+def _tokens_first(pair: tuple[tuple[int, ...], ...]) -> bool:
+    """Do tokens come before heads? Known where fewer heads of keys divide those of queries, and there are more tokens."""
+    if len(pair) < 2 or any(len(shape) < 3 for shape in pair):
+        return False
+    (one, two), (other, fewer) = (shape[-3:-1] for shape in pair)
+    return one == other > two > fewer > 0 and two % fewer == 0
+
+
+def choose_axes(asked: str, guessed: str, axes: int) -> tuple[str, str]:
+    """The axes that somebody asks for, where an array has so many, else those that were guessed; and a sentence where not."""
+    if asked == AUTO:
+        return guessed, ""
+    if len(asked.split()) == axes:
+        return asked, ""
+    return guessed, f"Axes {asked} are {len(asked.split())}; the array has {axes}. It is read as {guessed}."
+
+
+def describe_axes(axes: str, shape: tuple[int, ...]) -> str:
+    """The axes of an array with their sizes, in words: `12 heads x 9 queries x 9 keys`."""
+    return " x ".join(f"{size:,} {NAMES[letter]}" for letter, size in zip(axes.split(), shape, strict=True))
+
+
+def arrange_axes(part: Tensor, axes: str, item: int, order: str) -> Tensor:
+    """One sequence of an array, its axes in an order, those that it has not got of size one."""
+    letters = axes.split()
+    if "b" in letters:
+        at = letters.index("b")
+        if item >= part.shape[at]:
+            raise BroughtError(f"There is no sequence {item} among {part.shape[at]} (counted from 0).")
+        part = part.select(at, item)
+        letters.remove("b")
+    wanted = order.split()
+    part = part.permute([letters.index(letter) for letter in wanted if letter in letters])
+    for at, letter in enumerate(wanted):
+        if letter not in letters:
+            part = part.unsqueeze(at)
+    return part
+
+
+def sums(square: Tensor, axis: int) -> bool:
+    """Do the numbers along an axis sum to one, where they are not all zero or no numbers?"""
+    square = square.float()
+    sums, empty = square.sum(axis), (square == 0).all(axis) | square.isnan().all(axis)
+    return bool((((sums - 1).abs() < ONE) | empty).all()) and not bool(empty.all())

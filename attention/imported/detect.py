@@ -1,0 +1,60 @@
+"""A file by what it begins with, whatever its name says: which reader it gets. Names end in what they mean to be."""
+
+from __future__ import annotations
+
+import struct
+
+from attention.imported import numpy_file, safe_file, torch_file, zip_file
+from attention.imported.arrays import LARGEST, Arrays
+from attention.imported.validate import BroughtError
+
+ARRAYS = ("safetensors", "npz", "npy", "pt", "pth")  # what files of arrays end in
+TORCH = ("pt", "pth")
+TOKENS = ("json", "txt")
+ZIP = b"PK"
+PICKLED = b"\x80"  # what a pickle begins with
+OLD = (
+    "It is a pickle, which is not read, or a file of a PyTorch before 1.6: open it with torch.load and save it with "
+    "torch.save of today."
+)
+KINDS = "These are read: .safetensors, .npz, .npy and, with tensors alone, .pt."
+
+
+def arrays(data: bytes, name: str, most: int = LARGEST, torch_files: bool = True) -> Arrays:
+    """What a file of this name has; raises BroughtError. `torch_files`: may it be a .pt?"""
+    seen, ending = memoryview(data), name.rpartition(".")[2].casefold()
+    if not data:
+        raise BroughtError("It is empty.")
+    if data[:6] == numpy_file.MAGIC:
+        return numpy_file.read_one(seen, name, most)
+    if ending in TORCH or _is_legacy_pickle(data):
+        if not torch_files:
+            raise BroughtError(
+                "The owner of this host has switched files of PyTorch off. Save it as .safetensors or .npz."
+            )
+        if _is_legacy_pickle(data):
+            raise BroughtError(OLD)
+    if data[:2] == ZIP:
+        return (
+            torch_file.read_torch_file(data, name, most) if ending in TORCH else numpy_file.read_many(data, name, most)
+        )
+    if ending == "safetensors" or _safe(data):
+        return safe_file.read_safetensors(seen, name, most)
+    if ending in ("npz", "npy", "pt", "pth"):
+        raise BroughtError(f"It does not begin as a .{ending} does: it is of another kind, or damaged. {KINDS}")
+    raise BroughtError(f"It is of no kind that is read. {KINDS}")
+
+
+def unpacked_size(data: bytes, most: int = LARGEST) -> int:
+    """Bytes of a file once it is unpacked, as its directory says; raises BroughtError where these are too many."""
+    return max(len(data), sum(member.size for member in zip_file.members(data, most))) if data[:2] == ZIP else len(data)
+
+
+def _is_legacy_pickle(data: bytes) -> bool:
+    """Is it a pickle by itself, as files of PyTorch before 1.6 are?"""
+    return data[:1] == PICKLED and not _safe(data)
+
+
+def _safe(data: bytes) -> bool:
+    """Does it begin as a .safetensors does?"""
+    return len(data) > 9 and struct.unpack("<Q", data[:8])[0] <= safe_file.HEADER and data[8:9] == b"{"

@@ -1,0 +1,185 @@
+"""Which pairs take part in what a file has: by the name of a rule, by a mask that came along, or as its numbers show.
+
+All heads of a layer have one mask. Where those of a file differ, nothing is shown rather than one of them for all.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from attention.imported.arrays import Array
+from attention.imported.nearest_mask import knobs_of, nearest
+from attention.imported.stack import Stack
+from attention.imported.validate import BroughtError, check_parts, parts_of, sizes
+from attention.masks import MASKS
+from attention.recorded.file import OWN, TOKENS
+
+HIDES = -1e4  # what a mask adds where it hides, or less
+SQUARES = 2**14  # of an array of masks: those of 128 layers of 128 heads
+APART = "All heads of a layer have one mask here: save those of another one to a file of their own"
+
+
+def apply_rule(stack: Stack, rule: str, span: int) -> Stack:
+    """Weights alone under a rule, which came with them by its name."""
+    *_, queries, keys, _ = sizes(stack)
+    return replace(stack, square=None if rule == "full" else MASKS[rule].square(queries, keys, span))
+
+
+def by_layer(stack: Stack, rules: Sequence[tuple[str, int]]) -> Stack:
+    """Weights alone under a rule for each layer."""
+    *_, queries, keys, _ = sizes(stack)
+    return replace(stack, square=torch.stack([MASKS[name].square(queries, keys, span) for name, span in rules]))
+
+
+def apply_file_masks(
+    stack: Stack, masks: Mapping[int, Array], item: int, batch: int
+) -> tuple[Stack, dict[str, Any], str]:
+    """A stack with the masks that a file has by their layers, and how that is said.
+
+    As the settings of a rule that queries and keys may be under, {} if it is none; then the stack has the mask as a square.
+
+    `batch`: how many sequences the arrays have, of which `item` is shown. Raises BroughtError where heads differ.
+    """
+    each = _of_layers(stack, masks, item, batch)
+    square = each[0] if all(torch.equal(one, each[0]) for one in each) else torch.stack(each)
+    check_parts(parts_of(stack), square)
+    queries, keys = square.shape[-2:]
+    if square.ndim == 3:
+        pairs = ", ".join(f"{int(one.sum()):,}" for one in each)
+        told = f"Masks of the layers: of {queries:,} queries x {keys:,} keys, from the file; {pairs} pairs take part."
+        return replace(stack, square=square), {}, told
+    told = (
+        f"Mask: of {queries:,} queries x {keys:,} keys, from the file; {int(square.count_nonzero()):,} pairs take part."
+    )
+    found = nearest(square)
+    if not found.differing or max(square.shape) <= TOKENS:  # else it is refused: it is too long to be shown as a square
+        told = f"{told} {found.sentence}"
+    if stack.q is not None and (rule := knobs_of(found)):
+        return stack, rule, told
+    return replace(stack, square=square), {}, told
+
+
+def from_zeros(stack: Stack) -> tuple[Stack, str]:
+    """Weights alone with the mask that must have been there, and how that is said; "" if their zeros are those of no rule.
+
+    What no head of any layer has weight on was hidden, if that is exactly a rule's mask or one with padding.
+    """
+    if stack.weights is None or not all(size > 1 for size in stack.weights.shape[-2:]):
+        return stack, ""
+    square = torch.zeros(stack.weights.shape[-2:], dtype=torch.bool)
+    for head in stack.weights.flatten(0, 1):  # one after the other, as a layer may be large
+        square |= head != 0
+    found = nearest(square)
+    if found.differing or found.rule == "full":
+        return stack, ""
+    told = "No query has weight on a key behind it: read as under a causal mask."
+    if found.rule != "causal":
+        told = f"Mask: read from the zeros of all heads. {found.sentence}"
+    return replace(stack, square=square), told
+
+
+def padding(stack: Stack, masks: Mapping[int, Array], item: int, batch: int) -> Tensor | None:
+    """Which keys `(k)` take part, where the one mask is of keys alone, (batch, keys) or (keys), as models take it; else None."""
+    *_, queries, keys, _ = sizes(stack)
+    array = next(iter(masks.values()))
+    shape = array.shape if len(array.shape) == 2 else (1, *array.shape)
+    if len(masks) > 1 or shape not in ((batch, keys), (1, keys)) or array.shape == (queries, keys):
+        return None
+    part = array.tensor().reshape(shape)[min(item, shape[0] - 1)]
+    truths = bool(((part == 0) | (part == 1)).all()) and bool((part == 1).any())
+    return part == 1 if truths else _visible_pairs(part, "mask")
+
+
+def without_padding(stack: Stack, padding: Tensor, own: dict[str, Any]) -> Stack:
+    """A stack some of whose keys no query sees, beside what its mask hides; its rule in `own` becomes part of that square."""
+    *_, queries, keys, _ = sizes(stack)
+    if bool(padding.all()):
+        return stack
+    rule = own.get("mask", "full")
+    square = MASKS[rule].square(queries, keys, int(own.get("span", OWN["span"])))
+    square = square if stack.square is None else stack.square
+    own["mask"] = "full"
+    return replace(stack, square=square & padding)
+
+
+def _of_layers(stack: Stack, masks: Mapping[int, Array], item: int, batch: int) -> list[Tensor]:
+    """The square of each layer; one that is of no layer is that of all."""
+    layers = range(sizes(stack)[0])
+    found: dict[int, tuple[str, Tensor]] = {}
+    for number, array in sorted(masks.items()):
+        for at, place, square in _squares(stack, number, array, item, batch):
+            for each in layers if at is None else (at,):
+                first, other = found.setdefault(each, (place, square))
+                if other.shape != square.shape or not torch.equal(other, square):
+                    raise BroughtError(f"The mask of {place} differs from that of {first}. {APART}.")
+    if lacking := [at for at in layers if at not in found]:
+        raise BroughtError(f"There are masks of some layers, and none of layer {_number(stack, 'layer', lacking[0])}.")
+    return [found[at][1] for at in layers]
+
+
+def _squares(stack: Stack, layer: int, array: Array, item: int, batch: int) -> Iterator[tuple[int | None, str, Tensor]]:
+    """The squares of an array: the place of its layer in the stack, None for all, what it is of, and the square itself."""
+    if len(array.shape) < 2:
+        raise BroughtError(f"mask is of shape {array.shape}; queries x keys are two axes.")
+    *_, queries, keys, _ = sizes(stack)
+    if array.shape[-2:] != (queries, keys) or math.prod(array.shape[:-2]) > SQUARES:
+        raise BroughtError(f"The mask is of shape {array.shape}; with the others it would end in {queries, keys}.")
+    part, whose = array.tensor(), "mask" if layer < 0 else f"mask of layer {layer}"
+    names = _name_leading_axes(stack, array.shape[:-2], layer, batch)
+    if "sequence" in names:
+        at = names.index("sequence")
+        part = part.select(at, min(item, part.shape[at] - 1))
+        names.remove("sequence")
+    leading = part.shape[:-2]
+    for cell in (
+        torch.cartesian_prod(*map(torch.arange, leading)).reshape(-1, len(leading)).tolist() if leading else [[]]
+    ):
+        told = [f"{name} {_number(stack, name, at)}" for name, at in zip(names, cell, strict=True) if name]
+        told = [f"layer {layer}"] * (layer >= 0) + told
+        at = cell[names.index("layer")] if "layer" in names else _place(stack, layer)
+        yield at, ", ".join(told) or "the first", _visible_pairs(part[tuple(cell)], whose)
+
+
+def _name_leading_axes(stack: Stack, leading: tuple[int, ...], layer: int, batch: int) -> list[str]:
+    """What the axes before queries and keys are of, by their sizes: "" for one that is the same for all."""
+    layers, heads, *_ = sizes(stack)
+    left = {"sequence": batch, "layer": layers if layer < 0 else 1, "head": heads}
+    if len(leading) == 1 and batch in (left["layer"], heads):
+        del left["sequence"]  # nobody knows: where they are not all the same, it is refused
+    found = []
+    for at, size in enumerate(leading):
+        name = next((name for name, many in left.items() if many == size > 1), f"axis {at}, place" if size > 1 else "")
+        left.pop(name, None)
+        found.append(name)
+    return found
+
+
+def _place(stack: Stack, layer: int) -> int | None:
+    """Where the layer of an array stands in the stack, None if it is of no layer; raises BroughtError if it isn't there."""
+    if layer < 0:
+        return None
+    numbers = stack.numbers or tuple(range(sizes(stack)[0]))
+    if layer not in numbers:
+        raise BroughtError(f"There is a mask of layer {layer}; the layers are {', '.join(map(str, numbers))}.")
+    return numbers.index(layer)
+
+
+def _number(stack: Stack, name: str, at: int) -> int:
+    return stack.numbers[at] if name == "layer" and stack.numbers else at
+
+
+def _visible_pairs(part: Tensor, whose: str) -> Tensor:
+    """A mask as a square, True where a pair takes part: of truths, or of what is added to scores."""
+    if part.is_floating_point():
+        if bool(((part != 0) & (part > HIDES)).any()) or bool(part.isnan().any()):
+            raise BroughtError(
+                f"{whose} adds numbers other than 0 and minus infinity to scores: only what hides is shown."
+            )
+        return part == 0
+    return part if part.dtype == torch.bool else part != 0  # truths would be compared with 0 as numbers of 8 bytes

@@ -1,0 +1,284 @@
+"""From the arrays of a file to a stack: what each is, how its axes were read, and what was found on the way.
+
+What is guessed is said, and somebody who knows better says otherwise by a `Reading`, whose knobs are those of the page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from attention.imported import axes, checks, layer_weights, metadata, steps, tensor_roles
+from attention.imported import masks as hiding
+from attention.imported.arrays import TYPES, Array, Arrays, short
+from attention.imported.axes import AUTO
+from attention.imported.nearest_mask import with_span
+from attention.imported.stack import Stack
+from attention.imported.tensor_roles import Part
+from attention.imported.token_file import decode_json, in_words
+from attention.imported.validate import BroughtError, check, check_parts, sizes
+from attention.masks import MASKS
+from attention.recorded.file import OWN
+from attention.scores import SCALES
+from attention.settings import Settings, choice, whole
+
+ORDER = {"q": "l h n d", "k": "l h n d", "v": "l h n d", "weights": "l h q k"}
+SCALE = "1/sqrt(d_head)"
+Roles = Mapping[str, list[tuple[int, Array]]]  # the arrays of each by their layers
+SAME = 1e-6  # relative: is a scale one of those that have a name?
+
+
+# fmt: off
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """How the arrays of a file are read, where somebody says otherwise than was guessed."""
+
+    part: int = whole(0, 0, 63, "Part of the file", "A file may have several, as the encoder and the decoder of a model: the page names them, counted from 0.")
+    weights: str = choice(AUTO, (AUTO, *axes.WEIGHTS), "Axes of the weights", "l layers, b sequences of a batch, h heads, q queries, k keys, the last one changing fastest. Auto: by their number, and by where rows sum to 1.")
+    vectors: str = choice(AUTO, (AUTO, *axes.VECTORS), "Axes of queries, keys and values", "l layers, b sequences of a batch, h heads, n tokens, d channels of a head. Auto: by their number, and by how many tokens there are.")
+    item: int = whole(0, 0, 4095, "Sequence of the batch", "Which one is shown, counted from 0.")
+    mask: str = choice(AUTO, (AUTO, *MASKS), "Mask", "Which keys a query could look at when it was recorded. Auto: as the file says, else all.")
+    scale: str = choice(AUTO, (AUTO, *SCALES), "Scale", "What dot products of queries and keys were multiplied by. Auto: as the file says, else 1/sqrt(d_head).")
+
+    def __post_init__(self) -> None:
+        for name in READINGS.knobs:
+            READINGS.check(name, getattr(self, name))
+# fmt: on
+
+
+READINGS = Settings(Reading, "how a file is read", prefix="read ")
+
+
+@dataclass(frozen=True, eq=False)
+class Read:
+    """A stack, how it was read in sentences, what was found that a reader should know, and the names of all that there are."""
+
+    stack: Stack
+    said: list[str] = field(default_factory=list)
+    found: list[str] = field(default_factory=list)
+    parts: list[str] = field(default_factory=list)
+
+
+def read_stack(arrays: Arrays, texts: Mapping[str, tuple[str, ...]], how: Reading) -> Read:
+    """The stack of a file; `texts`: tokens and keys from a file of their own. Raises BroughtError."""
+    arrays, joined = steps.join(metadata.merge_header(arrays), how.item)
+    there = tensor_roles.parts(arrays.arrays)
+    part = there[min(how.part, len(there) - 1)]
+    texts = {**in_words(arrays.said), **metadata.texts(arrays), **texts}
+    out = Read(
+        Stack(metadata.title(arrays), metadata.what(arrays)), joined, parts=[each.name or "attention" for each in there]
+    )
+    roles, layers = _of_layers(part)
+    orders, batch = _orders(roles, how, len(texts.get("tokens", ())), out)
+    planned = {role: _plan_role(role, roles[role], order, how.item) for role, order in orders.items()}
+    check_parts(planned)
+    check(replace(out.stack, **planned))
+    made = {role: _together(role, roles[role], order, how.item) for role, order in orders.items()}
+    numbers = layers if layers != (-1,) else ()
+    stack = replace(out.stack, **made, numbers=_numbers(numbers, made))
+    stack = _add_token_texts(_apply_mask(stack, part.roles.get("mask", {}), batch, arrays, how, out), texts, out)
+    check(stack)
+    _check_numbers(stack, out)
+    if "weights" in roles and stack.q is not None:
+        _left_out(stack, roles["weights"], how, out)
+    out.said.extend([said] if (said := metadata.unused_sentence(arrays)) else [])
+    return replace(out, stack=stack)
+
+
+def _orders(roles: Roles, how: Reading, tokens: int, out: Read) -> tuple[dict[str, str], int]:
+    """The axes of each role, but for weights that come with queries and keys; and how many sequences there are."""
+    orders: dict[str, str] = {}
+    batch = 1
+    for role in ("weights", "q", "k", "v"):
+        if role in roles and (role != "weights" or "q" not in roles or "k" not in roles):
+            orders[role], note = _axes(role, roles, how, tokens)
+            shape = _one(roles[role]).shape
+            out.said.append(f"{role}: {axes.describe_axes(orders[role], shape)}{_each(roles[role])}.")
+            out.found.extend([note] if note else [])
+            batch = max(batch, dict(zip(orders[role].split(), shape, strict=True)).get("b", 1))
+    return orders, batch
+
+
+def _left_out(stack: Stack, found: list[tuple[int, Array]], how: Reading, out: Read) -> None:
+    """Says that weights which came with queries and keys are left, and warns where those of the first layer are others."""
+    out.said.append("weights left out: they follow from queries and keys.")
+    try:
+        given = _together("weights", found[:1], _axes("weights", {"weights": found}, how, 0)[0], how.item)[0]
+    except BroughtError:
+        return
+    if note := layer_weights.differing(stack, given, (stack.numbers or (0,))[0]):
+        out.found.append(note)
+
+
+def _of_layers(part: Part) -> tuple[Roles, tuple[int, ...]]:
+    """The arrays of each role by their layers, in order, and these; raises BroughtError where roles have others."""
+    roles = {role: sorted(found.items()) for role, found in part.roles.items() if role != "mask"}
+    layers = {role: tuple(number for number, _ in found) for role, found in roles.items()}
+    first = next(iter(layers))
+    for role, numbers in layers.items():
+        if numbers != layers[first]:
+            raise BroughtError(f"There is {first} of layers {_list(layers[first])}, and {role} of {_list(numbers)}.")
+    for role, found in roles.items():
+        for number, array in found:
+            if array.shape != found[0][1].shape:
+                raise BroughtError(
+                    f"{role} of layer {number} is of shape {array.shape}; that of layer {found[0][0]} is {found[0][1].shape}. "
+                    "Layers are alike in their sizes here."
+                )
+    return roles, layers[first]
+
+
+def _axes(role: str, roles: Roles, how: Reading, tokens: int) -> tuple[str, str]:
+    """The axes of the arrays of a role, and a sentence where they can't be those that were asked for."""
+    array, named = _one(roles[role]), len(roles[role]) > 1
+    if role == "weights":
+        square = array.square() if len(array.shape) >= 2 else None
+        order = axes.choose_axes(how.weights, axes.weights(array.shape, square, named), len(array.shape))
+        if how.item == 0 and order[0].endswith(("q k", "k q")) and square is not None and bool(square.isnan().all()):
+            raise BroughtError("weights has no number in its first head: it is NaN throughout.")
+        return order
+    pair = tuple(_one(roles[name]).shape for name in ("q", "k") if name in roles)
+    guessed = axes.vectors(array.shape, pair, named, tokens)
+    return axes.choose_axes(how.vectors, guessed, len(array.shape))
+
+
+def _plan_role(role: str, found: list[tuple[int, Array]], order: str, item: int) -> Tensor:
+    """The sizes of all layers of a role, as a tensor that takes no memory; raises BroughtError for numbers that are not shown."""
+    array = _one(found)
+    dtype, _ = TYPES[array.type]
+    if not dtype.is_floating_point:
+        raise BroughtError(f"{role} has numbers of type {array.type}; floating ones are shown.")
+    one = torch.empty((), dtype=torch.float32 if dtype == torch.float64 else dtype)
+    part = axes.arrange_axes(one.expand(array.shape), order, item, ORDER[role])
+    return one.expand(len(found) * part.shape[0], *part.shape[1:])
+
+
+def _together(role: str, found: list[tuple[int, Array]], order: str, item: int) -> Tensor:
+    """All layers of a role in memory of their own, in floating numbers of at most 32 bits."""
+    planned = _plan_role(role, found, order, item)
+    whole = planned.new_empty(planned.shape)
+    each = len(whole) // len(found)
+    for at, (_, array) in enumerate(found):
+        whole[at * each : (at + 1) * each] = axes.arrange_axes(array.tensor(), order, item, ORDER[role])
+    return whole
+
+
+def _numbers(layers: tuple[int, ...], made: Mapping[str, Tensor]) -> tuple[int, ...]:
+    """The layers of the model, where each has an array of its own."""
+    return layers if layers and len(layers) == len(next(iter(made.values()))) else ()
+
+
+def _apply_mask(stack: Stack, masks: Mapping[int, Array], batch: int, arrays: Arrays, how: Reading, out: Read) -> Stack:
+    """With the mask and the scale that the file says, that somebody chose, or that the numbers show."""
+    own: dict[str, Any] = {}
+    padding = hiding.padding(stack, masks, how.item, batch) if masks else None
+    masks = masks if padding is None else {}
+    if stack.q is not None:
+        own = {"scale": SCALE, "mask": "full"} | metadata.mask_numbers(arrays)
+        stack, own["scale"] = _apply_scale(stack, arrays, how, out)
+    if how.mask == AUTO and (rules := metadata.rules(arrays, sizes(stack)[0])):
+        names = ", ".join(mask if mask in ("causal", "full") else f"{mask} ({span})" for mask, span in rules)
+        out.said.append(f"Masks of the layers: {names}, as the file says.")
+        ruled = stack.q is not None and padding is None
+        stack = replace(stack, rules=rules) if ruled else hiding.by_layer(stack, rules)
+    elif rule := _rule(arrays, how, out):
+        own["mask"] = rule if stack.q is not None else "full"
+        span = int(metadata.mask_numbers(arrays).get("span") or OWN["span"])
+        stack = stack if stack.q is not None else hiding.apply_rule(stack, rule, span)
+    elif masks:
+        stack, rule, told = hiding.apply_file_masks(stack, masks, how.item, batch)
+        out.said.append(told)
+        own |= {"mask": "full"} | rule
+    elif stack.q is not None:
+        out.said.append("Mask: none is named, so every query sees every key.")
+    else:
+        stack, told = hiding.from_zeros(stack)
+        out.said.extend([told] if told else [])
+    if padding is not None:
+        stack = hiding.without_padding(stack, padding, own)
+        out.said.append(f"Mask of keys, from the file: {int((~padding).sum()):,} of {len(padding):,} are padding.")
+    return replace(stack, own=own if stack.q is not None else {})
+
+
+def _rule(arrays: Arrays, how: Reading, out: Read) -> str:
+    """The name of the rule that was chosen, or that the file says; empty where neither is so."""
+    named = decode_json(arrays.said.get("mask", "")) if how.mask == AUTO else how.mask
+    if isinstance(named, str) and named in MASKS:
+        span = int(metadata.mask_numbers(arrays).get("span") or OWN["span"])
+        out.said.append(f"Mask: {with_span(named, span)}, as {'the file says' if how.mask == AUTO else 'was chosen'}.")
+        return named
+    if named != "":
+        out.found.append(f"The mask {short(str(named))} that the file names is none of: {', '.join(MASKS)}.")
+    return ""
+
+
+def _apply_scale(stack: Stack, arrays: Arrays, how: Reading, out: Read) -> tuple[Stack, str]:
+    """The scale by its name; one that has none goes into the queries."""
+    assert stack.q is not None
+    if how.scale != AUTO:
+        return stack, how.scale
+    name, said, d = decode_json(arrays.said.get("scale", "")), metadata.number(arrays, "scale"), stack.q.shape[-1]
+    if isinstance(name, str) and name in SCALES:
+        out.said.append(f"Scale: {name}, as the file says.")
+        return stack, name
+    if not said:
+        if "scale" in arrays.said:
+            out.found.append(
+                f"The scale {short(arrays.said['scale'])} that the file says is no number that can be used."
+            )
+        out.said.append(f"Scale: none is named, so {SCALE}.")
+        return stack, SCALE
+    for name, scale in SCALES.items():
+        if abs(scale(d) - said) <= SAME * abs(said):
+            out.said.append(f"Scale: {name}, as the file says.")
+            return stack, name
+    out.said.append(f"Scale: {said:g}, as the file says; it was multiplied into the queries.")
+    return replace(stack, q=stack.q.float() * said), "none"
+
+
+def _add_token_texts(stack: Stack, texts: Mapping[str, tuple[str, ...]], out: Read) -> Stack:
+    """With the texts of tokens that fit."""
+    many = (stack.q if stack.q is not None else stack.weights, stack.k if stack.q is not None else stack.weights)
+    queries, keys = many[0].shape[2], many[1].shape[2 if stack.q is not None else 3]  # pyright: ignore[reportOptionalMemberAccess]  either is there
+    tokens, words = texts.get("tokens", ()), texts.get("words", ())
+    tokens = words if len(words) == queries != len(tokens) else tokens
+    others = texts.get("keys", tokens if queries == keys else ())
+    fits = {"queries": len(tokens) == queries, "keys": len(others) == keys}
+    for what, given, count in (("tokens", tokens, queries), ("keys", texts.get("keys", ()), keys)):
+        if given and len(given) != count:
+            out.found.append(f"{len(given):,} texts of {what} don't fit {count:,}: positions are shown instead.")
+    if not tokens:
+        out.said.append(
+            "Tokens: no texts came along, so positions are shown. A list of texts, .json or .txt, may be opened beside it."
+        )
+    return replace(stack, queries=tokens if fits["queries"] else (), keys=others if fits["keys"] else ())
+
+
+def _check_numbers(stack: Stack, out: Read) -> None:
+    """Raises BroughtError on numbers that can't be; notes what is odd."""
+    layers = stack.numbers or tuple(range(128))
+    for name in ("q", "k", "v", "weights"):
+        part = getattr(stack, name)
+        if name == "weights" and part is not None and (many := checks.without_numbers(part)):
+            out.found.append(f"{many:,} rows of weights are NaN throughout, and shown as rows without any weight.")
+        if part is not None:
+            checks.numbers(name, part, layers)
+    if stack.weights is not None:
+        odd = (checks.rows(stack.weights, layers), checks.hidden_weight_warning(stack, layers))
+        out.found.extend(filter(None, odd))
+
+
+def _one(found: list[tuple[int, Array]]) -> Array:
+    return found[0][1]
+
+
+def _each(found: list[tuple[int, Array]]) -> str:
+    return f", each of {len(found)} layers" if len(found) > 1 else ""
+
+
+def _list(numbers: tuple[int, ...]) -> str:
+    return "no number" if numbers == (-1,) else ", ".join(map(str, numbers[:8])) + (" …" if len(numbers) > 8 else "")

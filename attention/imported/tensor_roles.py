@@ -1,0 +1,131 @@
+"""What arrays are by their names: queries, keys, values, weights or a mask, and of which layer.
+
+`layers.3.q` is what `attention.watch` writes; `attentions.3`, `blocks.3.attn.hook_pattern`, `decoder_attentions_3` and the
+like are read as well: the number is the layer, the last word that is known says what it is, and the rest tells apart what is
+not of one stack, as the encoder and the decoder of a model.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from attention.imported.arrays import Array, short
+from attention.imported.axes import sums
+from attention.imported.checks import looks_dropped_out
+from attention.imported.validate import BroughtError
+
+ROLES = {
+    "q": ("q", "query", "queries"),
+    "k": ("k", "key", "keys"),
+    "v": ("v", "value", "values"),
+    "weights": ("weights", "attention", "attentions", "attn", "attns", "pattern", "probs", "probabilities", "p", "a"),
+    "mask": ("mask", "masks"),
+}
+ROLE = {word: role for role, words in ROLES.items() for word in words}
+WORD = re.compile(r"[^\W\d_]+|\d+")
+PARAMETER = ("weight", "bias", "gamma", "beta")
+LAYERS = (
+    "l",
+    "layer",
+    "layers",
+    "block",
+    "blocks",
+    "h",
+    "attention",
+    "attentions",
+    "attn",
+)  # before the number of a layer
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """The arrays of one stack: by what they are, and by the numbers of their layers; -1 where the names have none."""
+
+    name: str
+    roles: Mapping[str, Mapping[int, Array]]
+
+
+def parts(arrays: Mapping[str, Array]) -> list[Part]:
+    """The stacks that there are, in the order of the file; raises BroughtError where none is."""
+    if all(_parameter(name) and not _weights(name, array) for name, array in arrays.items()):
+        raise BroughtError(
+            f"It has the parameters of a model, as {short(next(iter(arrays)))}. Attention is what a model computes from them on "
+            "a text: save weights, or queries and keys, while it runs."
+        )
+    found: dict[str, dict[str, dict[int, Array]]] = {}
+    masks: dict[str, dict[int, Array]] = {}
+    for name, array in arrays.items():
+        role, layer, stem = of(name, alone=len(arrays) == 1)
+        if role:
+            layers = masks.setdefault(stem, {}) if role == "mask" else found.setdefault(stem, {}).setdefault(role, {})
+            if layer in layers:
+                raise BroughtError(
+                    f"{short(name)} and another array are both {role} of one layer: names must tell them apart."
+                )
+            layers[layer] = array
+    if not found and (layers := numbered_weights(arrays)):
+        found[""] = {"weights": layers}
+    if not found:
+        raise BroughtError(
+            f"No array in it is called as weights, or as q and k: there is {', '.join(map(short, list(arrays)[:5]))}. Call "
+            "them so, as in weights, or layers.0.q and layers.0.k. Layers of weights may have any name with a number, if their "
+            "rows sum to 1."
+        )
+    return [Part(stem, roles | _masks(stem, masks)) for stem, roles in found.items()]
+
+
+def numbered_weights(arrays: Mapping[str, Array]) -> dict[int, Array]:
+    """Weights of layers by their numbers, where these alone tell names apart and rows sum to one, as they do in the mean after
+    dropout; nothing where that is not so.
+
+    So `np.savez(path, *layers)` calls its arrays, and `torch.save` of a tuple.
+    """
+    named = [of(name) for name, array in arrays.items() if len(array.shape) >= 2]
+    layers = {layer: array for (_, layer, _), array in zip(named, arrays.values(), strict=False)}
+    alike = len(named) == len(layers) == len(arrays) and len({stem for _, _, stem in named}) == 1
+    floating = all(array.type.startswith(("F", "BF")) for array in arrays.values())
+    return layers if alike and floating and all(_alike_weights(array) for array in arrays.values()) else {}
+
+
+def _alike_weights(array: Array) -> bool:
+    square = array.square()
+    return sums(square, -1) or looks_dropped_out(square)
+
+
+def _masks(stem: str, masks: Mapping[str, Mapping[int, Array]]) -> dict[str, Mapping[int, Array]]:
+    """The masks of a stack: those that are called as it is, else one that all have; raises BroughtError where nobody knows."""
+    if stem in masks or not masks:
+        return {"mask": masks[stem]} if masks else {}
+    if len(masks) > 1 and "" not in masks:
+        raise BroughtError(f"There are several masks, {', '.join(map(short, masks))}: names must tell which is whose.")
+    return {"mask": masks.get("") or next(iter(masks.values()))}
+
+
+def of(name: str, alone: bool = False) -> tuple[str, int, str]:
+    """What an array is by its name, its layer, and what else the name says. One that is alone is weights, whatever its name."""
+    words = [word.casefold() for word in WORD.findall(name)]
+    known = [at for at, word in enumerate(words) if word in ROLE]
+    numbers = [at for at, word in enumerate(words) if word.isdigit()]
+    at = next((at for at in numbers if at and words[at - 1] in LAYERS), numbers[0] if numbers else -1)
+    layer = int(words[at]) if at >= 0 and len(words[at]) < 9 else -1
+    role = ROLE[words[known[-1]]] if known else "weights" if alone else ""
+    rest = [
+        word
+        for place, word in enumerate(words)
+        if place != at and not (known and place == known[-1]) and word not in LAYERS
+    ]
+    return role, layer, " ".join(rest)
+
+
+def _weights(name: str, array: Array) -> bool:
+    """Does an array that is called as a parameter have rows that sum to one, as `attn_weight` may?"""
+    if of(name, alone=True)[0] != "weights" or len(array.shape) < 2 or not array.type.startswith(("F", "BF")):
+        return False
+    return sums(array.square(), -1)
+
+
+def _parameter(name: str) -> bool:
+    words = WORD.findall(name.casefold())
+    return bool(words) and words[-1] in PARAMETER

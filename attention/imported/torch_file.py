@@ -1,0 +1,129 @@
+"""Files of PyTorch, .pt and .pth, with tensors alone: a zip of a pickle (`pickle_tensors`) and of files of numbers, the storages.
+
+A tensor is a view of its storage: several may share one, and one may have more numbers than its storage has.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from attention.imported import pickle_tensors, zip_file
+from attention.imported.arrays import ARRAYS, NAME, TYPES, Array, Arrays, bearable, bytes_of, short
+from attention.imported.pickle_tensors import Saved, Unknown
+from attention.imported.validate import BroughtError
+from attention.imported.zip_file import Member
+
+LIST, ORDER, DATA = "data.pkl", "byteorder", "data"  # files of the zip, and the folder of storages
+LISTED = 2**21  # bytes of the pickle
+DEEP = 8  # lists and dictionaries within each other
+PLACES = 2**17  # of what they have, looked at
+REPEATED = 2**22  # bytes that tensors may take beyond what the file has, because they repeat numbers of their storage
+STORAGES = {
+    "torch.HalfStorage": "F16",
+    "torch.BFloat16Storage": "BF16",
+    "torch.FloatStorage": "F32",
+    "torch.DoubleStorage": "F64",
+    "torch.BoolStorage": "BOOL",
+    "torch.CharStorage": "I8",
+    "torch.ByteStorage": "U8",
+    "torch.ShortStorage": "I16",
+    "torch.IntStorage": "I32",
+    "torch.LongStorage": "I64",
+}
+OTHERS = (
+    "It is no file of tensors alone: {} is of the kind {}. Whole models and other objects are not read: save tensors, as in "
+    "torch.save({{'q': q, 'k': k}}, path)."
+)
+Found = tuple[dict[str, Saved], dict[str, tuple[str, ...]], dict[str, str], dict[str, str]]
+
+
+def read_torch_file(data: bytes, called: str, most: int) -> Arrays:
+    """What a file has; raises BroughtError. Nothing in it is run, and nothing is unpacked but the list of its tensors."""
+    members = {member.name: member for member in zip_file.members(data, most)}
+    listed = next((name for name in members if name.rpartition("/")[2] == LIST), None)
+    if listed is None:
+        raise BroughtError("It is no file of PyTorch: its zip has no list of tensors.")
+    if members[listed].size > LISTED:
+        raise BroughtError(f"Its list of tensors has {members[listed].size:,} bytes; {LISTED:,} are read at the most.")
+    folder = listed.removesuffix(LIST)
+    tensors, texts, said, unknown = contents_by_name(pickle_tensors.parse(bytes(members[listed].content(LISTED))))
+    for name, kind in unknown.items():
+        if kind.startswith("torch._utils._rebuild"):
+            raise BroughtError(f"{short(name)} is no dense tensor of a type that is read: {', '.join(TYPES)}.")
+    if not tensors:
+        raise BroughtError(
+            OTHERS.format(*map(short, next(iter(unknown.items())))) if unknown else "There is no tensor in it."
+        )
+    big = f"{folder}{ORDER}" in members and bytes(members[f"{folder}{ORDER}"].content(3)) == b"big"
+    arrays = {
+        name: _array(name, tensor, members.get(f"{folder}{DATA}/{tensor.storage.key}"), big)
+        for name, tensor in tensors.items()
+    }
+    sizes = {name: bytes_of(name, array.type, array.shape) for name, array in arrays.items()}
+    bearable(sizes, most)
+    size, stored = sum(sizes.values()), sum(member.size for member in members.values())
+    if size > stored + REPEATED:
+        raise BroughtError(
+            f"Its tensors repeat numbers, as after expand: they take {size:,} bytes of memory, and the file has {stored:,}. "
+            "Save copies instead: tensor.contiguous()."
+        )
+    return Arrays(called, arrays, texts, said, unknown)
+
+
+def _array(name: str, tensor: Saved, member: Member | None, big: bool) -> Array:
+    """A tensor as an array; raises BroughtError where its storage has not got it."""
+    kind = STORAGES.get(tensor.storage.kind)
+    if kind is None:
+        raise BroughtError(f"{short(name)} is of type {tensor.storage.kind[:60]}; these are read: {', '.join(TYPES)}.")
+    bytes_of(name, kind, tensor.shape)
+    if member is None or len(tensor.shape) != len(tensor.strides):
+        raise BroughtError(f"{short(name)} has no numbers in it: it is damaged.")
+    found = Array(kind, tensor.shape, member.content, tensor.strides, tensor.first, big, tensor.negative)
+    if found.end * TYPES[kind][1] > member.size:
+        raise BroughtError(f"{short(name)} has more numbers than its file: it is damaged.")
+    return found
+
+
+def contents_by_name(value: Any) -> Found:
+    """By their names: tensors, lists of texts, what is said in words, and what is of an unknown kind, with that."""
+    tensors: dict[str, Saved] = {}
+    texts: dict[str, tuple[str, ...]] = {}
+    said: dict[str, str] = {}
+    unknown: dict[str, str] = {}
+    for path, part in _leaves(value, (), [PLACES]):
+        name = ".".join(path)
+        if isinstance(part, Saved):
+            tensors[name or "tensor"] = part
+        elif isinstance(part, Unknown):
+            unknown[name or "it"] = part.name
+        elif isinstance(part, (list, tuple)):
+            texts[name or "tokens"] = tuple(part)
+        elif isinstance(part, (str, int, float)):
+            said[name or "said"] = part if isinstance(part, str) else json.dumps(part)
+        if len(tensors) > ARRAYS:
+            raise BroughtError(
+                f"There are more than {ARRAYS:,} tensors in it. Of what generate returned, save fewer steps."
+            )
+    return tensors, texts, said, unknown
+
+
+def _leaves(value: Any, path: tuple[str, ...], left: list[int]) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """What lists and dictionaries have in them in the end, and the way there; lists of texts are whole. `left`: places to go."""
+    if not isinstance(value, (dict, list, tuple)) or (isinstance(value, Unknown) and not value):
+        yield path, value
+        return
+    left[0] -= len(value) + 1
+    if left[0] < 0:
+        raise BroughtError(f"It has lists and dictionaries of more than {PLACES:,} places.")
+    if len(path) > DEEP:
+        raise BroughtError(f"It has lists or dictionaries more than {DEEP} deep, or such as contain themselves.")
+    if isinstance(value, (list, tuple)) and value and all(isinstance(part, str) for part in value):
+        yield path, value
+        return
+    for key, part in value.items() if isinstance(value, dict) else enumerate(value):
+        if isinstance(value, dict) or not isinstance(part, (str, int, float)):
+            if len(str(key)) > NAME:
+                raise BroughtError(f"A name in it has {len(str(key)):,} characters; {NAME} are allowed.")
+            yield from _leaves(part, (*path, str(key)), left)

@@ -1,0 +1,179 @@
+"""What a stack must be like so that pages can show it: its sizes fit each other, and what a page has room for.
+
+Every weight of a layer is shown at once up to CELLS of them; queries and keys of longer sequences are drawn as maps are.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from itertools import pairwise
+
+from torch import Tensor
+
+from attention.imported.stack import Stack
+from attention.recorded.file import CELLS, CHOICES, LAYERS, OWN, RANGES, TOKENS, Shape
+
+HEADS = 128  # of a layer
+WIDTH = 32_768  # channels of all heads of a layer
+LONGEST = 2**16  # tokens of queries and keys
+CHANNELS = 2**25  # of all tokens of a layer together
+TEXT = 2000  # characters of a token, of a title and of what is said of it
+PARTS = {"q": "l h q d", "k": "l g k d", "v": "l g k e", "weights": "l h q k"}
+LITTLE = 2  # tokens at the least
+Parts = Mapping[str, Tensor | None]
+
+
+ONE_QUERY = (
+    "There is 1 query; 2 or more can be shown. With a cache, a model has one query in each step of generate: bring all steps, "
+    "as in torch.save(out.attentions, 'steps.pt'), or one pass over the whole text."
+)
+
+
+class BroughtError(ValueError):
+    """Something that was brought can't be shown; the message names the part, its size, what is allowed and a way out."""
+
+
+def check(stack: Stack) -> None:
+    """Raises BroughtError unless the parts of a stack fit each other, and what pages show."""
+    check_parts(parts_of(stack), stack.square)
+    layers, heads, _, queries, keys, d_head = sizes(stack)
+    if queries == 1:
+        raise BroughtError(ONE_QUERY)
+    for what, value, least, most in (
+        ("layers", layers, 1, LAYERS),
+        ("heads", heads, 1, HEADS),
+        ("queries", queries, LITTLE, LONGEST),
+        ("keys", keys, LITTLE, LONGEST),
+        ("channels of all heads", heads * d_head, 1, WIDTH),
+    ):
+        if not least <= value <= most:
+            raise BroughtError(f"There are {value:,} {what}; {least} to {most:,} can be shown.")
+    _words(stack, layers, queries, keys)
+    _bearable(stack, heads, queries, keys, d_head)
+
+
+def check_parts(parts: Parts, square: Tensor | None = None) -> None:
+    """Raises BroughtError unless parts by their names in `PARTS` are those of a stack, and fit each other and a mask."""
+    _whole(parts)
+    layers, heads, groups, queries, keys, d_head = _sizes(parts)
+    if not groups or heads % groups:
+        raise BroughtError(f"{groups} heads of keys and values don't divide {heads} heads of queries.")
+    value = parts.get("v")
+    wanted = {
+        "q": (layers, heads, queries, d_head),
+        "k": (layers, groups, keys, d_head),
+        "v": (layers, groups, keys, d_head if value is None else value.shape[-1]),
+        "weights": (layers, heads, queries, keys),
+    }
+    for name, sizes in wanted.items():
+        part = parts.get(name)
+        if part is not None and tuple(part.shape) != sizes:
+            raise BroughtError(f"{name} is {_describe_part(part)}; with the others it would be {sizes}.")
+    if square is not None and tuple(square.shape) not in ((queries, keys), (layers, queries, keys)):
+        raise BroughtError(f"The mask is {_describe_part(square)}; with the others it would be {(queries, keys)}.")
+
+
+def parts_of(stack: Stack) -> Parts:
+    """The parts of a stack by their names."""
+    return {name: getattr(stack, name) for name in PARTS}
+
+
+def sizes(stack: Stack) -> tuple[int, int, int, int, int, int]:
+    """Layers, heads, heads with keys and values of their own, queries, keys, and channels of a head, 1 where nobody knows."""
+    return _sizes(parts_of(stack))
+
+
+def _sizes(parts: Parts) -> tuple[int, int, int, int, int, int]:
+    q, k, v, weights = (parts.get(name) for name in PARTS)
+    if q is not None and k is not None:
+        layers, heads, queries, d_head = q.shape
+        return layers, heads, k.shape[1], queries, k.shape[2], d_head
+    assert weights is not None
+    layers, heads, queries, keys = weights.shape
+    return layers, heads, heads if v is None else v.shape[1], queries, keys, 1 if v is None else v.shape[3]
+
+
+def shape_of(stack: Stack) -> Shape:
+    """The sizes of a stack as those of a source."""
+    layers, heads, groups, queries, keys, d_head = sizes(stack)
+    there = ("q", "k", "v") if stack.q is not None else ("weights", "v")
+    has = frozenset(name for name in there if getattr(stack, name) is not None)
+    own, alone = OWN | dict(stack.own), stack.square is not None
+    other, d_v = 0 if itself(stack) else keys, 0 if stack.v is None or stack.v.shape[3] == d_head else stack.v.shape[3]
+    return Shape(layers, heads, groups, queries, d_head, has, own, layer_numbers(stack), other, alone, d_v, stack.rules)
+
+
+def itself(stack: Stack) -> bool:
+    """Does a sequence look at itself? Where tokens have no texts, if there are as many on either side."""
+    _, _, _, queries, keys, _ = sizes(stack)
+    return queries == keys and stack.queries == stack.keys
+
+
+def layer_numbers(stack: Stack) -> tuple[int, ...]:
+    """Which layers of their model these are, () where they are all from 0 on."""
+    usual = tuple(range(sizes(stack)[0]))
+    return () if stack.numbers in ((), usual) else stack.numbers
+
+
+def _whole(parts: Parts) -> None:
+    """Are the parts there that something can be shown of, of four axes each?"""
+    q, k, _, weights = (parts.get(name) for name in PARTS)
+    if (q is None) != (k is None):
+        there, lacks = ("q", "k") if k is None else ("k", "q")
+        raise BroughtError(f"There is {there} without {lacks}. Queries and keys belong together.")
+    if q is None and weights is None:
+        raise BroughtError("There are neither weights nor queries and keys: nothing that attention could be shown of.")
+    for name, axes in PARTS.items():
+        part = parts.get(name)
+        if part is not None and (part.ndim != 4 or not part.is_floating_point()):
+            raise BroughtError(f"{name} is {_describe_part(part)}; {axes} are four axes of floating numbers.")
+
+
+def _words(stack: Stack, layers: int, queries: int, keys: int) -> None:
+    """Do texts, layers and knobs fit the numbers?"""
+    for what, texts, count in (("queries", stack.queries, queries), ("keys", stack.keys, keys)):
+        if texts and len(texts) != count:
+            raise BroughtError(f"{len(texts):,} texts of tokens don't fit {count:,} {what}.")
+        if any(len(text) > TEXT for text in texts):
+            raise BroughtError(f"A token has {max(map(len, texts)):,} characters; {TEXT:,} are allowed.")
+    rising = all(one < next for one, next in pairwise(stack.numbers))
+    if stack.numbers and (
+        len(stack.numbers) != layers or not rising or not 0 <= stack.numbers[0] <= stack.numbers[-1] < LAYERS
+    ):
+        raise BroughtError(f"The {layers} layers are numbered {stack.numbers}: each from 0 to {LAYERS - 1}, rising.")
+    if stack.rules and (len(stack.rules) != layers or stack.square is not None or stack.q is None):
+        raise BroughtError(f"There are {len(stack.rules)} rules of masks for {layers} layers of queries and keys.")
+    said = [*stack.own.items(), *(pair for rule in stack.rules for pair in zip(("mask", "span"), rule, strict=True))]
+    for name, value in said:
+        if name not in OWN:
+            raise BroughtError(f"{name!r} is nothing that a source sets. These are: {', '.join(OWN)}.")
+        if name in CHOICES and value not in CHOICES[name]:
+            raise BroughtError(f"{name}={value!r} is not one of: {', '.join(CHOICES[name])}.")
+        if name in RANGES and not RANGES[name][0] <= value <= RANGES[name][1]:
+            raise BroughtError(f"{name}={value!r} is not between {RANGES[name][0]} and {RANGES[name][1]:,}.")
+
+
+def _bearable(stack: Stack, heads: int, queries: int, keys: int, d_head: int) -> None:
+    """Is there a way to show so much of it?"""
+    cells, most = heads * queries * keys, math.isqrt(CELLS // heads)
+    few = max(queries, keys) <= TOKENS and cells <= CELLS
+    if few:
+        return
+    said = f"{heads} heads of {queries:,} x {keys:,} weights are more than pages show weight by weight"
+    if stack.q is None:
+        raise BroughtError(
+            f"{said}: at most {min(most, TOKENS):,} tokens with so many heads. Bring queries and keys instead, of which up "
+            f"to {LONGEST:,} tokens are drawn, or fewer tokens or heads."
+        )
+    if stack.square is not None or not itself(stack):
+        why = "another sequence" if not itself(stack) else "a mask that is no rule of this app"
+        raise BroughtError(f"{said}, and longer ones can't have {why}: at most {min(most, TOKENS):,} tokens here.")
+    if queries * heads * d_head > CHANNELS:
+        raise BroughtError(
+            f"{queries:,} tokens of {heads * d_head:,} channels are over the limit of {CHANNELS:,} channels in a layer."
+        )
+
+
+def _describe_part(part: Tensor) -> str:
+    return f"of shape {tuple(part.shape)} and {str(part.dtype).removeprefix('torch.')}"

@@ -1,0 +1,129 @@
+"""The files within a zip, unpacked one by one when somebody asks for them, and known by their sizes before.
+
+`zipfile` lists all that a directory has before it can be asked how much that is. So the records at the end of a zip are read here
+first: they say how long the directory is.
+"""
+
+from __future__ import annotations
+
+import io
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from attention.imported.arrays import ARRAYS, short
+from attention.imported.validate import BroughtError
+
+FILES = ARRAYS + 16  # a .pt has some of its own beside one for each array
+DIRECTORY = 2**18  # bytes of the list of what a zip has
+END = struct.Struct(
+    "<4s4H2LH"
+)  # the record at the end: mark, disks, files twice, bytes of the directory, its place, comment
+LONG_END = struct.Struct(
+    "<4sQ2H2L4Q"
+)  # the same in 64 bits: files twice, bytes of the directory and its place at its end
+LOCATOR = struct.Struct("<4sLQL")  # between the two: where the longer one is
+MARKS = {END: b"PK\x05\x06", LONG_END: b"PK\x06\x06", LOCATOR: b"PK\x06\x07"}
+COMMENT = 2**16 - 1  # bytes behind the end
+LITTLE = 4  # parts of a file, of which fewer than one is unpacked by itself where somebody looks at its beginning
+PIECE = 2**20  # bytes that are unpacked at a time
+STORED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+BROKEN = "It is damaged: its zip can't be unpacked."
+FAULTS = (
+    zipfile.BadZipFile,
+    zlib.error,
+    struct.error,
+    ValueError,
+    OSError,
+    EOFError,
+    KeyError,
+    NotImplementedError,
+    RuntimeError,
+    IndexError,
+)
+
+
+class Member:
+    """A file within a zip, which unpacks to so many bytes."""
+
+    def __init__(self, parts: zipfile.ZipFile, entry: zipfile.ZipInfo) -> None:
+        self.parts, self.entry = parts, entry
+        self.name, self.size = entry.filename, entry.file_size
+        self.whole: memoryview | None = None
+        self.begun = False
+
+    def head(self, most: int) -> bytes:
+        """Its first so many bytes; raises BroughtError where it can't be unpacked."""
+        with _zip_errors(), self.parts.open(self.entry) as member:
+            return member.read(most)
+
+    def content(self, most: int) -> memoryview:
+        """Its first so many bytes; all is unpacked once, and little of it once before. Raises BroughtError."""
+        if self.whole is None and not self.begun and most < self.size // LITTLE:
+            self.begun = True
+            return memoryview(self.head(most))
+        if self.whole is None:
+            self.whole = self._unpack()
+        return self.whole[:most]
+
+    def _unpack(self) -> memoryview:
+        found = memoryview(bytearray(self.size))
+        with _zip_errors(), self.parts.open(self.entry) as member:
+            at = 0
+            while read := member.readinto(found[at : at + PIECE]):  # pyright: ignore[reportAttributeAccessIssue]  it is a BufferedIOBase
+                at += read
+            if at < self.size or member.read(1):
+                raise BroughtError(BROKEN)
+        return found
+
+
+def members(data: bytes, most: int) -> list[Member]:
+    """All files within a zip; raises BroughtError where there are too many, or more than so many bytes unpacked."""
+    with _zip_errors():
+        _check_directory(data)
+        parts = zipfile.ZipFile(io.BytesIO(data))
+    entries = parts.infolist()
+    if len(entries) > FILES:
+        raise BroughtError(f"There are {len(entries):,} files in it; {FILES:,} are read at the most.")
+    if (size := sum(entry.file_size for entry in entries)) > most:
+        raise BroughtError(f"It unpacks to {size:,} bytes; {most:,} are read at the most here.")
+    if len({entry.filename for entry in entries}) < len(entries):
+        raise BroughtError("It has two files of one name.")
+    for entry in entries:
+        if entry.flag_bits & 1 or entry.compress_type not in STORED:
+            raise BroughtError(f"{short(entry.filename)} is encrypted, or packed in a way that NumPy does not use.")
+    return [Member(parts, entry) for entry in entries]
+
+
+@contextmanager
+def _zip_errors() -> Iterator[None]:
+    """Whatever is wrong with a zip is a BroughtError."""
+    try:
+        yield
+    except BroughtError:
+        raise
+    except FAULTS:
+        raise BroughtError(BROKEN) from None
+
+
+def _check_directory(data: bytes) -> None:
+    """Raises BroughtError where the list of what a zip has is too long, or where its records differ about that."""
+    at = data.rfind(MARKS[END], max(0, len(data) - END.size - COMMENT))
+    if at < 0 or len(data) - at < END.size:
+        raise BroughtError("It is damaged: its zip has no end.")
+    _, _, _, _, many, size, _, _ = END.unpack_from(data, at)
+    if many > FILES:
+        raise BroughtError(f"There are {many:,} files in it; {FILES:,} are read at the most.")
+    if size > DIRECTORY:
+        raise BroughtError(f"The list of its files has {size:,} bytes; {DIRECTORY:,} are read at the most.")
+    before = at - LOCATOR.size
+    if before < 0 or data[before : before + 4] != MARKS[LOCATOR]:
+        return
+    long = before - LONG_END.size
+    if long < 0 or LOCATOR.unpack_from(data, before)[2] != long or data[long : long + 4] != MARKS[LONG_END]:
+        raise BroughtError("It is damaged: its zip has an end in 64 bits that is not where it should be.")
+    *_, there, all_, length, _ = LONG_END.unpack_from(data, long)
+    if (there, all_, length) != (many, many, size):
+        raise BroughtError("It is damaged: its zip has two ends, and they differ about what is in it.")

@@ -1,0 +1,313 @@
+"""What people have at hand as stacks: tensors of any library, what a model of transformers returns, what was watched."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from attention.imported import checks
+from attention.imported.generated import join_steps
+from attention.imported.stack import Stack
+from attention.masks import MASKS
+from attention.notebook.outputs import EAGER, Part, find_parts
+from attention.recorded.file import OWN
+from attention.tracing.parts import CROSS, Texts, apply_scale, find_rule
+from attention.tracing.watched import Watched
+
+AXES = {2: "q k", 3: "h q k", 4: "l h q k", 5: "l b h q k"}  # of weights, unless somebody says otherwise
+OF_A_LAYER = {2: "q k", 3: "h q k", 4: "b h q k"}  # where there is one tensor a layer
+SPAN = 4  # of a mask that has one, unless somebody says otherwise
+SUM = 1e-3  # by which a row of weights may miss one without a word
+
+
+@dataclass
+class Told:
+    """What somebody says of what they give: see `notebook.shown.show`."""
+
+    tokens: Sequence[str] = ()
+    keys: Sequence[str] = ()
+    mask: str | Any = None
+    span: int = SPAN
+    scale: float | None = None
+    softcap: float = 0.0
+    batch: int = 0
+    axes: str = ""
+    title: str = ""
+    texts: Texts = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.tokens, self.keys = (x.split() if isinstance(x, str) else list(x) for x in (self.tokens, self.keys))
+        self.texts = Texts(self.tokens, self.keys)
+
+
+def stacks_of(given: Any, key: Any, value: Any, told: Told) -> dict[str, Stack]:
+    """The stacks of what was given, by the names of its parts; raises ValueError, which names what can't be shown, and where."""
+    if isinstance(given, Watched):
+        _as_seen(key, value, told)
+        return given.parts(told.tokens, told.keys, told.title)
+    if isinstance(given, Stack):
+        return {"": given}
+    if key is not None:
+        return {"": _of_queries(given, key, value, told)}
+    parts = find_parts(given, told.batch) or {"": _bare(given, told.batch)}
+    found = {name: _of_weights(part, name, len(parts), told) for name, part in parts.items()}
+    told.texts.check(
+        [size for stack in found.values() if stack.weights is not None for size in stack.weights.shape[2:]]
+    )
+    return found
+
+
+def _as_seen(key: Any, value: Any, told: Told) -> None:
+    """Raises ValueError where something is said of a model that was watched that would change nothing."""
+    given = {"key": key, "value": value, "mask": told.mask, "scale": told.scale, "axes": told.axes or None}
+    given |= {
+        "span": told.span if told.span != SPAN else None,
+        "softcap": told.softcap or None,
+        "batch": told.batch or None,
+    }
+    if named := [name for name, said in given.items() if said is not None]:
+        more = " attention.watch(model, batch=…) says which sequence is seen." if told.batch else ""
+        raise ValueError(
+            f"{', '.join(named)}: nothing of the kind is said of a model that was watched. Its queries and keys, mask, scale and "
+            f"softcap are those that it computed with.{more}"
+        )
+
+
+def _bare(given: Any, batch: int) -> Part:
+    """Weights that come alone, of which nobody says whose they are."""
+    steps = _several(given) and _several(next(iter(given)))
+    return Part(given, [batch] * (len(given) if steps else 1), steps)
+
+
+def _of_weights(part: Part, name: str, parts: int, told: Told) -> Stack:
+    weights, mask, how, numbers = _layers(part, name, told)
+    weights = _sound(weights)
+    square, says = _square(weights, mask, told)
+    kind = name if parts > 1 else ""
+    queries, keys = told.texts.of(kind, *weights.shape[2:])
+    title = told.title or "Attention weights"
+    what = f"{len(weights)} layers of {weights.shape[1]} heads, given as weights{how}{says}{_sums(weights)}."
+    title = f"{title}: {kind}" if kind else title
+    return Stack(title, what, queries, keys, weights=weights, square=square, numbers=numbers)
+
+
+class Layers(NamedTuple):
+    """All layers of one sequence; which pairs take part if steps say it; how they were read; their numbers, () for all."""
+
+    weights: Float[Tensor, "l h q k"]
+    mask: Bool[Tensor, "q k"] | None = None
+    how: str = ""
+    numbers: tuple[int, ...] = ()
+
+
+def _layers(part: Part, name: str, told: Told) -> Layers:
+    given, rows = part.weights, part.rows
+    if part.steps:
+        steps = [
+            [_layer(each, f"weights of step {step}", told, row) for each in layers if each is not None]
+            for step, (layers, row) in enumerate(zip(given, rows, strict=True))
+        ]
+        known = None if part.read is None and name == "" else name == CROSS
+        weights, mask, how = join_steps(steps, part.read or 0, known)
+        return Layers(weights, mask, how + _row(part), _numbers(given[0]))
+    if not _several(given):
+        return Layers(_order_axes(_tensor(given, "weights"), told.axes or AXES, rows[0], "weights"))
+    layers = {
+        at: _layer(each, f"weights of layer {at}", told, rows[0]) for at, each in enumerate(given) if each is not None
+    }
+    if not layers:
+        raise ValueError(f"weights of layer 0: None. {EAGER}")
+    _alike(layers)
+    return Layers(torch.cat(list(layers.values())), numbers=_numbers(given))
+
+
+def _layer(given: Any, name: str, told: Told, batch: int) -> Float[Tensor, "1 h q k"]:
+    return _order_axes(_tensor(given, name), told.axes or OF_A_LAYER, batch, name)
+
+
+def _numbers(layers: Sequence[Any]) -> tuple[int, ...]:
+    """Which layers have weights, where some have none, as those of linear attention in a model with both; () for all."""
+    found = tuple(at for at, layer in enumerate(layers) if layer is not None)
+    return () if len(found) == len(layers) else found
+
+
+def _row(part: Part) -> str:
+    """What is said of steps that came alone: nothing says whether a row of the batch is one sequence in all of them."""
+    batch = len(part.weights[0][0])
+    if part.read is not None or batch == 1 or getattr(part.weights[0][0], "ndim", 0) < 4:
+        return ""
+    return (
+        f"; row {part.rows[0]} of {batch} in every step, which is not one sequence if these are beams (what generate returned "
+        "says which rows are)"
+    )
+
+
+def _alike(layers: Mapping[int, Tensor]) -> None:
+    first, usual = next(iter(layers.items()))
+    for at, layer in layers.items():
+        if layer.shape != usual.shape:
+            shapes = f"layer {first} is {tuple(usual.shape[1:])}, layer {at} is {tuple(layer.shape[1:])} (heads, queries, keys)"
+            raise ValueError(f"Layers must be alike in their sizes: {shapes}. Show them one after another.")
+
+
+def _of_queries(query: Any, key: Any, value: Any, told: Told) -> Stack:
+    usual = told.axes or {2: "q d", 3: "h q d", 4: "l h q d", 5: "l b h q d"}
+    names = {"query": query, "key": key, "value": value}
+    parts = {
+        name: _order_axes(_stack_layers(x, name), usual, told.batch, name) for name, x in names.items() if x is not None
+    }
+    q, k, v = parts["query"], parts["key"], parts.get("value")
+    for name, x in parts.items():
+        _finite(x, name)
+    if len(q) != len(k) or q.shape[1] % max(1, k.shape[1]) or q.shape[3] != k.shape[3]:
+        raise ValueError(
+            f"query {tuple(q.shape)} and key {tuple(k.shape)} (layers, heads, tokens, channels) don't fit: layers and "
+            "channels must be the same, and the heads of key divide those of query."
+        )
+    if v is not None and v.shape[:3] != k.shape[:3]:
+        raise ValueError(f"value {tuple(v.shape)} doesn't fit key {tuple(k.shape)}: they differ in channels alone.")
+    queries, keys = told.texts.of("", q.shape[2], k.shape[2])
+    told.texts.check([q.shape[2], k.shape[2]])
+    square = _mask(told, q.shape[2], k.shape[2])
+    q, scale = apply_scale(q, q.shape[-1] ** -0.5 if told.scale is None else told.scale)
+    rule = find_rule(square, q.shape[2], k.shape[2])
+    own = OWN | scale | {"softcap": told.softcap} | (rule or {})
+    what = f"{len(q)} layers of {q.shape[1]} heads, given as queries and keys."
+    title = told.title or "Attention"
+    return Stack(title, what, queries, keys, q=q, k=k, v=v, square=None if rule else square, own=own)
+
+
+def _mask(told: Told, queries: int, keys: int) -> Bool[Tensor, "q k"] | None:
+    """Which pairs take part, as somebody says: None for all; raises ValueError for what is no mask of these."""
+    if told.mask is None:
+        return None
+    if isinstance(told.mask, str):
+        if told.mask not in MASKS:
+            raise ValueError(f"mask={told.mask!r} is not one of: {', '.join(MASKS)}.")
+        return MASKS[told.mask].square(queries, keys, told.span)
+    square = _tensor(told.mask, "mask")
+    if square.dtype != torch.bool or square.shape != (queries, keys):
+        raise ValueError(
+            f"mask is {tuple(square.shape)} of {square.dtype}; it is a rule's name, or ({queries}, {keys}) of truths, "
+            "True where a query looks."
+        )
+    return square
+
+
+def _square(weights: Tensor, mask: Tensor | None, told: Told) -> tuple[Bool[Tensor, "q k"] | None, str]:
+    """Which pairs take part, and how that is known: weights alone don't tell what is hidden from what has no weight."""
+    queries, keys = weights.shape[2:]
+    if told.mask is not None:
+        return _mask(told, queries, keys), ""
+    if mask is not None or queries != keys or queries < 2:
+        return mask, ""
+    after = torch.ones(queries, keys, dtype=torch.bool).triu(1)
+    even = (
+        (weights.amin(-1) == weights.amax(-1)).all(0).all(0)
+    )  # as eager models give rows of padding, which see nothing
+    after &= ~even[:, None]
+    if after.any() and not any(layer.any(0)[after].any() for layer in weights):
+        return ~after, ": what comes after a query has no weight anywhere, and is read as masked"
+    return None, ""
+
+
+def _several(given: Any) -> bool:
+    """Is it a sequence of tensors, or of such sequences? Lists of numbers are a tensor."""
+    if not isinstance(given, (list, tuple)) or not given:
+        return False
+    return (
+        hasattr(given[0], "shape") or given[0] is None or (isinstance(given[0], (list, tuple)) and _several(given[0]))
+    )
+
+
+def _stack_layers(given: Any, name: str) -> Tensor:
+    """One tensor, or one a layer."""
+    if not _several(given):
+        return _tensor(given, name)
+    layers = [_tensor(each, f"{name} of layer {at}") for at, each in enumerate(given)]
+    if len({layer.shape for layer in layers}) > 1:
+        raise ValueError(f"The layers of {name} differ: {', '.join(str(tuple(each.shape)) for each in layers)}.")
+    return torch.stack(layers)
+
+
+def _tensor(given: Any, name: str) -> Tensor:
+    """On the CPU, apart from what it came from; raises ValueError for what is no tensor of numbers."""
+    if given is None:
+        raise ValueError(f"{name}: None. {EAGER}")
+    try:
+        found = given.detach().to("cpu") if isinstance(given, Tensor) else torch.from_numpy(np.array(given))
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} is no tensor of numbers: {error}") from None
+    if found.is_complex():
+        raise ValueError(f"{name} is of {found.dtype}; real numbers are shown.")
+    return found.to_dense() if found.is_sparse else found
+
+
+def _order_axes(x: Tensor, axes: str | Mapping[int, str], batch: int, name: str) -> Float[Tensor, "l h m n"]:
+    """Layers, heads and two more axes, of one sequence; raises ValueError for axes that it doesn't have."""
+    named = axes if isinstance(axes, str) else axes.get(x.ndim, "")
+    letters = named.replace(" ", "")
+    last = letters[-2:] if not isinstance(axes, str) else "".join(sorted(set(letters) - set("lbh"), key="qnkd".index))
+    if (
+        len(letters) != x.ndim
+        or len(set(letters)) != len(letters)
+        or len(last) != 2
+        or not set(letters) <= set("lbhqnkd")
+    ):
+        said = f"axes={axes!r}" if isinstance(axes, str) else "they are guessed for 2 to 5; axes='b n h d' names others"
+        raise ValueError(
+            f"{name} has {x.ndim} axes, {tuple(x.shape)}: {said}. l layers, b batch, h heads, q or n, k or d."
+        )
+    if 0 in x.shape:
+        raise ValueError(f"{name} is empty: {tuple(x.shape)}.")
+    order = [letter for letter in "lbh" + last if letter in letters]
+    x = x.permute([letters.index(letter) for letter in order])
+    for at, letter in enumerate("lbh"):
+        x = x if letter in letters else x.unsqueeze(at)
+    if not -x.shape[1] <= batch < x.shape[1]:
+        raise ValueError(f"batch={batch}: {name} has {x.shape[1]} sequences.")
+    x = x[:, batch]
+    return x if x.is_floating_point() else x.float()
+
+
+def _sound(weights: Float[Tensor, "l h q k"]) -> Float[Tensor, "l h q k"]:
+    """Weights; raises ValueError for numbers that none can be, and says where the first one is."""
+    low, high = map(float, weights.aminmax())
+    if not math.isfinite(low) or not math.isfinite(high):
+        _finite(weights, "weights")
+    if low < 0 or high > 1 + SUM:
+        value, where = _first(weights, (weights < 0) | (weights > 1 + SUM))
+        if checks.looks_dropped_out(weights):
+            raise ValueError(f"weights: {value:.4g} {where} is not from 0 to 1.{checks.DROPPED}")
+        raise ValueError(
+            f"weights: {value:.4g} {where} is not from 0 to 1. Are these scores before the softmax? Give weights.softmax(-1)."
+        )
+    return weights.clamp(max=1) if high > 1 else weights
+
+
+def _finite(x: Tensor, name: str) -> None:
+    if not x.isfinite().all():
+        value, where = _first(x, ~x.isfinite())
+        raise ValueError(f"{name}: {value} {where} is no number. torch.nan_to_num takes such out.")
+
+
+def _first(x: Tensor, wrong: Bool[Tensor, "..."]) -> tuple[float, str]:
+    layer, head, row, column = wrong.nonzero()[0].tolist()
+    return float(x[layer, head, row, column]), f"at layer {layer}, head {head}, row {row}, column {column}"
+
+
+def _sums(weights: Float[Tensor, "l h q k"]) -> str:
+    """What is said of rows that don't come to one."""
+    sums = weights.sum(-1, dtype=torch.float64 if weights.dtype == torch.float64 else torch.float32)
+    empty = sums == 0
+    low, high = map(float, sums[~empty].aminmax()) if not empty.all() else (1.0, 1.0)
+    nothing = f"; {int(empty.sum()):,} of {sums.numel():,} rows have no weight at all" if empty.any() else ""
+    apart = f"; rows come to {low:.3g} up to {high:.3g}, not to one" if max(1 - low, high - 1) >= SUM else ""
+    return nothing + apart

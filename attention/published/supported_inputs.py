@@ -1,0 +1,117 @@
+"""What a row accepts, found by trying it on small cases that differ in one thing each.
+
+To add a trial: a function that makes its case, and its name in `TRIALS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from attention.published.case import Case, Form
+from attention.published.compare import judge
+from attention.published.row import FORMS, Row, additive_mask, random_tensor
+from attention.published.weights import Weights
+
+HEADS, CHANNELS, WIDTH, BATCH, TOKENS = 3, 6, 2, 2, 5
+
+
+@dataclass(frozen=True)
+class Demand:
+    """What came of a trial: agrees, disagrees, raises (with the error), or "has no such argument"."""
+
+    trial: str
+    outcome: str
+    error: str
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A case to try. `mask`, `cross`: only of rows that take a mask, two inputs. `form`: the mask in another form."""
+
+    case: Callable[[], Case]
+    mask: bool = False
+    cross: bool = False
+    form: Form = None
+
+    def applies(self, row: Row) -> bool:
+        """Does the row have the argument that this trial is about?"""
+        return (row.crosses or not self.cross) and (FORMS[row.mask] is not None or not self.mask)
+
+
+def demands(row: Row, printed: bool = False) -> list[Demand]:
+    """Every trial on a row, as meant or as printed."""
+    return [_try_demand(name, trial, row, printed) for name, trial in TRIALS.items()]
+
+
+def _try_demand(name: str, trial: Trial, row: Row, printed: bool) -> Demand:
+    if not trial.applies(row):
+        return Demand(name, "has no such argument", "")
+    form = trial.form if trial.mask else _no_mask
+    found = judge(row, trial.case(), printed, form)
+    return Demand(name, found.verdict, found.error)
+
+
+def small(batch: int = BATCH, tokens: int = TOKENS, heads: int = HEADS, values: int = WIDTH) -> Case:
+    """A case of noise that every query sees whole."""
+    maps = (random_tensor(heads, CHANNELS, width, seed=i).double() for i, width in enumerate((WIDTH, WIDTH, values)))
+    weights = Weights.of(*maps, random_tensor(heads, values, CHANNELS, seed=3).double())  # pyright: ignore[reportCallIssue]  as many as there are
+    x = random_tensor(batch, tokens, CHANNELS, seed=4).double()
+    return Case.of(x, weights, torch.ones(batch, tokens, tokens, dtype=torch.bool))
+
+
+def with_padding(batch: int) -> Case:
+    """Sequences that hide another number of keys each."""
+    case = small(batch)
+    hidden = torch.arange(TOKENS) >= TOKENS - torch.arange(batch)[:, None]
+    return replace(case, mask=case.mask & ~hidden[:, None])
+
+
+def with_length(batch: int, tokens: int) -> Case:
+    """Other sizes than the layer was built for."""
+    case = small(batch, tokens)
+    return replace(case, weights=replace(case.weights, batch=BATCH, tokens=TOKENS))
+
+
+def with_cross_attention() -> Case:
+    """Queries of one sequence, keys and values of a longer one."""
+    other = random_tensor(BATCH, TOKENS + 2, CHANNELS, seed=5).double()
+    return replace(small(), key=other, value=other, mask=torch.ones(BATCH, TOKENS, TOKENS + 2, dtype=torch.bool))
+
+
+def blind() -> Case:
+    """The first query sees nothing."""
+    case = small()
+    return replace(case, mask=case.mask & (torch.arange(TOKENS) > 0)[:, None])
+
+
+def _no_mask(mask: Tensor, like: Tensor) -> None:
+    return None
+
+
+def _four_axes(mask: Tensor, like: Tensor) -> Tensor:
+    return mask[:, None]
+
+
+TRIALS: dict[str, Trial] = {
+    "one sequence": Trial(lambda: small(1)),
+    "two sequences, three heads": Trial(small),
+    "as many sequences as heads": Trial(lambda: small(HEADS)),
+    "as many sequences as tokens": Trial(lambda: small(TOKENS)),
+    "one head": Trial(lambda: small(heads=1)),
+    "one head, one sequence": Trial(lambda: small(1, heads=1)),
+    "one token": Trial(lambda: small(tokens=1)),
+    "another batch than it was built for": Trial(lambda: with_length(BATCH + 1, TOKENS)),
+    "another length than it was built for": Trial(lambda: with_length(BATCH, TOKENS - 1)),
+    "values of another width": Trial(lambda: small(values=WIDTH + 1)),
+    "keys of another, longer sequence": Trial(with_cross_attention, cross=True),
+    "its mask, one sequence": Trial(lambda: with_padding(1), mask=True),
+    "its mask, two sequences, three heads": Trial(lambda: with_padding(2), mask=True),
+    "its mask, as many sequences as heads": Trial(lambda: with_padding(HEADS), mask=True),
+    "a boolean mask with an axis for the heads": Trial(lambda: with_padding(2), mask=True, form=_four_axes),
+    "a mask of floats, to be added": Trial(lambda: with_padding(2), mask=True, form=additive_mask),
+    "a query that sees nothing": Trial(blind, mask=True),
+}

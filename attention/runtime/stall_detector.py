@@ -1,0 +1,116 @@
+"""A look at the lanes from outside: what waits too long for a thread is logged, with what holds the threads that could do it.
+
+Work that waits is no fault by itself: others compute. A lane is stuck where nothing of it has ended for a while and no thread
+that computes has used its processor meanwhile: whatever they wait for doesn't come.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+import threading
+import traceback
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from time import monotonic, sleep
+from types import FrameType
+
+from attention.runtime.executors import EXECUTORS, RankedExecutor
+from attention.runtime.threads import POOLS
+
+CLOCK = 2.0  # seconds between two looks
+LATE = 10.0  # seconds that work may wait for a thread before that is logged
+STALLED_AFTER = 30.0  # seconds of standstill after which a lane counts as stuck
+TICKS = 2  # of its clock, 10 ms each, that a thread which only waits may use meanwhile
+DEEP = 3  # places in the code that are named of a thread
+log = logging.getLogger(__name__)
+
+
+class StallDetector:
+    """Looks at lanes now and then; `stuck` says what was seen last."""
+
+    def __init__(
+        self,
+        lanes: Iterable[RankedExecutor] = EXECUTORS,
+        clock: Callable[[], float] = monotonic,
+        ticks: Callable[[], int] | None = None,
+    ) -> None:
+        self.lanes, self.clock, self.ticks = lanes, clock, ticks or compute_ticks
+        self.logged: dict[str, int] = {}  # the number of the work that was last logged, by its lane
+        self.still: dict[str, tuple[object, int, float]] = {}  # by lane: what it did, ticks until then, since when
+        self.first: dict[str, tuple[int, float]] = {}  # by lane: the number of what is next, and since when it is
+
+    def start(self) -> None:
+        """Looks from now on, in a thread of its own."""
+        threading.Thread(target=self._go_on, name="watch", daemon=True).start()
+
+    def look(self) -> None:
+        """Logs what waits too long, once each."""
+        now, ticks = self.clock(), self.ticks()
+        for lane in list(self.lanes):
+            first = next(iter(lane.waiting[:1]), None)
+            waited = now - self._since(lane, first[1], first[0]) if first else 0.0
+            if first is None or waited < LATE:
+                self.still.pop(lane.name, None)
+                continue
+            if self.logged.get(lane.name) != first[1]:
+                self.logged[lane.name] = first[1]
+                log.warning(
+                    "Work has waited %.0f s for %r, whose threads are held: %s", waited, lane, lane_stacks(lane)
+                )
+            doing = first[1], sorted(lane.busy.items())
+            before = self.still.get(lane.name)
+            if before is None or before[0] != doing or ticks - before[1] > TICKS:
+                self.still[lane.name] = doing, ticks, now
+
+    def _since(self, lane: RankedExecutor, number: int, due: float) -> float:
+        """Since when work has waited: of pieces, that they are not next is no waiting."""
+        if not lane.pieces:
+            return due
+        if self.first.get(lane.name, (None,))[0] != number:
+            self.first[lane.name] = number, self.clock()
+        return self.first[lane.name][1]
+
+    def stalled(self) -> str:
+        """Which lanes stand still, in a sentence; empty where none does."""
+        now = self.clock()
+        names = [name for name, (_, _, since) in self.still.copy().items() if now - since >= STALLED_AFTER]
+        return f"stuck: work waits for {', '.join(sorted(names))}, and no thread moves" if names else ""
+
+    def _go_on(self) -> None:
+        while True:
+            sleep(CLOCK)
+            self.look()
+
+
+def lane_stacks(lane: RankedExecutor) -> str:
+    """What the threads of a lane are at: the innermost places in the code, from the outside in."""
+    frames = sys._current_frames()
+    return "; ".join(_place(frames.get(thread)) for thread in list(lane.busy)) or "by nothing"
+
+
+def _place(frame: FrameType | None) -> str:
+    lines = traceback.extract_stack(frame)[-DEEP:] if frame else []
+    return " > ".join(f"{Path(line.filename).name}:{line.lineno} {line.name}" for line in lines) or "gone"
+
+
+def compute_ticks() -> int:
+    """Ticks of processor time that the threads which compute have used so far; Linux only, else ever more."""
+    if sys.platform != "linux":
+        return int(monotonic() * 100)
+    return sum(_ticks(thread.native_id) for thread in threading.enumerate() if _pool(thread.name) in POOLS)
+
+
+def _pool(name: str) -> str:
+    return name.rpartition("_")[0]
+
+
+def _ticks(thread: int | None) -> int:
+    try:
+        fields = Path(f"/proc/self/task/{thread}/stat").read_text().rpartition(")")[2].split()
+    except OSError:  # it has ended since
+        return 0
+    return int(fields[11]) + int(fields[12])
+
+
+STALL_DETECTOR = StallDetector()

@@ -1,0 +1,93 @@
+"""Queries and keys of any number of tokens, made of some tokens at a time: a long sequence is nowhere whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Executor
+from functools import partial
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from attention.config import Config
+from attention.inputs import INPUTS, SPLIT, make_generator
+from attention.scores import POSITIONS
+from attention.sources.constructed import places
+from attention.sources.generated import STRETCH, by_heads, embed, maps, pairs_of
+
+Stretches = Callable[[int, int], Tensor]  # tokens (n c), from one place to before another
+WIDTH = 4  # bytes of a number
+
+
+def queries_and_keys(
+    config: Config, executor: Executor | None = None, heads: range | None = None
+) -> tuple[Float[Tensor, "h q d"], Float[Tensor, "g k d"]]:
+    """Queries, and keys that are not repeated, of any number of tokens; nothing of them is kept, nor the values made.
+
+    Of all heads, or of neighbouring ones that share their keys with no others. Threads of an `executor` share the tokens, and
+    one gets fresh memory from the system while the tokens are drawn. Where one matrix makes both, they are one tensor.
+    """
+    heads, of, d = heads or range(config.heads), config.heads // config.n_kv_heads, config.d_head
+    with torch.inference_mode():
+        w = maps(config.tensors)
+        query = w.query[:, heads.start * d : heads.stop * d]
+        key = w.key[:, heads.start // of * d : heads.stop // of * d]
+    ways = [query] if torch.equal(query, key) else [query, key]
+    make = partial(torch.zeros if executor else torch.empty, dtype=torch.float32)
+    fresh = [partial(make, (config.tokens, matrix.shape[1])) for matrix in ways]
+    rooms = [executor.submit(each).result if executor else each for each in fresh]
+    with torch.inference_mode():
+        some = stretches(config)
+    found = [room() for room in rooms]
+    parts = [(first, min(first + STRETCH, config.tokens)) for first in range(0, config.tokens, STRETCH)]
+    for _ in (executor.map if executor else map)(partial(_multiply_part, some, ways, found), parts):
+        pass
+    q, *k = (by_heads(config, each, len(heads) // size) for each, size in zip(found, (1, of), strict=False))
+    return q, (k or [q])[0]
+
+
+@torch.inference_mode()
+def _multiply_part(some: Stretches, ways: list[Tensor], found: list[Tensor], part: tuple[int, int]) -> None:
+    """Writes what each matrix makes of a part of the tokens to its place."""
+    x = some(*part)
+    for matrix, room in zip(ways, found, strict=True):
+        torch.mm(x, matrix, out=room[slice(*part)])
+
+
+def stretches(config: Config) -> Stretches:
+    """The tokens of a config, with what positions add to them, from any to any: a long sequence is nowhere whole.
+
+    Places are told as they are asked for, and of a text, which goes on from its beginning, one turn is held. What other inputs
+    draw is held.
+    """
+    if POSITIONS[config.positions].to_input is not None:
+        whole = embed(config)
+        return lambda first, last: whole[first:last]
+    pairs, many = pairs_of(config), turn(config)
+    own = INPUTS[config.input](many, config.d_model - 2 * pairs, make_generator(config.seed), config.text)
+    if many == config.tokens:
+        return lambda first, last: _beside(own[first:last], first, last, pairs)
+    return lambda first, last: _beside(own[_first_turn(first, last, many - 1)], first, last, pairs)
+
+
+def turn(config: Config) -> int:
+    """How many different tokens there are at the most: of a text one turn and the very first, before which is none; else all."""
+    once = len(SPLIT[config.input](config.text) or " ") + 1 if config.input in SPLIT else config.tokens
+    return min(config.tokens, once)
+
+
+def made_of(config: Config) -> int:
+    """Bytes that `stretches` hold of the tokens of a config: those that are drawn, without the places of constructed heads."""
+    if POSITIONS[config.positions].to_input is not None:
+        return 2 * WIDTH * config.tokens * config.d_model
+    return WIDTH * turn(config) * (config.d_model - 2 * pairs_of(config))
+
+
+def _first_turn(first: int, last: int, many: int) -> Int[Tensor, " n"]:
+    """The numbers of tokens in the first turn: the very first, then those of a turn again and again."""
+    return torch.where((at := torch.arange(first, last)) > 0, (at - 1) % many + 1, 0)
+
+
+def _beside(own: Float[Tensor, "n o"], first: int, last: int, pairs: int) -> Float[Tensor, "n c"]:
+    return torch.cat([own, places(first, last, pairs)], 1) if pairs else own

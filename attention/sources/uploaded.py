@@ -1,0 +1,90 @@
+"""From what a visitor has brought to the queries and keys, or the weights, of a layer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from attention.config import INPUT_KNOBS, Config
+from attention.imported.registry import find_entry
+from attention.sources.layer_inputs import LayerInputs, Source, Tokens
+from attention.sources.recorded import BASELINE, SIZES
+
+WORDS = {"file": "from your file", "model": "run here", "training": "trained here"}  # as a badge
+
+
+class Uploaded:
+    """The origin whose attention was brought: what comes after queries and keys acts on them, nothing before does.
+
+    Of longer sequences as many of the first tokens are given as a config has.
+    """
+
+    idle: Mapping[str, str] = MappingProxyType(
+        dict.fromkeys(INPUT_KNOBS, "Does nothing here: this attention was brought, not made from the settings.")
+        | dict.fromkeys(SIZES, "As it was brought.")
+        | BASELINE
+        | {"training_step": "What was brought is of one moment."}
+    )
+
+    def tokens(self, source: Source, config: Config) -> Tokens:
+        """The tokens that look."""
+        stack = find_entry(source.key).stack
+        return Tokens(config.tokens, stack.queries[: config.tokens], stack.line)
+
+    def keys(self, source: Source, config: Config) -> Tokens:
+        """The tokens that are looked at."""
+        holding = find_entry(source.key)
+        if not holding.shape.keys:
+            return self.tokens(source, config)
+        return Tokens(holding.shape.keys, holding.stack.keys, holding.stack.line)
+
+    def provenance(self, source: Source, config: Config) -> str:
+        """What whoever brought it says of it, and that nobody else sees it."""
+        said = find_entry(source.key).stack.what.strip()
+        said += "." if said and said[-1] not in ".!?" else ""
+        return f"{said} Only this visit of yours has it.".strip()
+
+    def label(self, source: Source, config: Config) -> str:
+        """Where it comes from."""
+        return WORDS[source.kind]
+
+    def layer_inputs(self, source: Source, config: Config) -> LayerInputs:
+        """One layer of it, in memory of its own: what is kept of a pass shall not keep the others."""
+        stack, sizes = find_entry(source.key).stack, find_entry(source.key).shape
+        at, n = sizes.numbers.index(source.layer), config.tokens
+        m, repeats = sizes.keys or n, sizes.heads // sizes.kv_heads
+        parts = {
+            "q": _own(stack.q, at, n),
+            "k": _own(stack.k, at, m, repeats),
+            "v": _own(stack.v, at, m, repeats),
+            "weights": _own(stack.weights, at, n),
+        }
+        square = stack.square_of(at)
+        rule = config.rule if square is None else square
+        tokens, keys = self.tokens(source, config), self.keys(source, config)
+        return LayerInputs(config, tokens, keys, rule, self.provenance(source, config), **parts)  # pyright: ignore[reportArgumentType]  tensors by name
+
+    def queries_and_keys(
+        self, source: Source, config: Config, heads: range
+    ) -> tuple[Float[Tensor, "h n d"], Float[Tensor, "g n d"]]:
+        """Queries of neighbouring heads, and their keys, not repeated, for the maps of a long sequence."""
+        holding = find_entry(source.key)
+        stack, of = holding.stack, holding.shape.heads // holding.shape.kv_heads
+        assert stack.q is not None and stack.k is not None
+        at, n = holding.shape.numbers.index(source.layer), config.tokens
+        query, key = stack.q[at, heads.start : heads.stop, :n], stack.k[at, heads.start // of : heads.stop // of, :n]
+        return query.float().contiguous(), key.float().contiguous()
+
+
+def _own(
+    part: Float[Tensor, "l g all d"] | None, at: int, many: int, repeats: int = 1
+) -> Float[Tensor, "h n d"] | None:
+    """So many tokens of a layer in float32, shared ones repeated for each head."""
+    if part is None:
+        return None
+    layer = part[at, :, :many]
+    return layer.to(torch.float32, copy=True) if repeats == 1 else layer.float().repeat_interleave(repeats, 0)

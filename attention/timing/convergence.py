@@ -1,0 +1,68 @@
+"""Whether times are to be believed: why one did not settle, and how busy its machine was; in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from attention.timing.history import VISITS
+from attention.timing.recordings import Timing
+from attention.timing.stopwatch import BAND
+from attention.timing.units import seconds
+
+BUSY = 0.1  # share of visits that were disturbed, from which on a machine is said to have been busy
+WAY_OUT = "Measure again at a quieter time, with a longer time budget or fewer cases{}."
+ALONE = ", or with one CPU thread, which never waits for another one to have its turn"
+
+
+def why_not(timing: Timing) -> str:
+    """Why a timing that has a time did not settle, and what is known all the same; empty where it did."""
+    if timing.settled:
+        return ""
+    if timing.quickest is None:
+        return f"did not settle: {reason(timing)}"
+    return f"did not settle: {reason(timing)}. On a machine left alone it takes {seconds(timing.quickest)} at most"
+
+
+def reason(timing: Timing) -> str:
+    """Why a timing that has a time did not settle, in a few words; empty if it did."""
+    if timing.settled:
+        return ""
+    return _apart(timing) if timing.quickest is None else _missing(timing)
+
+
+def _missing(timing: Timing) -> str:
+    if timing.visits < VISITS:
+        return f"{timing.visits or 'no'} visit{'s' * (timing.visits != 1)} of {VISITS}, as the time was up"
+    if timing.repeated is None:
+        return f"in {timing.visits - timing.quiet} of {timing.visits} visits others used the machine"
+    return f"the three quickest visits are {timing.repeated / timing.seconds - 1:.0%} apart"
+
+
+def _apart(timing: Timing) -> str:
+    """The same of a recording of before, which knows quartiles alone."""
+    found = timing.spread
+    if not found.has_quartiles:
+        return f"timed {timing.repeats} time{'s' * (timing.repeats != 1)}, fewer than the {BAND} that quartiles need"
+    return f"quartiles {(found.upper - found.lower) / found.median:.0%} of the median apart"
+
+
+def disturbance_sentences(timings: Iterable[Timing]) -> list[str]:
+    """A sentence on each device that others used meanwhile, with what that means and a way out."""
+    found: dict[str, list[Timing]] = {}
+    for timing in timings:
+        if timing.error is None and timing.quickest is not None:
+            found.setdefault(timing.origin, []).append(timing)
+    return [said for origin, there in found.items() if (said := _disturbance_sentence(origin, there))]
+
+
+def _disturbance_sentence(origin: str, timings: list[Timing]) -> str:
+    visits, quiet = (sum(getattr(timing, name) for timing in timings) for name in ("visits", "quiet"))
+    loose = sum(not timing.settled for timing in timings)
+    if not visits or visits - quiet < BUSY * visits:
+        return ""
+    alone = ALONE * any(timing.device == "cpu" and timing.threads > 1 for timing in timings)
+    rest = f"{loose} of {len(timings)} cases did not settle and say at most how long it takes. {WAY_OUT.format(alone)}"
+    return (
+        f"{origin}: this machine was busy. Others used it during {1 - quiet / visits:.0%} of the visits, which medians leave "
+        f"out where they can; the quickest needs but a moment alone. {rest if loose else 'All cases settled all the same.'}"
+    )

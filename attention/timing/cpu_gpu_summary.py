@@ -1,0 +1,261 @@
+"""What CPU against GPU comes to: how many times faster, in one sentence, and every number in a table with its place.
+
+A ratio is said with the numbers (dtypes) of both. What was published enters no fit and no crossover: of it only those lengths
+are spoken of that were published. Where the GPU begins to pay is said of timings alone (`comparison.crossover`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from attention.timing import comparison, cpu_gpu_series
+from attention.timing.cpu_gpu_series import FUSED, MEASURED, NEAR, PUBLISHED, Point, TimingSeries
+from attention.timing.cpu_gpu_settings import CpuGpuSettings
+from attention.timing.published import BUSES, PRINTED
+from attention.timing.recordings import Timing
+
+SPELT = r"[AEFHILMNORSX](?![a-z])|[AEIO]"  # how a name begins before which one says "an"
+MASKS = {"causal": "causal", "full": "no mask"}
+NOT_KNOWN = (
+    "Where a GPU begins to pay lies at less work than was published. A recording of a GPU tells: “Recordings”, below."
+)
+LOOSE = "not settled"
+WORKS = {"forward": "a forward pass", "forward + backward": "a forward and a backward pass"}
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """How many times as fast as the CPU the GPU is at one length, without and with the way there and back.
+
+    `loose`: why one of both times did not settle, empty if both did.
+    """
+
+    length: int
+    alone: float
+    moved: float
+    loose: str = ""
+
+    @property
+    def is_stable(self) -> bool:
+        """Did both times settle?"""
+        return not self.loose
+
+
+def ratios(cpu: TimingSeries, gpu: TimingSeries) -> list[Ratio]:
+    """At each length of which both have a time."""
+    found: list[Ratio] = []
+    for point in gpu.points:
+        base = cpu.at(point.length)
+        if point.seconds is not None and base is not None and base.seconds is not None:
+            whole = point.seconds + point.moved
+            loose = base.loose or point.loose
+            found.append(Ratio(point.length, base.seconds / point.seconds, base.seconds / whole, loose))
+    return found
+
+
+def against(cpu: TimingSeries | None, gpus: list[TimingSeries]) -> tuple[TimingSeries, list[Ratio], Ratio] | None:
+    """The first GPU that can be compared with the CPU, all their ratios, and the one that is spoken of; None where none can."""
+    found = next(((gpu, every) for gpu in gpus if cpu and (every := ratios(cpu, gpu))), None)
+    return (*found, next((each for each in found[1] if each.length == NEAR), found[1][-1])) if found else None
+
+
+def numbers(gpu: TimingSeries, cpu: TimingSeries) -> str:
+    """The number types of both, which stand beside each ratio."""
+    return f"{gpu.dtype} against {cpu.dtype}"
+
+
+def headline(cpu: TimingSeries | None, gpus: list[TimingSeries], versus: CpuGpuSettings) -> str:
+    """Does a GPU pay? One sentence for whoever reads no other; what is missing where there is none. `between` says of what."""
+    found = against(cpu, gpus)
+    if cpu is None or found is None:
+        return _missing(cpu, gpus, versus)
+    gpu, every, at = found
+    late = [each.length for each in every if each.moved < 1]
+    first, last = every[0].length, every[-1].length
+    pays = f"not at {_name_lengths(late)}" if late else f"at every length from {first:,} to {last:,} tokens"
+    mine = "this CPU" if cpu.kind == MEASURED else "a CPU"
+    return (
+        f"A GPU pays {pays}: at {at.length:,} {_article(gpu.device)} is {times(at.alone)} times as fast as {mine}, or "
+        f"{times(at.moved)} times where the data must be copied to the GPU and back."
+    )
+
+
+def between(cpu: TimingSeries | None, gpus: list[TimingSeries]) -> str:
+    """Whose times the headline sets against each other, in which numbers, and what of them did not settle; "" without one."""
+    found = against(cpu, gpus)
+    if cpu is None or found is None:
+        return ""
+    gpu, every, at = found
+    here, there = (
+        f", {LOOSE}" if (point := rival.at(at.length)) and not point.is_stable else "" for rival in (cpu, gpu)
+    )
+    return (
+        f"The GPU: {gpu.device}, in {gpu.dtype}, {gpu.kind}{there}. The CPU: {cpu.device}, in {cpu.dtype}, {cpu.kind}{here}."
+        f"{_why_unsure(every)}"
+    )
+
+
+def answer(cpu: TimingSeries | None, gpus: list[TimingSeries], versus: CpuGpuSettings) -> str:
+    """The same with all that it rests on; what is missing where there is nothing to say."""
+    found = against(cpu, gpus)
+    if cpu is None or found is None:
+        return _missing(cpu, gpus, versus)
+    gpu, every, at = found
+    here, there = cpu.at(at.length), gpu.at(at.length)
+    seconds = f"{_time(there.seconds)} against {_time(here.seconds)}" if here and there else ""
+    seconds += "" if at.is_stable else f" ({LOOSE})"
+    return (
+        f"At {at.length:,} tokens, {MASKS[versus.mask]}, d_head {versus.d_head}, {_article(gpu.device)} ({gpu.brackets}) "
+        f"is {times(at.alone)} times as fast as {_cpu(cpu)}: {seconds} for {WORKS[versus.work]}. "
+        f"Where data must travel there and back {_road(gpu, versus)}, {times(at.moved)} times are left. {pays(every)}"
+    )
+
+
+def _unsure(every: list[Ratio]) -> str:
+    """The lengths of which not both times settled, as words; "" where all did."""
+    loose = [each.length for each in every if not each.is_stable]
+    return _name_lengths(loose) if loose else ""
+
+
+def _why_unsure(every: list[Ratio]) -> str:
+    """A sentence for each reason why times did not settle, with the lengths that it holds for."""
+    reasons = dict.fromkeys(each.loose for each in every if each.loose)
+    found = [(why, [each.length for each in every if each.loose == why]) for why in reasons]
+    return "".join(f" Times at {_name_lengths(lengths)} did not settle: {why}." for why, lengths in found)
+
+
+def pays(every: list[Ratio]) -> str:
+    """At which of the lengths that both have the GPU is faster, and of no others."""
+    over = f"{every[0].length:,} to {every[-1].length:,} tokens" if len(every) > 1 else f"{every[0].length:,} tokens"
+    over += f", of which a time at {unsure} did not settle" if (unsure := _unsure(every)) else ""
+    slow, late = ([each.length for each in every if getattr(each, name) < 1] for name in ("alone", "moved"))
+    if not late:
+        return f"The GPU pays at every length that both have: {over}."
+    if not slow:
+        return (
+            f"The GPU pays at every length that both have ({over}), but with the travel not at {_name_lengths(late)}."
+        )
+    return f"Of {over}, the GPU is slower at {_name_lengths(slow)}, and with the travel at {_name_lengths(late)}."
+
+
+def published_sentence() -> str:
+    """Which pass of which GPU others have published at this setting, and of which they have with other sizes."""
+    found = {
+        work: _join_words([each.gpu for each in PRINTED if each.passes == work and not each.setting]) for work in WORKS
+    }
+    apart = _join_words([each.gpu for each in PRINTED if each.setting])
+    here = " and ".join(f"{work} of {gpus}" for work, gpus in found.items())
+    return f"Others have published {here} at this setting, and of {apart} rates with other sizes."
+
+
+def _join_words(names: Iterable[str]) -> str:
+    """Each once, with its article."""
+    return " and ".join(_article(name) for name in dict.fromkeys(names))
+
+
+def crossing(versus: CpuGpuSettings, timings: Iterable[Timing]) -> str:
+    """Where a GPU begins to pay, by what was timed of both under this mask and in this pass; else where that could come from.
+
+    At the sizes of the picture, or else at those at which both were timed, which are said then.
+    """
+    fused = [
+        timing
+        for timing in timings
+        if timing.implementation.startswith(FUSED) and (timing.mask, timing.passes) == (versus.mask, versus.work)
+    ]
+    if said := comparison.crossovers(cpu_gpu_series.alike(versus, fused)):
+        return said[0]
+    for sizes in dict.fromkeys(map(_sizes, fused)):
+        if said := comparison.crossovers(timing for timing in fused if _sizes(timing) == sizes):
+            return f"Of other sizes ({', '.join(sizes)}): {said[0]}"
+    return NOT_KNOWN
+
+
+def _sizes(timing: Timing) -> tuple[str, ...]:
+    return timing.batching, f"{timing.heads} heads", f"d_head {timing.d_head}"
+
+
+def columns(cpu: TimingSeries | None, gpus: list[TimingSeries]) -> dict[str, list]:
+    """Every number of the picture, a list for each column of a table, with its place."""
+    rows = [_row(rival, point, cpu) for rival in ([cpu] if cpu else []) + gpus for point in rival.points]
+    rows += [_row(rival, n, cpu) for rival in gpus for n in rival.failed]
+    return {name: [row[name] for row in rows] for name in rows[0]} if rows else {}
+
+
+def _row(rival: TimingSeries, at: Point | int, cpu: TimingSeries | None) -> dict[str, object]:
+    point = None if isinstance(at, int) else at
+    length = at if isinstance(at, int) else at.length
+    known = {each.length: each for each in ratios(cpu, rival)} if cpu and rival is not cpu else {}
+    ratio = known.get(length)
+    against = numbers(rival, cpu) if cpu and ratio else ""
+    return {
+        "device": rival.device,
+        "method": rival.method,
+        "numbers": rival.dtype,
+        "known": rival.kind,
+        "tokens": length,
+        "ms": point.seconds * 1e3 if point and point.seconds is not None else None,
+        "TFLOP/s": point.rate / 1e12 if point else None,
+        "way there and back, ms": point.moved * 1e3 if point and point.moved else None,
+        "times as fast as the CPU": ratio.alone if ratio else None,
+        "with the way": ratio.moved if ratio else None,
+        "numbers of that": against,
+        "note": "; ".join(filter(None, (_note(rival, point), rival.setting))),
+        "place": rival.place,
+        "address": rival.address,
+    }
+
+
+def _note(rival: TimingSeries, point: Point | None) -> str:
+    if point is None:
+        return "ran out of memory"
+    if point.unsure:
+        return "read through a legend"
+    return "" if point.is_stable else "did not settle"
+
+
+def _missing(cpu: TimingSeries | None, gpus: list[TimingSeries], versus: CpuGpuSettings) -> str:
+    """Why there is no ratio, and what to do."""
+    if cpu is None:
+        return (
+            f"No CPU was timed yet at this setting ({versus.cpu_dtype}, {versus.work}, {MASKS[versus.mask]}, d_head "
+            f"{versus.d_head}). “Set the sweep to this”, and then “Measure here”, below."
+        )
+    if not any(gpu.points for gpu in gpus):
+        return "Nobody has published this of these GPUs. Choose another method, or other GPUs."
+    return "What is known of these GPUs was timed with other sizes: it has rates alone. Look at Rate."
+
+
+def _road(gpu: TimingSeries, versus: CpuGpuSettings) -> str:
+    if gpu.kind != PUBLISHED:
+        return "(as it was measured)"
+    gigabytes = BUSES[versus.bus] / 1e9
+    return f"({versus.bus}, assumed: {gigabytes:g} GB/s)"
+
+
+def _cpu(cpu: TimingSeries) -> str:
+    return f"{'this' if cpu.kind == MEASURED else 'a'} CPU ({cpu.device}; {cpu.brackets})"
+
+
+def _article(name: str) -> str:
+    return f"{'an' if re.match(SPELT, name) else 'a'} {name}"
+
+
+def _name_lengths(lengths: list[int]) -> str:
+    *others, last = [f"{n:,}" for n in lengths]
+    return f"{', '.join(others)}{' and ' * bool(others)}{last} tokens"
+
+
+def times(ratio: float) -> str:
+    """A ratio with two digits, or three from a thousand on."""
+    if ratio >= 1000:
+        return f"{round(ratio, 2 - len(str(int(ratio)))):,.0f}"
+    return f"{ratio:.0f}" if ratio >= 10 else f"{ratio:.2g}"
+
+
+def _time(seconds: float | None) -> str:
+    if seconds is None:
+        return "unknown"
+    return f"{seconds:.3g} s" if seconds >= 1 else f"{seconds * 1e3:.3g} ms"

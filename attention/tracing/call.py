@@ -1,0 +1,98 @@
+"""The attention of one layer for one sequence, as its model computed it, and the weights that follow from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from attention.attend import scaled_dot_product_attention
+from attention.scores import HIDDEN
+from attention.summary import summarize_fields
+
+LOW = -1e30  # no score outweighs a mask this low, if any key of the row is not masked
+
+
+@dataclass(frozen=True, eq=False)
+class Call:
+    """Queries, keys and values of one sequence as they met: positions that rotate them have rotated them.
+
+    `mask (1 or h, q, k)` is True where a query attends to a key, or is added to the scaled scores; None masks nothing.
+    `sinks (h, q)`: a score of each head and query beside those of the keys, whose weight goes nowhere (gpt-oss has one per head).
+    `softcap` 0 leaves scores as they are. Where only weights are known, q and k have no channels and `mask` is their logarithm.
+    `first` and `first_key` are the positions of the first query and the first key in the text: not 0 if earlier ones were not
+    seen.
+    """
+
+    q: Float[Tensor, "h q d"]
+    k: Float[Tensor, "g k d"]
+    v: Float[Tensor, "g k e"]
+    scale: float
+    mask: Tensor | None = None
+    softcap: float = 0.0
+    sinks: Float[Tensor, "h q"] | None = None
+    first: int = 0
+    first_key: int = 0
+
+    __repr__ = summarize_fields
+
+    @property
+    def is_standard(self) -> bool:
+        """Do queries, keys and one mask for all heads say everything? If not, something is added to scores, or heads differ."""
+        if self.sinks is not None or not self.q.shape[-1]:
+            return False
+        if self.mask is None or self.mask.dtype == torch.bool:
+            return self.mask is None or len(self.mask) == 1
+        hidden = self.masked_pairs
+        return bool((hidden == (self.mask != 0)).all()) and bool((hidden == hidden[:1]).all())
+
+    @cached_property
+    def masked_pairs(self) -> Bool[Tensor, "m q k"]:
+        """Pairs that the mask takes out: it adds something, and their weight is exactly 0. For each head, or for all (m = 1)."""
+        queries, keys = self.q.shape[1], self.k.shape[1]
+        if self.mask is None:
+            return torch.zeros(1, queries, keys, dtype=torch.bool)
+        if self.mask.dtype == torch.bool:
+            return ~self.mask
+        added = self.mask != 0
+        sure = (self.mask == HIDDEN) | ((self.mask < LOW) & (self.mask > LOW).any(-1, keepdim=True))
+        return sure if bool((sure == added).all()) else added & (self.weights() == 0)
+
+    @property
+    def square(self) -> Bool[Tensor, "q k"] | None:
+        """Which pairs take part in any head; None for all."""
+        seen = ~self.masked_pairs.all(0)
+        return None if seen.all() else seen
+
+    def weights(self) -> Float[Tensor, "h q k"]:
+        """The weights of every head, in float32; a query that sees nothing has none."""
+        keys, mask = self.k.shape[1], self.mask
+        if not self.q.shape[-1] and mask is not None:
+            return mask.exp().float()
+        dtype = torch.float64 if self.q.dtype == torch.float64 else torch.float32
+        q, k = self.q.to(dtype), self.k.to(dtype)
+        if self.sinks is not None:  # a key of zeros, whose score is what is added to it
+            k = F.pad(k, (0, 0, 0, 1))
+            sinks = self.sinks.to(dtype)[..., None]
+            mask = torch.cat([as_added(mask, dtype).expand(*q.shape[:2], keys), sinks], -1)
+        elif mask is not None and mask.dtype != torch.bool:
+            mask = mask.to(dtype)
+        nothing = k.new_zeros(*k.shape[:2], 1)
+        with torch.no_grad():
+            found = scaled_dot_product_attention(
+                q, k, nothing, mask, scale=self.scale, enable_gqa=True, softcap=self.softcap or None
+            ).weights
+        return found[..., :keys].float()
+
+
+def as_added(mask: Tensor | None, dtype: torch.dtype = torch.float32) -> Tensor:
+    """A mask of any kind as numbers that are added to scores."""
+    if mask is None:
+        return torch.zeros(1, 1, 1, dtype=dtype)
+    if mask.dtype == torch.bool:
+        return torch.zeros(mask.shape, dtype=dtype).masked_fill_(~mask, HIDDEN)
+    return mask.to(dtype)

@@ -1,0 +1,58 @@
+"""A check of each call of transformers: does its output follow from the queries, keys, values and mask that were seen?
+
+Models may hand anything to their attention function, or change the weights within it. What `model_calls` does not know shows in
+the output, which is the weights times the values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from attention.tracing.call import Call
+from attention.tracing.sdpa_call import Step
+
+ROWS = 8  # queries that are compared, unless there are arguments that nothing is known of: then all are
+CPU, OTHER = 2**-16, 2**-9  # relative errors of products that are allowed at least: kernels of GPUs may use TF32
+DIFFERS = "its output does not follow from its queries, keys, values and mask: it differs by up to {:.2g}"
+NOT_COMPARED = "it has arguments that may change its weights, and its output can't be compared"
+GIVEN = " (arguments that are not known: {})"
+
+
+def mismatch(step: Step, output: Any, batch: int, unknown: Sequence[str]) -> str:
+    """Why the weights of a step can't be those of its output `(b q h d)`, None if that can't be compared; "" if they can.
+
+    `batch`: which sequence of the output is the first one of the step; `unknown`: the arguments that nothing is known of.
+    """
+    heads, queries = step.q.shape[1:3]
+    shape = (queries, heads, step.v.shape[-1])
+    if not isinstance(output, Tensor) or output.shape[1:] != shape or not len(output):
+        why = NOT_COMPARED if unknown else ""
+    else:
+        rows = torch.arange(queries) if unknown else torch.linspace(0, queries - 1, min(ROWS, queries)).long()
+        sequence = output[batch if len(output) > 1 else 0].detach()
+        given = sequence[rows.to(output.device)].to("cpu", torch.float32).transpose(0, 1)
+        largest = _largest_difference(_call(step, rows), given, CPU if output.device.type == "cpu" else OTHER)
+        why = DIFFERS.format(largest) if largest else ""
+    return why + GIVEN.format(", ".join(unknown)) if why and unknown else why
+
+
+def _call(step: Step, rows: Tensor) -> Call:
+    """Some queries of the first sequence of a step."""
+    mask = None if step.mask is None else step.mask[0][:, rows]
+    sinks = None if step.sinks is None else step.sinks[0][:, rows]
+    return Call(step.q[0][:, rows], step.k[0], step.v[0], step.scale, mask, step.softcap, sinks)
+
+
+def _largest_difference(call: Call, given: Tensor, least: float) -> float:
+    """Between an output `(h q d)` and that of a call, 0 if rounding explains it. Rows that kernels leave empty don't count."""
+    k, v = (x.float().repeat_interleave(len(call.q) // len(x), 0) for x in (call.k, call.v))
+    scores = call.q.float() * call.scale @ k.mT
+    error = max(least, torch.finfo(call.v.dtype).eps) * (2 + float(scores.abs().max()))
+    counts = given.isfinite().all(-1) & given.any(-1)
+    apart = (call.weights() @ v - given).abs().amax(-1)[counts]
+    largest = float(apart.max()) if len(apart) else 0.0
+    return largest if largest > error * float(v.abs().max()) else 0.0

@@ -1,0 +1,246 @@
+"""What is told of one model while it computes, kept layer by layer."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from attention.tracing.call import Call
+from attention.tracing.generating import Update
+from attention.tracing.layer_names import is_attention, layer_numbers
+from attention.tracing.output_check import mismatch
+from attention.tracing.parts import CROSSING
+from attention.tracing.sdpa_call import Batched, Step, of_weights
+from attention.tracing.selection import Choice
+from attention.tracing.track import Beams, Place, Track
+
+MULTIPLIED = (
+    "it ran before generate made several sequences of each input, so its sequence is another one: watch with batch=0"
+)
+WINDOWS = "it attends within windows of a picture, each of which is a sequence of its own"
+NAMED = 8  # layers that a sentence names
+SUM = 1e-2  # by which the rows of weights that a layer returns may miss one: numbers of 16 bits
+
+
+class Recorder:
+    """A watcher of one model: `tracks` of its layers by their names, and why others are `missed`."""
+
+    def __init__(self, model: nn.Module, batch: int, choice: Choice) -> None:
+        self.model, self.batch, self.choice = model, batch, choice
+        self.tracks: dict[str, Track] = {}
+        self.missed: dict[str, str] = {}
+        self.ran: dict[str, nn.Module] = {}
+        self.lost: dict[str, float] = {}  # by the number type, of each layer
+        self.count = 0
+        names = [(name.replace("_orig_mod.", ""), module) for name, module in model.named_modules()]
+        self.names = {id(module): name or type(model).__name__ for name, module in names}
+        self.layer_numbers = layer_numbers(name for name, _ in names)
+        self._running: list[tuple[nn.Module, int]] = []
+        self._turns: Counter[str] = Counter()
+        self._last: dict[str, Step] = {}
+        self._newest: tuple[str, Step, tuple[str, ...]] | None = (
+            None  # the call that is running, with arguments unknown
+        )
+        self._updates: dict[str, Update] = {}
+        self._now: Update | None = None  # the last update of a cache in this run
+        self._lengths: dict[int, Update] = {}
+        self._pictures = 0  # in the batch of this run, as far as there are any
+        self._searching = False
+        self._beams: dict[str, Beams] = {}
+        self._calls: dict[str, tuple[Track, Beams | None, Call | str]] = {}
+
+    def on_enter(self, module: nn.Module, given: tuple[Any, ...]) -> None:
+        """A module begins."""
+        if name := self.names.get(id(module)):
+            if not self._running:
+                self._begin()
+            if not self._pictures:
+                self._pictures = next((len(x) for x in given if isinstance(x, Tensor) and x.ndim == 4), 0)
+            self._running.append((module, self.count))
+            self.ran[name] = module
+
+    def on_exit(self, module: nn.Module, given: tuple[Any, ...], found: Any) -> None:
+        """A module has ended; one of attention in which no call was seen may have returned its weights."""
+        if not any(module is one for one, _ in self._running):
+            return
+        while (one := self._running.pop())[0] is not module:
+            pass
+        name = self.names[id(module)]
+        if one[1] == self.count and is_attention(name, module):
+            weights = self._returned_weights(name, given, found)
+            if weights is not None:
+                self.on_call(lambda: of_weights(weights, module))
+
+    def on_cache_update(self, update: Update) -> None:
+        """The module that runs has updated a cache."""
+        if self._running:
+            self._updates[self._name] = self._now = update
+            self._lengths[update.length] = update
+
+    def inputs_multiplied(self) -> None:
+        """What has run without a cache, as an encoder, had other rows; the first one is the same."""
+        if self.batch:
+            for name in [name for name in self.tracks if name in self.ran]:
+                self.missed[name] = MULTIPLIED
+                del self.tracks[name]
+
+    def search_begins(self) -> None:
+        """All rows are kept from here on."""
+        self._searching = True
+        self._beams.clear()
+
+    def search_ended(self, indices: Tensor, prompt: int) -> None:
+        """The rows of the returned sequence are known."""
+        self._searching = False
+        if self.batch < len(indices):
+            rows = indices[self.batch]
+            beams = Beams(rows[rows >= 0], prompt)
+            self._beams = {name: beams for name, track in self.tracks.items() if len(track.step.q) > 1}
+
+    def on_call(self, tell: Callable[[], Batched]) -> None:
+        """A call passes: its numbers are copied. Never raises."""
+        self.count += 1
+        self._newest = None
+        name = self._name
+        try:
+            with torch.no_grad():
+                found = tell()
+                name = self.names.get(id(found.module), name)
+                if name:
+                    self._keep(name, found)
+        except Exception as error:
+            if name:
+                self.missed[name] = f"{error}"
+                self.tracks.pop(name, None)  # what was seen before is not the last run
+
+    def returned(self, output: Any) -> None:
+        """The output of the call that was told last: a layer whose output is another one is not shown. Never raises."""
+        if self._newest is None:
+            return
+        name, step, unknown = self._newest
+        with torch.no_grad():
+            why = mismatch(step, output, 0 if self._searching else self.batch, unknown)
+        if why:
+            self.missed[name] = why
+            self.tracks.pop(name, None)
+
+    def calls(self) -> tuple[dict[str, Call], dict[str, str]]:
+        """The calls of all layers, and why some of them, or rows of them, can't be shown."""
+        found, lost = {}, {}
+        for name, track in self.tracks.items():
+            beams = self._beams.get(name)
+            kept = self._calls.get(name)
+            if kept is None or kept[0] is not track or kept[1] is not beams:
+                self._calls[name] = kept = (track, beams, self._call(track, beams))
+            if isinstance(kept[2], Call):
+                found[name] = kept[2]
+                lost |= {name: track.note} if track.note else {}
+            else:
+                lost[name] = kept[2]
+        return found, lost
+
+    def number(self, name: str) -> int:
+        """The number of a layer in its model: its own, or which run of a layer that runs several times."""
+        module, _, turn = name.partition(" (")
+        return int(turn[:-1]) - 1 if turn else self.layer_numbers.get(module, 0)
+
+    def about(self, unseen: Mapping[str, str]) -> str:
+        """What has to be said of all that was kept: what is missing, what was chosen, how exact it is."""
+        said = [f"Not shown: {names}: {why}." for why, names in _by_reason(unseen)]
+        if self.choice.heads is not None:
+            said.append(f"Heads {', '.join(map(str, self.choice.heads))} of each layer.")
+        if self.choice.dtype is not None:
+            kind = f"{self.choice.dtype}".removeprefix("torch.")
+            said.append(f"Kept in {kind}, which changes a weight by at most {max(self.lost.values(), default=0):.1g}.")
+        return " ".join(said)
+
+    @property
+    def _name(self) -> str:
+        """The module that runs; empty if none of this model's does."""
+        return self.names[id(self._running[-1][0])] if self._running else ""
+
+    def _begin(self) -> None:
+        """The model is called."""
+        self._now, self._pictures = None, 0
+        for each in (self._turns, self._last, self._updates, self._lengths):
+            each.clear()
+
+    def _keep(self, name: str, found: Batched) -> None:
+        """Of a layer that is called several times in one run, each time is a layer of its own, unless only its values differ."""
+        if 0 < self._pictures < len(found.q) and found.q.ndim == 4 and self._now is None:
+            raise ValueError(WINDOWS)
+        step = found.step(None if self._searching else self.batch)
+        last, self._last[name] = self._last.get(name), step
+        if last is not None and _same_scores(last, step):
+            return
+        place = self._place(name, step)
+        turn = self._turns[name]
+        self._turns[name] += 1
+        name = f"{name} ({turn + 1})" if turn else name
+        if self.choice.layers is not None and self.number(name) not in self.choice.layers:
+            self.missed.pop(name, None)
+            return
+        self._newest = (name, step, found.unknown)
+        step, lost = self.choice.convert(self.choice.of(step))
+        self.lost[name] = max(lost, self.lost.get(name, 0.0))
+        before = self.tracks.get(name)
+        self.tracks[name] = Track.of(step, place, before, self._searching)
+        self._beams.pop(name, None)
+        self.missed.pop(name, None)
+
+    def _place(self, name: str, step: Step) -> Place | None:
+        """Where a call stands, as caches say: its own cache, else that of another layer of this run with as many keys."""
+        queries, keys = step.q.shape[2], step.k.shape[2]
+        cross = bool(CROSSING.search(name))
+        update = self._updates.pop(name, None)
+        if update is None and not cross and self._now is not None and self._now.new == queries:
+            update = self._lengths.get(keys)
+        if update is not None and update.new == queries and update.length == keys and not cross:
+            return update.place
+        if self._now is not None and self._now.new == queries:
+            return Place(self._now.place.first, 0, keys)
+        return None
+
+    def _call(self, track: Track, beams: Beams | None) -> Call | str:
+        """The call that a track is, or why there is none."""
+        try:
+            return self.choice.rows(track.call(beams))
+        except ValueError as error:
+            return f"{error}"
+
+    def _returned_weights(self, name: str, given: tuple[Any, ...], found: Any) -> Tensor | None:
+        """The weights `(b h q k)` among what a layer returned: as many queries as it was given tokens, rows that sum to one."""
+        tokens = next((x.shape for x in given if isinstance(x, Tensor) and x.ndim == 3), None)
+        update = self._updates.get(name)
+        for x in found if isinstance(found, (tuple, list)) else ():
+            if not isinstance(x, Tensor) or x.ndim != 4 or not x.is_floating_point() or tokens is None:
+                continue
+            keys = (tokens[1],) if update is None else (tokens[1], update.length)
+            if x.shape[0] == tokens[0] and x.shape[2] == tokens[1] and x.shape[3] in keys and _are_weights(x):
+                return x
+        return None
+
+
+def _by_reason(unseen: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Each reason with the names of its layers, of which the first few are written out."""
+    names: dict[str, list[str]] = {}
+    for name, why in unseen.items():
+        names.setdefault(why, []).append(name)
+    for why, alike in names.items():
+        more = f" and {len(alike) - NAMED} more" if len(alike) > NAMED else ""
+        yield why, ", ".join(alike[:NAMED]) + more
+
+
+def _are_weights(x: Tensor) -> bool:
+    return bool((x >= 0).all()) and bool(((x.sum(-1, dtype=torch.float32) - 1).abs() < SUM).all())
+
+
+def _same_scores(one: Step, two: Step) -> bool:
+    """Are queries and keys of two calls the same? Then both have the same weights, on parts of the values."""
+    if one.scale != two.scale or not one.q.shape[-1]:
+        return False
+    return torch.equal(one.q, two.q) and torch.equal(one.k, two.k) and not torch.equal(one.v, two.v)

@@ -1,0 +1,93 @@
+"""What is kept of a model that is watched: all of it, or some layers, heads and queries, in a number type of one's choice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from attention.tracing.call import Call
+from attention.tracing.sdpa_call import Step
+
+
+@dataclass(frozen=True)
+class Choice:
+    """`layers` as the model counts them, `heads` of each, positions of `queries` from one to before another; None for all."""
+
+    layers: frozenset[int] | None = None
+    heads: tuple[int, ...] | None = None
+    queries: range | None = None
+    dtype: torch.dtype | None = None
+
+    def of(self, step: Step) -> Step:
+        """A call with these heads alone; raises ValueError for one that isn't there."""
+        if self.heads is None:
+            return step
+        many = step.q.shape[1]
+        if wrong := [head for head in self.heads if not 0 <= head < many]:
+            raise ValueError(f"heads has {wrong[0]}; there are {many} heads, counted from 0")
+        heads, share = torch.tensor(self.heads), many // step.k.shape[1]
+        groups = heads // share
+        whole = groups.unique().repeat_interleave(share)
+        groups = groups.unique() if torch.equal(groups, whole) else groups
+        sinks = None if step.sinks is None else step.sinks[:, heads]
+        mask = step.mask if step.mask is None or step.mask.shape[1] == 1 else step.mask[:, heads]
+        return replace(step, q=step.q[:, heads], k=step.k[:, groups], v=step.v[:, groups], sinks=sinks, mask=mask)
+
+    def convert(self, step: Step) -> tuple[Step, float]:
+        """A call in the chosen number type, and the largest difference that this makes to a weight."""
+        if self.dtype is None or self.dtype == step.q.dtype:
+            return step, 0.0
+        narrow = replace(step, **{name: getattr(step, name).to(self.dtype) for name in "qkv"})
+        return narrow, float((_weights(step) - _weights(narrow)).abs().max())
+
+    def rows(self, call: Call) -> Call:
+        """The chosen queries, with the keys up to the last one that any of them sees; raises ValueError if there are none."""
+        if self.queries is None:
+            return call
+        start, stop = (min(max(at - call.first, 0), call.q.shape[1]) for at in (self.queries.start, self.queries.stop))
+        if start == stop:
+            end = call.first + call.q.shape[1]
+            raise ValueError(
+                f"tokens={self.queries.start} to {self.queries.stop - 1}: there are queries {call.first} to {end - 1}"
+            )
+        mask = None if call.mask is None else call.mask[:, start:stop]
+        sinks = None if call.sinks is None else call.sinks[:, start:stop]
+        short = replace(call, q=call.q[:, start:stop].clone(), mask=mask, sinks=sinks, first=call.first + start)
+        seen = short.square
+        keys = call.k.shape[1] if seen is None else int(seen.any(0).nonzero().max()) + 1 if seen.any() else 1
+        k, v = call.k[:, :keys].clone(), call.v[:, :keys].clone()
+        return replace(short, k=k, v=v, mask=None if mask is None else mask[..., :keys].clone())
+
+
+def make_choice(
+    layers: Iterable[int] | None,
+    heads: Iterable[int] | None,
+    tokens: range | slice | int | None,
+    dtype: torch.dtype | None,
+) -> Choice:
+    """What a user has chosen; raises ValueError for what is no choice. `tokens`: the first so many, or a range of positions."""
+    if isinstance(tokens, int):
+        tokens = range(tokens)
+    if isinstance(tokens, slice):
+        tokens = range(tokens.start or 0, 2**62 if tokens.stop is None else tokens.stop, tokens.step or 1)
+    if tokens is not None and (tokens.step != 1 or not 0 <= tokens.start < tokens.stop):
+        raise ValueError(
+            f"tokens={tokens}: give neighbouring positions from 0 on, as range(100, 140), or how many of the first."
+        )
+    if dtype is not None and not dtype.is_floating_point:
+        raise ValueError(f"dtype={dtype} is not a floating type.")
+    return Choice(
+        None if layers is None else frozenset(layers),
+        None if heads is None else tuple(sorted(set(heads))),
+        tokens,
+        dtype,
+    )
+
+
+def _weights(step: Step) -> Tensor:
+    """The weights of the first sequence of a call."""
+    mask, sinks = (None if part is None else part[0] for part in (step.mask, step.sinks))
+    return Call(step.q[0], step.k[0], step.v[0], step.scale, mask, step.softcap, sinks).weights()

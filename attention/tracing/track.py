@@ -1,0 +1,199 @@
+"""The calls of one layer, joined by the positions of their queries and keys in the text.
+
+A model that writes token by token calls each layer once per step, with queries for what is new. Which keys come with them
+depends on the cache: all keys so far, the last ones of a window, or a buffer that is filled only in part. `Place` says where
+they stand; where nobody knows, a call continues the one before it if their keys overlap.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from attention.scores import HIDDEN
+from attention.tracing.call import Call, as_added
+from attention.tracing.sdpa_call import Step
+
+APART = (
+    "queries before position {first} are not shown: they were computed in calls that were not seen, or with other keys"
+)
+ROUNDED = 0.02  # of the largest number: by which keys of the same tokens differ at most
+NO_BEAMS = "it ran in a beam search, and which rows belong to the returned sequence is not known"
+
+
+class Place(NamedTuple):
+    """Where a call stands in its text: positions of its first query and key, and how many of its keys are filled."""
+
+    first: int
+    first_key: int
+    keys: int
+
+
+class Beams(NamedTuple):
+    """A sequence that a beam search returned: the row of the batch it had at each step, and the length of the prompt."""
+
+    rows: Tensor
+    prompt: int
+
+
+@dataclass(eq=False)
+class Track:
+    """The joined calls of a layer: all its queries and keys `(b h n d)`, with the mask of every row.
+
+    `ends (q)` and `key_ends (k)`: how long the text was in the call that a query or a key came with. `note`: which rows are
+    missing, with why.
+    """
+
+    step: Step
+    first: int
+    first_key: int
+    ends: Tensor
+    key_ends: Tensor
+    note: str = ""
+
+    @classmethod
+    def of(cls, step: Step, place: Place | None, before: Track | None, beams: bool) -> Track:
+        """The track after a call: `before` continued, or a new one. `beams`: rows of the batch may have changed places."""
+        known = place or (before and before._overlap(step)) or Place(0, 0, step.k.shape[2])
+        step = _filled_part(step, known.keys)
+        new = cls._alone(step, known)
+        if before is None or not before._continues(new, beams):
+            note = APART.format(first=known.first) if place and known.first else ""
+            return replace(new, note=note)
+        return before._join_call(new)
+
+    @classmethod
+    def _alone(cls, step: Step, place: Place) -> Track:
+        queries, keys = step.q.shape[2], step.k.shape[2]
+        end = place.first + queries
+        ends = torch.full((queries,), end), torch.full((keys,), end)
+        return cls(step, place.first, place.first_key, *ends)
+
+    @property
+    def end(self) -> int:
+        """The position after the last query."""
+        return self.first + self.step.q.shape[2]
+
+    @property
+    def key_end(self) -> int:
+        """The position after the last key."""
+        return self.first_key + self.step.k.shape[2]
+
+    def call(self, beams: Beams | None = None) -> Call:
+        """The sequence that was watched, or one that a beam search returned; raises ValueError if nobody knows its rows."""
+        one = self.step
+        if beams is not None:
+            rows = self._of_beams(beams)
+        elif len(one.q) > 1:
+            raise ValueError(NO_BEAMS)
+        else:
+            rows = one.q[0], one.k[0], one.v[0], *(None if x is None else x[0] for x in (one.mask, one.sinks))
+        q, k, v, mask, sinks = rows
+        if mask is not None and mask.dtype == torch.bool and mask.all():
+            mask = None
+        return Call(q, k, v, one.scale, mask, one.softcap, sinks, self.first, self.first_key)
+
+    def _of_beams(self, beams: Beams) -> tuple[Tensor, Tensor, Tensor, Tensor | None, Tensor | None]:
+        """Each query and key from the row that its sequence had at the step in which they were computed."""
+        steps, key_steps = ((ends - beams.prompt).clamp(min=0) for ends in (self.ends, self.key_ends))
+        queries, keys = ((each < len(beams.rows)).nonzero()[:, 0] for each in (steps, key_steps))
+        if not len(queries):
+            raise ValueError(NO_BEAMS)
+        row, key_row = beams.rows[steps[queries]], beams.rows[key_steps[keys]]
+        q, (k, v) = self.step.q[row, :, queries], (x[key_row, :, keys] for x in (self.step.k, self.step.v))
+        mask = self.step.mask
+        if mask is not None:
+            mask = mask.expand(len(self.step.q), -1, -1, -1)[row, :, queries][:, :, keys].transpose(0, 1)
+        sinks = None if self.step.sinks is None else self.step.sinks[row, :, queries].T
+        return q.transpose(0, 1), k.transpose(0, 1), v.transpose(0, 1), mask, sinks
+
+    def _overlap(self, step: Step) -> Place | None:
+        """Where a call stands that nobody has placed: its keys without the newest are the last ones here, or all are the same."""
+        queries, keys = step.q.shape[2], step.k.shape[2]
+        old, here = keys - queries, self.step.k
+        if _alike(self.step, step):
+            if 0 < old <= here.shape[2] and torch.equal(step.k[:, :, :old], here[:, :, -old:]):
+                return Place(self.end, self.key_end - old, keys)
+            if queries == 1 and torch.equal(step.k, here) and not torch.equal(step.q, self.step.q):
+                return Place(self.end, self.first_key, keys)
+        return None
+
+    def _continues(self, new: Track, beams: bool) -> bool:
+        """Does a call go on from this one, with no gap, and with the same keys where both have some?"""
+        if not 0 < new.first <= self.end or not _alike(self.step, new.step) or new.first_key > self.key_end:
+            return False
+        if beams:
+            return new.first_key >= self.first_key or new.first <= self.first
+        start, stop = max(new.first_key, self.first_key), min(self._kept_keys(new), new.key_end)
+        if start >= stop:
+            return new.first_key >= self.first_key
+        mine = self.step.k[:, :, start - self.first_key : stop - self.first_key]
+        return _near(mine, new.step.k[:, :, start - new.first_key : stop - new.first_key])
+
+    def _kept_keys(self, new: Track) -> int:
+        """The position up to which keys stay: all, unless a call begins before the last query (a cache that was cropped)."""
+        return self.key_end if new.first == self.end else min(self.key_end, new.first)
+
+    def _join_call(self, new: Track) -> Track:
+        """This one up to the first query of the new call, and then that."""
+        rows, kept = new.first - self.first, self._kept_keys(new)
+        cut, fresh = kept - self.first_key, kept - new.first_key
+        one, two = self.step, new.step
+        q = torch.cat([one.q[:, :, :rows], two.q], 2)
+        k, v = (torch.cat([x[:, :, :cut], y[:, :, fresh:]], 2) for x, y in ((one.k, two.k), (one.v, two.v)))
+        mask = _stack_masks(_cut(one, rows, cut), two.mask, k.shape[2], new.first_key - self.first_key, two)
+        sinks = (
+            two.sinks if one.sinks is None or two.sinks is None else torch.cat([one.sinks[:, :, :rows], two.sinks], 2)
+        )
+        ends = torch.cat([self.ends[:rows], new.ends])
+        key_ends = torch.cat([self.key_ends[:cut], new.key_ends[fresh:]])
+        return replace(self, step=replace(two, q=q, k=k, v=v, mask=mask, sinks=sinks), ends=ends, key_ends=key_ends)
+
+
+def _alike(one: Step, two: Step) -> bool:
+    same = (one.scale, one.softcap, one.sinks is None) == (two.scale, two.softcap, two.sinks is None)
+    return same and all(
+        x.shape[:2] + x.shape[3:] == y.shape[:2] + y.shape[3:] for x, y in ((one.q, two.q), (one.k, two.k))
+    )
+
+
+def _near(one: Tensor, two: Tensor) -> bool:
+    """Are keys those of the same tokens? A cache may compute them anew from less (DeepSeek), or store them in fewer bits."""
+    wide, other = one.float(), two.float()
+    if not wide.numel():  # of weights alone
+        return True
+    return float((wide - other).abs().max()) <= ROUNDED * float(wide.abs().max())
+
+
+def _filled_part(step: Step, keys: int) -> Step:
+    """A call without the part of its buffer that is not filled yet."""
+    if keys >= step.k.shape[2]:
+        return step
+    mask = None if step.mask is None else step.mask[..., :keys]
+    return replace(step, k=step.k[:, :, :keys], v=step.v[:, :, :keys], mask=mask)
+
+
+def _cut(step: Step, rows: int, keys: int) -> Tensor:
+    """The mask of the first rows and keys, of truths where there is none."""
+    queries, had = min(rows, step.q.shape[2]), min(keys, step.k.shape[2])
+    if step.mask is None:
+        return torch.ones(1, 1, queries, had, dtype=torch.bool)
+    return step.mask[:, :, :queries, :had]
+
+
+def _stack_masks(before: Tensor, after: Tensor | None, keys: int, shift: int, step: Step) -> Tensor:
+    """The masks of earlier and later rows as one: keys that a row did not have are masked."""
+    if after is None:
+        after = torch.ones(1, 1, step.q.shape[2], step.k.shape[2], dtype=torch.bool)
+    if before.dtype != after.dtype:
+        wide = next(mask.dtype for mask in (before, after) if mask.dtype != torch.bool)
+        before, after = as_added(before, wide), as_added(after, wide)
+    empty = False if before.dtype == torch.bool else HIDDEN
+    before = F.pad(before, (0, keys - before.shape[-1]), value=empty)
+    after = F.pad(after, (shift, keys - shift - after.shape[-1]), value=empty)
+    batch, heads = (max(before.shape[axis], after.shape[axis]) for axis in (0, 1))
+    return torch.cat([mask.expand(batch, heads, -1, -1) for mask in (before, after)], 2)

@@ -1,0 +1,150 @@
+"""A training as it was seen: its numbers over the steps, queries and keys of some of them, the weights that it ended with.
+
+A file of it is an .npz of arrays without pickles: `points (m 3)`, the step, loss and accuracy of each moment; `scores
+(m s l h)`, those of `recipe.NUMBERS`; `frames (f)`, the steps of which there are `q k (f l h n d)`; `weights (p)`, all parameters
+in the order of the model's own, as they were in the end. And `about`, a JSON text with the `format`, the `recipe` as its link
+has it, how it was `made` and under which `license`. Numbers but the points are of float16.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float
+from torch import Tensor
+
+from attention.training.head_scores import scores, weights
+from attention.training.model import Model
+from attention.training.recipe import LAST, NUMBERS, RECIPES, Recipe
+from attention.training.run import Checkpoint, probe, train
+
+FORMAT = "attention training 1"
+FRAMES = 15  # steps of a file whose queries and keys are kept, the first and the last among them
+LICENSE = "MIT, as this project"
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingHistory:
+    """What was seen of a training: `moments` in their order, and all parameters in a row as they are in the end, None before."""
+
+    recipe: Recipe
+    moments: tuple[Checkpoint, ...]
+    parameters: Float[Tensor, " p"] | None
+
+    @cached_property
+    def frames(self) -> dict[int, Checkpoint]:
+        """The moments whose heads can be shown, by their steps: not one that is made of no numbers."""
+        return {moment.step: moment for moment in self.moments if moment.q is not None and moment.sound}
+
+    @property
+    def last(self) -> Checkpoint:
+        """The last moment whose loss is a number."""
+        return next(moment for moment in reversed(self.moments) if moment.sound)
+
+    @property
+    def sound(self) -> bool:
+        """Is the loss still a number at its end, so that the model can be asked?"""
+        return self.moments[-1].sound
+
+    def nearest_frame(self, step: int) -> Checkpoint:
+        """The frame nearest to a step; -1: the last."""
+        steps = list(self.frames)
+        return self.frames[steps[-1] if step == LAST else min(steps, key=lambda each: abs(each - step))]
+
+    def model(self) -> Model:
+        """The model as it was in the end; raises ValueError where nobody knows."""
+        if self.parameters is None:
+            raise ValueError("The parameters of this course are not known yet.")
+        return with_parameters(Model(self.recipe), self.parameters)
+
+
+def parameters(model: Model) -> Float[Tensor, " p"]:
+    """All parameters of a model in a row, in its own order."""
+    return torch.cat([each.detach().flatten() for each in model.parameters()])
+
+
+def with_parameters(model: Model, row: Float[Tensor, " p"]) -> Model:
+    """The same model with parameters from a row; raises ValueError where these are not as many."""
+    every = list(model.parameters())
+    sizes = [each.numel() for each in every]
+    if sum(sizes) != len(row):
+        raise ValueError(f"{len(row):,} parameters for a model of {sum(sizes):,}.")
+    with torch.no_grad():
+        for each, part in zip(every, row.split(sizes), strict=True):
+            each.copy_(part.view_as(each))
+    return model
+
+
+def record_training(recipe: Recipe) -> TrainingHistory:
+    """A whole training, from its first step to its last."""
+    every = list(train(recipe))
+    run = every[-1][0]
+    return TrainingHistory(recipe, tuple(seen for _, seen in every if seen), parameters(run.model))
+
+
+def write_training(course: TrainingHistory, made: str) -> bytes:
+    """The file of a course, with the queries and keys of `FRAMES` of its moments."""
+    moments = course.moments
+    kept = [moments[at] for at in film(course)]
+    about = {"format": FORMAT, "recipe": RECIPES.to_query(course.recipe), "made": made, "license": LICENSE}
+    half: dict[str, Any] = {
+        "scores": torch.stack([torch.stack([each.scores[name] for name in NUMBERS]) for each in moments]),
+        "q": torch.stack([each.q for each in kept]),  # pyright: ignore[reportArgumentType]  what was just seen has them
+        "k": torch.stack([each.k for each in kept]),  # pyright: ignore[reportArgumentType]
+        "weights": course.parameters,
+    }
+    memory = io.BytesIO()
+    np.savez_compressed(
+        memory,
+        about=np.array(json.dumps(about)),
+        points=np.array([(each.step, each.loss, each.accuracy) for each in moments], np.float32),
+        frames=np.array([each.step for each in kept], np.int32),
+        **{name: part.to(torch.float16).numpy() for name, part in half.items()},
+    )
+    return memory.getvalue()
+
+
+def film(course: TrainingHistory) -> list[int]:
+    """Which moments make a film of `FRAMES` pictures: from one to the next, about as much changes and as much time passes."""
+    every = torch.stack([weights(course.recipe, each.q, each.k) for each in course.moments if each.q is not None])  # pyright: ignore[reportArgumentType]  both or none
+    change = every.diff(dim=0).abs().mean((1, 2, 3, 4))
+    come = F.pad((change / change.sum() + 1 / len(change)).cumsum(0) / 2, (1, 0))
+    found = {int((come - i / (FRAMES - 1)).abs().argmin()) for i in range(FRAMES)}
+    rest = (at for at in range(len(come)) if at not in found)
+    return sorted([*found, *(next(rest) for _ in range(FRAMES - len(found)))])
+
+
+def read_training(data: bytes) -> tuple[TrainingHistory, dict[str, Any]]:
+    """The course of a file, and what it says of itself; the scores of its frames are those of what it has of them.
+
+    Raises ValueError for another format.
+    """
+    with np.load(io.BytesIO(data), allow_pickle=False) as found:
+        about = json.loads(str(found["about"]))
+        if about.get("format") != FORMAT:
+            raise ValueError(f"format={about.get('format')!r} is not {FORMAT!r}.")
+        points, frames = found["points"], found["frames"].tolist()
+        every, q, k, row = (
+            torch.from_numpy(found[name].astype(np.float32)) for name in ("scores", "q", "k", "weights")
+        )
+    recipe = RECIPES.from_query(about["recipe"])[0].alone
+    moments = tuple(
+        Checkpoint(int(step), float(loss), float(accuracy), dict(zip(NUMBERS, numbers, strict=True)))
+        for (step, loss, accuracy), numbers in zip(points, every, strict=True)
+    )
+    at = {step: i for i, step in enumerate(frames)}
+    seen = (replace(each, q=q[at[each.step]], k=k[at[each.step]]) if each.step in at else each for each in moments)
+    return TrainingHistory(recipe, tuple(seen), row), about
+
+
+def recompute_scores(course: TrainingHistory, moment: Checkpoint) -> dict[str, Tensor]:
+    """The scores of a frame from its queries and keys as they are in the file."""
+    assert moment.q is not None and moment.k is not None
+    return scores(course.recipe, probe(course.recipe), weights(course.recipe, moment.q, moment.k))

@@ -1,0 +1,161 @@
+"""A training as a task: a small model learns in the background while pages look on (attention/training).
+
+It goes on where it was after a pause, as the loop of a training may be left for as long as one likes. It runs in a thread that
+makes way for all others, and looks after every step whether it shall stop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from threading import Event
+from typing import ClassVar
+
+from jaxtyping import Float
+from torch import Tensor
+
+from attention.runtime.executors import RankedExecutor
+from attention.runtime.threads import set_nice
+from attention.tables.rows import duration
+from attention.training.history import TrainingHistory, parameters
+from attention.training.pace import moments, seconds
+from attention.training.recipe import BATCH, NARROWEST, RECIPES, Recipe, nearest
+from attention.training.run import Checkpoint, Run, train
+from attention.training.tasks import VOCABULARY
+from attention.ui.budget import refusal_sentence
+from attention.ui.jobs.job import Job
+from attention.ui.jobs.job_queue import JOBS
+
+MODEST = 10  # niceness of the thread that trains
+BROKEN = (
+    "The loss is no number any more, after {:,} steps: the weights were moved too far. A smaller learning rate, or scores "
+    "that are scaled, would keep it finite. Shown is what was last seen before."
+)
+NUMBER = 4  # bytes
+ROUND = 50  # steps that are offered instead are a multiple of these
+LONGEST = Job.max_run_s / 2  # seconds of a processor that one may take: beside others it takes twice as long
+
+
+@dataclass(eq=False)
+class TrainingJob(Job):
+    """The training of a recipe (give its `alone`); `moments` come as it goes, and stay when it is stopped.
+
+    `parameters`: those of the model, in a row, whenever it `rests`; None before it has begun.
+    """
+
+    settings: Recipe
+    moments: list[Checkpoint] = field(default_factory=list, init=False)
+    parameters: Float[Tensor, " p"] | None = field(default=None, init=False)
+    steps: int = field(default=0, init=False)
+
+    kind: ClassVar[str] = "training"
+    history: ClassVar[int] = 12  # of a few MB each
+    keep_s: ClassVar[float] = 1800.0
+    leave_after_s: ClassVar[float] = 120.0  # the page may be left for others, and a hidden tab asks once a minute
+
+    def __post_init__(self) -> None:
+        self._loop: Iterator[tuple[Run, Checkpoint | None]] = train(self.settings)
+        self._course = TrainingHistory(self.settings, (), None)
+        self.rests = Event()
+        self.rests.set()
+
+    def run(self) -> None:
+        """Trains on until it is done, or shall stop, in a thread whose modesty no other task inherits."""
+        self.rests.clear()
+        try:
+            LANE.submit(self._train).result()
+        finally:
+            self.rests.set()
+
+    def _train(self) -> None:
+        run = None
+        for run, seen in self._loop:
+            self.steps = run.done
+            if seen is not None:
+                self.moments.append(seen)
+            self.progress(run.done / self.settings.steps)
+            if self.stop():
+                break
+        if run is None:
+            return
+        if not self.open and self.moments[-1].step != run.done:  # it was stopped between two moments
+            self.moments.append(run.checkpoint())
+        self.parameters = parameters(run.model)
+        if self.moments and not self.moments[-1].sound:
+            self.end("failed", BROKEN.format(self.moments[-1].step))
+
+    @property
+    def course(self) -> TrainingHistory:
+        """What was seen of it so far, the same object until there is more."""
+        last = self._course
+        if len(last.moments) != len(self.moments) or last.parameters is not self.parameters:
+            self._course = TrainingHistory(self.settings, tuple(self.moments), self.parameters)
+        return self._course
+
+    @property
+    def guess(self) -> float:
+        """Seconds that all of it takes on a processor that does nothing else."""
+        return seconds(self.settings)
+
+    @property
+    def rate(self) -> float:
+        """Steps a second, 0 before the first."""
+        return self.steps / self.seconds_spent if self.seconds_spent else 0.0
+
+    @property
+    def doing(self) -> str:
+        """For whoever waits behind it."""
+        return "a small model is being trained"
+
+    @property
+    def claim(self) -> int:
+        """Bytes at the peak: what a step keeps for its gradient, the weights with what moves them, and the moments."""
+        recipe, n = self.settings, self.settings.what.tokens
+        squares = 4 * recipe.layers * BATCH * recipe.heads * n * n
+        tokens = BATCH * n * (12 * recipe.layers * recipe.d_model + 3 * VOCABULARY)
+        weights = 6 * (4 * recipe.layers * recipe.d_model**2 + 2 * VOCABULARY * recipe.d_model)
+        seen = (len(moments(recipe)) + 1) * 2 * recipe.layers * n * recipe.d_model
+        return NUMBER * ((squares + tokens + weights if self.open else 0) + seen)
+
+
+def refusal(recipe: Recipe, visitor: str) -> tuple[str, Recipe] | None:
+    """Why there is no room beside what others need, or no time, for a visitor's training, and the widest or the longest that has.
+
+    None where it fits, or goes on already.
+    """
+    there = JOBS.find(TrainingJob, recipe)
+    if there is not None and there.open:
+        return None
+    needed, free = TrainingJob(recipe).claim, JOBS.free(TrainingJob, visitor)
+    if needed <= free:
+        return _too_long(recipe)
+    smaller = recipe
+    while TrainingJob(smaller).claim > free and smaller.d_model > NARROWEST:
+        smaller = nearest(vars(smaller) | {"d_model": max(NARROWEST, smaller.d_model // 2)})[0]
+    return refusal_sentence("This training", needed, free), smaller
+
+
+def begin_training(recipe: Recipe, visitor: str) -> TrainingJob | None:
+    """The training of a recipe for a visitor, whose last one ends with that; None where there is no room for it."""
+    there = JOBS.find(TrainingJob, recipe)
+    if there is None or there.given_up:
+        JOBS.leave_previous(TrainingJob, visitor)
+        if not JOBS.room(TrainingJob(recipe).claim, visitor):
+            return None
+    return JOBS.request(TrainingJob, recipe, visitor)
+
+
+def _too_long(recipe: Recipe) -> tuple[str, Recipe] | None:
+    """The same of its time alone."""
+    if (needed := seconds(recipe)) <= LONGEST:
+        return None
+    steps = max(RECIPES.knobs["steps"].low or 1, int(recipe.steps * LONGEST / needed) // ROUND * ROUND)
+    return (
+        f"This training would take about {duration(needed)} of a processor, and the line of all who wait for one; "
+        f"{duration(LONGEST)} are allowed.",
+        nearest(vars(recipe) | {"steps": int(steps)})[0],
+    )
+
+
+LANE = RankedExecutor("training", 0, 1, partial(set_nice, MODEST))

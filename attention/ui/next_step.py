@@ -1,0 +1,156 @@
+"""The way on: from each page one next step, in a sentence that is true of what is set, with a link that carries it.
+
+To give a page its step: a function of its settings, and its name in `ONWARD`. `way` draws a link to a page, `lead` goes there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any
+from urllib.parse import urlencode
+
+import streamlit as st
+from streamlit.errors import StreamlitAPIException
+from streamlit.navigation.page import StreamlitPage
+
+from attention.codec import NEWEST, to_query
+from attention.config import Config
+from attention.sources.providers import has_scores
+from attention.steps.plan import made_here
+from attention.ui.markdown import escape
+
+REAL = "recorded:smollm2-repeated"  # several layers of a real model
+FIRST = "heads"  # the page at the root
+
+
+class Root(StreamlitPage):
+    """The page at the root, with an address for links: a browser takes a link to `?…` alone as one to the page that it is on."""
+
+    @property
+    def url_path(self) -> str:
+        """The folder of the page that has the link."""
+        return "."
+
+
+@dataclass(frozen=True)
+class NextStep:
+    """The page to go to next, another one, what one finds there, and the query that opens it; an empty one keeps what is set."""
+
+    page: str
+    says: str
+    query: Mapping[str, str]
+
+    @property
+    def label(self) -> str:
+        """The step as a line of text."""
+        return f"Next: {self.says} → {self.page.replace('_', ' ').capitalize()}"
+
+
+def page_link(page: str, label: str, query: Mapping[str, str], icon: str | None = None) -> None:
+    """A link to a page, within the session; where a page runs without the menu that knows the others, to its address."""
+    file = f"pages/{page}.py"
+    try:
+        to = Root(file, title=label, url_path="root", default=True) if page == FIRST else file  # as app.py has it
+        st.page_link(to, label=label, icon=icon, query_params=query)
+    except StreamlitAPIException:
+        path = "" if page == FIRST else page
+        st.link_button(label, f"/{path}?{urlencode(query)}" if query else f"/{path}", type="tertiary")
+
+
+def go_to(page: str, query: Mapping[str, str]) -> None:
+    """Shows another page instead, within the session; does nothing where a page runs without the menu that knows the others."""
+    with suppress(StreamlitAPIException):
+        st.switch_page(f"pages/{page}.py", query_params=query)
+
+
+def next_step(page: str, setting: Any) -> NextStep | None:
+    """The step from a page under its settings; None from a page that has none, as one of a test."""
+    return NEXT_STEPS[page](setting) if page in NEXT_STEPS else None
+
+
+def draw(page: str, setting: Any) -> None:
+    """The step from a page, as a line with a link."""
+    if step := next_step(page, setting):
+        page_link(step.page, escape(step.label), step.query)
+
+
+def _to(page: str, says: str, config: Config, **changed: Any) -> NextStep:
+    """To a page of the same settings, but for some knobs."""
+    query = to_query(replace(config, **changed))
+    return NextStep(page, says, query or (NEWEST if changed else {}))
+
+
+def _examples(tour: Any) -> NextStep:
+    return NextStep("your_data", "attention of a model of your own, from a file", {})
+
+
+def _your_data(how: Any) -> NextStep:
+    return NextStep("heads", "type a sentence of your own and see what each head looks at", {})
+
+
+def _heads(config: Config) -> NextStep:
+    if config.truncated is not config:
+        return _to("masks", f"what each mask would save over {config.tokens:,} tokens", config)
+    if not has_scores(config.source):
+        return _to("masks", "which keys a query may look at, mask by mask", config)
+    if (config.scale, config.temperature) != ("1/sqrt(d_head)", 1.0):
+        return _to("softmax", "why one divides by the square root", config, topic="scaling")
+    return _to("softmax", f"how head {config.head} came to these weights, step by step", config, topic="row")
+
+
+def _softmax(config: Config) -> NextStep:
+    return _to("masks", "who may look at whom, and what hiding a key does to the others", config)
+
+
+def _masks(config: Config) -> NextStep:
+    if made_here(config):
+        return _to("steps", "the whole pass from x to output, one matrix at a time", config)
+    if has_scores(config.source):
+        return _to("steps", "how its queries and keys become weights, one matrix at a time", config)
+    return _to("heads", f"every head under the mask “{config.rule_name}”", config)
+
+
+def _steps(config: Config) -> NextStep:
+    if made_here(config):
+        says = "the same pass as others have published it, and where their code goes wrong"
+        return _to("implementations", says, config)
+    return _to("heads", "every head of this source at once", config)
+
+
+def _implementations(config: Config) -> NextStep:
+    return NextStep("timing", "how long attention takes, and from which length on a GPU pays", {})
+
+
+def _training(recipe: Any) -> NextStep:
+    return NextStep("model", "a model of your choice on your own text, and every head of it", {})
+
+
+def _model(reading: Any) -> NextStep:
+    return NextStep(
+        "layers", "the heads of several layers of a real model, and which of them are alike", {"source": REAL}
+    )
+
+
+def _layers(config: Config) -> NextStep:
+    return NextStep("examples", "what such heads do in a real model, and more pictures worth opening", {})
+
+
+def _timing(sweep: Any) -> NextStep:
+    return NextStep("training", "heads that form while one watches", {})
+
+
+NEXT_STEPS: dict[str, Callable[[Any], NextStep]] = {
+    "examples": _examples,
+    "heads": _heads,
+    "layers": _layers,
+    "your_data": _your_data,
+    "softmax": _softmax,
+    "masks": _masks,
+    "steps": _steps,
+    "implementations": _implementations,
+    "training": _training,
+    "model": _model,
+    "timing": _timing,
+}

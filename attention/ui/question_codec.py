@@ -1,0 +1,149 @@
+"""A question of somebody's own: what it asks, what may be answered, what is right, and the text by which a link carries it.
+
+All of it is one text, the knob `ask`: fields with a sign between them, deflated, in the letters of a link. Nobody reads
+the answer in passing so, but anybody can unpack it: this hides, it does not protect. To let a question have more, add a
+field to `Asked` and to `Draft`, and a number to `FORMAT` for what is packed from then on.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import zlib
+from dataclasses import dataclass
+from functools import lru_cache
+
+from attention.config import KNOBS
+from attention.settings import ConfigError, readable
+
+QUESTION, OPTION, OPTIONS, WHY = 300, 80, 6, 400  # characters, of an option too; options
+PACKED = int(KNOBS["ask"].high or 0)  # characters of a packed question
+LARGEST = 8192  # bytes of a question that is unpacked
+FORMAT, BETWEEN = "1", "\x1e"
+HIDDEN = {"0": False, "1": True}
+BROKEN = "The question in this link can't be read: a part of it is missing, or it was changed. Ask for the link again."
+
+
+@dataclass(frozen=True)
+class CustomQuestion:
+    """A question: its text, the options (none: it is open), the right one (None: none is), why, and what it hides.
+
+    Raises ConfigError on whatever is empty, too long or can't be shown. Every text is one line.
+    """
+
+    text: str
+    options: tuple[str, ...] = ()
+    right: str | None = None
+    why: str = ""
+    hides: bool = True
+
+    def __post_init__(self) -> None:
+        if not self.text:
+            raise ConfigError("The question is empty. Write what the class is asked.")
+        _check("The question", self.text, QUESTION)
+        for number, option in enumerate(self.options, 1):
+            _check(f"Answer {number}", option, OPTION)
+        _check("What is shown with the answer", self.why, WHY)
+        _check_options(self.options)
+        if self.right is not None and self.right not in self.options:
+            raise ConfigError("The right answer is none of those to choose from. Choose it again.")
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A question as it is written: options a line each, and whatever may not fit yet."""
+
+    text: str = ""
+    options: str = ""
+    right: str = ""
+    why: str = ""
+    hides: bool = False
+
+    @property
+    def option_list(self) -> tuple[str, ...]:
+        """The options."""
+        return tuple(filter(None, map(_line, self.options.splitlines())))
+
+    @property
+    def is_started(self) -> bool:
+        """Has anything been written?"""
+        return bool(f"{self.text}{self.options}{self.why}".strip())
+
+    def to_question(self) -> CustomQuestion:
+        """The question; raises ConfigError where it is none yet."""
+        right = self.right if self.right in self.option_list else None
+        return CustomQuestion(_line(self.text), self.option_list, right, _line(self.why), self.hides)
+
+    @classmethod
+    def of(cls, asked: CustomQuestion) -> Draft:
+        """What one would have written for a question."""
+        return cls(asked.text, "\n".join(asked.options), asked.right or "", asked.why, asked.hides)
+
+
+def encode(asked: CustomQuestion) -> str:
+    """A question as one text of letters, digits, - and _; raises ConfigError where that is too long."""
+    right = str(asked.options.index(asked.right) + 1) if asked.right is not None else "0"
+    parts = (FORMAT, right, str(int(asked.hides)), asked.text, asked.why, *asked.options)
+    deflate = zlib.compressobj(9, wbits=-zlib.MAX_WBITS)
+    data = deflate.compress(BETWEEN.join(parts).encode()) + deflate.flush()
+    code = base64.urlsafe_b64encode(data).decode().rstrip("=")
+    if len(code) > PACKED:
+        raise ConfigError(
+            f"Packed for a link, the question has {len(code):,} characters; at most {PACKED:,} go into one. Shorten it "
+            f"by about {1 - PACKED / len(code):.0%}."
+        )
+    return code
+
+
+@lru_cache(maxsize=64)  # asked for several times a picture
+def decode(code: str) -> CustomQuestion:
+    """The question that was packed; raises ConfigError on any other text."""
+    parts = _parts(code)
+    if len(parts) < 5 or parts[0] != FORMAT or parts[2] not in HIDDEN:
+        raise ConfigError(BROKEN)
+    _, right, hides, text, why, *options = parts
+    if not (right.isascii() and right.isdecimal() and len(right) == 1 and int(right) <= len(options)):
+        raise ConfigError(BROKEN)
+    chosen = options[int(right) - 1] if int(right) else None
+    return CustomQuestion(text, tuple(options), chosen, why, HIDDEN[hides])
+
+
+def _parts(code: str) -> list[str]:
+    """The fields of a packed question, however long they would become."""
+    try:
+        data = base64.b64decode(code + "=" * (-len(code) % 4), altchars=b"-_", validate=True)
+        inflate = zlib.decompressobj(-zlib.MAX_WBITS)
+        found = inflate.decompress(data, LARGEST).decode()
+    except (binascii.Error, zlib.error, UnicodeError) as error:
+        raise ConfigError(BROKEN) from error
+    if not inflate.eof or inflate.unused_data:
+        raise ConfigError(BROKEN)
+    return found.split(BETWEEN)
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _check(what: str, text: str, longest: int) -> None:
+    """Raises ConfigError unless it is one line, can be shown, and is no longer than this."""
+    if len(text) > longest:
+        raise ConfigError(
+            f"{what} has {len(text):,} characters; at most {longest} fit. Shorten it by {len(text) - longest:,}."
+        )
+    if not readable(text) or text != _line(text):
+        raise ConfigError(
+            f"{what} has signs that can't be shown: control characters, or marks that turn the direction of writing. "
+            "Type it anew, without copying them."
+        )
+
+
+def _check_options(options: tuple[str, ...]) -> None:
+    if len(options) == 1:
+        raise ConfigError("One answer alone is no choice. Write another one, or none at all for an open question.")
+    if len(options) > OPTIONS:
+        raise ConfigError(f"There are {len(options):,} answers to choose from; at most {OPTIONS} fit.")
+    if not all(options):
+        raise ConfigError("An answer to choose from is empty.")
+    if len(set(options)) < len(options):
+        raise ConfigError("An answer to choose from is there twice. Write each once.")

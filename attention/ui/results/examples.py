@@ -1,0 +1,43 @@
+"""The small pictures of the examples."""
+
+from __future__ import annotations
+
+from attention.charts.thumbnail import lines, png, thumbnail
+from attention.config import Config
+from attention.examples import EXAMPLES
+from attention.runtime.executors import Task
+from attention.timing import cpu_gpu_series
+from attention.timing.cpu_gpu_settings import CpuGpuSettings
+from attention.ui.results.heads import after_trace
+from attention.ui.results.shared import LOW_PRIORITY, RESULTS
+from attention.ui.results.timing import shipped_timings
+
+
+@RESULTS
+def picture(name: str) -> Task[bytes]:
+    """The head in focus of an example, of as many of its tokens as are computed weight by weight; or its lines of times."""
+    config = EXAMPLES[name].config
+    if not isinstance(config, Config):
+        return LOW_PRIORITY.submit(_times, config)
+    return after_trace(
+        config.truncated.tensors, lambda found: png(thumbnail(found.weights[config.head], found.mask)), LOW_PRIORITY
+    )
+
+
+def _times(versus: CpuGpuSettings) -> bytes:
+    """The CPU's line of what ships and the GPUs', these with and without the way there and back."""
+    cpu, gpus = cpu_gpu_series.cpu(versus, shipped_timings()), cpu_gpu_series.gpus(versus, [])
+    timed = [(cpu, False), *((gpu, moved) for gpu in gpus for moved in (True, False))]
+    return png(
+        lines(
+            [
+                [
+                    (point.length, point.seconds + point.moved * moved)
+                    for point in rival.points
+                    if point.seconds and point.settled
+                ]
+                for rival, moved in timed
+                if rival
+            ]
+        )
+    )

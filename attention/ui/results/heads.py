@@ -1,0 +1,149 @@
+"""The trace of a config and what follows from it for every head: what the Heads page shows, and other pages begin with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TypeVar
+
+from torch import Tensor
+
+from attention.analysis.head_roles import Role
+from attention.analysis.head_roles import roles as what_they_do
+from attention.analysis.kv_groups import Grouping
+from attention.analysis.kv_groups import groupings as every_grouping
+from attention.analysis.parity import Parity
+from attention.analysis.parity import parity as against_torch
+from attention.analysis.weighted_values import WeightedValues
+from attention.analysis.weighted_values import weighted_values as multiplied
+from attention.charts import theme
+from attention.config import GENERATED, Config, shape
+from attention.maps.blocks import count_pairs
+from attention.runtime.executors import RankedExecutor, Task
+from attention.sources.generated import early
+from attention.sources.layer_inputs import LayerInputs
+from attention.sources.providers import layer_inputs, unit
+from attention.tables import rows as tables
+from attention.trace import Trace, check_size, run_pass
+from attention.ui.results.shared import CHUNKS, FORWARD, LOW_PRIORITY, RESULTS
+from attention.wire.cells import Cells
+from attention.wire.cells import cells as drawn
+
+T = TypeVar("T")
+ACROSS = Role("", "looks from one sequence at another: roles are told by places in one and the same.")
+Window = tuple[tuple[int, int], tuple[int, int]]  # of queries and of keys: the first, and the one after the last
+
+
+def trace(config: Config) -> Trace:
+    """The trace of a config, with its own focus."""
+    return replace(_trace(config.tensors), config=config)
+
+
+def trace_by_rule(config: Config) -> Trace:
+    """The trace under the mask rule of the settings, also if the source has a mask of its own; with its own focus."""
+    return replace(traced_by_rule(config.tensors).result(), config=config)
+
+
+def begin(config: Config) -> None:
+    """Starts the trace of a config, or of as many of its tokens as are shown."""
+    _trace.begin(config.truncated.tensors)
+
+
+@RESULTS
+def _trace(config: Config) -> Task[Trace]:
+    check_size(config)
+    return FORWARD.then(_layer_work.begin(early(config)), lambda found: run_pass(_under(found, config), CHUNKS))
+
+
+def traced_by_rule(config: Config) -> Task[Trace]:
+    """Work that gives this trace; give `config.tensors`."""
+    sizes = shape(config.source)
+    return (_by_rule if sizes and sizes.square else _trace).begin(config)
+
+
+@RESULTS
+def _by_rule(config: Config) -> Task[Trace]:
+    check_size(config)
+    given = _layer_work.begin(early(config))
+    return FORWARD.then(given, lambda found: run_pass(replace(found, config=config, rule=config.rule), CHUNKS))
+
+
+@RESULTS
+def _layer_work(config: Config) -> Task[LayerInputs]:
+    return FORWARD.submit(layer_inputs, config)
+
+
+def _under(found: LayerInputs, config: Config) -> LayerInputs:
+    """The same under the mask and the scale of a config that has both; a square of the source's own stays."""
+    return replace(found, config=config, rule=found.rule if isinstance(found.rule, Tensor) else config.rule)
+
+
+def after_trace(config: Config, call: Callable[[Trace], T], lane: RankedExecutor = FORWARD) -> Task[T]:
+    """Work that begins with the trace of a config; give `config.tensors`."""
+    return lane.then(_trace.begin(config), call)
+
+
+@RESULTS
+def parity(config: Config) -> Task[Parity]:
+    """The pass of a config against PyTorch's own; give `config.tensors`."""
+    return after_trace(config, against_torch, LOW_PRIORITY)
+
+
+@RESULTS
+def fully_masked(config: Config) -> Task[int]:
+    """How many queries see no key; give `config.tensors`. Of a rule at any length, without the square."""
+    if config.source != GENERATED and config.truncated is config:
+        return after_trace(config, lambda found: int((~found.mask.any(-1)).sum()))
+    queries = config.tokens if config.is_cross else None
+    return FORWARD.submit(
+        lambda: int((count_pairs(config.rule, config.n_keys, config.span, config.n_keys, queries)[1] == 0).sum())
+    )
+
+
+@RESULTS
+def cells(config: Config) -> Task[Cells]:
+    """What the squares of all heads show; give `config.tensors`."""
+    side = theme.side(config.heads)
+    return after_trace(config, lambda found: drawn(found.weights, found.mask, side, CHUNKS))
+
+
+@RESULTS
+def lines(config: Config, head: int, window: Window) -> Task[Cells]:
+    """The cells of a part of one head, a cell a pair; give `config.tensors`."""
+    rows, cols = (slice(*ends) for ends in window)
+    side = max(last - first for first, last in window)
+    return after_trace(
+        config,
+        lambda found: drawn(found.weights[head : head + 1, rows, cols], found.mask[rows, cols], side),
+        LOW_PRIORITY,
+    )
+
+
+@RESULTS
+def weighted_values(config: Config, head: int, query: int) -> Task[WeightedValues]:
+    """A row times the values; give `config.tensors`, of a source that has them."""
+    return after_trace(config, lambda found: multiplied(found, head, query), LOW_PRIORITY)
+
+
+@RESULTS
+def numbers(config: Config) -> Task[dict[str, list[float]]]:
+    """The profile of every head as columns; give `config.tensors`."""
+    return after_trace(config, tables.numbers, LOW_PRIORITY)
+
+
+@RESULTS
+def roles(config: Config) -> Task[list[Role | None]]:
+    """What each head does, in words; None where nothing stands out; give `config.tensors`."""
+    return after_trace(config, _roles)
+
+
+def _roles(found: Trace) -> list[Role | None]:
+    if found.config.is_cross:
+        return [ACROSS] * found.config.heads
+    return what_they_do(found.weights, found.mask, found.texts, unit(found.config), line=found.queries.line)
+
+
+@RESULTS
+def groupings(config: Config) -> Task[list[Grouping]]:
+    """Every grouping of keys and values against none; give `config.tensors`."""
+    return LOW_PRIORITY.submit(every_grouping, config)

@@ -1,0 +1,130 @@
+"""The heads of all layers of a source, for the map of layers and the page Layers: numbers, what each does, how far apart.
+
+A layer's pass is made where nothing else waits for it, is described, and is not kept. However many layers there are: a few of
+them are under way at a time, and who turns to another setting begins no more of them.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import TimeoutError as NotYet
+from dataclasses import dataclass
+from functools import partial
+
+import streamlit as st
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from attention.analysis import head_distances, head_numbers
+from attention.analysis.head_distances import Distances
+from attention.analysis.head_roles import Role, roles
+from attention.charts.thumbnail import png, thumbnail
+from attention.config import Config
+from attention.config import layers as every_layer
+from attention.runtime.executors import Task
+from attention.sources.providers import unit
+from attention.tables.rows import values
+from attention.trace import Trace
+from attention.trace import trace as passed
+from attention.ui.results.heads import after_trace
+from attention.ui.results.shared import AT_ONCE, LOW_PRIORITY, RESULTS, SPINNER, wait_with_spinner
+
+COMPARED = 384  # heads at the most whose distances are computed, and drawn as a square
+
+
+@dataclass(frozen=True, eq=False)
+class Layer:
+    """What is known of the heads of a layer: each of `head_numbers.EVERY` that there is, None where nobody sees anything,
+    and what each head does, None where nothing stands out.
+    """
+
+    numbers: dict[str, list[float | None]]
+    roles: list[Role | None]
+
+
+def begin(config: Config) -> None:
+    """Starts the first layers."""
+    for each in _each(config.truncated)[:AT_ONCE]:
+        _layer.begin(each)
+
+
+def layers(config: Config) -> dict[int, Layer]:
+    """Each layer of the source of a config by its number, as its model counts them; how far it is is said meanwhile."""
+    slot, found, wanted = st.empty(), {}, _each(config)
+    for at, each in enumerate(wanted):
+        works = [_layer.begin(ahead) for ahead in wanted[at : at + AT_ONCE]]
+        try:
+            found[each.layer] = works[0].result(SPINNER)
+        except NotYet:
+            if works[0].done():
+                raise
+            slot.progress(at / len(wanted), f"Layer {each.layer}: {at + 1} of {len(wanted)} …")
+            found[each.layer] = works[0].result()
+    slot.empty()
+    return found
+
+
+def compared_layers(config: Config) -> tuple[int, ...]:
+    """The layers whose heads are compared: all, or those around the layer in focus that there is room for."""
+    numbers = every_layer(config.source)
+    room = max(1, COMPARED // config.heads)
+    first = max(0, min(numbers.index(config.layer) - room // 2, len(numbers) - room))
+    return numbers[first : first + room]
+
+
+def distances(config: Config) -> Distances:
+    """How far the heads of the layers in `compared` are apart."""
+    numbers = compared_layers(config)
+    return wait_with_spinner(_distances.begin(config.tensors.of_layer(numbers[0]), numbers), "Comparing heads …")
+
+
+@RESULTS
+def picture(config: Config, head: int) -> Task[bytes]:
+    """A head of the layer in focus as a small picture; give `config.tensors`."""
+    return after_trace(config, lambda found: png(thumbnail(found.weights[head], found.mask)))
+
+
+def _each(config: Config) -> list[Config]:
+    """The tensors of every layer."""
+    return [config.tensors.of_layer(number) for number in every_layer(config.source)]
+
+
+@RESULTS
+def _layer(config: Config) -> Task[Layer]:
+    return LOW_PRIORITY.submit(lambda: _describe_layer(passed(config)))
+
+
+def _describe_layer(found: Trace) -> Layer:
+    seeing = bool(found.mask.any())
+    numbers = head_numbers.numbers(found.weights, found.mask, found.texts or None)
+    return Layer(
+        {name: values(number, seeing) for name, number in numbers.items()},
+        _roles(found),
+    )
+
+
+def _roles(found: Trace) -> list[Role | None]:
+    """What each head does; of heads that look at another sequence there are no names for that."""
+    if found.config.is_cross:
+        return [None] * len(found.weights)
+    return roles(found.weights, found.mask, found.texts, unit(found.config), line=found.queries.line)
+
+
+@RESULTS
+def _distances(config: Config, numbers: tuple[int, ...]) -> Task[Distances]:
+    """A layer at a time, so that others' passes go between; nobody waits in the lane."""
+    heads = len(numbers) * config.heads
+    work = LOW_PRIORITY.submit(lambda: [_rows(config, numbers[0], heads)])
+    for number in numbers[1:]:
+        work = LOW_PRIORITY.then(work, partial(_with, config, number, heads))
+    return LOW_PRIORITY.then(work, lambda rows: head_distances.distances(torch.cat(rows)))
+
+
+def _with(config: Config, number: int, heads: int, before: list[Tensor]) -> list[Tensor]:
+    """The rows of some layers, and those of one more."""
+    return [*before, _rows(config, number, heads)]
+
+
+def _rows(config: Config, number: int, heads: int) -> Float[Tensor, "h r k"]:
+    found = passed(config.of_layer(number))
+    return head_distances.sample_rows(found.weights, found.mask, heads)

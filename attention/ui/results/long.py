@@ -1,0 +1,123 @@
+"""What the Heads page shows of a long sequence: its maps, drawn in the background, and what follows from them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import torch
+from torch import Tensor
+
+from attention.analysis.head_roles import Role, roles_of_maps
+from attention.analysis.map_numbers import numbers as map_profile
+from attention.analysis.parity import Parity, worst
+from attention.analysis.parity import map_parity as map_against_torch
+from attention.charts import theme
+from attention.config import Config
+from attention.maps.blocks import choices, visible
+from attention.maps.exact import each_head
+from attention.maps.picture import HeadMaps
+from attention.maps.quadtree import Ends
+from attention.maps.zoom import pool_window
+from attention.runtime.executors import Task
+from attention.sources.providers import tokens, unit
+from attention.tables import rows as tables
+from attention.tables.rows import Row
+from attention.ui.jobs.job_queue import JOBS
+from attention.ui.jobs.map_jobs import MapJob, MapJobs, head_maps_arguments
+from attention.ui.jobs.vectors import Vectors
+from attention.ui.results.shared import FORWARD, RESULTS, run_shared
+from attention.wire.cells import Cells, pixel_cells
+
+T = TypeVar("T")
+STUDIO = MapJobs(JOBS)
+
+
+def drawing(config: Config, visitor: str) -> MapJob:
+    """The drawing of a config for a visitor, begun if there is none."""
+    return STUDIO.ask(config.tensors, theme.side(config.heads), visitor)
+
+
+@RESULTS
+def tiles_seen(config: Config, tile: int) -> Task[Tensor]:
+    """Which tiles of the square the mask does not hide wholly; give `config.tensors`."""
+    return FORWARD.submit(visible, config.rule, config.tokens, config.span, tile)
+
+
+@RESULTS
+def keys_seen(config: Config) -> Task[Tensor]:
+    """How many keys each query sees; give `config.tensors`."""
+    return FORWARD.submit(choices, config.rule, config.tokens, config.span)
+
+
+def part(config: Config, drawing: MapJob, maps: HeadMaps, rows: Ends, cols: Ends) -> Cells:
+    """The cells of a part of the head in focus.
+
+    All of it is what the maps have; what is smaller is computed from them, as finely as there are pixels.
+    """
+    everything, seeing = (0, config.tokens), keys_seen(config.tensors)
+    if rows == cols == everything:
+        seen = tiles_seen(config.tensors, maps.tile)
+        return pixel_cells(maps.pooled_by(config.pool).pixels, seen, maps.tile, seeing, config.tokens)
+    return run_shared(_finer, config, drawing.vectors, maps, seeing, rows, cols)
+
+
+def _finer(config: Config, vectors: Vectors, maps: HeadMaps, seeing: Tensor, rows: Ends, cols: Ends) -> Cells:
+    high, wide = rows[1] - rows[0], cols[1] - cols[0]
+    tile = -(-max(high, wide) // theme.PART)
+    seen = visible(config.rule, config.tokens, config.span, tile, rows, cols)
+    _, query, key = vectors.of(maps.first)
+    cells = pool_window(maps, query, key, rows, cols, tile, config.pool)
+    return pixel_cells(cells, seen, tile, seeing[slice(*rows)], wide)
+
+
+def long_row(config: Config, drawing: MapJob) -> Row:
+    """The row in focus of a long sequence, exactly."""
+    given = config.tensors, config.head, config.query_index
+    found = RESULTS.ask(
+        ("row", *given), lambda: FORWARD.then(drawing.preview, lambda _: _long_row(*given, drawing.vectors))
+    )
+    return tables.describe_row(config, *found.result())
+
+
+def _long_row(config: Config, head: int, at: int, vectors: Vectors) -> tuple[Tensor, Tensor]:
+    group, query, key = vectors.of(head)
+    options = {"held": group, "of": config.heads, "begun": head - group.start, "rows": (at, at + 1), "tile": 1}
+    maps = next(each_head(query, key, stats=False, **options, **head_maps_arguments(config)))
+    seen = config.rule(torch.tensor([[at]]), torch.arange(config.tokens)[None], config.tokens, config.span)
+    return maps.mean[0, 0].clone(), seen.expand(1, config.tokens)[0]
+
+
+def map_numbers(config: Config, drawing: MapJob) -> dict[str, list[float]]:
+    """The profile of every head of a finished drawing as columns; give `config.tensors`."""
+    found = _of_maps("numbers", config, drawing, _map_columns)
+    joined = {name: [value for some in found for value in some[name]] for name in found[0]}
+    joined["head"] = [*range(config.heads)]  # those of a group count from its first
+    return joined
+
+
+def _map_columns(maps: HeadMaps, query: Tensor, key: Tensor, config: Config) -> dict[str, list[float]]:
+    seeing = visible(config.rule, config.tokens, config.span, config.tokens).any()
+    return tables.columns(map_profile(maps, query, key), bool(seeing))
+
+
+def roles(config: Config, drawing: MapJob) -> list[Role | None]:
+    """What each head of a finished drawing does, in words; give `config.tensors`."""
+    return [role for some in _of_maps("roles", config, drawing, _map_roles) for role in some]
+
+
+def _map_roles(maps: HeadMaps, query: Tensor, key: Tensor, config: Config) -> list[Role | None]:
+    seen = tokens(config)
+    return roles_of_maps(maps, query, key, seen.texts, unit(config), seen.line)
+
+
+def map_parity(config: Config, drawing: MapJob) -> Parity:
+    """Some rows of a finished drawing against PyTorch's own; give `config.tensors`."""
+    return worst(_of_maps("parity", config, drawing, lambda maps, query, key, _: map_against_torch(maps, query, key)))
+
+
+def _of_maps(name: str, config: Config, drawing: MapJob, call: Callable[..., T]) -> list[T]:
+    """What follows from the maps of a finished drawing, some heads at a time; what is kept does not hold on to the drawing."""
+    return RESULTS.ask(
+        (name, config), lambda: FORWARD.submit(lambda: drawing.map_groups(lambda *found: call(*found, config)))
+    ).result()

@@ -1,0 +1,71 @@
+"""What the Masks page asks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from torch import Tensor
+
+from attention.analysis.fully_masked_rows import Finding
+from attention.analysis.fully_masked_rows import audit as every_path
+from attention.analysis.mask_effect import hidden_weight
+from attention.analysis.mask_gallery import Exhibit, of_table
+from attention.analysis.mask_gallery import exhibit as one_mask
+from attention.analysis.mask_gallery import gallery as every_mask
+from attention.config import Config
+from attention.imported.nearest_mask import Nearest
+from attention.imported.nearest_mask import nearest as nearest_rule
+from attention.runtime.executors import Task
+from attention.sources.providers import has_own_mask, mask_name, square
+from attention.ui.results.heads import after_trace, traced_by_rule
+from attention.ui.results.shared import FORWARD, RESULTS
+
+
+@RESULTS
+def gallery(tokens: int, span: int, layers: int, keys: int) -> Task[list[Exhibit]]:
+    """Every mask at this length and span, with its reach; `keys`: those of another sequence, 0 of the same."""
+    return FORWARD.submit(every_mask, tokens, span, layers, keys)
+
+
+@RESULTS
+def exhibit(config: Config, layers: int) -> Task[Exhibit]:
+    """The mask in use, as the gallery shows the others; give `config.tensors`."""
+    sizes = config.tokens, config.span, layers, other(config)
+    if has_own_mask(config.source):
+        return FORWARD.submit(lambda: one_mask(mask_name(config), of_table(_table(config)), *sizes))
+    return FORWARD.submit(one_mask, mask_name(config), config.rule, *sizes)
+
+
+@RESULTS
+def nearest(config: Config) -> Task[Nearest]:
+    """The rule that is nearest to the mask that a source has of its own; give `config.tensors`."""
+    return FORWARD.submit(lambda: nearest_rule(_table(config)))
+
+
+def _table(config: Config) -> Tensor:
+    return square(config, config.tokens, config.n_keys)
+
+
+def other(config: Config) -> int:
+    """How many keys of another sequence there are; 0 where a sequence looks at itself."""
+    return config.n_keys if config.is_cross else 0
+
+
+@RESULTS
+def lost_weight(config: Config, base: Config) -> Task[Tensor]:
+    """The weight that each query of each head has under a baseline on keys that the mask hides; give `.tensors` of both."""
+    return FORWARD.then(traced_by_rule(base), lambda before: hidden_weight(before, _table(config)))
+
+
+@RESULTS
+def gained_weight(config: Config, base: Config) -> Task[Tensor]:
+    """The weight that each query of each head has on keys that the baseline hides; give `.tensors` of both."""
+    return after_trace(
+        config, lambda after: hidden_weight(after, base.rule.square(base.tokens, base.n_keys, base.span))
+    )
+
+
+@RESULTS
+def audit(config: Config, head: int) -> Task[list[Finding]]:
+    """What each path gives to rows that see nothing, for one head; give `config.tensors`."""
+    return after_trace(config, lambda found: every_path(replace(found, config=replace(config, head=head))))

@@ -1,0 +1,129 @@
+"""What the Implementations page asks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from torch import Tensor
+
+from attention.charts import theme
+from attention.charts.thumbnail import png, thumbnail
+from attention.config import Config, coerce
+from attention.published import ROWS, Evidence
+from attention.published import compare as rows
+from attention.published.case import bytes_of, case
+from attention.published.cost import Cost, Pace
+from attention.published.hunts import Hunt
+from attention.published.supported_inputs import Demand
+from attention.published.supported_inputs import demands as tried
+from attention.runtime.executors import RankedExecutor, Task
+from attention.sources.generated import WIDE
+from attention.ui.budget import BUDGET
+from attention.ui.results.shared import EXCLUSIVE, FORWARD, LOW_PRIORITY, RESULTS, lane, with_memory
+from attention.wire.cells import Cells
+from attention.wire.cells import cells as drawn
+
+T = TypeVar("T")
+PAGE = "Implementations"  # whose knobs these results are kept by
+SHARE = 0.5  # of the budget that the maps of one comparison may take: others have theirs beside it
+REACH = 2**30  # multiplications of a map of influence at the most
+
+
+@RESULTS
+def comparison(config: Config, name: str, printed: bool) -> Task[rows.Comparison]:
+    """One published row against the reference; give `config.on(PAGE)`."""
+    return _begin_in_lane(config, FORWARD, rows.compare, ROWS[name], config, printed)
+
+
+def _begin_in_lane(config: Config, usual: RankedExecutor, call: Callable[..., T], *given: Any) -> Task[T]:
+    """Work of the usual lane; that of maps that are wide, on any host or for this one, one after the other."""
+    size = bytes_of(config)
+    together = config.d_model <= WIDE and lane(size) is FORWARD
+    return usual.submit(call, *given) if together else EXCLUSIVE.submit(with_memory(size, call), *given)
+
+
+def refusal(config: Config) -> tuple[str, Config] | None:
+    """Why there is no room for a comparison on this host, and the widest that there is room for; None where it fits."""
+    needed, most = bytes_of(config), int(SHARE * BUDGET.most)
+    if needed <= most:
+        return None
+    smaller = config
+    while bytes_of(smaller) > most and smaller.d_model > smaller.heads:
+        smaller = Config(**coerce(vars(smaller) | {"d_model": smaller.d_model * 3 // 4}))
+    return (
+        f"Maps of {config.d_model:,} channels need {needed / 2**20:,.0f} MiB of memory at once; "
+        f"this host has {most / 2**20:,.0f} for them.",
+        smaller,
+    )
+
+
+def judgements(config: Config) -> dict[tuple[str, bool], rows.Judgement]:
+    """Every published row, as meant and as printed; whichever is chosen next is then compared already."""
+    return {
+        (name, printed): comparison(config, name, printed and bool(row.as_printed)).judgement
+        for name, row in ROWS.items()
+        for printed in (False, True)
+    }
+
+
+@RESULTS
+def evidence(name: str) -> Task[Evidence]:
+    """Numbers beside the lesson of a published row that has some."""
+    return LOW_PRIORITY.submit(ROWS[name].evidence)  # pyright: ignore[reportArgumentType]  asked of rows that have some
+
+
+@RESULTS
+def published_costs(config: Config, name: str, printed: bool) -> Task[tuple[Cost, float | None]]:
+    """What a published row costs, and its leak; give `config.on(PAGE)`."""
+    return _begin_in_lane(config, LOW_PRIORITY, rows.costs, ROWS[name], config, printed)
+
+
+@RESULTS
+def influences(config: Config, name: str, printed: bool) -> Task[Tensor | None]:
+    """Influence of tokens on outputs in one published row, over as many first tokens as there is time for."""
+    row, most = ROWS[name], max(2, math.isqrt(REACH // (4 * config.batch * config.d_model**2)))
+    return _begin_in_lane(config, LOW_PRIORITY, lambda: rows.influence(row, case(config, most, row.crosses), printed))
+
+
+@RESULTS
+def demands(name: str, printed: bool) -> Task[list[Demand]]:
+    """What a published row accepts."""
+    return LOW_PRIORITY.submit(tried, ROWS[name], printed)
+
+
+@RESULTS
+def pace(config: Config, name: str, printed: bool) -> Task[Pace]:
+    """A published row's time beside the reference's, measured once; give `config.on(PAGE)`."""
+    return _begin_in_lane(config, LOW_PRIORITY, rows.time_row, ROWS[name], config, printed)
+
+
+@RESULTS
+def hunt_pictures(hunt: Hunt, printed: bool) -> Task[list[bytes]]:
+    """The pictures of a hunt as files: as they should be, or as printed; one a head, or one of influence."""
+    return FORWARD.submit(_draw_hunt, hunt, printed)
+
+
+def _draw_hunt(hunt: Hunt, printed: bool) -> list[bytes]:
+    row, given = ROWS[hunt.row], case(hunt.config, crosses=ROWS[hunt.row].crosses)
+    if hunt.shows == "influence":
+        reach = rows.influence(row, given, printed)
+        assert reach is not None, hunt.row
+        return [png(thumbnail((reach / reach.max()).float(), reach > 0, theme.INFLUENCE))]
+    found = rows.compare_case(row, given, printed)
+    assert found.weights is not None, hunt.row
+    return [png(thumbnail(head, found.mask)) for head in found.weights]
+
+
+@RESULTS
+def published_cells(config: Config, name: str, printed: bool) -> Task[Cells | None]:
+    """The squares of a published row, None where it raises; what is not a number is drawn as masked."""
+    return FORWARD.then(comparison.begin(config, name, printed), _published_cells)
+
+
+def _published_cells(found: rows.Comparison) -> Cells | None:
+    if found.weights is None:
+        return None
+    visible = found.visible & ~found.weights.isnan()
+    return drawn(found.weights.nan_to_num(0).float(), visible, theme.side(len(found.weights)))

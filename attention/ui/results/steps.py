@@ -1,0 +1,77 @@
+"""What the Steps page asks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+from torch import Tensor
+
+from attention.config import KNOBS, Config, coerce
+from attention.runtime.executors import Task
+from attention.steps.values import bytes_of, difference, pairs, values
+from attention.ui.budget import BUDGET, refusal_sentence
+from attention.ui.results.shared import RESULTS, lane, wait_with_spinner, with_memory
+from attention.wire.matrix_cells import Matrix
+from attention.wire.matrix_cells import encode_steps as sent
+
+FEWEST = int(KNOBS["tokens"].low or 0)
+PAGE = "Steps"  # whose knobs these results are kept by
+ALL_HEADS = 2**20  # weights of all heads up to which the steps of all are kept, of more those of one head
+
+
+def refusal(config: Config) -> tuple[str, Config] | None:
+    """Why there is no room for all steps on this host, and the largest that there is room for; None where they fit."""
+    needed, smaller = bytes_of(config.for_page(PAGE)), config
+    if needed <= BUDGET.most:
+        return None
+    while (
+        bytes_of(smaller.for_page(PAGE)) > BUDGET.most and smaller.d_model > smaller.heads and smaller.tokens > FEWEST
+    ):
+        if smaller.d_v:
+            less = {"d_v": 0}
+        elif bytes_of(replace(smaller, tokens=FEWEST, keys=0).for_page(PAGE)) > BUDGET.most / 2:
+            less = {"d_model": smaller.d_model * 3 // 4}
+        else:
+            less = {"tokens": smaller.tokens * 3 // 4, "keys": smaller.keys * 3 // 4}
+        smaller = Config(**coerce(vars(smaller) | less))
+    return refusal_sentence("Every step of these settings", needed, 0), smaller
+
+
+def matrices(config: Config, names: tuple[str, ...]) -> list[Matrix]:
+    """What these steps of the pass show, with the other sequence and the width of values that the Steps page has."""
+    return _matrices(config.for_page(PAGE), config.head, names)
+
+
+def torch_difference(config: Config) -> float:
+    """How far the context of cross-attention, or of values of another width, is from PyTorch's."""
+    return _difference(config.for_page(PAGE))
+
+
+def blind(config: Config) -> int:
+    """How many queries see no key, of the sequence that the Steps page has."""
+    return int((~pairs(config.for_page(PAGE)).any(-1)).sum())
+
+
+def _matrices(config: Config, head: int, names: tuple[str, ...]) -> list[Matrix]:
+    few = config.heads * config.tokens * (config.keys or config.n_keys) <= ALL_HEADS
+    found = _values.begin(config, None if few else head)
+    wait_with_spinner(found, "Computing every step of the pass …")
+    given = replace(config, head=head)
+    size = bytes_of(config)
+    return RESULTS.ask(
+        ("matrices", given, names),
+        lambda: lane(size).then(found, with_memory(size, lambda made: sent(given, made, names))),
+    ).result()
+
+
+@RESULTS
+def _values(config: Config, head: int | None) -> Task[dict[str, Tensor]]:
+    size = bytes_of(config)
+    return lane(size).submit(with_memory(size, values), config, slice(None) if head is None else slice(head, head + 1))
+
+
+@RESULTS
+def _difference(config: Config) -> Task[float]:
+    size = bytes_of(config)
+    return lane(size).then(_values.begin(config, 0), with_memory(size, partial(difference, config)))

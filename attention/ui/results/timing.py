@@ -1,0 +1,51 @@
+"""What the Timing page asks, apart from measuring."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from attention.timing import devices as timed
+from attention.timing import recordings
+from attention.timing.recordings import Timing
+from attention.timing.sweep import Sweep
+
+
+@cache
+def devices() -> dict[str, str]:
+    """The devices of this machine, name by key."""
+    return {found.key: found.name for found in timed.devices()}
+
+
+def shipped_timings() -> list[Timing]:
+    """The recordings that ship with the app, those that can be read."""
+    return _load_shipped()[0]
+
+
+def unreadable_recordings() -> list[str]:
+    """A sentence for each of the others."""
+    return _load_shipped()[1]
+
+
+@cache
+def _load_shipped() -> tuple[list[Timing], list[str]]:
+    lost: list[str] = []
+    return recordings.shipped_recordings(lost), lost
+
+
+def recorded_like(sweep: Sweep) -> list[Timing]:
+    """Those of them that were made with what a sweep measures, whatever its lengths and implementations."""
+    return [
+        timing
+        for timing in shipped_timings()
+        if (timing.tokens, timing.tokens or timing.batch) in {(sweep.tokens, sweep.tokens or n) for n in sweep.batches}
+        and timing.heads in sweep.heads
+        and timing.d_head in sweep.d_heads
+        and timing.mask in sweep.masks
+        and timing.passes in sweep.passes
+        and timing.dtype in sweep.dtypes
+    ]
+
+
+def recording(data: bytes, name: str) -> list[Timing]:
+    """The timings of a visitor's file; raises RecordingError."""
+    return recordings.read_recording(data, name)

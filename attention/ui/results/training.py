@@ -1,0 +1,105 @@
+"""What the Training page asks: the heads of a moment as the grid shows them, and what a trained model says."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+
+from attention.analysis.head_roles import roles
+from attention.charts import theme
+from attention.runtime.tensor_cache import tensor_lru_cache
+from attention.training.head_scores import even, texts, weights
+from attention.training.history import TrainingHistory
+from attention.training.model import Model
+from attention.training.recipe import TEST, Recipe
+from attention.training.run import HELD_OUT, Checkpoint, Run, draw_sequences, evaluate, probe
+from attention.ui.results.shared import run_shared
+from attention.wire.cells import Cells, cells
+
+Off = tuple[tuple[int, int], ...]  # heads that are switched off, as layer and head
+SEEN = 64  # moments of which what is drawn is kept, of at most 0.4 MB each
+FEW = 10  # kinds of tokens
+TRIED = 64  # answers about a model that are kept
+
+
+class Picture(NamedTuple):
+    """The heads of a moment, layer after layer: what the grid draws, the tokens of both sides, and what each head does."""
+
+    cells: Cells
+    tokens: tuple[str, ...]
+    names: tuple[str, ...]
+    even: float  # the task's own number of a head that looks at all keys alike
+    at: int  # the last place whose answer can be known
+    most: tuple[int, ...]  # of each head, the key that has most of its weight from there
+    next: str  # the token that comes next there
+
+
+class Said(NamedTuple):
+    """What a model says of a sequence: at each place the likeliest next token, by its number, and how sure it is."""
+
+    ids: tuple[int, ...]
+    next: tuple[int, ...]
+    sure: tuple[float, ...]
+    weights: torch.Tensor  # (l h n n)
+
+
+def picture(recipe: Recipe, moment: Checkpoint) -> Picture:
+    """What the grid shows of a moment; give the recipe's `alone`."""
+    return run_shared(_picture, recipe, moment)
+
+
+def before_training(recipe: Recipe) -> TrainingHistory:
+    """What there is before the first step; give the recipe's `alone`."""
+    return run_shared(_initial_course, recipe)
+
+
+def without(course: TrainingHistory, off: Off) -> tuple[float, float]:
+    """Loss and accuracy on sequences that it was not trained on, with some heads switched off."""
+    return run_shared(_without, course, off)
+
+
+def read_sequence(course: TrainingHistory, ids: tuple[int, ...], off: Off) -> Said:
+    """What it says of a sequence."""
+    return run_shared(_forward_sequence, course, ids, off)
+
+
+@tensor_lru_cache(SEEN)
+def _picture(recipe: Recipe, moment: Checkpoint) -> Picture:
+    assert moment.q is not None and moment.k is not None
+    drawn_from, found = probe(recipe), weights(recipe, moment.q, moment.k)
+    words = texts(recipe, drawn_from)
+    mask = recipe.rule.square(len(words), len(words), recipe.span)
+    several = (
+        words if len(set(recipe.what.texts)) > FEW else ()
+    )  # of few kinds nearly all are there again: that says nothing
+    named = [role.name if role else "" for layer in found for role in roles(layer, mask, several)]
+    squares = cells(found.flatten(0, 1), mask, theme.side(recipe.layers * recipe.heads))
+    at = int(drawn_from.counted[0].nonzero()[-1])
+    most = tuple(found.flatten(0, 1)[:, at].argmax(-1).tolist())
+    comes = recipe.what.texts[int(drawn_from.ids[0, at + 1])]
+    return Picture(squares, words, tuple(named), even(recipe, drawn_from), at, most, comes)
+
+
+@tensor_lru_cache(16)
+def _initial_course(recipe: Recipe) -> TrainingHistory:
+    return TrainingHistory(recipe, (Run(recipe).checkpoint(),), None)
+
+
+@tensor_lru_cache(4)
+def _model(course: TrainingHistory) -> Model:
+    return course.model()
+
+
+@tensor_lru_cache(TRIED)
+def _without(course: TrainingHistory, off: Off) -> tuple[float, float]:
+    return evaluate(_model(course), draw_sequences(course.recipe, HELD_OUT, TEST), off)
+
+
+@tensor_lru_cache(TRIED)
+def _forward_sequence(course: TrainingHistory, ids: tuple[int, ...], off: Off) -> Said:
+    with torch.inference_mode():
+        logits, heads = _model(course).forward_with_scores(torch.tensor([ids]), off)
+        sure, best = logits[0].softmax(-1).max(-1)
+        found = weights(course.recipe, *(torch.stack([getattr(each, part)[0] for each in heads]) for part in "qk"))
+    return Said(ids, tuple(best.tolist()), tuple(sure.tolist()), found)

@@ -1,0 +1,61 @@
+"""What the page Your data asks: a file as a stack, read where nobody waits for a picture."""
+
+from __future__ import annotations
+
+import math
+
+from attention.imported import detect, token_file
+from attention.imported.arrays import LARGEST
+from attention.imported.reading import Read, Reading, read_stack
+from attention.imported.validate import BroughtError
+from attention.runtime.executors import RankedExecutor
+from attention.serving.settings import settings
+from attention.tables.rows import quantity
+from attention.ui.budget import BUDGET, refusal_sentence
+from attention.ui.results.shared import wait_with_spinner, with_memory
+
+TIMES = 2  # as much memory as a file's arrays that reading one takes: unpacked, and the stack
+SHARE = 0.5  # of all memory that is shared out, for reading one file
+LITTLE = 2**22  # bytes of arrays, which are read in a moment
+FILES = RankedExecutor("files", 0, 1)  # one at a time, in a thread of its own
+SMALL = RankedExecutor("small files", 0, 1)  # for which no large file of somebody else is waited
+
+
+def open_upload(data: bytes, name: str, tokens: tuple[bytes, str] | None, how: Reading) -> Read:
+    """The stack of a file of this name, with tokens from another one; raises BroughtError."""
+    if len(data) > most():
+        raise BroughtError(
+            f"It has {quantity(len(data), 'B')}; files of up to {quantity(most(), 'B')} are read on this host."
+        )
+    size = detect.unpacked_size(data, most())
+    needed = TIMES * size
+    if not BUDGET.room(needed):
+        why = refusal_sentence("Reading it", needed, BUDGET.free_bytes)
+        raise BroughtError(f"{why} Saved as .safetensors it takes the least.")
+    lane = SMALL if size <= LITTLE else FILES
+    return wait_with_spinner(
+        lane.submit(with_memory(needed, _open_file), data, name, tokens, how), f"Reading {quantity(len(data), 'B')} …"
+    )
+
+
+def most() -> int:
+    """Bytes of arrays, unpacked, that a file may have on this host."""
+    return min(LARGEST, int(SHARE * BUDGET.most / TIMES))
+
+
+def most_tokens(size: int, layers: int, heads: int, kv_heads: int, channels: int) -> tuple[int, int]:
+    """How many tokens of a model fit into so many bytes in 16 bits: with queries, keys and values, and with weights alone."""
+    numbers = size // 2
+    return numbers // (layers * (heads + 2 * kv_heads) * channels), math.isqrt(numbers // (layers * heads))
+
+
+def _open_file(data: bytes, name: str, tokens: tuple[bytes, str] | None, how: Reading) -> Read:
+    arrays = detect.arrays(data, name, most(), settings().torch_files)
+    return read_stack(arrays, {} if tokens is None else _texts(*tokens), how)
+
+
+def _texts(data: bytes, name: str) -> dict[str, tuple[str, ...]]:
+    if name.casefold().endswith(".json"):
+        return token_file.read_json(data)
+    lines, words = token_file.read_text(data)
+    return {"tokens": lines, "words": words}

@@ -1,0 +1,25 @@
+"""Views that need much memory, one after the other where a host has little."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+import streamlit as st
+
+from attention.ui.budget import BUDGET, SPARE, SPARED, UNDER_WAY
+
+
+@contextmanager
+def memory_gate(what: Any, size: int) -> Iterator[None]:
+    """The block, once there is room for the bytes that a picture takes beside what others draw at this moment."""
+    with ExitStack() as waiting:
+        if not UNDER_WAY.would_fit(what, size):
+            waiting.enter_context(st.spinner("Others' large pictures are drawn first: this host has little memory."))
+        with UNDER_WAY.reserve(what, size):
+            BUDGET.room(0 if UNDER_WAY.is_little(size) else size)
+            waiting.close()
+            yield
+        if not UNDER_WAY.is_little(size):
+            SPARE.hold(SPARED)

@@ -1,0 +1,110 @@
+"""One kind of settings as a session holds it: the truth, of which widgets and the link are views. Knows no Streamlit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+from attention.imported.registry import entry_name
+from attention.settings import ConfigError
+from attention.ui.controls.kind import Kind, Stops
+from attention.ui.session.widget_sync import Widgets, WidgetSync
+
+S = TypeVar("S")
+
+
+@dataclass
+class SettingsState(Generic[S]):
+    """Settings of one kind, as widgets have moved them since a link was opened.
+
+    `opened`: what that link named. `notes`: what could not be used, of the link or of the last change; `moved`: what had to move
+    then, which is said once. `wishes`: what was moved by hand and did not fit; it comes back as soon as it fits, unless
+    somebody has moved it since. `stops`: those of its sliders. `labels`: how the choices of a menu are called that change their
+    names. `absent`: the brought source that the link named and this visit does not have.
+    """
+
+    kind: Kind[S]
+    setting: S
+    link: dict[str, str]
+    notes: list[str]
+    stops: Stops
+    opened: frozenset[str] = frozenset()
+    moved: list[str] = field(default_factory=list)
+    wishes: dict[str, Any] = field(default_factory=dict)
+    labels: dict[str, str] = field(default_factory=dict)
+    absent: str = ""
+
+    @classmethod
+    def of(cls, kind: Kind[S], query: dict[str, str], labels: dict[str, str]) -> SettingsState[S]:
+        """What a link opens."""
+        setting, notes = kind.open(query)
+        return cls(kind, setting, query, notes, kind.stops(setting, setting, None), frozenset(query), labels=labels)
+
+    @property
+    def widget_values(self) -> dict[str, Any]:
+        """What widgets should hold, by their keys."""
+        return self.kind.settings.widgets(self.setting)
+
+    def by_widget_key(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """These values of knobs as their widgets hold them, by their keys; raises KeyError for a name that is no knob's."""
+        settings = self.kind.settings
+        if strangers := values.keys() - settings.knobs.keys():
+            raise KeyError(f"not knobs of {settings.called}: {', '.join(sorted(strangers))}")
+        return {settings.key(name): list(value) if name in settings.axes else value for name, value in values.items()}
+
+    def forget(self, names: Iterable[str]) -> None:
+        """What was wished for these knobs is no longer."""
+        self.wishes = {name: wish for name, wish in self.wishes.items() if name not in names}
+
+    def take_up(self, widgets: Widgets, told: WidgetSync) -> S:
+        """The settings of what the widgets say now, moved to the nearest that are valid; the widgets are moved along.
+
+        A knob that can't have its widget's value keeps the last one. A widget that says None was drawn anew by the browser
+        before it was told its value (seen under load), a menu whose choices were renamed may say a name that none has any
+        more, and that of the sources, after a restart, what only the last visit had: they keep the last one, too.
+        """
+        last, meant = self.setting, self.widget_values
+        if {key: widgets.get(key) for key in meant} == meant and not (self.wishes or told.waiting):
+            return last
+        self.setting = self._taken_up(widgets)
+        # These stay until their widgets are drawn, with what the browser says of them till then.
+        meant, stops = self.widget_values, self.kind.stops(self.setting, last, self.stops)
+        untold = {self.kind.settings.key(name) for name in stops if stops[name] != self.stops[name]}
+        untold |= {key for key, value in meant.items() if widgets.get(key) != value}
+        self.stops = stops
+        told.set(widgets, {key: meant[key] for key in untold | (told.waiting & meant.keys())})
+        return self.setting
+
+    def _taken_up(self, widgets: Widgets) -> S:
+        """The settings of what the widgets say; what is said about them is noted."""
+        settings, before = self.kind.settings, vars(self.setting)
+        values = {name: self._value(name, widgets.get(settings.key(name))) for name in before}
+        implied, notes = self.kind.implied(before, values)
+        changed, values = values != before, values | implied
+        for name, value in values.items():
+            if value == before[name]:
+                values[name] = self.wishes.get(name, before[name])  # of the right kind, where 0.0 was said for 0
+                continue
+            try:
+                settings.check(name, value)
+            except ConfigError as error:
+                values[name] = before[name]
+                notes.append(str(error))
+        values |= settings.follow_defaults(before, values) | implied
+        try:
+            setting, moved = settings.coerce(values)
+        except ConfigError as error:
+            setting, moved, values = self.setting, [], before
+            notes.append(str(error))
+        if changed or notes:
+            self.notes = notes + [note for note in moved if note not in self.moved]
+        self.moved = moved
+        self.wishes = {name: value for name, value in values.items() if value != getattr(setting, name)}
+        return setting
+
+    def _value(self, name: str, held: Any) -> Any:
+        """What a widget says, or the last value where it has lost its own."""
+        lost = held is None or (isinstance(held, str) and name in self.labels)
+        lost = lost or (name == "source" and self.absent != "" and held in (self.absent, entry_name(self.absent)))
+        return getattr(self.setting, name) if lost else self.kind.settings.value(name, held)

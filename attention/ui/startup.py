@@ -1,0 +1,137 @@
+"""What a server does before its first visitor's script: imports all that scripts need, and takes over collecting garbage.
+
+Imports of several scripts at once race: one finds a module that another has begun and not finished (seen with pandas, of
+which Streamlit asks whether it is there). So one thread imports everything, and visitors wait for it at the door.
+"""
+
+from __future__ import annotations
+
+import gc
+import threading
+import time
+from functools import cache
+from importlib import import_module
+from itertools import count
+from pathlib import Path
+
+from streamlit.proto.NewSession_pb2 import CustomThemeConfig
+from streamlit.runtime import app_session
+
+from attention.runtime.budget import limit_arenas, trim
+from attention.runtime.stall_detector import STALL_DETECTOR
+from attention.serving.session_cleanup import only_few
+from attention.ui.budget import BUDGET, EXPIRY, SPARE, SPARED, TIGHT
+
+FOLDERS = ("controls", "views")  # of what pages import
+USED = (  # what libraries import when they are first used; a test runs every page and finds what is missing here
+    "PIL.BmpImagePlugin",
+    "PIL.GifImagePlugin",
+    "PIL.GimpGradientFile",
+    "PIL.GimpPaletteFile",
+    "PIL.ImageChops",
+    "PIL.ImageColor",
+    "PIL.ImageFile",
+    "PIL.ImagePalette",
+    "PIL.ImageSequence",
+    "PIL.JpegImagePlugin",
+    "PIL.JpegPresets",
+    "PIL.PaletteFile",
+    "PIL.PngImagePlugin",
+    "PIL.PpmImagePlugin",
+    "einops._torch_specific",
+    "narwhals._interchange.dataframe",
+    "orjson",
+    "plotly.animation",
+    "plotly.graph_objs._deprecations",
+    "plotly.graph_objs.heatmap._colorbar",
+    "plotly.graph_objs.heatmap.colorbar._title",
+    "plotly.graph_objs.layout._annotation",
+    "plotly.graph_objs.layout._font",
+    "plotly.graph_objs.layout._image",
+    "plotly.graph_objs.layout._legend",
+    "plotly.graph_objs.layout._margin",
+    "plotly.graph_objs.layout._shape",
+    "plotly.graph_objs.layout._xaxis",
+    "plotly.graph_objs.layout._yaxis",
+    "plotly.graph_objs.layout.annotation",
+    "plotly.graph_objs.layout.annotation._font",
+    "plotly.graph_objs.layout.legend._title",
+    "plotly.graph_objs.layout.legend.title._font",
+    "plotly.graph_objs.layout.shape",
+    "plotly.graph_objs.layout.shape._line",
+    "plotly.graph_objs.layout.xaxis._title",
+    "plotly.graph_objs.layout.yaxis._title",
+    "plotly.graph_objs.scatter._line",
+    "plotly.io._json",
+    "plotly.tools",
+    "pyarrow.pandas_compat",
+    "pyarrow.vendored.version",
+    "streamlit.material_icon_names",
+)
+CLOCK = 2.0  # seconds between two collections
+TIDY = 15  # every so many of them what nobody has looked at for long is let go of
+ROUND, OLDEST = 5, 2  # every so many of them are of all objects, the others of those that came since
+
+
+def preload() -> None:
+    """Imports what pages import, themselves and when first used; from then on garbage is collected on a clock.
+
+    Walking what was imported at every collection costs more than a pass, so it counts as no garbage any more. After every
+    picture, as Streamlit would, collecting took a quarter of the time of 25 visitors.
+    """
+    gc.disable()
+    limit_arenas(TIGHT)
+    if TIGHT:
+        only_few()
+    for folder in FOLDERS:
+        for path in sorted(Path(__file__).with_name(folder).glob("[a-z]*.py")):
+            import_module(f"attention.ui.{folder}.{path.stem}")
+    for name in USED:
+        import_module(name)
+    remember_theme()
+    gc.freeze()
+    threading.Thread(target=_collect, name="garbage", daemon=True).start()
+    STALL_DETECTOR.start()
+
+
+def remember_theme() -> None:
+    """Has Streamlit write the theme into a message once, and copy it from then on.
+
+    It walks through all of its options six times for each of the two runs of a change (1.67), which took a seventh of the
+    time that the interpreter was held at 25 visitors. The theme is that of the config file, which nobody changes meanwhile.
+    """
+    populate = getattr(app_session, "_populate_theme_msg", None)
+    if populate is None:  # another version: it does as it does
+        return
+
+    @cache
+    def theme_config(section: str) -> CustomThemeConfig:
+        found = CustomThemeConfig()
+        populate(found, section)
+        return found
+
+    def copy_theme(msg: CustomThemeConfig, section: str = "theme") -> None:
+        if theme_config(section).ByteSize():
+            msg.MergeFrom(theme_config(section))
+
+    app_session._populate_theme_msg = copy_theme
+
+
+def _collect() -> None:
+    (usual, _, _), left = gc.get_threshold(), False
+    for turn in count(1):
+        time.sleep(CLOCK)
+        new, tidy = gc.get_count()[0] > usual, turn % TIDY == 0  # else nobody was here
+        left = left or new
+        if tidy or (left and turn % ROUND == 0):  # also of those who have gone since
+            gc.collect(OLDEST)
+            left = False
+            if tidy:
+                BUDGET.tidy(time.monotonic() - EXPIRY)
+        elif new:
+            gc.collect(OLDEST - 1)
+        if new and not tidy:
+            SPARE.hold(SPARED)
+            if TIGHT:
+                BUDGET.room(0)
+                trim()

@@ -1,0 +1,73 @@
+"""A task in the background as any page shows it: how far it is, how long it will take, pause, cancel, its end."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import streamlit as st
+
+from attention.maps.estimate import THREADS
+from attention.runtime.threads import cores
+from attention.tables.rows import duration
+from attention.ui.jobs import pace
+from attention.ui.jobs.job import Job
+from attention.ui.jobs.job_queue import JobQueue
+from attention.ui.session import page
+
+
+def going(
+    task: Job, line: JobQueue, said: str, cancel: Callable[[], None], why: str | None = None, word: str = "Cancel"
+) -> None:
+    """A task that this visitor waits for: `said` of it, the time, and buttons; `why` helps with the one that ends it."""
+    visitor = page.visitor()
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.progress(min(task.share, 1.0), status_text(task, said, line.before(task), visitor, line.other(task)))
+        if task.pauses and visitor in task.resting:
+            st.button(
+                "Continue", key="continue", icon=":material/play_arrow:", on_click=line.go_on, args=(task, visitor)
+            )
+        elif task.pauses:
+            how = "Others may go first meanwhile. What is finished stays, unless they need its memory."
+            st.button(
+                "Pause", key="pause", icon=":material/pause:", on_click=line.pause, args=(task, visitor), help=how
+            )
+        st.button(word, key="cancel", on_click=cancel, help=why)
+
+
+def show_end(task: Job, said: str, again: Callable[[], None] | None = None) -> None:
+    """What became of a task, where it is, and a way to begin it again."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.progress(1.0 if task.state == "done" else min(task.share, 1.0), said)
+        if again is not None:
+            st.button("Draw again", key="again", on_click=again)
+
+
+def status_text(task: Job, said: str, before: int, visitor: str, other: str = "") -> str:
+    """What is said of a task, and what there is to wait for: a turn, the `other` that runs, some seconds."""
+    if task.state == "waiting":
+        why = f", as {other}" if before and other else ""
+        said, how = f"Waiting{f': {before} before this one{why}' if before else ''}. {said}", "once it begins."
+    elif task.state == "paused":
+        said, how = f"Paused. {said}", "left when it goes on."
+    else:
+        said += " Another visitor waits for it, so it goes on." if visitor in task.resting else ""
+        how = f"left{_pace(task)}."
+    return said if task.seconds_left is None else f"{said} {_seconds(task)} {how}"
+
+
+def _seconds(task: Job) -> str:
+    """In steps that a reader can use: a number that trembles says more than is known."""
+    left = math.ceil(task.seconds_left or 0.0)
+    return (
+        f"{task.about.capitalize()} {duration(left if left < 10 or task.about != 'about' else 5 * math.ceil(left / 5))}"
+    )
+
+
+def _pace(task: Job) -> str:
+    """Why it takes longer than it would alone, as far as is known."""
+    if task.guess is None:
+        return ""
+    if pace.busy(THREADS, cores()):
+        return ": this host is busy"
+    return ", more than was expected" if task.slow else ""

@@ -1,0 +1,30 @@
+"""The mask in use as code: for flex_attention, and as a dense tensor."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from attention.config import Config
+from attention.sources.providers import has_own_mask, square
+from attention.steps import mask_table, program
+
+
+def section(config: Config) -> None:
+    """Two programs that give the square above."""
+    if table := has_own_mask(config.source):
+        mask = square(config, config.tokens, config.n_keys)
+        found = mask_table.mask_mod(mask), mask_table.dense(mask)
+    else:
+        found = program.mask_mod(config), program.dense(config)
+    flex, tensor = st.columns(2, gap="medium")
+    with flex:
+        st.markdown("**`mask_mod` for `flex_attention`**: skips blocks that are hidden whole; fast once compiled.")
+        st.code(found[0], language="python", wrap_lines=True)
+    with tensor:
+        st.markdown("**Dense boolean tensor**: True takes part; for short sequences, and for any backend.")
+        st.code(found[1], language="python", wrap_lines=True)
+    if table:
+        st.caption("This source's own mask, range by range: queries, then the keys that they see.")
+        return
+    source = "; ".join(dict.fromkeys(config.rule.source.split("; ")))
+    st.caption(f"Source of the rule: {source}.")

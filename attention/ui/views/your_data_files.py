@@ -1,0 +1,109 @@
+"""What became of the files that a visitor opens on Your data: each is read once under a reading, and anew under another one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from attention.config import Config
+from attention.imported import sample
+from attention.imported.files import File
+from attention.imported.reading import Reading
+from attention.imported.validate import BroughtError
+from attention.serving.settings import settings
+from attention.ui import results
+from attention.ui.session import page, question_in_link, uploads
+from attention.ui.session.visit_state import Taken, session
+
+FORGOTTEN = (
+    "It is shown as it was read before. Open the file again to read it otherwise: it was not kept, as memory is short."
+)
+
+
+def current_file(file: Any, tokens: Any, how: Reading) -> Taken | None:
+    """What became of the file in the field, else of the last one, which a field forgets once its page is left.
+
+    A file takes the place of what it was before under another reading.
+    """
+    last = page.visit_state().taken
+    if file is None:
+        return _again(last, tokens, how)
+    asked = (file.file_id, tokens.file_id if tokens else "", how)
+    if last is not None and last.asked == asked:
+        return last
+    before = last.source if last is not None and last.asked[0] == file.file_id else ""
+    texts = (tokens.getvalue(), tokens.name) if tokens else None
+    return _open_file(file.name, file.getvalue(), texts, Taken(asked, source=before))
+
+
+def open_example() -> None:
+    """Opens the example, as if its file had been chosen."""
+    _open_file(sample.NAME, sample.sample_file(), None, Taken((sample.NAME, "", Reading())))
+
+
+def named_files() -> list[Taken]:
+    """What became of the files that the owner of this machine has named: opened once in a visit, as if somebody chose them.
+
+    One that is alone is the last file until another one is opened, so that it can be read otherwise.
+    """
+    kept = page.visit_state()
+    if kept.given is None:
+        found = [_open_named_file(Path(path)) for path in settings().open]
+        alone = len(found) == 1 and kept.taken is None and not found[0].problem
+        kept.taken, kept.given = (found[0], []) if alone else (kept.taken, found)
+    return kept.given
+
+
+def forget_file(source: str) -> None:
+    """Somebody has closed what a file was: nothing more is said of it, but where it stands in its field."""
+    kept = page.visit_state()
+    kept.given = [each for each in kept.given or [] if each.source != source]
+    if kept.taken is not None and kept.taken.source == source:
+        kept.taken = Taken(kept.taken.asked, problem="It was closed. Open it anew to see it.")
+
+
+def _open_file(name: str, data: bytes, texts: tuple[bytes, str] | None, asked: Taken) -> Taken:
+    """What comes of a file that somebody has chosen, from now on the last one."""
+    found = _read_upload(File(name, data, texts), data, asked)
+    page.visit_state().taken = kept = replace(found, file=uploads.remember_file(name, data, texts))
+    return kept
+
+
+def _again(last: Taken | None, tokens: Any, how: Reading) -> Taken | None:
+    """The last file, under another reading where its bytes are still there; None where there is nothing to say of one."""
+    if last is None or last.file is None or not last.source:
+        return None
+    asked = (last.asked[0], tokens.file_id if tokens else last.asked[1], how)
+    if last.asked == asked:
+        return last
+    file = replace(last.file, tokens=(tokens.getvalue(), tokens.name)) if tokens else last.file
+    try:
+        data = file.content()
+    except OSError:
+        data = None
+    if data is None:
+        return replace(last, problem=FORGOTTEN)
+    found = replace(_read_upload(file, data, Taken(asked, source=last.source)), file=file)
+    page.visit_state().taken = found
+    return found
+
+
+def _open_named_file(path: Path) -> Taken:
+    """A file of this machine."""
+    file, asked = File(path.name, place=path), Taken((str(path), "", Reading()))
+    try:
+        return replace(_read_upload(file, path.read_bytes(), asked), file=file)
+    except OSError as error:
+        return replace(asked, problem=str(error), file=file)
+
+
+def _read_upload(file: File, data: bytes, asked: Taken) -> Taken:
+    """What comes of a file; `asked` has its reading, and the source whose place it takes."""
+    try:
+        found = results.uploads.open_upload(data, file.name, file.tokens, asked.asked[2])
+        source = uploads.hold(found.stack, "file", file.name, asked.source)
+        question_in_link.remember_config(session(), Config.of(source))
+        return replace(asked, found=found, source=source)
+    except BroughtError as error:
+        return replace(asked, problem=str(error))

@@ -1,0 +1,136 @@
+"""From each page a next step: it leads to a page that there is, with the settings kept, and says what is true there."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from urllib.parse import parse_qsl, urljoin, urlsplit
+
+import pytest
+from hypothesis import given, settings
+from streamlit.testing.v1 import AppTest
+
+from attention.codec import from_query, to_query
+from attention.config import SOURCES, Config
+from attention.examples import Tour
+from attention.imported.reading import Reading
+from attention.models.prompt import Prompt
+from attention.sources.providers import has
+from attention.timing.sweep import Sweep
+from attention.training.recipe import Recipe
+from attention.ui.next_step import NEXT_STEPS, NextStep, next_step
+from tests.strategies import configs, newest
+from tests.test_pages import ROOT, SECONDS, run
+
+FILES = [path.stem for path in sorted((ROOT / "pages").glob("*.py"))]
+OTHERS = {"examples": Tour(), "timing": Sweep(), "training": Recipe(), "model": Prompt(), "your_data": Reading()}
+OF_CONFIGS = [page for page in FILES if page not in OTHERS]
+NEEDS = {"steps": {"q", "k"}, "implementations": {"x", "projections"}}
+
+
+def step_of(page: str, setting: object) -> NextStep:
+    step = next_step(page, setting)
+    assert step, page
+    return step
+
+
+def test_every_page_has_a_next_step_to_a_page_that_there_is():
+    assert NEXT_STEPS.keys() == {*FILES}
+    for page in FILES:
+        step = step_of(page, OTHERS.get(page, Config()))
+        assert (
+            step.page in {*FILES} - {page}
+            and step.label.startswith("Next: ")
+            and step.label.endswith(step.page.replace("_", " ").capitalize())
+        )
+
+
+def test_the_steps_lead_through_every_page():
+    """Whoever follows them from the first page sees all."""
+    seen, at, config = ["heads"], "heads", Config()
+    for _ in range(10):
+        step = step_of(at, OTHERS.get(at, config))
+        at, config = step.page, from_query(step.query)[0] if step.query else config
+        seen.append(at)
+    assert {*seen} == {*FILES}
+
+
+@settings(deadline=None, max_examples=60)
+@given(config=configs())
+def test_a_step_keeps_every_setting_but_the_one_that_it_is_about(config):
+    for page in OF_CONFIGS:
+        step = step_of(page, config)
+        if step.page in OTHERS:
+            assert step.query == {}, "other settings: an empty link keeps what is set"
+            continue
+        found, notes = from_query(step.query) if step.query else (Config(), [])
+        assert notes == []
+        changed = {name for name, value in vars(found).items() if value != getattr(config, name)}
+        assert changed <= {"topic"}
+
+
+def test_a_step_that_sets_something_back_to_its_default_says_so_in_its_link():
+    step = step_of("heads", Config(topic="scaling"))
+    assert step.query and from_query(step.query) == (Config(), [])
+
+
+@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("page", OF_CONFIGS)
+def test_a_step_leads_nowhere_where_the_source_has_nothing_to_show(page, source):
+    step = step_of(page, Config.of(source))
+    assert has(source) >= NEEDS.get(step.page, set())
+
+
+def test_a_step_is_about_what_is_set():
+    assert "square root" in step_of("heads", Config(scale="none")).says
+    assert "head 3" in step_of("heads", Config(head=3)).says
+    assert "over 65,536 tokens" in step_of("heads", Config(tokens=65_536, heads=4, d_model=256)).says
+
+
+@pytest.mark.parametrize("page", FILES)
+def test_every_page_ends_with_its_step_and_its_links_are_right_in_a_new_tab(page):
+    """A browser joins what a link says with the address of the page that has it; this app may be below another one's."""
+    menu = AppTest.from_file(str(ROOT / "app.py"), default_timeout=SECONDS)
+    config = {"tokens": "9", "mask": "window"} if page in OF_CONFIGS else {}
+    menu.query_params.update(newest(config))
+    test = menu.run().switch_page(str(Path("pages") / f"{page}.py")).run()
+    assert not test.exception
+    last = test.get("page_link")[-1].proto
+    assert last.label.replace("\\", "").startswith("Next: ")
+    step = step_of(page, OTHERS.get(page, Config(tokens=9, mask="window")))
+    assert dict(parse_qsl(last.query_string)) == step.query
+    for link in test.get("page_link"):
+        address = urlsplit(urljoin(f"http://host/lab/{page}?tokens=9", f"{link.proto.page}?{link.proto.query_string}"))
+        named = [other for other in FILES if link.proto.label.lower().endswith(other.replace("_", " "))]
+        assert [address.path] == [f"/lab/{other if other != 'heads' else ''}" for other in named], link.proto
+        assert parse_qsl(address.query) == parse_qsl(link.proto.query_string)
+    texts = [each.value for kind in ("markdown", "caption") for each in test.get(kind)]
+    for address in re.findall(r"\]\(([^)]+)\)", " ".join(texts)):
+        assert address.startswith("https://") or address.partition("?")[0].strip("/") in {*FILES} - {"heads"} | {""}
+
+
+def test_a_page_of_other_settings_gets_no_link_of_heads_from_the_menu():
+    """The browser gives a page that the menu opens the link that was last left on a page of its kind."""
+    script = (ROOT / "attention/components/browser/streamlit/carry_link.js").read_text()
+    apart = re.search(r"const APART = /\\/\(([a-z_|]+)\)\$/;", script)
+    assert apart is not None and set(apart[1].split("|")) == OTHERS.keys()
+    kinds = {
+        name: re.search(r"page\.show\(\w+\.view(?:, (\w+\.[A-Z]+))?", (ROOT / f"pages/{name}.py").read_text())
+        for name in FILES
+    }
+    assert {name for name, found in kinds.items() if found and found[1]} == OTHERS.keys()
+
+
+def test_no_step_leads_away_from_a_question_that_hides_the_page():
+    test = run(ROOT / "pages/masks.py", {"predict": "mask"})
+    assert not [each for each in test.get("link_button") if each.proto.label.startswith("Next")]
+    test.toggle[0].set_value(True).run()
+    assert [each for each in test.get("link_button") if each.proto.label.startswith("Next")]
+
+
+def test_a_step_follows_what_is_moved():
+    test = run(ROOT / "pages/heads.py", {})
+    assert to_query(Config()) == {}
+    test.slider(key="temperature").set_value(2.0).run()
+    labels = [each.proto.label for each in test.get("link_button")]
+    assert any("square root" in label for label in labels)
