@@ -1,7 +1,7 @@
-"""The menu: which pages, in which order. Start it with `streamlit run app.py`.
+"""The menu of pages. Start the app with `streamlit run app.py`.
 
-Streamlit runs this file as a program for every visitor, which is the menu, and imports it once for the server's `app`.
-No icons in the menu: Streamlit would make the browser ask another host for them.
+Streamlit runs this file as a program for every visitor, which builds the menu, and imports it once for the server's `app`.
+The menu has no icons, because Streamlit makes the browser load them from another host.
 """
 
 import streamlit as st
@@ -9,7 +9,7 @@ import streamlit as st
 if __name__ == "__main__":
     from attention.ui.session import page
 
-    # It is at the root only. Its name leads there; to Streamlit that is another page, so this one goes by another name.
+    # Heads is shown at the root only; its name redirects there. Streamlit needs another page for that, so `url_path` differs.
     HEADS = st.Page("pages/heads.py", title="Heads", url_path="root", default=True)
 
     st.navigation(

@@ -1,4 +1,4 @@
-"""Examples: pictures worth opening, each with a sentence and a question for a class."""
+"""Examples: prepared settings, each with a sentence and a question for a class."""
 
 from attention.ui.controls import tour
 from attention.ui.session import page

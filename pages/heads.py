@@ -1,4 +1,4 @@
-"""Heads: what every head attends to, at once."""
+"""Heads: the maps of all heads of a layer."""
 
 from attention.ui.session import page
 from attention.ui.views import classroom, heads, heads_layers

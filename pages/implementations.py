@@ -1,4 +1,4 @@
-"""Implementations: a bug to find, and attention as others have published it, on the same weights as the reference."""
+"""Implementations: a bug to find, and published implementations of attention, compared with the reference."""
 
 from attention.ui.session import page
 from attention.ui.views import classroom, implementations, own_text

@@ -1,4 +1,4 @@
-"""Layers: the heads of all layers at once, compared by their numbers and by how far they are apart."""
+"""Layers: the heads of all layers, compared by their statistics and by their distances from each other."""
 
 from attention.ui.session import page
 from attention.ui.views import classroom, layers, layers_alike, layers_compared, layers_table

@@ -1,4 +1,4 @@
-"""Masks: which query may look at which key, and what that does."""
+"""Masks: which keys each query may attend to, and the effect on the weights."""
 
 from attention.ui import results
 from attention.ui.session import page

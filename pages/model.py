@@ -1,4 +1,4 @@
-"""Model: a language model or one that sees, run on what one types, and what each of its heads attends to."""
+"""Model: a language or vision model, run on the user's input, and what each of its heads attends to."""
 
 from attention.ui.controls import prompt
 from attention.ui.session import page

@@ -1,4 +1,4 @@
-"""Softmax: how one row of weights came about, and what scaling and number types do to it."""
+"""Softmax: how one row of weights is computed, and the effect of scaling and number types on it."""
 
 from attention.ui import results
 from attention.ui.session import page

@@ -1,4 +1,4 @@
-"""Steps: a pass from x to output, or as much of it as its source has, one matrix at a time."""
+"""Steps: a pass from x to output, or the part of it that the source contains, one matrix at a time."""
 
 from attention.ui.session import page
 from attention.ui.views import classroom, own_text, steps

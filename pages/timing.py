@@ -1,4 +1,4 @@
-"""Timing: how long attention takes, here and where it was recorded, and from which length on a GPU pays."""
+"""Timing: how long attention takes, here and on recorded machines, and from which length a GPU is faster."""
 
 from attention.ui.controls import sweep
 from attention.ui.session import page

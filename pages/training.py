@@ -1,4 +1,4 @@
-"""Training: a small model learns while one watches, and its heads form."""
+"""Training: a small model is trained, and its heads are shown as they form."""
 
 from attention.ui.controls import recipe
 from attention.ui.session import page

@@ -1,4 +1,4 @@
-"""Your data: attention of a model of one's own, from a file."""
+"""Your data: attention from a file that the user uploads."""
 
 from attention.ui.controls import reading
 from attention.ui.session import page

@@ -1,5 +1,6 @@
-"""The parts that run in the browser: each a Python file, and its drawing below `browser/`.
+"""Components that run in the browser: each has a Python module here and JavaScript modules in `browser/`.
 
-A drawing is a module that exports `draw(element, bytes, ways)` and does not know Streamlit, with a style sheet of the same name.
-`streamlit/` has one thin file per component, which Streamlit imports. Node is needed only to check their types.
+A component is drawn by a module that exports `draw(element, bytes, ways)`, does not depend on Streamlit, and has a style
+sheet of the same name. `streamlit/` contains one thin script per component, which Streamlit imports. Node is needed only to
+check types.
 """

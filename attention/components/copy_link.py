@@ -1,4 +1,4 @@
-"""A button that copies the link to what is on the screen."""
+"""A button that copies the link to the current page and its settings."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ def copy_link(
 ) -> None:
     """Draws the button. The link is the address of the page, which `ui.session.page` keeps up to date.
 
-    `adds`: entries that the copied link has besides, and `drops` those that it has not. `lacking`: why there is nothing to
-    copy, said when somebody tries.
+    `adds`: entries that are added to the copied link, `drops`: names of entries that are left out. `lacking`: why there is
+    nothing to copy; shown when the button is clicked.
     """
     data = {"label": label, "adds": dict(adds or {}), "drops": list(drops), "lacking": lacking}
     component("copy_link")(key=key, data=data)

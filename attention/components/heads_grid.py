@@ -1,7 +1,7 @@
-"""All heads at once: every head's weights as a square, pointed at, stepped through and pinned in the browser.
+"""The grid of all heads: one map per head, with a crosshair, keyboard navigation and pins in the browser.
 
-The browser gets the cells as bytes and does the rest by itself: colours, crosshair, numbers, the row under the pointer.
-The server hears only of what was pinned.
+The browser receives the cells as bytes and computes colours, crosshair, numbers and the row under the pointer from them.
+It sends only pins to the server.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from attention.tables.rows import key_labels, labels
 from attention.training.recipe import RECIPES, Recipe
 from attention.wire.cells import Cells, payload
 
-FORMING = "times even"  # the scale of a training: what begins as even is of one colour
+FORMING = "times even"  # the colour scale of a training: uniform weights, with which it begins, have a single colour
 FORMS = "even share in the middle: what forms stands out from it"
 
 
@@ -33,14 +33,14 @@ def heads_grid(
     certain: int | None = None,
     address: tuple[str, str] | None = None,
 ) -> dict[str, int] | None:
-    """Draws the cells of a config; what was pinned last is `{"head", "query", "key", "count"}`, None before.
+    """Draws the cells of a config. Returns the last pin as `{"head", "query", "key", "count"}`, None before the first.
 
-    `on_pin` runs before the rerun that a pin causes; in it `st.session_state[key]["pin"]` has the new one. A click,
-    Enter or Space pins at once, arrow keys when they rest. `height`, in CSS pixels, is taken whatever the number of
-    heads; in narrow windows the squares stand two in a row and take what they need. `note` is shown beside the squares,
-    `names` beside the numbers of the heads: what each does, "" where there is no word for it.
-    `certain`: so many heads, the first ones, are exact and the others a preview; None for all.
-    `address`: the query string that the address bar has, and the one that it gets once they are painted.
+    `on_pin` runs before the rerun that a pin causes; `st.session_state[key]["pin"]` then contains the new pin. A click,
+    Enter or Space pins immediately, arrow keys after a pause. `height` is in CSS pixels and does not depend on the number
+    of heads; narrow windows show two squares per row, as high as needed. `note` is shown next to the squares, `names` next
+    to the head numbers: what each head does, "" if there is no word for it. `certain`: the first `certain` heads are exact,
+    the others a preview; None if all are exact. `address`: the query string that the address bar has, and the one that it
+    gets once the cells are painted.
     """
     data = message(config, cells, height=height, note=note, names=names, certain=certain, address=address)
     return component("heads_grid")(key=key, data=data, on_pin_change=on_pin or nothing).pin
@@ -56,8 +56,8 @@ def message(
     certain: int | None = None,
     address: tuple[str, str] | None = None,
 ) -> bytes:
-    """All that the browser gets."""
-    named = exact(cells) and (config.is_cross or cells.queries == cells.keys)  # else nobody named the keys
+    """Returns the message to the browser."""
+    named = exact(cells) and (config.is_cross or cells.queries == cells.keys)  # otherwise the keys have no names
     told = {
         "tokens": labels(config) if named else [],
         "key_tokens": key_labels(config) if named and config.is_cross else None,
@@ -69,7 +69,7 @@ def message(
 
 
 def header(config: Config, height: int, note: str) -> dict[str, Any]:
-    """What the browser needs to know beside the cells."""
+    """Returns the header of the message: everything but the cells."""
     return theme.LOOK | {
         "painted": link(config),
         "height": height,
@@ -96,8 +96,8 @@ def training_grid(
 ) -> None:
     """Draws the cells `(layers x heads)` of a recipe after a step; heads are numbered by layer and head, as in 1.3.
 
-    `focus`: the head in focus. `names`: what each does, "" where there is no word for it. `on_pin` runs before the rerun that a
-    pin causes, `on_seen` before the one for which the browser asks once these cells are on the screen.
+    `focus`: the selected head. `names`: what each head does, "" if there is no word for it. `on_pin` runs before the rerun
+    that a pin causes, `on_seen` before the rerun that the browser requests once these cells are painted.
     """
     header = theme.LOOK | {
         "painted": f"{RECIPES.link(recipe)} {step}",
@@ -120,5 +120,5 @@ def training_grid(
 
 
 def exact(cells: Cells) -> bool:
-    """Is every number one of a known token? Where tiles are too large for that, tokens have no names in the browser."""
+    """Whether the token of every number is known. If tiles are too large for that, the browser shows no token texts."""
     return cells.tile == 1 or cells.argmax_in_tile is not None

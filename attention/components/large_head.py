@@ -1,6 +1,7 @@
-"""One head of any length, large: a dragged rectangle, the wheel or keys choose a part, which the server makes anew.
+"""The map of one head at any length, enlarged: a dragged rectangle, the wheel or keys select a part to zoom into.
 
-The browser gets at most a square of pixels. What was chosen is shown at once, stretched from what is there.
+The browser receives a map of limited size. A selected part is shown immediately, stretched from the cells that the browser
+has, until the server has computed its cells.
 """
 
 from __future__ import annotations
@@ -24,17 +25,17 @@ def large_head(
     zooms: bool = True,
     on_frame: Callable[[], None] | None = None,
 ) -> dict[str, list[int]] | None:
-    """Draws the cells of the head in focus, of which `first` are the first query and key.
+    """Draws the cells of the selected head; `first` are their first query and key.
 
-    What was chosen last is `{"rows": [first, last], "cols": [first, last], "count"}`, None before; `on_frame` runs before
-    the rerun that a choice causes. Without `zooms` nothing can be chosen.
+    Returns the last selected part as `{"rows": [first, last], "cols": [first, last], "count"}`, None before the first.
+    `on_frame` runs before the rerun that a selection causes. Without `zooms`, no part can be selected.
     """
     data = message(config, cells, first, zooms=zooms)
     return component("large_head")(key=key, data=data, on_frame_change=on_frame or nothing).frame
 
 
 def message(config: Config, cells: Cells, first: tuple[int, int], *, zooms: bool = True) -> bytes:
-    """All that the browser gets."""
+    """Returns the message to the browser."""
     names = labels(config) if cells.tile == 1 else []
     rows, cols = (names[start : start + count] for start, count in zip(first, (cells.queries, cells.keys), strict=True))
     asked = header(config, theme.FOCUS_HEIGHT, "") | {

@@ -1,6 +1,6 @@
-"""Every mask as a small picture with what there is to say about it; choosing one, or joining it to the one in use.
+"""The gallery of masks: a small picture and a description per mask, to choose it or to combine it with the current one.
 
-The browser gets the pictures as bytes, one a pair or a tile of pairs, and tells the server what was chosen.
+The browser receives the pictures as bytes, one per pair or tile of pairs, and sends the choice to the server.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from attention.wire.message import frame_message
 def mask_gallery(
     config: Config, exhibits: Sequence[Exhibit], *, key: str = "gallery", on_choice: Callable[[], None] | None = None
 ) -> dict[str, str] | None:
-    """Draws the masks; what was chosen in this very run is `{"mask"}` or `{"combine", "second"}`, None otherwise.
+    """Draws the masks. Returns a choice made in this run as `{"mask"}` or `{"combine", "second"}`, otherwise None.
 
-    `on_choice` runs before the rerun that a choice causes; in it `st.session_state[key]["choice"]` has the choice. The
-    last exhibit may be the rule in use, joined of two, for which there is room, so that no card moves when it comes;
-    whatever is no single mask can't be chosen.
+    `on_choice` runs before the rerun that a choice causes; `st.session_state[key]["choice"]` then contains the choice. The
+    last exhibit may be the current rule, combined of two masks. Its place is reserved, so that no card moves when it
+    appears. An exhibit that is not a single mask can't be chosen.
     """
     return component("mask_gallery")(
         key=key, data=payload(config, exhibits), on_choice_change=on_choice or nothing
@@ -31,7 +31,7 @@ def mask_gallery(
 
 
 def payload(config: Config, exhibits: Sequence[Exhibit]) -> bytes:
-    """One message: a header, and a byte a cell, 0 hidden to 255 kept whole."""
+    """Returns one message: a header, and one byte per cell, from 0 (fully masked) to 255 (all pairs kept)."""
     header = {
         "painted": link(config),
         "sides": [*exhibits[0].pixels.shape],

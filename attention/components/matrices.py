@@ -1,8 +1,8 @@
-"""Matrices of a pass side by side: pointing at a cell lights up the cells that it was computed from.
+"""Matrices of a pass side by side: pointing at a cell highlights the cells that it was computed from.
 
-Above them a diagram of the pass leads to its parts, and a button plays it step by step. The browser gets the cells as
-bytes, and the plan of the pass with a rule a source; it finds what to light by itself. The server hears of a step that was
-turned to and of a cell that was pinned.
+A diagram of the pass above them links to its parts, and a button plays the pass step by step. The browser receives the cells
+as bytes and the plan of the pass with one rule per source, and finds the cells to highlight by itself. It sends the selected
+step and the pinned cell to the server.
 """
 
 from __future__ import annotations
@@ -31,10 +31,11 @@ def matrices(
     on_turn: Callable[[], None] | None = None,
     on_pin: Callable[[], None] | None = None,
 ) -> dict[str, Any] | None:
-    """Draws the matrices, by the names of their steps; the last is the one that the others lead to.
+    """Draws the matrices, which are given by the names of their steps; the last one is computed from the others.
 
-    In this very run, `{"step"}` or `{"step", "steps"}` where a step was turned to; `on_turn` runs before that. `on_pin`
-    runs before the rerun that a pin causes, with `st.session_state[key]["pin"]` as `{"head", "query"}` or one of them.
+    Returns a step that was selected in this run as `{"step"}` or `{"step", "steps"}`, otherwise None; `on_turn` runs before
+    that rerun. `on_pin` runs before the rerun that a pin causes; `st.session_state[key]["pin"]` then is `{"head", "query"}`
+    or one of the two.
     """
     mount = component("matrices")
     data = message(config, drawn)
@@ -42,14 +43,14 @@ def matrices(
 
 
 def message(config: Config, drawn: dict[str, Matrix]) -> bytes:
-    """All that the browser gets."""
+    """Returns the message to the browser."""
     plan = by_name(config)
     mask = pairs(config) if "mask" in plan else None
     return payload(header(config, list(drawn)), list(drawn.values()), mask)
 
 
 def header(config: Config, names: Sequence[str]) -> dict[str, Any]:
-    """What the browser needs to know beside the cells."""
+    """Returns the header of the message: everything but the cells."""
     plan, sizes = by_name(config), lengths(config)
     order = list(plan)
     return {
@@ -72,7 +73,7 @@ def header(config: Config, names: Sequence[str]) -> dict[str, Any]:
 
 
 def describe_step(step: Step) -> dict[str, Any]:
-    """A step as the browser knows it; `scale` says which colours its values have."""
+    """Returns a step as a dictionary for the browser; `scale` is the colour scale of its values."""
     scale = step.name if step.name in ("weights", "mask") else "signed"
     sources = [{"name": source.name, "rule": source.rule, "sign": source.sign} for source in step.sources]
     sizes = " × ".join(f"{size:,}" for size in step.sizes)

@@ -1,4 +1,4 @@
-"""Buttons that save a picture: as an SVG that the server has written, or as a PNG that the browser makes of it."""
+"""Buttons that save a picture: as the SVG that the server has written, or as a PNG that the browser renders from it."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ from attention.components.registry import component
 
 
 def picture_file(svg: str, name: str, what: str, *, key: str) -> None:
-    """Draws the buttons; `name` is that of the file, without its kind, and `what` says what is saved."""
+    """Draws the buttons; `name` is the file name without extension, and `what` says what is saved."""
     component("picture_file")(key=key, data={"svg": svg, "name": name, "what": what})

@@ -1,7 +1,7 @@
-"""What a page draws with is named with the page itself, so that a browser has it before the first picture comes.
+"""Preload headers: a page names the modules of its component, so that the browser loads them before the first picture.
 
-A component's script is imported with the message that it draws: its modules would be asked for only then, while Streamlit
-loads what else is on the page.
+Without these headers, the browser requests the modules of a component only when the first message for it arrives, while
+Streamlit loads the rest of the page.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ DRAWN = {
 
 
 def preload_components(path: str, send: Send) -> Send:
-    """A `send` of ASGI that adds to the head of a page what is drawn on it."""
+    """Returns an ASGI `send` that adds preload headers for the component of the page at `path`."""
     component = DRAWN.get(path.rpartition("/")[2])
 
     async def sending(message: MutableMapping[str, Any]) -> None:
@@ -40,7 +40,7 @@ def _page(headers: list[tuple[bytes, bytes]]) -> bool:
 
 @cache
 def links(component: str) -> str:
-    """The modules of a component and its style, where Streamlit serves them, seen from a page."""
+    """The value of the `Link` header: modules and style sheet of a component, with addresses relative to a page."""
     script = (FOLDER / "streamlit" / f"{component}.js").read_text("utf-8")
     names = {
         (FOLDER / "streamlit" / name).resolve() for name in re.findall(r'^import .*?"(.+)";$', script, re.MULTILINE)

@@ -23,9 +23,9 @@ FOLDER = "components/browser"
 
 
 def component(name: str) -> Callable[..., Any]:
-    """What mounts the component of `browser/streamlit/<name>.js`.
+    """Returns a function that mounts the component of `browser/streamlit/<name>.js`.
 
-    It is not in a shadow root: tests and screen readers find it in the page.
+    The component is not in a shadow root, so that tests and screen readers find it in the page.
     """
 
     def mount(**options: Any) -> Any:

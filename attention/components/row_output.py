@@ -1,6 +1,6 @@
-"""The row in focus times the values: a line a key, with what it gives to the output, and the output as their sum.
+"""The selected row times the values: one line per key with its contribution to the output, and the output as their sum.
 
-The browser gets weights, values and output as they are, in float32, and multiplies by itself.
+The browser receives weights, values and output in float32 and multiplies them itself.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from attention.wire.message import frame_message
 
 
 def row_output(config: Config, found: WeightedValues, *, key: str = "output") -> None:
-    """Draws what a head does with its weights."""
+    """Draws the weighted values of a head and their sum."""
     component("row_output")(key=key, data=message(config, found))
 
 
 def message(config: Config, found: WeightedValues) -> bytes:
-    """One message: a header, then weights (r), values (r e) and output (e) in float32."""
+    """Returns one message: a header, then weights (r), values (r e) and output (e) in float32."""
     keys = key_labels(config)
 
     def name_token(at: int, words: list[str]) -> str:

@@ -1,7 +1,7 @@
-"""The words of one head with lines by weight, queries on the left and keys on the right.
+"""The tokens of one head, joined by lines whose width follows the weight: queries on the left, keys on the right.
 
-The browser gets the weights as bytes and does the rest by itself: it lights the lines of a word that is pointed at, and says
-their weights. The server hears only of a query that was pinned.
+The browser receives the weights as bytes. It highlights the lines of the token under the pointer and shows their weights.
+It sends only a pinned query to the server.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from attention.sources.providers import provenance, source_title
 from attention.tables.rows import key_labels, labels
 from attention.wire.cells import Cells, payload
 
-MOST = 300  # words a side
+MOST = 300  # words per side
 
 
 def word_lines(
@@ -28,16 +28,16 @@ def word_lines(
     key: str = "lines",
     on_pin: Callable[[], None] | None = None,
 ) -> dict[str, int] | None:
-    """Draws the cells of the head in focus, those of the config's window; what was pinned last is `{"query", "count"}`.
+    """Draws the cells of the selected head in the config's window. Returns the last pin as `{"query", "count"}` or None.
 
-    `on_pin` runs before the rerun that a pin causes. The lines are those of the row in focus, or of `all_rows`.
+    `on_pin` runs before the rerun that a pin causes. The lines are those of the selected row, or of all rows if `all_rows`.
     """
     data = message(config, cells, all_rows=all_rows)
     return component("word_lines")(key=key, data=data, on_pin_change=on_pin or nothing).pin
 
 
 def message(config: Config, cells: Cells, *, all_rows: bool = False) -> bytes:
-    """All that the browser gets: `cells (1 q k)`, a cell a pair."""
+    """Returns the message to the browser: a header and `cells (1 q k)`, one cell per pair."""
     names, window = (labels(config), key_labels(config)), config.window
     asked = header(config, theme.LINES_HEIGHT, "") | {
         "head": config.head,
@@ -54,6 +54,6 @@ def message(config: Config, cells: Cells, *, all_rows: bool = False) -> bytes:
 
 
 def _heading(config: Config) -> str:
-    """Whose words these are, above a file of them."""
+    """The heading of a saved picture: layer, head and source."""
     layer = f"Layer {config.layer}, head" if len(layers(config.source)) > 1 else "Head"
     return f"{layer} {config.head}: {source_title(config.source)}"
