@@ -1,9 +1,9 @@
-"""A pause in which a browser draws what it was sent: it draws nothing while messages follow each other.
+"""Pauses a run so that the browser can paint: it does not paint while messages keep arriving.
 
-So a page sends the picture that one waits for first, pauses, and sends the rest; unless something was changed meanwhile:
-then the run ends here, for the next picture, and what is on the screen stays until a run comes to its end. As drawing
-the rest may take a browser longer than the picture, and it takes no change meanwhile, the rest waits longer while
-changes follow each other, and when a visitor arrives.
+A page sends the picture that the user waits for, pauses, and sends the rest. If the user has changed something meanwhile,
+the run ends there in favour of the next picture; what is on the screen stays until a run reaches its end. Painting the
+rest can take a browser longer than painting the picture, and it accepts no change meanwhile. The pause is therefore
+longer while changes follow each other closely, and at the first picture of a session.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequestTy
 
 from attention.ui.session import page
 
-GAP, CALM = 0.06, 0.25  # seconds until the rest, and while changes follow each other
-ARRIVAL = 0.5  # the same at a session's first picture, as its browser has yet to load what the rest is drawn with
-LOOK = 0.01  # seconds between two looks whether something was changed
+GAP, CALM = 0.06, 0.25  # seconds before the rest is sent, and in addition while changes follow each other
+ARRIVAL = 0.5  # instead of GAP at a session's first picture: the browser has yet to load the code that draws the rest
+LOOK = 0.01  # seconds between two checks for a change
 
 
 def yield_to_browser() -> None:
-    """To call once the picture that one waits for has been sent, before the rest of the page."""
+    """Gives the browser time to paint. Call it after the picture that the user waits for, before the rest of the page."""
     start = monotonic()
     sleep(max(0, start + (ARRIVAL if page.arrives() else GAP) - monotonic()))
     page.write_link()
@@ -34,8 +34,9 @@ def yield_to_browser() -> None:
 
 
 def _change_is_waiting() -> bool:
-    """Does a change by the visitor wait for the end of this run? Not asked in a whole page's run, which Streamlit ends
-    itself, nor of a timer, which would begin the same picture again and again. Streamlit has no public word for it.
+    """Whether a change by the user waits for the end of this run. Always false in a full run, which Streamlit ends
+    itself, and for the rerun of a timer, which would start the same picture again and again. Streamlit has no public API
+    for this.
     """
     run = get_script_run_ctx()
     if not run or not run.fragment_ids_this_run or not run.script_requests:

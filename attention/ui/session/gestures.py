@@ -1,7 +1,7 @@
-"""What somebody does in a picture, taken up as knobs: callbacks of our components and of the large head.
+"""Callbacks that turn what the user does in a picture into knobs: for our components and for the large head.
 
-What a component says is whatever came over the websocket: what is not of the form that its picture sends is nothing at all,
-and a value that a knob can't have is refused where knobs are checked.
+The value of a component is whatever arrived over the websocket. A value that does not have the form its picture sends is
+ignored; a value that a knob cannot have is refused when knobs are checked.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def on_training_pin() -> None:
 
 
 def on_lines_pin() -> None:
-    """A query was pinned among the words with lines, whose key is "lines"."""
+    """A query was pinned in the line view, whose key is "lines"."""
     _apply_pin("lines")
 
 
@@ -39,9 +39,11 @@ def _apply_pin(key: str) -> None:
 
 
 def on_layer_click(key: str = "layers") -> None:
-    """A head was clicked in the map of layers and heads, or in another picture of this key. Each click has a turn of its own.
+    """A head was clicked in the map of layers and heads, or in another picture with this `key`. Each click increments
+    `turns`.
 
-    A browser says what is chosen, and nothing when the same is chosen again, whatever was chosen elsewhere meanwhile.
+    The browser sends the selection, and sends nothing if the same head is selected again, whatever was selected elsewhere
+    meanwhile.
     """
     cells = _component_event(key, "selection").get("cell")
     if isinstance(cells, list) and cells:
@@ -50,7 +52,7 @@ def on_layer_click(key: str = "layers") -> None:
 
 
 def on_zoom() -> None:
-    """A rectangle was drawn in the large head, whose key is "focus"."""
+    """A rectangle was dragged in the large head, whose key is "focus"."""
     boxes = _component_event("focus", "selection").get("box")
     box = _mapping(boxes[-1]) if isinstance(boxes, list) and boxes else {}
     change(**{name: _range(box[axis]) for name, axis in (("rows", "y"), ("cols", "x")) if _ends(box.get(axis))})
@@ -69,17 +71,17 @@ def on_mask_choice() -> None:
 
 
 def on_step_choice() -> None:
-    """A step was turned to in the matrices, whose key is "matrices"."""
+    """A step was opened in the matrices, whose key is "matrices"."""
     change(**_of(_component_event("matrices", "turn"), "step", "steps"))
 
 
 def on_matrix_pin() -> None:
-    """A cell was pinned in the matrices: its head, and its query where its rows are queries."""
+    """A cell was pinned in the matrices: selects its head, and its query if the rows are queries."""
     change(**_of(_component_event("matrices", "pin"), "head", "query"))
 
 
 def _component_event(key: str, name: str) -> Mapping[str, Any]:
-    """What a component of this key has said last by a name; nothing where it has said nothing of the kind."""
+    """The last value of the event `name` from the component `key`; empty if there is none of the right form."""
     return _mapping(_mapping(widgets().get(key)).get(name))
 
 
@@ -88,17 +90,17 @@ def _mapping(said: Any) -> Mapping[str, Any]:
 
 
 def _of(said: Mapping[str, Any], *names: str) -> dict[str, Any]:
-    """What was said of these knobs, of which none holds a list or an object."""
+    """The values of these knobs; lists and objects are left out."""
     return {name: said[name] for name in names if isinstance(said.get(name), (str, int, float))}
 
 
 def _ends(said: Any) -> bool:
-    """Are these two positions on an axis?"""
+    """Whether this is a pair of positions on an axis."""
     two = isinstance(said, list) and len(said) == 2
     return two and all(isinstance(end, (int, float)) and isfinite(end) for end in said)
 
 
 def _range(ends: list[float]) -> str:
-    """Two positions on an axis of tokens as the knobs `rows` and `cols` say it."""
+    """Two positions on an axis of tokens, in the format of the knobs `rows` and `cols`."""
     first, last = sorted(min(MAX_TOKENS - 1, max(0, round(end))) for end in ends)
     return f"{first}-{last}"

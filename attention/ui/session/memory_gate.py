@@ -1,4 +1,4 @@
-"""Views that need much memory, one after the other where a host has little."""
+"""Admits views that need much memory one after the other if the host has little."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from attention.ui.budget import BUDGET, SPARE, SPARED, UNDER_WAY
 
 @contextmanager
 def memory_gate(what: Any, size: int) -> Iterator[None]:
-    """The block, once there is room for the bytes that a picture takes beside what others draw at this moment."""
+    """Runs the block once `size` bytes are free in addition to what other pictures use at the moment."""
     with ExitStack() as waiting:
         if not UNDER_WAY.would_fit(what, size):
             waiting.enter_context(st.spinner("Others' large pictures are drawn first: this host has little memory."))

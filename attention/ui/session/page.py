@@ -1,9 +1,10 @@
-"""How every page begins. Sole owner of st.query_params.
+"""The frame of every page. The only module that uses `st.query_params`.
 
-The truth is one frozen setting in the session and in the address bar; widgets are views of it, keyed as the knobs and seeded
-again wherever they differ. The view is a fragment, and so are the parts around it, the controls one of them: fragment
-reruns coalesce to the newest value, while full reruns would stack up (a thread each). A widget that was moved reruns the
-view by name; a part follows only where it looks different now, as most of a change's messages would be theirs.
+The single source of truth is one frozen settings object, mirrored in the URL. Widgets only display it; their keys are the
+knobs, and they are re-seeded when they differ. The view is a fragment, and so are the parts around it, including the
+controls: fragment reruns coalesce to the newest value, while full reruns would pile up (one thread each). A widget that
+was moved reruns the view by name. A part is rerun only if it looks different now, because parts would otherwise cause
+most of the messages of a change.
 """
 
 from __future__ import annotations
@@ -36,12 +37,12 @@ from attention.ui.session.widget_sync import WidgetSync
 
 __all__ = ["Part", "change", "put", "show", "widgets"]
 
-# In the page itself: Material icons come from elsewhere, and a browser fetches a file anew whenever the address changes.
+# Inlined: Material icons come from another host, and a browser fetches a file again whenever the address changes.
 ICON = "data:image/png;base64," + b64encode(Path(__file__).with_name("icon.png").read_bytes()).decode()
-TOLD = 20  # notes that are shown at once
-HURRY = 0.5  # seconds between two changes of somebody who is still looking for a value
+TOLD = 20  # notes that are shown at most
+HURRY = 0.5  # seconds between two changes while the user is still searching for a value
 View = Callable[[Any], None]
-LOOKS = f"<style>{Path(__file__).with_name('page.css').read_text('utf-8')}</style>"  # not read anew for every page
+LOOKS = f"<style>{Path(__file__).with_name('page.css').read_text('utf-8')}</style>"  # read once, not for every page
 
 
 def show(
@@ -53,13 +54,13 @@ def show(
     below: Sequence[Part] = (),
     aside: Sequence[Part] = (),
 ) -> None:
-    """A whole page about settings of one kind: their controls in the sidebar and the view, named as the view's module.
+    """Draws a page about settings of one kind: its controls in the sidebar, and the view, named after the view's module.
 
-    Parts stand above and below the view, and aside, below the controls. From every page one looks at the training that one has
-    begun, as long as the page is there.
+    The parts `above` and `below` are drawn above and below the view, and `aside` below the controls. Every page also
+    keeps the training that the user has started alive, for as long as the page is open.
 
-    `ahead` starts what the view waits for, as soon as the settings are known. Unless it draws `any_length`, a view of a config
-    that is too long for a trace gets the first tokens, and the page says so. The parts get the whole config.
+    `ahead` starts what the view waits for, as soon as the settings are known. Unless the view draws `any_length`, a
+    config that is too long for a trace is cut to its first tokens, and the page says so. The parts get the whole config.
     """
     state = _begin(view.__module__, kind)
     controls, below = _controls(kind), [*below, _onward(state.page)]
@@ -81,14 +82,14 @@ def show(
 
 
 def leading_to(page: StreamlitPage) -> Callable[[], None]:
-    """A page that is nothing but another name of this one: it leads there, with all that stands in the link."""
+    """Returns a page that is another name of `page`: it redirects there and keeps the query of the link."""
     return lambda: st.switch_page(page, query_params=st.query_params.to_dict())
 
 
 def change(**values: Any) -> None:
-    """Sets knobs and shows what they say now: the callback of whatever changes a setting.
+    """Sets knobs and shows the result. This is the callback of everything that changes a setting.
 
-    What a page that was left would set, which nobody sees any more, is nothing.
+    Knobs that the current page does not have are ignored: they come from a page that the user has left.
     """
     state = session()
     if not values.keys() <= state.here.kind.settings.knobs.keys():
@@ -96,13 +97,13 @@ def change(**values: Any) -> None:
     reconcile()
     put(**values)
     _start_computing(taken_up())
-    if _fragments():  # else the whole page is about to run
+    if _fragments():  # otherwise the whole page is about to run
         state.fresh, state.follow = not state.told.waiting, state.stale_parts
         st.rerun(["view", *(name for name in state.parts if name in state.follow)])
 
 
 def resend_menu(name: str, said: str) -> None:
-    """To call before the menu of a knob is drawn whose choices' names change: a browser has to be told of the new one."""
+    """Call this before drawing the menu of a knob whose choices change their names: a browser has to be sent the new name."""
     here = session().here
     if here.labels.get(name, said) != said:
         session().told.set(widgets(), here.by_widget_key({name: getattr(here.setting, name)}))
@@ -110,55 +111,55 @@ def resend_menu(name: str, said: str) -> None:
 
 
 def is_hurried() -> bool:
-    """Did the view that is drawn now follow close upon the one before?"""
+    """Whether the view that is being drawn follows closely on the previous one."""
     return session().hurried
 
 
 def arrives() -> bool:
-    """Is the view that is drawn now the first of this session?"""
+    """Whether the view that is being drawn is the first of this session."""
     return session().arrives
 
 
 def visitor() -> str:
-    """A name for this session, as work that visitors share must know who waits for it."""
+    """A name for this session: work that visitors share has to know who waits for it."""
     return session().visitor
 
 
 def visit_state() -> VisitState:
-    """What single pages find again in their next run."""
+    """What single pages keep for their next run."""
     return session().kept
 
 
 def setting() -> Any:
-    """What the page shows, as a callback finds it."""
+    """The settings that the page shows, for a callback."""
     return session().here.setting
 
 
 def current_setting() -> Any:
-    """The settings as the widgets hold them now, for a callback that acts on them before the page is drawn again."""
+    """The settings as the widgets hold them now, for a callback that uses them before the page is drawn again."""
     reconcile()
     return taken_up()
 
 
 def view_export() -> Callable[[], Any]:
-    """What this session's view has drawn, whenever it is asked for: files are made when somebody clicks, outside of a run."""
+    """Returns a function that returns what this session's view has drawn: files are made on a click, outside of a run."""
     state = session()
     return lambda: state.drawn
 
 
 def link_names() -> frozenset[str]:
-    """What the link has named that these settings began with."""
+    """The names of the knobs in the link that these settings began with."""
     return session().here.opened
 
 
 def address() -> tuple[str, str]:
-    """The query string that the address bar has, as far as we know, and the one of what is shown."""
+    """The query string in the address bar, as far as we know, and the query string of what is shown."""
     here = session().here
     return urlencode(here.link), here.kind.settings.link(here.setting)
 
 
 def write_link() -> None:
-    """Keeps the address bar at the link of what is on the screen. A browser draws all elements anew for it: pictures first."""
+    """Writes the current link to the address bar. This re-renders the page, so call it after the pictures were sent."""
     here = session().here
     here.link = here.kind.settings.to_query(here.setting) | question_in_link.append(session(), here.kind)
     if here.link != st.query_params.to_dict():  # a change of page has emptied it
@@ -166,18 +167,20 @@ def write_link() -> None:
 
 
 def _begin(module: str, kind: Kind[Any]) -> Session:
-    """What every page does first: its looks, and what it is about."""
+    """Does what every page does first: applies styles, names the page, and takes up its link."""
     name = module.rpartition(".")[2]
     title = name.replace("_", " ").capitalize()
     st.set_page_config(layout="wide", page_title=f"{title} · Attention Lab", page_icon=ICON)
     _through_menu(name)
     one_thread()
     st.html(LOOKS)
-    st.html(f'<h4 class="heard-page">{title}</h4>')  # for screen readers; no page has a heading above the fourth level
-    st.sidebar.container(height=1, border=False, key="top")  # a fragment may write where the page has written before
+    st.html(f'<h4 class="heard-page">{title}</h4>')  # for screen readers; the headings of pages start at level four
+    st.sidebar.container(
+        height=1, border=False, key="top"
+    )  # a fragment may only write where the page has written before
     state = session()
     elsewhere = state.page not in ("", name)
-    if state.page != name:  # the page before had other widgets, and what they said went with them
+    if state.page != name:  # the previous page had other widgets, and their values are gone with them
         state.told = WidgetSync(state.told.turn)
         state.kept.here.clear()
     state.page, state.about = name, kind.settings.called
@@ -186,10 +189,10 @@ def _begin(module: str, kind: Kind[Any]) -> Session:
 
 
 def _through_menu(name: str) -> None:
-    """Runs the page through app.py, also when it is a fresh server's first request.
+    """Runs the page through app.py, even if it is the first request of a fresh server.
 
-    Streamlit takes the folder pages/ for a menu of its own until some session has named its pages (seen in 1.67), and
-    runs the page without app.py till then; naming any ends that.
+    Until some session has named its pages, Streamlit takes the folder pages/ for a menu of its own and runs the page
+    without app.py (seen in 1.67). Naming any page ends that.
     """
     if PagesManager.uses_pages_directory:
         st.navigation([st.Page("app.py", default=True), st.Page(lambda: None, url_path=name, title=name)])
@@ -197,7 +200,7 @@ def _through_menu(name: str) -> None:
 
 
 def _arrive(state: Session, kind: Kind[Any], from_elsewhere: bool) -> None:
-    """Takes up the link, at the start of a session and when another one was opened since."""
+    """Takes up the link at the start of a session, and whenever another link was opened since."""
     here, query = state.held.get(state.about), st.query_params.to_dict()
     if from_elsewhere:
         uploads.passed_by()
@@ -207,14 +210,15 @@ def _arrive(state: Session, kind: Kind[Any], from_elsewhere: bool) -> None:
         here.link, here.notes, here.absent = query, here.notes + notes, state.kept.absent
         state.told.set_others(widgets(), here.widget_values)
     elif from_elsewhere:
-        here.notes = []  # they were told where it happened
+        here.notes = []  # they were shown on the page that caused them
         widgets().update(here.widget_values)
 
 
 def _is_new_link(query: dict[str, str], last: dict[str, str]) -> bool:
-    """Is this another link than the last one?
+    """Whether this link differs from the last one.
 
-    The menu opens a page with an empty link, which keeps what is set; going back to one leaves nothing set.
+    The menu opens a page with an empty link, which keeps the settings; going back in the history to an empty link resets
+    them.
     """
     run = get_script_run_ctx()
     back = run is not None and run.is_history_navigation
@@ -222,17 +226,19 @@ def _is_new_link(query: dict[str, str], last: dict[str, str]) -> bool:
 
 
 def _fragments() -> list[str] | None:
-    """The fragments that run now, a list of this run's own; None where the whole page runs."""
+    """The fragments that run now, as the list object of this run; None if the whole page runs."""
     run = get_script_run_ctx()
     return run.fragment_ids_this_run if run else None
 
 
 def _now() -> Any:
-    """The settings of this run. The fragment that comes first takes them up, as it could not once the other is drawn."""
+    """The settings of this run. The first fragment takes them up from the widgets: that is not possible any more after
+    another was drawn.
+    """
     state, run = session(), _fragments()
     if run is not None and run is not state.run:
         state.run = run
-        if not state.fresh:  # else the callback that asked for this run has done so, and set no widget
+        if not state.fresh:  # otherwise the callback that requested this run has done so, and set no widget
             reconcile()
             taken_up()
         state.fresh = False
@@ -240,14 +246,14 @@ def _now() -> Any:
 
 
 def _start_computing(setting: Any) -> None:
-    """What the view of these settings waits for is computed from now on."""
+    """Starts computing what the view of these settings waits for."""
     state = session()
     if state.ahead and UNDER_WAY.is_little(state.here.kind.takes(setting)):
         state.ahead(setting)
 
 
 def _takes(drawn: Any, any_length: bool) -> int:
-    """Bytes that a view takes while it is drawn; a long sequence claims its own."""
+    """Bytes that a view takes while it is drawn; 0 for a long sequence, which claims its own."""
     long = any_length and getattr(drawn, "truncated", drawn) is not drawn
     return 0 if long else session().here.kind.takes(drawn)
 
@@ -259,7 +265,7 @@ def _view(view: View, any_length: bool) -> None:
     state.arrives, state.hurried = state.viewed is None, now - (state.viewed or 0.0) < HURRY
     state.viewed = now
     state.drawn, cut = (setting, "") if any_length else state.here.kind.shown(setting)
-    with st.container():  # always there: where one comes or goes, a browser draws all that follows anew
+    with st.container():  # always there: if an element appears or disappears, a browser redraws everything below it
         uploads.tell()
         _tell(state.here.notes)
         if cut:
@@ -272,7 +278,7 @@ def _view(view: View, any_length: bool) -> None:
         write_link()
     elsewhere = (part.knobs for part in state.parts.values() if part.look(setting) is not None)
     _send_mark("view", state.told.waiting.difference(*elsewhere))
-    if not state.stale_parts <= state.follow:  # a widget of the view has changed what stands beside it
+    if not state.stale_parts <= state.follow:  # a widget of the view has changed a part next to it
         st.rerun()
 
 
@@ -286,7 +292,7 @@ def _part(part: Part) -> None:
     state, setting = session(), _now()
     look = part.look(setting)
     if look is None:
-        for _ in range(part.blocks + bool(part.knobs)):  # what nothing replaces a browser may keep
+        for _ in range(part.blocks + bool(part.knobs)):  # a browser may keep an element that nothing replaces
             st.empty()
     else:
         part.draw(setting)
@@ -297,13 +303,13 @@ def _part(part: Part) -> None:
 
 
 def _send_mark(part: str, names: Collection[str]) -> None:
-    """Sends, after the widgets of these keys, the mark of what they were told."""
+    """Sends the mark for the values of these widgets. Call it after the widgets with these keys are drawn."""
     mark = session().told.mark_sent(widgets(), part, names)
     st.color_picker(mark, widgets()[mark], mark, label_visibility="collapsed")
 
 
 def _controls(kind: Kind[Any]) -> Part:
-    """The sidebar of settings, which ends with what every sidebar ends with."""
+    """The sidebar of settings, with the buttons that every sidebar ends with."""
 
     def draw(setting: Any) -> None:
         kind.draw(setting, {**session().here.stops, "source": uploads.sources()}, change)
@@ -325,7 +331,7 @@ def _onward(page: str) -> Part:
 
 
 def _tell(notes: list[str]) -> None:
-    """What could not be used, in one box, whatever a link says."""
+    """Shows what could not be used in one box, whatever the link contains."""
     if not notes:
         return
     told = [escape(note) for note in notes[:TOLD]]

@@ -1,4 +1,4 @@
-"""A part of a page that stands beside its view."""
+"""A part of a page, next to its view."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Part:
-    """What stands beside the view and is drawn anew, after it, only where it looks different.
+    """A part next to the view. It is redrawn after the view, and only if it looks different.
 
-    `look` is whatever of the settings it shows, beside the values that people set there in the widgets of the knobs `knobs`,
-    and None where it is not there at all. The widgets call `change` when they are moved. It draws so many `blocks`.
+    `look` returns everything that the part shows of the settings, except the values of the widgets of `knobs`; it returns
+    None if the part is not shown at all. The widgets call `change` when they are moved. `blocks` is the number of
+    elements that the part draws.
     """
 
     name: str

@@ -1,6 +1,6 @@
-"""What the link of every page carries: the question of whoever made it, also on a page that shows no weights.
+"""The question of the link's author, which the link of every page carries, even of a page that shows no weights.
 
-There it stands in the link alone, and is asked again where it belongs. A page about a config has it as one of its knobs.
+Such a page only keeps it in the link; it is asked again on the pages about a config, which have it as one of their knobs.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ PICTURES = PICTURE.settings.called
 
 
 def split(state: Session, kind: Kind[Any], query: dict[str, str]) -> tuple[dict[str, str], list[str]]:
-    """What a query says of the page itself, and a sentence where its question is none; one that is stays in the session."""
+    """Splits a query into the page's own settings and the question of the link, which is stored in the session if it is
+    valid; returns the settings and a message if it is not.
+    """
     if ASK in kind.settings.knobs or ASK not in query:
         return query, []
     setting, notes = PICTURE.open({ASK: query[ASK]})
@@ -30,18 +32,18 @@ def split(state: Session, kind: Kind[Any], query: dict[str, str]) -> tuple[dict[
 
 
 def remember_config(state: Session, config: Config) -> None:
-    """From now on the pages about a config show this one, when they are gone to: with the question that there is, if any."""
+    """Makes the pages about a config show this one from now on, with the current question if there is one."""
     here = _pictures(state)
     here.setting, here.wishes = replace(config, ask=here.setting.ask), {}
 
 
 def _pictures(state: Session) -> SettingsState[Any]:
-    """What the session holds of a config, the defaults where it has shown none yet."""
+    """The session's settings of kind config; the defaults if none were shown yet."""
     return state.held.setdefault(PICTURES, SettingsState.of(PICTURE, {}, {}))
 
 
 def append(state: Session, kind: Kind[Any]) -> dict[str, str]:
-    """What the link of a page carries besides its own settings."""
+    """What the link of a page carries in addition to its own settings."""
     here = state.held.get(PICTURES)
     if ASK in kind.settings.knobs or here is None or not here.setting.ask:
         return {}

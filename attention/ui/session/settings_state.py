@@ -1,4 +1,4 @@
-"""One kind of settings as a session holds it: the truth, of which widgets and the link are views. Knows no Streamlit."""
+"""One kind of settings in a session: the source of truth for widgets and the link. Independent of Streamlit."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ S = TypeVar("S")
 
 @dataclass
 class SettingsState(Generic[S]):
-    """Settings of one kind, as widgets have moved them since a link was opened.
+    """Settings of one kind, as widgets have changed them since a link was opened.
 
-    `opened`: what that link named. `notes`: what could not be used, of the link or of the last change; `moved`: what had to move
-    then, which is said once. `wishes`: what was moved by hand and did not fit; it comes back as soon as it fits, unless
-    somebody has moved it since. `stops`: those of its sliders. `labels`: how the choices of a menu are called that change their
-    names. `absent`: the brought source that the link named and this visit does not have.
+    `opened`: the knobs that the link named. `notes`: what could not be used, of the link or of the last change. `moved`:
+    the messages about knobs that had to be adjusted then, each shown once. `wishes`: values set by the user that did not
+    fit; they are restored as soon as they fit, unless the user has moved the knob since. `stops`: the stops of its
+    sliders. `labels`: the current labels of menus whose choices change their names. `absent`: the uploaded source that
+    the link named and that this visit does not have.
     """
 
     kind: Kind[S]
@@ -37,38 +38,39 @@ class SettingsState(Generic[S]):
 
     @classmethod
     def of(cls, kind: Kind[S], query: dict[str, str], labels: dict[str, str]) -> SettingsState[S]:
-        """What a link opens."""
+        """The state that a link opens."""
         setting, notes = kind.open(query)
         return cls(kind, setting, query, notes, kind.stops(setting, setting, None), frozenset(query), labels=labels)
 
     @property
     def widget_values(self) -> dict[str, Any]:
-        """What widgets should hold, by their keys."""
+        """The values that widgets should hold, by their keys."""
         return self.kind.settings.widgets(self.setting)
 
     def by_widget_key(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """These values of knobs as their widgets hold them, by their keys; raises KeyError for a name that is no knob's."""
+        """These values of knobs as their widgets hold them, by their keys; raises KeyError for a name that is not a knob."""
         settings = self.kind.settings
         if strangers := values.keys() - settings.knobs.keys():
             raise KeyError(f"not knobs of {settings.called}: {', '.join(sorted(strangers))}")
         return {settings.key(name): list(value) if name in settings.axes else value for name, value in values.items()}
 
     def forget(self, names: Iterable[str]) -> None:
-        """What was wished for these knobs is no longer."""
+        """Drops the wishes for these knobs."""
         self.wishes = {name: wish for name, wish in self.wishes.items() if name not in names}
 
     def take_up(self, widgets: Widgets, told: WidgetSync) -> S:
-        """The settings of what the widgets say now, moved to the nearest that are valid; the widgets are moved along.
+        """Returns the settings that the widgets show now, moved to the nearest valid ones; the widgets follow.
 
-        A knob that can't have its widget's value keeps the last one. A widget that says None was drawn anew by the browser
-        before it was told its value (seen under load), a menu whose choices were renamed may say a name that none has any
-        more, and that of the sources, after a restart, what only the last visit had: they keep the last one, too.
+        A knob keeps its last value if it cannot have the value of its widget. It also does so in three cases: a widget
+        says None because the browser redrew it before it received its value (seen under load); a menu whose choices were
+        renamed says a name that no choice has any more; after a restart the menu of sources says one that only the last
+        visit had.
         """
         last, meant = self.setting, self.widget_values
         if {key: widgets.get(key) for key in meant} == meant and not (self.wishes or told.waiting):
             return last
         self.setting = self._taken_up(widgets)
-        # These stay until their widgets are drawn, with what the browser says of them till then.
+        # These stay until their widgets are drawn, together with what the browser says about them until then.
         meant, stops = self.widget_values, self.kind.stops(self.setting, last, self.stops)
         untold = {self.kind.settings.key(name) for name in stops if stops[name] != self.stops[name]}
         untold |= {key for key, value in meant.items() if widgets.get(key) != value}
@@ -77,14 +79,14 @@ class SettingsState(Generic[S]):
         return self.setting
 
     def _taken_up(self, widgets: Widgets) -> S:
-        """The settings of what the widgets say; what is said about them is noted."""
+        """The settings that the widgets show; messages about them go to `notes`."""
         settings, before = self.kind.settings, vars(self.setting)
         values = {name: self._value(name, widgets.get(settings.key(name))) for name in before}
         implied, notes = self.kind.implied(before, values)
         changed, values = values != before, values | implied
         for name, value in values.items():
             if value == before[name]:
-                values[name] = self.wishes.get(name, before[name])  # of the right kind, where 0.0 was said for 0
+                values[name] = self.wishes.get(name, before[name])  # of the right type, if the widget says 0.0 for 0
                 continue
             try:
                 settings.check(name, value)
@@ -104,7 +106,7 @@ class SettingsState(Generic[S]):
         return setting
 
     def _value(self, name: str, held: Any) -> Any:
-        """What a widget says, or the last value where it has lost its own."""
+        """The value of a widget, or the last value of its knob if the widget has lost its own."""
         lost = held is None or (isinstance(held, str) and name in self.labels)
         lost = lost or (name == "source" and self.absent != "" and held in (self.absent, entry_name(self.absent)))
         return getattr(self.setting, name) if lost else self.kind.settings.value(name, held)

@@ -1,4 +1,4 @@
-"""The training that a visitor has begun, looked at from every page: it goes on while they read others, until they have gone."""
+"""Keeps a visitor's training running from every page while they read others, until they have left."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import streamlit as st
 
 from attention.ui.session.visit_state import session
 
-LOOK = 30.0  # seconds between two looks of a page that is only read
+LOOK = 30.0  # seconds between two signs of life from a page that is only read
 
 
 def keep_alive() -> None:
-    """Looks at it now, and as long as the page is there."""
+    """Sends a sign of life for the training now, and repeatedly as long as the page is open."""
     if _has_training():
         st.fragment(_has_training, run_every=LOOK)()
 
 
 def _has_training() -> bool:
-    """Is there one to look at?"""
+    """Whether this visitor has a training that is open; if so, records that they are still there."""
     state = session()
     mine = state.kept.learning
     if mine is None or not mine.open:

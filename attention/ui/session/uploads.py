@@ -1,4 +1,4 @@
-"""What a visitor has brought to this visit, and what a link is about that this visit does not have."""
+"""What a visitor has uploaded in this visit, and the upload that a link names and this visit does not have."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from attention.ui.controls.kind import Kind
 from attention.ui.markdown import escape
 from attention.ui.session.visit_state import session
 
-MOST = 8  # that one visit may have at a time
-SHARE = 0.5  # of all memory that is shared out, for what one visit has
-PLACES = {  # where one gets what is absent
+MOST = 8  # uploads that one visit may have at a time
+SHARE = 0.5  # of the memory budget: uploads of one visit
+PLACES = {  # pages where a missing source can be opened
     "file": ("your_data", "Open a file"),
     "model": ("model", "Run a model"),
     "training": ("training", "Train a model"),
@@ -30,9 +30,10 @@ FILES = BUDGET.register(Files())
 
 
 def hold(stack: Stack, kind: str = "file", name: str = "", instead: str = "") -> str:
-    """Keeps a stack as long as this visit lasts, and names its source; raises BroughtError where there is no room for it.
+    """Keeps a stack as long as this visit lasts and returns the name of its source; raises BroughtError if there is no
+    room.
 
-    It takes the place of the source `instead`, which stays where there is none.
+    It replaces the source `instead`, which is kept if there is no room.
     """
     kept = {source: holding for source, holding in session().kept.brought.items() if source != instead}
     if len(kept) >= MOST:
@@ -57,7 +58,7 @@ def hold(stack: Stack, kind: str = "file", name: str = "", instead: str = "") ->
 
 
 def remember_file(name: str, data: bytes, tokens: tuple[bytes, str] | None) -> File:
-    """A file that can be read otherwise later, as far as there is room to keep it."""
+    """A file that can be read again with other choices later, if there is room to keep its bytes."""
     file = File(name, data, tokens)
     if BUDGET.room(file.bytes):
         return FILES.keep(file)
@@ -65,17 +66,17 @@ def remember_file(name: str, data: bytes, tokens: tuple[bytes, str] | None) -> F
 
 
 def holdings() -> tuple[Upload, ...]:
-    """What this visit has, in the order in which it was brought."""
+    """The uploads of this visit, in the order in which they were opened."""
     return tuple(session().kept.brought.values())
 
 
 def sources() -> tuple[str, ...]:
-    """The same by its sources."""
+    """The names of their sources, in the same order."""
     return tuple(session().kept.brought)
 
 
 def close(source: str) -> None:
-    """Lets go of one; a picture of it begins anew with the defaults."""
+    """Removes an upload and the settings that show it; those start again with the defaults."""
     state = session()
     state.kept.brought.pop(source, None)
     for about in [about for about, here in state.held.items() if getattr(here.setting, "source", None) == source]:
@@ -83,7 +84,9 @@ def close(source: str) -> None:
 
 
 def allowed_query(kind: Kind[Any], query: dict[str, str]) -> dict[str, str]:
-    """A link as this visit can open it: nothing of one that is about what somebody else has brought, which is noted."""
+    """The query that this visit can open: empty if it is about an upload that this visit does not have, which is recorded
+    in `absent`.
+    """
     kept, source = session().kept, query.get("source", "")
     lacks = "source" in kind.settings.knobs and is_uploaded(source) and source not in kept.brought
     if lacks or query:
@@ -92,12 +95,12 @@ def allowed_query(kind: Kind[Any], query: dict[str, str]) -> dict[str, str]:
 
 
 def passed_by() -> None:
-    """Another page was opened: nothing more is said of what the last link lacked."""
+    """Another page was opened: the message about what the last link lacked is no longer shown."""
     session().kept.absent = ""
 
 
 def tell() -> None:
-    """What the link is about that is not here, whose it is, and the way to one's own."""
+    """Shows which upload the link is about, why it is not here, and a link to the page that opens one."""
     source = session().kept.absent
     if not source:
         return

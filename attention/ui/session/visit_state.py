@@ -1,7 +1,8 @@
-"""All that a session keeps. Sole owner of st.session_state: one key for what this app knows, beside those of widgets.
+"""All that a session keeps. The only module that uses `st.session_state`: one key for this app, next to those of widgets.
 
-What a page wants to find again in its next run is a field of `Remembered`. The other keys are widgets', of knobs and of what
-a page draws besides (a switch, a fold, the marks of `told`); Streamlit drops one when its widget is no longer drawn.
+What a page keeps for its next run is a field of `VisitState`. The other keys belong to widgets: those of knobs, and those
+that a page draws besides (a switch, an expander, the marks of `WidgetSync`). Streamlit drops such a key when its widget
+is no longer drawn.
 """
 
 from __future__ import annotations
@@ -33,9 +34,10 @@ KEY = "session"
 
 @dataclass(frozen=True, eq=False)
 class Taken:
-    """What became of a `file`: what was `asked` (the file, that of its tokens, the reading), what was found, or a problem.
+    """The result of opening a `file`: what was `asked` (the file, the file of its tokens, the reading), and what was
+    found or the problem.
 
-    `source`: what it is known by, or what it was before, where there is a problem. Of one that was closed the file is None.
+    `source`: its name, or its previous name if there is a problem. `file` is None after the source was closed.
     """
 
     asked: tuple[str, str, Any]
@@ -47,23 +49,23 @@ class Taken:
 
 @dataclass
 class VisitState:
-    """What single pages find again in their next run.
+    """What single pages keep for their next run.
 
-    Heads: `code`, was the fold with the program open when it was last there? `large`: should the one with the head in focus be
-    open, whoever has not moved it? `turns`: clicks in the map of layers and heads. `stopped`: the long sequence whose drawing
-    this visitor has cancelled. Predict: `revealed`, the question that was opened, and does one hide the page (`closed`)? The
-    `answers` that were given, by the keys of their widgets, with those of them that `here`, on this page, were drawn. For
-    a class: is that fold open (`classroom`), and the `draft` of a question. Timing: the `sweep` that this visitor has asked
-    for, and whether it was open when it was last drawn (`going`); the recordings that are `opened`, by their names, what was
-    wrong with the last ones (`problems`), and how many `uploads` there were. Training: the one that this visitor has asked for
-    (`learning`), the film that is played and its next picture (`film`), which films have begun by
-    themselves (`played`), and the sources that `steps` of trainings are in this visit, with the page
-    that one of them `leads` to.
-    Model: the one that this visitor has run (`reading`), their own `picture` as a PNG, why the last one was `refused`, and what
-    was `shown` of readings: by reading, part and choices, the source and what it holds.
-    Whatever was `brought` in this visit, by its source: it is there as long as it stands here; `absent`: the name of what the
-    last link was about and this visit does not have, and the rest of that link (`wanted`). Your data: the file that was
-    `taken` in last, and what became of those that the owner has named (`given`), once they were opened.
+    Heads: `code`, whether the expander with the program was open when it was last drawn. `large`: whether the expander
+    with the selected head is open, None until the user moves it. `turns`: number of clicks in the map of layers and
+    heads. `stopped`: the long sequence whose drawing this visitor has cancelled. Predict: `revealed`, the question that
+    was opened, and whether a question hides the page (`closed`). `answers`: the answers given, by the keys of their
+    widgets; `here`: the keys of those that were drawn on this page. For classes: whether that expander is open
+    (`classroom`), and the `draft` of a question. Timing: the `sweep` that this visitor has requested, and whether it was
+    open when it was last drawn (`going`); the recordings that are `opened`, by name, what was wrong with the last ones
+    (`problems`), and the number of `uploads`. Training: the training that this visitor has requested (`learning`), the
+    film that is playing and its next picture (`film`), the recipes whose films have started by themselves (`played`), the
+    sources made in this visit from `steps` of trainings, and the page that one of them `leads` to. Model: the reading
+    that this visitor has run (`reading`), their own `picture` as a PNG, why the last one was `refused`, and what was
+    `shown` of readings: by reading, part and choices, the source and its content. `brought`: the uploads of this visit,
+    by source; an upload exists as long as it is listed here. `absent`: the source that the last link named and this visit
+    does not have; `wanted`: the query of that link. Your data: the file that was `taken` last, and the results for the
+    files that the owner has named (`given`), once they were opened.
     """
 
     code: bool = False
@@ -99,14 +101,15 @@ class VisitState:
 
 @dataclass
 class Session:
-    """What this app knows of a visitor: settings, what is on the screen, and what the browser was told.
+    """What this app knows of a visitor: settings, what is on the screen, and what the browser was sent.
 
-    `page`: the name of the page, and `about`: which kind of settings it shows, of those that are `held`. `parts` beside its
-    view, the `looks` that they were drawn with and those that `follow` a change, once the view is drawn. `run`: the fragments
-    of the last run that took up what widgets say; `fresh`: a callback has done so for the run that it asked for. `ahead`
-    starts what the view waits for. The view has `drawn` these settings, `viewed` then by the clock; it `arrives` when it is
-    the first of the session, and is `hurried` when it follows close upon the one before. `visitor`: a name for this session.
-    `kept`: what single pages find again.
+    `page`: the name of the page. `about`: the kind of settings it shows, a key of `held`. `parts`: the parts next to its
+    view; `looks`: what they were drawn with; `follow`: those that are rerun after a change, once the view is drawn.
+    `run`: the fragments of the last run that took up the values of widgets. `fresh`: whether a callback has already done
+    so for the run that it requested. `ahead` starts what the view waits for. `drawn`: the settings that the view has
+    drawn, and `viewed` the time of that. `arrives`: whether the view is the first of the session; `hurried`: whether it
+    follows closely on the previous one. `visitor`: a name for this session. `kept`: what single pages keep for their next
+    run.
     """
 
     page: str = ""
@@ -133,7 +136,7 @@ class Session:
 
     @property
     def stale_parts(self) -> frozenset[str]:
-        """The parts on the screen that are not what they should be, other than by what was moved there."""
+        """The parts whose display is out of date, other than by the widgets that were moved in them."""
         setting = self.here.setting
         return frozenset(
             name
@@ -143,42 +146,42 @@ class Session:
 
 
 def session() -> Session:
-    """The visitor's."""
+    """The session of this visitor, created on the first call."""
     if KEY not in st.session_state:
         st.session_state[KEY] = Session()
     return st.session_state[KEY]
 
 
 def widgets() -> Widgets:
-    """What each widget holds, by its key."""
+    """The values of all widgets, by key."""
     return st.session_state
 
 
 def put(**values: Any) -> None:
-    """Sets knobs: the next rerun takes them up as if a widget had been moved, and tells their widgets."""
+    """Sets knobs: the next rerun takes them up as if a widget had been moved, and sends them to their widgets."""
     state, here = session(), session().here
     state.told.set(st.session_state, here.by_widget_key(values))
     here.forget(values)
 
 
 def taken_up() -> Any:
-    """The settings of what the widgets say now."""
+    """Takes up the values of the widgets and returns the settings."""
     state = session()
     here, before = state.here, state.here.setting
     here.take_up(st.session_state, state.told)
-    if not may_see(here.setting):  # a browser that was told of no such source says its name
+    if not may_see(here.setting):  # the browser sends the name of a source that it was never offered
         here.setting = before
         state.told.set(st.session_state, here.widget_values)
     return here.setting
 
 
 def may_see(setting: Any) -> bool:
-    """May this visit see what settings name? What somebody else has brought it may not."""
+    """Whether this visit may see what the settings name: not if it is another visitor's upload."""
     source = getattr(setting, "source", "")
     return not is_uploaded(source) or source in session().kept.brought
 
 
 def reconcile() -> None:
-    """Puts right what a browser says that has yet to hear of new values."""
+    """Corrects widget values from a browser that has not received newer ones yet."""
     state = session()
     state.told.reconcile(st.session_state, state.here.widget_values)

@@ -1,8 +1,8 @@
-"""What a browser was told of its widgets' values, and what it says back. Knows no Streamlit, only a mapping of what widgets hold.
+"""Tracks which widget values the browser has received, and reconciles what it sends back. Independent of Streamlit.
 
-A browser answers with what its widgets said when it sent, not with what it has been told since. So every telling is
-numbered; the number rides in a widget that nobody sees, a mark for each part of a page, and comes back with the answer. If
-it is older than the telling, the widget's old value is ignored, and any other value is the visitor's.
+A browser message carries widget values as of sending; the server may have set newer ones since. Every update is therefore
+numbered. The number travels in an invisible widget, one mark per part of a page, and comes back with each message. If it
+is older than the update, the widget's old value is ignored, and any other value is the user's.
 """
 
 from __future__ import annotations
@@ -11,17 +11,18 @@ from collections.abc import Collection, Iterable, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any
 
-LAST = "#ffffff"  # of all marks: a widget that is not there has nothing to say
-MANY = 64  # tellings of one widget that may be under way at once
-Widgets = MutableMapping[Any, Any]  # what each holds, by its key: as the browser says, or as it was set since
+LAST = "#ffffff"  # the largest mark: a widget that is not there has no old value
+MANY = 64  # updates of one widget that may be on their way at once
+Widgets = MutableMapping[Any, Any]  # the value of each widget, by key: as the browser sent it, or as set since
 
 
 @dataclass
 class WidgetSync:
-    """All that a browser was told of the widgets of one page.
+    """Everything that the browser was sent about the widgets of one page.
 
-    `turn`: the number of the last telling. `waiting`: the widgets that were told something and not drawn since. `says`: what
-    each of these and of those under way may say, in a browser that has heard so many tellings. `marks`: where its number rides.
+    `turn`: the number of the last update. `waiting`: the widgets that were set and not drawn since. `says`: for each of
+    these and of those on their way, the values that a browser may send which has received a given number of updates.
+    `marks`: the mark that carries a widget's number.
     """
 
     turn: int = 0
@@ -30,7 +31,7 @@ class WidgetSync:
     marks: dict[str, str] = field(default_factory=dict)
 
     def set(self, held: Widgets, values: Mapping[str, Any]) -> None:
-        """Sets what widgets say; the next run that draws them tells the browser, which says what it said till then."""
+        """Sets widget values. The next run that draws the widgets sends them; until then the browser sends the old ones."""
         for name, value in values.items():
             if name not in self.waiting:
                 self._new(held, name)
@@ -38,16 +39,16 @@ class WidgetSync:
             held[name] = value
 
     def set_others(self, held: Widgets, values: Mapping[str, Any]) -> None:
-        """The same for those that say something else; those that say nothing yet are told when they are drawn."""
+        """Does the same for the widgets whose values differ; widgets without a value get theirs when they are drawn."""
         self.set(held, {name: value for name, value in values.items() if held.get(name, value) != value})
         held.update(values)
 
     def reconcile(self, held: Widgets, meant: Mapping[str, Any]) -> None:
-        """Puts right what the browser says of widgets whose new values, the ones `meant`, it has yet to hear of.
+        """Corrects what the browser says of widgets whose new values, those of `meant`, it has not received yet.
 
-        It has yet to where a run made way before it drew them, and where the visitor was quicker than what was sent. A value
-        that it can't have from us is somebody's, who has moved the widget as it still was; what is under way will take its
-        place in the browser, so it is told again.
+        This happens if a run was cut short before it drew them, or if the user was faster than the transfer. A value that
+        the browser cannot have from us is the user's, who has moved the widget in its old state; the update on its way
+        will replace it in the browser, so the value is sent again.
         """
         for name in self.says:
             if name in self.waiting or self._mark(held, name) < max(self.says[name]):
@@ -56,10 +57,10 @@ class WidgetSync:
                 self.waiting.add(name)
 
     def mark_sent(self, held: Widgets, part: str, names: Collection[str]) -> str:
-        """Notes that a part of the page has drawn these widgets: what they were told is on its way.
+        """Records that a part of the page has drawn these widgets: their values are on their way.
 
-        The name of the mark that is to follow them, a widget whose value is a colour: Streamlit (1.67) takes a fifth of the
-        time for it that it takes for a number.
+        Returns the name of the mark to draw after them, a widget whose value is a colour: Streamlit (1.67) takes a fifth
+        of the time for it that it takes for a number.
         """
         mark, told = f"heard {part}", self.waiting.intersection(names)
         if told or mark not in held:
@@ -72,18 +73,18 @@ class WidgetSync:
         return mark
 
     def pending(self, names: Iterable[str]) -> bool:
-        """Was any of these told something that no run has drawn yet?"""
+        """Whether any of these was set and not drawn by a run yet."""
         return not self.waiting.isdisjoint(names)
 
     def _mark(self, held: Widgets, name: str) -> int:
-        """How many tellings the browser had heard when it said what this widget holds."""
+        """The number of updates that the browser had received when it sent the value of this widget."""
         mark = self.marks.get(name)
         return int((held.get(mark, LAST) if mark else LAST)[1:], 16)
 
     def _new(self, held: Widgets, name: str, *meant: Any) -> bool:
-        """Does a widget hold what the browser has neither from us nor said before? What it says is noted.
+        """Whether the value of a widget is new, i.e. neither set by us nor reported before. Records it.
 
-        What is meant is no news: where the server runs once more by itself, a widget that no run has drawn still holds it.
+        A value in `meant` is not new: if the server reruns by itself, a widget that no run has drawn still holds it.
         """
         says, value, mark = self.says.setdefault(name, {}), held.get(name), self._mark(held, name)
         turn = max((turn for turn in says if turn <= mark), default=min(says, default=0))
