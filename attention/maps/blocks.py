@@ -1,8 +1,8 @@
-"""Which blocks of the square does a mask rule hide, show, or cut?
+"""Classifies the blocks of the square as masked, visible or partly masked by a mask rule.
 
-What comes out hidden or shown is so for every pair of the block (bounds.py); the rule itself is asked only
-about the pairs of blocks that it cuts. No rule declares anything: one that bounds can't follow is cut everywhere, which
-is as exact, and slower.
+A block is classed as masked or visible only if that holds for every pair in it (bounds.py); the rule itself is
+evaluated only for the pairs of partly masked blocks. Rules declare nothing: all blocks of a rule that bounds can't
+follow count as partly masked, which is as exact, and slower.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from attention.maps.quadtree import Ends, squares
 from attention.masks import Rule
 from attention.runtime.tensor_cache import tensor_lru_cache
 
-GRID = 2**18  # blocks that are classed at once: some megabytes
+GRID = 2**18  # blocks that are classified at once: some megabytes
 
 
 @dataclass(frozen=True)
 class Span:
-    """Neighbouring keys that a block of queries looks at; in the parts `cuts` the rule hides some of the pairs."""
+    """Adjacent keys that a block of queries attends to; in the parts `cuts` the rule masks some of the pairs."""
 
     start: int
     stop: int
@@ -34,9 +34,10 @@ class Span:
 
 @dataclass(frozen=True, eq=False)
 class Blocks:
-    """The classes of all blocks between `rows` and `cols` (edges): `seen` in part at least, `cut`: hidden in part.
+    """The classes of all blocks between the edges `rows` and `cols`: `seen` if any pair may be visible, `cut` if some
+    may be masked.
 
-    `steady`: the rule depends on q - k alone.
+    `steady`: whether the rule depends on q - k alone.
     """
 
     rows: tuple[int, ...]
@@ -47,16 +48,18 @@ class Blocks:
 
     @property
     def tallest(self) -> int:
-        """Rows of the tallest block."""
+        """The number of rows of the tallest block."""
         return max(stop - start for start, stop in pairwise(self.rows))
 
     @property
     def widest(self) -> int:
-        """Columns of the widest."""
+        """The number of columns of the widest block."""
         return max(stop - start for start, stop in pairwise(self.cols))
 
     def spans(self, row: int, widest: int, stops: tuple[int, ...] = ()) -> Iterator[Span]:
-        """What the queries of one row of blocks look at, in pieces of at most `widest` keys that end at all `stops`."""
+        """Yields the keys that one row of blocks attends to, in pieces of at most `widest` keys that end at all
+        `stops`.
+        """
         start, edges, cuts = None, self.cols, []
         for (left, right), seen, cut in zip(
             pairwise(edges), self.seen[row].tolist(), self.cut[row].tolist(), strict=True
@@ -71,7 +74,7 @@ class Blocks:
             yield Span(start, edges[-1], _merge_neighbours(cuts))
 
     def bands(self, height: int) -> Iterator[Blocks]:
-        """The same blocks, some rows of them at a time."""
+        """Yields the same blocks, `height` rows of blocks at a time."""
         for at in range(0, len(self.seen), height):
             part = slice(at, at + height)
             rows = self.rows[at : at + height + 1]
@@ -79,7 +82,7 @@ class Blocks:
 
 
 def _merge_neighbours(parts: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
-    """The same parts with neighbours made one."""
+    """Merges adjacent parts."""
     whole: list[tuple[int, int]] = []
     for start, stop in parts:
         if whole and whole[-1][1] == start:
@@ -89,7 +92,7 @@ def _merge_neighbours(parts: list[tuple[int, int]]) -> tuple[tuple[int, int], ..
 
 
 def classify_blocks(rule: Rule, n: int, span: int, rows: Int[Tensor, " i"], cols: Int[Tensor, " j"]) -> Blocks:
-    """The blocks between these edges, classed by the rule; never called shown or hidden unless every pair is."""
+    """Classifies the blocks between these edges; a block counts as visible or masked only if every pair in it is."""
     step = max(1, GRID // len(cols))
     starts = range(0, len(rows) - 1, step)
     k = Interval(cols[None, :-1], cols[None, 1:] - 1, 1)
@@ -101,14 +104,14 @@ def classify_blocks(rule: Rule, n: int, span: int, rows: Int[Tensor, " i"], cols
 
 
 def edges(ends: Ends, size: int) -> Int[Tensor, " i"]:
-    """The edges of blocks of a size from one end to the other, the last of them cut short."""
+    """The edges of blocks of a given size from one end to the other; the last block may be shorter."""
     return torch.tensor([*range(*ends, size), ends[1]])
 
 
 def visible(
     rule: Rule, tokens: int, span: int, tile: int, rows: Ends | None = None, cols: Ends | None = None
 ) -> Bool[Tensor, "p r"]:
-    """Which tiles within a window, all tokens unless given, show anything at all: False where the rule hides each pair."""
+    """Whether each tile of a window has a visible pair; the window is all tokens by default."""
     rows, cols = rows or (0, tokens), cols or (0, tokens)
     found = torch.zeros(-(-(rows[1] - rows[0]) // tile), -(-(cols[1] - cols[0]) // tile), dtype=torch.bool)
     for part in squares(rule, tokens, span, rows, cols, tile, found):
@@ -119,9 +122,9 @@ def visible(
 
 
 def choices(rule: Rule, tokens: int, span: int) -> Int[Tensor, " n"]:
-    """How many keys each query sees."""
+    """The number of visible keys of each query."""
     whole = 0, tokens
-    found = torch.zeros(tokens + 1, dtype=torch.int64)  # the last is what lies past the end
+    found = torch.zeros(tokens + 1, dtype=torch.int64)  # the last collects rows past the end
     for part in squares(rule, tokens, span, whole, whole):
         rows = (part.first[0, :, None] + torch.arange(part.side)).clamp(max=tokens)
         found.index_add_(0, rows.flatten(), part.counts().flatten())
@@ -131,9 +134,9 @@ def choices(rule: Rule, tokens: int, span: int) -> Int[Tensor, " n"]:
 def count_pairs(
     rule: Rule, tokens: int, span: int, tile: int, queries: int | None = None
 ) -> tuple[Int[Tensor, "p r"], Int[Tensor, " q"]]:
-    """How many pairs each tile keeps, and how many keys each query sees; exact, from one walk.
+    """The number of visible pairs in each tile, and of visible keys of each query; exact, in one pass over the rule.
 
-    Of `tokens` that look at each other, or of other `queries` that look at them.
+    The queries are the `tokens` themselves, or `queries` others in cross-attention.
     """
     n = tokens if queries is None else queries
     high, wide = -(-n // tile), -(-tokens // tile)
@@ -155,12 +158,12 @@ def _down(rows: Int[Tensor, " i"]) -> Interval:
 
 @tensor_lru_cache(2)
 def differences(rule: Rule, n: int, span: int) -> Bool[Tensor, " w"]:
-    """What a steady rule says of each k - q, from 1 - n to n - 1: any block of it is told by a slice."""
+    """The values of a shift-invariant rule for each k - q, from 1 - n to n - 1: any block of it follows from a slice."""
     apart = torch.arange(1 - n, n, dtype=torch.int32)
     return rule((-apart).clamp(min=0), apart.clamp(min=0), n, span).expand(2 * n - 1)
 
 
 def along(line: Tensor, height: int) -> Tensor:
-    """The block whose cells depend on the difference alone: `line` from that of its last row's first cell on."""
-    upwards = torch.arange(height - 1, -1, -1, device=line.device)  # flipped, it would lie column by column
+    """The block whose cells depend on the difference alone; `line` starts with the first cell of its last row."""
+    upwards = torch.arange(height - 1, -1, -1, device=line.device)  # flip would store it column by column
     return line.unfold(0, len(line) - height + 1, 1).index_select(0, upwards)

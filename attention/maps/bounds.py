@@ -1,8 +1,9 @@
-"""Positions of which only bounds are known, so that a mask rule can be asked about a whole block of pairs at once.
+"""Intervals of positions, with which a mask rule is evaluated for a whole block of pairs at once.
 
-A rule is a plain function of a pair of positions. Called with bounds in their place (interval arithmetic: Moore 1966),
-every comparison answers "can this be true somewhere in the block, must it be true everywhere", and `& | ~` combine the
-answers. What bounds can't follow (an `if`, a table, a division) raises TypeError or AttributeError and is never wrong.
+A rule is a plain function of a pair of positions. Called with intervals instead (interval arithmetic: Moore 1966),
+every comparison answers "can this be true somewhere in the block, must it be true everywhere", and `& | ~` combine
+the answers. Unsupported operations (an `if`, a table, a division) raise TypeError or AttributeError; the result is
+never silently wrong.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ from torch import Tensor
 
 
 class Interval:
-    """Whole numbers between `low` and `high`, both included; `drift`: their growth when q and k both grow by one."""
+    """Integers from `low` to `high`, both included; `drift`: by how much they grow when q and k both grow by one."""
 
-    __hash__ = None  # type: ignore[assignment]  equality gives no bool, so nothing is found by it
+    __hash__ = None  # type: ignore[assignment]  == returns no bool, so lookup by hash is impossible
 
     def __init__(self, low: Int[Tensor, "..."], high: Int[Tensor, "..."], drift: int | None) -> None:
         self.low, self.high, self.drift = low, high, drift
@@ -79,10 +80,10 @@ class Interval:
     def __gt__(self, other: Interval | int) -> BlockTruth:
         return ~(self <= other)
 
-    def __eq__(self, other: Any) -> BlockTruth:  # type: ignore[override]  of many pairs, no bool
+    def __eq__(self, other: Any) -> BlockTruth:  # type: ignore[override]  one answer per block, no bool
         return (self <= other) & (self >= other)
 
-    def __ne__(self, other: Any) -> BlockTruth:  # type: ignore[override]  of many pairs, no bool
+    def __ne__(self, other: Any) -> BlockTruth:  # type: ignore[override]  one answer per block, no bool
         return ~(self == other)
 
     @property
@@ -101,13 +102,13 @@ class Interval:
 
 
 class BlockTruth:
-    """Of a statement about the pairs of a block: can it be true of `some`, must it be true of `all`?
+    """Whether a statement is `possible` for some pair of a block, and whether it is `certain` for all of them.
 
-    `steady`: it depends on the difference of query and key alone. `toeplitz`: so it is at least within the block, where
-    the rest is certain.
+    `shift_invariant`: whether it depends on the difference of query and key alone; `toeplitz`: whether it does so at
+    least within the block, which includes every block where the answer is certain.
     """
 
-    __hash__ = None  # type: ignore[assignment]  equality gives no bool, so nothing is found by it
+    __hash__ = None  # type: ignore[assignment]  == returns no bool, so lookup by hash is impossible
 
     def __init__(
         self, some: Bool[Tensor, "..."], all: Bool[Tensor, "..."], steady: bool, toeplitz: Tensor | bool = False
@@ -139,10 +140,10 @@ class BlockTruth:
 
     __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
 
-    def __ne__(self, other: Any) -> BlockTruth:  # type: ignore[override]  of many pairs, no bool
+    def __ne__(self, other: Any) -> BlockTruth:  # type: ignore[override]  one answer per block, no bool
         return self ^ other
 
-    def __eq__(self, other: Any) -> BlockTruth:  # type: ignore[override]  of many pairs, no bool
+    def __eq__(self, other: Any) -> BlockTruth:  # type: ignore[override]  one answer per block, no bool
         return ~(self ^ other)
 
     @classmethod
@@ -157,8 +158,10 @@ class BlockTruth:
 
 
 def classify(rule: Callable[..., Any], q: Interval, k: Interval, n: int, span: int) -> BlockTruth:
-    """What a mask rule says about the blocks of queries and keys between these bounds; what they can't follow is open."""
-    shape = np.broadcast_shapes(q.low.shape, k.low.shape)  # torch imports its compiler for that, for two seconds
+    """Evaluates a mask rule for blocks of queries and keys within these bounds; if it can't be followed, the answer
+    is open.
+    """
+    shape = np.broadcast_shapes(q.low.shape, k.low.shape)  # torch's imports its compiler: 2 seconds
     try:
         found = rule(q, k, n, span)
     except (TypeError, AttributeError):
@@ -179,7 +182,7 @@ def _whole(value: Any, least: int | None = None) -> int:
 
 
 def _bounds(value: Any) -> Interval:
-    """A number as bounds on itself."""
+    """Converts a number to an interval of itself."""
     if isinstance(value, Interval):
         return value
     number = torch.tensor(_whole(value))

@@ -1,4 +1,4 @@
-"""What can be drawn: sizes, names and numbers that a map is asked for, each refused with what is allowed."""
+"""Checks of the arguments of a map: sizes, names and numbers; each error states what is allowed."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ POOLS = {
     "mean": "Mean of a tile: brightness adds up; a single hot cell fades in a large tile.",
     "max": "Greatest of a tile: no hot cell is lost; broad faint attention looks sparse.",
 }
-CELLS = 2**28  # cells of a window at the most: 1 GB in float32
+CELLS = 2**28  # largest number of cells of a window: 1 GB in float32
 
 
 def check(query, key, mask, span, side, pool, positions, softcap, softmax) -> None:
-    """Raises ValueError for what can't be drawn."""
+    """Raises ValueError for arguments that can't be drawn."""
     if query.ndim != 3 or key.ndim != 3 or query.shape[1:] != key.shape[1:] or 0 in query.shape or 0 in key.shape:
         shapes = f"query {tuple(query.shape)} and key {tuple(key.shape)}"
         raise ValueError(f"{shapes} are not (heads, tokens, channels) of the same tokens and channels.")
@@ -50,7 +50,7 @@ def check_finite(**given: Tensor) -> None:
 
 
 def check_choice(name: str, value: object, allowed: Iterable[str]) -> None:
-    """Raises ValueError for a name that is not one of those allowed."""
+    """Raises ValueError for a name that is not allowed."""
     if value in (allowed := list(allowed)):
         return
     near = difflib.get_close_matches(str(value), allowed, 1)
@@ -59,7 +59,7 @@ def check_choice(name: str, value: object, allowed: Iterable[str]) -> None:
 
 
 def within(name: str, ends: tuple[int, int] | None, n: int) -> tuple[int, int]:
-    """The first and the one after the last of some tokens, all of them where none are named; raises ValueError."""
+    """The start and the end (excluded) of a range of tokens, by default all of them; raises ValueError."""
     first, last = ends if ends is not None else (0, n)
     if not 0 <= first < last <= n:
         raise ValueError(f"{name}=({first}, {last}) is no part of {n:,} tokens: 0 <= first < last <= {n}.")
@@ -67,7 +67,7 @@ def within(name: str, ends: tuple[int, int] | None, n: int) -> tuple[int, int]:
 
 
 def check_size(rows: tuple[int, int], cols: tuple[int, int], tile: int, heads: int) -> None:
-    """Raises ValueError for a tile that is no length, and for more than CELLS pixels."""
+    """Raises ValueError for an invalid tile, and for more than CELLS pixels."""
     if not isinstance(tile, int) or tile < 1:
         raise ValueError(f"tile={tile!r} is not a whole number of at least 1.")
     cells = heads * ceil(rows[1] - rows[0], tile) * ceil(cols[1] - cols[0], tile)

@@ -1,8 +1,8 @@
-"""More than one machine: an executor for maps on a Dask cluster, where an owner names its scheduler.
+"""Runs maps on several machines: an executor for a Dask cluster, if the owner of the server names its scheduler.
 
-An executor at `tcp://host:8786` sends the blocks of rows there; docs/CLUSTER.md says when that pays. A lost worker's
-blocks are done again by the scheduler. A lost scheduler, or one that does not answer, leaves the rest to this machine.
-Dask is optional: requirements-dask.txt.
+An executor at `tcp://host:8786` sends the blocks of rows there; docs/CLUSTER.md says when that pays. The scheduler
+repeats the blocks of a lost worker. If the scheduler is lost or does not answer, this machine computes the rest. Dask
+is optional: requirements-dask.txt.
 """
 
 from __future__ import annotations
@@ -19,28 +19,28 @@ from torch import Tensor
 
 from attention.maps.pooling import Job, Pooled, pool_rows
 
-PATIENCE = 5.0  # seconds that a scheduler may take to answer
-RETRIES = 3  # how often a block is done again whose worker was lost
+PATIENCE = 5.0  # timeout in seconds of the connection to a scheduler
+RETRIES = 3  # how often a block is repeated if its worker is lost
 UNDER_WAY = 32  # jobs that are on the cluster at once
-LOOK = 0.5  # seconds between two looks at whether the scheduler is still there
-PAUSES = (0.1, 0.5, 2.0)  # seconds before a lost block is sent again: the scheduler learns late that a worker is gone
-LOST = (CancelledError, OSError, TimeoutError)  # how a lost scheduler shows
+LOOK = 0.5  # seconds between checks that the scheduler is still connected
+PAUSES = (0.1, 0.5, 2.0)  # seconds before a lost block is sent again: the scheduler notices late that a worker is gone
+LOST = (CancelledError, OSError, TimeoutError)  # errors that a lost scheduler raises
 log = logging.getLogger(__name__)
 
 
 def executor(address: str, notice: Callable[[str], object] = log.warning) -> Executor | None:
-    """An executor on the cluster whose scheduler is at this address; None where there is no address.
+    """An executor on the cluster whose scheduler has this address; None if the address is empty.
 
-    `notice` is told once, in a sentence, when the cluster could not be reached or was lost and this machine goes on.
-    Raises ModuleNotFoundError where an address is given and Dask is not installed.
+    `notice` is called once, with a sentence, if the cluster can't be reached or is lost and this machine goes on.
+    Raises ModuleNotFoundError if an address is given and Dask is not installed.
     """
     return Cluster(address, notice) if address else None
 
 
 class Cluster(Executor):
-    """Runs the jobs of maps on a Dask cluster, and here what the cluster has lost.
+    """Runs the jobs of maps on a Dask cluster, and runs here what the cluster has lost.
 
-    A thread waits for each job that is under way, so that whatever becomes of the connection, each job ends.
+    One thread waits for each job that is under way, so that each job ends even if the connection is lost.
     """
 
     def __init__(self, address: str, notice: Callable[[str], object]) -> None:
@@ -53,11 +53,11 @@ class Cluster(Executor):
             self._lose(f"does not answer ({type(error).__name__})")
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future:
-        """Runs a function there or, when the cluster is lost, here."""
+        """Runs a function on the cluster or, if the cluster is lost, here."""
         return self.waiting.submit(self._run, fn, args, kwargs)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Leaves the cluster, which goes on without us."""
+        """Disconnects from the cluster, which keeps running."""
         self.waiting.shutdown(wait, cancel_futures=cancel_futures)
         if not self.lost:
             self.client.close()
@@ -69,19 +69,19 @@ class Cluster(Executor):
             keys = self.sent
             try:
                 return self._result(self._submit_call(fn, args, kwargs))
-            except LOST as error:  # with a worker went what it had of the keys, or with the scheduler everything
+            except LOST as error:  # a lost worker takes its copy of the keys along, a lost scheduler everything
                 self._again(keys)
                 if pause is None or self.client.status != "running":
                     self._lose(f"was lost ({type(error).__name__})")
                 else:
                     time.sleep(pause)
-        with self.here:  # torch itself uses every core of this machine
+        with self.here:  # one at a time: torch itself uses every core of this machine
             return fn(*args, **kwargs)
 
     def _submit_call(self, fn: Callable[..., Any], args: tuple, kwargs: dict) -> Any:
-        """A call on its way; the keys of a head are sent once, not with each of its jobs.
+        """Submits a call; the keys of a head are sent once, not with each of its jobs.
 
-        Raises ConnectionError, where the client has one of many errors of its own.
+        Raises ConnectionError for the many errors of the client.
         """
         try:
             if fn is not pool_rows:
@@ -97,16 +97,16 @@ class Cluster(Executor):
             raise ConnectionError(f"nothing can be sent to {self.address}: {error}") from error
 
     def _again(self, keys: tuple[Tensor, Any] | None) -> None:
-        """Keys that did not arrive are sent anew with the next job."""
+        """Marks keys that did not arrive, so that the next job sends them again."""
         with self.sending:
             if self.sent is keys:
                 self.sent = None
 
     def _result(self, there: Any) -> Any:
-        """Waits for a result; raises ConnectionError when nobody is left to send it.
+        """Waits for a result; raises ConnectionError if the connection is lost.
 
-        Only the waiting has a time limit: the client fetches for all threads at once, and a limit that ran out in one of
-        them would end what the others wait for.
+        Only the waiting has a time limit: the client fetches results for all threads at once, and a time limit that
+        expires in one of them would end what the others wait for.
         """
         ended = Event()
         try:
@@ -116,7 +116,7 @@ class Cluster(Executor):
                     raise ConnectionError(f"no connection to {self.address}")
             return there.result()
         except Exception as error:
-            if there.status == "error" or isinstance(error, LOST):  # the job's own, or known
+            if there.status == "error" or isinstance(error, LOST):  # the job's own error, or a known one
                 raise
             raise ConnectionError(f"no result from {self.address}: {error}") from error
 

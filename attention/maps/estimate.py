@@ -1,4 +1,4 @@
-"""How long a map will take, and how much memory, before it is begun."""
+"""Estimates how long a map will take, and how much memory, before it is started."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from attention.maps.sizes import HEIGHT, STEP, down, piece
 from attention.masks import Rule
 from attention.runtime.threads import cores
 
-SAMPLE = 8192, 64, 2048  # tokens, channels and queries of what the rate is measured on: long enough for float32
-PRODUCT = 0.5  # share of a cell's time that its product of q and k takes in a sample
-PIXEL = 4  # cells in whose time a pixel of a row is normalised: most of the work of a narrow window
-THREADS = min(2, cores())  # that work on blocks at the same time
-PIECES = 4  # pieces in whose memory a thread works: scores, exponentials, what is made of them
+SAMPLE = 8192, 64, 2048  # tokens, channels and queries of the measurement: long enough for float32
+PRODUCT = 0.5  # share of a cell's time spent on its product of q and k in a sample
+PIXEL = 4  # time to normalise a pixel of a row, in cells: most of the work of a narrow window
+THREADS = min(2, cores())  # threads that compute blocks at the same time
+PIECES = 4  # memory of a thread, in pieces: scores, exponentials, and what is computed from them
 FLOAT = 4  # bytes of a number
-ROOM = 2**26  # bytes of the queries and keys that are held at once; those of a head, where these take more
+ROOM = 2**26  # bytes of queries and keys held at once; at least those of one head
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """`seconds` of the work on all heads, `bytes` at the peak."""
+    """`seconds` for all heads, and peak memory in `bytes`."""
 
     seconds: float
     bytes: int
@@ -41,10 +41,12 @@ def estimate(
     made_of: int | None = None,
     room: int = ROOM,
 ) -> Estimate:
-    """What maps of all heads with their statistics take, `rate` in cells a second of as many channels as the sample's.
+    """Estimates maps of all heads with their statistics; `rate`: cells per second with as many channels as SAMPLE
+    has.
 
-    Memory: what queries and keys are `made_of` (bytes, all tokens where it is not said), these in float32, of as many heads as
-    there is `room` for, five numbers of a query in float64, the blocks of each thread.
+    Memory is the sum of the `made_of` bytes that queries and keys are computed from (default: `d_model` float32
+    channels of all tokens), queries and keys in float32 of as many heads as fit into `room`, five float64 numbers per
+    query, and the blocks of each thread.
     """
     pairs = 2 * FLOAT * tokens * d_model
     held = FLOAT * tokens * d_model if made_of is None else made_of
@@ -56,7 +58,7 @@ def estimate(
 
 @lru_cache(maxsize=64)
 def cells(rule: Rule, tokens: int, span: int) -> int:
-    """How many cells of a head's square are computed; blocks that the rule hides are not."""
+    """The number of cells of a head's square that are computed; blocks that the rule masks are not."""
     rows, cols = down((0, tokens), HEIGHT), edges((0, tokens), STEP)
     seen = classify_blocks(rule, tokens, span, rows, cols).seen
     return int((seen.double() * cols.diff()).sum(-1) @ rows.diff().double())
@@ -64,7 +66,7 @@ def cells(rule: Rule, tokens: int, span: int) -> int:
 
 @lru_cache(maxsize=1)
 def measured_rate() -> float:
-    """Cells a second of all threads, with statistics: measured once, on a band of one head, in some milliseconds."""
+    """Cells per second of all threads, with statistics: measured once, on a band of one head, in some milliseconds."""
     tokens, channels, queries = SAMPLE
     random = torch.Generator().manual_seed(0)
     query, key = (torch.randn(1, tokens, channels, generator=random) for _ in range(2))

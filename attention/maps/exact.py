@@ -1,7 +1,7 @@
 """Maps of the weights at any length: a picture of n x n weights in memory of order n.
 
-A pixel is a tile of exact softmax weights, by mean or by maximum; up to the side of a picture a tile is one cell, and
-the picture is the weights. From the log-sum-exp that comes with it, maps/zoom.py computes any part of the square.
+A pixel is the mean or the maximum of a tile of exact softmax weights; up to SIDE tokens a tile is one cell, and the
+picture is the weights. From the log-sum-exp that a map stores, maps/zoom.py computes any part of the square.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from attention.maps.tiles import GREATEST, SUM
 from attention.masks import Rule
 from attention.runtime.threads import single_threaded
 
-SIDE = 512  # pixels of a map's side at the most
+SIDE = 512  # largest number of pixels of a map's side
 
 
 def head_maps(
@@ -55,20 +55,20 @@ def head_maps(
     """Exact softmax weights of every head, each pixel the mean or the maximum of a tile, in memory of order n.
 
     query (h n d), key (g n d) where g divides h, as in grouped-query attention. `mask` is a name from MASKS or a rule
-    (they combine: `causal & documents`), `span` its reach. A tile is ceil(n / side) tokens wide, and the last one
-    counts only the cells that exist. `rows=(a, b)` and `cols=(a, b)` ask for a window of the square at full
-    resolution, or in tiles of `tile` tokens, which is also how to choose the tile otherwise. `positions` is what is
-    added to the scores ("alibi"); what turns or shifts tokens (rotary, sinusoidal) is in query and key already, as in
-    `Trace.q`. `scale` is 1/sqrt(d) unless given; `softcap` and `softmax` as in a Config.
+    (rules combine: `causal & documents`), `span` its reach. A tile is ceil(n / side) tokens wide, and the last one
+    counts only the cells that exist. `rows=(a, b)` and `cols=(a, b)` select a window of the square at full
+    resolution, or in tiles of `tile` tokens; `tile` without a window sets the tile of the whole square. `positions`
+    is what is added to the scores ("alibi"); rotary and sinusoidal positions must be in query and key already, as in
+    `Trace.q`. `scale` is 1/sqrt(d) by default; `softcap` and `softmax` are as in a Config.
 
-    Up to 4,096 tokens everything is computed in float64; beyond, scores are float32 and the sums of a row float64. So
-    they are from 2,049 on in a head where no score can exceed 16: weights are as right then (to 1e-6), but `lse` and
-    `entropy` to 1e-5 only, where float64 gives them to 1e-6 and better. For these, give a query of float64.
-    Blocks of rows are independent: an `executor` spreads them. `progress` is told the share that is done, `cancelled`
-    is asked between blocks whether to stop.
+    Up to 4,096 tokens everything is computed in float64; beyond, scores are float32 and the sums of a row float64.
+    The same applies from 2,049 tokens on to a head in which no score can exceed 16: its weights are as accurate (to
+    1e-6), but `lse` and `entropy` to 1e-5 only, where float64 gives 1e-6 and better. For these, pass a query of
+    float64. Blocks of rows are independent: an `executor` spreads them. `progress` is called with the fraction that
+    is done; `cancelled` is called between blocks, and the work stops if it returns True.
 
-    Raises ValueError for what doesn't fit together, and for a number that is not finite and reaches the picture, as it may
-    also from a token that the mask hides; and Cancelled.
+    Raises ValueError for inconsistent arguments and for a number that is not finite and reaches the picture, which
+    may come from a masked token too; and Cancelled.
 
     >>> q, k = torch.rand(4, 1000, 16), torch.rand(2, 1000, 16)
     >>> attention.head_maps(q, k, mask="window", span=64, side=100)
@@ -92,10 +92,11 @@ def each_head(
     cancelled: Callable[[], bool] | None = None,
     **options: Any,
 ) -> Iterator[HeadMaps]:
-    """The maps of `head_maps`, which takes the same, one head after the other, each as soon as it is there.
+    """Yields the maps of `head_maps` one head after the other, each as soon as it is computed; takes the same
+    arguments.
 
-    The first `begun` heads are left out: those that there are already. Of many heads, query and key may be those `held` at a
-    time, as for `blank`.
+    The first `begun` heads, which the caller has already, are left out. Query and key may contain only the `held`
+    heads of many, as for `blank`.
     """
     picture, stats = blank(query, key, *asked, **options)
     plans, canvases = _plans(query, key, picture), {}
@@ -127,10 +128,10 @@ def blank(
     held: range | None = None,
     of: int | None = None,
 ) -> tuple[HeadMaps, bool]:
-    """The picture that was asked for, with nothing on it yet, and whether statistics are wanted; checks everything.
+    """The requested picture without any pixels drawn, and whether statistics are wanted; checks all arguments.
 
-    Its pixels are one zero, expanded: who draws on it makes them.
-    `held`: the numbers of the heads that query and key have, where these are some `of` many, in whole groups of shared keys.
+    Its pixels are a single zero, expanded: the function that draws on them allocates memory. `held`: the numbers of
+    the heads in query and key, if these are only some `of` many, in whole groups of shared keys.
     """
     check(query, key, mask, span, side, pool, positions, softcap, softmax)
     heads, n, d = query.shape
@@ -150,10 +151,11 @@ def blank(
 
 
 class _Plan(NamedTuple):
-    """What a head is computed in, and its blocks of rows, those of a job each, from the last rows on.
+    """How a head is computed: its dtype, and its bands of blocks of rows, one per job, starting with the last rows.
 
-    Under a causal mask these see most: two threads that end with the shortest job end together. `bound`: what none of its scores
-    exceeds, where that was asked for already; `shared`: whether two bands have cells of one row of tiles.
+    Under a causal mask the last rows have the most visible keys: two threads that end with the shortest jobs end
+    together. `bound`: an upper bound of its scores, if it was computed already; `shared`: whether two bands have
+    cells of the same row of tiles.
     """
 
     head: int
@@ -165,7 +167,7 @@ class _Plan(NamedTuple):
 
 @torch.no_grad()
 def _plans(query: Tensor, key: Tensor, picture: HeadMaps) -> list[_Plan]:
-    """One a head: whether scores are mild is a question to each by itself."""
+    """One plan per head, as whether scores are mild is decided for each head."""
     found, blocks, square = [], {}, (picture.rows, picture.cols, picture.tile)
     for head in picture.numbers:
         q, k = vectors(picture, head, query, key)
@@ -180,7 +182,7 @@ def _plans(query: Tensor, key: Tensor, picture: HeadMaps) -> list[_Plan]:
 
 
 def _canvas(picture: HeadMaps, make: Callable[..., Tensor], dtype: torch.dtype) -> Tiles:
-    """Memory for the tiles of one head, of any caller's mode: whoever goes on with the heads may be in another."""
+    """Allocates the tiles of one head as ordinary tensors, since a later caller may be in another mode."""
     shape = picture.mean.shape[1:]
     with torch.inference_mode(False):
         return Tiles(make(shape, dtype=dtype), None if picture.most is None else make(shape, dtype=dtype))
@@ -189,7 +191,7 @@ def _canvas(picture: HeadMaps, make: Callable[..., Tensor], dtype: torch.dtype) 
 def _jobs(
     query: Tensor, key: Tensor, picture: HeadMaps, plan: _Plan, stats: bool, canvases: dict[int, Tiles]
 ) -> Iterator[Job]:
-    """One job a band of a head, which draws on the head's canvas where no other band has cells of its tiles."""
+    """Yields one job per band of a head, which draws on the head's canvas if no other band has cells of its tiles."""
     cells, wide = sizes(plan.dtype, query.device).cells, plan.bands[0].widest
     q, k = (each.detach() for each in vectors(picture, plan.head, query, key))
     k = k.to(plan.dtype)
@@ -207,10 +209,10 @@ def _jobs(
 
 
 def _assemble_head(picture: HeadMaps, plan: _Plan, parts: list[Pooled], canvas: Tiles | None) -> HeadMaps:
-    """The map of one head from its bands.
+    """Assembles the map of one head from its bands.
 
-    On a canvas they have drawn themselves, unless they were computed in another process. Without one neighbouring bands share a
-    row of tiles, which is summed in float64.
+    Bands have already drawn on a canvas, unless they were computed in another process. Without a canvas, neighbouring
+    bands share a row of tiles, which is summed in float64.
     """
     whole = canvas or _canvas(picture, picture.mean.new_zeros, torch.float64)
     for part, blocks in zip(parts, plan.bands, strict=True):
@@ -222,7 +224,7 @@ def _assemble_head(picture: HeadMaps, plan: _Plan, parts: list[Pooled], canvas: 
             elif own.data_ptr() != tiles.data_ptr():
                 tiles.copy_(own)
     down, across = (counts(ends, picture.tile, whole.sums) for ends in (picture.rows, picture.cols))
-    # some rows at a time, as the counts of all cells would take as much memory as the picture
+    # some rows at a time: the counts of all cells would take as much memory as the picture
     for sums, each in zip(whole.sums.split(SIDE), down.split(SIDE), strict=True):
         sums.div_(each[:, None] * across)
     numbers = torch.cat([part.numbers for part in reversed(parts)], 1).to(picture.mean.device)[:, None]
@@ -233,6 +235,6 @@ def _assemble_head(picture: HeadMaps, plan: _Plan, parts: list[Pooled], canvas: 
 
 
 def _tiles(picture: HeadMaps, blocks: Blocks) -> slice:
-    """The rows of tiles that a band of blocks has cells of."""
+    """The rows of tiles in which a band of blocks has cells."""
     first, stop = blocks.rows[0] - picture.rows[0], blocks.rows[-1] - picture.rows[0]
     return slice(first // picture.tile, ceil(stop, picture.tile))

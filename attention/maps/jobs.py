@@ -1,4 +1,4 @@
-"""Work that is spread over threads or machines: jobs of a map in order, watched, and stopped on request."""
+"""Runs the jobs of a map in order, on threads or machines, with progress and cancellation."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import islice
 
 from attention.maps.pooling import Job, Pooled, pool_rows
 
-PATIENCE = 0.1  # seconds between two looks at whether to stop
+PATIENCE = 0.1  # seconds between two checks whether to stop
 
 
 class Cancelled(Exception):  # noqa: N818 (as in asyncio and concurrent.futures, it is no error)
@@ -25,10 +25,12 @@ class Cancelled(Exception):  # noqa: N818 (as in asyncio and concurrent.futures,
 def results(
     jobs: Iterable[Job], together: Iterable[int], executor: Executor | None, cancelled: Callable[[], bool] | None
 ) -> Iterator[Pooled]:
-    """The results in the order of the jobs; what was not begun is dropped with a cancelled or failed one.
+    """Yields the results in the order of the jobs; if one fails or is cancelled, jobs that have not started are
+    dropped.
 
-    `together`: how many of them are of use at once, one head's after another. Who waits for the executor is woken when these are
-    there, and after PATIENCE, not by each of them: it is a thread more that wants the interpreter's lock and a core.
+    `together`: how many results are of use at once, for one head after another. The waiting thread is woken when
+    these are done, and every PATIENCE seconds, but not by each result, since it competes for the interpreter's lock
+    and a core.
     """
     if executor is None:
         for job in jobs:
@@ -59,7 +61,7 @@ def _stop(cancelled: Callable[[], bool] | None) -> None:
 def report_progress(
     results: Iterator[Pooled], total: int, progress: Callable[[float], object] | None, before: int = 0
 ) -> Iterator[Pooled]:
-    """The same results, while progress is told how much is done, with so many that were done before."""
+    """Yields the same results and calls `progress` with the fraction done, where `before` jobs were done earlier."""
     for done, result in enumerate(results, before + 1):
         if progress is not None:
             progress(done / total)

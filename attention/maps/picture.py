@@ -1,4 +1,4 @@
-"""The picture of every head's weights, pooled by tiles, and a few numbers of every query."""
+"""The picture of every head's weights, pooled by tiles, and a few numbers per query."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ from attention.summary import summarize
 
 @dataclass(frozen=True, eq=False)
 class HeadMaps:
-    """The weights of every head, pooled by tiles of `tile` x `tile` tokens, with a few numbers of every query.
+    """The weights of every head, pooled by tiles of `tile` x `tile` tokens, with a few numbers per query.
 
     `mean (h p r)` and `most (h p r)` are the means and maxima of the tiles within `rows` and `cols`, which are all
-    `tokens` unless a window was asked for. `lse (h q)` is the logarithm of each row's denominator, so that a weight is
-    exp(score - lse); where a query sees nothing it is -inf, or 0 with one added. `entropy` in nats, `greatest` weight
-    and mean `distance` in tokens `(h q)` are of float64 as well; maxima and statistics are None where they were not
-    asked for. `exact` is False in a preview, where one query stands for its tile. `first` is the number of the first
-    head among `heads`; `held` that of the first one that the query and key have which they were made of.
+    `tokens` unless a window was requested. `lse (h q)` is the logarithm of each row's denominator, so that a weight
+    is exp(score - lse); for a fully masked row it is -inf, or 0 if one is added to the denominator. `entropy` in
+    nats, the largest weight `greatest` and the mean `distance` in tokens `(h q)` are float64 as well; maxima and
+    statistics are None if they were not requested. `exact` is False in a preview, where one query represents its
+    tile. `first` is the number of the first head among `heads`; `held` is the number of the first head in the query
+    and key from which the maps were made.
 
     >>> q = torch.rand(2, 1000, 16)
     >>> maps = attention.head_maps(q, q, side=100)
@@ -53,12 +54,12 @@ class HeadMaps:
 
     @property
     def numbers(self) -> range:
-        """The numbers of these heads among all."""
+        """The numbers of these heads among all heads."""
         return range(self.first, self.first + len(self.lse))
 
     @property
     def pixels(self) -> Float[Tensor, "h p r"]:
-        """The picture: means or maxima, as the pool says."""
+        """The picture: means or maxima, depending on `pool`."""
         return self.mean if self.pool == "mean" or self.most is None else self.most
 
     def pooled_by(self, pool: str) -> HeadMaps:
@@ -70,19 +71,19 @@ class HeadMaps:
 
 
 def vectors(maps: HeadMaps, head: int, query: Tensor, key: Tensor) -> tuple[Float[Tensor, "n d"], Float[Tensor, "n d"]]:
-    """The queries of a head and its keys; with fewer heads of keys, neighbours share them."""
+    """The queries and keys of a head; if there are fewer heads of keys, neighbouring heads share them."""
     at = head - maps.held
     return query[at], key[at * len(key) // len(query)]
 
 
 def counts(ends: tuple[int, int], tile: int, like: Tensor) -> Float[Tensor, " p"]:
-    """How many tokens each tile of a range has: all but the last are full."""
+    """The number of tokens in each tile of a range: all but the last are full."""
     starts = torch.arange(ends[0], ends[1], tile, device=like.device)
     return (ends[1] - starts).clamp(max=tile).to(like.dtype)
 
 
 def join_maps(maps: list[HeadMaps]) -> HeadMaps:
-    """The maps of neighbouring heads as one."""
+    """Joins the maps of neighbouring heads into one."""
     first = maps[0]
     if len(maps) == 1:
         return first
@@ -90,7 +91,7 @@ def join_maps(maps: list[HeadMaps]) -> HeadMaps:
 
 
 def split(maps: HeadMaps, size: int = 1) -> list[HeadMaps]:
-    """The maps of every head by itself, or of so many neighbours: views."""
+    """Splits maps into views of `size` neighbouring heads each."""
     return [
         replace(maps, first=maps.first + at, **{name: each[at : at + size] for name, each in _tensors(maps).items()})
         for at in range(0, len(maps.lse), size)
@@ -98,6 +99,6 @@ def split(maps: HeadMaps, size: int = 1) -> list[HeadMaps]:
 
 
 def _tensors(maps: HeadMaps) -> dict[str, Tensor]:
-    """What has an axis for heads."""
+    """The fields that have a head axis."""
     every = {field.name: getattr(maps, field.name) for field in fields(HeadMaps)}
     return {name: value for name, value in every.items() if isinstance(value, Tensor)}

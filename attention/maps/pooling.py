@@ -1,9 +1,10 @@
-"""One head's weights, pooled while they are computed: some rows at a time, in memory of order n.
+"""Computes and pools the weights of one head, some rows at a time, in memory of order n.
 
-A block of rows meets its keys in pieces that stay in the cache. Each piece is a product, one exponential a cell, and
-sums and maxima by tile; what a row needs to be normalised is known at its end, and the tiles' sums wait for it (online
-softmax: Milakov & Gimelshein 2018, algorithm 3; tiles: Dao et al. 2022, FlashAttention, section 3.1). Where
-|q| |k| scale bounds every score (Cauchy-Schwarz), exponentials can't overflow and no running maximum is kept.
+A block of rows is multiplied with its keys in pieces that stay in the cache. Each piece takes a product, one
+exponential per cell, and sums and maxima by tile; the normaliser of a row is known after its last piece, and the
+tiles' sums are divided by it then (online softmax: Milakov & Gimelshein 2018, algorithm 3; tiles: Dao et al. 2022,
+FlashAttention, section 3.1). If |q| |k| scale bounds every score (Cauchy-Schwarz), exponentials can't overflow and no
+running maximum is kept.
 """
 
 from __future__ import annotations
@@ -24,10 +25,10 @@ from attention.maps.scratch import Space, room
 from attention.maps.tiles import GREATEST, SUM, add, apart, by_rows, lift
 from attention.scores import NORMALISERS
 
-OWN = ("sums", "tops")  # of a block of rows, by tile
-NOTHING = -1e29  # the greatest score of a row that has seen nothing yet: hidden pairs stay far below it
+OWN = ("sums", "tops")  # results of a block of rows by tile
+NOTHING = -1e29  # initial maximum of a row before its first visible key: masked pairs stay far below it
 STRETCH = 128  # cells that are summed in their own precision
-SAFE = 40.0  # scores up to here can be exponentiated and summed in float32 as they are
+SAFE = 40.0  # scores up to this bound are exponentiated and summed in float32 without subtracting a maximum
 
 
 class Tiles(NamedTuple):
@@ -37,7 +38,7 @@ class Tiles(NamedTuple):
     most: Float[Tensor, "a p"] | None
 
     def rows(self, some: slice) -> Tiles:
-        """Some rows of them: views."""
+        """A view of some rows."""
         return Tiles(self.sums[some], None if self.most is None else self.most[some])
 
 
@@ -45,9 +46,10 @@ class Tiles(NamedTuple):
 class Job:
     """Some rows of one head: the queries from `first` on, all keys, and how the result is pooled.
 
-    Pixels are tiles of `tile` x `tile` cells within `rows` and `cols`; `widest`: keys of a piece at the most;
-    `longest`: the length of the longest key, None where no score of the head exceeds SAFE; `greatest`, `stats`: whether maxima
-    and statistics are wanted; `into`: where sums and maxima belong, if not into memory of their own.
+    Pixels are tiles of `tile` x `tile` cells within `rows` and `cols`. `widest`: the largest number of keys in a
+    piece; `longest`: the norm of the longest key, None if no score of the head exceeds SAFE; `greatest`, `stats`:
+    whether maxima and statistics are wanted; `into`: memory for sums and maxima, if the job is not to allocate its
+    own.
     """
 
     query: Float[Tensor, "r d"]
@@ -67,12 +69,12 @@ class Job:
     into: Tiles | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        """In another process there is nothing to write into."""
+        """Drops `into`, which another process can't write to."""
         return vars(self) | {"into": None}
 
 
 class Pooled(NamedTuple):
-    """What a job gives: sums and maxima of weights by tile, from the tile of the first row on, and numbers by row."""
+    """The result of a job: sums and maxima of weights by tile, from the tile of the first row on, and numbers by row."""
 
     sums: Float[Tensor, "a p"]
     most: Float[Tensor, "a p"] | None
@@ -80,7 +82,7 @@ class Pooled(NamedTuple):
 
 
 def pool_rows(job: Job) -> Pooled:
-    """The rows of a job. `numbers`: log-sum-exp, and with statistics entropy, greatest weight and distance."""
+    """Computes the rows of a job. `numbers`: log-sum-exp, and with statistics entropy, largest weight and distance."""
     with torch.inference_mode():
         edges, tile, numbers = job.blocks.rows, job.tile, []
         base = (job.first - job.rows[0]) // tile * tile + job.rows[0]
@@ -109,9 +111,10 @@ def pool_rows(job: Job) -> Pooled:
 
 
 def sample_queries(jobs: list[Job], rows: Int[Tensor, "r 1"]) -> list[Pooled]:
-    """Some queries, of any positions, in one head a job: each is a row of tiles by itself. `numbers`: log-sum-exp.
+    """Computes some queries at any positions, one head per job; each is a row of tiles by itself. `numbers`:
+    log-sum-exp.
 
-    The jobs' queries are those alone, and their blocks one band of rows that has all of them.
+    The jobs contain only these queries, and their blocks are one band of rows that contains all of them.
     """
     with torch.inference_mode():
         first = jobs[0]
@@ -129,18 +132,19 @@ def sample_queries(jobs: list[Job], rows: Int[Tensor, "r 1"]) -> list[Pooled]:
 
 
 def _scores_are_bounded(job: Job) -> bool:
-    """Whether no score of these queries exceeds SAFE; so it may be where the head has a longer one."""
+    """Whether no score of these queries exceeds SAFE, which may hold even if another query of the head is longer."""
     return job.longest is None or job.scoring.score_bound(length(job.query), job.longest) <= SAFE
 
 
 class _Strip:
-    """Some queries, and where they stand, while their keys come in piece by piece.
+    """Some queries, their positions, and running sums over the pieces of keys taken so far.
 
-    A piece is stored key by key, so that tiles of any size are pooled along whole rows of queries: along a few neighbours
-    torch takes up to ten times as long. Of e = exp(score - peak), by tile: `sums` and `tops`, the greatest; by row:
-    `total`, `moment` and `away`, the sums of e, of e (score - peak) and of e |q - k|; `top` is the greatest. Scores and
-    peak, which is zero where they are bounded, are in units of the exponential. Only the first `known` tiles have anything
-    yet. Queries come in `order`, if one is given, and so do sums and tops; the numbers of rows that `weights` gives do not.
+    A piece is stored key by key, so that tiles of any size are pooled along whole rows of queries: along a few
+    neighbours torch takes up to ten times as long. With e = exp(score - peak), the state by tile is `sums` and the
+    maxima `tops`; by row it is `total`, `moment` and `away`, the sums of e, of e (score - peak) and of e |q - k|, and
+    the maximum `top`. Scores and peak, which is zero if scores are bounded, are in units of the exponential. Only the
+    first `known` tiles hold values yet. If an `order` is given, queries, sums and tops are in this order; the numbers
+    of rows that `weights` returns are not.
     """
 
     def __init__(
@@ -164,16 +168,18 @@ class _Strip:
 
     @cached_property
     def places(self) -> Int[Tensor, "1 r"]:
-        """Where these queries stand, across."""
+        """The positions of these queries, as a row."""
         places = column(self.rows, self.query).T
         return places if self.order is None else places.index_select(1, self.order)
 
     def visible_parts(self, span: Span) -> list[Tensor]:
-        """One where the rule shows a pair, zero where it hides it, of each part of a piece that has both."""
+        """Factors of each part of a piece that has visible and masked pairs: one if a pair is visible, zero if it is
+        masked.
+        """
         return [self._rule_cells(left, right) for left, right in span.cuts]
 
     def take(self, span: Span, shown: list[Tensor]) -> None:
-        """One piece of keys, and what of it is shown."""
+        """Adds one piece of keys; `shown` are its `visible_parts`."""
         job, keys = self.job, slice(span.start, span.stop)
         scores, powers = self.space.piece(span.stop - span.start, len(self.query))
         job.scoring.products(job.key[keys], self.query, scores, self.way.unit)
@@ -203,7 +209,7 @@ class _Strip:
         return factors(scoring.sees(self.places, self.space.keys[left:right], n, self.query), self.query)
 
     def _rise(self, scores: Float[Tensor, "w r"]) -> None:
-        """Scores below the greatest so far; what was summed before is brought to the new greatest."""
+        """Subtracts the largest score so far, and rescales earlier sums to the new maximum."""
         peak = torch.maximum(self.peak, scores.amax(0))
         rise = (self.peak - peak).double()
         shrink = (rise / self.way.unit).exp()
@@ -215,7 +221,7 @@ class _Strip:
         scores.sub_(peak)
 
     def _pool(self, powers: Float[Tensor, "w r"], start: int) -> Float[Tensor, " r"]:
-        """Brings a piece into its tiles, where it is within the picture; gives the sum of each row."""
+        """Adds a piece to its tiles, if it is within the picture; returns the sum of each row."""
         job = self.job
         at = start - job.cols[0] if job.cols[0] <= start < job.cols[1] else None
         if at is not None:
@@ -231,7 +237,7 @@ class _Strip:
         return total
 
     def _reach(self, stop: int) -> None:
-        """Tiles before this one that no key came into have nothing."""
+        """Zeroes the tiles before `stop` that no key has reached."""
         if stop > self.known:
             for tiles in (self.sums, self.tops):
                 if tiles is not None:
@@ -239,7 +245,7 @@ class _Strip:
             self.known = stop
 
     def _away(self, powers: Float[Tensor, "w r"], start: int, total: Tensor, space: Tensor) -> Float[Tensor, " r"]:
-        """Sums of e |q - k|, counted from the near end of the piece, so that nothing cancels."""
+        """Sums of e |q - k|, with distances counted from the near end of the piece, so that nothing cancels."""
         ramp, rows = self.space.ramp, self.places[0].double()
         stop = start + len(powers)
         if stop <= self.rows[0] + 1:
@@ -250,7 +256,7 @@ class _Strip:
         return torch.sub(apart, rows.to(ramp.dtype), out=space).abs_().mul_(powers).sum(0)
 
     def weights(self) -> tuple[Float[Tensor, "r p"], Float[Tensor, "r p"] | None, Tensor]:
-        """Sums and maxima of the weights by tile, and the numbers of every row, once all keys have come in."""
+        """Sums and maxima of the weights by tile, and the numbers of every row, after all keys were taken."""
         peak = self.peak.double() / self.way.unit
         lse = NORMALISERS[self.job.scoring.softmax](peak + self.total.log())
         above = torch.where(self.total > 0, lse - peak, 0)
@@ -266,22 +272,22 @@ class _Strip:
         return by_tile, tops, self._as_asked(found)
 
     def _as_asked(self, numbers: Float[Tensor, "s r"]) -> Float[Tensor, "s r"]:
-        """Numbers of rows in the order of these."""
+        """The numbers of rows in the original order of the queries."""
         return numbers if self.order is None else torch.empty_like(numbers).index_copy_(1, self.order, numbers)
 
 
 def weighted_sums(cells: Float[Tensor, "w r"], by: Float[Tensor, " w"]) -> Float[Tensor, " r"]:
-    """Sums of each column's cells times their weights, in float64 over stretches of some cells: one pass, and exact."""
+    """Weighted sums of each column, in float64 over stretches of STRETCH cells: accurate, in a single pass."""
     whole = len(cells) // STRETCH * STRETCH
     parts = cells[:whole].unflatten(0, (-1, STRETCH)), by[:whole].view(-1, 1, STRETCH)
     return torch.bmm(parts[1], parts[0])[:, 0].double().sum(0) + torch.mv(cells[whole:].T, by[whole:])
 
 
 def length(vectors: Float[Tensor, "*h n d"]) -> float:
-    """The length of the longest of some vectors."""
+    """The norm of the longest of some vectors."""
     return float(vectors.norm(dim=-1).max())
 
 
 def ceil(count: int, size: int) -> int:
-    """How many pieces of a size it takes."""
+    """The number of pieces of a size that hold `count` elements."""
     return -(-count // size)

@@ -1,8 +1,9 @@
-"""A mask rule over a whole square of pairs, without asking about each: squares that are quartered where it takes that.
+"""Evaluates a mask rule over a whole square of pairs without visiting each pair, by subdividing squares if necessary.
 
-A square within which the rule depends on q - k alone (bounds.py) is told by its first column and row. The
-others are quartered (quadtree: Finkel & Bentley 1974), and the smallest asked pair by pair, so that the work follows
-the outlines of a rule, of order n log n for every one of masks.py. One that bounds can't follow is asked everywhere.
+A square within which the rule depends on q - k alone (bounds.py) is determined by its first column and row. Other
+squares are quartered (quadtree: Finkel & Bentley 1974), and the smallest are evaluated pair by pair, so that the work
+follows the outlines of a rule: of order n log n for every rule of masks.py. A rule that bounds can't follow is
+evaluated everywhere.
 """
 
 from __future__ import annotations
@@ -18,18 +19,19 @@ from torch import Tensor
 from attention.maps.bounds import Interval, classify
 from attention.masks import Rule
 
-LEAF = 16  # side of the squares that are asked pair by pair
-SMALL = 128  # side up to which a whole window is, as that is sooner done than going through its squares
-AT_ONCE = 2**20  # pairs that are asked about at once
+LEAF = 16  # side of the squares that are evaluated pair by pair
+SMALL = 128  # side up to which a whole window is, which is faster than subdividing it
+AT_ONCE = 2**20  # pairs that are evaluated at once
 
 Ends = tuple[int, int]
 
 
 class Squares(NamedTuple):
-    """Some squares of one size with all that a rule shows in them; squares of which it shows nothing are left out.
+    """Some squares of one size and what a rule shows in them; squares without a visible pair are left out.
 
-    `first` and `ends (2 m)`: the first query and key of each and those past the last, `side` apart or cut short.
-    `seen`: of each difference k - q (from 1 - side on, counted from the first pair), or of each pair `(m side side)`.
+    `first` and `ends (2 m)`: the first query and key of each square and those past the last, `side` apart or cut
+    short. `seen`: whether each difference k - q is visible (from 1 - side on, counted from the first pair), or each
+    pair `(m side side)`.
     """
 
     side: int
@@ -38,7 +40,7 @@ class Squares(NamedTuple):
     seen: Bool[Tensor, "m w"] | Bool[Tensor, "m s s"]
 
     def visible(self, tile: int) -> Bool[Tensor, "m t t"]:
-        """Is anything shown in the tiles of each square, which are whole in it or it in one?"""
+        """Whether each tile of each square has a visible pair; tiles are whole within a square, or contain it."""
         many = max(1, self.side // tile)
         if many == 1:
             return self.seen.flatten(1).any(1)[:, None, None]
@@ -51,7 +53,7 @@ class Squares(NamedTuple):
         return (found > 0) & (height > 0) & (width > 0)
 
     def pairs_per_tile(self, tile: int) -> Int[Tensor, "m t t"]:
-        """How many pairs are shown in the tiles of each square, which are whole in it or it in one."""
+        """The number of visible pairs in each tile of each square; tiles are whole within a square, or contain it."""
         many = max(1, self.side // tile)
         if many == 1:
             return self.counts().sum(1)[:, None, None]
@@ -62,12 +64,12 @@ class Squares(NamedTuple):
         last, height, width = starts - starts[:, None] + self.side, height[:, :, None], width[:, None]
         sums = F.pad(
             F.pad(self.seen.cumsum(1), (1, 0)).cumsum(1), (1, 0)
-        )  # of all rows below, as each adds a difference
+        )  # second sum over rows, as each adds a difference
         first, height, width = (at.expand(-1, many, many) for at in (last - height, height, width))
         return _apart(sums, first + width, height) - _apart(sums, first, height)
 
     def counts(self) -> Int[Tensor, "m side"]:
-        """How many keys each query of a square is shown; nothing past its end."""
+        """The number of visible keys of each query of a square; zero past its end."""
         if self.seen.ndim == 3:
             return self.seen.sum(2)
         at = torch.arange(self.side)
@@ -76,12 +78,12 @@ class Squares(NamedTuple):
         return torch.where(at < height, self._between(low, low + width), 0)
 
     def _between(self, low: Int[Tensor, " m *t"], high: Int[Tensor, " m *t"]) -> Int[Tensor, " m *t"]:
-        """How many differences from the low-th to before the high-th are shown."""
+        """The number of visible differences from index `low` to before index `high`."""
         return _apart(F.pad(self.seen.cumsum(1), (1, 0)), low, high - low)
 
 
 def _apart(sums: Int[Tensor, "m w"], low: Int[Tensor, " m *t"], by: Int[Tensor, " m *t"]) -> Int[Tensor, " m *t"]:
-    """How much the sums grow from the low-th to the one that is so many farther."""
+    """The growth of the sums from index `low` to index `low + by`."""
     low, high = (sums.gather(1, at.flatten(1)).view(at.shape) for at in (low, low + by))
     return high - low
 
@@ -89,9 +91,9 @@ def _apart(sums: Int[Tensor, "m w"], low: Int[Tensor, " m *t"], by: Int[Tensor, 
 def squares(
     rule: Rule, n: int, span: int, rows: Ends, cols: Ends, unit: int = LEAF, known: Bool[Tensor, "p r"] | None = None
 ) -> Iterator[Squares]:
-    """Squares that cover once all that a rule shows in a window; larger ones are made of whole units, as tiles are.
+    """Yields squares that cover all visible pairs of a window once; larger ones consist of whole units, as tiles do.
 
-    Units that become `known` in the meantime are not quartered further.
+    Units that become `known` while this runs are not quartered further.
     """
     side, start, last = unit, torch.tensor([[rows[0]], [cols[0]]]), torch.tensor([[rows[1]], [cols[1]]])
     while side < max(rows[1] - rows[0], cols[1] - cols[0]):
@@ -119,7 +121,7 @@ def squares(
 
 
 def _quarters(first: Tensor, ends: Tensor, half: int) -> tuple[Int[Tensor, "2 m"], Int[Tensor, "2 m"]]:
-    """The quarters of squares, without those that lie past an end."""
+    """The quarters of squares, excluding those that lie past an end."""
     corners = torch.tensor([[0, 0, half, half], [0, half, 0, half]])[:, None]
     first = (first[:, :, None] + corners).flatten(1)
     ends = torch.minimum(ends.repeat_interleave(4, 1), first + half)
@@ -128,20 +130,20 @@ def _quarters(first: Tensor, ends: Tensor, half: int) -> tuple[Int[Tensor, "2 m"
 
 
 def _differences(rule: Rule, n: int, span: int, side: int, first: Tensor, ends: Tensor) -> Bool[Tensor, "m w"]:
-    """What the rule says in the first column, upwards, and on in the first row."""
+    """The values of the rule up the first column, then along the first row."""
     apart = torch.arange(1 - side, side, dtype=torch.int32)
     q, k = first.int()[:, :, None]
     return _rule_at(rule, n, span, q - apart.clamp(max=0), k + apart.clamp(min=0), ends[:, :, None])
 
 
 def _pairs(rule: Rule, n: int, span: int, side: int, first: Tensor, ends: Tensor) -> Bool[Tensor, "m s s"]:
-    """What the rule says of every pair."""
+    """The values of the rule for every pair."""
     at = torch.arange(side, dtype=torch.int32)
     q, k = first.int()[:, :, None, None]
     return _rule_at(rule, n, span, q + at[:, None], k + at, ends[:, :, None, None])
 
 
 def _rule_at(rule: Rule, n: int, span: int, q: Tensor, k: Tensor, ends: Tensor) -> Bool[Tensor, "..."]:
-    """What the rule says of pairs; nothing is shown past the ends."""
+    """The values of the rule for pairs; False past the ends."""
     there = (q < ends[0]) & (k < ends[1])
     return rule(torch.minimum(q, ends[0] - 1), torch.minimum(k, ends[1] - 1), n, span) & there

@@ -1,7 +1,7 @@
-"""A score and a weight of any pairs of tokens, at any length: what head_maps was asked for, apart from the pixels.
+"""Scores and weights of any pairs of tokens, at any length: the settings of head_maps apart from the pixels.
 
-Exponentials of float32 that underflow take a CPU up to 28 times as long as others, so hidden pairs and faint ones are
-kept from it. Which exponential is faster depends on the CPU (runtime/processor.py): scores come in its units.
+Float32 exponentials that underflow take a CPU up to 28 times as long as others, so masked and faint pairs never reach
+it as such. Which exponential is faster depends on the CPU (runtime/processor.py): scores are in its units.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from attention.masks import MASKS, Rule
 from attention.runtime import processor
 from attention.scores import POSITIONS, soft_cap
 
-At = range | Tensor  # where some tokens stand: a stretch, or positions that broadcast
-HIDDEN = -1e30  # the score of a hidden pair: finite, so that no product with its weight of zero is NaN
-LEAST = -86.0  # the least exponent: below it a float32 underflows, which takes a CPU up to 28 times as long
-FAINT = 1e-37  # a little more than exp(LEAST): what is fainter is nothing
+At = range | Tensor  # positions of some tokens: a range, or a tensor that broadcasts
+HIDDEN = -1e30  # score of a masked pair: finite, so that no product with its weight of zero is NaN
+LEAST = -86.0  # smallest exponent: below it a float32 underflows, which takes a CPU up to 28 times as long
+FAINT = 1e-37  # a little more than exp(LEAST): smaller results become zero
 
 
 class Exponential(NamedTuple):
-    """A way to take exponentials: the `power` of a score that was multiplied by `unit` is e to the score."""
+    """A way to compute exponentials: `power` of a score multiplied by `unit` is e to the score."""
 
     unit: float
     power: Callable[..., Tensor]
@@ -38,13 +38,13 @@ EXPONENTIALS = {"exp": Exponential(1.0, torch.exp), "exp2": Exponential(math.log
 
 
 def exponential(like: Tensor) -> Exponential:
-    """The one that is fastest where a tensor is."""
+    """The fastest exponential for the dtype and device of `like`."""
     return EXPONENTIALS[processor.exponential(like.dtype) if like.is_cpu else "exp2"]
 
 
 @dataclass(frozen=True)
 class Scoring:
-    """How scores come about: what `head_maps` was asked for, apart from the pixels."""
+    """How scores are computed: the settings of `head_maps` apart from the pixels."""
 
     mask: str | Rule
     span: int
@@ -61,7 +61,9 @@ class Scoring:
     def products(
         self, left: Float[Tensor, "l d"], right: Float[Tensor, "r d"], out: Float[Tensor, "l r"], unit: float
     ) -> Float[Tensor, "l r"]:
-        """Scaled products of queries and keys, whichever is `left`, in units of which one is e."""
+        """Scaled products of queries and keys, either of which may be `left`, multiplied by the `unit` of an
+        exponential.
+        """
         return torch.addmm(out, left, right.T, beta=0, alpha=self.scale * unit, out=out)
 
     @property
@@ -70,7 +72,9 @@ class Scoring:
         return bool(self.softcap) or POSITIONS[self.positions].to_scores is not None
 
     def adjust_scores(self, scores: Tensor, q: At, k: At, head: int, heads: int, unit: float) -> Tensor:
-        """Scaled products with softcap and position bias, before the mask, in place; `q` and `k` broadcast to them."""
+        """Applies softcap and position bias to scaled products before the mask, in place; `q` and `k` broadcast to
+        them.
+        """
         soft_cap(scores, self.softcap and self.softcap * unit)
         if to_scores := POSITIONS[self.positions].to_scores:
             number = torch.tensor(head, device=scores.device)
@@ -78,42 +82,43 @@ class Scoring:
         return scores
 
     def sees(self, q: At, k: At, n: int, like: Tensor) -> Bool[Tensor, ...]:
-        """What the mask rule says about every pair of these positions."""
+        """The values of the mask rule for every pair of these positions."""
         rows, cols = column(q, like), row(k, like)
         return self.rule(rows, cols, n, self.span).expand(np.broadcast_shapes(rows.shape, cols.shape))
 
     def score_bound(self, longest: float, other: float) -> float:
-        """What no score exceeds, up or down, by the lengths of the longest query and key; infinite if unknown."""
+        """An upper bound of absolute scores, from the norms of the longest query and key; infinite if unknown."""
         if POSITIONS[self.positions].to_scores:
             return math.inf
         return min(longest * other * abs(self.scale), self.softcap or math.inf)
 
 
 def column(at: At, like: Tensor) -> Int[Tensor, ...]:
-    """Positions of queries, down; short integers are exact, and half the memory."""
+    """Positions of queries as a column; int32 is exact and takes half the memory."""
     return at if isinstance(at, Tensor) else row(at, like).T
 
 
 def row(at: At, like: Tensor) -> Int[Tensor, ...]:
-    """Positions of keys, across."""
+    """Positions of keys as a row."""
     if isinstance(at, Tensor):
         return at
     return torch.arange(at.start, at.stop, dtype=torch.int32, device=like.device)[None]
 
 
 def factors(seen: Bool[Tensor, "*c"], like: Tensor) -> Float[Tensor, "*c"]:
-    """One where a query sees a key, zero where not."""
+    """One if a key is visible, zero if it is masked."""
     return seen.view(torch.uint8).to(like.device, like.dtype)  # bytes convert several times as fast as booleans
 
 
 def penalty(factors: Float[Tensor, "*c"]) -> Float[Tensor, "*c"]:
-    """What is added to scores: nothing where a query sees a key, HIDDEN where not."""
+    """What is added to scores: zero if a key is visible, HIDDEN if it is masked."""
     return factors.sub(1).mul_(-HIDDEN)
 
 
 def exponentials(scores: Tensor, out: Tensor, way: Exponential, faint: bool) -> Tensor:
-    """e to the scores, which are in its units, into `out`; where some may be `faint`, they are raised to LEAST first,
-    and become zero after.
+    """Writes e to the scores, which are in units of `way`, into `out`.
+
+    If some scores may be `faint`, they are raised to LEAST first, and their exponentials become zero.
     """
     if not faint:
         return way.power(scores, out=out)

@@ -1,4 +1,4 @@
-"""Memory that the blocks of a map use in turn: fresh pages cost a short map a fifth of its time."""
+"""Memory that the blocks of a map reuse: allocating fresh pages took a fifth of the time of a short map."""
 
 from __future__ import annotations
 
@@ -9,21 +9,24 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-SCRATCH = 2**22  # bytes of a piece of memory that a thread keeps
+SCRATCH = 2**22  # largest number of bytes that a thread keeps per name
 
 
 class _Kept(threading.local):
     """Memory of a thread that its jobs use one after the other."""
 
     def __init__(self) -> None:
-        self.known: dict[str, Tensor] = {}  # of bytes, so that jobs of float32 and of float64 share it
+        self.known: dict[str, Tensor] = {}  # as bytes, so that jobs of float32 and of float64 share it
 
 
 _kept = _Kept()
 
 
 def room(name: str, cells: int, like: Tensor) -> Tensor:
-    """So many cells with another's device and dtype, until this thread asks by that name again; what they hold is anything."""
+    """Memory for `cells` numbers with the device and dtype of `like`, uninitialised.
+
+    It is valid until this thread asks for the same name again.
+    """
     size = cells * like.element_size()
     if like.device.type != "cpu" or size > SCRATCH:
         return like.new_empty(cells)
@@ -34,9 +37,10 @@ def room(name: str, cells: int, like: Tensor) -> Tensor:
 
 
 class Space:
-    """What the blocks of a job compute their pieces in, of so many rows and keys at the most, and where its `tokens` keys stand.
+    """Memory in which the blocks of a job compute their pieces, and the positions of its `tokens` keys.
 
-    `both`: scores and e to them have a place each.
+    A piece has at most `height` rows and `widest` keys. `both`: whether scores and their exponentials have separate
+    memory.
     """
 
     def __init__(self, height: int, widest: int, both: bool, tokens: int, like: Tensor) -> None:
@@ -46,7 +50,7 @@ class Space:
         self.pieces: dict[tuple[int, int], tuple[Tensor, Tensor]] = {}
 
     def piece(self, keys: int, queries: int) -> tuple[Float[Tensor, "w r"], Float[Tensor, "w r"]]:
-        """Where the scores of so many pairs go, and where e to them."""
+        """Memory for the scores of `keys` x `queries` pairs, and for their exponentials."""
         shape = keys, queries
         if shape not in self.pieces:
             scores, powers = (each[: keys * queries].view(shape) for each in (self.scores, self.powers))
@@ -55,10 +59,10 @@ class Space:
 
     @cached_property
     def keys(self) -> Int[Tensor, "n 1"]:
-        """Where keys stand, down."""
+        """Positions of the keys, as a column."""
         return torch.arange(self.tokens, dtype=torch.int32, device=self.scores.device)[:, None]
 
     @cached_property
     def ramp(self) -> Float[Tensor, " w"]:
-        """Whole numbers from zero on, one a key of a piece."""
+        """Integers from zero on, one per key of a piece."""
         return torch.arange(self.widest, dtype=self.scores.dtype, device=self.scores.device)

@@ -1,7 +1,8 @@
-"""Cells brought into their tiles, along either axis: the sums of weights, and the greatest of them.
+"""Pools cells into tiles along either axis: sums and maxima of weights.
 
-torch reduces a middle axis many times as fast as a short last one. Keys lie down a piece, so their tiles are middle axes of
-any size. Of queries, which lie across it, the first of each tile may come first, then all second ones, and so on (`apart`).
+torch reduces a middle axis many times as fast as a short last one. Keys are the rows of a piece, so their tiles are
+middle axes of any size. For queries, which are its columns, the first queries of all tiles may come first, then all
+second ones, and so on (`apart`).
 """
 
 from __future__ import annotations
@@ -15,12 +16,14 @@ from torch import Tensor
 
 from attention.runtime.tensor_cache import tensor_lru_cache
 
-SHORT = 16  # cells of a tile up to which they are pooled faster where they do not lie side by side
-LANES = 32  # numbers side by side from which on torch reduces a middle axis by vectors
+SHORT = 16  # tile size up to which pooling is faster if the cells of a tile are not adjacent
+LANES = 32  # number of adjacent values from which torch vectorises a reduction of a middle axis
 
 
 class Pool(NamedTuple):
-    """How the cells of a tile become one, and how that joins what the tile has from before, in place."""
+    """How the cells of a tile are reduced to one, and how the result is joined in place with the earlier value of the
+    tile.
+    """
 
     reduce: Callable[..., Tensor]
     join: Callable[[Tensor, Tensor], object]
@@ -33,9 +36,9 @@ GREATEST = Pool(torch.amax, lambda into, found: torch.maximum(into, found, out=i
 def add(
     tiles: Float[Tensor, "p r"], cells: Float[Tensor, "w r"], at: int, tile: int, known: int | None = None
 ) -> list[Float[Tensor, "_ r"]]:
-    """Adds cells, the first of which is the at-th of its column, to their tiles; gives the sums by tile.
+    """Adds cells to their tiles and returns the sums by tile; the first cell has index `at` in its column.
 
-    `known`: how many tiles have something of cells before these, all unless given; the others are written, whatever they had.
+    `known`: how many tiles hold values of earlier cells, all by default; the others are overwritten.
     """
     return _order_tiles(SUM, tiles, cells, at, tile, known)
 
@@ -43,7 +46,7 @@ def add(
 def lift(
     tiles: Float[Tensor, "p r"], cells: Float[Tensor, "w r"], at: int, tile: int, known: int | None = None
 ) -> list[Float[Tensor, "_ r"]]:
-    """Lifts tiles to the greatest of their cells, as `add` adds them; gives the greatest by tile."""
+    """Raises tiles to the maximum of their cells, as `add` adds them; returns the maxima by tile."""
     return _order_tiles(GREATEST, tiles, cells, at, tile, known)
 
 
@@ -65,9 +68,11 @@ def _order_tiles(
 def by_rows(
     pool: Pool, tiles: Float[Tensor, "a p"], cells: Float[Tensor, "p r"], at: int, tile: int, ordered: bool
 ) -> None:
-    """Brings columns of cells, the first of which is the at-th, into the rows of tiles; `ordered` as `apart` says."""
+    """Pools columns of cells into the rows of tiles; the first column has index `at`. `ordered`: whether they are in
+    `apart` order.
+    """
     if not ordered:
-        turned = cells.T.contiguous() if tile <= SHORT else cells.T  # slow along a short stretch
+        turned = cells.T.contiguous() if tile <= SHORT else cells.T  # reducing along a short last axis is slow
         _order_tiles(pool, tiles, turned, at, tile, None)
         return
     for first, start, stop, size in _stretches(at, cells.shape[1], tile):
@@ -78,9 +83,9 @@ def by_rows(
 
 
 def apart(at: int, width: int, tile: int) -> Int[Tensor, " r"] | None:
-    """An order of some rows, the first of which is the at-th: of their whole tiles all first ones, all second ones, and so on.
+    """An order of rows for pooling: the first rows of all whole tiles, then all second ones, and so on.
 
-    None where they are pooled as fast, or faster, as they are.
+    The first row has index `at`. Returns None if the rows are pooled at least as fast unordered.
     """
     if not 1 < tile <= SHORT:
         return None
@@ -100,7 +105,9 @@ def _apart(at: int, width: int, tile: int) -> Int[Tensor, " r"]:
 
 
 def _stretches(at: int, width: int, tile: int) -> Iterator[tuple[int, int, int, int]]:
-    """The first tile, the ends and the cells a tile of: the end of a tile begun before, whole tiles, the beginning of one."""
+    """Yields first tile, start, stop and cells per tile: for the rest of a tile begun before, whole tiles, and the
+    start of the last.
+    """
     lead = min(-at % tile, width)
     last = lead + (width - lead) // tile * tile
     for start, stop, size in ((0, lead, lead), (lead, last, tile), (last, width, width - last)):

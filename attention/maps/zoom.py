@@ -1,7 +1,8 @@
-"""What follows from a map and its log-sum-exp without another pass: windows, rows, diagonals.
+"""Computes windows, rows and diagonals from a map and its log-sum-exp, and the preview of a map.
 
-A weight is exp(score - lse), so that a part of the square costs its own size and no more. A preview goes the other way:
-it looks at one query of each tile before the exact map is there. All take the query and key that the maps were made of.
+A weight is exp(score - lse), so the cost of a part of the square is proportional to its size. A preview does the
+opposite: it computes one query of each tile before the exact map is available. All functions take the query and key
+from which the maps were made.
 """
 
 from __future__ import annotations
@@ -25,9 +26,9 @@ from attention.maps.scoring import HIDDEN, Exponential, exponential, exponential
 from attention.maps.sizes import HEIGHT, STEP, across, fitting, precision
 from attention.maps.tiles import add, lift
 
-BATCH = 2**20  # cells that are computed at once where there is a choice
-PICKS, REACH = 192, 2048  # queries of a preview that are looked at together at the most, and keys
-SHARES = 2  # of its heads, each the work of a thread where there are several
+BATCH = 2**20  # cells that are computed at once, if there is a choice
+PICKS, REACH = 192, 2048  # largest numbers of queries and keys that a preview computes together
+SHARES = 2  # parts that the heads of a preview are split into, one per thread
 
 
 def window(
@@ -59,8 +60,8 @@ def pool_window(
 ) -> Float[Tensor, "a p r"]:
     """The window by tiles of `tile` x `tile` tokens, each the mean or the maximum, in memory of the pixels alone.
 
-    Tiles are counted from the window's first row and column; the last ones count only the cells that exist. What the
-    mask hides in whole blocks is left out. Raises ValueError as `window` and `head_maps` do.
+    Tiles are counted from the window's first row and column; the last ones count only the cells that exist. Fully
+    masked blocks are skipped. Raises ValueError as `window` and `head_maps` do.
     """
     _check_window(maps, rows, cols)
     check_choice("pool", pool, POOLS)
@@ -76,23 +77,24 @@ def pool_window(
         for at, (start, stop) in enumerate(pairwise(down.tolist())):
             for span in blocks.spans(at, BATCH // (heads * (stop - start))):
                 shape = heads, span.stop - span.start, stop - start
-                weights = space[: math.prod(shape)].view(shape).mT  # key by key, as tiles are pooled fastest
+                weights = space[: math.prod(shape)].view(shape).mT  # stored key by key, the fastest layout to pool
                 _fill(maps, query, key, range(start, stop), span, weights)
                 _fold(pixels, weights, start - rows[0], span.start - cols[0], tile, pool)
     return pixels if pool == "max" else pixels / counts(rows, tile, pixels)[:, None] / counts(cols, tile, pixels)
 
 
 def row(maps: HeadMaps, query: Float[Tensor, "h n d"], key: Float[Tensor, "g n d"], at: int) -> Float[Tensor, "a n"]:
-    """The weights of the query at a position, over all keys: n x d of work a head."""
+    """The weights of the query at position `at` over all keys: n x d operations per head."""
     return window(maps, query, key, (at, at + 1), (0, maps.tokens))[:, 0]
 
 
 def diagonal(
     maps: HeadMaps, query: Float[Tensor, "h n d"], key: Float[Tensor, "g n d"], behind: int
 ) -> Float[Tensor, "a m"]:
-    """The weight of each query on the key that is `behind` it (negative: ahead), over the queries that have one.
+    """The weight of each query on the key `behind` positions before it (negative: after it), for queries that have
+    such a key.
 
-    1 is the previous token; one less than the period of a repeat is what induction heads look at (Olsson et al. 2022).
+    1 is the previous token; the period of a repeat minus one is what induction heads attend to (Olsson et al. 2022).
     """
     check(maps, whole=True)
     if abs(behind) >= maps.tokens:
@@ -114,8 +116,8 @@ def preview(
 ) -> HeadMaps:
     """A first picture from the middle query of each row of tiles: 1/tile of the work of `head_maps`, and not exact.
 
-    Takes what `head_maps` takes. `lse (h p)` is of the queries that were looked at; there are no statistics. Threads of
-    an `executor` share the work.
+    Takes the arguments of `head_maps`. `lse (h p)` is that of the sampled queries; there are no statistics. Threads
+    of an `executor` share the work.
     """
     maps, _ = blank(query, key, *asked, **options)
     picks = torch.arange(maps.rows[0], maps.rows[1], maps.tile, device=query.device) + maps.tile // 2
@@ -129,14 +131,14 @@ def preview(
         for at in torch.arange(len(picks)).split(PICKS)
         for heads in split(found, ceil(len(query), SHARES))
     ]
-    work.reverse()  # the last rows of a causal mask are the longest
+    work.reverse()  # under a causal mask the last rows take longest
     for _ in (executor.map if executor else map)(_sample, *zip(*work, strict=True)):
         pass
     return found
 
 
 def check(maps: HeadMaps, whole: bool = False) -> None:
-    """Raises ValueError for a preview and, where all tokens are needed, for a window."""
+    """Raises ValueError for a preview and, if all tokens are needed, for a window."""
     if not maps.exact:
         raise ValueError("A preview has no log-sum-exp of every query; make the maps with head_maps.")
     if whole and not maps.rows == maps.cols == (0, maps.tokens):
@@ -151,7 +153,7 @@ def _check_window(maps: HeadMaps, rows: tuple[int, int], cols: tuple[int, int]) 
 
 
 def _fill(maps: HeadMaps, query: Tensor, key: Tensor, down: range, span: Span, weights: Float[Tensor, "a r w"]) -> None:
-    """The weights of these rows and of the keys of a span, every head of the maps."""
+    """Computes the weights of these rows and of the keys of a span, for every head of the maps, into `weights`."""
     across, first = range(span.start, span.stop), maps.rows[0]
     hidden, way = [], exponential(weights)
     for left, right in span.cuts:
@@ -169,7 +171,7 @@ def _fill(maps: HeadMaps, query: Tensor, key: Tensor, down: range, span: Span, w
 
 
 def _fold(pixels: Tensor, weights: Tensor, top: int, left: int, tile: int, pool: str) -> None:
-    """Brings the weights of a part, whose first cell stands at (top, left) of the window, into their pixels."""
+    """Pools the weights of a part, whose first cell is at (top, left) of the window, into its pixels."""
     into, wide = (add if pool == "mean" else lift), ceil(left % tile + weights.shape[2], tile)
     for head, cells in zip(pixels, weights.mT, strict=True):
         strip = cells.new_zeros(wide, cells.shape[1])
@@ -178,15 +180,17 @@ def _fold(pixels: Tensor, weights: Tensor, top: int, left: int, tile: int, pool:
 
 
 def _exponentials(scores: Tensor, lse: Tensor, way: Exponential) -> Tensor:
-    """Weights of scores that are those of hidden pairs where they should be, in place.
+    """Converts scores, with HIDDEN added for masked pairs, to weights in place.
 
-    Rows that see nothing have an lse of -inf and get zeros.
+    Fully masked rows have an lse of -inf and get zeros.
     """
     return exponentials(scores.sub_(lse.clamp(min=HIDDEN / 10).mul(way.unit).to(scores.dtype)), scores, way, faint=True)
 
 
 def pairs(maps: HeadMaps, query: Tensor, key: Tensor, at: int, rows: Tensor, cols: Tensor) -> Float[Tensor, "*b r w"]:
-    """The weights of pairs: each row of `rows (* r 1)` with each column of `cols (* 1 w)`, or in turn, both (m 1)."""
+    """The weights of pairs: each row of `rows (* r 1)` with each column of `cols (* 1 w)`, or elementwise if both are
+    (m 1).
+    """
     head, dtype = maps.numbers[at], precision(query)
     q, k = (each.to(dtype) for each in vectors(maps, head, query, key))
     one_by_one = rows.shape == cols.shape
