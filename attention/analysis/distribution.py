@@ -1,4 +1,4 @@
-"""All weights of every head, not one row: how often each size occurs, and how spread out every row is."""
+"""The distribution of all weights of every head: a histogram of their sizes and the entropy of every row."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ from torch import Tensor
 
 from attention.heads import row_entropy
 
-LEAST, BINS = -8, 40  # from 1e-8 to 1, five bins a power of ten
+LEAST, BINS = -8, 40  # from 1e-8 to 1, five bins per power of ten
 
 
 @dataclass(frozen=True, eq=False)
 class Distribution:
-    """The weights of all pairs that the mask lets through.
+    """The distribution of the weights of all visible pairs.
 
-    `counts (h p)`: pairs whose weight lies in each of `BINS` bins, evenly wide in log10 from 1e-8 to 1; `below (h)`:
-    pairs with less than that, but not zero; `zero (h)`: pairs whose weight is zero in float32; `entropy (h q)` in nats;
-    `seen (q)`: keys that a query may look at; `bound (q)`: the greatest entropy that so many keys can have.
+    `counts (h p)`: number of pairs per bin, for `BINS` bins of equal width in log10 from 1e-8 to 1; `below (h)`: number
+    of pairs with a smaller weight that is not zero; `zero (h)`: number of pairs whose weight is zero in float32;
+    `entropy (h q)` in nats; `seen (q)`: number of visible keys; `bound (q)`: the largest entropy of a row with that many
+    visible keys.
     """
 
     counts: Int[Tensor, "h p"]
@@ -32,7 +33,7 @@ class Distribution:
 
 
 def distribution(weights: Float[Tensor, "h q k"], mask: Bool[Tensor, "q k"], below_one: bool = False) -> Distribution:
-    """The distribution of every head, head by head, so that memory stays at one head's size.
+    """Returns the distribution of every head. Computes one head at a time to bound the memory.
 
     `below_one`: rows may sum to less than one, as with one added to the denominator.
     """
@@ -44,16 +45,16 @@ def distribution(weights: Float[Tensor, "h q k"], mask: Bool[Tensor, "q k"], bel
 
 
 def max_entropy(seen: Int[Tensor, " q"], below_one: bool) -> Float[Tensor, " q"]:
-    """The greatest -sum p ln p of this many weights: ln n, when all are 1/n.
+    """Returns the largest -sum p ln p of n weights: ln n, when all are 1/n.
 
-    Where they may sum to less than one, one or two weights have more with 1/e each, where -p ln p is greatest.
+    If they may sum to less than one, one or two weights reach a larger value with 1/e each, the maximum of -p ln p.
     """
     even = seen.clamp(min=1).double().log()
     return torch.where((seen < 3) & below_one, seen / math.e, even).float()
 
 
 def _bin_counts(head: Float[Tensor, "q k"], pairs: int) -> tuple[Tensor, Tensor, Tensor]:
-    """Counts, pairs below the bins and pairs of zero of one head; what the mask hides is zero and counts nowhere."""
+    """Returns the counts, the pairs below the bins and the zero pairs of one head. Masked pairs are not counted."""
     logs = head.flatten().log10()
     counts = torch.histc(logs, BINS, LEAST, 0).long()
     below = (logs < LEAST).sum() - (head == 0).sum()
@@ -61,5 +62,5 @@ def _bin_counts(head: Float[Tensor, "q k"], pairs: int) -> tuple[Tensor, Tensor,
 
 
 def edges() -> list[float]:
-    """The borders of the bins, as weights."""
+    """Returns the edges of the bins, as weights."""
     return [10 ** (LEAST * (1 - i / BINS)) for i in range(BINS + 1)]

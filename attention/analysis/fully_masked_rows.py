@@ -1,8 +1,8 @@
-"""What becomes of a query that may see no key: every path of PyTorch that runs here, and ours, run on the spot.
+"""Compares what fully masked rows become: in every path of PyTorch that runs on this machine, and in this package.
 
-The softmax over nothing is 0 / 0. Some paths give zeros, some NaN, and a mask of large negative numbers instead of
-minus infinity gives the mean of all values, hidden ones included. A NaN in a row that nobody reads still ruins the
-gradients of all projections, because zero times NaN is NaN.
+The softmax over no keys is 0 / 0. Some paths give zeros, some NaN, and a mask of large negative numbers instead of
+minus infinity gives the mean of all values, masked ones included. A NaN in a row that is not used still makes the
+gradients of all projections NaN, because zero times NaN is NaN.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from attention.layer import MultiHeadAttention
 from attention.scores import HIDDEN
 from attention.trace import Trace
 
-WIDTH = 64  # channels that are used at the most: what a blind row gets does not depend on them
+WIDTH = 64  # maximum number of channels: what a fully masked row becomes does not depend on it
 BACKENDS = ("MATH", "FLASH_ATTENTION", "EFFICIENT_ATTENTION", "CUDNN_ATTENTION")
-ALONE = Lock()  # the choice of a backend is the whole process's
+ALONE = Lock()  # the choice of a backend applies to the whole process
 
 Masked = Callable[[Tensor], Float[Tensor, "q d"]]
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What one path did: with which kind of mask, what the blind rows became, and whether gradients stayed finite.
+    """The result of one path with one kind of mask: what fully masked rows became, and whether gradients are finite.
 
-    `blind`: "zeros", "NaN", "mean of all values", "other", or "" where every row sees something. `apart`: greatest
-    difference of the other rows to float64, NaN where one is NaN. `gradient`: "finite" or "NaN" after a loss over the
-    other rows, "" where none is computed. `runs`: False where the path does not run on this machine.
+    `blind`: "zeros", "NaN", "mean of all values", "other", or "" if no row is fully masked. `apart`: largest difference
+    of the other rows from float64, NaN if one of them is NaN. `gradient`: "finite" or "NaN" after a loss over the other
+    rows, "" if none is computed. `runs`: False if the path does not run on this machine.
     """
 
     path: str
@@ -49,7 +49,7 @@ class Finding:
 
 
 def masks(square: Bool[Tensor, "q k"]) -> dict[str, Tensor]:
-    """The same mask in three kinds: boolean, added with minus infinity, and with the most negative finite number."""
+    """Returns the mask in three kinds: boolean, and added with minus infinity or the most negative finite number."""
     zeros = torch.zeros(square.shape)
     lowest = torch.finfo(torch.float32).min
     return {
@@ -60,10 +60,10 @@ def masks(square: Bool[Tensor, "q k"]) -> dict[str, Tensor]:
 
 
 def audit(trace: Trace) -> list[Finding]:
-    """Every path on the queries, keys and values of the head in focus (its first 64 channels) under the trace's mask.
+    """Runs every path on queries, keys and values of the selected head (its first 64 channels) with the trace's mask.
 
-    nn.MultiheadAttention gets the keys as its tokens, with one head and the identity for its projections; not where the
-    queries are of another sequence.
+    nn.MultiheadAttention takes the keys as tokens, with one head and identity projections. It is left out if there are
+    not as many queries as keys.
     """
     head = trace.config.head
     q, k, v = (x[head, :, :WIDTH].detach().clone() for x in (trace.q, trace.k, trace.v))
@@ -73,7 +73,7 @@ def audit(trace: Trace) -> list[Finding]:
 
 
 def _functions(q: Tensor, k: Tensor, v: Tensor, square: Bool[Tensor, "q k"]) -> Iterator[Finding]:
-    """Ours and torch's function, once a backend."""
+    """Yields the findings of this package's function and of torch's, the latter once per backend."""
     inputs = tuple(x.clone().requires_grad_() for x in (q, k, v))
     expected = _reference_output(q, k, v, square)
     for kind, mask in masks(square).items():
@@ -90,7 +90,10 @@ def _functions(q: Tensor, k: Tensor, v: Tensor, square: Bool[Tensor, "q k"]) -> 
 
 
 def _by_backend(backend: str, q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> Float[Tensor, "q d"] | None:
-    """The output of one backend, None where it does not run here. MATH stays allowed, for others that compute now."""
+    """Returns the output of one backend, or None if it does not run here.
+
+    MATH stays allowed, because the setting also applies to other threads that compute at the same time.
+    """
     wanted = SDPBackend.__members__[backend]
     batch = tuple(x[None, None] for x in (q, k, v))
     with sdpa_kernel([wanted, SDPBackend.MATH] if wanted != SDPBackend.MATH else [wanted]):
@@ -100,7 +103,7 @@ def _by_backend(backend: str, q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> 
 
 
 def _modules(x: Float[Tensor, "k d"], square: Bool[Tensor, "q k"]) -> Iterator[Finding]:
-    """Ours and torch's module, whose boolean masks are True where they hide."""
+    """Yields the findings of this package's module and of torch's, in whose boolean masks True means masked."""
     layer = _plain_layer(x.shape[-1])
     expected = _reference_output(x, x, x, square)
     ours = MultiHeadAttention.from_torch(layer)
@@ -127,7 +130,7 @@ def _mode(learning: bool) -> AbstractContextManager:
 
 
 def _plain_layer(width: int) -> nn.MultiheadAttention:
-    """One head whose queries, keys, values and output are its input."""
+    """Returns a module with one head and identity projections."""
     layer = nn.MultiheadAttention(width, 1, batch_first=True)
     with torch.no_grad():
         layer.in_proj_weight.copy_(torch.eye(width).repeat(3, 1))
@@ -136,13 +139,13 @@ def _plain_layer(width: int) -> nn.MultiheadAttention:
 
 
 def _reference_output(q: Tensor, k: Tensor, v: Tensor, square: Bool[Tensor, "q k"]) -> Float[Tensor, "q d"]:
-    """Attention in float64, for the rows that see something."""
+    """Returns attention in float64. Fully masked rows are NaN."""
     scores = (q.double() @ k.double().mT / q.shape[-1] ** 0.5).masked_fill(~square, HIDDEN)
     return torch.softmax(scores, -1) @ v.double()
 
 
 def _finding_of(path, mode, kind, output, values, square, expected, parameters) -> Finding:
-    """What a path's output says; gradients are those of a loss over the rows that see something."""
+    """Returns the finding for a path's output. Gradients are those of a loss over the rows with a visible key."""
     seeing = square.any(-1)
     apart = (output.detach().double() - expected)[seeing].abs()
     blind = _became(output.detach()[~seeing], values)
@@ -151,7 +154,7 @@ def _finding_of(path, mode, kind, output, values, square, expected, parameters) 
 
 
 def _became(rows: Float[Tensor, "r d"], values: Float[Tensor, "k d"]) -> str:
-    """What the rows that see nothing are, in words."""
+    """Returns what the fully masked rows became, in words."""
     if not len(rows):
         return ""
     if rows.isnan().any():
@@ -162,7 +165,7 @@ def _became(rows: Float[Tensor, "r d"], values: Float[Tensor, "k d"]) -> str:
 
 
 def _gradient(loss: Tensor, parameters: tuple[Tensor, ...]) -> str:
-    """Are the gradients of all parameters finite?"""
+    """Returns "finite" if the gradients of all parameters are finite, otherwise "NaN"; "" without parameters."""
     if not parameters:
         return ""
     found = torch.autograd.grad(loss, parameters, allow_unused=True)

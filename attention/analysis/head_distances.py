@@ -1,9 +1,9 @@
-"""How far heads are apart, which are nearly the same, and a map on which the far ones stand far from each other.
+"""Distances between heads, groups of nearly equal heads, and a two-dimensional map of all heads by distance.
 
-Two heads are as far apart as their rows: the Jensen-Shannon divergence of what the same query makes of the same keys, in the
-mean of the queries (Clark et al. 2019, section 6, who take the sum). It is 0 where they do the same, and 1 bit where they
-never look at the same key. Its square root is a distance, and one of points in some space (Fuglede & Topsøe 2004), so that
-classical scaling draws a part of exactly that space.
+The distance of two heads is the Jensen-Shannon divergence of their rows for the same query, averaged over the queries
+(Clark et al. 2019, section 6, sum them instead). It is 0 if the rows are equal, and 1 bit if the heads never attend to
+the same key. Its square root is a metric that embeds in a Hilbert space (Fuglede & Topsøe 2004), so classical scaling
+shows a projection of exactly that space.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from torch import Tensor
 
 from attention.heads import CACHED, Weights, row_entropy
 
-WORK = 2**28  # weights of all pairs that are looked at: half a second, however many heads there are
-FEWEST = 4  # queries that are looked at, whatever that costs
-ALIKE = 0.05  # bits: heads that are nearer are said to be nearly the same
+WORK = 2**28  # weights that are compared over all pairs of heads: half a second for any number of heads
+FEWEST = 4  # minimum number of queries that are compared, even if that exceeds WORK
+ALIKE = 0.05  # bits: heads at most this far apart are called nearly the same
 
 Apart = Float[Tensor, "h h"]
 
 
 class Merge(NamedTuple):
-    """Two clusters that became one, each a list of heads in the order of the tree, and how far they were apart."""
+    """Two clusters that were merged, each a list of heads in the order of the tree, and the distance between them."""
 
     first: list[int]
     second: list[int]
@@ -35,10 +35,10 @@ class Merge(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Distances:
-    """Of some heads: how far any two are `apart` in bits, from so many `queries`, and what follows.
+    """The distances `apart` of all pairs of heads in bits, averaged over `queries` queries, and results from them.
 
-    `order`: the heads so that alike ones stand together; `places (h 2)`: on the map, in square roots of bits; `kept`: the
-    share of all squared distances that the map keeps; `groups`: of heads that are nearly the same, the largest first.
+    `order`: the heads, with similar ones next to each other; `places (h 2)`: coordinates on the map, in square roots of
+    bits; `kept`: the share of the variance that the map keeps; `groups`: groups of nearly equal heads, largest first.
     """
 
     apart: Apart
@@ -50,7 +50,7 @@ class Distances:
 
 
 def distances(rows: Float[Tensor, "h r k"]) -> Distances:
-    """Everything about the distances of heads, from the rows that the same queries have in each."""
+    """Returns the distances of heads and what follows from them, given the rows of the same queries in each head."""
     apart = divergences(rows)
     merges = average_linkage(apart)
     order = merges[-1].first + merges[-1].second if merges else list(range(len(apart)))
@@ -58,7 +58,7 @@ def distances(rows: Float[Tensor, "h r k"]) -> Distances:
 
 
 def sample_rows(weights: Weights, mask: Bool[Tensor, "q k"], of: int) -> Float[Tensor, "h r k"]:
-    """Rows of queries that see several keys, evenly spread, so many that those of all pairs of `of` heads are `WORK` weights."""
+    """Returns evenly spaced rows with several visible keys, about `WORK` weights over all pairs of `of` heads."""
     several = (mask.sum(-1) > 1).nonzero().flatten()
     many = max(FEWEST, int(2 * WORK / max(1, of) ** 2 / weights.shape[-1]))
     some = torch.linspace(0, len(several) - 1, min(many, len(several))).round().long() if len(several) else several
@@ -66,7 +66,7 @@ def sample_rows(weights: Weights, mask: Bool[Tensor, "q k"], of: int) -> Float[T
 
 
 def divergences(rows: Float[Tensor, "h r k"]) -> Apart:
-    """The Jensen-Shannon divergence of the rows of any two heads in bits, in the mean of the rows; 0 where there are none."""
+    """Returns the Jensen-Shannon divergence of every two heads in bits, averaged over the rows; 0 if there are no rows."""
     heads, count, keys = rows.shape
     apart = rows.new_zeros(heads, heads)
     if not count:
@@ -82,9 +82,9 @@ def divergences(rows: Float[Tensor, "h r k"]) -> Apart:
 
 
 def average_linkage(apart: Apart) -> list[Merge]:
-    """The tree of average linkage (Sokal & Michener 1958): always the two clusters whose heads are nearest in the mean.
+    """Returns the tree of average linkage (Sokal & Michener 1958): each merge joins the two clusters nearest in the mean.
 
-    A merged cluster is turned so that its nearest ends meet.
+    A cluster may be reversed when it is merged, so that the nearest ends of the two meet.
     """
     near = apart.double().clone().fill_diagonal_(math.inf)
     clusters, merges = {at: [at] for at in range(len(near))}, []
@@ -101,13 +101,13 @@ def average_linkage(apart: Apart) -> list[Merge]:
 
 
 def _join_order(apart: Apart, first: list[int], second: list[int]) -> tuple[list[int], list[int]]:
-    """Two clusters in the order of the tree, each forwards or backwards: as their ends are nearest."""
+    """Returns the two clusters, each forwards or backwards, such that the ends that meet are as near as possible."""
     ways = [(one, two) for one in (first, first[::-1]) for two in (second, second[::-1])]
     return min(ways, key=lambda way: float(apart[way[0][-1], way[1][0]]))
 
 
 def groups(merges: list[Merge], within: float = ALIKE) -> list[list[int]]:
-    """Clusters whose two halves are, in the mean, at most so far apart; each as large as it gets, the largest first."""
+    """Returns the maximal clusters whose two halves are at most `within` bits apart in the mean, the largest first."""
     found: dict[int, list[int]] = {}
     for merge in merges:
         if merge.apart <= within:
@@ -118,9 +118,9 @@ def groups(merges: list[Merge], within: float = ALIKE) -> list[list[int]]:
 
 
 def classical_scaling(apart: Apart) -> tuple[Float[Tensor, "h 2"], float]:
-    """Classical scaling in two dimensions (Torgerson 1952) of distances that are roots of these; the share that is kept.
+    """Returns classical scaling (Torgerson 1952) of the square roots of `apart` to two dimensions, and the share kept.
 
-    Each axis is turned so that the head that is farthest out on it has a positive place.
+    The sign of each axis is chosen such that the head farthest from zero has a positive coordinate.
     """
     squares = apart.double()
     middle = squares.mean(0, keepdim=True)

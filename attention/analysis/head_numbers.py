@@ -1,8 +1,9 @@
-"""Every number of a head, where the heads of all layers are compared: those of `heads.profile`, and further ones.
+"""All head statistics, for comparing the heads of all layers: those of `heads.profile`, and further ones.
 
-`numbers` gives them all. Each is a mean over queries but the last, which is of the whole square. To add one: a function and its
-line in `FURTHER`, where it stands on the weights, or in `PAIRS`, where it is the weight on some pairs. Every one says its
-unit, its formula and whose it is; tests compute it again by loops, and of heads whose number one knows.
+`numbers` returns all of them. Each is a mean over queries, except the effective rank, which is of the whole matrix of
+weights. To add one, write a function and its entry in `FURTHER` (if it needs the weights) or in `PAIRS` (if it is the
+mean weight on some pairs). Every entry has a unit, a formula and a source; tests recompute each one with loops, and on
+heads whose statistics are known.
 """
 
 from __future__ import annotations
@@ -18,13 +19,13 @@ from torch import Tensor
 from attention import heads
 from attention.heads import Pairs, PerHead, Rows, Weights
 
-MOST = 128  # queries of which the rank is computed: its singular values take time by the third power
-MARKS = frozenset(".,;:!?…。、，；：！？")  # that end a sentence, or part of one
-SPECIAL = ("[", "]"), ("<", ">")  # around the name of a token that is no text
+MOST = 128  # maximum number of queries in the rank: the time for singular values grows with its third power
+MARKS = frozenset(".,;:!?…。、，；：！？")  # marks that end a sentence or a part of one
+SPECIAL = ("[", "]"), ("<", ">")  # brackets around the name of a special token
 
 
 class Seen(NamedTuple):
-    """The heads that are described: their weights and mask, what their rows say, and how many keys each row may see."""
+    """The heads that are described: weights, mask, statistics of the rows, and the number of visible keys per row."""
 
     weights: Weights
     mask: Bool[Tensor, "q k"]
@@ -33,7 +34,7 @@ class Seen(NamedTuple):
 
 
 class OfWeights(NamedTuple):
-    """A number that stands on the weights: how it is computed, its name, its unit, its formula, and whose it is."""
+    """A head statistic that is computed from the weights: its function, name, unit, formula and source."""
 
     of: Callable[[Seen], PerHead]
     label: str
@@ -43,7 +44,7 @@ class OfWeights(NamedTuple):
 
 
 class OfPairs(NamedTuple):
-    """The mean weight of a query on keys of a kind: the pairs, by the texts of the tokens; what is said of it, as above."""
+    """A head statistic that is the mean weight on pairs; `of` finds the pairs by the token texts. Else as `OfWeights`."""
 
     of: Callable[[Sequence[str]], Pairs]
     label: str
@@ -56,10 +57,10 @@ Described = heads.HeadMetric | heads.TokenMetric | OfWeights | OfPairs
 
 
 def numbers(weights: Weights, mask: Bool[Tensor, "q k"], tokens: Sequence[str] | None = None) -> dict[str, PerHead]:
-    """Every number of the heads `(h q k)`, each `(h)`, in the order of `EVERY`.
+    """Returns every statistic of the heads `(h q k)`, each `(h)`, in the order of `EVERY`.
 
-    `mask`: which keys a query may see. `tokens`: the n texts of queries that are also the keys; without them, numbers that
-    need them are left out.
+    `mask`: the visible keys of each query. `tokens`: the n token texts, if the queries are also the keys; without them,
+    statistics that need them are left out.
     """
     rows = heads.rows(weights, mask)
     seen = Seen(weights, mask, rows, mask.sum(-1).float())
@@ -71,14 +72,14 @@ def numbers(weights: Weights, mask: Bool[Tensor, "q k"], tokens: Sequence[str] |
 
 
 def effective_keys(seen: Seen) -> PerHead:
-    """Over how many keys an even row of the same entropy is spread, in the mean (Hill 1973, order 1; Jelinek's perplexity)."""
+    """Returns the mean number of keys of a uniform row with the same entropy (Hill 1973, order 1; Jelinek's perplexity)."""
     return _mean(seen.rows.entropy.exp(), seen.rows.seeing)
 
 
 def even(seen: Seen) -> PerHead:
-    """How much of a row's weight lies as an even row has it, in the mean of rows that see several keys.
+    """Returns the share of a row's weight that overlaps with uniform weights, averaged over rows with several visible keys.
 
-    One minus the total variation distance: sum over keys of min(p, 1 / keys in sight).
+    One minus the total variation distance: sum over keys of min(p, 1 / visible keys).
     """
     several = seen.choices > 1
     shares = (seen.mask / seen.choices.clamp(min=1)[:, None])[several]
@@ -87,9 +88,9 @@ def even(seen: Seen) -> PerHead:
 
 
 def effective_rank(seen: Seen) -> PerHead:
-    """The rank of the weights as a smooth number (Roy & Vetterli 2007): exp of the entropy of the singular values' shares.
+    """Returns the effective rank of the weights (Roy & Vetterli 2007): exp of the entropy of the singular values' shares.
 
-    Of `MOST` queries at most, evenly spread.
+    It uses at most `MOST` evenly spaced queries.
     """
     at = torch.linspace(0, seen.weights.shape[1] - 1, min(MOST, seen.weights.shape[1])).round().long()
     found = [_rank(head[at].double()) for head in seen.weights]
@@ -97,33 +98,36 @@ def effective_rank(seen: Seen) -> PerHead:
 
 
 def _rank(rows: Float[Tensor, "q k"]) -> Float[Tensor, ""]:
-    """Of one head; its singular values are the roots of the eigenvalues of W Wᵀ, which is smaller than W."""
+    """Returns the effective rank of one head, from the eigenvalues of W Wᵀ, which is smaller than W.
+
+    Their square roots are the singular values.
+    """
     values = torch.linalg.eigvalsh(rows @ rows.T).clamp(min=0).sqrt()
     shares = values / values.sum().clamp(min=torch.finfo(values.dtype).tiny)
     return torch.special.entr(shares).sum().exp() if values.any() else values.new_zeros(())
 
 
 def following(tokens: Sequence[str]) -> Pairs:
-    """Each token and the next one."""
+    """Returns the pairs of each token and the next one."""
     query = torch.arange(len(tokens) - 1)
     return query, query + 1
 
 
 def earlier_copies(tokens: Sequence[str]) -> Pairs:
-    """Each token and the earlier ones that are the same, capital letters aside."""
+    """Returns the pairs of each token and its earlier copies, ignoring case."""
     query, key = heads.same_token_pairs(tokens)
     return query[key < query], key[key < query]
 
 
 def separators(tokens: Sequence[str]) -> Pairs:
-    """Each token and all that separate: the sequence's first token is none, as a sink may rest there for being the first."""
+    """Returns the pairs of each token and every separator. The first token is excluded, as it may be an attention sink."""
     keys = torch.tensor([at for at, text in enumerate(tokens) if at and separates(text)], dtype=torch.long)
     query = torch.arange(len(tokens))
     return query.repeat_interleave(len(keys)), keys.repeat(len(query))
 
 
 def separates(text: str) -> bool:
-    """Is it a special token, as [SEP] or </s>, a line's end, or a mark that ends a sentence or a part of one?"""
+    """Whether a text is a special token such as [SEP] or </s>, a line end, or a mark that ends a sentence or a part of one."""
     bare = text.strip()
     if not bare:
         return "\n" in text
@@ -132,12 +136,12 @@ def separates(text: str) -> bool:
 
 
 def _has_name(text: str) -> bool:
-    """Is there a name between the brackets, and not code or another bracket?"""
+    """Whether the text between brackets is a name (it has a letter and no whitespace), not code or another bracket."""
     return any(unicodedata.category(sign)[0] == "L" for sign in text) and not any(sign.isspace() for sign in text)
 
 
 def _mean(rows: Float[Tensor, "h q"], counted: Bool[Tensor, "h q"]) -> PerHead:
-    """Mean over the rows that count; 0 where none does."""
+    """Returns the mean over the rows that count; 0 if none does."""
     return torch.where(counted, rows, 0).sum(-1) / counted.sum(-1).clamp(min=1)
 
 
@@ -198,7 +202,7 @@ ORDER = (
 
 
 def in_order(numbers: dict[str, Described]) -> dict[str, Described]:
-    """These numbers in the order of ORDER; raises KeyError where the two don't name the same."""
+    """Returns the statistics in the order of ORDER; raises KeyError if the two do not have the same names."""
     if odd := numbers.keys() ^ set(ORDER):
         raise KeyError(
             f"{', '.join(sorted(odd))}: a number of a head needs its place in head_numbers.ORDER, and none besides."

@@ -1,7 +1,8 @@
-"""What a head does, in a name and a sentence, from its weights alone; nothing where nothing stands out.
+"""The role of a head as a name and a sentence, from its weights alone; None if no kind of keys dominates.
 
-A head is named by the kind of keys that have most of its weight: the token so many places back, the first one, the same token,
-what followed an earlier copy, those nearby, all alike. Definitions as in `heads.py`. To add a kind: a `Kind` in `_kinds`.
+A head is named by the kind of keys that have most of its weight: the token some positions back, the first one, the same
+token, what followed an earlier copy, nearby tokens, or all keys uniformly. Definitions are as in `heads.py`. To add a
+kind, add a `Kind` in `_kinds`.
 """
 
 from __future__ import annotations
@@ -20,23 +21,24 @@ from attention.maps import zoom
 from attention.maps.picture import HeadMaps, split
 from attention.number_format import format_mean
 
-MOST = 0.5  # of the weight: a kind of key that has it stands out
-TOGETHER, EACH = 0.7, 0.25  # of two kinds between which a head splits its weight: both, and the lesser one
-WHOLE = 1.05  # more than that is counted twice: the kinds have keys in common
-FARTHEST = 12  # places back that are looked at
-PART = 1 / 3  # of the queries with a choice, at the least, that have a key so many places back
-TWICE = 2  # queries, at the least, whose token was there before: of a single one nothing is said
-NEAR = 5  # tokens on either side that are near
-BEYOND = 1.4  # times what an even head has there: in a short text everything is near
-EVEN = 0.1  # of the weight, at the most, that an even head would have elsewhere
-QUERIES, ROWS = 256, 32  # that are looked at of a trace, and of maps
+MOST = 0.5  # share of the weight from which a kind of keys names the head
+TOGETHER, EACH = 0.7, 0.25  # minimum shares of two kinds that a head splits its weight between: sum, and each
+WHOLE = 1.05  # a larger sum of two shares means that the kinds have keys in common, which are counted twice
+FARTHEST = 12  # maximum number of tokens back that names a head
+PART = 1 / 3  # minimum share of the queries with a choice that must have a key at a distance
+TWICE = 2  # minimum number of queries whose token occurred before: a single one gives no role
+NEAR = 5  # tokens on either side that count as nearby
+BEYOND = 1.4  # minimum ratio to the weight of a uniform head there: in a short text every token is nearby
+EVEN = 0.1  # maximum total variation distance of a row from uniform weights
+QUERIES, ROWS = 256, 32  # maximum number that is used of a trace, and of maps
 COUNTS = "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"
 
 
 class Kind(NamedTuple):
-    """A kind of keys: its short name, what a head does that looks at them, and each head's mean weight there.
+    """A kind of keys: its short name, what a head that attends to them does, and each head's mean weight on them.
 
-    `share` is over queries with a choice, and decides; `shown` is over all queries that see such a key, as in `heads.py`.
+    `share` is the mean over queries with a choice and decides the role; `shown` is the mean over all queries with such a
+    visible key, as in `heads.py`.
     """
 
     name: str
@@ -46,7 +48,7 @@ class Kind(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """Some queries of all heads: their weights and mask, where they stand, and how many keys each may see."""
+    """Some queries of all heads: their weights, mask, positions, and numbers of visible keys."""
 
     weights: Float[Tensor, "h q k"]
     mask: Bool[Tensor, "q k"]
@@ -56,14 +58,14 @@ class Seen(NamedTuple):
     def share(
         self, rows: Float[Tensor, "h *p q"], counted: Bool[Tensor, "*p q"], least: float = 1
     ) -> Float[Tensor, " h *p"]:
-        """The mean over the queries that count; 0 where these are fewer than so many, as where none is."""
+        """Returns the mean over the queries that count; 0 if there are fewer than `least`, or none."""
         many = counted.sum(-1)
         return torch.where(counted, rows, 0).sum(-1) / many.clamp(min=1) * (many >= least)
 
 
 @dataclass(frozen=True)
 class Role:
-    """What a head does: a short name, and a sentence without its subject ("looks one token back: 0.91 of its weight.")."""
+    """The role of a head: a short name, and a sentence without its subject ("looks one token back: 0.91 of its weight.")."""
 
     name: str
     says: str
@@ -80,11 +82,12 @@ def roles(
     at: Int[Tensor, " q"] | None = None,
     line: bool = True,
 ) -> list[Role | None]:
-    """The role of each head, None where nothing stands out. `tokens`: the texts of queries that are also the keys.
+    """Returns the role of each head, None if no kind of keys dominates.
 
-    `at`: where the queries stand among the keys; without it, in their order from 0, and of many those are looked at that are
-    evenly spread. `unit` says what a token is to the reader: a word, say. `line`: do tokens stand in a line? Of a
-    picture's nothing is said that needs an order: neither how far back a head looks, nor what is near.
+    `tokens`: the token texts, if the queries are also the keys. `at`: the positions of the queries among the keys; without
+    it they count from 0, and at most `QUERIES` evenly spaced ones are used. `unit`: what a token is called in sentences,
+    for example a word. `line`: whether tokens form a sequence; for patches of an image, roles that need an order (tokens
+    back, nearby) are left out.
     """
     queries = mask.shape[1] if at is not None else len(mask)
     if at is None:
@@ -107,7 +110,7 @@ def roles_of_maps(
     unit: str = "token",
     line: bool = True,
 ) -> list[Role | None]:
-    """The same of the heads of maps, from some rows of each, evenly spread and exact."""
+    """Returns the role of each head of maps, from `ROWS` evenly spaced rows of each, which are exact."""
     n, at, scoring = maps.tokens, evenly(maps.tokens, ROWS), maps.scoring
     mask = scoring.rule(at[:, None], torch.arange(n)[None], n, scoring.span).expand(len(at), n)
     found = []
@@ -120,7 +123,7 @@ def roles_of_maps(
 
 
 def _role(kinds: list[Kind], near: list[Kind], head: int, about: str) -> Role | None:
-    """The role of one head; `about` stands before numbers that are of some queries only."""
+    """Returns the role of one head; `about` precedes numbers that are estimated from some of the queries."""
     first, *others = sorted(kinds, key=lambda kind: kind.share[head], reverse=True)
     second = next(kind for kind in others if not {first.name, kind.name} & {"itself"} or not _copies(first, kind))
     one, two = first.share[head], second.share[head]
@@ -135,12 +138,12 @@ def _role(kinds: list[Kind], near: list[Kind], head: int, about: str) -> Role | 
 
 
 def _copies(one: Kind, two: Kind) -> bool:
-    """Do both count the query itself?"""
+    """Whether one of the kinds is the same token, which includes the query itself."""
     return any(kind.name.startswith("same ") for kind in (one, two))
 
 
 def _kinds(seen: Seen, tokens: Sequence[str], unit: str, line: bool) -> list[Kind]:
-    """All kinds but nearness, which is for those that have no other."""
+    """Returns all kinds except nearby tokens, which only name heads without another kind."""
     found = _back(seen, range(-1, min(FARTHEST, seen.mask.shape[1] - 1) + 1) if line else range(1), unit)
     first = seen.share(seen.weights[..., 0], seen.mask[:, 0] & (seen.choices > 2))
     shown = seen.share(seen.weights[..., 0], seen.mask[:, 0])
@@ -149,7 +152,7 @@ def _kinds(seen: Seen, tokens: Sequence[str], unit: str, line: bool) -> list[Kin
 
 
 def _words(seen: Seen, tokens: Sequence[str], unit: str) -> list[Kind]:
-    """The same token, where there is another than the query itself, and what followed an earlier one."""
+    """Returns two kinds: the same token (if copies other than the query have weight), and what followed an earlier copy."""
     words = token_numbers(tokens)
     here, there = seen.at[:, None], torch.arange(len(words))
     alike = words[seen.at][:, None] == words
@@ -157,7 +160,7 @@ def _words(seen: Seen, tokens: Sequence[str], unit: str) -> list[Kind]:
     alike_weight = (seen.weights * alike).sum(-1)
     copies = seen.share(alike_weight, again, TWICE)
     itself = seen.share(seen.weights[:, torch.arange(len(seen.at)), seen.at], again, TWICE)
-    whole = seen.share(alike_weight, (alike & seen.mask).any(-1))  # as `heads.same` counts it
+    whole = seen.share(alike_weight, (alike & seen.mask).any(-1))  # as the statistic "same" in heads.py
     after = torch.zeros_like(alike)
     after[:, 1:] = (alike & (there < here))[:, :-1]
     after &= seen.mask
@@ -174,7 +177,10 @@ def _words(seen: Seen, tokens: Sequence[str], unit: str) -> list[Kind]:
 
 
 def _back(seen: Seen, places: range, unit: str) -> list[Kind]:
-    """Keys so many places back; -1: the next one, 0: the query itself. Queries without a choice don't count."""
+    """Returns one kind per number of tokens back; -1: the next token, 0: the query itself.
+
+    Queries with at most two visible keys have no choice and don't count.
+    """
     apart = seen.at[:, None] - torch.tensor(places)
     there, choosing = apart.clamp(0, seen.mask.shape[1] - 1), seen.choices > 2
     sees = (apart == there) & seen.mask.gather(-1, there)
@@ -188,14 +194,17 @@ def _back(seen: Seen, places: range, unit: str) -> list[Kind]:
 
 
 def _place(by: int, unit: str) -> tuple[str, str]:
-    """A name of what stands so many places back, and what a head does that looks there."""
+    """Returns the name of the kind `by` tokens back, and what a head that attends to it does."""
     if by < 1:
         return ("itself", "looks at itself") if by == 0 else ("next", f"looks at the next {unit}")
     return f"{COUNTS[by]} back", f"looks {COUNTS[by]} {unit}{'s' * (by > 1)} back"
 
 
 def _near(seen: Seen, unit: str) -> Kind:
-    """What stands nearby, of the queries that see twice as much and more; none where an even head has nearly as much there."""
+    """Returns the kind of nearby tokens, over queries with more than 2 `NEAR` visible keys.
+
+    Its share is 0 if it is below `BEYOND` times that of a head with uniform weights.
+    """
     apart = seen.at[:, None].int() - torch.arange(seen.mask.shape[1], dtype=torch.int32)
     close = apart.abs_() <= NEAR
     counted = seen.choices > 2 * NEAR
@@ -210,7 +219,7 @@ def _near(seen: Seen, unit: str) -> Kind:
 
 
 def _even(seen: Seen) -> Bool[Tensor, " h"]:
-    """Is every row nearly what it is if all keys in sight have the same weight? Of rows that see several."""
+    """Whether every row with more than two visible keys has nearly uniform weights, for each head."""
     several = seen.choices > 2
     shares = seen.mask / seen.choices.clamp(min=1)[:, None]
     apart = torch.where(several, (seen.weights - shares).abs_().sum(-1) / 2, 0)

@@ -1,7 +1,7 @@
-"""From multi-head over grouped-query to multi-query attention, with the same weights.
+"""Compares multi-head, grouped-query and multi-query attention with the same weights.
 
-Neighbouring heads share keys and values, which are the mean of what each had (Ainslie et al. 2023, section 2.1); as the
-maps are linear, the mean of the maps is the mean of the keys. Every grouping is compared with the heads as they are.
+Neighbouring heads share keys and values, which are the means of their own ones (Ainslie et al. 2023, section 2.1); as
+projections are linear, averaging them averages the keys. Every grouping is compared with the heads without sharing.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ BYTES = {"float32": 4, "bfloat16": 2, "int8": 1}
 
 @dataclass(frozen=True)
 class Grouping:
-    """What it changes that `kv_heads` keys and values serve all heads.
+    """The change when all heads share `kv_heads` sets of keys and values.
 
-    `moved (heads)`: the share of a row's weight that stands on other keys than without sharing, half of the sum of the
-    absolute differences, mean over the rows that see anything. `output`: norm of the change of the output, after W_o,
-    relative to the norm of the output.
+    `moved (heads)`: the share of a row's weight that is on other keys than without sharing: half of the sum of the
+    absolute differences, averaged over the rows with a visible key. `output`: norm of the change of the output, after
+    W_o, relative to the norm of the output.
     """
 
     kv_heads: int
@@ -35,33 +35,33 @@ class Grouping:
 
     @property
     def mean_moved(self) -> float:
-        """`moved`, mean over the heads."""
+        """The mean of `moved` over the heads."""
         return sum(self.moved) / len(self.moved)
 
 
 def divisors(heads: int) -> list[int]:
-    """The numbers of kv heads that there can be, from one for each head down to one for all."""
+    """Returns the possible numbers of kv heads, from one per head down to one for all."""
     return [n for n in range(heads, 0, -1) if heads % n == 0]
 
 
 def with_kv_heads(config: Config, kv_heads: int) -> Config:
-    """The same weights with so many heads of keys and values; as many as there are heads is no sharing."""
+    """Returns the config with `kv_heads` averaged heads of keys and values; with `config.heads` of them nothing is shared."""
     return replace(config, kv_heads=0 if kv_heads == config.heads else kv_heads, sharing="averaged")
 
 
 def groupings(config: Config, trace: Callable[[Config], Trace] = traced) -> list[Grouping]:
-    """Every grouping of a config's heads against the heads without sharing, in the order of `divisors`."""
+    """Compares every grouping of a config's heads with the heads without sharing, in the order of `divisors`."""
     whole = trace(with_kv_heads(config, config.heads))
     return [_compare_grouping(whole, trace(with_kv_heads(config, n)), n) for n in divisors(config.heads)]
 
 
 def cache_bytes(config: Config, kv_heads: int, dtype: str) -> int:
-    """Bytes of the keys and values of one layer and one sequence: 2 kv_heads d_head tokens, times a number's bytes."""
+    """Returns the bytes of the KV cache of one layer and one sequence: 2 kv_heads d_head tokens, times the bytes per number."""
     return 2 * kv_heads * config.d_head * config.tokens * BYTES[dtype]
 
 
 def name(kv_heads: int, heads: int) -> str:
-    """What the field calls it."""
+    """Returns the name of this kind of attention in the literature."""
     return "multi-head" if kv_heads == heads else "multi-query" if kv_heads == 1 else "grouped-query"
 
 

@@ -1,4 +1,4 @@
-"""What a head does, in numbers, at any length: heads.py from a map, whose weights are never all there."""
+"""Head statistics of maps, for any length: as in heads.py, but without holding all weights in memory."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from attention.maps.picture import HeadMaps
 
 
 def numbers(maps: HeadMaps, query: Float[Tensor, "h n d"], key: Float[Tensor, "g n d"]) -> Profile:
-    """The numbers of every head of the maps, as `heads.profile` has them of the weights with their mask.
+    """Returns the statistics of every head of the maps, as `heads.profile` does from the weights and the mask.
 
-    `query` and `key` are those that the maps were made of. Raises ValueError for maps without statistics, for a window
-    and for a preview.
+    `query` and `key` are those that the maps were computed from. Raises ValueError for maps without statistics, for a
+    window and for a preview.
     """
     if maps.entropy is None or maps.greatest is None or maps.distance is None:
         raise ValueError("These maps have no statistics: ask head_maps for stats=True.")

@@ -1,8 +1,7 @@
-"""Every mask rule beside the others: its picture, the pairs it keeps, the work it saves, how far information goes.
+"""Compares all mask rules: a picture, the pairs kept, the work saved, and how far information travels.
 
-A rule is looked at for any number of queries and keys, as what it keeps is counted block by block. What stands in
-a block that a rule hides whole need not be computed; the rest of a block is computed and thrown away, so that a kernel
-saves less than the pairs promise.
+It works for any number of queries and keys, as pairs are counted block by block. A kernel skips blocks that are fully
+masked, and computes all pairs of the other blocks, so it saves less work than the number of masked pairs suggests.
 """
 
 from __future__ import annotations
@@ -17,19 +16,19 @@ from attention.analysis.mask_reach import reach
 from attention.maps.blocks import count_pairs, edges, visible
 from attention.masks import MASKS, Rule
 
-SIDE = 96  # cells a side of a picture at the most
-FAINT = 64  # of 255: the ink of a tile that keeps hardly anything
-BLOCK = 128  # queries and keys a side of a block that FlexAttention skips whole (Dong et al. 2024, section 4.2)
+SIDE = 96  # maximum number of cells per side of a picture
+FAINT = 64  # of 255: the ink of a tile with very few visible pairs
+BLOCK = 128  # queries and keys per block; FlexAttention skips fully masked ones (Dong et al. 2024, section 4.2)
 
 
 @dataclass(frozen=True, eq=False)
 class Exhibit:
-    """What there is to say about a rule at so many tokens, which look at so many `keys`.
+    """Facts about a mask rule for `tokens` queries and `keys` keys.
 
-    `pixels (p r)`: the ink of a tile of `tile` tokens, 0 where it keeps no pair and 255 where it keeps all. `pairs`: how
-    many are kept of `whole`, exact. `blocks`: the share of blocks of 128 x 128 pairs with a pair in them. `back`, `ahead`:
-    see `reach`; None where the keys are of another sequence, of which nothing goes on to the next layer. `empty`: the
-    queries that see nothing, `blind` of them.
+    `pixels (p r)`: the ink per tile of `tile` tokens, 0 if it keeps no pair and 255 if it keeps all. `pairs`: the exact
+    number of pairs kept, of `whole`. `blocks`: the share of blocks of 128 x 128 pairs with a visible pair. `back`, `ahead`:
+    see `reach`; None for keys of another sequence, from which nothing passes to the next layer. `empty`: the fully masked
+    queries; `blind`: their number.
     """
 
     name: str
@@ -46,7 +45,7 @@ class Exhibit:
 
     @property
     def blind(self) -> int:
-        """How many queries see nothing."""
+        """The number of fully masked queries."""
         return len(self.empty)
 
     @property
@@ -56,17 +55,17 @@ class Exhibit:
 
     @property
     def whole(self) -> int:
-        """All pairs that there are."""
+        """The number of all pairs."""
         return self.tokens * self.keys
 
 
 def gallery(tokens: int, span: int, layers: int, keys: int = 0) -> list[Exhibit]:
-    """Every rule of `masks.MASKS` at this length and span, with its reach after some layers."""
+    """Returns the facts about every rule of `masks.MASKS` at this length and span, with its reach after `layers` layers."""
     return [exhibit(name, rule, tokens, span, layers, keys) for name, rule in MASKS.items()]
 
 
 def exhibit(name: str, rule: Rule, tokens: int, span: int, layers: int, keys: int = 0) -> Exhibit:
-    """One rule, looked at; `keys`: so many of another sequence, 0 where one looks at itself."""
+    """Returns the facts about one rule; `keys`: the number of keys of another sequence, 0 for self-attention."""
     m = keys or tokens
     tile = -(-max(tokens, m) // SIDE)
     pairs, seen = count_pairs(rule, m, span, tile, tokens)
@@ -77,7 +76,7 @@ def exhibit(name: str, rule: Rule, tokens: int, span: int, layers: int, keys: in
 
 
 def of_table(table: Bool[Tensor, "q k"]) -> Rule:
-    """A mask that is no rule, but given pair by pair, as the gallery takes it."""
+    """Returns a mask that is given pair by pair as a rule for the gallery."""
 
     def allows(q, k, n, span):
         """This source has its own mask, given pair by pair."""
@@ -87,12 +86,12 @@ def of_table(table: Bool[Tensor, "q k"]) -> Rule:
 
 
 def ink_levels(pairs: Int[Tensor, "p r"], sizes: tuple[int, int], tile: int) -> UInt8[Tensor, "p r"]:
-    """How much ink a tile gets that keeps so many pairs: their share of those that exist, but what is kept is seen."""
+    """Returns the ink per tile, from the share of its pairs that are kept; any kept pair gives at least `FAINT`."""
     down, across = (edges((0, size), tile).diff() for size in sizes)
     share = pairs / (down[:, None] * across)
     return torch.where(pairs > 0, FAINT + (255 - FAINT) * share, 0).round().to(torch.uint8)
 
 
 def flops(pairs: int, d_model: int, share: float = 1.0) -> float:
-    """Floating-point operations of q kᵀ and of weights times v in one layer: 4 d_model a pair, times the share computed."""
+    """Returns the floating-point operations of q kᵀ and of weights times v in one layer: 4 d_model per pair, times `share`."""
     return 4.0 * pairs * d_model * share

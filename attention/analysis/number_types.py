@@ -1,9 +1,9 @@
-"""One head in the number types that machines compute with, against float64: how far off, and what overflows.
+"""Compares one head in float32, bfloat16 and float16 with float64: rounding errors and overflows.
 
-Materialised, each step of the pass is rounded to the type, as if it were written to memory: queries and keys, dot products,
-scaled and capped scores, exponentials, their sum, weights. Inside a product or a sum torch adds up in float32, as tensor
-cores do. Fused, queries and keys are rounded, all up to the softmax is float32, and the weights are rounded: what fused
-kernels do, and `F.scaled_dot_product_attention` with them.
+Materialised: each step of the pass is rounded to the type, as if it were written to memory: queries and keys, dot
+products, scaled and capped scores, exponentials, their sum, weights. Within a product or a sum torch accumulates in
+float32, as tensor cores do. Fused: queries and keys are rounded, everything up to the softmax is float32, and the weights
+are rounded, as in fused kernels and so in `F.scaled_dot_product_attention`.
 """
 
 from __future__ import annotations
@@ -21,14 +21,15 @@ from attention.trace import Trace, position_bias
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 FUSED = "fused"
-EXPONENTS = ("max-subtracted", "naive", FUSED)  # the first two materialised
+EXPONENTS = ("max-subtracted", "naive", FUSED)  # the first two are materialised
 OVERFLOWS = ("dots", "logits", "exps", "sums")
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Where a type ends: its `largest` number, the relative `step` between neighbours, and the x from which
-    exp(x) `overflows` or becomes zero (`vanishes`).
+    """The limits of a type: its `largest` number and the relative `step` between neighbours.
+
+    exp(x) is infinite for x above `overflows` and zero for x below `vanishes`.
     """
 
     largest: float
@@ -39,12 +40,12 @@ class Limits:
 
 @dataclass(frozen=True, eq=False)
 class Rounded:
-    """A head's weights in one type, computed in one of the ways of EXPONENTS, against float64.
+    """A head's weights in one type, computed in one of the ways of EXPONENTS, compared with float64.
 
-    `difference (q k)`: weights less the exact ones, NaN where these are none; `row`: the weights of the `worst` query;
-    `error`: greatest difference where there is one; `row_sum`: how far the rows' sums are from the exact ones at most;
-    `broken`: rows with a weight that is no number; and how many `dots`, scaled `logits`, exponentials (`exps`) and
-    `sums` overflowed.
+    `difference (q k)`: weights minus the exact ones, NaN if not finite; `row`: the weights of the `worst` query; `error`
+    and `row_sum`: largest error of a weight and of a row's sum over the finite rows; `broken`: number of rows with a
+    weight that is not finite; `dots`, `logits`, `exps` and `sums`: how many dot products, logits, exponentials and sums
+    overflowed.
     """
 
     dtype: str
@@ -62,23 +63,23 @@ class Rounded:
 
 
 def limits(dtype: str) -> Limits:
-    """Where this type ends."""
+    """Returns the limits of a type."""
     info = torch.finfo(DTYPES[dtype])
     return Limits(info.max, info.eps, math.log(info.max), math.log(info.smallest_normal * info.eps / 2))
 
 
 def exact(trace: Trace) -> Float[Tensor, "q k"]:
-    """The weights of the head in focus in float64, from the queries and keys of the trace."""
+    """Returns the weights of the selected head in float64, from the queries and keys of the trace."""
     return _weights(trace, torch.float64, "max-subtracted")[0]
 
 
 def round_head(trace: Trace, dtype: str, exponent: str, reference: Float[Tensor, "q k"]) -> Rounded:
-    """The head in focus in this type; `reference`: its weights in float64."""
+    """Returns the selected head in one type; `reference`: its weights in float64."""
     weights, *overflowed = _weights(trace, DTYPES[dtype], exponent)
     weights = weights.double()
     difference = weights - reference
     broken = ~weights.isfinite().all(-1)
-    far = difference.abs().amax(-1).nan_to_num(math.inf, posinf=math.inf)  # a row that is no number is the worst
+    far = difference.abs().amax(-1).nan_to_num(math.inf, posinf=math.inf)  # a row that is not finite is the worst
     worst = int(far.argmax())
     finite = difference[~broken]
     sums = (weights.sum(-1) - reference.sum(-1))[~broken]
@@ -96,7 +97,7 @@ def round_head(trace: Trace, dtype: str, exponent: str, reference: Float[Tensor,
 
 
 def _weights(trace: Trace, dtype: torch.dtype, exponent: str) -> tuple[Any, ...]:
-    """The weights `(q k)` of the head in focus in a type, and how many of each of OVERFLOWS overflowed."""
+    """Returns the weights `(q k)` of the selected head in a type, and how many of each of OVERFLOWS overflowed."""
     config, head, kept = trace.config, trace.config.head, dtype
     q, k = trace.q[head].to(dtype), trace.k[head].to(dtype)
     if exponent == FUSED:
@@ -117,12 +118,12 @@ def _weights(trace: Trace, dtype: torch.dtype, exponent: str) -> tuple[Any, ...]
 def _overflow_candidates(
     trace: Trace, dots: Tensor, logits: Tensor, exps: Tensor, sums: Tensor
 ) -> list[tuple[Tensor, Tensor]]:
-    """What may overflow, with the places that count: pairs and rows that the mask lets through."""
+    """Returns the tensors that may overflow, each with a mask of the cells that count: visible pairs, unmasked rows."""
     return [(dots, trace.mask), (logits, trace.mask), (exps, trace.mask), (sums[:, 0], trace.mask.any(-1))]
 
 
 def compare_number_types(trace: Trace) -> list[Rounded]:
-    """The head in focus in every type, materialised with both ways to take exponentials, and fused."""
+    """Returns the selected head in every type, materialised with both ways to compute exponentials, and fused."""
     with torch.inference_mode():
         reference = exact(trace)
         return [round_head(trace, dtype, exponent, reference) for dtype in DTYPES for exponent in EXPONENTS]

@@ -1,9 +1,8 @@
-"""Does the picture agree with PyTorch? The weights and outputs on the screen against its own attention.
+"""Compares weights and outputs with PyTorch's own attention.
 
-`torch.nn.functional.scaled_dot_product_attention` does not return its weights, but it multiplies them with any value:
-with the unit matrix as the value, it returns them. Of a map, at any length, a few rows are compared, which follow from its
-log-sum-exp; there PyTorch's attention gives the weights on some keys as outputs: the values have a channel for each, one
-there and zero elsewhere.
+`torch.nn.functional.scaled_dot_product_attention` does not return its weights, but with the identity matrix as values its
+output is the weights. For maps of any length a few rows are compared, which follow from the log-sum-exp; there the values
+have one channel per compared key, which is one at that key and zero elsewhere.
 """
 
 from __future__ import annotations
@@ -26,23 +25,23 @@ from attention.scores import HIDDEN, POSITIONS, adds_one, sinusoidal, soft_cap
 from attention.trace import Trace, position_bias
 
 CLOSE = 1e-5
-STORED = (
-    2**-8
-)  # what a row's sum may be off by where weights were stored with 16 bits: half the step of bfloat16 at one
-BUDGET = 2**27  # multiplications of the check at the most: about as long as the pass itself
-TOGETHER = 2**20  # numbers of the unit matrices up to which these, made one by one, go through one pass with the values
-KEYS = 256  # keys whose weights are compared, evenly spread, apart from the heaviest of each row
-CHANNELS = 32  # channels of a value at once: its n tokens are the memory that is taken
+STORED = 2**-8  # error of a row's sum if weights were stored with 16 bits: half the step of bfloat16 at one
+BUDGET = 2**27  # maximum number of multiplications of the check, which then takes about as long as the pass
+TOGETHER = 2**20  # elements of the identity matrices up to which they are concatenated to the values, for a single pass
+KEYS = 256  # evenly spaced keys whose weights are compared, in addition to the heaviest of each row
+CHANNELS = 32  # channels of the values per pass: values of n tokens dominate the memory
 
 
 @dataclass(frozen=True)
 class Parity:
-    """Greatest differences of `weights` and `output` (before W_o, None without values) to PyTorch, greatest error of a
-    row's sum, how many rows see nothing (`blind`), and how many rows of each head were compared (`rows`), evenly spread
-    and with the last. Of weights that came alone there are the sums only, and `weights` is None; `farthest` is the head and
-    the query of the row whose sum is farthest off, where any row sees a key.
+    """Result of a comparison with PyTorch.
 
-    `rounding` is what scores may be off by because numbers have so many digits; a weight is as much off, of its size.
+    `weights`, `output` (before W_o, None without values): largest differences from PyTorch; `row_sum`: largest error of a
+    row's sum; `blind`: number of fully masked rows; `rows`: number of rows compared per head, evenly spaced and including
+    the last. For a source with weights alone only the sums are checked and `weights` is None; `farthest` is then the head
+    and the query whose sum has the largest error, None if all rows are fully masked.
+
+    `rounding` is the error that scores may have from rounding; it is also the relative error of a weight.
     """
 
     weights: float | None
@@ -55,12 +54,12 @@ class Parity:
 
     @property
     def close(self) -> bool:
-        """Within what float32 allows where scores are not large: 1e-5 relative to outputs of about one."""
+        """Whether all differences are within 1e-5, which float32 allows for outputs of about one if scores are not large."""
         return self._most <= CLOSE
 
     @property
     def agrees(self) -> bool:
-        """Within that and what the scores are rounded by."""
+        """Whether all differences are within 1e-5 plus the rounding of the scores."""
         return self._most <= CLOSE + self.rounding
 
     @property
@@ -69,7 +68,7 @@ class Parity:
 
 
 def parity(trace: Trace) -> Parity:
-    """The pass against scaled_dot_product_attention on the same q, k, v, mask, bias, scale and softmax."""
+    """Compares the pass with scaled_dot_product_attention on the same q, k, v, mask, bias, scale and softmax."""
     if not trace.has.issuperset("qk"):
         return _sums_alone(trace)
     h, n, m = trace.weights.shape
@@ -97,13 +96,13 @@ def parity(trace: Trace) -> Parity:
 
 
 def worst(found: Sequence[Parity]) -> Parity:
-    """One comparison for several of some heads each, of the same rows: the greatest of each difference."""
+    """Combines comparisons of different heads on the same rows: the largest of each field."""
     numbers = zip(*(vars(one).values() for one in found), strict=True)
     return Parity(*(None if None in each else max(each) for each in numbers))  # pyright: ignore[reportArgumentType]
 
 
 def _sums_alone(trace: Trace) -> Parity:
-    """What can be checked of weights alone: that rows sum to one, or to no more where some of it may go elsewhere."""
+    """Checks weights without queries and keys: rows sum to one, or to at most one if one is added to the denominator."""
     seen = trace.mask.any(-1)
     over = trace.weights[:, seen].double().sum(-1) - 1
     over = over if not adds_one(trace.config.softmax) else over.clamp(min=0)
@@ -111,7 +110,7 @@ def _sums_alone(trace: Trace) -> Parity:
 
 
 def _farthest(off: Float[Tensor, "h s"], seen: Bool[Tensor, " n"]) -> tuple[int, int] | None:
-    """The head and the query that are farthest off, of the queries that see something."""
+    """Returns the head and the query with the largest error, of the queries with a visible key; None if there are none."""
     if not off.numel():
         return None
     head, at = divmod(int(off.abs().argmax()), off.shape[1])
@@ -119,20 +118,20 @@ def _farthest(off: Float[Tensor, "h s"], seen: Bool[Tensor, " n"]) -> tuple[int,
 
 
 def rounding(query: Float[Tensor, "h r d"], key: Float[Tensor, "g n d"], scale: float, softcap: float | None) -> float:
-    """What scores may be off by: the relative step of their dtype, times the most that they can be by their lengths."""
+    """Returns the rounding error of scores: the relative step of their dtype times their bound |q| |k| scale, or the softcap."""
     most = float(query.norm(dim=-1).max() * key.norm(dim=-1).max()) * abs(scale)
     return torch.finfo(query.dtype).eps * min(most, softcap or math.inf)
 
 
 def evenly(n: int, many: int) -> Int[Tensor, " r"]:
-    """So many of n positions, evenly spread and with the last; all where there are fewer."""
+    """Returns `many` of n positions, evenly spaced and including the last; all of them if n is smaller."""
     found = torch.linspace(0, n - 1, min(n, many)).round().long()
     found[-1] = n - 1
     return found
 
 
 def _sums(trace: Trace, rows: Int[Tensor, " r"] | slice, nothing: Float[Tensor, "h r"]) -> Float[Tensor, "h s"]:
-    """Sums of every row that sees something; of the compared ones, with what went to it, where one was added."""
+    """Returns the sums of rows with a visible key: all of them, or the compared ones plus `nothing` if one is added."""
     seen = trace.mask.any(-1)
     if not adds_one(trace.config.softmax):
         return trace.weights.sum(-1)[:, seen]
@@ -140,7 +139,7 @@ def _sums(trace: Trace, rows: Int[Tensor, " r"] | slice, nothing: Float[Tensor, 
 
 
 class ByTorch(NamedTuple):
-    """What scaled_dot_product_attention gives: its output, and the weight that goes to the one that may be added."""
+    """The output of scaled_dot_product_attention, and the weight of the one that may be added to the denominator."""
 
     output: Float[Tensor, "h r e"]
     nothing: Float[Tensor, "h r"]
@@ -155,10 +154,10 @@ def by_torch(
     softcap: float | None,
     softmax: str,
 ) -> ByTorch:
-    """Attention of these queries by scaled_dot_product_attention, with a mask that is added to the scores.
+    """Computes attention with scaled_dot_product_attention, with a mask that is added to the scores.
 
-    A softcap, which it does not have, goes in as scores that are ready (a float mask over queries of zero); one added
-    to the denominator is a key of zeros with a value of zeros, and a channel of its own to tell its weight.
+    It has no softcap, so capped scores are passed as a float mask over queries of zero. One added to the denominator is
+    passed as a key and a value of zeros, with an extra channel that returns its weight.
     """
     if softcap:
         mask = mask + soft_cap(q @ k.mT * scale, softcap)
@@ -173,16 +172,16 @@ def by_torch(
 
 
 def greatest(difference: Tensor) -> float:
-    """The greatest absolute value, 0 of none."""
+    """Returns the largest absolute value, 0 for an empty tensor."""
     return float(difference.abs().max()) if difference.numel() else 0.0
 
 
 def map_parity(maps: HeadMaps, query: Float[Tensor, "h n d"], key: Float[Tensor, "g n d"], rows: int = 16) -> Parity:
-    """Rows of every head of the maps against scaled_dot_product_attention on the same q, k, mask, bias, scale, softmax.
+    """Compares rows of every head of the maps with scaled_dot_product_attention on the same q, k, mask, bias, scale, softmax.
 
-    Compared are weights on 256 keys and the heaviest of each row, the output for sines and cosines of the position as
-    the values, and the sum of the row. `rounding` is of what the maps were computed in: the greatest of their heads. Raises
-    ValueError for a window and for a preview.
+    Compared are the weights on 256 keys and on the heaviest key of each row, the output with sines and cosines of the
+    position as values, and the sum of the row. `rounding` is for the dtype that the maps were computed in: the largest of
+    all heads. Raises ValueError for a window and for a preview.
     """
     zoom.check(maps, whole=True)
     at = evenly(maps.tokens, rows)
@@ -197,7 +196,7 @@ def map_parity(maps: HeadMaps, query: Float[Tensor, "h n d"], key: Float[Tensor,
 
 
 def _rounding_error(maps: HeadMaps, head: int, query: Tensor, key: Tensor, rows: Int[Tensor, " r"]) -> float:
-    """What the scores of these rows may be off by in what the head's map was computed in, whatever they are compared in."""
+    """Returns the rounding error of these rows' scores in the dtype that the head's map was computed in."""
     q, k = vectors(maps, head, query, key)
     dtype = working(q, k, maps.scoring)
     return rounding(q[None, rows].to(dtype), k[None].to(dtype), maps.scoring.scale, maps.scoring.softcap)
@@ -206,7 +205,7 @@ def _rounding_error(maps: HeadMaps, head: int, query: Tensor, key: Tensor, rows:
 def _compare_rows(
     maps: HeadMaps, query: Tensor, key: Tensor, rows: Int[Tensor, " r"], seeing: Bool[Tensor, " r"]
 ) -> tuple[float, float, float]:
-    """Greatest differences of weights, outputs and sums of some rows of one head."""
+    """Returns the largest differences of weights, outputs and sums of some rows of one head."""
     n, dtype, scoring = maps.tokens, precision(query), maps.scoring
     weights = torch.cat([zoom.row(maps, query, key, at) for at in rows.tolist()])
     q, k = vectors(maps, maps.first, query, key)
@@ -221,20 +220,20 @@ def _compare_rows(
         found = torchs(sines)
         return greatest(weights @ sines - found.output), greatest((weights.sum(-1) + found.nothing)[:, seeing] - 1)
 
-    output, total = outputs(sinusoidal(n, CHANNELS).to(k))  # gone before other values, as large, are made
+    output, total = outputs(sinusoidal(n, CHANNELS).to(k))  # freed before other values of this size
     weight = max(greatest(weights[:, some] - torchs(_one_hot(some, k)).output) for some in keys.split(CHANNELS))
     return weight, output, total
 
 
 def _one_hot(keys: Int[Tensor, " e"], like: Float[Tensor, "1 n d"]) -> Float[Tensor, "n e"]:
-    """Values with a channel for each of these keys."""
+    """Returns values with one channel per key in `keys`, one at that key and zero elsewhere."""
     value = like.new_zeros(like.shape[1], len(keys))
     value[keys, torch.arange(len(keys), device=like.device)] = 1
     return value
 
 
 def _mask(maps: HeadMaps, rows: Int[Tensor, " r"], like: Tensor) -> Float[Tensor, "1 r n"]:
-    """What is added to the scores of these rows: the bias of positions, and minus infinity where a key is hidden."""
+    """Returns the mask that is added to the scores of these rows: the position bias, and minus infinity for masked keys."""
     q, k = rows[:, None], torch.arange(maps.tokens, device=like.device)[None]
     to_scores, head = POSITIONS[maps.scoring.positions].to_scores, torch.tensor(maps.first, device=like.device)
     bias = to_scores(q, k, head, maps.heads).to(like) if to_scores else like.new_zeros(())

@@ -1,7 +1,7 @@
-"""How one row of weights came about: every step from the dot products to the softmax, with its formula.
+"""The computation of one row of weights: every step from the dot products to the softmax, with its formula.
 
-`STAGES` has the steps in their order. The formulas are KaTeX; `worked` fills in the numbers of one key, and a test
-evaluates what it says.
+`STAGES` has the steps in order. The formulas are KaTeX; `worked_formulas` fills in the numbers of one key, and a test
+evaluates them.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from attention.config import Config
 from attention.scores import HIDDEN, SOFTMAXES, adds_one, adds_penalty, scale_form, soft_cap
 from attention.trace import Trace, position_bias
 
-SHARES = (0.5, 0.9, 0.99)  # of a row's weight, whose smallest sets of keys are shown
-GEMMA = 50.0  # the softcap that is shown where none is set: Gemma 2, section 2
+SHARES = (0.5, 0.9, 0.99)  # of a row's weight; the smallest set of keys with each is shown
+GEMMA = 50.0  # the softcap that is shown if none is set: Gemma 2, section 2
 
 
 @dataclass(frozen=True, eq=False)
 class Stages:
-    """One row, step by step, each `(k)`: `dots`, `scaled`, `logits` (minus infinity where hidden), `weights`.
+    """The steps of one row, each `(k)`: `dots`, `scaled`, `logits` (minus infinity for masked keys), `weights`.
 
-    `bias` is what positions add, `visible` what the mask lets through.
+    `bias` is the position bias, `visible` the row of the mask.
     """
 
     config: Config
@@ -40,24 +40,24 @@ class Stages:
 
     @property
     def heaviest(self) -> int | None:
-        """The key with the greatest weight, the first of equals; None where the row sees nothing."""
+        """The key with the largest weight, the first of equal ones; None if the row is fully masked."""
         return int(self.weights.argmax()) if self.visible.any() else None
 
     @property
     def entropy(self) -> float:
-        """Entropy of the row's weights in nats: -sum p ln p."""
+        """The entropy of the row's weights in nats: -sum p ln p."""
         return float(torch.special.entr(self.weights.double()).sum())
 
 
 class Stage(NamedTuple):
-    """A step: its name, and its formula under the settings."""
+    """A step: its name, and its formula under a config."""
 
     label: str
     formula: Callable[[Config], str]
 
 
 def stages(trace: Trace) -> Stages:
-    """The row in focus, in the float32 of the trace; its last step is the weights on the screen."""
+    """Returns the steps of the selected row in float32; the last one is the weights of the trace."""
     config = trace.config
     head, query = config.head, config.query_index
     dots = trace.k[head] @ trace.q[head, query]
@@ -72,24 +72,24 @@ def stages(trace: Trace) -> Stages:
 
 
 def ranks(weights: Float[Tensor, " k"]) -> Int[Tensor, " k"]:
-    """The place of every key, the heaviest at 0; equals keep their order."""
+    """Returns the rank of every key by weight, 0 for the heaviest; equal ones keep their order."""
     return weights.argsort(descending=True, stable=True).argsort()
 
 
 def mass(weights: Float[Tensor, " k"]) -> Float[Tensor, " k"]:
-    """Share of the row's weight that the 1, 2, … heaviest keys hold together, in float64; zeros for an empty row."""
+    """Returns the share of the row's weight on its 1, 2, … heaviest keys, in float64; zeros for a fully masked row."""
     held = weights.double().sort(descending=True).values.cumsum(0)
     return held / held[-1] if held[-1] > 0 else held
 
 
 def smallest(weights: Float[Tensor, " k"]) -> dict[float, int]:
-    """How many keys the smallest set has that holds each of `SHARES`; 0 for an empty row."""
+    """Returns the size of the smallest set of keys that holds each of `SHARES`; 0 for a fully masked row."""
     held = mass(weights)
     return {share: int((held < share).sum()) + 1 if held[-1] > 0 else 0 for share in SHARES}
 
 
 def variants(row: Stages) -> dict[str, Float[Tensor, " k"]]:
-    """The row's weights under the plain softmax, with one added to the denominator, and with a softcap."""
+    """Returns the row's weights with the standard softmax, with one added to the denominator, and with a softcap."""
     cap = row.config.softcap or GEMMA
     plain = _logits(row.scaled, 0, row.bias, row.visible)
     squeezed = _logits(row.scaled, cap, row.bias, row.visible)
@@ -101,7 +101,7 @@ def variants(row: Stages) -> dict[str, Float[Tensor, " k"]]:
 
 
 def shifted_weights(row: Stages, key: int, by: float) -> Float[Tensor, " k"]:
-    """The row's weights where the logit of one key is `by` more: it gets e^by times as much, before all are shared out anew."""
+    """Returns the row's weights if the logit of one key is `by` larger, which multiplies its exponential by e^by."""
     logits = row.logits.clone()
     logits[key] += by
     return _weights(logits, row.config.softmax)
@@ -128,7 +128,7 @@ def _logit(config: Config) -> str:
 
 
 def _weight(config: Config) -> str:
-    """As it is written, and as it is computed: less the greatest logit m, which leaves it as it is."""
+    """Returns the formula of a weight, and the same one as it is computed: with the largest logit m subtracted."""
     one, shifted = ("1 + ", "e^{-m} + ") if adds_one(config.softmax) else ("", "")
     return (
         rf"\frac{{e^{{\ell_j}}}}{{{one}\sum_i e^{{\ell_i}}}} = "
@@ -145,9 +145,9 @@ STAGES: dict[str, Stage] = {
 
 
 def worked_formulas(row: Stages, key: int) -> dict[str, str]:
-    """The formulas with the numbers of one key that is seen, a KaTeX line a stage.
+    """Returns the formulas with the numbers of one visible key, one line of KaTeX per stage.
 
-    The softmax is that of its second formula, less the greatest logit m.
+    The softmax is that of its second formula, with the largest logit m subtracted.
     """
     config = row.config
     dot, scaled, bias, logit, weight = (
@@ -161,7 +161,7 @@ def worked_formulas(row: Stages, key: int) -> dict[str, str]:
     divided = rf"\frac{{{number(dot)}}}{{{under}}}"
     cap = number(config.softcap)
     squeezed = rf"{cap} \tanh\!\left(\frac{{{number(scaled)}}}{{{cap}}}\right)" if config.softcap else number(scaled)
-    terms = f"{squeezed}{_penalty_term(config, bias)} + 0"  # what a mask adds where it lets a key through
+    terms = f"{squeezed}{_penalty_term(config, bias)} + 0"  # a mask adds 0 to a visible key
     shifted = f"{number(logit)} - {_in_parentheses(top)}"
     return {
         "dots": rf"s_{{{key}}} = {number(dot)}",
@@ -180,13 +180,13 @@ def _in_parentheses(value: float) -> str:
 
 
 def number(value: float) -> str:
-    """Five significant digits for KaTeX; powers of ten where it is very small or large."""
+    """Formats a number for KaTeX with five significant digits, with a power of ten if it is very small or large."""
     digits, _, power = f"{value:.5g}".partition("e")
     return rf"{digits} \cdot 10^{{{int(power)}}}" if power else digits
 
 
 def oddities(row: Stages) -> list[str]:
-    """What is odd about the row under these settings, a sentence each; [] where nothing is."""
+    """Returns what is unusual about the row under these settings, one sentence each; [] if nothing is."""
     config, seen = row.config, int(row.visible.sum())
     if not seen:
         return ["This query sees no key: there is nothing to share out, so its weights and its output are zero."]

@@ -1,8 +1,8 @@
-"""Why divide by the square root of d_head: what grows with it, measured on inputs of unit variance.
+"""Why scores are divided by the square root of d_head: statistics of logits and weights on inputs of unit variance.
 
 Queries and keys are independent standard normal noise, as in the argument of Vaswani et al. 2017 (section 3.2.1,
-footnote 4): q·k has mean zero and variance d_head. All in float64, no mask, seeded; the numbers depend on the number of
-keys and on d_head alone.
+footnote 4): q·k has mean zero and variance d_head. Everything is seeded, computed in float64 and without a mask; the
+results depend only on the number of keys and on d_head.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from attention.heads import row_entropy
 from attention.inputs import make_generator
 
 WIDTHS = tuple(2**i for i in range(11))  # 1 to 1024
-QUERIES = 32  # of one sequence at the most
-FEWEST, MOST, LOGITS = (16, 256, 2**18)  # sequences, and logits of one width at about the most
+QUERIES = 32  # maximum number per sequence
+FEWEST, MOST, LOGITS = (16, 256, 2**18)  # sequences, and about the maximum number of logits per width
 
 
 @dataclass(frozen=True)
 class Point:
-    """One width under one scale, over all rows drawn.
+    """Statistics of one d_head under one scale, over all sampled rows.
 
-    `variance` of the logits and the standard error of that (`error`); means over the rows of `entropy` in nats, of the
-    `greatest` weight, and of `jacobian`, the Frobenius norm of the softmax's Jacobian, with the `median` of that.
+    `variance` of the logits and its standard `error`; means over the rows of `entropy` in nats, of the largest weight
+    (`greatest`), and of `jacobian`, the Frobenius norm of the softmax's Jacobian, whose `median` is given too.
     """
 
     d_head: int
@@ -41,9 +41,9 @@ class Point:
 
 
 def dots(keys: int, d_head: int, seed: int = 0) -> Float[Tensor, "s q k"]:
-    """Dot products of unit-variance queries and keys, for sequences drawn independently of each other.
+    """Returns dot products of unit-variance queries and keys, for sequences that are sampled independently.
 
-    Rows of one sequence share its keys, so an error must be taken over the sequences s, not over all numbers.
+    Rows of one sequence share its keys, so a standard error must be computed over the sequences s, not over all products.
     """
     rows = min(keys, QUERIES)
     sequences = max(FEWEST, min(MOST, LOGITS // (rows * keys)))
@@ -54,7 +54,7 @@ def dots(keys: int, d_head: int, seed: int = 0) -> Float[Tensor, "s q k"]:
 
 
 def point(products: Float[Tensor, "s q k"], d_head: int, scale: float) -> Point:
-    """What becomes of these dot products under a scale (over the temperature, where there is one)."""
+    """Returns the statistics of these dot products times a scale (divided by the temperature, if there is one)."""
     logits = products * scale
     each = logits.square().mean((-2, -1))  # their mean is known: zero
     weights = logits.softmax(-1)
@@ -72,10 +72,10 @@ def point(products: Float[Tensor, "s q k"], d_head: int, scale: float) -> Point:
 
 
 def jacobian_norm(weights: Float[Tensor, "*b k"]) -> Float[Tensor, "*b"]:
-    """Frobenius norm of the softmax's Jacobian, J = diag(p) - p pᵀ: |J|² = Σp² - 2Σp³ + (Σp²)².
+    """Returns the Frobenius norm of the softmax's Jacobian, J = diag(p) - p pᵀ: |J|² = Σp² - 2Σp³ + (Σp²)².
 
-    It is what is left of a gradient on its way back through the row. Where one weight is nearly one that difference
-    cancels; computed is the same as a sum over cells, Σ_i p_i² (1 - p_i)² + 2 Σ_{i<j} p_i² p_j².
+    It measures how much of a gradient passes back through the row. That difference cancels if one weight is nearly one, so
+    the equal sum over cells is computed, Σ_i p_i² (1 - p_i)² + 2 Σ_{i<j} p_i² p_j².
     """
     squares = weights.square()
     own = (squares * (1 - weights).square()).sum(-1)
@@ -84,6 +84,6 @@ def jacobian_norm(weights: Float[Tensor, "*b k"]) -> Float[Tensor, "*b"]:
 
 
 def sweep(keys: int, width: int, seed: int = 0) -> tuple[Point, Point]:
-    """One width without scaling and divided by the square root of it."""
+    """Returns the statistics of one d_head without scaling, and divided by its square root."""
     products = dots(keys, width, seed)
     return point(products, width, 1.0), point(products, width, width**-0.5)
