@@ -1,4 +1,4 @@
-"""`python -m attention.timing`: times a sweep, shows it, and writes it to a file."""
+"""`python -m attention.timing`: measures a sweep, prints the result and writes it to a file."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ A file that --out wrote can be uploaded on the app's Timing page, or put into at
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Runs the command; 0 where something was measured, 2 where the arguments, the device or the file are wrong."""
+    """Runs the command; returns 0 if something was measured, 2 if the arguments, the device or the file are invalid."""
     given = _parser().parse_args(arguments)
     if given.list:
         print(_inventory())
@@ -70,12 +70,12 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _unread() -> None:
-    """Who read the output has closed it, as `head` does: what is left of it goes nowhere, without a traceback."""
+    """Discards the remaining output without a traceback after the reader closed the pipe, as `head` does."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _try(out: Path | None) -> None:
-    """Raises ValueError where a file can't be written, before hours are spent on what it would hold."""
+    """Raises ValueError if the file cannot be written, before hours are spent on measuring."""
     if out is not None:
         with _name_errors(out):
             new = not out.exists()
@@ -99,7 +99,7 @@ def _name_errors(out: Path) -> Iterator[None]:
 
 
 def _measure_sweep(sweep: Sweep, show) -> list[Timing]:
-    """The timings; those that there are already where the keyboard interrupts, or nobody reads any more."""
+    """Returns the timings; only those measured so far after a keyboard interrupt, or when the output is no longer read."""
     found: dict = {}
 
     def keep(timing: Timing, progress: Progress) -> None:
@@ -155,7 +155,7 @@ def _progress_line(timing: Timing, progress: Progress) -> None:
 
 
 def report(timings: Iterable[Timing]) -> str:
-    """The timings as text: a block for each line of the chart, with what can be said about the line."""
+    """Returns the timings as text: a block for each line of the chart, with the statements about the line."""
     timings = list(timings)
     slow, found = comparison.slowdowns(timings), recordings.lines(timings)
     parts = [f"torch {torch.__version__}, {devices.system()}", recordings.place(timings)]

@@ -1,7 +1,7 @@
-"""What timings say about each other: speed-up, crossover, slowdown, shares of the roofline.
+"""Compares timings: speed-up, crossover, slowdown and shares of the roofline.
 
-All of it is of the one time of a call that is drawn, `Timing.seconds`. A ratio comes with its uncertainty, from how well the
-times repeat that it is made of; a crossover is told from ratios that settled alone.
+Everything is based on `Timing.seconds`, the time of a call that is drawn. A ratio has an uncertainty that follows from how well
+its two times repeat; a crossover is computed from stable ratios only.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from attention.timing.implementations import IMPLEMENTATIONS
 from attention.timing.recordings import Timing, lines
 from attention.timing.sweep import Case
 
-CPU = "the CPU"  # what other devices are compared with, where no implementation is
+CPU = "the CPU"  # base of the comparison of devices, instead of an implementation
 
 
 @dataclass(frozen=True)
 class SpeedUp:
-    """How many times faster at one length; between `low` and `high` by how both times repeat, None where that is not known.
+    """How many times faster at one length, with an interval from `low` to `high` by how both times repeat (None: unknown).
 
-    `settled`: did both times?
+    `settled`: whether both times are stable.
     """
 
     length: int
@@ -33,10 +33,10 @@ class SpeedUp:
 
 @dataclass(frozen=True)
 class Crossover:
-    """From which length on the other is faster (None: at none of them), and between which lengths that may lie.
+    """The length from which the other line is faster (None: at no length), with an interval from `low` to `high`.
 
-    `low`: no length measured was too short for it to pay. `high` None: by its uncertainty it may lie beyond them all.
-    `loose`: lengths that are left out, as a time of theirs did not settle.
+    `low` None or the shortest length: the crossover may be shorter. `high` None: it may be beyond the longest length.
+    `loose`: the number of lengths left out because a time is not stable.
     """
 
     length: float | None
@@ -48,7 +48,7 @@ class Crossover:
 
     @property
     def sentence(self) -> str:
-        """The answer in words, and what it leaves out."""
+        """The result in words, with the number of lengths left out."""
         lengths = f"{self.loose} length{'s' * (self.loose != 1)} that did not settle"
         return f"{self._answer}; {lengths} left out" if self.loose else self._answer
 
@@ -64,12 +64,12 @@ class Crossover:
 
 
 def with_times(timings: Iterable[Timing]) -> list[Timing]:
-    """Those that have a time."""
+    """The timings that have a time."""
     return [timing for timing in timings if timing.error is None]
 
 
 def speed_ups(slow: Iterable[Timing], fast: Iterable[Timing], transfer: bool = False) -> list[SpeedUp]:
-    """How many times faster the second line is at each length that both have; with transfer, both pay theirs."""
+    """How many times faster the second line is at each common length; with `transfer`, both include their transfers."""
     others = {timing.length: timing for timing in with_times(fast)}
     pairs = [(timing, others[timing.length]) for timing in with_times(slow) if timing.length in others]
     return [_speed_up(a, b, transfer) for a, b in sorted(pairs, key=lambda pair: pair[0].length)]
@@ -85,9 +85,9 @@ def _speed_up(slow: Timing, fast: Timing, transfer: bool) -> SpeedUp:
 
 
 def crossover(speed_ups: list[SpeedUp]) -> Crossover | None:
-    """From which length on the ratio stays above one, by straight lines between points in log-log.
+    """Computes the length from which the ratio stays above one, by linear interpolation in log-log.
 
-    The least and the greatest that it may be come from the upper and the lower ends of the ratios. None where none settled.
+    The ends of its interval come from the upper and the lower ends of the ratios. Returns None if no ratio is stable.
     """
     used = [point for point in speed_ups if point.settled]
     if not used:
@@ -99,7 +99,7 @@ def crossover(speed_ups: list[SpeedUp]) -> Crossover | None:
 
 
 def _crossing(found: dict[int, float]) -> float | None:
-    """The length from which on ratios are at least one, to the last of them; None where they end below."""
+    """The length from which all longer lengths have a ratio of at least one; None if the last ratio is below one."""
     lengths, ratios = list(found), list(found.values())
     if not found:
         return None
@@ -114,9 +114,9 @@ def _crossing(found: dict[int, float]) -> float | None:
 
 
 def slowdowns(timings: Iterable[Timing]) -> dict[Timing, float]:
-    """How many times slower each is than the best implementation of the same case on the same device.
+    """How many times slower each timing is than the best implementation of the same case on the same device.
 
-    Layers, whose four maps are part of the work, are compared with layers, and attention alone with attention alone.
+    Layers, which include four linear maps, are compared with layers, and attention alone with attention alone.
     """
     found = with_times(timings)
     best: dict[tuple, float] = {}
@@ -126,7 +126,7 @@ def slowdowns(timings: Iterable[Timing]) -> dict[Timing, float]:
 
 
 def _rivals(timing: Timing) -> tuple:
-    """What timings have in common that do the same work at the same place."""
+    """The key that timings of the same work on the same device have in common."""
     same = [entry.name for entry in fields(Case) if entry.name != "implementation"]
     return (timing.origin, *_work(timing), *(getattr(timing, name) for name in same))
 
@@ -137,34 +137,37 @@ def _work(timing: Timing) -> tuple:
 
 
 def rate(timing: Timing) -> float:
-    """Floating-point operations a second, as counted by `roofline`; of a timing that has a time."""
+    """Floating-point operations per second as counted by `roofline`; the timing must have a time."""
     return timing.operations / timing.seconds
 
 
 def share(timing: Timing) -> float | None:
-    """Of the device's measured matrix product: 1 is all that it can. None where that was not measured."""
+    """The rate as a share of the device's measured matrix product; None if that was not measured."""
     return rate(timing) / timing.peak_operations if timing.peak_operations else None
 
 
 def traffic_share(timing: Timing) -> float | None:
-    """Of the device's measured copying speed, counting only what must move; over 1 where caches hold it."""
+    """The traffic rate, counting only necessary bytes, as a share of the device's measured copy rate.
+
+    It is above 1 if caches hold the data.
+    """
     return timing.traffic / timing.seconds / timing.peak_traffic if timing.peak_traffic else None
 
 
 def intensity(timing: Timing) -> float:
-    """Operations for each byte that must move."""
+    """Operations per byte that must be moved."""
     return timing.operations / timing.traffic if timing.traffic else math.inf
 
 
 def roofline_bound(timing: Timing) -> float | None:
-    """Operations a second that the roofline allows at this intensity (Williams, Waterman and Patterson 2009)."""
+    """Operations per second that the roofline allows at this intensity (Williams, Waterman and Patterson 2009)."""
     if not (timing.peak_operations and timing.peak_traffic):
         return None
     return min(timing.peak_operations, timing.peak_traffic * intensity(timing))
 
 
 def busy(timings: Iterable[Timing]) -> list[str]:
-    """What to say of devices on which a case computed faster than the peak that was measured."""
+    """One sentence for each device on which a case computed faster than the measured peak."""
     origins = dict.fromkeys(timing.origin for timing in with_times(timings) if (share(timing) or 0.0) > 1)
     return [
         f"{origin}: more than 100 % of the matrix product, which was measured at a busy moment, also when it was "
@@ -174,9 +177,9 @@ def busy(timings: Iterable[Timing]) -> list[str]:
 
 
 def columns(timings: Iterable[Timing]) -> dict[str, list]:
-    """What is known and derived about each timing, a list for each column of a table, in order of lines and lengths.
+    """Returns what is known and derived about each timing, as lists by column name, ordered by line and length.
 
-    Why there is no time is the third column; there is none of it where every timing has one.
+    The third column says why there is no time; it is left out if every timing has one.
     """
     timings = list(timings)
     found = [(label, timing) for label, line in lines(timings).items() for timing in line]
@@ -216,7 +219,7 @@ def _result_line(timing: Timing, slower: float | None, failed: bool) -> dict[str
 
 
 def crossovers(timings: Iterable[Timing]) -> list[str]:
-    """From which length on each other device is faster than the CPU, without and with transfer, in words."""
+    """Says from which length each other device is faster than the CPU, without and with transfers."""
     found, said = lines(timings), []
     for base, other in across_devices(found, lambda timing: timing.device == "cpu"):
         points = [speed_ups(found[base], found[other], transfer) for transfer in (False, True)]
@@ -230,23 +233,23 @@ def crossovers(timings: Iterable[Timing]) -> list[str]:
 
 
 Line = list[Timing]
-SETTING = ("dtype", "mask", "passes", "batching", "heads", "d_head")  # of a case, but for implementation and length
+SETTING = ("dtype", "mask", "passes", "batching", "heads", "d_head")  # not implementation and length
 ALIKE = ("implementation", *SETTING)
 UNTOLD = "this can't be told, as no length settled on both"
 
 
 def kind(timing: Timing) -> tuple:
-    """What two lines have in common that differ in nothing but where they were measured."""
+    """The key that two lines have in common if they differ only in where they were measured."""
     return tuple(getattr(timing, name) for name in ALIKE)
 
 
 def across_devices(found: dict[str, Line], base: Callable[[Timing], bool]) -> list[tuple[str, str]]:
-    """Pairs of labels of the same implementation and sizes, on the device that is the base and on another one."""
+    """Pairs of labels with the same implementation and sizes, on the base device and on another device."""
     return _pairs(found, base, kind)
 
 
 def across_implementations(found: dict[str, Line], base: str) -> list[tuple[str, str]]:
-    """Pairs of labels of the same work at the same sizes and place, by the implementation that is the base and another."""
+    """Pairs of labels with the same work, sizes and device, by the base implementation and by another one."""
     return _pairs(found, lambda timing: timing.implementation == base, _place)
 
 
@@ -266,7 +269,7 @@ def _pairs(
 
 
 def pairs(found: dict[str, Line], against: str) -> list[tuple[str, str]]:
-    """Pairs of labels that have lengths in common: a line of what is compared with, `CPU` or an implementation, and another."""
+    """Pairs of labels with common lengths: a line of the base (`CPU` or an implementation), and a line to compare with it."""
     if against == CPU:
         both = across_devices(found, lambda timing: timing.device == "cpu")
     else:
@@ -275,7 +278,7 @@ def pairs(found: dict[str, Line], against: str) -> list[tuple[str, str]]:
 
 
 def bases(timings: Iterable[Timing]) -> list[str]:
-    """What something can be compared with: `CPU`, where another device did the same, and implementations that have a rival."""
+    """Possible bases of a comparison: `CPU` if another device ran the same case, and implementations with an alternative."""
     devices: dict[tuple, set[bool]] = {}
     rivals: dict[tuple, set[str]] = {}
     for timing in with_times(timings):
@@ -286,6 +289,6 @@ def bases(timings: Iterable[Timing]) -> list[str]:
 
 
 def _rank(implementation: str) -> tuple[int, str]:
-    """In the order of the table, others behind."""
+    """Sort key: the order of the table, then unknown implementations."""
     names = list(IMPLEMENTATIONS)
     return (names.index(implementation) if implementation in names else len(names), implementation)

@@ -1,4 +1,4 @@
-"""Whether times are to be believed: why one did not settle, and how busy its machine was; in words."""
+"""Explains in words which times are not stable, why, and how busy the machine was."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from attention.timing.recordings import Timing
 from attention.timing.stopwatch import BAND
 from attention.timing.units import seconds
 
-BUSY = 0.1  # share of visits that were disturbed, from which on a machine is said to have been busy
+BUSY = 0.1  # share of disturbed visits from which a machine is reported as busy
 WAY_OUT = "Measure again at a quieter time, with a longer time budget or fewer cases{}."
 ALONE = ", or with one CPU thread, which never waits for another one to have its turn"
 
 
 def why_not(timing: Timing) -> str:
-    """Why a timing that has a time did not settle, and what is known all the same; empty where it did."""
+    """Why the time of a timing is not stable, and the upper bound that is known; empty if the time is stable."""
     if timing.settled:
         return ""
     if timing.quickest is None:
@@ -24,7 +24,7 @@ def why_not(timing: Timing) -> str:
 
 
 def reason(timing: Timing) -> str:
-    """Why a timing that has a time did not settle, in a few words; empty if it did."""
+    """Why the time of a timing is not stable, in a few words; empty if it is stable."""
     if timing.settled:
         return ""
     return _apart(timing) if timing.quickest is None else _missing(timing)
@@ -39,7 +39,7 @@ def _missing(timing: Timing) -> str:
 
 
 def _apart(timing: Timing) -> str:
-    """The same of a recording of before, which knows quartiles alone."""
+    """The reason for an old recording, which has quartiles only."""
     found = timing.spread
     if not found.has_quartiles:
         return f"timed {timing.repeats} time{'s' * (timing.repeats != 1)}, fewer than the {BAND} that quartiles need"
@@ -47,7 +47,7 @@ def _apart(timing: Timing) -> str:
 
 
 def disturbance_sentences(timings: Iterable[Timing]) -> list[str]:
-    """A sentence on each device that others used meanwhile, with what that means and a way out."""
+    """One sentence for each device that was busy during the visits, with the consequence and a remedy."""
     found: dict[str, list[Timing]] = {}
     for timing in timings:
         if timing.error is None and timing.quickest is not None:

@@ -1,7 +1,7 @@
-"""The lines of CPU against GPU: what was measured here, recorded elsewhere and published, at one setting.
+"""The lines of CPU against GPU: measured here, recorded elsewhere and published, all at one setting.
 
-That setting is the one of the papers: 16,384 tokens in all, 2,048 channels in all heads. Operations are counted for every line by
-their convention, so that rates compare. Of what was timed with other sizes rates are shown, and no times.
+The setting is that of the papers: 16,384 tokens in all and 2,048 channels over all heads. The operations of every line are
+counted by the papers' convention, so that rates are comparable. Lines that were timed at other sizes show rates only, no times.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from attention.timing.published import (
 from attention.timing.recordings import Timing
 
 MEASURED, RECORDED, PUBLISHED = "measured here", "recorded", "published"
-NEAR = 4096  # tokens at which methods are compared, and of which the answer speaks
-FUSED = ("SDPA", "flex_attention")  # how the implementations begin that no weights come from, as the papers' don't
-BYTES = 2  # of a number on a GPU: fp16 and bf16
+NEAR = 4096  # tokens at which methods are compared and the answer is given
+FUSED = ("SDPA", "flex_attention")  # name prefixes of implementations that return no weights, as in the papers
+BYTES = 2  # per number on a GPU: fp16 and bf16
 ADDED = "forward and backward timed apart, and added"
 
 
 @dataclass(frozen=True)
 class Point:
-    """One length: seconds a call (None: of other sizes than the others'), operations a second, and where between these lie.
+    """One length: seconds per call (None if timed at other sizes), operations per second, and the quartiles of the seconds.
 
-    `moved`: seconds on the way to the GPU and back. `unsure`: its label was read through a legend. `loose`: why the time
-    did not settle, empty if it did.
+    `moved`: seconds of the transfers to and from the GPU. `unsure`: its label was read through a legend. `loose`: why the
+    time is not stable, empty if it is.
     """
 
     length: int
@@ -49,15 +49,15 @@ class Point:
 
     @property
     def is_stable(self) -> bool:
-        """Did its time settle?"""
+        """Whether its time is stable."""
         return not self.loose
 
 
 @dataclass(frozen=True)
 class TimingSeries:
-    """A line: on which device, computed how, of which numbers, whence it is known (`kind`) and where that stands (`place`).
+    """A line: device, method, dtype, how it is known (`kind`) and its source (`place`).
 
-    `peaks`: operations and bytes a second that were measured at best. `failed`: lengths at which it ran out of memory.
+    `peaks`: the largest measured operations and bytes per second. `failed`: lengths at which it ran out of memory.
     """
 
     kind: str
@@ -73,38 +73,38 @@ class TimingSeries:
 
     @property
     def brackets(self) -> str:
-        """What a number of it needs beside it: numbers, method, and whence it is known."""
+        """Dtype, method and origin, as shown next to every number of this line."""
         return f"{self.dtype}, {self.method}, {self.whence.partition(' (')[0]}"
 
     @property
     def whence(self) -> str:
-        """Measured, recorded with its day, or published."""
+        """Measured or recorded with the day, or published."""
         return self.kind if self.kind == PUBLISHED else self.place
 
     @property
     def label(self) -> str:
-        """What it is called, with its day and its file."""
+        """The full name of the line, with its day and file."""
         return f"{self.device}: {self.method}, {self.dtype}, {self.whence}"
 
     @property
     def short(self) -> str:
-        """The same without these, as a legend has it where that tells one line from the others."""
+        """The name without day and file, for a legend in which it is unambiguous."""
         return f"{self.device}: {self.method}, {self.dtype}, {self.kind}"
 
     def at(self, length: int) -> Point | None:
-        """Its point of a length, where it has one with a time."""
+        """Returns the point of a length, or None if there is none with a time."""
         return next((point for point in self.points if point.length == length and point.seconds is not None), None)
 
 
 def cpu(versus: CpuGpuSettings, timings: Iterable[Timing]) -> TimingSeries | None:
-    """The CPU's line: what was measured here goes before what was recorded, in the order in which it comes."""
+    """Returns the CPU's line: the first one that was measured here, else the first recorded one, else None."""
     found = [each for each in alike(versus, timings) if each.device == "cpu"]
     found = [each for each in found if each.implementation == "SDPA" and each.dtype == versus.cpu_dtype]
     return next(iter(sorted(_lines(found), key=lambda rival: rival.kind != MEASURED)), None)
 
 
 def gpus(versus: CpuGpuSettings, timings: Iterable[Timing]) -> list[TimingSeries]:
-    """The GPUs' lines: those that were measured or recorded, then those that were published."""
+    """Returns the GPUs' lines: measured or recorded ones first, then published ones."""
     found = [each for each in alike(versus, timings) if each.device != "cpu"]
     timed = [each for each in found if each.implementation.startswith(FUSED)]
     return [
@@ -114,14 +114,14 @@ def gpus(versus: CpuGpuSettings, timings: Iterable[Timing]) -> list[TimingSeries
 
 
 def _few(versus: CpuGpuSettings, printed: list[TimingSeries]) -> list[TimingSeries]:
-    """Of what was published that of other sizes only beside rates, or where there is nothing else, or it was asked for."""
+    """Leaves out published lines of other sizes, unless all lines, these GPUs or rates were chosen, or there are no others."""
     if versus.lines == "all" or versus.gpus or versus.picture == "rate":
         return printed
     return [rival for rival in printed if not rival.setting] or printed
 
 
 def alike(versus: CpuGpuSettings, timings: Iterable[Timing]) -> list[Timing]:
-    """The timings that came to a time at the sizes, the mask and the pass of the picture."""
+    """The timings that have a time, at the sizes, the mask and the pass of the picture."""
     return [
         timing
         for timing in timings
@@ -173,7 +173,7 @@ def _point(timing: Timing) -> Point:
 
 
 def _best(found: list[TimingSeries]) -> list[TimingSeries]:
-    """Of each device and kind the line that was fastest."""
+    """Keeps the fastest line of each device and origin."""
     kept: dict[tuple[str, str], TimingSeries] = {}
     for rival in found:
         key = rival.device, rival.place
@@ -182,7 +182,7 @@ def _best(found: list[TimingSeries]) -> list[TimingSeries]:
 
 
 def _fast(rival: TimingSeries) -> float:
-    """Operations a second at the length at which lines are compared, or at the longest that it has."""
+    """Operations per second at the length at which lines are compared, or at the line's longest length."""
     return next((each.rate for each in rival.points if each.length == NEAR), rival.points[-1].rate)
 
 
@@ -195,7 +195,10 @@ def _published_series(versus: CpuGpuSettings) -> list[TimingSeries]:
 
 
 def _is_relevant(each: Series, versus: CpuGpuSettings) -> bool:
-    """Is it of the mask, the pass, the method and the GPUs of the picture? What was timed apart counts as its forward."""
+    """Whether a series has the mask, the pass, the method and the GPU of the picture.
+
+    A series whose two passes were timed separately is represented by its forward pass.
+    """
     right = each.printed.passes == versus.work or (each.printed.setting and each.printed.passes == "forward")
     method = versus.method in (FASTEST, each.method)
     gpu = not versus.gpus or each.printed.gpu in versus.gpus
@@ -222,7 +225,7 @@ def _printed_series(each: Series, versus: CpuGpuSettings) -> TimingSeries:
 
 
 def _backward(forward: Series) -> Series:
-    """What was timed of the backward pass beside this forward pass."""
+    """The published backward pass that belongs to this forward pass."""
     return next(
         each
         for each in series()
@@ -239,17 +242,17 @@ def _figure(each: Series, length: int, rate: float, versus: CpuGpuSettings) -> P
 
 
 def transferred_bytes(work: str) -> float:
-    """Bytes to the GPU and back: queries, keys and values there; the output back, or three gradients in its place."""
+    """Bytes of the transfers: queries, keys and values to the GPU; the output back, or three gradients instead."""
     return float((3 + (1 if work == "forward" else 3)) * TOKENS * WIDTH * BYTES)
 
 
 def intensity(length: int, versus: CpuGpuSettings) -> float:
-    """Operations for each byte that must move in the GPU's own memory: every input and every result once, of two bytes."""
+    """Operations per byte of traffic in the GPU's memory: every input and every result once, two bytes per number."""
     learns = versus.work != "forward"
     least = (12 if learns else 4) * length * WIDTH * BYTES
     return operations(length, 1, WIDTH, versus.mask == "causal", learns) / least
 
 
 def lengths(rivals: Iterable[TimingSeries]) -> list[int]:
-    """Every length that a line has, and those of the papers."""
+    """All lengths of these lines and of the papers, sorted."""
     return sorted({*LENGTHS, *(point.length for rival in rivals for point in rival.points)})

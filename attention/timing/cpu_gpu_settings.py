@@ -1,6 +1,6 @@
-"""CPU against GPU: the knobs of that picture, one line each, and all that a link of the Timing page carries.
+"""The knobs of CPU against GPU, one line each, and everything that a link of the Timing page carries.
 
-What the picture shows of these is in `rivals`, what is said about it in `verdict`.
+`cpu_gpu_series` has the lines that the picture shows for these knobs, `cpu_gpu_summary` the sentences about them.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ METHODS = (
 # fmt: off
 @dataclass(frozen=True, kw_only=True)
 class CpuGpuSettings:
-    """What CPU against GPU shows: frozen, hashable, valid. Raises `ConfigError` on anything else."""
+    """The settings of CPU against GPU: frozen, hashable and valid. Raises `ConfigError` for an invalid value."""
 
     picture: str = choice("time", ("time", "times faster", "rate", "limits"), "Picture", "Time: seconds a call. Times faster: the CPU's time over the GPU's. Rate: operations a second. Limits: the same under what each can do at best.")
     mask: str = choice("causal", ("full", "causal"), "Mask", "Full: every key. Causal: no key after the query, which is half of the work.")
@@ -52,7 +52,7 @@ class CpuGpuSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class Timed(Sweep, CpuGpuSettings):
-    """All that the Timing page's link carries: what a sweep measures, what CPU against GPU shows, and what is asked."""
+    """All settings in a link of the Timing page: those of a sweep, those of CPU against GPU, and the custom question."""
 
     ask: str = asking()
 
@@ -62,34 +62,34 @@ class Timed(Sweep, CpuGpuSettings):
 
     @property
     def sweep(self) -> Sweep:
-        """What is measured."""
+        """The settings of the measurement."""
         return Sweep(**_own(Sweep, vars(self)))
 
     @property
     def versus(self) -> CpuGpuSettings:
-        """What is shown of CPU against GPU."""
+        """The settings of CPU against GPU."""
         return CpuGpuSettings(**_own(CpuGpuSettings, vars(self)))
 
 
 def _own(kind: type[Sweep] | type[CpuGpuSettings], values: Mapping[str, Any]) -> dict[str, Any]:
-    """The values that are of a kind."""
+    """The values whose names are fields of a class."""
     return {entry.name: values[entry.name] for entry in fields(kind)}
 
 
 def is_published(method: str, work: str) -> bool:
-    """Has anybody published this method of this pass?"""
+    """Whether there are published figures of this method for this pass."""
     return method == FASTEST or method in methods(work)
 
 
 def _nearest(values: Mapping[str, Any]) -> tuple[Timed, list[str]]:
-    """With a method that was published of the pass; said where another one was asked for."""
+    """Returns valid settings and notes: a method that was not published for the pass is replaced by the fastest."""
     method, work = values["method"], values["work"]
     if is_published(method, work):
         return Timed(**values), []
     return Timed(**{**values, "method": FASTEST}), [f"{method} was not published of {work}: the fastest is shown."]
 
 
-EDITIONS: tuple[dict[str, Any], ...] = ({"lines": "all"}, {})  # what the defaults were, where they have changed since
+EDITIONS: tuple[dict[str, Any], ...] = ({"lines": "all"}, {})  # earlier defaults that have changed since
 VERSUS = Settings(CpuGpuSettings, "CPU against GPU", prefix="sweep_", editions=EDITIONS)
 TIMED = Settings(
     Timed,

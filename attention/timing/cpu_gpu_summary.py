@@ -1,7 +1,7 @@
-"""What CPU against GPU comes to: how many times faster, in one sentence, and every number in a table with its place.
+"""Summarizes CPU against GPU: the speed-up in one sentence, and a table of every number with its source.
 
-A ratio is said with the numbers (dtypes) of both. What was published enters no fit and no crossover: of it only those lengths
-are spoken of that were published. Where the GPU begins to pay is said of timings alone (`comparison.crossover`).
+A ratio is given with the dtypes of both. Published figures enter no fit and no crossover: they are quoted only at the lengths
+that were published. The break-even length is computed from timings only (`comparison.crossover`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from attention.timing.cpu_gpu_settings import CpuGpuSettings
 from attention.timing.published import BUSES, PRINTED
 from attention.timing.recordings import Timing
 
-SPELT = r"[AEFHILMNORSX](?![a-z])|[AEIO]"  # how a name begins before which one says "an"
+SPELT = r"[AEFHILMNORSX](?![a-z])|[AEIO]"  # beginnings of names that take the article "an"
 MASKS = {"causal": "causal", "full": "no mask"}
 NOT_KNOWN = (
     "Where a GPU begins to pay lies at less work than was published. A recording of a GPU tells: “Recordings”, below."
@@ -27,9 +27,9 @@ WORKS = {"forward": "a forward pass", "forward + backward": "a forward and a bac
 
 @dataclass(frozen=True)
 class Ratio:
-    """How many times as fast as the CPU the GPU is at one length, without and with the way there and back.
+    """How many times as fast as the CPU the GPU is at one length, without (`alone`) and with (`moved`) the transfers.
 
-    `loose`: why one of both times did not settle, empty if both did.
+    `loose`: why one of the two times is not stable, empty if both are.
     """
 
     length: int
@@ -39,12 +39,12 @@ class Ratio:
 
     @property
     def is_stable(self) -> bool:
-        """Did both times settle?"""
+        """Whether both times are stable."""
         return not self.loose
 
 
 def ratios(cpu: TimingSeries, gpu: TimingSeries) -> list[Ratio]:
-    """At each length of which both have a time."""
+    """Returns the ratio at each length at which both have a time."""
     found: list[Ratio] = []
     for point in gpu.points:
         base = cpu.at(point.length)
@@ -56,18 +56,18 @@ def ratios(cpu: TimingSeries, gpu: TimingSeries) -> list[Ratio]:
 
 
 def against(cpu: TimingSeries | None, gpus: list[TimingSeries]) -> tuple[TimingSeries, list[Ratio], Ratio] | None:
-    """The first GPU that can be compared with the CPU, all their ratios, and the one that is spoken of; None where none can."""
+    """Returns the first GPU that is comparable with the CPU, all its ratios and the ratio to quote; None if there is none."""
     found = next(((gpu, every) for gpu in gpus if cpu and (every := ratios(cpu, gpu))), None)
     return (*found, next((each for each in found[1] if each.length == NEAR), found[1][-1])) if found else None
 
 
 def numbers(gpu: TimingSeries, cpu: TimingSeries) -> str:
-    """The number types of both, which stand beside each ratio."""
+    """The dtypes of both, as shown next to each ratio."""
     return f"{gpu.dtype} against {cpu.dtype}"
 
 
 def headline(cpu: TimingSeries | None, gpus: list[TimingSeries], versus: CpuGpuSettings) -> str:
-    """Does a GPU pay? One sentence for whoever reads no other; what is missing where there is none. `between` says of what."""
+    """Returns one sentence that says whether a GPU is faster, or what is missing; `between` names what is compared."""
     found = against(cpu, gpus)
     if cpu is None or found is None:
         return _missing(cpu, gpus, versus)
@@ -83,7 +83,7 @@ def headline(cpu: TimingSeries | None, gpus: list[TimingSeries], versus: CpuGpuS
 
 
 def between(cpu: TimingSeries | None, gpus: list[TimingSeries]) -> str:
-    """Whose times the headline sets against each other, in which numbers, and what of them did not settle; "" without one."""
+    """Names the two devices of the headline, their dtypes and which times are not stable; empty if there is no ratio."""
     found = against(cpu, gpus)
     if cpu is None or found is None:
         return ""
@@ -98,7 +98,7 @@ def between(cpu: TimingSeries | None, gpus: list[TimingSeries]) -> str:
 
 
 def answer(cpu: TimingSeries | None, gpus: list[TimingSeries], versus: CpuGpuSettings) -> str:
-    """The same with all that it rests on; what is missing where there is nothing to say."""
+    """Returns the same statement with all details it depends on, or what is missing."""
     found = against(cpu, gpus)
     if cpu is None or found is None:
         return _missing(cpu, gpus, versus)
@@ -114,20 +114,20 @@ def answer(cpu: TimingSeries | None, gpus: list[TimingSeries], versus: CpuGpuSet
 
 
 def _unsure(every: list[Ratio]) -> str:
-    """The lengths of which not both times settled, as words; "" where all did."""
+    """The lengths at which a time is not stable, in words; empty if all times are stable."""
     loose = [each.length for each in every if not each.is_stable]
     return _name_lengths(loose) if loose else ""
 
 
 def _why_unsure(every: list[Ratio]) -> str:
-    """A sentence for each reason why times did not settle, with the lengths that it holds for."""
+    """One sentence for each reason why times are not stable, with the lengths that it applies to."""
     reasons = dict.fromkeys(each.loose for each in every if each.loose)
     found = [(why, [each.length for each in every if each.loose == why]) for why in reasons]
     return "".join(f" Times at {_name_lengths(lengths)} did not settle: {why}." for why, lengths in found)
 
 
 def pays(every: list[Ratio]) -> str:
-    """At which of the lengths that both have the GPU is faster, and of no others."""
+    """Says at which of the common lengths the GPU is faster, and nothing about other lengths."""
     over = f"{every[0].length:,} to {every[-1].length:,} tokens" if len(every) > 1 else f"{every[0].length:,} tokens"
     over += f", of which a time at {unsure} did not settle" if (unsure := _unsure(every)) else ""
     slow, late = ([each.length for each in every if getattr(each, name) < 1] for name in ("alone", "moved"))
@@ -141,7 +141,7 @@ def pays(every: list[Ratio]) -> str:
 
 
 def published_sentence() -> str:
-    """Which pass of which GPU others have published at this setting, and of which they have with other sizes."""
+    """Says which passes of which GPUs are published at this setting, and which GPUs only with other sizes."""
     found = {
         work: _join_words([each.gpu for each in PRINTED if each.passes == work and not each.setting]) for work in WORKS
     }
@@ -151,14 +151,14 @@ def published_sentence() -> str:
 
 
 def _join_words(names: Iterable[str]) -> str:
-    """Each once, with its article."""
+    """Joins distinct names, each with its article."""
     return " and ".join(_article(name) for name in dict.fromkeys(names))
 
 
 def crossing(versus: CpuGpuSettings, timings: Iterable[Timing]) -> str:
-    """Where a GPU begins to pay, by what was timed of both under this mask and in this pass; else where that could come from.
+    """The break-even length by timings of both devices with this mask and pass, or else how to obtain it.
 
-    At the sizes of the picture, or else at those at which both were timed, which are said then.
+    It is computed at the sizes of the picture, or else at the first sizes at which both were timed, which are then named.
     """
     fused = [
         timing
@@ -178,7 +178,7 @@ def _sizes(timing: Timing) -> tuple[str, ...]:
 
 
 def columns(cpu: TimingSeries | None, gpus: list[TimingSeries]) -> dict[str, list]:
-    """Every number of the picture, a list for each column of a table, with its place."""
+    """Returns every number of the picture with its source, as lists by column name."""
     rows = [_row(rival, point, cpu) for rival in ([cpu] if cpu else []) + gpus for point in rival.points]
     rows += [_row(rival, n, cpu) for rival in gpus for n in rival.failed]
     return {name: [row[name] for row in rows] for name in rows[0]} if rows else {}
@@ -217,7 +217,7 @@ def _note(rival: TimingSeries, point: Point | None) -> str:
 
 
 def _missing(cpu: TimingSeries | None, gpus: list[TimingSeries], versus: CpuGpuSettings) -> str:
-    """Why there is no ratio, and what to do."""
+    """Says why there is no ratio, and what to do."""
     if cpu is None:
         return (
             f"No CPU was timed yet at this setting ({versus.cpu_dtype}, {versus.work}, {MASKS[versus.mask]}, d_head "
@@ -249,7 +249,7 @@ def _name_lengths(lengths: list[int]) -> str:
 
 
 def times(ratio: float) -> str:
-    """A ratio with two digits, or three from a thousand on."""
+    """Formats a ratio with two digits, or with three from 1,000 on."""
     if ratio >= 1000:
         return f"{round(ratio, 2 - len(str(int(ratio)))):,.0f}"
     return f"{ratio:.0f}" if ratio >= 10 else f"{ratio:.2g}"

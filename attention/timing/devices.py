@@ -1,7 +1,7 @@
-"""What this machine can time, and how to wait for it.
+"""Lists the devices that this machine can time, and waits for them.
 
-Nothing is probed before a function is called. Whatever `torch.accelerator` reports (CUDA, ROCm, MPS, XPU and others)
-is listed by itself; a device that needs more than that is added to `devices`.
+Nothing is probed before a function is called. Every device that `torch.accelerator` reports (CUDA, ROCm, MPS, XPU and others)
+is listed automatically; a device that needs more than that is added to `devices`.
 """
 
 from __future__ import annotations
@@ -26,27 +26,27 @@ DTYPES: dict[str, torch.dtype] = {
     "bfloat16": torch.bfloat16,
     "float16": torch.float16,
 }
-REAL = 4  # a dtype whose product takes over this many times float32's is emulated
-ROUNDS = 8  # in which each dtype is tried, the best of which counts
-SIDE = 256  # of the square matrices that are multiplied to find out
+REAL = 4  # a dtype whose matrix product takes over this many times as long as in float32 is emulated
+ROUNDS = 8  # rounds in which each dtype is tried; the best one counts
+SIDE = 256  # rows and columns of the square matrices that are multiplied for this
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class Device:
-    """A device that can be timed: `key` is what `torch.device` takes, `name` what its maker calls it."""
+    """A device that can be timed: `key` is the argument of `torch.device`, `name` the maker's name for it."""
 
     key: str
     name: str
 
 
 def devices() -> list[Device]:
-    """The CPU, and every accelerator that torch can use here."""
+    """Returns the CPU and every accelerator that torch can use here."""
     return [Device("cpu", cpu_name()), *_accelerators()]
 
 
 def device(key: str) -> Device:
-    """The device of this key; raises ValueError where the machine has none."""
+    """Returns the device of this key; raises ValueError if the machine has none."""
     here = {found.key: found for found in devices()}
     if key not in here:
         raise ValueError(f"device={key!r} is not here. This machine has: {', '.join(here)}.")
@@ -54,7 +54,7 @@ def device(key: str) -> Device:
 
 
 def _accelerators() -> list[Device]:
-    """None where the driver of what was here gives no answer: what else there is can still be timed."""
+    """Returns no accelerator if the driver does not respond, so that the CPU can still be timed."""
     try:
         return _answering()
     except (RuntimeError, AssertionError) as error:
@@ -77,37 +77,37 @@ def _accelerator_name(kind: str, index: int) -> str:
 
 
 def cpu_name() -> str:
-    """The processor's name and how many cores this process may use."""
+    """Returns the processor's name and how many cores this process may use."""
     name = processor.name()
     return f"{name}, {cores()} cores" if cores() > 1 else f"{name}, 1 core"
 
 
 def system() -> str:
-    """The operating system, its release and the kind of machine."""
+    """Returns the operating system, its release and the machine type."""
     return f"{platform.system()} {platform.release().partition('-')[0]} {platform.machine()}"
 
 
 def wait(key: str) -> None:
-    """Returns when all that the device was given is done; a CPU's work is done when its call returns."""
+    """Returns when the device has finished its queued work; a CPU's work is finished when its call returns."""
     if key != "cpu":
         torch.accelerator.synchronize(torch.device(key))
 
 
 def dtypes(key: str) -> list[str]:
-    """The dtypes that the device computes for real.
+    """Returns the dtypes that the device computes natively.
 
-    Found by multiplying two matrices: one that is refused, or over 4 times slower than float32, is not computed but
-    emulated, and its timings would say nothing about the hardware.
+    They are found by multiplying two matrices. A dtype that is refused, or over 4 times slower than float32, is emulated,
+    so its timings would say nothing about the hardware.
     """
-    seconds = {name: [_product(key, dtype) for _ in range(2)][1] for name, dtype in DTYPES.items()}  # once to warm up
-    for _ in range(ROUNDS):  # in turns, so that a busy moment meets all
+    seconds = {name: [_product(key, dtype) for _ in range(2)][1] for name, dtype in DTYPES.items()}  # first warms up
+    for _ in range(ROUNDS):  # in turns, so that a busy moment affects all dtypes
         for name, dtype in DTYPES.items():
             seconds[name] = min(seconds[name], _product(key, dtype))
     return [name for name, taken in seconds.items() if taken < float("inf") and taken <= REAL * seconds["float32"]]
 
 
 def _product(key: str, dtype: torch.dtype) -> float:
-    """Seconds of a small matrix product; infinite where it is refused."""
+    """Seconds of a small matrix product; infinite if it is refused."""
     try:
         x = torch.ones(SIDE, SIDE, device=key, dtype=dtype)
         wait(key)
@@ -120,7 +120,7 @@ def _product(key: str, dtype: torch.dtype) -> float:
 
 
 def free_bytes(key: str) -> int | None:
-    """Bytes that can still be allocated there; None where nobody can say."""
+    """Bytes that can still be allocated on the device; None if unknown."""
     if key != "cpu":
         try:
             return torch.accelerator.get_memory_info(torch.device(key))[0]
@@ -133,13 +133,13 @@ def free_bytes(key: str) -> int | None:
 
 
 def _left_in_group() -> list[int]:
-    """What a container's memory limit leaves, in bytes; nothing where there is no limit."""
+    """Bytes that each memory limit of the container leaves; empty without a limit."""
     used = budget.GROUP / "memory.current"
     return [max(0, limit - int(used.read_text())) for limit in budget.limits() if used.is_file()]
 
 
 def _left_in_process() -> list[int]:
-    """What a bound on this process's own data leaves, in bytes; nothing where there is none. Linux only."""
+    """Bytes that a limit on this process's data leaves; empty without a limit. Linux only."""
     if sys.platform != "linux":
         return []
     limit, text = resource.getrlimit(resource.RLIMIT_DATA)[0], Path("/proc/self/status").read_text()

@@ -1,8 +1,8 @@
-"""How many bytes a call needs at its peak, beyond its inputs.
+"""Measures the peak memory of a call in bytes, beyond its inputs.
 
-On an accelerator torch's allocator keeps the maximum. On a CPU the kernel does: Linux keeps the greatest resident size
-of a process (VmHWM) and lets it be reset, so nothing is sampled and nothing is missed. It counts pages of the whole
-process, so that nothing else should run in it; on other systems it is not known, and said so by None.
+On an accelerator torch's allocator records the maximum. On a CPU the kernel does: Linux records the largest resident size of a
+process (VmHWM) and allows it to be reset, so no sampling is needed and no peak is missed. It counts the pages of the whole
+process, so nothing else should run in it. On other systems the peak is not known, and the result is None.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ import torch
 from attention.runtime.memory import FreeList
 
 STATUS, RESET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
-RESOLUTION = 2**20  # bytes that a process's resident size may be off by, on a CPU
+RESOLUTION = 2**20  # possible error of a process's resident size in bytes, on a CPU
 
 
 def peak(run: Callable[[], object], device: str) -> int | None:
-    """Bytes that one call held at its peak; None where the system does not say. Call it once before, to warm up."""
+    """Bytes that one call holds at its peak; None if the system does not report it. Call `run` once before, to warm up."""
     return _resident(run) if device == "cpu" else _allocated_bytes(run, device)
 
 
@@ -47,9 +47,9 @@ def _resident(run: Callable[[], object]) -> int | None:
 
 
 def _give_back() -> bool:
-    """Hands freed memory back to the system and begins a new maximum; False where the system has no such thing.
+    """Returns freed memory to the system and resets the recorded maximum; False if the system does not support it.
 
-    The core keeps the memory of large weights for its next call: a call that reuses it needs it all the same.
+    Memory that the core keeps for the next call is freed too, because a call that reuses it needs it as well.
     """
     FreeList().give_back(0)
     try:

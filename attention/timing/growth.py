@@ -1,4 +1,4 @@
-"""How time grows with length: a power, where there is enough that settled to tell one, else why there is none."""
+"""Fits how time grows with length: a power law if there are enough stable times, else the reason why not."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from dataclasses import dataclass
 
 from attention.timing.recordings import Timing
 
-LAST = 4  # points over which growth is fitted, the longest
-LEAST = 3  # points: through two goes a line whatever they are
-WIDEST = 0.25  # of the standard error: within twice that, growth with length is told from growth with its square
+LAST = 4  # number of the longest lengths that are fitted
+LEAST = 3  # minimum number of points: any two points lie on a line
+WIDEST = 0.25  # largest standard error: twice that still separates linear from quadratic growth
 QUIETER = "a longer time budget or a quieter machine may give it"
 
 
 @dataclass(frozen=True)
 class Growth:
-    """Time grows with length to this power, between these lengths; `error`: the standard error of the fit."""
+    """Time grows with length to the power `exponent`, between `lengths`; `error` is the standard error of the fit."""
 
     exponent: float
     error: float
@@ -24,7 +24,7 @@ class Growth:
 
     @property
     def doubling(self) -> float:
-        """How many times as long it takes for twice the length."""
+        """The factor by which the time grows for twice the length."""
         return 2**self.exponent
 
     @property
@@ -34,28 +34,28 @@ class Growth:
 
     @property
     def over(self) -> str:
-        """The lengths that it was found on."""
+        """The range of lengths of the fit."""
         return f"{self.lengths[0]:,} to {self.lengths[1]:,} tokens"
 
     @property
     def sentence(self) -> str:
-        """The same in words."""
+        """The result in words."""
         return (
             f"twice the length takes {self.doubling:.3g} times as long (length to the power {self.power}, {self.over})"
         )
 
 
 def growth(line: Iterable[Timing]) -> Growth | None:
-    """The slope of time over length in log-log, by least squares over the longest that settled.
+    """Returns the slope of time over length in log-log, by least squares over the longest stable lengths.
 
-    None with fewer than three of these, and where the standard error is over 0.25.
+    Returns None for fewer than three of these, or if the standard error is over 0.25.
     """
     found = _fit_growth(line)
     return found if found and found.error <= WIDEST else None
 
 
 def why_not(line: Iterable[Timing]) -> str:
-    """Why a line has no growth, and what may give it one; empty where it has."""
+    """Why a line has no growth, and what may give it one; empty if it has one."""
     line = list(line)
     found, lengths = _fit_growth(line), len({timing.length for timing in line if timing.error is None})
     if lengths < LEAST:

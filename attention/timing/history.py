@@ -1,4 +1,4 @@
-"""What is known about a case while a sweep goes on: where it runs, its visits, and what they come to."""
+"""Collects what is known about a case during a sweep: where it runs, its visits and the times that follow from them."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from attention.timing.recordings import Timing
 from attention.timing.stopwatch import Spread
 from attention.timing.sweep import Case
 
-VISITS = 3  # of a case at the least that count and agree, before it is believed
-ENOUGH = 12  # visits after which a case that did not settle is left as it is, marked
-MOMENT = 2e-3  # seconds: a call up to here fits into a moment that others leave, half of what a scheduler gives at once
-SCOUTED = 3  # calls of a first look, where one takes less than `LONG`
+VISITS = 3  # minimum number of visits that must count and agree before a time is stable
+ENOUGH = 12  # visits after which a case ends and is marked as not stable
+MOMENT = 2e-3  # seconds: a call up to this length fits between disturbances, half a scheduler's time slice
+SCOUTED = 3  # calls of the first estimate, if one takes less than `LONG`
 LONG = 0.02  # seconds
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where and when cases of one dtype run: what every timing says about its device. No peaks of what is emulated."""
+    """Device and software on which cases of one dtype run, as stated by every timing. Emulated dtypes have no peaks."""
 
     device_name: str
     system: str
@@ -39,9 +39,9 @@ class Place:
 
 @dataclass(frozen=True)
 class Visit:
-    """Seconds a call, block by block, and what the yardstick took around it.
+    """Seconds per call of each block, and the readings of the interference probe around them.
 
-    `yard`: the slower of its readings before and after; `moment`: the quickest of its calls.
+    `yard`: the slower of the mean readings before and after. `moment`: the quickest probe call of both readings.
     """
 
     times: list[float]
@@ -50,25 +50,25 @@ class Visit:
 
     @classmethod
     def between(cls, times: list[float], before: Reading, after: Reading) -> Visit:
-        """A visit between two readings."""
+        """Returns a visit between two readings of the interference probe."""
         return cls(times, max(before.mean, after.mean), min(before.least, after.least))
 
     @cached_property
     def quickest(self) -> float:
-        """Its least."""
+        """The minimum over the blocks."""
         return min(self.times)
 
 
 @dataclass
 class CaseHistory:
-    """What is known about one case so far."""
+    """Everything that is known about one case so far."""
 
     case: Case
     place: Place
     yardstick: Yardstick
     visits: list[Visit] = field(default_factory=list)
     scouted: list[float] = field(default_factory=list)
-    beyond: list[float] = field(default_factory=list)  # seconds that each visit took beyond those that it was given
+    beyond: list[float] = field(default_factory=list)  # seconds by which each visit exceeded its allotted time
     first: float | None = None
     moved: tuple[float, float] = (0.0, 0.0)
     peak_bytes: int | None = None
@@ -80,31 +80,31 @@ class CaseHistory:
 
     @property
     def call(self) -> float:
-        """About how many seconds a call takes, from the first look; 0 before."""
+        """Approximate seconds per call from the first estimate; 0 before it."""
         return stopwatch.spread(self.scouted).median if self.scouted else 0.0
 
     @property
     def quiet(self) -> list[Visit]:
-        """The visits during which the machine was left alone."""
+        """The visits during which the machine was idle otherwise."""
         return [visit for visit in self.visits if self.yardstick.quiet(visit.yard)]
 
     @property
     def times(self) -> list[float]:
-        """Of quiet visits where there are enough, else of all; of the first look before the first visit."""
+        """Times of the undisturbed visits if there are enough, else of all visits; of the first estimate before any visit."""
         kept = self.quiet if len(self.quiet) >= VISITS else self.visits
         return [seconds for visit in kept for seconds in visit.times] or self.scouted
 
     @property
     def quickest(self) -> float | None:
-        """The least of any visit, in seconds; None before the first."""
+        """The minimum over all visits in seconds; None before the first visit."""
         return min((visit.quickest for visit in self.visits), default=None)
 
     @property
     def stable_time(self) -> float | None:
-        """What the three quickest visits came down to, in seconds; None where too few count.
+        """The largest minimum of the three quickest visits, in seconds; None if too few visits count.
 
-        A long call needs visits to a machine that was left alone before and after. A short one fits into a moment alone, so
-        that it is enough if three agree and one of them had such a moment: else all might be slow alike.
+        A long call needs visits with an idle machine before and after. A short call fits into an undisturbed moment, so all
+        visits count if at least one of the three had such a moment; otherwise all three could be equally slow.
         """
         short = (self.quickest or 0.0) <= MOMENT
         found = sorted(self.visits if short else self.quiet, key=lambda visit: visit.quickest)[:VISITS]
@@ -113,33 +113,33 @@ class CaseHistory:
 
     @property
     def spread(self) -> Spread:
-        """Median and quartiles of the times that count for them; the quickest of all, and what it was repeated to."""
+        """Median and quartiles of `times`, with the minimum over all visits and the `stable_time`."""
         found = stopwatch.spread(self.times)
         return replace(found, quickest=self.quickest or found.quickest, repeated=self.stable_time)
 
     @property
     def is_stable(self) -> bool:
-        """Did three visits that count come to the same?"""
+        """Whether three visits that count agree."""
         return self.error is None and stopwatch.agree(self.quickest, self.stable_time)
 
     @property
     def is_done(self) -> bool:
-        """Is there nothing more to learn?"""
+        """Whether no further visit is needed."""
         return self.error is not None or len(self.visits) >= ENOUGH or self.is_stable
 
     @property
     def needs(self) -> float:
-        """Seconds at the least until it has the visits that it needs, or one more."""
+        """Minimum seconds until the case has the visits that it needs, or one more visit."""
         beyond = statistics.fmean(self.beyond) if self.beyond else 3 * self.call
         return max(1, VISITS - len(self.visits)) * beyond
 
     @property
     def share(self) -> float:
-        """How far it is: the first look is a tenth, the visits that it needs at the least most of the rest."""
+        """Progress from 0 to 1: the first estimate is a tenth, the minimum number of visits most of the rest."""
         return 1.0 if self.is_done else min(0.1 * bool(self.scouted) + 0.8 * len(self.visits) / VISITS, 0.9)
 
     def scout(self, seed: int) -> None:
-        """First call, some warm ones, the peak of memory, and the way to the device and back."""
+        """Measures the first call, some warm calls, the peak memory and the transfers to and from the device."""
         clock = stopwatch.clock(self.case.device)
         with ready(self.case, seed) as call:
             self.first = stopwatch.once(call, clock)
@@ -151,7 +151,7 @@ class CaseHistory:
         self.scouted = warm
 
     def timing(self) -> Timing:
-        """What is known, as it is shown and kept."""
+        """Returns everything that is known as a `Timing`, to be shown and stored."""
         found = {} if self.error else asdict(self.spread)
         return Timing(
             **asdict(self.case),
@@ -171,7 +171,7 @@ class CaseHistory:
 
 
 def place(case: Case, name: str, threads: int, when: str) -> Place:
-    """Where a case runs; its peaks are yet to be measured."""
+    """Returns the place where a case runs; its peaks are not measured yet."""
     return Place(
         device_name=recordings.name(name, case.device),
         system=recordings.name(devices.system(), "unknown"),
@@ -183,7 +183,7 @@ def place(case: Case, name: str, threads: int, when: str) -> Place:
 
 
 def update_place(at: Place, case: Case, patience: float) -> Place:
-    """The place with the better of the peaks that it has and of those that are measured now."""
+    """Measures the peaks again and returns the place with the better of the old and the new ones."""
     found = roofline.peaks(case.device, case.dtype, at.threads, patience)
     best = max(at.peak_operations or 0.0, found.matmul), max(at.peak_traffic or 0.0, found.copy)
     return replace(at, peak_operations=best[0], peak_traffic=best[1])

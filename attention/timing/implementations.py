@@ -1,9 +1,9 @@
-"""The implementations of attention that can be timed, each a function and its name in `IMPLEMENTATIONS`.
+"""The implementations of attention that can be timed, each a function with a name in `IMPLEMENTATIONS`.
 
-A function takes `query, key, value (b h n d)` and whether it is causal, prepares what need not be timed (a mask, a
-layer with its weights, a buffer) and returns `Ready`: the call that is timed, and the leaves whose gradients a backward
-pass computes. All memory that the call itself asks for is part of its time. To add one: write the function, and put
-its name into `IMPLEMENTATIONS`; the sweep, the charts and the command line follow.
+A function takes `query, key, value (b h n d)` and whether it is causal, prepares what is not to be timed (a mask, a layer with
+its weights, a buffer) and returns `Ready`: the call that is timed, and the leaves whose gradients a backward pass computes. All
+memory that the call itself allocates is part of its time. To add an implementation, write the function and add its name to
+`IMPLEMENTATIONS`; the sweep, the charts and the command line follow.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from attention.layer import MultiHeadAttention
 from attention.published import ROWS, Row, Weights
 from attention.published.row import FORMS
 
-COMPILED = 256  # kernels of flex_attention that one process may compile: one takes seconds
+COMPILED = 256  # largest number of flex_attention kernels that a process compiles: each takes seconds
 Vectors = Float[Tensor, "b h n d"]
 
 
 class Ready(NamedTuple):
-    """What is timed: `run` gives the output, or output and weights; `leaves` are what gradients are asked for.
+    """What is timed: `run` returns the output, or output and weights; `leaves` are the tensors that get gradients.
 
-    `like`: a tensor of the output's shape, where the first leaf has another one.
+    `like`: a tensor of the output's shape, if the first leaf has another shape.
     """
 
     run: Callable[[], Tensor | Attention]
@@ -42,35 +42,35 @@ class Ready(NamedTuple):
 
 
 def every_head(heads: int) -> tuple[int, int]:
-    """All are computed, and each has a square of weights."""
+    """All heads are computed, and each returns a matrix of weights."""
     return heads, heads
 
 
 def never(device: str, length: int, learns: bool) -> bool:
-    """Every pair is computed, and the future is hidden afterwards."""
+    """Every pair is computed, and future keys are masked afterwards."""
     return False
 
 
 def always(device: str, length: int, learns: bool) -> bool:
-    """The kernel leaves out what a causal mask hides."""
+    """The kernel skips the pairs that a causal mask removes."""
     return True
 
 
 def in_blocks(device: str, length: int, learns: bool) -> bool:
-    """Our core leaves out the future where it works in blocks: on a CPU, for long sequences, without gradients."""
+    """The core skips future keys if it works in blocks: on a CPU, for long sequences, without gradients."""
     return device == "cpu" and length**2 > SMALL and not learns
 
 
 @dataclass(frozen=True)
 class Implementation:
-    """How to make one ready, and what is known about it.
+    """How to prepare an implementation, and its properties.
 
-    `weights`: it returns the weights of every head. `maps`: how many linear maps are part of it; a layer has four.
-    `used(heads)`: how many of the heads it computes, and how many squares of weights it returns.
-    `skips(device, length, learns)`: is the future not computed under a causal mask? `kernel`: the only kernel that
-    torch may choose. `asked`: it is timed only where it is named. `squares`: how many matrices of
-    n x n a head it holds at once in a forward pass, to tell in time what would not fit. `recomputes`: its backward pass
-    computes the scores again, as a fused kernel does, instead of keeping their softmax.
+    `weights`: it returns the weights of every head. `maps`: the number of linear maps that it includes; a layer has four.
+    `used(heads)`: how many of the heads it computes, and how many matrices of weights it returns.
+    `skips(device, length, learns)`: whether future keys are skipped under a causal mask. `kernel`: the only kernel that
+    torch may choose. `asked`: it is timed only if it is named. `squares`: how many n x n matrices per head a forward pass
+    holds at once, to reject what would not fit before it runs. `recomputes`: its backward pass computes the scores again,
+    as a fused kernel does, instead of keeping their softmax.
     """
 
     ready: Callable[[Tensor, Tensor, Tensor, bool], Ready]
@@ -85,12 +85,12 @@ class Implementation:
 
     @property
     def layer(self) -> bool:
-        """Are linear maps part of it?"""
+        """Whether it includes linear maps."""
         return self.maps > 0
 
     @property
     def help(self) -> str:
-        """A sentence or two for the reader: the first line of the function's docstring, and the kernel it must use."""
+        """A sentence or two for the user: the first line of the function's docstring, and the required kernel."""
         about = (self.ready.__doc__ or "").strip().splitlines()[0]
         return f"{about} Only the kernel {self.kernel.name}." if self.kernel is not None else about
 
@@ -175,7 +175,7 @@ def flex(q: Vectors, k: Vectors, v: Vectors, causal: bool) -> Ready:
 
 
 def _published_implementation(row: Row) -> Implementation:
-    """A published way to write attention, as it was meant, under the masks that it has."""
+    """Returns a published implementation of attention, corrected, with the masks that it supports."""
 
     def ready(q: Vectors, k: Vectors, v: Vectors, causal: bool) -> Ready:
         if causal != (row.mask == "causal") and (row.mask == "causal" or FORMS[row.mask] is None):
@@ -187,7 +187,7 @@ def _published_implementation(row: Row) -> Implementation:
         given = {} if mask is None else {"mask": mask}
         if not x.requires_grad:
             return Ready(lambda: row.as_meant(*inputs, w=w, **given), (x,))
-        row.as_meant(*inputs, w=w, **given)  # asks for its layouts of the weights, which a layer would keep as its own
+        row.as_meant(*inputs, w=w, **given)  # creates the weight layouts that it uses, which a layer would own
         own, learned = w.learning()
         output = row.as_meant(*inputs, w=own, **given).output
         return Ready(
@@ -202,13 +202,13 @@ def _published_implementation(row: Row) -> Implementation:
 
 
 def _reached_leaves(output: Tensor, leaves: Sequence[Tensor]) -> list[Tensor]:
-    """Those of the leaves that the output depends on."""
+    """The leaves that the output depends on."""
     gradients = torch.autograd.grad(output.sum(), leaves, allow_unused=True)
     return [leaf for leaf, gradient in zip(leaves, gradients, strict=True) if gradient is not None]
 
 
 def _used_sizes(row: Row, heads: int) -> tuple[int, int]:
-    """Heads of this width that a row computes, and squares that it returns, found on weights of one channel."""
+    """The numbers of heads that a row computes and of weight matrices that it returns, found with weights of one channel."""
     one = torch.zeros(heads, 1, 1)
     part = row.part(Weights.of(one, one, one, one)).query
     return part.numel(), len(part)
@@ -240,7 +240,7 @@ def _future(q: Tensor, k: Tensor) -> Tensor:
 
 @functools.cache
 def _compiled_attention() -> Callable[..., Tensor]:
-    """Compiled for every size and dtype that comes; past the usual 8, torch would run it uncompiled."""
+    """Compiled for every size and dtype that occurs; above the default limit of 8, torch would run it uncompiled."""
     return torch.compile(flex_attention, fullgraph=True, recompile_limit=COMPILED)  # pyright: ignore[reportCallIssue]  new in torch 2.12
 
 
@@ -261,5 +261,5 @@ def _tokens(q: Vectors) -> Float[Tensor, "b n c"]:
 
 
 def _in_mode(module: nn.Module, like: Tensor) -> nn.Module:
-    """The layer where and of what the tensor is: to train where gradients flow, else to evaluate."""
+    """Moves the layer to the tensor's device and dtype; in training mode if gradients are needed, else in evaluation mode."""
     return module.to(like).train(like.requires_grad).requires_grad_(like.requires_grad)

@@ -1,4 +1,4 @@
-"""One measurement at a time: two that run at once would measure each other."""
+"""Allows one measurement at a time, because two concurrent measurements would slow each other down."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ ITS_TURN = "The other sweep has ended; this one is being measured."
 
 @contextlib.contextmanager
 def turn(on_wait: Callable[[], None], on_turn: Callable[[], None]) -> Iterator[None]:
-    """One sweep at a time, in this process and among those of this user on this machine.
+    """Waits until no other sweep runs, in this process or in any other process of this user on this machine.
 
-    Where another one is being measured, `on_wait` is called once before the wait and `on_turn` once after it.
+    If another sweep is being measured, `on_wait` is called once before the wait and `on_turn` once after it.
     """
     waits: list[bool] = []
 
@@ -40,13 +40,13 @@ def turn(on_wait: Callable[[], None], on_turn: Callable[[], None]) -> Iterator[N
 
 
 def remove_lock() -> None:
-    """Removes the lock file of a process that was killed; it stays where a process that measures holds it."""
+    """Removes the lock file that a killed process left behind; a file that a measuring process holds is kept."""
     with contextlib.suppress(_InUseError), _machine(_in_use):
         pass
 
 
 class _InUseError(Exception):
-    """Another process holds the lock."""
+    """Raised if another process holds the lock."""
 
 
 def _in_use() -> None:
@@ -55,9 +55,9 @@ def _in_use() -> None:
 
 @contextlib.contextmanager
 def _machine(on_wait: Callable[[], None]) -> Iterator[None]:
-    """Keeps other processes of this user from measuring; where no lock file can be made, it goes on without.
+    """Keeps other processes of this user from measuring; has no effect if the lock file cannot be created.
 
-    The file is removed at the end. A process that had waited for it then holds a file that is gone, and locks the next one.
+    The file is removed at the end. A process that waited for it then holds a deleted file, and locks the next one.
     """
     with contextlib.ExitStack() as stack:
         try:
@@ -73,7 +73,7 @@ def _machine(on_wait: Callable[[], None]) -> Iterator[None]:
                     fcntl.flock(file, fcntl.LOCK_EX)
                 if path.exists() and os.path.samestat(os.fstat(file.fileno()), path.stat()):
                     break
-        except (ImportError, OSError):  # not a Unix; a disk that is full or can't be written to
+        except (ImportError, OSError):  # not a Unix system, or the disk is full or read-only
             yield
             return
         try:
@@ -83,5 +83,5 @@ def _machine(on_wait: Callable[[], None]) -> Iterator[None]:
 
 
 def _lock(path: Path) -> int:
-    """An open file that all processes of this user know; never one that somebody else's link of its name leads to."""
+    """Opens the lock file that all processes of this user share; a symbolic link of that name is never followed."""
     return os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)

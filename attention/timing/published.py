@@ -1,8 +1,8 @@
-"""What others have published: attention on GPUs, as printed, each series with its place. Nothing here was measured by us.
+"""Published figures of attention on GPUs, as printed, each series with its source. None of them was measured by this project.
 
-To add figures: a `Printed` with its place and conditions, and a line of text for each series. Numbers are TFLOP/s as printed, by
-the convention of these papers: 4 n² d h b operations forward, half of it under a causal mask, 2.5 times that backward. A `*`
-marks a label that lies under a legend and was read through it; `oom` ran out of memory.
+To add figures, write a `Printed` with its source and conditions, and one line of text per series. Numbers are TFLOP/s as
+printed, by the convention of these papers: 4 n² d h b operations forward, half of it with a causal mask, and 2.5 times that
+backward. A `*` marks a label that is under a legend and was read through it; `oom` means out of memory.
 """
 
 from __future__ import annotations
@@ -10,21 +10,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
-TOKENS, WIDTH = 16_384, 2_048  # in all, and heads times d_head: what a series has unless it says otherwise
+TOKENS, WIDTH = 16_384, 2_048  # tokens in total, and heads times d_head, of a series that has no `setting`
 LENGTHS = (512, 1024, 2048, 4096, 8192, 16_384)
 OUT_OF_MEMORY = "oom"
 
 
 def operations(length: int, batch: int, width: int, causal: bool, learns: bool) -> float:
-    """Floating-point operations of a call as papers count them: 4 n² d h b, causal half, 3.5 times with backward."""
+    """Floating-point operations of a call as papers count them: 4 n² d h b, half if causal, 3.5 times with the backward pass."""
     return 4.0 * batch * length**2 * width * (0.5 if causal else 1.0) * (3.5 if learns else 1.0)
 
 
 @dataclass(frozen=True, eq=False)
 class Printed:
-    """A table or a chart of a publication: on which GPU, of which pass and dtype, in which setting, and where it stands.
+    """A table or chart of a publication: its GPU, pass, dtype, setting and source.
 
-    `setting`: why its times are those of other sizes than the others' (b 1, 64 heads of queries …); empty where they are not.
+    `setting`: the sizes, if they differ from those of the other series (b 1, 64 heads of queries …); empty otherwise.
     """
 
     gpu: str
@@ -39,7 +39,7 @@ class Printed:
 
 @dataclass(frozen=True, eq=False)
 class Series:
-    """One line of a publication: TFLOP/s by length, None where it ran out of memory; `unsure`: lengths read through a legend."""
+    """One line of a publication: TFLOP/s by length, None if out of memory; `unsure`: lengths read through a legend."""
 
     printed: Printed
     mask: str
@@ -49,7 +49,7 @@ class Series:
     unsure: frozenset[int]
 
     def seconds(self, length: int) -> float | None:
-        """What a call took in the setting that the figures share: operations over the rate; None where there is none."""
+        """Seconds of a call in the common setting: operations over the rate; None if there is no rate."""
         rate = self.rates.get(length)
         learns = self.printed.passes != "forward"
         count = operations(length, TOKENS // length, WIDTH, self.mask == "causal", learns) if rate else 0.0
@@ -152,7 +152,7 @@ DATA_SHEETS: dict[str, Limits] = {
     "L4": Limits("L4", 121, 300),
     "RTX 4090": Limits("RTX 4090", 165.2, 1008, "added up in fp32"),
 }
-BUSES: dict[str, float] = {  # bytes a second that are assumed: about four fifths of what 16 lanes carry
+BUSES: dict[str, float] = {  # assumed bytes per second: about four fifths of the bandwidth of 16 lanes
     "PCIe 3.0 x16": 12.5e9,
     "PCIe 4.0 x16": 25e9,
     "PCIe 5.0 x16": 50e9,
@@ -160,13 +160,13 @@ BUSES: dict[str, float] = {  # bytes a second that are assumed: about four fifth
 
 
 def methods(passes: str) -> list[str]:
-    """How attention was computed in what was published of a pass, in the order of the publications."""
+    """The methods in the publications of a pass, in the order of the publications."""
     found = (each for each in series() if each.printed.passes == passes and not each.printed.setting)
     return list(dict.fromkeys(each.method for each in found))
 
 
 def together(forward: Series, backward: Series) -> dict[int, float | None]:
-    """TFLOP/s of both passes where these were timed apart: their operations over the sum of their times, by length."""
+    """TFLOP/s of both passes if they were timed separately: all operations over the sum of the times, by length."""
     return {
         n: 3.5 / (1 / one + 2.5 / other) if one and (other := backward.rates.get(n)) else None
         for n, one in forward.rates.items()
@@ -175,12 +175,12 @@ def together(forward: Series, backward: Series) -> dict[int, float | None]:
 
 @cache
 def series() -> tuple[Series, ...]:
-    """Every series that was published, in the order of `PRINTED`."""
+    """Returns every published series, in the order of `PRINTED`."""
     return tuple(_parse_series(printed, row) for printed in PRINTED for row in printed.rows.strip().splitlines())
 
 
 def _parse_series(printed: Printed, row: str) -> Series:
-    """One line as it stands in a table above."""
+    """Parses one line of a table above."""
     mask, d_head, *rest = row.split()
     count = len(printed.lengths)
     labels = dict(zip(printed.lengths, rest[-count:], strict=True))

@@ -1,11 +1,11 @@
-"""What the hardware could do at best, and what a case asks of it.
+"""Measures the peak rates of the hardware, and counts the operations and bytes of a case.
 
-What is counted are the products that are computed, a multiplication and an addition each one operation; the softmax is
-not counted. A forward pass of attention is two products, 4 b h n² d. Its backward pass is five where a fused kernel
-computes the scores again, 2.5 times its forward, so that both are 3.5 times it (Dao 2023, FlashAttention-2, section 4.1);
-it is four where the weights were kept, so that both are 3 times it. A causal mask leaves n (n + 1) / 2 of the n² pairs
-where the implementation skips the rest, and changes nothing where it does not. A layer adds 2 b n (h d)² for each of its
-maps, three times that with the backward pass. Traffic is the least that must move: every input and every output once.
+Only computed matrix products are counted, a multiplication and an addition as one operation each; the softmax is not counted.
+A forward pass of attention is two products, 4 b h n² d operations. Its backward pass is five products if a fused kernel
+recomputes the scores, which is 2.5 times the forward pass, 3.5 times for both (Dao 2023, FlashAttention-2, section 4.1), and
+four products if the weights were kept, 3 times for both. A causal mask leaves n (n + 1) / 2 of the n² pairs if the
+implementation skips the others, and changes nothing if it does not. A layer adds 2 b n (h d)² for each of its linear maps, and
+three times that with the backward pass. Traffic is the minimum that must be moved: every input and every output once.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from attention.timing import devices, stopwatch
 from attention.timing.implementations import Implementation
 from attention.timing.sweep import Case
 
-SIDES = (256, 512, 1024, 2048, 4096, 8192)  # of square matrices to multiply; the small ones fit into a moment alone
-COPIED = 2**27  # bytes on a CPU, beyond its caches; eight times that on an accelerator
-PATIENCE = 1.0  # seconds for both peaks of a device, about
+SIDES = (256, 512, 1024, 2048, 4096, 8192)  # of square matrices; small products fit between disturbances
+COPIED = 2**27  # bytes on a CPU, larger than its caches; eight times as many on an accelerator
+PATIENCE = 1.0  # approximate seconds to measure both peaks of a device
 
 
 @dataclass(frozen=True)
 class Peaks:
-    """The best that was measured: operations a second of a matrix product, bytes a second moved by a copy."""
+    """The largest measured rates: operations per second of a matrix product, and bytes per second of a copy."""
 
     matmul: float
     copy: float
@@ -46,10 +46,10 @@ def operations(case: Case, how: Implementation) -> float:
 
 
 def traffic(case: Case, how: Implementation) -> float:
-    """Bytes that one call must move at the least: q, k, v and the output once each, and the weights it returns.
+    """Minimum bytes that one call must move: q, k, v and the output once each, and the weights that it returns.
 
-    The backward pass reads these and the output's gradient and writes three gradients. For a layer, x and the output
-    are moved and four maps are read, and all of their gradients written.
+    The backward pass also reads these and the output's gradient, and writes three gradients. For a layer, x and the output
+    are moved, four maps are read, and all of their gradients are written.
     """
     tokens = case.batch * case.length * case.heads * case.d_head
     learns = case.passes != "forward"
@@ -67,7 +67,7 @@ def size(dtype: str) -> int:
 
 
 def peaks(device: str, dtype: str, threads: int, patience: float = PATIENCE) -> Peaks:
-    """The device's peaks in this dtype, measured here and now: the best block of the best size, not a data sheet's."""
+    """Measures the device's peaks in this dtype: the best block of the best size, not the data sheet's figures."""
 
     def best(run: Callable[[], object]) -> float:
         return min(stopwatch.samples(run, patience / 6, threads, stopwatch.clock(device)))
@@ -94,9 +94,9 @@ def _copy(device: str, best: Callable[[Callable], float]) -> float:
 
 
 def memory(case: Case, how: Implementation) -> float:
-    """Bytes that a case holds at once, counted roughly: its inputs, its results, and its squares of n x n a head."""
+    """Estimates the bytes that a case holds at once: its inputs, its results, and its n x n matrices per head."""
     learns = case.passes != "forward"
     squares = how.squares * case.batch * case.heads * case.length**2 * (2 if learns else 1)
     vectors = case.batch * case.heads * case.length * case.d_head * (12 if learns else 5)
-    mask = case.length**2 if case.mask == "causal" else 0  # one byte a pair, where one is made
+    mask = case.length**2 if case.mask == "causal" else 0  # one byte per pair, if a mask is made
     return float((squares + vectors) * size(case.dtype) + mask * (how.squares > 0))

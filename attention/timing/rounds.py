@@ -1,9 +1,9 @@
-"""A sweep, measured in rounds: each case is visited several times, spread over the whole run.
+"""Measures a sweep in rounds: each case is visited several times, spread over the whole run.
 
-The order of the visits is shuffled anew each round, so that whatever else the machine does meanwhile meets all cases alike
-and shows in their quartiles. A yardstick between visits tells when the machine was not left alone. A case is visited until
-three visits that count agree about how quick it is. Each visit draws fresh normal data and warms up. What is timed is a
-function's whole call, with the memory that it asks for; inputs, masks and layers are made before.
+The order of the visits is shuffled again in each round, so that other load affects all cases alike and shows in their
+quartiles. A probe between visits detects other load. A case is visited until three visits that count agree on its minimum.
+Each visit draws fresh normal data and warms up. The time of a call includes the memory that it allocates; inputs, masks and
+layers are prepared before.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ from attention.timing.one_at_a_time import turn
 from attention.timing.recordings import Timing
 from attention.timing.sweep import Case, Sweep
 
-SCOUTING = 0.4  # share of the time left that first calls may take: on a busy machine they would take all of it
-VISIT = (0.02, 0.5)  # seconds of a visit, at the least and at the most
-TRIAL = 16  # tokens on which is tried whether a device has an implementation
-LOOKS = 4  # at the peaks of a device, at the most: two, and more while a case is above them
+SCOUTING = 0.4  # share of the remaining time for first estimates, which on a busy machine would take all of it
+VISIT = (0.02, 0.5)  # smallest and largest seconds of a visit
+TRIAL = 16  # tokens of the trial whether a device supports an implementation
+LOOKS = 4  # largest number of peak measurements per device: two, and more while a case exceeds the peak
 EMULATED = "emulated: {} is not computed by this device but by way of float32, and would say nothing about it"
-LARGEST = 0.8  # share of the free memory that a case may need by count before it is not even tried
+LARGEST = 0.8  # share of the free memory that a case may need by estimate; above it, it is not run
 
 
 class Progress(NamedTuple):
-    """How far a sweep is: cases that are done, of how many, the share of its visits, and seconds since the start."""
+    """Progress of a sweep: cases that are done, all cases, the share of the visits, and seconds since the start."""
 
     done: int
     cases: int
@@ -56,12 +56,12 @@ def measure(
     on_wait: Callable[[], None] = lambda: None,
     on_turn: Callable[[], None] = lambda: None,
 ) -> list[Timing]:
-    """The timings of a sweep, one for each case that was begun before its time was up.
+    """Returns the timings of a sweep, one for each case that was started within the time budget.
 
-    `on_timing` hears each as soon as there is a first estimate, and again whenever it is better known; `should_stop` is
-    asked between blocks of calls, and what was measured until then is kept. Running out of memory, or an implementation
-    that the device doesn't have, is a result: a timing with an `error`. One sweep runs at a time on a machine; another
-    one waits, and `on_wait` is called once before, `on_turn` once after. Raises ValueError for a device that is not here.
+    `on_timing` is called for each case as soon as there is a first estimate, and again whenever it improves. `should_stop` is
+    called between blocks of calls; what was measured until then is kept. Running out of memory, or an implementation that
+    the device does not support, is a result: a timing with an `error`. One sweep runs at a time on a machine; if another one
+    is running, `on_wait` is called once before the wait and `on_turn` once after it. Raises ValueError for an unknown device.
 
     >>> sweep = Sweep(lengths=(64, 128), devices=("cpu",), implementations=("SDPA",), seconds=20)
     >>> [(timing.implementation, timing.length, timing.seconds > 0) for timing in measure(sweep)]
@@ -81,23 +81,23 @@ def measure(
 
 
 class _Run:
-    """A sweep on its way: prepare, scout, visit, in this order."""
+    """A sweep in progress; call `prepare`, `scout`, `visit_all` and `look_again` in this order."""
 
     def __init__(self, sweep: Sweep, on_timing: Listener, should_stop: Callable[[], bool]) -> None:
         self.sweep, self.on_timing, self.asked = sweep, on_timing, should_stop
         self.start, self.order = perf_counter(), random.Random(sweep.seed)
         self.patience = min(roofline.PATIENCE, sweep.seconds / 20)
-        self.when = datetime.now(UTC).isoformat(timespec="seconds")  # one for all, also past midnight
+        self.when = datetime.now(UTC).isoformat(timespec="seconds")  # one time for all timings, also past midnight
         self.courses: list[CaseHistory] = []
         self.places: dict[tuple[str, str], Place] = {}
         self.real: dict[str, list[str]] = {}
         self.told: dict[Case, Timing] = {}
-        self.readings: dict[Yardstick, Reading] = {}  # the last ones, which the next visits begin with
+        self.readings: dict[Yardstick, Reading] = {}  # latest readings, which are the "before" of the next visits
         self.share = 0.0
 
     @property
     def seconds_left(self) -> float:
-        """Seconds of the budget."""
+        """Remaining seconds of the budget."""
         return self.sweep.seconds - (perf_counter() - self.start)
 
     def should_stop(self) -> bool:
@@ -105,11 +105,11 @@ class _Run:
 
     @property
     def left_for_visits(self) -> float:
-        """The same without what it takes to look at the peaks again."""
+        """Remaining seconds, minus the time to measure the peaks again."""
         return self.seconds_left - self.patience * len(self.places)
 
     def prepare(self, names: dict[str, str], threads: int) -> None:
-        """Measures what the devices can do at best, and lists the cases that they have."""
+        """Measures the peaks of the devices, and lists the cases that they support."""
         chosen = self.sweep.implementations or [name for name, how in IMPLEMENTATIONS.items() if not how.asked]
         tried: dict[tuple, str | None] = {}
         for case in self.sweep.cases(list(names), chosen):
@@ -129,9 +129,9 @@ class _Run:
             self.courses.append(CaseHistory(case, self.places[where], yardstick(case.device, threads), error=emulated))
 
     def scout(self) -> bool:
-        """Calls cases a first time, shortest first, so that what won't fit is known before it is tried; was there one?
+        """Makes the first estimate of new cases, shortest first, so that what will not fit is known before it is run.
 
-        On a busy machine some must wait until those before them are settled.
+        Returns whether there were new cases and time is left. On a busy machine some cases wait until shorter ones are done.
         """
         until, new = (
             (1 - SCOUTING) * self.seconds_left,
@@ -145,7 +145,7 @@ class _Run:
         return bool(new) and not self.should_stop()
 
     def visit_all(self) -> None:
-        """Visits the cases in rounds, in an order that is shuffled anew, until all are settled or the time is up."""
+        """Visits the cases in rounds, shuffled each time, until all are done or the time is up."""
         while todo := self._within_reach():
             spare = self.left_for_visits - sum(course.needs for course in todo)
             share = min(max(spare / (VISITS * len(todo)), VISIT[0]), VISIT[1])
@@ -158,7 +158,7 @@ class _Run:
                     self._tell(course)
 
     def _within_reach(self) -> list[CaseHistory]:
-        """The cases that are not done, shortest first, as many as can have the visits that they need in the time left."""
+        """The unfinished cases, shortest first, that can have the visits they need in the remaining time."""
         left, found = self.left_for_visits, []
         for course in self.courses:
             if course.times and not course.is_done and 3 * course.call < self.left_for_visits:
@@ -169,9 +169,9 @@ class _Run:
         return found
 
     def look_again(self) -> None:
-        """Measures the peaks again and keeps the best, since a busy moment would make them too low.
+        """Measures the peaks again and keeps the best, since a busy moment makes a peak too low.
 
-        Once in any case, and again while a case computes faster than the peak, which then can't be the peak.
+        It does so once in any case, and again while a case computes faster than the peak, which is then too low.
         """
         for (device, dtype), first in self.places.items():
             here = [course for course in self.courses if (course.case.device, course.case.dtype) == (device, dtype)]
@@ -197,7 +197,7 @@ class _Run:
         course.beyond.append(max(0.0, perf_counter() - start - seconds))
 
     def _unaffordable(self, course: CaseHistory) -> str | None:
-        """Why a case can't be run: more memory by count than there is, or more time than is left, told from shorter."""
+        """Why a case cannot be run: it needs more memory than is free, or, by shorter cases, more time than is left."""
         case, how = course.case, course.how
         free, need = devices.free_bytes(case.device), roofline.memory(case, how)
         if free is not None and need > LARGEST * free:
@@ -220,24 +220,24 @@ class _Run:
 
 
 def _real(device: str, dtypes: tuple[str, ...]) -> list[str]:
-    """Those of the dtypes that the device computes for real; float32 always counts as that."""
+    """The dtypes that the device computes natively; float32 is always included."""
     return list(dtypes) if dtypes == ("float32",) else ["float32", *devices.dtypes(device)]
 
 
 def _above(courses: list[CaseHistory], place: Place) -> bool:
-    """Does any case compute faster than the device's peak?"""
+    """Whether any stable case computes faster than the device's peak."""
     rates = [roofline.operations(each.case, each.how) / each.spread.seconds for each in courses if each.is_stable]
     return max(rates, default=0.0) > (place.peak_operations or 0.0)
 
 
 def _kin(a: Case, b: Case) -> bool:
-    """Are these the same but for the length, and a batch that follows it, and the first one not longer?"""
+    """Whether the cases differ only in length (and in a batch that depends on it), and the first one is not longer."""
     of, other = ({**asdict(case), "length": 0} | ({"batch": 0} if case.tokens else {}) for case in (a, b))
     return of == other and a.length <= b.length
 
 
 def _refusal(case: Case) -> str | None:
-    """Why the device doesn't have this implementation, found by trying it on a few tokens; None where it has."""
+    """Why the device does not support this implementation, found by running it on a few tokens; None if it does."""
     small = Case(**{**asdict(case), "length": TRIAL, "batch": 1, "heads": 2})
 
     def trial() -> None:

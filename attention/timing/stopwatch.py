@@ -1,12 +1,12 @@
-"""Seconds of one call, with their spread and the least of them.
+"""Measures the seconds of a call: minimum, median and quartiles over short blocks of calls.
 
-Calls are timed in short blocks, with a clock that waits for the device. A block is so long that reading the clock is no part
-of the result, and otherwise as short as can be: on a machine with other work a short one falls between two disturbances, a
-long one never does. Finding that length warms up. Garbage is not collected meanwhile.
+The clock waits for the device before it is read. A block is long enough that reading the clock does not affect the result,
+and otherwise as short as possible: on a busy machine a short block can fall between two disturbances, a long one cannot.
+Searching for that length also warms up the call. Garbage collection is off while blocks are timed.
 
-A machine that does something else only ever adds time. So the least that was measured is an upper bound of what a call takes
-on a machine left alone, and comes down to it, where median and quartiles move with the load (Chen and Revels 2016, Robust
-benchmarking in noisy environments, arXiv:1608.04295). Therefore what is drawn and compared is the quickest, beside the median.
+Other load only ever adds time. The minimum is therefore an upper bound of the time on an idle machine and converges to it,
+while median and quartiles move with the load (Chen and Revels 2016, Robust benchmarking in noisy environments,
+arXiv:1608.04295). Charts and comparisons therefore use the minimum, and show the median in addition.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ import torch
 from attention.timing import devices
 
 Clock = Callable[[], float]
-NEAR = 0.1  # how far apart what is to agree may be: visits above the quickest, quartiles as a share of the median
-BAND = 3  # blocks before their quartiles say anything, and those of an old recording can be called settled
-BLOCK = 2.5e-4  # seconds of a block at the least: a tenth of what a scheduler gives to another program at once
-BLOCKS = 1000  # of one visit, about, at the most
-LOOK = 1000  # times as long as reading the clock is a block at the least
+NEAR = 0.1  # tolerance of agreement: visits above the quickest one, or quartiles as a share of the median
+BAND = 3  # minimum number of blocks for meaningful quartiles, and for an old recording to be called stable
+BLOCK = 2.5e-4  # minimum seconds of a block: a tenth of the time slice that a scheduler gives to another program
+BLOCKS = 1000  # approximate maximum number of blocks per visit
+LOOK = 1000  # minimum duration of a block, as a multiple of the time to read the clock
 
 
 @dataclass(frozen=True)
 class Spread:
-    """Seconds of one call over `repeats` blocks: median and quartiles, and how quick it was.
+    """Seconds per call over `repeats` blocks: median, quartiles and minimum.
 
-    `quickest`: the least of any block; `repeated`: what three visits came down to, None where there were no three that
-    count. Recordings of before have no `quickest`: their median and quartiles stand for it.
+    `quickest`: the minimum over all blocks. `repeated`: the largest minimum of the three quickest visits, None if fewer than
+    three visits count. Older recordings have no `quickest`; their median and quartiles are used in its place.
     """
 
     median: float
@@ -47,41 +47,44 @@ class Spread:
 
     @property
     def seconds(self) -> float:
-        """The one number that is drawn and compared: the quickest; of recordings that have none, the median."""
+        """The time that is drawn and compared: the minimum, or the median of recordings that have no minimum."""
         return self.median if self.quickest is None else self.quickest
 
     @property
     def ends(self) -> tuple[float, float] | None:
-        """Between what `seconds` may lie, as it repeats; None where nothing tells."""
+        """Uncertainty interval of `seconds`, or None if it was not repeated."""
         if self.quickest is not None:
             return None if self.repeated is None else (self.quickest, self.repeated)
         return (self.lower, self.upper) if self.has_quartiles else None
 
     @property
     def band(self) -> tuple[float, float] | None:
-        """From `seconds`, or the lower quartile, to the upper one: what the machine adds to three calls of four."""
+        """From the minimum (or the lower quartile, if less) to the upper quartile: the range of three blocks of four.
+
+        None without quartiles.
+        """
         return (min(self.lower, self.seconds), self.upper) if self.has_quartiles else None
 
     @property
     def has_quartiles(self) -> bool:
-        """Are there enough blocks for quartiles? Where not, these say nothing, and least that they are near."""
+        """Whether there are enough blocks for meaningful quartiles."""
         return self.repeats >= BAND
 
     @property
     def is_stable(self) -> bool:
-        """Did three visits come within 10 % of the quickest? Of an old recording: are the quartiles so near?"""
+        """Whether three visits came within 10 % of the minimum; for an old recording, whether its quartiles are that close."""
         if self.quickest is None:
             return self.has_quartiles and self.upper - self.lower <= NEAR * self.median
         return agree(self.quickest, self.repeated)
 
 
 def agree(quickest: float | None, repeated: float | None) -> bool:
-    """Did the quickest come again, to within 10 %?"""
+    """Whether `repeated` is at most 10 % above `quickest`."""
     return quickest is not None and repeated is not None and repeated <= (1 + NEAR) * quickest
 
 
 def clock(device: str, seconds: Clock = perf_counter) -> Clock:
-    """A clock that is read when the device has done all that it was given."""
+    """Returns a clock that waits until the device has finished its queued work before it is read."""
 
     def elapsed() -> float:
         devices.wait(device)
@@ -91,7 +94,7 @@ def clock(device: str, seconds: Clock = perf_counter) -> Clock:
 
 
 def spread(times: list[float]) -> Spread:
-    """Median and quartiles of some times, interpolated between neighbours, and the least of them."""
+    """Median and quartiles of the times, interpolated between neighbours, and their minimum."""
     if len(times) == 1:
         return Spread(times[0], times[0], times[0], 1, times[0])
     lower, median, upper = statistics.quantiles(times, n=4, method="inclusive")
@@ -110,7 +113,7 @@ def samples(
     clock: Clock,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> list[float]:
-    """Seconds a call, one number for each block, for about as long as given; ends early where it should stop."""
+    """Seconds per call, one number for each block, measured for about `seconds`; ends early if `should_stop()` is true."""
     times: list[float] = []
     spent = 0.0
     with _quiet_process(threads):
@@ -125,7 +128,7 @@ def samples(
 
 
 def _calls(run: Callable[[], object], seconds: float, clock: Clock) -> int:
-    """How many calls make a block that is long enough; tried, which warms up."""
+    """Number of calls that make a block long enough, found by trying, which also warms up the call."""
     reading = min(once(lambda: None, clock) for _ in range(5))
     enough, calls = max(BLOCK, seconds / BLOCKS, LOOK * reading), 1
     while _block(run, calls, clock) < min(enough, seconds):
@@ -142,7 +145,7 @@ def _block(run: Callable[[], object], calls: int, clock: Clock) -> float:
 
 @contextlib.contextmanager
 def _quiet_process(threads: int) -> Iterator[None]:
-    """With so many threads, and without collecting garbage."""
+    """Sets the number of torch threads and turns garbage collection off; both are restored afterwards."""
     before, collects = torch.get_num_threads(), gc.isenabled()
     torch.set_num_threads(threads)
     gc.disable()

@@ -1,6 +1,6 @@
-"""Which cases are timed: the knobs of a sweep, one line each, and the link that carries them.
+"""Defines which cases are timed: the knobs of a sweep, one line each, and the link that carries them.
 
-Every knob that is a tuple is an axis: the sweep times each combination. Controls, link and command line read the knobs.
+Every knob that is a tuple is an axis: the sweep times each combination. Controls, links and the command line use the knobs.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from attention.settings import ConfigError, Settings, axis, real, whole
 from attention.timing.devices import DTYPES
 from attention.timing.implementations import IMPLEMENTATIONS
 
-CASES = 5_000  # of one sweep at the most
+CASES = 5_000  # largest number of cases of one sweep
 DEVICE = r"[a-z]{2,12}(:[0-9]{1,2})?"
 
 
@@ -22,7 +22,7 @@ DEVICE = r"[a-z]{2,12}(:[0-9]{1,2})?"
 class Case:
     """What is timed: one implementation on one device, at one size.
 
-    `tokens`: what batch times length is held at along the lengths; 0 where the batch stays as it is.
+    `tokens`: the constant product of batch and length along the lengths; 0 if the batch is constant instead.
     """
 
     implementation: str
@@ -38,14 +38,14 @@ class Case:
 
     @property
     def batching(self) -> str:
-        """What all lengths of its line have in common: a batch, or so many tokens in all."""
+        """What all lengths of a line have in common: the batch, or the total number of tokens."""
         return f"{self.tokens:,} tokens in all" if self.tokens else f"batch {self.batch}"
 
 
 # fmt: off
 @dataclass(frozen=True, kw_only=True)
 class Sweep:
-    """What `timing.measure` times: frozen, hashable, valid. Raises `ConfigError` on anything else."""
+    """What `timing.measure` times: frozen, hashable and valid. Raises `ConfigError` for an invalid value."""
 
     lengths: tuple[int, ...] = axis((64, 128, 256, 512, 1024, 2048), "Lengths (tokens)", "How many tokens attend to each other.", 2, 1_048_576)
     heads: tuple[int, ...] = axis((8,), "Heads", "Heads of each sequence.", 1, 128)
@@ -70,7 +70,7 @@ class Sweep:
 
     @property
     def combinations(self) -> int:
-        """How many cases there are, on one device where none is named."""
+        """Number of cases, for one device if none is named."""
         sizes = {name: len(getattr(self, name)) for name in SWEEPS.axes}
         if self.tokens:
             sizes["batches"] = 1
@@ -81,7 +81,7 @@ class Sweep:
         return (min(max(1, self.tokens // length), int(SWEEPS.knobs["batches"].high or 1)),) if self.tokens else self.batches
 
     def cases(self, devices: Sequence[str], implementations: Sequence[str]) -> list[Case]:
-        """Every combination on these devices, shortest first."""
+        """Returns every combination on these devices, shortest first."""
         sizes = [
             (n, *size) for n in self.lengths for size in itertools.product(self.batches_at(n), self.heads, self.d_heads)
         ]
@@ -105,12 +105,12 @@ class Sweep:
 
 
 def _unnamed_count(name: str) -> int:
-    """How many there are of what is not named."""
+    """Number of values that an axis has if none is named."""
     return sum(not how.asked for how in IMPLEMENTATIONS.values()) if name == "implementations" else 1
 
 
 def format_axis_value(value: float | str) -> str:
-    """A value of a sweep as a link has it."""
+    """Formats a value of a sweep as in a link."""
     if isinstance(value, str):
         return value
     return str(int(value)) if value == int(value) else str(value)
@@ -120,5 +120,5 @@ SWEEPS = Settings(Sweep, "a sweep", prefix="sweep_", said=format_axis_value, ris
 
 
 def flags(sweep: Sweep) -> list[str]:
-    """A sweep as arguments of `python -m attention.timing`."""
+    """Returns a sweep as arguments of `python -m attention.timing`."""
     return [part for name, text in SWEEPS.to_query(sweep).items() for part in (f"--{name.replace('_', '-')}", text)]

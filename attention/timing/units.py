@@ -1,10 +1,10 @@
-"""Seconds and bytes with three digits and a unit that suits them."""
+"""Formats seconds and bytes with three digits and a suitable unit."""
 
 from __future__ import annotations
 
 
 def seconds(value: float) -> str:
-    """A time, from nanoseconds to seconds."""
+    """Formats a time, from nanoseconds to seconds."""
     if value >= 999.5:
         return f"{value:,.0f} s"
     for unit, factor in (("s", 1.0), ("ms", 1e3), ("µs", 1e6)):
@@ -14,7 +14,7 @@ def seconds(value: float) -> str:
 
 
 def size(value: int | None) -> str:
-    """Bytes, from a MiB on; unknown where they are."""
+    """Formats bytes in MiB or GiB; "unknown" for None."""
     if value is None:
         return "unknown"
     for unit, power in (("GiB", 30), ("MiB", 20)):

@@ -1,13 +1,13 @@
-"""Timings, and how they travel: as files that say on which device, with which torch and on which day.
+"""Timings and their files, which state the device, the torch version and the day of each timing.
 
-    timing    one timing, and what its device and its origin are called
-    labels    what a timing is called where several are shown: the only place where such names are made
+    timing    one timing, and the names of its device and its origin
+    labels    the labels of timings when several are shown: the only place where labels are made
     schema    a timing as a row of a file, checked field by field
-    files     recordings written and read, and those that ship with the app
+    files     writes and reads recordings, and lists those that ship with the app
 
-`python -m attention.timing --out gpu.json` writes one on any machine; a file that is put into this folder ships with
-the app, and one can be opened on the Timing page. A file is text from a stranger: it is checked field by field,
-nothing in it is executed, and its timings are marked as recorded wherever they are shown.
+`python -m attention.timing --out gpu.json` writes a recording on any machine. A file in this folder ships with the app, and
+any file can be opened on the Timing page. A file is untrusted input: it is checked field by field, nothing in it is executed,
+and its timings are marked as recorded wherever they are shown.
 """
 
 from attention.timing.recordings.files import FORMAT, read_recording, sheet, shipped_recordings, table, write_recording

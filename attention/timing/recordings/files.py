@@ -1,4 +1,4 @@
-"""Recordings as files: JSON that comes back to the last digit, CSV for spreadsheets, and what ships with the app."""
+"""Writes and reads recordings: JSON with every digit, CSV for spreadsheets, and the files that ship with the app."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ from attention.timing.recordings.timing import Timing, name
 from attention.timing.sweep import CASES
 
 FORMAT = "attention timings 1"
-BYTES = 4_500_000  # of a file at the most
-WIDE = 1_000_000  # bytes of a file with other characters than ASCII: Python takes up to four bytes for each of its characters
-ROWS = CASES  # timings of a file at the most: those of a sweep, for which its bytes have room
-COMMAS = 40 * ROWS  # and opening brackets: one for each of the 35 fields of a timing, and some in texts
-NAMES = 100  # different ones of a file at the most: a timing has 35
+BYTES = 4_500_000  # largest size of a file
+WIDE = 1_000_000  # largest size of a file that is not ASCII: Python needs up to four bytes for each of its characters
+ROWS = CASES  # most timings in a file: those of the largest sweep, which fit into `BYTES`
+COMMAS = 40 * ROWS  # commas and opening brackets together: one for each of the 35 fields of a timing, and some in texts
+NAMES = 100  # most distinct names in a file: a timing has 35
 HERE = Path(__file__).parent
 
 
 def write_recording(timings: Iterable[Timing]) -> str:
-    """The timings as a file: JSON, one timing a line, every number to its last digit."""
+    """Returns the timings as the text of a file: JSON, one timing per line, every number with all its digits."""
     rows = (json.dumps(row(timing), allow_nan=False) for timing in timings)
     return f'{{"format": {json.dumps(FORMAT)}, "timings": [\n' + ",\n".join(rows) + "\n]}\n"
 
 
 def table(timings: Iterable[Timing]) -> str:
-    """The timings as CSV, with their labels; a cell that a spreadsheet would take for a formula is quoted."""
+    """Returns the timings as CSV with their labels; a cell that a spreadsheet would take for a formula is quoted."""
     found = [{"label": label, **row(timing)} for timing, label in labels(timings).items()]
     return sheet({name: [each[name] for each in found] for name in ("label", *(entry.name for entry in TRAVELS))})
 
 
 def sheet(columns: Mapping[str, Sequence[Any]]) -> str:
-    """Columns of the same length as CSV; a cell that a spreadsheet would take for a formula is quoted."""
+    """Returns columns of equal length as CSV; a cell that a spreadsheet would take for a formula is quoted."""
     out = io.StringIO()
     lines = csv.writer(out)
     lines.writerow(columns)
@@ -49,7 +49,10 @@ def sheet(columns: Mapping[str, Sequence[Any]]) -> str:
 
 
 def shipped_recordings(lost: list[str] | None = None) -> list[Timing]:
-    """All recordings in this folder; those that can't be read are named in `lost`, where that is given, and else raise."""
+    """Returns the timings of all recordings in this folder.
+
+    Unreadable files are appended to `lost` if it is given; otherwise the first one raises RecordingError or OSError.
+    """
     found = []
     for path in sorted(HERE.glob("*.json")):
         try:
@@ -62,7 +65,7 @@ def shipped_recordings(lost: list[str] | None = None) -> list[Timing]:
 
 
 def read_recording(data: bytes | str, source: str) -> list[Timing]:
-    """The timings of a file, each marked as recorded in `source`; raises RecordingError, which names what is wrong."""
+    """Returns the timings of a file, each marked as recorded in `source`; raises RecordingError, which names what is wrong."""
     found = _parse_json(data)
     if not isinstance(found, dict) or found.get("format") != FORMAT:
         raise RecordingError(
@@ -79,13 +82,13 @@ def read_recording(data: bytes | str, source: str) -> list[Timing]:
 
 
 def _mark_source(timing: Timing, source: str) -> Timing:
-    """Its source is never empty: that would mean that it was measured here."""
+    """Sets a source that is never empty, because an empty source means that a timing was measured here."""
     file = name(source, "a file")
     return replace(timing, source=name(f"{file}, from {timing.source}", file, LONGEST) if timing.source else file)
 
 
 def _check_once(timings: list[Timing]) -> None:
-    """Raises RecordingError where two would be one point of one line."""
+    """Raises RecordingError if two timings would be the same point of the same line."""
     seen: dict[tuple, int] = {}
     for i, timing in enumerate(timings):
         first = seen.setdefault((replace(timing.case, device=""), timing.origin), i)
@@ -101,7 +104,7 @@ def _cell(value: Any) -> Any:
 
 
 def _parse_json(data: bytes | str) -> Any:
-    """JSON within bounds of size; NaN and infinities are refused with their field."""
+    """Parses JSON of limited size; NaN and infinities are refused, naming their field."""
     if len(data) > BYTES:
         raise RecordingError(f"The file has {len(data):,} bytes; {BYTES:,} are allowed.")
     if len(data) > WIDE and not data.isascii():

@@ -1,4 +1,4 @@
-"""What each timing is called wherever timings are shown."""
+"""Makes the labels of timings, wherever timings are shown."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ AXES = {"dtype": "", "mask": "", "passes": "", "batching": "", "heads": "heads "
 
 
 def labels(timings: Iterable[Timing]) -> dict[Timing, str]:
-    """What each timing is called wherever it is shown: this is the only place where such a name is made.
+    """Returns the label of each timing; this is the only place where labels are made.
 
-    Implementation, device, whether it was recorded, and of the other axes those on which the timings differ. Where all
-    were measured here and on one device, `place` says so once for all of them.
+    A label has the implementation, the device, whether it was recorded, and the other axes on which the timings differ. If
+    all were measured here on one device, the device is left out, and `place` returns it once for all of them.
     """
     timings = list(timings)
     varied = [name for name in AXES if len({getattr(timing, name) for timing in timings}) > 1]
@@ -26,14 +26,14 @@ def _label(timing: Timing, varied: list[str]) -> str:
 
 
 def place(timings: Iterable[Timing]) -> str:
-    """The one device on which all of these were measured here; empty where there are several, or any was recorded."""
+    """Returns the device on which all timings were measured here; empty if there are several devices, or any was recorded."""
     timings = list(timings)
     origins = {timing.origin for timing in timings}
     return origins.pop() if len(origins) == 1 and not any(timing.source for timing in timings) else ""
 
 
 def lines(timings: Iterable[Timing]) -> dict[str, list[Timing]]:
-    """The timings that belong to one line of a chart, by the line's label and in order of length."""
+    """Groups the timings by label into the lines of a chart, each sorted by length."""
     found: dict[str, list[Timing]] = {}
     for timing, label in labels(timings).items():
         found.setdefault(label, []).append(timing)

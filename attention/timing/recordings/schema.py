@@ -1,4 +1,4 @@
-"""A timing as a row of a file: its fields, and what is wrong with one, by name."""
+"""Converts a timing to a row of a file and back, and checks every field by name."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ TRAVELS = fields(Timing)
 KINDS = {entry.name: str(entry.type) for entry in TRAVELS}  # like "float | None"
 POSITIVE = ("batch", "heads", "d_head", "length", "threads", "peak_operations", "peak_traffic")
 TIMES = ("lower", "median", "upper")
-# fields that recordings of before have not; without them a timing has their defaults
+# fields that older recordings lack; they take their defaults
 LATER = ("quickest", "repeated", "visits", "quiet", "tokens")
-AXES = {  # of a sweep, which bound sizes
+AXES = {  # fields of a sweep, which limit the sizes
     "batch": "batches",
     "heads": "heads",
     "d_head": "d_heads",
@@ -34,13 +34,14 @@ SHORTEST, LATEST = 1e-12, 1e9  # seconds
 
 
 class RecordingError(ValueError):
-    """A file is no recording; the message names the field, its value and what is allowed."""
+    """A file is not a valid recording; the message names the field, its value and what is allowed."""
 
 
 def from_row(row: Any, where: str = "timing") -> Timing:
-    """One timing from its JSON object; raises RecordingError.
+    """Returns one timing from its JSON object; raises RecordingError if the object is not valid.
 
-    That it settled is not believed: its times must say so too. Those of before, of which quartiles tell, alone say it.
+    `settled` is verified: it stays true only if the times agree too. An older recording, which has quartiles only, is stable
+    if these say so, whatever its `settled` says.
     """
     if not isinstance(row, dict):
         raise RecordingError(f"{where}={short(row)} is not an object with the fields of a timing.")
@@ -61,12 +62,12 @@ def from_row(row: Any, where: str = "timing") -> Timing:
 
 
 def row(timing: Timing) -> dict[str, Any]:
-    """A timing as the object that stands for it in a file; `from_row` gives it back."""
+    """Returns the timing as the object that is written to a file; `from_row` reverses it."""
     return {entry.name: getattr(timing, entry.name) for entry in TRAVELS}
 
 
 def _check(where: str, name: str, value: Any) -> None:
-    """Raises RecordingError unless the value is of the field's kind and within its bounds."""
+    """Raises RecordingError unless the value has the field's type and is within its limits."""
     kind, _, optional = KINDS[name].partition(" | ")
     if value is None and optional:
         return
@@ -83,18 +84,18 @@ def _check(where: str, name: str, value: Any) -> None:
 
 
 def _right(kind: str, value: Any) -> bool:
-    """Is the value of this kind? JSON tells no 1 from 1.0, so that a whole number is a number too."""
+    """Whether the value has this type. JSON does not distinguish 1 from 1.0, so an integer is accepted as a number."""
     types = {"str": str, "bool": bool, "int": int, "float": (int, float)}[kind]
     return isinstance(value, types) and (kind == "bool" or not isinstance(value, bool))
 
 
 def _exact(name: str, value: Any) -> Any:
-    """Numbers of a field that may have a fraction as such, however they were written."""
+    """Converts the value of a float field to float, however it was written."""
     return float(value) if KINDS[name].startswith("float") and value is not None else value
 
 
 def _ends(name: str, kind: str) -> tuple[float, float]:
-    """The least and the greatest that a number may be: the sizes as in a sweep."""
+    """The smallest and the largest allowed value of a number; sizes have the limits of a sweep."""
     if name in (*TIMES, "quickest", "repeated"):
         return SHORTEST, LATEST
     most = SWEEPS.knobs[AXES[name]].high if name in AXES else None
@@ -124,7 +125,7 @@ def _check_text(where: str, name: str, value: str) -> None:
 
 
 def _check_whole(where: str, found: Timing) -> None:
-    """Raises RecordingError unless there are three times in order and none that is quicker than the quickest, or an error."""
+    """Raises RecordingError unless there is an error, or three ordered times none of which is below the quickest."""
     times = (found.lower, found.median, found.upper)
     if found.error is not None:
         if any(value is not None for value in (*times, found.quickest, found.repeated)):

@@ -1,4 +1,4 @@
-"""One timing: what was timed, where and when, and how long it took."""
+"""Defines one timing: what was timed, where, when and how long it took."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from dataclasses import dataclass, fields
 from attention.timing.stopwatch import Spread
 from attention.timing.sweep import Case
 
-NAME = re.compile(r"[\w .,:;()+@#=-]*")  # in names: nothing that HTML or Markdown would take for markup
-SHORT = 100  # characters of a name
+NAME = re.compile(r"[\w .,:;()+@#=-]*")  # allowed in names: nothing that HTML or Markdown reads as markup
+SHORT = 100  # largest number of characters of a name
 
 
 @dataclass(frozen=True, kw_only=True)
 class Timing(Case):
     """How long a case took, where and when. All times are in seconds, all sizes in bytes.
 
-    `median`, `lower` and `upper` (quartiles) over `repeats` blocks of calls. `quickest`: the least of them, `repeated`: what
-    three visits came down to; `settled` where these are within 10 %. `visits`: how many there were, of which `quiet` on a
-    machine that was left alone. Recordings of before have none of these four (None, None, 0, 0), and settled where the
-    interquartile range of three blocks or more came to at most 10 % of the median. `first`: the very first call, compiling
-    included. `to_device`, `from_device`: moving the inputs there and the results back. `peak_bytes`: held at the peak,
-    beyond the inputs; None: not known. `operations`, `traffic`: counted (see `roofline`). `peak_operations`,
-    `peak_traffic`: what the device reached in a second, measured in the same run. `error`: why there is no time (None where
-    there is one); running out of memory is one. `source`: the file that it was read from, and where that one had it
-    from; empty where it was measured here.
+    `median`, `lower`, `upper`: median and quartiles over `repeats` blocks of calls. `quickest`: the minimum over the blocks.
+    `repeated`: the largest minimum of the three quickest visits. `settled`: `repeated` is within 10 % of `quickest`.
+    `visits`: the number of visits, of which `quiet` had an otherwise idle machine. Older recordings lack `quickest`,
+    `repeated`, `visits` and `quiet` (None, None, 0, 0), and are settled if the interquartile range of three or more blocks is
+    at most 10 % of the median. `first`: the very first call, including compilation. `to_device`, `from_device`: transfers of the
+    inputs and of the results. `peak_bytes`: peak memory beyond the inputs, None if not known. `operations`, `traffic`:
+    counted (see `roofline`). `peak_operations`, `peak_traffic`: the device's rates per second, measured in the same run.
+    `error`: why there is no time, such as running out of memory; None if there is one. `source`: the file that it was read from, and the source
+    stated in that file; empty if it was measured here.
     """
 
     device_name: str
@@ -55,7 +55,7 @@ class Timing(Case):
 
     @property
     def case(self) -> Case:
-        """What was timed, without where, when and how long."""
+        """The case, without device details, day and times."""
         return Case(**{entry.name: getattr(self, entry.name) for entry in fields(Case)})
 
     @property
@@ -65,24 +65,24 @@ class Timing(Case):
 
     @property
     def origin(self) -> str:
-        """The device and, where the timing was not measured here, the word recorded with the day and the file."""
+        """The device; if the timing was not measured here, also the word "recorded", the day and the file."""
         threads = f", {self.threads} thread{'s' * (self.threads != 1)}" if self.device == "cpu" else ""
         recorded = f", recorded {self.day} ({self.source})" if self.source else ""
         return f"{self.device_name}{threads}{recorded}"
 
     @property
     def spread(self) -> Spread:
-        """Median, quartiles and the quickest; raises ValueError where there is an error instead."""
+        """Median, quartiles and minimum; raises ValueError if the timing has an error."""
         if self.median is None or self.lower is None or self.upper is None:
             raise ValueError(f"{self.implementation} at {self.length:,} tokens has no time: {self.error}")
         return Spread(self.median, self.lower, self.upper, self.repeats, self.quickest, self.repeated)
 
     @property
     def seconds(self) -> float:
-        """The one time of a call that is drawn and compared; raises ValueError where there is an error instead."""
+        """The time of a call that is drawn and compared; raises ValueError if the timing has an error."""
         return self.spread.seconds
 
 
 def name(text: str, otherwise: str, most: int = SHORT) -> str:
-    """A name as it may be shown and recorded: what is not allowed in one left out, and never empty."""
+    """Returns the text without the characters that a name must not contain; `otherwise` if nothing is left."""
     return "".join(letter for letter in text if NAME.fullmatch(letter))[:most].strip() or otherwise
