@@ -1,4 +1,4 @@
-"""A file by what it begins with, whatever its name says: which reader it gets. Names end in what they mean to be."""
+"""Chooses the reader of a file by its first bytes, and by the ending of its name if several kinds begin alike."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from attention.imported import numpy_file, safe_file, torch_file, zip_file
 from attention.imported.arrays import LARGEST, Arrays
 from attention.imported.validate import BroughtError
 
-ARRAYS = ("safetensors", "npz", "npy", "pt", "pth")  # what files of arrays end in
+ARRAYS = ("safetensors", "npz", "npy", "pt", "pth")  # endings of files of arrays
 TORCH = ("pt", "pth")
 TOKENS = ("json", "txt")
 ZIP = b"PK"
-PICKLED = b"\x80"  # what a pickle begins with
+PICKLED = b"\x80"  # first byte of a pickle
 OLD = (
     "It is a pickle, which is not read, or a file of a PyTorch before 1.6: open it with torch.load and save it with "
     "torch.save of today."
@@ -21,7 +21,7 @@ KINDS = "These are read: .safetensors, .npz, .npy and, with tensors alone, .pt."
 
 
 def arrays(data: bytes, name: str, most: int = LARGEST, torch_files: bool = True) -> Arrays:
-    """What a file of this name has; raises BroughtError. `torch_files`: may it be a .pt?"""
+    """Returns the arrays of a file; raises BroughtError. `torch_files`: whether files of PyTorch are allowed."""
     seen, ending = memoryview(data), name.rpartition(".")[2].casefold()
     if not data:
         raise BroughtError("It is empty.")
@@ -46,15 +46,15 @@ def arrays(data: bytes, name: str, most: int = LARGEST, torch_files: bool = True
 
 
 def unpacked_size(data: bytes, most: int = LARGEST) -> int:
-    """Bytes of a file once it is unpacked, as its directory says; raises BroughtError where these are too many."""
+    """Returns the bytes of a file once it is unpacked, as stated by its directory; raises BroughtError if they exceed `most`."""
     return max(len(data), sum(member.size for member in zip_file.members(data, most))) if data[:2] == ZIP else len(data)
 
 
 def _is_legacy_pickle(data: bytes) -> bool:
-    """Is it a pickle by itself, as files of PyTorch before 1.6 are?"""
+    """Whether a file is a pickle without a zip around it, as PyTorch wrote before 1.6."""
     return data[:1] == PICKLED and not _safe(data)
 
 
 def _safe(data: bytes) -> bool:
-    """Does it begin as a .safetensors does?"""
+    """Whether a file begins as a .safetensors does."""
     return len(data) > 9 and struct.unpack("<Q", data[:8])[0] <= safe_file.HEADER and data[8:9] == b"{"

@@ -1,4 +1,4 @@
-"""Files as they came, kept so that they can be read otherwise: as long as there is room, and no longer than their visit."""
+"""Uploaded files, kept until the visit ends or their memory is needed, so that they can be read again with other choices."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from itertools import count
 from pathlib import Path
 from weakref import WeakValueDictionary
 
-Tokens = tuple[bytes, str]  # what a file of tokens has, and its name
+Tokens = tuple[bytes, str]  # the bytes of a file of tokens, and its name
 
 
 @dataclass(eq=False)
 class File:
-    """A file by its name, with the one of its tokens; its bytes, None once they were given back; or where it lies."""
+    """A file by its name, with the file of its tokens: its bytes, None once given back, or its path on disk."""
 
     name: str
     data: bytes | None = None
@@ -20,17 +20,17 @@ class File:
     place: Path | None = None
 
     def content(self) -> bytes | None:
-        """What is in it; None where nobody has it any more. Raises OSError."""
+        """Returns the bytes of the file, None if they were given back. Raises OSError."""
         return self.place.read_bytes() if self.place else self.data
 
     @property
     def bytes(self) -> int:
-        """What it takes in memory."""
+        """Bytes that it takes in memory."""
         return len(self.data or b"") + len(self.tokens[0] if self.tokens else b"")
 
 
 class Files:
-    """All of them, as a claim on memory: whoever needs room gets theirs, the oldest first."""
+    """All kept files, as a memory holder of the budget. All of them can be given back, the oldest first."""
 
     unevictable_bytes = 0
 
@@ -40,16 +40,16 @@ class Files:
 
     @property
     def used_bytes(self) -> int:
-        """Bytes of all."""
+        """Bytes of all files."""
         return sum(file.bytes for file in list(self.known.values()))
 
     def keep(self, file: File) -> File:
-        """The file, which counts from now on."""
+        """Registers a file, whose bytes count from now on, and returns it."""
         self.known[next(self._turns)] = file
         return file
 
     def give_back(self, size: int) -> None:
-        """Forgets what about so many bytes are of."""
+        """Drops the contents of the oldest files, until about `size` bytes are freed."""
         for file in list(self.known.values()):
             if size <= 0:
                 return
@@ -57,4 +57,4 @@ class Files:
             file.data = file.tokens = None
 
     def expire(self, before: float) -> None:
-        """They go with the sessions that hold them."""
+        """Does nothing: files are freed with the sessions that hold them."""

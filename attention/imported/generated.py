@@ -1,8 +1,8 @@
-"""What `generate` returns, one step a token, as one map of the whole sequence: every row and every key at its position.
+"""Joins the weights that `generate` returns, one step per token, into one map of the whole sequence.
 
-A step has the queries of its new tokens: all of the prompt first, then one at a time. Without a cache it has all queries
-again. Its keys are those of the cache: all tokens so far, the last ones of them behind a sliding window, or all slots of a static
-cache, whose unused ones come last.
+A step has the queries of its new tokens: all of the prompt first, then one at a time. Without a cache every step has
+all queries again. The keys of a step are those of the cache: all tokens so far, only the last ones with a sliding
+window, or all slots of a static cache, of which the unused ones come last.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-Step = Sequence[Tensor]  # the weights of one sequence, (1 h q k) a layer
+Step = Sequence[Tensor]  # the weights of one sequence, (1 h q k) per layer
 
 
 class Joined(NamedTuple):
-    """The rows of all steps. `seen` is False where no layer had the key, None if all had all; `what` ends a sentence."""
+    """The rows of all steps. `seen` is False for pairs that no layer had, None if all are there; `what` ends a sentence."""
 
     weights: Float[Tensor, "l h q k"]
     seen: Bool[Tensor, "q k"] | None
@@ -26,11 +26,10 @@ class Joined(NamedTuple):
 
 
 def join_steps(steps: Sequence[Step], read: int = 0, crossing: bool | None = None) -> Joined:
-    """The steps of one sequence as one map.
+    """Joins the steps of one sequence into one map; raises ValueError if the position of a row or a key is unknown.
 
-    `read`: how many tokens were read by the end of the first step, more than its queries if a filled cache was given; 0 if
-    unknown. `crossing`: do the steps attend to another sequence, as a decoder to its encoder? None if unknown. Raises ValueError
-    where a row or a key has no known position.
+    `read`: number of tokens read by the end of the first step, more than its queries if a filled cache was given; 0 if
+    unknown. `crossing`: whether the steps attend to another sequence, as a decoder to its encoder; None if unknown.
     """
     rows, layers = _rows(steps), [list(each) for each in zip(*steps, strict=True)]
     heads = {step.shape[1] for each in layers for step in each}
@@ -41,7 +40,7 @@ def join_steps(steps: Sequence[Step], read: int = 0, crossing: bool | None = Non
     prompt, keys = len(rows[0]), {step.shape[3] for each in layers for step in each}
     if read < prompt:
         read = max(prompt, *(_reach(each[0]) for each in layers))
-    if crossing is None:  # only keys of another sequence are as many in all steps, and all read in the first one
+    if crossing is None:  # keys of another sequence: as many in all steps, and all read in the first one
         crossing = len(keys) == 1 and read > prompt
     if crossing:
         return _cross(layers, rows, keys)
@@ -59,8 +58,12 @@ def _place(
     seen: Bool[Tensor, "q k"],
     at: int,
 ) -> None:
-    """Writes the steps of a layer to their places. Keys after a query or behind a window are seen only if they have weight."""
-    before = weights.shape[2] - weights.shape[1]  # keys of a cache that was given filled
+    """Writes the steps of a layer to their positions. Keys after a query or outside the window are seen only if they
+    have weight.
+
+    Raises ValueError if a key that was not read yet has weight, or if the cache dropped keys other than the oldest ones.
+    """
+    before = weights.shape[2] - weights.shape[1]  # keys of the cache that was given
     ends = [before + queries.stop for queries in rows]
     cut = {each.shape[3] for each, end in list(zip(steps, ends, strict=True))[1:] if each.shape[3] < end}
     window = min(cut, default=ends[-1])
@@ -93,7 +96,7 @@ def _cross(layers: Sequence[Sequence[Tensor]], rows: Sequence[range], keys: set[
 
 
 def _rows(steps: Sequence[Step]) -> list[range]:
-    """The queries of each step, counted from the first one; raises ValueError where they don't follow each other."""
+    """Returns the queries of each step, counted from the first; raises ValueError if the steps are not consecutive."""
     prompt, found = steps[0][0].shape[2], []
     for step, layers in enumerate(steps):
         counts = {layer.shape[2] for layer in layers}
@@ -108,6 +111,6 @@ def _rows(steps: Sequence[Step]) -> list[range]:
 
 
 def _reach(weights: Float[Tensor, "1 h q k"]) -> int:
-    """How many keys there are up to the last one on which the last query has weight."""
+    """Returns the number of keys up to the last one on which the last query has weight."""
     there = weights[0, :, -1].any(0).nonzero()
     return int(there.max()) + 1 if len(there) else 0

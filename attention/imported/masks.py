@@ -1,6 +1,6 @@
-"""Which pairs take part in what a file has: by the name of a rule, by a mask that came along, or as its numbers show.
+"""The mask of an uploaded stack: from the name of a rule, from a mask in the file, or from the zeros of its weights.
 
-All heads of a layer have one mask. Where those of a file differ, nothing is shown rather than one of them for all.
+All heads of a layer share one mask. If those of a file differ, it is refused, as one of them would be wrong for the others.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from attention.imported.validate import BroughtError, check_parts, parts_of, siz
 from attention.masks import MASKS
 from attention.recorded.file import OWN, TOKENS
 
-HIDES = -1e4  # what a mask adds where it hides, or less
-SQUARES = 2**14  # of an array of masks: those of 128 layers of 128 heads
+HIDES = -1e4  # an additive mask masks a pair with this value or less
+SQUARES = 2**14  # masks in an array: those of 128 layers of 128 heads
 APART = "All heads of a layer have one mask here: save those of another one to a file of their own"
 
 
 def apply_rule(stack: Stack, rule: str, span: int) -> Stack:
-    """Weights alone under a rule, which came with them by its name."""
+    """Returns a stack of weights alone with the mask of a rule that the file names."""
     *_, queries, keys, _ = sizes(stack)
     return replace(stack, square=None if rule == "full" else MASKS[rule].square(queries, keys, span))
 
 
 def by_layer(stack: Stack, rules: Sequence[tuple[str, int]]) -> Stack:
-    """Weights alone under a rule for each layer."""
+    """Returns a stack of weights alone with a mask per layer, given by rules."""
     *_, queries, keys, _ = sizes(stack)
     return replace(stack, square=torch.stack([MASKS[name].square(queries, keys, span) for name, span in rules]))
 
@@ -40,11 +40,12 @@ def by_layer(stack: Stack, rules: Sequence[tuple[str, int]]) -> Stack:
 def apply_file_masks(
     stack: Stack, masks: Mapping[int, Array], item: int, batch: int
 ) -> tuple[Stack, dict[str, Any], str]:
-    """A stack with the masks that a file has by their layers, and how that is said.
+    """Applies the masks of a file, given by layer, and returns the stack, knobs, and a sentence that says so.
 
-    As the settings of a rule that queries and keys may be under, {} if it is none; then the stack has the mask as a square.
+    If the stack has queries and keys and the mask is a rule, the knobs are those of the rule, and the stack is
+    unchanged. Otherwise the knobs are empty, and the mask is the `square` of the stack.
 
-    `batch`: how many sequences the arrays have, of which `item` is shown. Raises BroughtError where heads differ.
+    `batch`: number of sequences in the arrays, of which `item` is shown. Raises BroughtError if heads differ.
     """
     each = _of_layers(stack, masks, item, batch)
     square = each[0] if all(torch.equal(one, each[0]) for one in each) else torch.stack(each)
@@ -66,14 +67,14 @@ def apply_file_masks(
 
 
 def from_zeros(stack: Stack) -> tuple[Stack, str]:
-    """Weights alone with the mask that must have been there, and how that is said; "" if their zeros are those of no rule.
+    """Returns a stack of weights alone with the mask that their zeros imply, and a sentence; "" if they follow no rule.
 
-    What no head of any layer has weight on was hidden, if that is exactly a rule's mask or one with padding.
+    A pair is masked if no head of any layer has weight on it. This counts only if it is exactly a rule, or one with padding.
     """
     if stack.weights is None or not all(size > 1 for size in stack.weights.shape[-2:]):
         return stack, ""
     square = torch.zeros(stack.weights.shape[-2:], dtype=torch.bool)
-    for head in stack.weights.flatten(0, 1):  # one after the other, as a layer may be large
+    for head in stack.weights.flatten(0, 1):  # one head at a time, as a layer may be large
         square |= head != 0
     found = nearest(square)
     if found.differing or found.rule == "full":
@@ -85,7 +86,7 @@ def from_zeros(stack: Stack) -> tuple[Stack, str]:
 
 
 def padding(stack: Stack, masks: Mapping[int, Array], item: int, batch: int) -> Tensor | None:
-    """Which keys `(k)` take part, where the one mask is of keys alone, (batch, keys) or (keys), as models take it; else None."""
+    """Returns which keys `(k)` take part, if the only mask is of keys, (batch, keys) or (keys), as models take it; else None."""
     *_, queries, keys, _ = sizes(stack)
     array = next(iter(masks.values()))
     shape = array.shape if len(array.shape) == 2 else (1, *array.shape)
@@ -97,7 +98,7 @@ def padding(stack: Stack, masks: Mapping[int, Array], item: int, batch: int) -> 
 
 
 def without_padding(stack: Stack, padding: Tensor, own: dict[str, Any]) -> Stack:
-    """A stack some of whose keys no query sees, beside what its mask hides; its rule in `own` becomes part of that square."""
+    """Returns the stack with padding keys masked as well; its rule in `own` becomes part of its `square`."""
     *_, queries, keys, _ = sizes(stack)
     if bool(padding.all()):
         return stack
@@ -109,7 +110,7 @@ def without_padding(stack: Stack, padding: Tensor, own: dict[str, Any]) -> Stack
 
 
 def _of_layers(stack: Stack, masks: Mapping[int, Array], item: int, batch: int) -> list[Tensor]:
-    """The square of each layer; one that is of no layer is that of all."""
+    """Returns the mask of each layer; one without a layer applies to all. Raises BroughtError if some differ or are missing."""
     layers = range(sizes(stack)[0])
     found: dict[int, tuple[str, Tensor]] = {}
     for number, array in sorted(masks.items()):
@@ -124,7 +125,7 @@ def _of_layers(stack: Stack, masks: Mapping[int, Array], item: int, batch: int) 
 
 
 def _squares(stack: Stack, layer: int, array: Array, item: int, batch: int) -> Iterator[tuple[int | None, str, Tensor]]:
-    """The squares of an array: the place of its layer in the stack, None for all, what it is of, and the square itself."""
+    """Yields the masks in an array: the index of the layer in the stack (None: all), the name of the place, and the mask."""
     if len(array.shape) < 2:
         raise BroughtError(f"mask is of shape {array.shape}; queries x keys are two axes.")
     *_, queries, keys, _ = sizes(stack)
@@ -147,11 +148,11 @@ def _squares(stack: Stack, layer: int, array: Array, item: int, batch: int) -> I
 
 
 def _name_leading_axes(stack: Stack, leading: tuple[int, ...], layer: int, batch: int) -> list[str]:
-    """What the axes before queries and keys are of, by their sizes: "" for one that is the same for all."""
+    """Returns what the axes before queries and keys are, by their sizes; "" for an axis of size one."""
     layers, heads, *_ = sizes(stack)
     left = {"sequence": batch, "layer": layers if layer < 0 else 1, "head": heads}
     if len(leading) == 1 and batch in (left["layer"], heads):
-        del left["sequence"]  # nobody knows: where they are not all the same, it is refused
+        del left["sequence"]  # ambiguous: refused later unless all are equal
     found = []
     for at, size in enumerate(leading):
         name = next((name for name, many in left.items() if many == size > 1), f"axis {at}, place" if size > 1 else "")
@@ -161,7 +162,7 @@ def _name_leading_axes(stack: Stack, leading: tuple[int, ...], layer: int, batch
 
 
 def _place(stack: Stack, layer: int) -> int | None:
-    """Where the layer of an array stands in the stack, None if it is of no layer; raises BroughtError if it isn't there."""
+    """Returns the index of a layer in the stack, None for an array without a layer; raises BroughtError for an unknown layer."""
     if layer < 0:
         return None
     numbers = stack.numbers or tuple(range(sizes(stack)[0]))
@@ -175,11 +176,11 @@ def _number(stack: Stack, name: str, at: int) -> int:
 
 
 def _visible_pairs(part: Tensor, whose: str) -> Tensor:
-    """A mask as a square, True where a pair takes part: of truths, or of what is added to scores."""
+    """Returns a mask that is True where a pair takes part, from a boolean mask or from one that is added to scores."""
     if part.is_floating_point():
         if bool(((part != 0) & (part > HIDES)).any()) or bool(part.isnan().any()):
             raise BroughtError(
                 f"{whose} adds numbers other than 0 and minus infinity to scores: only what hides is shown."
             )
         return part == 0
-    return part if part.dtype == torch.bool else part != 0  # truths would be compared with 0 as numbers of 8 bytes
+    return part if part.dtype == torch.bool else part != 0  # booleans != 0 would take 8 bytes each

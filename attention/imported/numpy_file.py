@@ -1,4 +1,4 @@
-"""Files of NumPy: .npy, one array, and .npz, several in a zip (numpy.lib.format). Python objects in them are refused.
+"""Reads files of NumPy: .npy, one array, and .npz, several in a zip (numpy.lib.format). Python objects are refused.
 
 A header is a Python dictionary as text. It is matched, not evaluated.
 """
@@ -26,9 +26,9 @@ from attention.imported.validate import LONGEST, TEXT, BroughtError
 from attention.imported.zip_file import Member
 
 MAGIC = b"\x93NUMPY"
-HEADER = 4096  # characters of a header
-BEFORE = 12  # bytes before it at the most
-TEXTS = 2**23  # bytes of an array of texts, each of which has as many as the longest
+HEADER = 4096  # characters of a header at most
+BEFORE = 12  # bytes before the header at most
+TEXTS = 2**23  # bytes of an array of texts, each of which takes as many as the longest
 WHOLE = r"\d{1,18}"
 FORM = re.compile(
     r"\s*\{\s*'descr'\s*:\s*'(?P<descr>[^']{1,20})'\s*,\s*'fortran_order'\s*:\s*(?P<order>True|False)\s*,"
@@ -43,19 +43,19 @@ LETTER = {"U": 4, "S": 1}  # bytes
 
 
 def read_one(data: memoryview, called: str, most: int) -> Arrays:
-    """What a .npy has, an array without a name; raises BroughtError."""
+    """Returns the array of a .npy, which has no name; raises BroughtError."""
     return _read_parts([("array", bytes(data[: BEFORE + HEADER]), len(data), within(data))], called, most)
 
 
 def read_many(data: bytes, called: str, most: int) -> Arrays:
-    """What a .npz has; raises BroughtError. What it unpacks to is known before anything is unpacked, and so are all sizes."""
+    """Returns the arrays of a .npz; raises BroughtError. The total size is checked before anything is unpacked."""
     members = zip_file.members(data, most)
     if len(members) > ARRAYS:
         raise BroughtError(f"There are {len(members):,} arrays in it; {ARRAYS:,} are read at the most.")
     return _read_parts([_array_part(member) for member in members], called, most)
 
 
-Part = tuple[str, bytes, int, Content]  # of a .npy: its name, its first bytes, how many it has, and what gives them
+Part = tuple[str, bytes, int, Content]  # name, first bytes, length, and content of a .npy
 
 
 def _array_part(member: Member) -> Part:
@@ -79,7 +79,7 @@ def _array(
     arrays: dict[str, Array],
     texts: dict[str, tuple[str, ...]],
 ) -> None:
-    """Puts what a .npy has where numbers are, or texts."""
+    """Adds the array of a .npy to `arrays`, or its texts to `texts`; raises BroughtError for any other type."""
     descr, turned, shape, start = _header(name, head, length)
     there = length - start
     if number := NUMBER.fullmatch(descr):
@@ -106,7 +106,7 @@ def _array(
 
 
 def _header(name: str, head: bytes, length: int) -> tuple[str, bool, tuple[int, ...], int]:
-    """Type, order, sizes, and where the bytes behind begin."""
+    """Returns type, order (whether the first axis is the fastest), shape, and the offset of the data; raises BroughtError."""
     if head[:6] != MAGIC or len(head) < BEFORE:
         raise BroughtError(f"{short(name)} is no .npy: it does not begin as these do.")
     wide = head[6] >= 2  # versions 2 and 3 have longer headers
@@ -128,7 +128,7 @@ def _header(name: str, head: bytes, length: int) -> tuple[str, bool, tuple[int, 
 def _texts(
     name: str, written: re.Match[str], shape: tuple[int, ...], there: int, content: Callable[[], memoryview]
 ) -> tuple[str, ...]:
-    """An array of texts, a line of them or one alone."""
+    """Returns the texts of an array with one axis or none; raises BroughtError."""
     letters, wide = int(written["size"]), LETTER[written["kind"]]
     many, step = shape[0] if shape else 1, letters * wide
     if len(shape) > 1 or not step or letters > TEXT or many * step != there:

@@ -1,8 +1,8 @@
-"""What a pickle of `torch.save` says there is: tensors by where their numbers lie, texts, numbers, lists and dictionaries.
+"""Reads the pickle of a `torch.save` as data: tensors by the place of their numbers, texts, numbers, lists, dictionaries.
 
-A pickle is a program for a machine with a stack, which may call anything. Here it is not run: its operations are read one by one
-(`pickletools`), and those that build plain things are done. A function or a class is its name and nothing more; what would have
-been made by calling one that is not known here is an `Unknown`. No operation takes more than its bytes have.
+A pickle is a program for a stack machine, which may call any function. It is not executed here: its operations are read
+one by one (`pickletools`), and only those that build plain values are carried out. A function or a class is represented by
+its name; the result of calling one that is not in `CALLS` is an `Unknown`. No operation allocates more than its own bytes.
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ from typing import Any
 
 from attention.imported.validate import BroughtError
 
-OPERATIONS = 2**18  # a list of 65,536 tokens has half as many
-ARGUMENTS = 64  # of a call, and axes of a tensor
+OPERATIONS = 2**18  # a list of 65,536 tokens needs half as many
+ARGUMENTS = 64  # largest number of arguments of a call, and of axes of a tensor
 MARK = object()
 BROKEN = "It is damaged: its list of tensors can't be read."
 
 
 @dataclass(frozen=True)
 class Name:
-    """A function or a class, as `torch._utils._rebuild_tensor_v2`."""
+    """The name of a function or a class, for example `torch._utils._rebuild_tensor_v2`."""
 
     text: str
 
 
 @dataclass(frozen=True)
 class Storage:
-    """Numbers of a type, as `torch.FloatStorage`, in a file of the zip that is called by a key."""
+    """The numbers of one type, for example `torch.FloatStorage`, in the file of the zip whose name is `key`."""
 
     kind: str
     key: str
@@ -37,7 +37,7 @@ class Storage:
 
 @dataclass(frozen=True)
 class Saved:
-    """A tensor: the place of its first number in a storage, its sizes and its strides; `negative`: the sign is turned."""
+    """A tensor: its storage, the index of its first number, its shape and strides; `negative`: whether the sign is flipped."""
 
     storage: Storage
     first: int
@@ -47,7 +47,7 @@ class Saved:
 
 
 class Unknown(dict):
-    """What a call would have made, by the name of what was called, with what was put in as in a dictionary."""
+    """The result of calling an unknown function: its name, and the items that were set on the result."""
 
     def __init__(self, name: str) -> None:
         super().__init__()
@@ -55,7 +55,7 @@ class Unknown(dict):
 
 
 def parse(data: bytes) -> Any:
-    """What a pickle says; raises BroughtError."""
+    """Returns the value that a pickle describes; raises BroughtError."""
     machine = Machine()
     try:
         for count, (operation, given, _) in enumerate(pickletools.genops(data)):
@@ -70,14 +70,14 @@ def parse(data: bytes) -> Any:
 
 
 class Machine:
-    """The stack of a pickle, and what it has put aside."""
+    """The stack and the memo of a pickle."""
 
     def __init__(self) -> None:
         self.stack: list[Any] = []
         self.memo: dict[int, Any] = {}
 
     def do(self, operation: str, given: Any) -> None:
-        """One operation; raises BroughtError where it builds nothing plain."""
+        """Carries out one operation; raises BroughtError if it builds no plain value."""
         if operation in VALUES:
             self.stack.append(given)
         elif operation in MADE:
@@ -88,7 +88,7 @@ class Machine:
             raise BroughtError(f"It is no file of tensors alone: its list of them has a step {operation}.")
 
     def since_mark(self) -> list[Any]:
-        """What was put on the stack since the last mark, taken off."""
+        """Removes what is on the stack above the last mark, and returns it."""
         at = next((at for at in range(len(self.stack) - 1, -1, -1) if self.stack[at] is MARK), None)
         if at is None:
             raise ValueError("no mark")
@@ -126,7 +126,7 @@ class Machine:
         self.stack[-1] = CALLS.get(self.stack[-1].text, _unknown)(self.stack[-1].text, *given)
 
     def state(self) -> None:
-        """What an object is said to be like besides, which is not asked for."""
+        """Drops the state that is set on an object, as it is not needed."""
         self.stack.pop()
 
 
@@ -135,7 +135,7 @@ def _unknown(name: str, *given: Any) -> Unknown:
 
 
 def _tensor(name: str, storage: Storage, first: int, shape: Any, strides: Any, *more: Any) -> Saved:
-    """As `torch._utils._rebuild_tensor_v2` has it: behind the strides come requires_grad, hooks, and marks of the tensor."""
+    """Has the signature of `torch._utils._rebuild_tensor_v2`: requires_grad, hooks and metadata follow the strides."""
     marks = more[2] if len(more) > 2 else {}
     if not isinstance(storage, Storage) or len(shape) + len(strides) > ARGUMENTS:
         raise ValueError(name)

@@ -1,9 +1,9 @@
-"""Stacks that visitors have brought, each there for as long as its visitor's session holds on to it.
+"""The registry of uploaded stacks, each kept for as long as the session of its visitor holds it.
 
-`hold` gives a `Holding`, whose `source` names it in a config: `file:`, `model:` or `training:`, a key that nobody can
-guess, and the name that a reader of a link sees. Whoever keeps the holding keeps the stack, and with the session that keeps it
-both are gone. To bring attention from elsewhere: a kind in `KINDS`, its words in sources/uploaded.py, and the page where one gets
-it in ui/session/uploads.py.
+`register` returns an `Upload`, whose `source` names it in a config: `file:`, `model:` or `training:`, a random key, and
+the name that readers of a link see. The registry holds weak references only: a stack is freed with the last `Upload` of
+it, and so with the session. To add another kind of upload: a line in `KINDS`, its words in sources/uploaded.py, and the
+page that creates it in ui/session/uploads.py.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ KINDS = {
     "model": "a model that somebody has run",
     "training": "a training that somebody has watched",
 }
-KEY = 9  # random bytes of a key: as many guesses as 72 bits have
+KEY = 9  # random bytes of a key: 72 bits
 LONGEST = 60  # characters of a name
 FORM = re.compile(rf"(?:{'|'.join(KINDS)}):[\w-]{{12}}:[^\n\t]{{1,{LONGEST}}}", re.ASCII)
 
 
 class GoneError(ConfigError):
-    """A stack was let go of; the message names it, and says what its reader can do."""
+    """The stack of a source is no longer in memory; the message names it, and says what the user can do."""
 
 
 @dataclass(frozen=True, eq=False)
 class Upload:
-    """A stack that is there as long as this is, its sizes, and the name of the source that it is."""
+    """A registered stack, its sizes, and the name of its source. The stack is kept for as long as this object."""
 
     source: str
     stack: Stack
@@ -42,7 +42,7 @@ class Upload:
 
 
 class UploadRegistry:
-    """All stacks that are there, as a claim on memory: they are their visitors', so nothing of it is given back."""
+    """All uploaded stacks, as a memory holder of the budget. They belong to visits, so none is evicted."""
 
     def __init__(self) -> None:
         self.known: WeakValueDictionary[str, Upload] = WeakValueDictionary()
@@ -54,23 +54,23 @@ class UploadRegistry:
 
     @property
     def unevictable_bytes(self) -> int:
-        """All of it."""
+        """Equal to `used_bytes`."""
         return self.used_bytes
 
     def give_back(self, size: int) -> None:
-        """They go with the sessions that hold them."""
+        """Does nothing: stacks are freed with the sessions that hold them."""
 
     def expire(self, before: float) -> None:
-        """The same."""
+        """Does nothing, as `give_back`."""
 
 
 UPLOADS = UploadRegistry()
 
 
 def register(stack: Stack, kind: str = "file", name: str = "") -> Upload:
-    """Takes a stack in as a source of a kind, called by a name, else by its title; raises BroughtError where it does not fit.
+    """Registers a stack as a source of a kind, under `name` or else its title; raises BroughtError if it can't be shown.
 
-    Weights that come with queries and keys are left: they are computed anew.
+    Weights are dropped if the stack has queries and keys, as they are computed from these.
     """
     check(stack)
     queries = tuple(map(_strip_control_characters, stack.queries))
@@ -84,7 +84,7 @@ def register(stack: Stack, kind: str = "file", name: str = "") -> Upload:
 
 
 def find_entry(key: str) -> Upload:
-    """The holding that a source names after its kind; raises GoneError where nobody holds it."""
+    """Returns the upload of a source, given without its kind (`key:name`); raises GoneError if it no longer exists."""
     there = UPLOADS.known.get(key.partition(":")[0])
     if there is None:
         raise GoneError(
@@ -94,22 +94,22 @@ def find_entry(key: str) -> Upload:
 
 
 def shape(key: str) -> Shape:
-    """The sizes of what a source names; raises GoneError."""
+    """Returns the sizes of a source, given as in `find_entry`; raises GoneError."""
     return find_entry(key).shape
 
 
 def is_uploaded(source: object) -> bool:
-    """Does a source name something that was brought, be it there or not?"""
+    """Whether a source names an upload; it need not exist any more."""
     return isinstance(source, str) and FORM.fullmatch(source) is not None and legible(source) == source
 
 
 def entry_name(source: str) -> str:
-    """The name of what was brought, as its source has it."""
+    """Returns the name of an upload, as its source has it."""
     return source.split(":", 2)[2]
 
 
 def missing_upload(source: object) -> str | None:
-    """Why a config can't have a source, "" where it can; None of what was not brought."""
+    """Returns why a config can't have this source, "" if it can, and None if it names no upload."""
     if not isinstance(source, str) or not is_uploaded(source):
         return None
     there = UPLOADS.known.get(source.split(":")[1])
@@ -119,11 +119,11 @@ def missing_upload(source: object) -> str | None:
 
 
 def _strip_control_characters(token: str) -> str:
-    """The text of a token without what steers the text around it; of nothing else, its code points."""
+    """Returns the text of a token without control characters; if nothing is left, its code points."""
     return legible(token) or " ".join(f"U+{ord(sign):04X}" for sign in token)
 
 
 def _display_name(name: str) -> str:
-    """A name as a source may have it: legible, on one line, cut."""
+    """Returns a name as sources have it: printable, on one line, at most LONGEST characters."""
     text = " ".join(legible(name).split())
     return (text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…") or "unnamed"

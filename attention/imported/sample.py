@@ -1,4 +1,4 @@
-"""A file to try the page with: the two layers of heads that were built by hand, as somebody would save a model's."""
+"""The example file of the upload page: the hand-built two layers of heads, saved as those of a model would be."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ NAME, OF = "two_layers.safetensors", "two-layers"
 
 
 def sample_file() -> bytes:
-    """The file."""
+    """Returns the bytes of the file."""
     found = recording(OF)
     tensors = {f"layers.{at}.{part}": getattr(found, part)[at] for at in range(len(found.q)) for part in ("q", "k")}
     said = {"title": "Two layers by hand", "what": found.what, "tokens": list(found.tokens)}

@@ -1,8 +1,8 @@
-"""What arrays are by their names: queries, keys, values, weights or a mask, and of which layer.
+"""Finds the role of arrays by their names: queries, keys, values, weights or a mask, and of which layer.
 
-`layers.3.q` is what `attention.watch` writes; `attentions.3`, `blocks.3.attn.hook_pattern`, `decoder_attentions_3` and the
-like are read as well: the number is the layer, the last word that is known says what it is, and the rest tells apart what is
-not of one stack, as the encoder and the decoder of a model.
+`layers.3.q` is what `attention.watch` writes; `attentions.3`, `blocks.3.attn.hook_pattern`, `decoder_attentions_3` and
+similar names are read as well. The number is the layer, the last known word gives the role, and the rest of the name
+separates stacks, such as the encoder and the decoder of a model.
 """
 
 from __future__ import annotations
@@ -36,19 +36,19 @@ LAYERS = (
     "attention",
     "attentions",
     "attn",
-)  # before the number of a layer
+)  # words before the number of a layer
 
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """The arrays of one stack: by what they are, and by the numbers of their layers; -1 where the names have none."""
+    """The arrays of one stack, by role and then by layer number; -1 if the names have no number."""
 
     name: str
     roles: Mapping[str, Mapping[int, Array]]
 
 
 def parts(arrays: Mapping[str, Array]) -> list[Part]:
-    """The stacks that there are, in the order of the file; raises BroughtError where none is."""
+    """Returns the stacks of a file, in its order; raises BroughtError if there is none."""
     if all(_parameter(name) and not _weights(name, array) for name, array in arrays.items()):
         raise BroughtError(
             f"It has the parameters of a model, as {short(next(iter(arrays)))}. Attention is what a model computes from them on "
@@ -77,10 +77,10 @@ def parts(arrays: Mapping[str, Array]) -> list[Part]:
 
 
 def numbered_weights(arrays: Mapping[str, Array]) -> dict[int, Array]:
-    """Weights of layers by their numbers, where these alone tell names apart and rows sum to one, as they do in the mean after
-    dropout; nothing where that is not so.
+    """Returns weights by layer number, if names differ in their numbers alone and rows sum to one; else an empty dictionary.
 
-    So `np.savez(path, *layers)` calls its arrays, and `torch.save` of a tuple.
+    After dropout rows sum to one in the mean, which is enough. `np.savez(path, *layers)` and `torch.save` of a tuple
+    name arrays in this way.
     """
     named = [of(name) for name, array in arrays.items() if len(array.shape) >= 2]
     layers = {layer: array for (_, layer, _), array in zip(named, arrays.values(), strict=False)}
@@ -95,7 +95,7 @@ def _alike_weights(array: Array) -> bool:
 
 
 def _masks(stem: str, masks: Mapping[str, Mapping[int, Array]]) -> dict[str, Mapping[int, Array]]:
-    """The masks of a stack: those that are called as it is, else one that all have; raises BroughtError where nobody knows."""
+    """Returns the masks of a stack: those with its name, else the one that all stacks share; raises BroughtError if ambiguous."""
     if stem in masks or not masks:
         return {"mask": masks[stem]} if masks else {}
     if len(masks) > 1 and "" not in masks:
@@ -104,7 +104,10 @@ def _masks(stem: str, masks: Mapping[str, Mapping[int, Array]]) -> dict[str, Map
 
 
 def of(name: str, alone: bool = False) -> tuple[str, int, str]:
-    """What an array is by its name, its layer, and what else the name says. One that is alone is weights, whatever its name."""
+    """Returns the role of an array by its name, its layer, and the rest of the name.
+
+    If it is the only array of a file, `alone`, and its name has no known word, it is weights.
+    """
     words = [word.casefold() for word in WORD.findall(name)]
     known = [at for at, word in enumerate(words) if word in ROLE]
     numbers = [at for at, word in enumerate(words) if word.isdigit()]
@@ -120,7 +123,7 @@ def of(name: str, alone: bool = False) -> tuple[str, int, str]:
 
 
 def _weights(name: str, array: Array) -> bool:
-    """Does an array that is called as a parameter have rows that sum to one, as `attn_weight` may?"""
+    """Whether an array with the name of a parameter, for example `attn_weight`, has rows that sum to one."""
     if of(name, alone=True)[0] != "weights" or len(array.shape) < 2 or not array.type.startswith(("F", "BF")):
         return False
     return sums(array.square(), -1)

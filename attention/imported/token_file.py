@@ -1,4 +1,4 @@
-"""Tokens in a file of their own: .json, a list of texts or an object with `tokens` and `keys`; .txt, one a line, or words."""
+"""Reads files of tokens: .json, a list of texts or an object with `tokens` and `keys`; .txt, lines or words."""
 
 from __future__ import annotations
 
@@ -10,18 +10,16 @@ from attention.imported.validate import LONGEST, TEXT, BroughtError
 from attention.recorded import bounded_json
 from attention.recorded.bounded_json import JSONError
 
-LARGEST = 2**22  # bytes of such a file
-WIDE = 2**21  # bytes of one with other characters than ASCII: Python takes up to four bytes for each of its characters
-COMMAS = 5 * LONGEST // 2  # and opening brackets of JSON: those between the texts of two lists, and those in texts
-NAMES = 1000  # different ones in JSON
-SPACE = re.compile(
-    r"[ \t\n]+"
-)  # between words: other spaces, as a no-break space or a line separator, belong to a token
+LARGEST = 2**22  # bytes of a file in ASCII
+WIDE = 2**21  # bytes of a file with other characters: Python takes up to four bytes for each of its characters
+COMMAS = 5 * LONGEST // 2  # commas and opening brackets of JSON: those between two lists' texts and within texts
+NAMES = 1000  # different names in JSON
+SPACE = re.compile(r"[ \t\n]+")  # between words; a no-break space or a line separator is part of a token
 WORDS = ("tokens", "keys")
 
 
 def read_json(data: bytes) -> dict[str, tuple[str, ...]]:
-    """The lists of texts by their names; raises BroughtError."""
+    """Returns the lists of texts by name; raises BroughtError."""
     text = _text(data)
     try:
         found = bounded_json.parse(text, COMMAS, NAMES)
@@ -37,10 +35,10 @@ def read_json(data: bytes) -> dict[str, tuple[str, ...]]:
 
 
 def read_text(data: bytes) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The lines of a text, and its words: which of them are the tokens tells their number. Raises BroughtError.
+    """Returns the lines and the words of a text; the number of tokens decides which of them are used. Raises BroughtError.
 
-    Line feeds end lines, in a file of Windows with a carriage return before each. Whatever else ends a line in Unicode may stand
-    within a token.
+    Lines end with a line feed, or in a file of Windows with a carriage return and a line feed. Other line separators of
+    Unicode may be part of a token.
     """
     text = _text(data)
     if text.count("\n") == text.count("\r\n"):
@@ -54,12 +52,12 @@ def read_text(data: bytes) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def words(text: str) -> tuple[str, ...]:
-    """The words of a text, of which there may be one more than tokens."""
+    """Returns the words of a text, at most LONGEST + 1."""
     return tuple(filter(None, SPACE.split(text.strip(" \t\n"), LONGEST)))
 
 
 def texts(value: Any, name: str) -> tuple[str, ...]:
-    """A list of texts; raises BroughtError."""
+    """Returns a list of texts as a tuple; raises BroughtError if it is none, or too long."""
     if not isinstance(value, (list, tuple)) or not all(isinstance(text, str) for text in value):
         raise BroughtError(f"“{name}” is no list of texts.")
     if len(value) > LONGEST or any(len(text) > TEXT for text in value):
@@ -68,7 +66,7 @@ def texts(value: Any, name: str) -> tuple[str, ...]:
 
 
 def in_words(said: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
-    """Lists of texts among what a header says in words: as JSON, or as a text of words."""
+    """Returns the lists of texts in the metadata of a file: JSON, or words separated by spaces."""
     found = {}
     for name in WORDS:
         if name in said:
@@ -78,7 +76,7 @@ def in_words(said: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
 
 
 def decode_json(text: str) -> Any:
-    """What a text says in JSON; itself where it is none."""
+    """Returns the value of a JSON text, and the text itself if it is not JSON."""
     try:
         return bounded_json.parse(text, COMMAS, NAMES)
     except ValueError:

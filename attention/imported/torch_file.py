@@ -1,6 +1,6 @@
-"""Files of PyTorch, .pt and .pth, with tensors alone: a zip of a pickle (`pickle_tensors`) and of files of numbers, the storages.
+"""Reads .pt and .pth files with tensors alone: a zip of a pickle (`pickle_tensors`) and of files of numbers, the storages.
 
-A tensor is a view of its storage: several may share one, and one may have more numbers than its storage has.
+A tensor is a view of its storage: several may share one, and a tensor may have more elements than its storage has.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from attention.imported.zip_file import Member
 
 LIST, ORDER, DATA = "data.pkl", "byteorder", "data"  # files of the zip, and the folder of storages
 LISTED = 2**21  # bytes of the pickle
-DEEP = 8  # lists and dictionaries within each other
-PLACES = 2**17  # of what they have, looked at
-REPEATED = 2**22  # bytes that tensors may take beyond what the file has, because they repeat numbers of their storage
+DEEP = 8  # depth of nested lists and dictionaries
+PLACES = 2**17  # elements of lists and dictionaries that are visited
+REPEATED = 2**22  # bytes that tensors may take beyond the size of the file, as they may repeat numbers of their storage
 STORAGES = {
     "torch.HalfStorage": "F16",
     "torch.BFloat16Storage": "BF16",
@@ -40,7 +40,9 @@ Found = tuple[dict[str, Saved], dict[str, tuple[str, ...]], dict[str, str], dict
 
 
 def read_torch_file(data: bytes, called: str, most: int) -> Arrays:
-    """What a file has; raises BroughtError. Nothing in it is run, and nothing is unpacked but the list of its tensors."""
+    """Returns the contents of a file; raises BroughtError. Nothing is executed, and only the pickle and the byte order
+    are unpacked.
+    """
     members = {member.name: member for member in zip_file.members(data, most)}
     listed = next((name for name in members if name.rpartition("/")[2] == LIST), None)
     if listed is None:
@@ -73,7 +75,7 @@ def read_torch_file(data: bytes, called: str, most: int) -> Arrays:
 
 
 def _array(name: str, tensor: Saved, member: Member | None, big: bool) -> Array:
-    """A tensor as an array; raises BroughtError where its storage has not got it."""
+    """Returns a tensor as an array; raises BroughtError if its storage does not contain it."""
     kind = STORAGES.get(tensor.storage.kind)
     if kind is None:
         raise BroughtError(f"{short(name)} is of type {tensor.storage.kind[:60]}; these are read: {', '.join(TYPES)}.")
@@ -87,7 +89,7 @@ def _array(name: str, tensor: Saved, member: Member | None, big: bool) -> Array:
 
 
 def contents_by_name(value: Any) -> Found:
-    """By their names: tensors, lists of texts, what is said in words, and what is of an unknown kind, with that."""
+    """Returns four dictionaries by name: tensors, lists of texts, single texts and numbers, and the kinds of unknown objects."""
     tensors: dict[str, Saved] = {}
     texts: dict[str, tuple[str, ...]] = {}
     said: dict[str, str] = {}
@@ -110,7 +112,10 @@ def contents_by_name(value: Any) -> Found:
 
 
 def _leaves(value: Any, path: tuple[str, ...], left: list[int]) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """What lists and dictionaries have in them in the end, and the way there; lists of texts are whole. `left`: places to go."""
+    """Yields the path and the value of each leaf of nested lists and dictionaries; a list of texts is one leaf.
+
+    Numbers and texts in any other list are skipped. `left`: number of elements that may still be visited.
+    """
     if not isinstance(value, (dict, list, tuple)) or (isinstance(value, Unknown) and not value):
         yield path, value
         return
