@@ -1,4 +1,4 @@
-"""What belongs to one kind of settings: how it goes into links and widgets, and its sidebar."""
+"""One kind of settings: how it maps to links and widgets, and its sidebar."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from attention.ui.question_codec import decode
 
 S = TypeVar("S")
 Change = Callable[..., None]
-Stops = dict[str, tuple[Any, ...]]  # of each slider whose stops change; and the sources that this visit has brought
+Stops = dict[str, tuple[Any, ...]]  # of each slider whose stops change; and the uploaded sources of this visit
 
 
 def _as_it_is(setting: Any, query: Mapping[str, Any]) -> tuple[Any, list[str]]:
@@ -19,7 +19,7 @@ def _as_it_is(setting: Any, query: Mapping[str, Any]) -> tuple[Any, list[str]]:
 
 
 def _readable(setting: Any) -> tuple[Any, list[str]]:
-    """The same without a question that can't be read, and a sentence where it had one."""
+    """The settings without a question that cannot be read, and a message if there was one."""
     try:
         if getattr(setting, "ask", ""):
             decode(setting.ask)
@@ -46,14 +46,14 @@ def _no_stops(setting: Any, last: Any, before: Stops | None) -> Stops:
 
 @dataclass(frozen=True, eq=False)
 class Kind(Generic[S]):
-    """One kind of settings as a page has it.
+    """One kind of settings, as a page uses it.
 
-    `draw` draws a widget for each knob of `names`, with its stops and what it calls when somebody has moved it; `look` is
-    whatever else of the settings that shows. `opened`: what becomes on this host of what a query has opened, and a sentence
-    for each thing that it can't be. `shown`: as much of it as a page shows that can't show any length, and a sentence where
-    that is less; `takes`: bytes that a view of that needs while it is drawn. `stops`: those of sliders, for settings, the last
-    ones and their stops. `implied`: what else somebody means who has moved widgets, for the values before and those that widgets
-    hold now, and a sentence for what can't be had so.
+    `draw` draws a widget for each knob of `names`, given the stops of sliders and the callback for changes. `look`
+    returns everything else that the sidebar shows of the settings. `opened` adapts what a query has opened to this host,
+    and returns a message for each thing that cannot be used. `shown` returns what is shown by a page that cannot show any
+    length, and a message if that is only a part. `takes`: bytes that a view of it needs while it is drawn. `stops`: the
+    stops of sliders, given the settings, the last ones and their stops. `implied`: the other knobs that a change implies,
+    given the values before and those of the widgets now, and a message for each thing that is not possible.
     """
 
     settings: Settings[S]
@@ -68,11 +68,11 @@ class Kind(Generic[S]):
 
     @property
     def keys(self) -> frozenset[str]:
-        """Those of its widgets."""
+        """The keys of its widgets."""
         return frozenset(map(self.settings.key, self.names))
 
     def open(self, query: Mapping[str, Any]) -> tuple[S, list[str]]:
-        """The settings that a query describes on this host, and a sentence for each thing in it that could not be used."""
+        """The settings that a query describes on this host, and a message for each thing in it that could not be used."""
         found, notes = self.settings.from_query(query)
         setting, more = self.opened(found, query)
         setting, unread = _readable(setting)

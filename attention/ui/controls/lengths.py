@@ -1,4 +1,4 @@
-"""The stops of sliders whose ends depend on other knobs."""
+"""The stops of sliders whose range depends on other knobs."""
 
 from __future__ import annotations
 
@@ -8,14 +8,16 @@ from functools import lru_cache
 from attention.config import KNOBS, MAX_TOKENS, Config, shape
 from attention.ui.controls.kind import Stops
 
-EVERY, STOPS = 128, 16  # up to which length every one is a stop of its slider, and how many an octave beyond
+EVERY, STOPS = 128, 16  # every length up to this is a stop; number of stops per octave beyond
 
 
 def ends(config: Config, last: Config, before: Stops | None = None) -> Stops:
-    """Every stop of the sequence length; least, greatest and step of the others. What was `before`, for the `last` config.
+    """Every stop of the sequence length; minimum, maximum and step of the other sliders.
 
-    To Streamlit a slider with other stops is another widget, and what somebody does to the one before, while its
-    successor is on its way, is lost. So none changes by its own move, other than to a value that it doesn't hold.
+    `before`: the stops for the config `last`.
+
+    Streamlit treats a slider with other stops as another widget, and loses what the user does to the old one while the
+    new one is on its way. No slider therefore changes its stops because it was moved, unless its value is not among them.
     """
     h, end = config.heads, max(config.tokens, config.span)
     widest, most = int(KNOBS["d_model"].high), longest(config.source)  # pyright: ignore[reportArgumentType]  it has a bound
@@ -28,14 +30,14 @@ def ends(config: Config, last: Config, before: Stops | None = None) -> Stops:
 
 
 def longest(source: str) -> int:
-    """The most tokens that there are of a source."""
+    """The maximum number of tokens of a source."""
     sizes = shape(source)
     return sizes.tokens if sizes and sizes.long else MAX_TOKENS
 
 
 @lru_cache(maxsize=64)
 def lengths(tokens: int, most: int = MAX_TOKENS) -> tuple[int, ...]:
-    """The stops of the sequence length: every one up to 128, then sixteen an octave, this one and the last."""
+    """The stops of the sequence length: every length up to 128, then 16 per octave; `tokens` and `most` are included."""
     octaves = range(int(math.log2(EVERY)), int(math.log2(MAX_TOKENS)))
     coarse = {2**octave + step * 2**octave // STOPS for octave in octaves for step in range(STOPS)}
     return tuple(stop for stop in sorted({*range(2, EVERY), *coarse, most, tokens}) if stop <= most)

@@ -1,6 +1,6 @@
-"""A text of one's own: what typing it means for the other knobs, and what is said where it is not shown word for word.
+"""The user's own text: what typing it implies for other knobs, and messages if it is not shown word for word.
 
-As long as there are as many tokens as the text has words, their number follows the text; whoever moves it has another.
+As long as there are as many tokens as the text has words, their number follows the text, unless the user changes it.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ LEAST = int(KNOBS["tokens"].low or 0)
 
 
 def implied_changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """What else somebody means who has typed another text, and a sentence for whatever of it can't be kept.
+    """The other knobs that typing another text implies, and a message for each part of it that cannot be kept.
 
-    The text is what they want to see: where the tokens come from elsewhere, they come from its words now. What was moved
-    in the same moment stays as it was moved.
+    The user wants to see the text: if the tokens come from elsewhere, they come from its words from now on. Knobs that
+    were moved at the same moment keep their new values.
     """
     if now["text"] == before["text"] or not all(isinstance(now[name], str) for name in ("text", "input")):
-        return {}, []  # or no text at all, which is refused where values are checked
+        return {}, []  # or not a text, which is refused when values are checked
     text, notes = fit_text(now["text"])
     found: dict[str, Any] = {"text": text}
     if now["source"] == before["source"]:
@@ -38,7 +38,7 @@ def implied_changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> tuple[
 
 
 def fit_text(text: str) -> tuple[str, list[str]]:
-    """As much of a typed text as a link carries, whole words, and a sentence for each kind of thing that is left out."""
+    """The part of a typed text that fits into a link, in whole words, and a message for each kind of omission."""
     first, notes = text[: 2 * LONGEST], []
     found = legible(first)
     if found != first:
@@ -52,17 +52,17 @@ def fit_text(text: str) -> tuple[str, list[str]]:
 
 
 def follows(values: Mapping[str, Any]) -> bool:
-    """Is the number of tokens that of the text, so that it goes with it? That of a recording is nobody's choice."""
+    """Whether the number of tokens is to follow the text: it equals the text's, or it is that of a recording."""
     return values["source"] != GENERATED or values["tokens"] == fitting(values["text"], values["input"])
 
 
 def fitting(text: str, input: str) -> int:
-    """How many tokens show a text word by word, or character by character: two at least, as attention needs two."""
+    """The number of tokens that show a text word by word or character by character; at least two, as attention needs two."""
     return max(LEAST, len(SPLIT[_split(input)](text)))
 
 
 def text_notice(config: Config) -> str:
-    """A sentence where a text is cut, repeated or not in use; empty where every word of it is shown once."""
+    """A message if a text is cut, repeated or not in use; empty if every word of it is shown once."""
     if not _uses_text(config):
         recorded = "what is shown was brought" if is_uploaded(config.source) else "the words below are recorded"
         instead = recorded if config.source != GENERATED else f"the input is “{config.input}”"
@@ -79,7 +79,7 @@ def text_notice(config: Config) -> str:
 
 
 def offer_length(config: Config) -> tuple[str, dict[str, Any]]:
-    """What would show a text once and whole, as a label and the knobs that do it; an empty label where nothing would."""
+    """A button label and the knobs that show a text once and in full; an empty label if nothing would."""
     if not _uses_text(config):
         return "Use it", {"source": GENERATED, "input": _split(config.input)}
     fit = fitting(config.text, config.input)
@@ -91,15 +91,15 @@ def offer_length(config: Config) -> tuple[str, dict[str, Any]]:
 
 
 def _uses_text(config: Config) -> bool:
-    """Do the tokens come from the text?"""
+    """Whether the tokens come from the text."""
     return config.source == GENERATED and config.input in SPLIT
 
 
 def _whole(text: str) -> str:
-    """A text that was cut, without the word that was, where there is more than one."""
+    """A text that was cut, without its last, incomplete word if it has more than one."""
     return text.rpartition(" ")[0] or text
 
 
 def _split(input: str) -> str:
-    """The input itself where it is a text's, else its words."""
+    """`input` itself if its tokens come from a text, otherwise "words"."""
     return input if input in SPLIT else "words"

@@ -1,6 +1,6 @@
-"""The sidebar of a config: one widget a knob, made from the knob's own line in `config.py`.
+"""The sidebar of a config: one widget per knob, made from the knob's definition in `config.py`.
 
-The widgets' keys are the knobs' names; their values are seeded and read by the session.
+The keys of the widgets are the names of the knobs; the session seeds and reads their values.
 """
 
 from __future__ import annotations
@@ -49,13 +49,13 @@ RULES = {
     "input": INPUTS,
 }
 MADE = ("input", "projections", "seed")
-BEFORE = ("source", "layer", "training_step", *MADE)  # what is there before mask and scale act on it
+BEFORE = ("source", "layer", "training_step", *MADE)  # the input, before mask and scale act on it
 ADVANCED = tuple(name for name, knob in KNOBS.items() if knob.advanced)
-NAMES = frozenset((*FIRST, "second", *MADE, *ADVANCED))  # every knob that has its widget here
+NAMES = frozenset((*FIRST, "second", *MADE, *ADVANCED))  # every knob with a widget here
 
 
 def draw(config: Config, stops: Stops, change: Change) -> None:
-    """Every control, with what it calls when somebody has moved it; those that matter most stand first."""
+    """Draws every control with its callback for changes; the most important ones come first."""
     for name in FIRST:
         widget(name, config, stops, change)
     with st.expander("Input and projections", icon=":material/input:"):
@@ -68,14 +68,14 @@ def draw(config: Config, stops: Stops, change: Change) -> None:
 
 
 def look(config: Config) -> tuple[Any, ...]:
-    """Whatever of a config the controls show beside the values that people set in them."""
+    """Everything that the controls show of a config, except the values of the widgets themselves."""
     off = tuple(why(name, config) for name in sorted(NAMES))
     source, sizes = (config.source, _as_recorded(config)), (config.heads, config.d_head)
     return *source, *sizes, _span_help(config), _beyond(config), _joined_masks(config), off
 
 
 def widget(name: str, config: Config, stops: Stops, change: Change) -> None:
-    """The control of one knob."""
+    """Draws the control of one knob."""
     if name in SLIDERS:
         SLIDERS[name](config, stops.get(name, ()), change)
     elif name in SPECIAL:
@@ -87,13 +87,13 @@ def widget(name: str, config: Config, stops: Stops, change: Change) -> None:
 
 
 def _help(name: str) -> str:
-    """The knob's help and, where its choices explain themselves, a line each."""
+    """The help of the knob, with one line per choice if the choices have descriptions."""
     lines = [f"- **{choice}**: {first_line(rule)}" for choice, rule in RULES.get(name, {}).items()]
     return "\n".join([KNOBS[name].help, "", *lines])
 
 
 def first_line(rule: object) -> str:
-    """The first sentence of a rule's docstring."""
+    """The help of a rule, or the first line of its docstring."""
     if help := getattr(rule, "help", None):
         return help
     return (getattr(rule, "doc", rule).__doc__ or "").strip().splitlines()[0]
@@ -104,7 +104,7 @@ def _tokens(config: Config, stops: tuple[int, ...], change: Change) -> None:
 
 
 def _d_model(config: Config, stops: tuple[int, ...], change: Change) -> None:
-    if not has_scores(config.source):  # nobody knows it of weights alone
+    if not has_scores(config.source):  # unknown if there are only weights
         return
     knobs.slider("d_model", config, stops, on_change=change)
     st.caption(f"d_head = d_model / heads = {config.d_head}")
@@ -127,7 +127,7 @@ def _beyond(config: Config) -> str:
 
 
 def _combine(config: Config, change: Change) -> None:
-    """Folded away, but what is joined is said below the fold; one whose name changed would shut itself."""
+    """Draws the second mask in an expander, and a caption below it: an expander whose label changed would close."""
     joined = _joined_masks(config)
     with st.expander("Second mask", icon=":material/join_inner:"):
         for name in ("combine", "second") if joined else ("combine",):
@@ -146,7 +146,7 @@ def _source(config: Config, brought: tuple[str, ...], change: Change) -> None:
 
 
 def _recorded_note(config: Config, change: Change) -> None:
-    """Of what was not made from the settings, who made it and the way back to how it was."""
+    """Says where a source that is not generated comes from, with a button that restores its recorded settings."""
     if config.source == GENERATED:
         return
     st.caption(escape(provenance(config)))
@@ -161,7 +161,7 @@ def _recorded_note(config: Config, change: Change) -> None:
 
 
 def _own(config: Config) -> dict[str, Any]:
-    """The knobs that act on what a source has, as they were there."""
+    """The knobs that act on the tensors of a source, with their recorded values."""
     acts = [name for name, knob in KNOBS.items() if knob.about == "tensors" and not idle(name, config)]
     return {name: value for name, value in defaults(config.source).items() if name in acts and name not in BEFORE}
 
@@ -186,11 +186,11 @@ def _seed(config: Config, change: Change) -> None:
 
 def _kv_heads(config: Config, change: Change) -> None:
     sizes = [0, *(n for n in range(1, config.heads + 1) if config.heads % n == 0)]
-    names = {0: "0: one for each head", 1: "1: multi-query"}  # as fixed as the option: Streamlit compares them
+    names = {0: "0: one for each head", 1: "1: multi-query"}  # constant per option: Streamlit compares labels
     knobs.menu("kv_heads", config, sizes, format_func=lambda n: names.get(n, str(n)), on_change=change)
 
 
-SLIDERS = {"source": _source, "tokens": _tokens, "d_model": _d_model, "span": _span}  # those whose stops change
+SLIDERS = {"source": _source, "tokens": _tokens, "d_model": _d_model, "span": _span}  # knobs whose stops change
 SPECIAL = {
     "combine": _combine,
     "layer": _layer,
@@ -201,7 +201,7 @@ SPECIAL = {
 
 
 def _with_known_values(config: Config, query: Mapping[str, Any]) -> tuple[Config, list[str]]:
-    """The same with defaults for what the core below knows nothing of: implementations and numbers of a head."""
+    """Replaces unknown implementations and head statistics, which the core does not check, by defaults, with messages."""
     notes = []
     for name, known in KNOWN.items():
         try:
@@ -213,12 +213,12 @@ def _with_known_values(config: Config, query: Mapping[str, Any]) -> tuple[Config
 
 
 def _among(name: str, *choices: str, others: Collection[str] = ()) -> Callable[[str], None]:
-    """Raises ConfigError on what is none of the choices, nor of others that nobody needs to be told of."""
+    """Returns a check that raises ConfigError for a value that is neither a choice nor one of the unlisted `others`."""
     knob = replace(KNOBS[name], choices=choices)
     return lambda value: None if value in others else check(name, value, knob)
 
 
-KNOWN: dict[str, Callable[[str], None]] = {  # raises ConfigError on what is none
+KNOWN: dict[str, Callable[[str], None]] = {  # raises ConfigError for an unknown value
     "implementation": _among("implementation", *ROWS, others=HUNTS),
     "layer_map": _among("layer_map", DEFAULTS["layer_map"], *EVERY),
     "across": _among("across", *EVERY),
@@ -227,7 +227,7 @@ KNOWN: dict[str, Callable[[str], None]] = {  # raises ConfigError on what is non
 
 
 def _traceable(config: Config) -> tuple[Config, str]:
-    """As many of its tokens as are shown weight by weight."""
+    """The config with as many of its tokens as are shown weight by weight, and a message if they are not all."""
     shown = config.truncated
     return shown, "" if shown is config else (
         f"Every weight of {config.heads} heads is computed here, so this page shows {shown.tokens:,} of "

@@ -1,4 +1,4 @@
-"""The sidebar of the Model page: which of this host's models reads, and what that is."""
+"""The sidebar of the Model page: the choice among this host's models, and what the chosen one is."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ FREE = "Or type the name of any model on the hub, as google-bert/bert-base-uncas
 
 
 def draw(prompt: Prompt, stops: Stops, change: Change) -> None:
-    """Which model, and where it comes from."""
+    """Draws the choice of the model, and a caption about it."""
     host = models()
     if not (host.offers or host.free):
         st.caption("No model can be chosen here." if host.off else "There is no model here yet.")
         return
-    # Each option has a label of its own: a browser says the label, and one of two equal ones would be a choice of nobody's.
+    # Labels must be unique: the browser sends the label, so that two equal ones would be ambiguous.
     names = [*host.offers] if prompt.model else ["", *[*host.offers][1:]]
     options = tuple(dict.fromkeys([*names, prompt.model]))
     more = {"accept_new_options": True, "placeholder": "Choose, or type a name of the hub"} if host.free else {}
@@ -49,18 +49,18 @@ def draw(prompt: Prompt, stops: Stops, change: Change) -> None:
 
 
 def _choice_label(name: str) -> str:
-    """A choice for the reader; the first of the list where none was chosen."""
+    """The label of a choice; that of the first model in the list if none was chosen."""
     return name or next(iter(models().offers), "Choose a model")
 
 
 def find_offer(prompt: Prompt) -> Offer | None:
-    """The model of a prompt, the first of the list where it names none; None where it can't be had here."""
+    """The model of a prompt, or the first in the list if it names none; None if it is not available here."""
     found = _offer_or_error(prompt)
     return found if isinstance(found, Offer) else None
 
 
 def refusal(prompt: Prompt) -> str:
-    """Why the name of a prompt is none of a model that can be had here; "" where it is one, or where it names none."""
+    """Why the model that a prompt names is not available here; "" if it is, or if it names none."""
     found = _offer_or_error(prompt)
     return str(found) if prompt.model and isinstance(found, ModelError) else ""
 
@@ -74,13 +74,13 @@ def _offer_or_error(prompt: Prompt) -> Offer | ModelError:
 
 
 def look(prompt: Prompt) -> tuple[Any, ...]:
-    """Whatever of a prompt the controls show beside the values that people set in them."""
+    """Everything that the controls show of a prompt, except the values of the widgets themselves."""
     host = models()
     return tuple(host.offers), host.free, find_offer(prompt)
 
 
 def _with_known_model(prompt: Prompt, query: Mapping[str, Any]) -> tuple[Prompt, list[str]]:
-    """Without a model that this host has not; said where a link asks for one."""
+    """The prompt without a model that this host does not have, and a message if a link asks for one."""
     host = models()
     if not prompt.model or missing() or host.off:
         return prompt, []

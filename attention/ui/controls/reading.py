@@ -1,4 +1,4 @@
-"""The sidebar of the page Your data: how a file is read, where somebody knows better than was guessed."""
+"""The sidebar of the page Your data: how a file is read, if a guess has to be corrected."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MENUS = ("weights", "vectors", "mask", "scale")
 
 
 def draw(how: Reading, stops: Stops, change: Change) -> None:
-    """A widget for each guess."""
+    """Draws a widget for each guess."""
     st.markdown("**How it is read.** Where a guess is wrong, say what is right.")
     for name in MENUS:
         knobs.menu(name, how, on_change=change)

@@ -1,4 +1,4 @@
-"""Why a knob does nothing here: its widget is disabled, and its help says so. To say why another does, add it to REASONS."""
+"""Why a knob has no effect: its widget is disabled, and its help says so. To add a reason, add it to REASONS."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ REASONS: dict[tuple[type, str], Callable[[Any], str]] = {
 
 
 def why(name: str, setting: Any) -> str:
-    """Why a knob of these settings does nothing; empty where it does something."""
+    """Why a knob of these settings has no effect; empty if it has one."""
     if isinstance(setting, Config) and (found := idle(name, setting)):
         return found
     reason = REASONS.get((type(setting), name))

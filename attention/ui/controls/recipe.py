@@ -1,4 +1,4 @@
-"""The sidebar of the Training page: one widget a knob of a recipe, made from the knob's own line in `training/recipe.py`."""
+"""The sidebar of the Training page: one widget per knob, made from its definition in `training/recipe.py`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ OFFERED: dict[str, tuple[Any, ...]] = {
     "steps": (100, 200, 400, 600, 800, 1000, 1500, 2000, 3000),
     "rate": (0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0),
 }
-WIDTHS = (1, 2, 4, 8, 16, 24, 32, 64)  # channels of a head
+WIDTHS = (1, 2, 4, 8, 16, 24, 32, 64)  # channels per head
 RULES = {"positions": PLACES, "mask": MASKS, "scale": SCALES, "softmax": SOFTMAXES}
 FIRST = ("task", "layers", "heads", "d_model", "positions", "scale", "steps", "rate", "seed")
 MORE = ("mask", "span", "softmax")
@@ -26,7 +26,7 @@ NAMES = frozenset((*FIRST, *MORE))
 
 
 def draw(recipe: Recipe, stops: Stops, change: Change) -> None:
-    """Every control, with what it calls when somebody has moved it; those that matter most stand first."""
+    """Draws every control with its callback for changes; the most important ones come first."""
     for name in FIRST:
         _widget(name, recipe, change)
     with st.expander("Mask and softmax", icon=":material/tune:"):
@@ -35,7 +35,7 @@ def draw(recipe: Recipe, stops: Stops, change: Change) -> None:
 
 
 def look(recipe: Recipe) -> tuple[Any, ...]:
-    """Whatever of a recipe the controls show beside the values that people set in them."""
+    """Everything that the controls show of a recipe, except the values of the widgets themselves."""
     return *(_slider_stops(name, recipe) for name in ("steps", "rate", "d_model")), bool(recipe.rule.span)
 
 
@@ -59,7 +59,7 @@ def _widget(name: str, recipe: Recipe, change: Change) -> None:
 
 
 def _slider_stops(name: str, recipe: Recipe) -> tuple[Any, ...]:
-    """The stops of a slider, the recipe's own value among them."""
+    """The stops of a slider, including the value of the recipe."""
     usual = OFFERED.get(name) or tuple(width * recipe.heads for width in WIDTHS if 8 <= width * recipe.heads <= WIDEST)
     return tuple(sorted({*usual, getattr(recipe, name)}))
 

@@ -1,4 +1,4 @@
-"""The sidebar of the Timing page: one widget a knob of a sweep, made from the knob's own line in `timing/sweep.py`."""
+"""The sidebar of the Timing page: one widget per knob, made from its definition in `timing/sweep.py`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FIRST = ("lengths", "implementations", "masks", "dtypes", "passes", "seconds")
 
 
 def draw(sweep: Timed, stops: Stops, change: Change) -> None:
-    """Every control, with what it calls when somebody has moved it; those that matter most stand first."""
+    """Draws every control with its callback for changes; the most important ones come first."""
     with st.expander("What is measured here", icon=":material/timer:"):
         st.caption("These say what is timed on this machine. The pictures on the page have controls of their own.")
         for name in FIRST:
@@ -38,7 +38,7 @@ def draw(sweep: Timed, stops: Stops, change: Change) -> None:
 
 
 def look(sweep: Timed) -> tuple[Any, ...]:
-    """Whatever of a sweep the controls show beside the values that people set in them."""
+    """Everything that the controls show of a sweep, except the values of the widgets themselves."""
     return _longest(sweep), bool(sweep.tokens), *(tuple(_axis_options(name, sweep)) for name in (*OFFERED, "devices"))
 
 
@@ -57,7 +57,7 @@ def _widget(name: str, sweep: Sweep, change: Change) -> None:
 
 
 def _axis_options(name: str, sweep: Sweep) -> list[Any]:
-    """What the menu of an axis has, the sweep's own values included."""
+    """The options in the menu of an axis, including the values of the sweep."""
     if name == "devices":
         return list(dict.fromkeys([*results.timing.devices(), *sweep.devices]))
     return sorted({*OFFERED[name], *getattr(sweep, name)}) if name in OFFERED else list(SWEEPS.knobs[name].choices)
@@ -72,7 +72,7 @@ def _longest(sweep: Sweep) -> float:
 
 
 def _with_allowed_budget(sweep: Timed, query: Mapping[str, Any]) -> tuple[Timed, list[str]]:
-    """With a time budget that this host allows; said where a link asks for more."""
+    """The sweep with a time budget that this host allows, and a message if a link asks for more."""
     found, notes = limit_budget(sweep)
     return found, notes if "seconds" in query else []
 

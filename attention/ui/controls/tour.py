@@ -1,4 +1,4 @@
-"""The sidebar of the Examples page: which of them are shown."""
+"""The sidebar of the Examples page: the choice of examples."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from attention.ui.controls.kind import Change, Kind, Stops
 
 
 def draw(tour: Tour, stops: Stops, change: Change) -> None:
-    """One choice."""
+    """Draws the menu."""
     knobs.menu("about", tour, on_change=change)
 
 

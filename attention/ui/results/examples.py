@@ -1,4 +1,4 @@
-"""The small pictures of the examples."""
+"""The thumbnails of the examples."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from attention.ui.results.timing import shipped_timings
 
 @RESULTS
 def picture(name: str) -> Task[bytes]:
-    """The head in focus of an example, of as many of its tokens as are computed weight by weight; or its lines of times."""
+    """The selected head of an example, up to the number of tokens of a trace; or its lines of timings."""
     config = EXAMPLES[name].config
     if not isinstance(config, Config):
         return LOW_PRIORITY.submit(_times, config)
@@ -25,7 +25,7 @@ def picture(name: str) -> Task[bytes]:
 
 
 def _times(versus: CpuGpuSettings) -> bytes:
-    """The CPU's line of what ships and the GPUs', these with and without the way there and back."""
+    """The CPU line of the shipped timings and the GPU lines, the latter with and without transfer."""
     cpu, gpus = cpu_gpu_series.cpu(versus, shipped_timings()), cpu_gpu_series.gpus(versus, [])
     timed = [(cpu, False), *((gpu, moved) for gpu in gpus for moved in (True, False))]
     return png(

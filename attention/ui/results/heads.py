@@ -1,4 +1,4 @@
-"""The trace of a config and what follows from it for every head: what the Heads page shows, and other pages begin with."""
+"""The trace of a config and what follows from it for every head, for the Heads page and others."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ from attention.wire.cells import cells as drawn
 
 T = TypeVar("T")
 ACROSS = Role("", "looks from one sequence at another: roles are told by places in one and the same.")
-Window = tuple[tuple[int, int], tuple[int, int]]  # of queries and of keys: the first, and the one after the last
+Window = tuple[tuple[int, int], tuple[int, int]]  # of queries and of keys: start and end, exclusive
 
 
 def trace(config: Config) -> Trace:
-    """The trace of a config, with its own focus."""
+    """The trace of a config, with its own selected head and query."""
     return replace(_trace(config.tensors), config=config)
 
 
 def trace_by_rule(config: Config) -> Trace:
-    """The trace under the mask rule of the settings, also if the source has a mask of its own; with its own focus."""
+    """The trace under the mask rule of the settings, even if the source has its own mask; with the config's own selection."""
     return replace(traced_by_rule(config.tensors).result(), config=config)
 
 
@@ -56,7 +56,7 @@ def _trace(config: Config) -> Task[Trace]:
 
 
 def traced_by_rule(config: Config) -> Task[Trace]:
-    """Work that gives this trace; give `config.tensors`."""
+    """A task that returns the trace under the mask rule of the settings; pass `config.tensors`."""
     sizes = shape(config.source)
     return (_by_rule if sizes and sizes.square else _trace).begin(config)
 
@@ -74,24 +74,24 @@ def _layer_work(config: Config) -> Task[LayerInputs]:
 
 
 def _under(found: LayerInputs, config: Config) -> LayerInputs:
-    """The same under the mask and the scale of a config that has both; a square of the source's own stays."""
+    """The inputs under the mask and the scale of the config, if it has both; a source's own mask is kept."""
     return replace(found, config=config, rule=found.rule if isinstance(found.rule, Tensor) else config.rule)
 
 
 def after_trace(config: Config, call: Callable[[Trace], T], lane: RankedExecutor = FORWARD) -> Task[T]:
-    """Work that begins with the trace of a config; give `config.tensors`."""
+    """A task that calls `call` with the trace of a config; pass `config.tensors`."""
     return lane.then(_trace.begin(config), call)
 
 
 @RESULTS
 def parity(config: Config) -> Task[Parity]:
-    """The pass of a config against PyTorch's own; give `config.tensors`."""
+    """Compares the pass of a config with PyTorch's; pass `config.tensors`."""
     return after_trace(config, against_torch, LOW_PRIORITY)
 
 
 @RESULTS
 def fully_masked(config: Config) -> Task[int]:
-    """How many queries see no key; give `config.tensors`. Of a rule at any length, without the square."""
+    """The number of fully masked rows; pass `config.tensors`. For a rule at any length, without the square."""
     if config.source != GENERATED and config.truncated is config:
         return after_trace(config, lambda found: int((~found.mask.any(-1)).sum()))
     queries = config.tokens if config.is_cross else None
@@ -102,14 +102,14 @@ def fully_masked(config: Config) -> Task[int]:
 
 @RESULTS
 def cells(config: Config) -> Task[Cells]:
-    """What the squares of all heads show; give `config.tensors`."""
+    """The cells of the maps of all heads; pass `config.tensors`."""
     side = theme.side(config.heads)
     return after_trace(config, lambda found: drawn(found.weights, found.mask, side, CHUNKS))
 
 
 @RESULTS
 def lines(config: Config, head: int, window: Window) -> Task[Cells]:
-    """The cells of a part of one head, a cell a pair; give `config.tensors`."""
+    """The cells of a part of one head, one cell per pair; pass `config.tensors`."""
     rows, cols = (slice(*ends) for ends in window)
     side = max(last - first for first, last in window)
     return after_trace(
@@ -121,19 +121,19 @@ def lines(config: Config, head: int, window: Window) -> Task[Cells]:
 
 @RESULTS
 def weighted_values(config: Config, head: int, query: int) -> Task[WeightedValues]:
-    """A row times the values; give `config.tensors`, of a source that has them."""
+    """One row of weights times the values; pass `config.tensors` of a source that has values."""
     return after_trace(config, lambda found: multiplied(found, head, query), LOW_PRIORITY)
 
 
 @RESULTS
 def numbers(config: Config) -> Task[dict[str, list[float]]]:
-    """The profile of every head as columns; give `config.tensors`."""
+    """The head statistics of every head, as columns; pass `config.tensors`."""
     return after_trace(config, tables.numbers, LOW_PRIORITY)
 
 
 @RESULTS
 def roles(config: Config) -> Task[list[Role | None]]:
-    """What each head does, in words; None where nothing stands out; give `config.tensors`."""
+    """What each head does, in words; None for a head without a clear role. Pass `config.tensors`."""
     return after_trace(config, _roles)
 
 
@@ -145,5 +145,5 @@ def _roles(found: Trace) -> list[Role | None]:
 
 @RESULTS
 def groupings(config: Config) -> Task[list[Grouping]]:
-    """Every grouping of keys and values against none; give `config.tensors`."""
+    """Compares every grouping of keys and values with none; pass `config.tensors`."""
     return LOW_PRIORITY.submit(every_grouping, config)

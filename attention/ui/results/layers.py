@@ -1,7 +1,7 @@
-"""The heads of all layers of a source, for the map of layers and the page Layers: numbers, what each does, how far apart.
+"""The heads of all layers of a source, for the map and the page of layers: statistics, roles, distances.
 
-A layer's pass is made where nothing else waits for it, is described, and is not kept. However many layers there are: a few of
-them are under way at a time, and who turns to another setting begins no more of them.
+The pass of a layer runs at low priority; its description is kept, the pass itself is not. Only a few layers are computed
+at a time, so that no more of them are started after the user has changed a setting.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from attention.trace import trace as passed
 from attention.ui.results.heads import after_trace
 from attention.ui.results.shared import AT_ONCE, LOW_PRIORITY, RESULTS, SPINNER, wait_with_spinner
 
-COMPARED = 384  # heads at the most whose distances are computed, and drawn as a square
+COMPARED = 384  # the maximum number of heads whose distances are computed and drawn as a square
 
 
 @dataclass(frozen=True, eq=False)
 class Layer:
-    """What is known of the heads of a layer: each of `head_numbers.EVERY` that there is, None where nobody sees anything,
-    and what each head does, None where nothing stands out.
+    """What is known about the heads of a layer: the statistics of `head_numbers.EVERY` that exist, None if no query has a
+    visible key, and the role of each head, None if it has no clear one.
     """
 
     numbers: dict[str, list[float | None]]
@@ -49,7 +49,7 @@ def begin(config: Config) -> None:
 
 
 def layers(config: Config) -> dict[int, Layer]:
-    """Each layer of the source of a config by its number, as its model counts them; how far it is is said meanwhile."""
+    """The layers of the source of a config, keyed by number as the model counts them; shows the progress meanwhile."""
     slot, found, wanted = st.empty(), {}, _each(config)
     for at, each in enumerate(wanted):
         works = [_layer.begin(ahead) for ahead in wanted[at : at + AT_ONCE]]
@@ -65,7 +65,7 @@ def layers(config: Config) -> dict[int, Layer]:
 
 
 def compared_layers(config: Config) -> tuple[int, ...]:
-    """The layers whose heads are compared: all, or those around the layer in focus that there is room for."""
+    """The layers whose heads are compared: all, or as many around the selected layer as there is room for."""
     numbers = every_layer(config.source)
     room = max(1, COMPARED // config.heads)
     first = max(0, min(numbers.index(config.layer) - room // 2, len(numbers) - room))
@@ -73,19 +73,19 @@ def compared_layers(config: Config) -> tuple[int, ...]:
 
 
 def distances(config: Config) -> Distances:
-    """How far the heads of the layers in `compared` are apart."""
+    """The distances between the heads of the layers in `compared_layers`."""
     numbers = compared_layers(config)
     return wait_with_spinner(_distances.begin(config.tensors.of_layer(numbers[0]), numbers), "Comparing heads …")
 
 
 @RESULTS
 def picture(config: Config, head: int) -> Task[bytes]:
-    """A head of the layer in focus as a small picture; give `config.tensors`."""
+    """A thumbnail of a head of the selected layer; pass `config.tensors`."""
     return after_trace(config, lambda found: png(thumbnail(found.weights[head], found.mask)))
 
 
 def _each(config: Config) -> list[Config]:
-    """The tensors of every layer."""
+    """The `tensors` config of every layer."""
     return [config.tensors.of_layer(number) for number in every_layer(config.source)]
 
 
@@ -104,7 +104,7 @@ def _describe_layer(found: Trace) -> Layer:
 
 
 def _roles(found: Trace) -> list[Role | None]:
-    """What each head does; of heads that look at another sequence there are no names for that."""
+    """The role of each head; None for every head of cross-attention, which has no named roles."""
     if found.config.is_cross:
         return [None] * len(found.weights)
     return roles(found.weights, found.mask, found.texts, unit(found.config), line=found.queries.line)
@@ -112,7 +112,7 @@ def _roles(found: Trace) -> list[Role | None]:
 
 @RESULTS
 def _distances(config: Config, numbers: tuple[int, ...]) -> Task[Distances]:
-    """A layer at a time, so that others' passes go between; nobody waits in the lane."""
+    """Computes one layer at a time, so that passes of other visitors go in between; no thread of the executor waits."""
     heads = len(numbers) * config.heads
     work = LOW_PRIORITY.submit(lambda: [_rows(config, numbers[0], heads)])
     for number in numbers[1:]:
@@ -121,7 +121,7 @@ def _distances(config: Config, numbers: tuple[int, ...]) -> Task[Distances]:
 
 
 def _with(config: Config, number: int, heads: int, before: list[Tensor]) -> list[Tensor]:
-    """The rows of some layers, and those of one more."""
+    """The rows of some layers, and of one more."""
     return [*before, _rows(config, number, heads)]
 
 

@@ -1,4 +1,4 @@
-"""What the Heads page shows of a long sequence: its maps, drawn in the background, and what follows from them."""
+"""Results of the Heads page for a long sequence: its maps, drawn in the background, and what follows from them."""
 
 from __future__ import annotations
 
@@ -34,26 +34,26 @@ STUDIO = MapJobs(JOBS)
 
 
 def drawing(config: Config, visitor: str) -> MapJob:
-    """The drawing of a config for a visitor, begun if there is none."""
+    """The job that draws the maps of a config for a visitor; started if there is none."""
     return STUDIO.ask(config.tensors, theme.side(config.heads), visitor)
 
 
 @RESULTS
 def tiles_seen(config: Config, tile: int) -> Task[Tensor]:
-    """Which tiles of the square the mask does not hide wholly; give `config.tensors`."""
+    """The tiles of the map that are not fully masked; pass `config.tensors`."""
     return FORWARD.submit(visible, config.rule, config.tokens, config.span, tile)
 
 
 @RESULTS
 def keys_seen(config: Config) -> Task[Tensor]:
-    """How many keys each query sees; give `config.tensors`."""
+    """The number of visible keys per query; pass `config.tensors`."""
     return FORWARD.submit(choices, config.rule, config.tokens, config.span)
 
 
 def part(config: Config, drawing: MapJob, maps: HeadMaps, rows: Ends, cols: Ends) -> Cells:
-    """The cells of a part of the head in focus.
+    """The cells of a part of the selected head.
 
-    All of it is what the maps have; what is smaller is computed from them, as finely as there are pixels.
+    The whole head is taken from the maps; a smaller part is computed from them, at the resolution of the picture.
     """
     everything, seeing = (0, config.tokens), keys_seen(config.tensors)
     if rows == cols == everything:
@@ -72,7 +72,7 @@ def _finer(config: Config, vectors: Vectors, maps: HeadMaps, seeing: Tensor, row
 
 
 def long_row(config: Config, drawing: MapJob) -> Row:
-    """The row in focus of a long sequence, exactly."""
+    """The selected row of a long sequence, computed exactly."""
     given = config.tensors, config.head, config.query_index
     found = RESULTS.ask(
         ("row", *given), lambda: FORWARD.then(drawing.preview, lambda _: _long_row(*given, drawing.vectors))
@@ -89,10 +89,10 @@ def _long_row(config: Config, head: int, at: int, vectors: Vectors) -> tuple[Ten
 
 
 def map_numbers(config: Config, drawing: MapJob) -> dict[str, list[float]]:
-    """The profile of every head of a finished drawing as columns; give `config.tensors`."""
+    """The head statistics of a finished drawing, as columns; pass `config.tensors`."""
     found = _of_maps("numbers", config, drawing, _map_columns)
     joined = {name: [value for some in found for value in some[name]] for name in found[0]}
-    joined["head"] = [*range(config.heads)]  # those of a group count from its first
+    joined["head"] = [*range(config.heads)]  # within a group, heads are counted from its first
     return joined
 
 
@@ -102,7 +102,7 @@ def _map_columns(maps: HeadMaps, query: Tensor, key: Tensor, config: Config) -> 
 
 
 def roles(config: Config, drawing: MapJob) -> list[Role | None]:
-    """What each head of a finished drawing does, in words; give `config.tensors`."""
+    """What each head of a finished drawing does, in words; pass `config.tensors`."""
     return [role for some in _of_maps("roles", config, drawing, _map_roles) for role in some]
 
 
@@ -112,12 +112,12 @@ def _map_roles(maps: HeadMaps, query: Tensor, key: Tensor, config: Config) -> li
 
 
 def map_parity(config: Config, drawing: MapJob) -> Parity:
-    """Some rows of a finished drawing against PyTorch's own; give `config.tensors`."""
+    """Compares some rows of a finished drawing with PyTorch's; pass `config.tensors`."""
     return worst(_of_maps("parity", config, drawing, lambda maps, query, key, _: map_against_torch(maps, query, key)))
 
 
 def _of_maps(name: str, config: Config, drawing: MapJob, call: Callable[..., T]) -> list[T]:
-    """What follows from the maps of a finished drawing, some heads at a time; what is kept does not hold on to the drawing."""
+    """Applies `call` to the maps of a finished drawing, some heads at a time; the cached result does not keep the drawing."""
     return RESULTS.ask(
         (name, config), lambda: FORWARD.submit(lambda: drawing.map_groups(lambda *found: call(*found, config)))
     ).result()

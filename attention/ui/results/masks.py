@@ -1,4 +1,4 @@
-"""What the Masks page asks."""
+"""Results of the Masks page."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from attention.ui.results.shared import FORWARD, RESULTS
 
 @RESULTS
 def gallery(tokens: int, span: int, layers: int, keys: int) -> Task[list[Exhibit]]:
-    """Every mask at this length and span, with its reach; `keys`: those of another sequence, 0 of the same."""
+    """Every mask at this length and span, with its reach. `keys`: keys of another sequence, 0 for self-attention."""
     return FORWARD.submit(every_mask, tokens, span, layers, keys)
 
 
 @RESULTS
 def exhibit(config: Config, layers: int) -> Task[Exhibit]:
-    """The mask in use, as the gallery shows the others; give `config.tensors`."""
+    """The mask in use, in the form of the gallery; pass `config.tensors`."""
     sizes = config.tokens, config.span, layers, other(config)
     if has_own_mask(config.source):
         return FORWARD.submit(lambda: one_mask(mask_name(config), of_table(_table(config)), *sizes))
@@ -38,7 +38,7 @@ def exhibit(config: Config, layers: int) -> Task[Exhibit]:
 
 @RESULTS
 def nearest(config: Config) -> Task[Nearest]:
-    """The rule that is nearest to the mask that a source has of its own; give `config.tensors`."""
+    """The rule nearest to a source's own mask; pass `config.tensors`."""
     return FORWARD.submit(lambda: nearest_rule(_table(config)))
 
 
@@ -47,19 +47,19 @@ def _table(config: Config) -> Tensor:
 
 
 def other(config: Config) -> int:
-    """How many keys of another sequence there are; 0 where a sequence looks at itself."""
+    """The number of keys of another sequence; 0 for self-attention."""
     return config.n_keys if config.is_cross else 0
 
 
 @RESULTS
 def lost_weight(config: Config, base: Config) -> Task[Tensor]:
-    """The weight that each query of each head has under a baseline on keys that the mask hides; give `.tensors` of both."""
+    """The weight that each query of each head has under the baseline on keys that the mask hides; pass `.tensors` of both."""
     return FORWARD.then(traced_by_rule(base), lambda before: hidden_weight(before, _table(config)))
 
 
 @RESULTS
 def gained_weight(config: Config, base: Config) -> Task[Tensor]:
-    """The weight that each query of each head has on keys that the baseline hides; give `.tensors` of both."""
+    """The weight that each query of each head has on keys that the baseline hides; pass `.tensors` of both."""
     return after_trace(
         config, lambda after: hidden_weight(after, base.rule.square(base.tokens, base.n_keys, base.span))
     )
@@ -67,5 +67,5 @@ def gained_weight(config: Config, base: Config) -> Task[Tensor]:
 
 @RESULTS
 def audit(config: Config, head: int) -> Task[list[Finding]]:
-    """What each path gives to rows that see nothing, for one head; give `config.tensors`."""
+    """What each path returns for fully masked rows, for one head; pass `config.tensors`."""
     return after_trace(config, lambda found: every_path(replace(found, config=replace(config, head=head))))

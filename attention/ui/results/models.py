@@ -1,4 +1,4 @@
-"""What the Model page asks of what a model has read: another stack of it, and one row over the patches of a picture."""
+"""Results of the Model page: a summary of what a model has read, and one row of weights over a picture."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ MAKING = "Summing up …"
 
 
 def make_part(part: Part, summary: str, tokens: str) -> Part:
-    """A part summed up, with the tokens that are asked for; raises ModelError where that can't be."""
+    """A summary of a part, with the requested tokens; raises ModelError if that is not possible."""
     return wait_with_spinner(LOW_PRIORITY.submit(_summarize_part, part, summary, tokens), MAKING)
 
 
 def row(part: Part, layer: int, head: int, query: int) -> list[float]:
-    """The weights of one query by key, of one head of a layer, or the mean of all (-1)."""
+    """The weights of one query by key, for one head of a layer, or the mean of all heads (-1)."""
     return LOW_PRIORITY.submit(_row, part, layer, head, query).result()
 
 

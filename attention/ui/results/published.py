@@ -1,4 +1,4 @@
-"""What the Implementations page asks."""
+"""Results of the Implementations page."""
 
 from __future__ import annotations
 
@@ -26,26 +26,26 @@ from attention.wire.cells import Cells
 from attention.wire.cells import cells as drawn
 
 T = TypeVar("T")
-PAGE = "Implementations"  # whose knobs these results are kept by
-SHARE = 0.5  # of the budget that the maps of one comparison may take: others have theirs beside it
-REACH = 2**30  # multiplications of a map of influence at the most
+PAGE = "Implementations"  # the page whose knobs are the cache key
+SHARE = 0.5  # of the budget: the maps of one comparison; the rest is for other visitors
+REACH = 2**30  # maximum number of multiplications for a map of influence
 
 
 @RESULTS
 def comparison(config: Config, name: str, printed: bool) -> Task[rows.Comparison]:
-    """One published row against the reference; give `config.on(PAGE)`."""
+    """Compares one published row with the reference; pass `config.for_page(PAGE)`."""
     return _begin_in_lane(config, FORWARD, rows.compare, ROWS[name], config, printed)
 
 
 def _begin_in_lane(config: Config, usual: RankedExecutor, call: Callable[..., T], *given: Any) -> Task[T]:
-    """Work of the usual lane; that of maps that are wide, on any host or for this one, one after the other."""
+    """Submits to the usual executor; calls with wide maps, on any host or for this one, run one after the other."""
     size = bytes_of(config)
     together = config.d_model <= WIDE and lane(size) is FORWARD
     return usual.submit(call, *given) if together else EXCLUSIVE.submit(with_memory(size, call), *given)
 
 
 def refusal(config: Config) -> tuple[str, Config] | None:
-    """Why there is no room for a comparison on this host, and the widest that there is room for; None where it fits."""
+    """Why a comparison does not fit on this host, and the widest config that does; None if it fits."""
     needed, most = bytes_of(config), int(SHARE * BUDGET.most)
     if needed <= most:
         return None
@@ -60,7 +60,7 @@ def refusal(config: Config) -> tuple[str, Config] | None:
 
 
 def judgements(config: Config) -> dict[tuple[str, bool], rows.Judgement]:
-    """Every published row, as meant and as printed; whichever is chosen next is then compared already."""
+    """The verdict on every published row, corrected and as published; a row selected next is thus already compared."""
     return {
         (name, printed): comparison(config, name, printed and bool(row.as_printed)).judgement
         for name, row in ROWS.items()
@@ -70,38 +70,38 @@ def judgements(config: Config) -> dict[tuple[str, bool], rows.Judgement]:
 
 @RESULTS
 def evidence(name: str) -> Task[Evidence]:
-    """Numbers beside the lesson of a published row that has some."""
+    """The numbers shown next to the lesson of a published row that has some."""
     return LOW_PRIORITY.submit(ROWS[name].evidence)  # pyright: ignore[reportArgumentType]  asked of rows that have some
 
 
 @RESULTS
 def published_costs(config: Config, name: str, printed: bool) -> Task[tuple[Cost, float | None]]:
-    """What a published row costs, and its leak; give `config.on(PAGE)`."""
+    """The costs of a published row, and its leak; pass `config.for_page(PAGE)`."""
     return _begin_in_lane(config, LOW_PRIORITY, rows.costs, ROWS[name], config, printed)
 
 
 @RESULTS
 def influences(config: Config, name: str, printed: bool) -> Task[Tensor | None]:
-    """Influence of tokens on outputs in one published row, over as many first tokens as there is time for."""
+    """The influence of tokens on outputs in one published row, over as many first tokens as the time limit allows."""
     row, most = ROWS[name], max(2, math.isqrt(REACH // (4 * config.batch * config.d_model**2)))
     return _begin_in_lane(config, LOW_PRIORITY, lambda: rows.influence(row, case(config, most, row.crosses), printed))
 
 
 @RESULTS
 def demands(name: str, printed: bool) -> Task[list[Demand]]:
-    """What a published row accepts."""
+    """The inputs that a published row accepts."""
     return LOW_PRIORITY.submit(tried, ROWS[name], printed)
 
 
 @RESULTS
 def pace(config: Config, name: str, printed: bool) -> Task[Pace]:
-    """A published row's time beside the reference's, measured once; give `config.on(PAGE)`."""
+    """A published row's time and the reference's, measured once; pass `config.for_page(PAGE)`."""
     return _begin_in_lane(config, LOW_PRIORITY, rows.time_row, ROWS[name], config, printed)
 
 
 @RESULTS
 def hunt_pictures(hunt: Hunt, printed: bool) -> Task[list[bytes]]:
-    """The pictures of a hunt as files: as they should be, or as printed; one a head, or one of influence."""
+    """The pictures of a hunt as PNG files, corrected or as published: one per head, or one of influence."""
     return FORWARD.submit(_draw_hunt, hunt, printed)
 
 
@@ -118,7 +118,7 @@ def _draw_hunt(hunt: Hunt, printed: bool) -> list[bytes]:
 
 @RESULTS
 def published_cells(config: Config, name: str, printed: bool) -> Task[Cells | None]:
-    """The squares of a published row, None where it raises; what is not a number is drawn as masked."""
+    """The cells of a published row, None if it raises; NaN is drawn as masked."""
     return FORWARD.then(comparison.begin(config, name, printed), _published_cells)
 
 

@@ -1,10 +1,12 @@
-"""The app's lanes and what it keeps: sole owner of both, with a fair share of the processor for every visitor.
+"""The executors and the result cache of the app, which give every visitor a fair share of the processor.
 
-What is kept is keyed by the knobs that change the tensors, so moving the focus or the colour scale computes nothing
-anew. All results together have so many bytes (`KEPT`); computing most of them again takes milliseconds.
+Results are keyed by the knobs that change the tensors, so that another selection or colour scale computes nothing again.
+All results together are bounded in bytes (`MOST`, or a share of a small budget); most of them can be recomputed in
+milliseconds.
 
-Passes run in threads that all visitors share and that stay: Streamlit runs every rerun in a thread of its own, and in a
-new thread a pass takes up to three times as long, as its memory is all fresh. The lanes say who may wait for whom.
+Passes run in long-lived threads that all visitors share. Streamlit runs every rerun in a new thread, and a pass takes up
+to three times as long in a new thread, because all of its memory is fresh. Executors have ranks, which define who may
+wait for whom.
 """
 
 from __future__ import annotations
@@ -21,34 +23,34 @@ from attention.runtime.threads import cores
 from attention.ui.budget import BUDGET, UNDER_WAY
 from attention.ui.budget import KEPT as SHARE
 
-MOST = 2**28  # bytes of results that are kept; of a small budget a share
-AT_ONCE = min(2, cores())  # passes that run at the same time, however many visitors there are
+MOST = 2**28  # bytes of cached results; a share of a small budget
+AT_ONCE = min(2, cores())  # passes that run at the same time, independent of the number of visitors
 PATIENCE = 2.0  # seconds
-BESIDE = 0.2  # of what may be under way that work takes beside which there may be other
-SPINNER = 0.3  # seconds after which whoever waits is told for what
+BESIDE = 0.2  # share of the memory for running work that one task may take if others run next to it
+SPINNER = 0.3  # seconds until a spinner says what is waited for
 P = ParamSpec("P")
 T = TypeVar("T")
 CHUNKS = RankedExecutor(
     "piece", 0, AT_ONCE
-)  # of a pass; a lane of their own, as whoever waits for one has a thread of the passes
+)  # chunks of a pass have their own executor: a thread of FORWARD waits for them
 FORWARD = RankedExecutor("pass", 1, AT_ONCE)
-EXCLUSIVE = RankedExecutor("wide pass", 1, 1)  # of those of which two at once would take too much memory
-LOW_PRIORITY = FORWARD.low_priority(PATIENCE)  # for what stands below a picture: that of anybody else goes before it
+EXCLUSIVE = RankedExecutor("wide pass", 1, 1)  # for passes of which two at once would take too much memory
+LOW_PRIORITY = FORWARD.low_priority(PATIENCE)  # for content below a picture: pictures of all visitors come first
 RESULTS = BUDGET.register(ResultCache(min(MOST, int(SHARE * BUDGET.most)), since=lambda: UNDER_WAY.since), cheap=True)
 
 
 def run_shared(call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """The call's result, computed by one of the few threads that all visitors share."""
+    """Runs the call in one of the few threads that all visitors share, and returns its result."""
     return FORWARD.submit(call, *args, **kwargs).result()
 
 
 def lane(size: int) -> RankedExecutor:
-    """Who computes what takes so many bytes: what takes much of this host's memory comes one after the other."""
+    """The executor for a task that takes `size` bytes: tasks that take much of this host's memory run one after the other."""
     return FORWARD if size <= BESIDE * UNDER_WAY.most else EXCLUSIVE
 
 
 def with_memory(size: int, call: Callable[P, T]) -> Callable[P, T]:
-    """The same call, which counts as so many bytes while it runs, and for which what is kept makes room."""
+    """Wraps a call: `size` bytes are counted while it runs, and cached results are evicted if the memory is needed."""
 
     def counts(*args: P.args, **kwargs: P.kwargs) -> T:
         with UNDER_WAY.track(size):
@@ -59,7 +61,7 @@ def with_memory(size: int, call: Callable[P, T]) -> Callable[P, T]:
 
 
 def wait_with_spinner(work: Task[T], what: str) -> T:
-    """What came of work that may take long: whoever waits is told for what."""
+    """The result of a task that may take long; after `SPINNER` seconds the user sees what is waited for."""
     try:
         return work.result(SPINNER)
     except NotYet:

@@ -1,4 +1,4 @@
-"""What the Softmax page asks."""
+"""Results of the Softmax page."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from attention.ui.results.shared import FORWARD, RESULTS, wait_with_spinner
 
 @RESULTS
 def distribution(config: Config) -> Task[Distribution]:
-    """All weights of every head, counted by size; give `config.tensors`."""
+    """The histogram of all weights of every head; pass `config.tensors`."""
     return after_trace(config, lambda found: counted(found.weights, found.mask))
 
 
 def sweep(keys: int) -> list[tuple[scaling.Point, scaling.Point]]:
-    """Every width without scaling and divided by its square root, for this many keys."""
+    """For every width, a point without scaling and one divided by the square root of the width, for this many keys."""
     return [
         wait_with_spinner(_width.begin(keys, width), f"Drawing queries and keys of {width} …")
         for width in scaling.WIDTHS
@@ -47,7 +47,7 @@ def scaling_point(keys: int, d_head: int, scale: float) -> Task[scaling.Point]:
 
 
 def number_types_of(config: Config, head: int) -> list[Rounded]:
-    """A head in every number type against float64; give `config.tensors`."""
+    """A head in every number type, compared with float64; pass `config.tensors`."""
     return wait_with_spinner(_compare_types.begin(config, head), "Computing the head in every number type …")
 
 

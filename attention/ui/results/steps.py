@@ -1,4 +1,4 @@
-"""What the Steps page asks."""
+"""Results of the Steps page."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from attention.wire.matrix_cells import Matrix
 from attention.wire.matrix_cells import encode_steps as sent
 
 FEWEST = int(KNOBS["tokens"].low or 0)
-PAGE = "Steps"  # whose knobs these results are kept by
-ALL_HEADS = 2**20  # weights of all heads up to which the steps of all are kept, of more those of one head
+PAGE = "Steps"  # the page whose knobs are the cache key
+ALL_HEADS = 2**20  # up to this many weights the steps of all heads are kept, otherwise of one head
 
 
 def refusal(config: Config) -> tuple[str, Config] | None:
-    """Why there is no room for all steps on this host, and the largest that there is room for; None where they fit."""
+    """Why the steps do not fit into the memory of this host, and the largest config that does; None if they fit."""
     needed, smaller = bytes_of(config.for_page(PAGE)), config
     if needed <= BUDGET.most:
         return None
@@ -39,17 +39,17 @@ def refusal(config: Config) -> tuple[str, Config] | None:
 
 
 def matrices(config: Config, names: tuple[str, ...]) -> list[Matrix]:
-    """What these steps of the pass show, with the other sequence and the width of values that the Steps page has."""
+    """The matrices of these steps of the pass, with the Steps page's knobs (other sequence, width of values)."""
     return _matrices(config.for_page(PAGE), config.head, names)
 
 
 def torch_difference(config: Config) -> float:
-    """How far the context of cross-attention, or of values of another width, is from PyTorch's."""
+    """The difference of the context to PyTorch's, for cross-attention or values of another width."""
     return _difference(config.for_page(PAGE))
 
 
 def blind(config: Config) -> int:
-    """How many queries see no key, of the sequence that the Steps page has."""
+    """The number of fully masked rows, with the Steps page's knobs."""
     return int((~pairs(config.for_page(PAGE)).any(-1)).sum())
 
 

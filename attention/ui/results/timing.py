@@ -1,4 +1,4 @@
-"""What the Timing page asks, apart from measuring."""
+"""Results of the Timing page, except measurements."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from attention.timing.sweep import Sweep
 
 @cache
 def devices() -> dict[str, str]:
-    """The devices of this machine, name by key."""
+    """The devices of this machine: name by key."""
     return {found.key: found.name for found in timed.devices()}
 
 
 def shipped_timings() -> list[Timing]:
-    """The recordings that ship with the app, those that can be read."""
+    """The timings that ship with the app, except files that cannot be read."""
     return _load_shipped()[0]
 
 
 def unreadable_recordings() -> list[str]:
-    """A sentence for each of the others."""
+    """A message for each shipped file that cannot be read."""
     return _load_shipped()[1]
 
 
@@ -33,7 +33,7 @@ def _load_shipped() -> tuple[list[Timing], list[str]]:
 
 
 def recorded_like(sweep: Sweep) -> list[Timing]:
-    """Those of them that were made with what a sweep measures, whatever its lengths and implementations."""
+    """The shipped timings that match a sweep in all but lengths, implementations and devices."""
     return [
         timing
         for timing in shipped_timings()
@@ -47,5 +47,5 @@ def recorded_like(sweep: Sweep) -> list[Timing]:
 
 
 def recording(data: bytes, name: str) -> list[Timing]:
-    """The timings of a visitor's file; raises RecordingError."""
+    """The timings in a visitor's file; raises RecordingError."""
     return recordings.read_recording(data, name)

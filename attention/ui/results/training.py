@@ -1,4 +1,4 @@
-"""What the Training page asks: the heads of a moment as the grid shows them, and what a trained model says."""
+"""Results of the Training page: the heads of a checkpoint for the grid, and a trained model's predictions."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ from attention.training.run import HELD_OUT, Checkpoint, Run, draw_sequences, ev
 from attention.ui.results.shared import run_shared
 from attention.wire.cells import Cells, cells
 
-Off = tuple[tuple[int, int], ...]  # heads that are switched off, as layer and head
-SEEN = 64  # moments of which what is drawn is kept, of at most 0.4 MB each
-FEW = 10  # kinds of tokens
-TRIED = 64  # answers about a model that are kept
+Off = tuple[tuple[int, int], ...]  # heads that are switched off: (layer, head)
+SEEN = 64  # pictures of checkpoints that are kept, of at most 0.4 MB each
+FEW = 10  # different tokens
+TRIED = 64  # results about a model that are kept
 
 
 class Picture(NamedTuple):
-    """The heads of a moment, layer after layer: what the grid draws, the tokens of both sides, and what each head does."""
+    """The heads of a checkpoint, layer after layer: what the grid draws, the tokens, and what each head does."""
 
     cells: Cells
     tokens: tuple[str, ...]
     names: tuple[str, ...]
-    even: float  # the task's own number of a head that looks at all keys alike
-    at: int  # the last place whose answer can be known
-    most: tuple[int, ...]  # of each head, the key that has most of its weight from there
-    next: str  # the token that comes next there
+    even: float  # the task's own head score for uniform weights
+    at: int  # the last position whose answer can be known
+    most: tuple[int, ...]  # per head, the key with the largest weight at that position
+    next: str  # the token that follows that position
 
 
 class Said(NamedTuple):
-    """What a model says of a sequence: at each place the likeliest next token, by its number, and how sure it is."""
+    """What a model predicts for a sequence: per position the id of the most likely next token, and its probability."""
 
     ids: tuple[int, ...]
     next: tuple[int, ...]
@@ -45,22 +45,22 @@ class Said(NamedTuple):
 
 
 def picture(recipe: Recipe, moment: Checkpoint) -> Picture:
-    """What the grid shows of a moment; give the recipe's `alone`."""
+    """What the grid shows of a checkpoint; pass the recipe's `alone`."""
     return run_shared(_picture, recipe, moment)
 
 
 def before_training(recipe: Recipe) -> TrainingHistory:
-    """What there is before the first step; give the recipe's `alone`."""
+    """The history before the first step; pass the recipe's `alone`."""
     return run_shared(_initial_course, recipe)
 
 
 def without(course: TrainingHistory, off: Off) -> tuple[float, float]:
-    """Loss and accuracy on sequences that it was not trained on, with some heads switched off."""
+    """Loss and accuracy on held-out sequences, with some heads switched off."""
     return run_shared(_without, course, off)
 
 
 def read_sequence(course: TrainingHistory, ids: tuple[int, ...], off: Off) -> Said:
-    """What it says of a sequence."""
+    """What the model predicts for a sequence."""
     return run_shared(_forward_sequence, course, ids, off)
 
 
@@ -72,7 +72,7 @@ def _picture(recipe: Recipe, moment: Checkpoint) -> Picture:
     mask = recipe.rule.square(len(words), len(words), recipe.span)
     several = (
         words if len(set(recipe.what.texts)) > FEW else ()
-    )  # of few kinds nearly all are there again: that says nothing
+    )  # among few different tokens nearly all repeat, which says nothing
     named = [role.name if role else "" for layer in found for role in roles(layer, mask, several)]
     squares = cells(found.flatten(0, 1), mask, theme.side(recipe.layers * recipe.heads))
     at = int(drawn_from.counted[0].nonzero()[-1])

@@ -1,4 +1,4 @@
-"""What the page Your data asks: a file as a stack, read where nobody waits for a picture."""
+"""Results of the page Your data: a file as a stack, read in threads that no picture waits for."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from attention.tables.rows import quantity
 from attention.ui.budget import BUDGET, refusal_sentence
 from attention.ui.results.shared import wait_with_spinner, with_memory
 
-TIMES = 2  # as much memory as a file's arrays that reading one takes: unpacked, and the stack
-SHARE = 0.5  # of all memory that is shared out, for reading one file
-LITTLE = 2**22  # bytes of arrays, which are read in a moment
-FILES = RankedExecutor("files", 0, 1)  # one at a time, in a thread of its own
-SMALL = RankedExecutor("small files", 0, 1)  # for which no large file of somebody else is waited
+TIMES = 2  # memory for reading a file, relative to its arrays: unpacked, and the stack
+SHARE = 0.5  # of the memory budget: reading one file
+LITTLE = 2**22  # bytes of arrays that are read almost at once
+FILES = RankedExecutor("files", 0, 1)  # one at a time, in its own thread
+SMALL = RankedExecutor("small files", 0, 1)  # these do not wait for large files of other visitors
 
 
 def open_upload(data: bytes, name: str, tokens: tuple[bytes, str] | None, how: Reading) -> Read:
-    """The stack of a file of this name, with tokens from another one; raises BroughtError."""
+    """The stack of a file with this name, with tokens from another file; raises BroughtError."""
     if len(data) > most():
         raise BroughtError(
             f"It has {quantity(len(data), 'B')}; files of up to {quantity(most(), 'B')} are read on this host."
@@ -39,12 +39,12 @@ def open_upload(data: bytes, name: str, tokens: tuple[bytes, str] | None, how: R
 
 
 def most() -> int:
-    """Bytes of arrays, unpacked, that a file may have on this host."""
+    """The maximum number of bytes of arrays, unpacked, that a file may have on this host."""
     return min(LARGEST, int(SHARE * BUDGET.most / TIMES))
 
 
 def most_tokens(size: int, layers: int, heads: int, kv_heads: int, channels: int) -> tuple[int, int]:
-    """How many tokens of a model fit into so many bytes in 16 bits: with queries, keys and values, and with weights alone."""
+    """The number of tokens of a model that fit into `size` bytes in 16 bits: with q, k and v, and with weights alone."""
     numbers = size // 2
     return numbers // (layers * (heads + 2 * kv_heads) * channels), math.isqrt(numbers // (layers * heads))
 

@@ -103,7 +103,7 @@ def change(**values: Any) -> None:
 
 
 def resend_menu(name: str, said: str) -> None:
-    """Call this before drawing the menu of a knob whose choices change their names: a browser has to be sent the new name."""
+    """Call this before drawing a menu whose choices change their names: the browser has to be sent the new name."""
     here = session().here
     if here.labels.get(name, said) != said:
         session().told.set(widgets(), here.by_widget_key({name: getattr(here.setting, name)}))

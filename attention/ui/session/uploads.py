@@ -84,9 +84,7 @@ def close(source: str) -> None:
 
 
 def allowed_query(kind: Kind[Any], query: dict[str, str]) -> dict[str, str]:
-    """The query that this visit can open: empty if it is about an upload that this visit does not have, which is recorded
-    in `absent`.
-    """
+    """The query as this visit can open it: empty if it names an upload that is not here, recorded as `absent`."""
     kept, source = session().kept, query.get("source", "")
     lacks = "source" in kind.settings.knobs and is_uploaded(source) and source not in kept.brought
     if lacks or query:

@@ -1,8 +1,8 @@
-"""All that a session keeps. The only module that uses `st.session_state`: one key for this app, next to those of widgets.
+"""All that a session keeps; the only module that uses `st.session_state`.
 
-What a page keeps for its next run is a field of `VisitState`. The other keys belong to widgets: those of knobs, and those
-that a page draws besides (a switch, an expander, the marks of `WidgetSync`). Streamlit drops such a key when its widget
-is no longer drawn.
+This app has one key there, next to those of widgets. What a page keeps for its next run is a field of `VisitState`. The
+other keys belong to widgets: those of knobs, and those that a page draws besides (a switch, an expander, the marks of
+`WidgetSync`). Streamlit drops such a key when its widget is no longer drawn.
 """
 
 from __future__ import annotations
@@ -34,8 +34,7 @@ KEY = "session"
 
 @dataclass(frozen=True, eq=False)
 class Taken:
-    """The result of opening a `file`: what was `asked` (the file, the file of its tokens, the reading), and what was
-    found or the problem.
+    """The result of opening a `file`: what was `asked` (file, tokens, reading), and what was found or the problem.
 
     `source`: its name, or its previous name if there is a problem. `file` is None after the source was closed.
     """
@@ -52,10 +51,10 @@ class VisitState:
     """What single pages keep for their next run.
 
     Heads: `code`, whether the expander with the program was open when it was last drawn. `large`: whether the expander
-    with the selected head is open, None until the user moves it. `turns`: number of clicks in the map of layers and
-    heads. `stopped`: the long sequence whose drawing this visitor has cancelled. Predict: `revealed`, the question that
-    was opened, and whether a question hides the page (`closed`). `answers`: the answers given, by the keys of their
-    widgets; `here`: the keys of those that were drawn on this page. For classes: whether that expander is open
+    with the selected head was last opened or closed by default; None before that. `turns`: number of clicks in the map of
+    layers and heads. `stopped`: the long sequence whose drawing this visitor has cancelled. Predict: `revealed`, the
+    question that was opened, and whether a question hides the page (`closed`). `answers`: the answers given, by the keys
+    of their widgets; `here`: the keys of those that were drawn on this page. For classes: whether that expander is open
     (`classroom`), and the `draft` of a question. Timing: the `sweep` that this visitor has requested, and whether it was
     open when it was last drawn (`going`); the recordings that are `opened`, by name, what was wrong with the last ones
     (`problems`), and the number of `uploads`. Training: the training that this visitor has requested (`learning`), the

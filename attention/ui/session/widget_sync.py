@@ -1,8 +1,8 @@
-"""Tracks which widget values the browser has received, and reconciles what it sends back. Independent of Streamlit.
+"""Tracks which widget values the browser has received, and reconciles what it sends back.
 
 A browser message carries widget values as of sending; the server may have set newer ones since. Every update is therefore
 numbered. The number travels in an invisible widget, one mark per part of a page, and comes back with each message. If it
-is older than the update, the widget's old value is ignored, and any other value is the user's.
+is older than the update, the widget's old value is ignored, and any other value is the user's. Independent of Streamlit.
 """
 
 from __future__ import annotations
