@@ -1,6 +1,6 @@
-"""Named arrays as a file has them, before anybody asked what they mean; how many and how large there may be.
+"""Named arrays of a file, before their roles are known, and the limits of their number and size.
 
-Whoever reads a file says what there is from its header alone, and takes memory for it once that is known to be bearable.
+Readers state what a file contains from its header alone. They allocate memory only after the sizes have been checked.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from torch import Tensor
 
 from attention.imported.validate import BroughtError
 
-ARRAYS = 1024  # of a file: 128 layers of queries, keys, values and weights are half as many
-AXES = 6  # of an array: layers, batch, heads, queries, keys, and one to spare
+ARRAYS = 1024  # per file: 128 layers of queries, keys, values and weights are half as many
+AXES = 6  # per array: layers, batch, heads, queries, keys, and one to spare
 LARGEST = 2**28  # bytes of all arrays of a file, unpacked
-LONGEST = 10**18  # numbers of an axis that are multiplied with others
+LONGEST = 10**18  # upper limit of the size of an axis, before sizes are multiplied
 NAME = 200  # characters of a name
-SHOWN = 60  # of it in a sentence
-TYPES: dict[str, tuple[torch.dtype, int]] = {  # by their names in a header: as what they are read, bytes of a number
+SHOWN = 60  # characters of a name in a sentence
+TYPES: dict[str, tuple[torch.dtype, int]] = {  # by name in a header: type that is read, bytes per number
     "F16": (torch.float16, 2),
     "BF16": (torch.bfloat16, 2),
     "F32": (torch.float32, 4),
@@ -35,15 +35,15 @@ TYPES: dict[str, tuple[torch.dtype, int]] = {  # by their names in a header: as 
 }
 
 
-Content = Callable[[int], memoryview]  # the first so many bytes of something, unpacked once somebody asks for them
+Content = Callable[[int], memoryview]  # returns the first bytes, up to a number, and unpacks on request
 
 
 @dataclass(frozen=True, eq=False)
 class Array:
-    """An array that has not been read: its type of `TYPES`, its sizes, and what gives its bytes.
+    """An array that has not been read: its type in `TYPES`, its shape, and a function that returns its bytes.
 
-    `strides`: numbers from one place of an axis to the next, () where the last axis is the fastest and nothing lies between;
-    `first`: the place of the first number; `big`: the bytes of a number are the other way round; `negative`: the sign is.
+    `strides`: numbers from one index of an axis to the next, () for contiguous row-major order; `first`: index of the
+    first number; `big`: whether numbers are big-endian; `negative`: whether the sign is flipped.
     """
 
     type: str
@@ -55,7 +55,7 @@ class Array:
     negative: bool = False
 
     def tensor(self) -> Tensor:
-        """The numbers, in memory of their own or in that which was unpacked."""
+        """Returns the numbers, copied or as a view of the unpacked bytes."""
         dtype, size = TYPES[self.type]
         data = self.content(self.end * size)
         if self.big and size > 1:
@@ -67,22 +67,22 @@ class Array:
         return -numbers if self.negative else numbers
 
     def square(self) -> Tensor:
-        """The first square of its last two axes, for which no more is unpacked than comes before its end."""
+        """Returns the first matrix of the last two axes, and unpacks nothing after its end."""
         strides = (self.strides or row_major(self.shape))[-2:]
         return replace(self, shape=self.shape[-2:], strides=strides).tensor()
 
     @property
     def end(self) -> int:
-        """The place behind the last number."""
+        """The index after the last number."""
         strides = self.strides or row_major(self.shape)
         return self.first + 1 + sum((size - 1) * stride for size, stride in zip(self.shape, strides, strict=True))
 
 
 @dataclass(frozen=True, eq=False)
 class Arrays:
-    """What a file has: arrays by their names in its order, the `texts` of tokens by theirs, and what else it says in words.
+    """The contents of a file: arrays by name in its order, `texts` of tokens by name, and metadata as `said`.
 
-    `unknown`: names of what is nothing of these, with their kinds.
+    `unknown`: names of all other objects, with their kinds.
     """
 
     called: str
@@ -93,22 +93,22 @@ class Arrays:
 
 
 def within(data: memoryview) -> Content:
-    """What gives the bytes of an array that lies in a file as it is."""
+    """Returns the content of an array that is stored unpacked."""
     return lambda most: data[:most]
 
 
 def row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """The strides of an array whose last axis is the fastest."""
+    """Returns the strides of an array whose last axis is the fastest."""
     return tuple(math.prod(shape[at + 1 :]) for at in range(len(shape)))
 
 
 def short(name: str) -> str:
-    """A name from a file as it may stand in a sentence."""
+    """Returns a name from a file as it appears in a sentence: quoted, and cut."""
     return repr(name if len(name) <= SHOWN else f"{name[: SHOWN - 1]}…")
 
 
 def bytes_of(name: str, kind: str, shape: tuple[int, ...]) -> int:
-    """The bytes of an array; raises BroughtError where there can't be such a one."""
+    """Returns the bytes of an array; raises BroughtError if its name, type or shape is not allowed."""
     if len(name) > NAME:
         raise BroughtError(f"An array has a name of {len(name):,} characters; {NAME} are allowed.")
     if kind not in TYPES:
@@ -126,7 +126,7 @@ def bytes_of(name: str, kind: str, shape: tuple[int, ...]) -> int:
 
 
 def bearable(sizes: Mapping[str, int], most: int = LARGEST) -> None:
-    """Raises BroughtError where there are too many arrays, too few, or too many bytes."""
+    """Raises BroughtError if there are no arrays, too many of them, or too many bytes."""
     if not sizes:
         raise BroughtError("There is no array in it.")
     if len(sizes) > ARRAYS:

@@ -1,4 +1,4 @@
-"""Which axis of an array is which: guessed from its sizes and its numbers, said, and for whoever knows better to say otherwise.
+"""Finds the axes of an array from its shape and its numbers; the user can choose others.
 
 Letters: `l` layers, `b` sequences of a batch, `h` heads, `q` queries, `k` keys, `n` tokens, `d` channels of a head.
 """
@@ -42,11 +42,11 @@ VECTORS = (
     "l b n h d",
     "b l h n d",
 )
-ONE = 0.02  # what a row's sum may be off by and still tell which axis is that of keys
+ONE = 0.02  # largest deviation of a row sum from one when the axis of keys is guessed
 
 
 def weights(shape: tuple[int, ...], square: Tensor | None, named: bool) -> str:
-    """The axes of weights by their sizes and the first square of them; `named`: have layers arrays of their own?"""
+    """Returns the axes of weights by shape and first matrix; `named`: whether layers have arrays of their own."""
     axes = len(shape)
     if not 2 <= axes <= 5:
         raise BroughtError(
@@ -60,7 +60,9 @@ def weights(shape: tuple[int, ...], square: Tensor | None, named: bool) -> str:
 
 
 def vectors(shape: tuple[int, ...], pair: tuple[tuple[int, ...], ...], named: bool, tokens: int) -> str:
-    """The axes of queries, keys or values by their sizes, those of queries and keys, and the number of tokens, 0: unknown."""
+    """Returns the axes of queries, keys or values by shape, the shapes of queries and keys, and the number of tokens
+    (0: unknown).
+    """
     axes = len(shape)
     if not 2 <= axes <= 5:
         raise BroughtError(
@@ -75,7 +77,7 @@ def vectors(shape: tuple[int, ...], pair: tuple[tuple[int, ...], ...], named: bo
 
 
 def _tokens_first(pair: tuple[tuple[int, ...], ...]) -> bool:
-    """Do tokens come before heads? Known where fewer heads of keys divide those of queries, and there are more tokens."""
+    """Whether tokens come before heads: known if heads of keys are fewer and divide those of queries, and tokens are more."""
     if len(pair) < 2 or any(len(shape) < 3 for shape in pair):
         return False
     (one, two), (other, fewer) = (shape[-3:-1] for shape in pair)
@@ -83,7 +85,7 @@ def _tokens_first(pair: tuple[tuple[int, ...], ...]) -> bool:
 
 
 def choose_axes(asked: str, guessed: str, axes: int) -> tuple[str, str]:
-    """The axes that somebody asks for, where an array has so many, else those that were guessed; and a sentence where not."""
+    """Returns the requested axes if the array has as many, else the guessed ones and a sentence that says so."""
     if asked == AUTO:
         return guessed, ""
     if len(asked.split()) == axes:
@@ -92,12 +94,12 @@ def choose_axes(asked: str, guessed: str, axes: int) -> tuple[str, str]:
 
 
 def describe_axes(axes: str, shape: tuple[int, ...]) -> str:
-    """The axes of an array with their sizes, in words: `12 heads x 9 queries x 9 keys`."""
+    """Returns the axes of an array with their sizes, for example `12 heads x 9 queries x 9 keys`."""
     return " x ".join(f"{size:,} {NAMES[letter]}" for letter, size in zip(axes.split(), shape, strict=True))
 
 
 def arrange_axes(part: Tensor, axes: str, item: int, order: str) -> Tensor:
-    """One sequence of an array, its axes in an order, those that it has not got of size one."""
+    """Returns one sequence of an array with its axes in an order; missing axes have size one."""
     letters = axes.split()
     if "b" in letters:
         at = letters.index("b")
@@ -114,7 +116,7 @@ def arrange_axes(part: Tensor, axes: str, item: int, order: str) -> Tensor:
 
 
 def sums(square: Tensor, axis: int) -> bool:
-    """Do the numbers along an axis sum to one, where they are not all zero or no numbers?"""
+    """Whether numbers along an axis sum to one; rows that are all zero or all NaN are skipped, unless there are no others."""
     square = square.float()
     sums, empty = square.sum(axis), (square == 0).all(axis) | square.isnan().all(axis)
     return bool((((sums - 1).abs() < ONE) | empty).all()) and not bool(empty.all())

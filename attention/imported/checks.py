@@ -1,4 +1,4 @@
-"""What is checked of numbers that were brought, before a page shows them: each by its name, and where."""
+"""Checks the numbers of an upload before a page shows them; messages name the part and the position."""
 
 from __future__ import annotations
 
@@ -10,16 +10,14 @@ from torch import Tensor
 from attention.imported.stack import Stack
 from attention.imported.validate import BroughtError
 
-ROUNDED = 0.01  # what the sum of a row may be off by where weights were stored with 16 bits or less
-OVER = 1 + ROUNDED  # what a weight may be
-ABOUT = (
-    0.2  # what rows may be off one in the mean where dropout has taken some of their weights and enlarged the others
-)
-GREATEST = 1e16  # of queries, keys and values: products of two, summed over all channels, are still numbers of 32 bits
+ROUNDED = 0.01  # largest deviation of a row sum if weights were stored with 16 bits or less
+OVER = 1 + ROUNDED  # largest weight
+ABOUT = 0.2  # largest deviation of the mean row sum from one after dropout, which scales the remaining weights
+GREATEST = 1e16  # of queries, keys and values: sums of products over all channels are still finite in float32
 NOT_FINITE = " Padding may be cut off, or set to 0, before saving."
 DROPPED = " Rows sum to 1 in the mean and have zeros, as after dropout: save them from a model in evaluation mode, model.eval()."
 SCORES = " If these are scores before the softmax, save scores.softmax(-1)."
-LOST = 1e-3  # what the weights of a row may come to where a mask hides
+LOST = 1e-3  # largest sum of the weights on masked pairs of a row
 AXES = {
     "q": ("layer", "head", "query", "channel"),
     "k": ("layer", "head", "key", "channel"),
@@ -29,17 +27,19 @@ AXES |= {"weights": ("layer", "head", "query", "key")}
 
 
 def numbers(name: str, part: Tensor, layers: tuple[int, ...]) -> None:
-    """Raises BroughtError where a part `(l h n d)` has numbers that are not finite, too large or no weights."""
+    """Raises BroughtError if a part `(l h n d)` has numbers that are not finite, too large, or as weights not from 0 to 1."""
     least, most = (0.0, OVER) if name == "weights" else (-GREATEST, GREATEST)
     for at, layer in enumerate(part):
         for head, square in enumerate(layer):
-            lowest, highest = square.aminmax()  # NaN where there is any
+            lowest, highest = square.aminmax()  # NaN if there is any
             if not (least <= float(lowest) and float(highest) <= most):
                 _raise(name, square, layers[at], head, least, most)
 
 
 def without_numbers(weights: Tensor) -> int:
-    """Rows of weights `(l h q k)` that are NaN throughout, which become 0: a softmax makes such of a query that sees no key."""
+    """Sets rows of weights `(l h q k)` that are all NaN, as a softmax returns for a fully masked row, to 0; returns
+    their number.
+    """
     many = 0
     for head in weights.flatten(0, 1):
         if bool(head.isnan().any()):
@@ -50,7 +50,7 @@ def without_numbers(weights: Tensor) -> int:
 
 
 def rows(weights: Tensor, layers: tuple[int, ...]) -> str:
-    """A sentence where rows of weights `(l h q k)` don't sum to one; empty where all do. One without any weight sees nothing."""
+    """Returns a sentence if rows of weights `(l h q k)` don't sum to one, else "". Rows without any weight are fully masked."""
     worst = Worst()
     for at, layer in enumerate(weights):
         for head, square in enumerate(layer):
@@ -65,7 +65,7 @@ def rows(weights: Tensor, layers: tuple[int, ...]) -> str:
 
 
 def hidden_weight_warning(stack: Stack, layers: tuple[int, ...]) -> str:
-    """A sentence where rows of a stack's weights have some on pairs that the mask of their layer hides; empty where none has."""
+    """Returns a sentence if rows of weights have some on pairs that the mask of their layer masks, else ""."""
     if stack.square is None or stack.weights is None:
         return ""
     worst = Worst()
@@ -84,7 +84,7 @@ def hidden_weight_warning(stack: Stack, layers: tuple[int, ...]) -> str:
 
 @dataclass
 class Worst:
-    """Of the rows of all heads: how many are off by more than is allowed, and which one by most, with its value."""
+    """Counts the rows of all heads that are off by more than is allowed, and keeps the worst one with its value."""
 
     many: int = 0
     count: int = 0
@@ -93,7 +93,7 @@ class Worst:
     value: float = 0.0
 
     def look(self, off: Tensor, most: float, where: tuple[int, int], values: Tensor) -> None:
-        """Takes in the rows of one head."""
+        """Adds the rows of one head."""
         self.many, self.count = self.many + int((off > most).sum()), self.count + len(off)
         if float(off.max()) > self.off:
             query = int(off.argmax())
@@ -102,7 +102,7 @@ class Worst:
 
 
 def _raise(name: str, square: Tensor, layer: int, head: int, least: float, most: float) -> None:
-    """Raises BroughtError for the first place of a head that has a number which can't be, and says how many there are."""
+    """Raises BroughtError for the first invalid number of a head, and says how many there are."""
     finite = bool(square.isfinite().all())
     wrong = ~square.isfinite() if not finite else (square < least) | (square > most)
     first, many = int(wrong.flatten().byte().argmax()), int(wrong.sum())
@@ -123,7 +123,7 @@ def _raise(name: str, square: Tensor, layer: int, head: int, least: float, most:
 
 
 def looks_dropped_out(square: Tensor) -> bool:
-    """Are weights `(... q k)` what dropout leaves of such: some of a row are 0, and rows sum to 1 in the mean?"""
+    """Whether weights `(... q k)` look as after dropout: some are 0, and rows sum to 1 in the mean."""
     sums = square.sum(-1, dtype=torch.float32)
     there = sums != 0
     return bool((square >= 0).all()) and bool((square == 0).any()) and abs(float(sums[there].mean()) - 1) < ABOUT

@@ -1,4 +1,4 @@
-"""The weights of one layer of a stack, computed from its queries and keys where it has these; and whether they are others'."""
+"""Computes the weights of one layer of a stack from queries and keys, and compares them with weights in a file."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from attention.masks import MASKS
 from attention.recorded.file import OWN
 from attention.scores import HIDDEN, POSITIONS, SCALES, SOFTMAXES
 
-DIFFER = 0.05  # more than numbers of 16 bits make of the same weights
+DIFFER = 0.05  # larger than the rounding errors of 16-bit numbers
 
 
 def layer(stack: Stack, at: int) -> tuple[Float[Tensor, "h q k"], Bool[Tensor, "q k"]]:
-    """The weights of every head of the layer in this place, in float32, and which pairs take part.
+    """Returns the weights of all heads of a layer, given by its index, in float32, and which pairs take part.
 
-    Of weights alone, where nobody says which pairs these are: all, but those of queries that have no weight at all.
+    For weights alone without a mask, all pairs take part except those of queries without any weight.
     """
     if stack.q is None or stack.k is None:
         return _alone(stack, at)
@@ -45,7 +45,7 @@ def layer(stack: Stack, at: int) -> tuple[Float[Tensor, "h q k"], Bool[Tensor, "
 
 
 def only_heads(stack: Stack, at: int, heads: range) -> Stack:
-    """A stack of these heads of the layer in this place, and of nothing else."""
+    """Returns a stack with only these heads of a layer, given by its index."""
     stack = replace(stack, square=stack.square_of(at), rules=stack.rules[at : at + 1])
     if stack.q is None or stack.k is None:
         return replace(
@@ -57,9 +57,9 @@ def only_heads(stack: Stack, at: int, heads: range) -> Stack:
 
 
 def differing(stack: Stack, given: Float[Tensor, "h q k"], number: int) -> str:
-    """A sentence where the first layer's queries and keys come to other weights than were given; empty where they don't.
+    """Returns a sentence if the first layer's queries and keys give other weights than the file has; else "".
 
-    Head after head, as all of them may be more than fits beside the file. `number`: that of the layer.
+    Heads are compared one at a time, as all of them may not fit in memory with the file. `number`: the number of the layer.
     """
     assert stack.q is not None and stack.k is not None
     heads = stack.q.shape[1]
@@ -85,7 +85,7 @@ def _alone(stack: Stack, at: int) -> tuple[Float[Tensor, "h q k"], Bool[Tensor, 
 
 
 def visible(stack: Stack, at: int) -> Bool[Tensor, "q k"]:
-    """Which pairs take part in a layer of weights alone."""
+    """Returns which pairs take part in a layer of weights alone."""
     assert stack.weights is not None
     if (square := stack.square_of(at)) is not None:
         return square

@@ -1,7 +1,7 @@
-"""What a file says beside its arrays of attention, in words, numbers and lists of texts; and what of it means nothing here.
+"""Reads the metadata of a file: its texts, numbers and lists of texts. Lists the names that are not used.
 
-A number or a text that stands alone in an .npz, a .pt or a .safetensors is read as the metadata of the last kind are:
-`scale`, `softcap`, `mask`, `span`, `title`, `what`.
+A single number or text in an .npz, a .pt or a .safetensors is read like the metadata of a .safetensors: `scale`,
+`softcap`, `mask`, `span`, `title`, `what`.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from attention.masks import MASKS
 from attention.recorded.file import OWN, RANGES
 from attention.settings import legible
 
-TEXTS = ("token", "key", "text", "label", "word")  # one of them is in the name of a list of tokens
+TEXTS = ("token", "key", "text", "label", "word")  # the name of a list of tokens contains one of these
 KNOWN = {"title", "what", "mask", "scale", *RANGES, *WORDS}
-SILENT = {"format", "link"}  # what others write into every file, and this app into those that it gives away
+SILENT = {"format", "link"}  # written into every file by other programs, and by this app
 NAMED = 5  # names in a sentence
 
 
 def merge_header(arrays: Arrays) -> Arrays:
-    """The same with numbers and texts that stand alone among what is said, where no header says it; raises BroughtError."""
+    """Moves single numbers and texts to the metadata, where texts of a header take precedence; raises BroughtError."""
     numbers = {
         name: array
         for name, array in arrays.arrays.items()
@@ -44,33 +44,33 @@ def merge_header(arrays: Arrays) -> Arrays:
 
 
 def texts(arrays: Arrays) -> dict[str, tuple[str, ...]]:
-    """Lists of texts among the arrays, by what they are of; one that is called `tokens` or `keys` goes before others."""
+    """Returns the lists of texts by what they are, `tokens` or `keys`; lists with exactly these names take precedence."""
     called = sorted(filter(_lists, arrays.texts), key=lambda name: name.casefold() in WORDS)
     return {"keys" if "key" in name.casefold() else "tokens": arrays.texts[name] for name in called}
 
 
 def title(arrays: Arrays) -> str:
-    """What it is called: as it says, else as the file is."""
+    """Returns the title in the metadata, else the name of the file."""
     return _text(arrays, "title") or arrays.called
 
 
 def what(arrays: Arrays) -> str:
-    """Who made it of what, as it says."""
+    """Returns the description in the metadata, else a sentence with the name of the file."""
     return _text(arrays, "what") or f"From the file {arrays.called}."
 
 
 def number(arrays: Arrays, name: str) -> float | None:
-    """A finite number that the file says by this name; None where it says none."""
+    """Returns a finite number of the metadata; None if there is none of this name."""
     value = decode_json(arrays.said.get(name, ""))
     try:
         found = float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else math.nan
-    except OverflowError:  # a whole number that no float holds
+    except OverflowError:  # an integer too large for a float
         return None
     return found if math.isfinite(found) else None
 
 
 def mask_numbers(arrays: Arrays) -> dict[str, float]:
-    """The reach of a mask, and the cap of the scores, where the file says them."""
+    """Returns span and softcap, if the metadata has them and they are within `RANGES`."""
     found = {name: number(arrays, name) for name in RANGES}
     return {
         name: value if name == "softcap" else int(value)
@@ -80,7 +80,7 @@ def mask_numbers(arrays: Arrays) -> dict[str, float]:
 
 
 def rules(arrays: Arrays, layers: int) -> tuple[tuple[str, int], ...]:
-    """The mask rule of each layer with its span, if the file lists them; raises BroughtError for a list that doesn't fit."""
+    """Returns the mask rule and the span of each layer, if the file lists them; raises BroughtError if a list doesn't fit."""
     names, spans = (decode_json(arrays.said.get(name, "")) for name in ("mask", "span"))
     if not isinstance(names, list):
         return ()
@@ -96,10 +96,10 @@ def rules(arrays: Arrays, layers: int) -> tuple[tuple[str, int], ...]:
 
 
 def unused_sentence(arrays: Arrays) -> str:
-    """A sentence with the names of what is not used; empty where everything is."""
+    """Returns a sentence with the names of what is not used; "" if everything is."""
     alone = len(arrays.arrays) == 1
     names = [name for name in arrays.arrays if not tensor_roles.of(name, alone)[0]]
-    names = [] if len(names) == len(arrays.arrays) else names  # layers that have a number and no other name
+    names = [] if len(names) == len(arrays.arrays) else names  # layers whose names are numbers
     names += [name for name in arrays.texts if not _lists(name)]
     names += [name for name in arrays.said if name not in KNOWN | SILENT]
     names += arrays.unknown

@@ -1,7 +1,8 @@
-"""Which rule of masks.py a mask is, or is nearest to: its name and span, padding, and the pairs in which the two differ.
+"""Finds the rule of masks.py nearest to a mask: its name, span and padding, and the pairs in which they differ.
 
-Every rule is tried with the spans that the mask itself suggests, by itself and with keys hidden at the start or at the end as
-padding is. Some rows choose among them, as a long mask has millions of pairs; the best few are compared pair by pair, in blocks.
+Every rule is tried with the spans that the mask suggests, alone and with padding, keys masked at the start or at the
+end. As a long mask has millions of pairs, candidates are first ranked by some of the rows; the best few are compared
+pair by pair, in blocks.
 """
 
 from __future__ import annotations
@@ -21,10 +22,10 @@ ROWS = 48  # queries by which candidates are compared first
 SAMPLE, PAIRS = (
     2**16,
     2**18,
-)  # pairs of these queries, and pairs of a mask that are compared at once: a rule takes 8 bytes each
+)  # pairs of these queries; pairs compared at once, for which a rule takes 8 bytes each
 BEST = 6  # candidates that are compared pair by pair
-NUMBER = 4  # pairs that a simpler rule may differ in more, for each number that it has less
-FEW = 3  # queries with differences that are named one by one
+NUMBER = 4  # more differing pairs that a rule may have for each fitted number that it saves
+FEW = 3  # queries with differences that are listed one by one
 RANGES = 4  # ranges of queries or keys in a sentence
 NOTES = {
     "window": "each query sees itself and {0} before it: sliding_window={1} in transformers, window_size=({2}, 0) in "
@@ -37,7 +38,7 @@ NOTES = {
 
 
 class Candidate(NamedTuple):
-    """A rule with a span, with so many keys hidden at the start and at the end."""
+    """A rule with a span, and the number of keys masked at the start (`left`) and at the end (`right`)."""
 
     name: str
     span: int
@@ -45,20 +46,20 @@ class Candidate(NamedTuple):
     right: int = 0
 
     def square(self, rows: Int[Tensor, " i"], keys: int) -> Bool[Tensor, "i k"]:
-        """Which pairs take part, of some queries."""
+        """Returns which pairs take part, for some of the queries."""
         cols = torch.arange(keys)
         there = (cols >= self.left) & (cols < keys - self.right)
         return RULES[self.name](rows[:, None], cols[None], keys, self.span) & there
 
     def count_differing(self, mask: Bool[Tensor, "q k"]) -> int:
-        """In how many pairs a mask differs from it; some rows at a time, as a long mask has millions of pairs."""
+        """Returns the number of pairs in which a mask differs, in blocks of rows, as a long mask has millions of pairs."""
         blocks = torch.arange(len(mask)).split(max(1, PAIRS // mask.shape[1]))
         return sum(int((self.square(rows, mask.shape[1]) != mask[rows]).sum()) for rows in blocks)
 
 
 @dataclass(frozen=True, eq=False)
 class Nearest:
-    """The candidate that is nearest to a mask, and in how many pairs they differ."""
+    """The candidate nearest to a mask, and the number of pairs in which they differ."""
 
     found: Candidate
     mask: Bool[Tensor, "q k"]
@@ -66,12 +67,12 @@ class Nearest:
 
     @property
     def extra(self) -> Bool[Tensor, "q k"]:
-        """Pairs that the mask shows and the rule hides."""
+        """Pairs that take part in the mask and not in the rule."""
         return self.mask & ~self.found.square(torch.arange(len(self.mask)), self.mask.shape[1])
 
     @property
     def missing(self) -> Bool[Tensor, "q k"]:
-        """Pairs that the rule shows and the mask hides."""
+        """Pairs that take part in the rule and not in the mask."""
         return ~self.mask & self.found.square(torch.arange(len(self.mask)), self.mask.shape[1])
 
     @property
@@ -94,7 +95,7 @@ class Nearest:
 
     @property
     def sentence(self) -> str:
-        """Which rule it is, or which is nearest and where they differ."""
+        """A sentence with the nearest rule, and how the mask differs from it."""
         if not self.differing:
             return f"This is {self.name}."
         return f"The nearest rule is {self.name}; it differs {self._where()}."
@@ -115,7 +116,7 @@ class Nearest:
 
 
 def with_span(name: str, span: int) -> str:
-    """A rule with its span and what that counts; the name alone if it has none."""
+    """Returns the name of a rule with its span and what it counts; the name alone if it has no span."""
     rule = RULES[name]
     if not rule.span:
         return name
@@ -124,19 +125,19 @@ def with_span(name: str, span: int) -> str:
 
 
 def _keys(many: int) -> str:
-    """So many keys, in words."""
+    """Returns a number of keys in words."""
     return {0: "no key", 1: "1 key"}.get(many, f"{many:,} keys")
 
 
 def knobs(square: Bool[Tensor, "q k"]) -> dict[str, Any]:
-    """The settings `mask` and `span` that give this mask; {} if it is no rule of `MASKS`."""
+    """Returns the knobs `mask` and `span` that give this mask; {} if it is no rule of `MASKS`."""
     return knobs_of(nearest(square))
 
 
 def knobs_of(nearest: Nearest) -> dict[str, Any]:
-    """The same of a mask whose nearest rule is known.
+    """Returns the same for a mask whose nearest rule is known.
 
-    Padding at the end of a sequence too long to be shown as a whole is none, as the first tokens alone end elsewhere.
+    Returns {} for padding of a sequence too long to be shown as a whole, as its first tokens have no padding at their end.
     """
     rule = nearest.rule
     if not rule or (rule == "padding" and max(nearest.mask.shape) > TOKENS):
@@ -145,15 +146,16 @@ def knobs_of(nearest: Nearest) -> dict[str, Any]:
 
 
 def nearest(square: Bool[Tensor, "q k"]) -> Nearest:
-    """The rule that differs from a mask in the fewest pairs; of several, one without padding, and the first of `MASKS`.
+    """Returns the rule of lowest `_cost`, which is nearest to a mask; among equals, one without padding, the first of `RULES`.
 
-    A mask that is too long to be shown is only compared pair by pair with rules that fit all the queries chosen first.
+    A mask that is too long to be shown is compared pair by pair only with rules that fit all sampled queries, or if
+    there is none, with the best one.
     """
     queries, keys = square.shape
     many = min(queries, ROWS, max(2, SAMPLE // keys))
     rows = torch.linspace(0, queries - 1, many).round().long()
     differing = {each: int((each.square(rows, keys) != square[rows]).sum()) for each in _candidates(square)}
-    tried = sorted(differing, key=lambda each: differing[each])[:BEST]  # stable
+    tried = sorted(differing, key=lambda each: differing[each])[:BEST]  # a stable sort
     if max(square.shape) > TOKENS:
         tried = [each for each in tried if not differing[each]] or tried[:1]
     found: list[Nearest] = []
@@ -165,7 +167,7 @@ def nearest(square: Bool[Tensor, "q k"]) -> Nearest:
 
 
 def _cost(each: Candidate, differing: int) -> int:
-    """The pairs in which a candidate differs, and some for each number that it was fitted by; 0 if it is the mask itself."""
+    """Returns the number of differing pairs, plus NUMBER for each fitted number of a candidate; 0 if nothing differs."""
     return differing and differing + NUMBER * (bool(RULES[each.name].span) + bool(each.left) + bool(each.right))
 
 
@@ -174,7 +176,7 @@ def _order(each: Candidate) -> tuple[int, int, int]:
 
 
 def _candidates(square: Bool[Tensor, "q k"]) -> list[Candidate]:
-    """What to try, the simplest first."""
+    """Returns the candidates to try, the simplest first."""
     spans = _spans(square)
     found = [
         Candidate(name, span, left, right)
@@ -187,7 +189,7 @@ def _candidates(square: Bool[Tensor, "q k"]) -> list[Candidate]:
 
 
 def _paddings(square: Bool[Tensor, "q k"]) -> list[tuple[int, int]]:
-    """Keys hidden at the start and at the end: from every query, or from the last one."""
+    """Returns the numbers of keys masked at the start and at the end: for all queries, or for the last one."""
     lefts, rights = {0}, {0}
     for line in (square.any(0), square[-1]):
         seen = line.nonzero()[:, 0]
@@ -198,13 +200,11 @@ def _paddings(square: Bool[Tensor, "q k"]) -> list[tuple[int, int]]:
 
 
 def _spans(square: Bool[Tensor, "q k"]) -> list[int]:
-    """Spans that the rows of a mask suggest: keys that some query sees, alone or on either side of it, and those hidden."""
+    """Returns spans that a mask suggests: from the visible keys of some rows, on one or both sides, and the masked keys."""
     keys = square.shape[1]
-    counts = torch.cat(
-        [rows.sum(1) for rows in square.split(max(1, PAIRS // keys))]
-    )  # a sum takes 8 bytes for each pair
+    counts = torch.cat([rows.sum(1) for rows in square.split(max(1, PAIRS // keys))])  # a sum takes 8 bytes per pair
     last, middle = square[-1], int(counts[len(counts) // 2])
-    run = int(last.flip(0).long().cumprod(0).sum())  # keys in sight at the end of the last row
+    run = int(last.flip(0).long().cumprod(0).sum())  # visible keys at the end of the last row
     told = [*counts[:2].tolist(), middle, int(counts[-1]), int(counts.max()), int(counts.median())]
     told += [(middle + 1) // 2, int(counts[-1]) - FIRST, keys - int(counts.max()), run, *range(1, 4)]
     near = {each + by for each in told for by in (-1, 0, 1)}
@@ -212,7 +212,7 @@ def _spans(square: Bool[Tensor, "q k"]) -> list[int]:
 
 
 def ranges(positions: list[int], most: int | None = None) -> str:
-    """Ascending positions in words: 0 to 3, 7, 9 to 11; of more than so many ranges the first, and how many follow."""
+    """Returns ascending positions in words, for example “0 to 3, 7, 9 to 11”; at most `most` ranges, and how many follow."""
     runs: list[list[int]] = []
     for at in positions:
         if runs and at == runs[-1][-1] + 1:

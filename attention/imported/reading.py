@@ -1,6 +1,6 @@
-"""From the arrays of a file to a stack: what each is, how its axes were read, and what was found on the way.
+"""Makes a stack of the arrays of a file, and notes how roles, axes, mask and scale were read, and what is odd.
 
-What is guessed is said, and somebody who knows better says otherwise by a `Reading`, whose knobs are those of the page.
+The notes state every guess, and the user can override it by a `Reading`, whose knobs are on the page.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from attention.settings import Settings, choice, whole
 
 ORDER = {"q": "l h n d", "k": "l h n d", "v": "l h n d", "weights": "l h q k"}
 SCALE = "1/sqrt(d_head)"
-Roles = Mapping[str, list[tuple[int, Array]]]  # the arrays of each by their layers
-SAME = 1e-6  # relative: is a scale one of those that have a name?
+Roles = Mapping[str, list[tuple[int, Array]]]  # the arrays of each role by layer
+SAME = 1e-6  # relative difference up to which a number is one of the named scales
 
 
 # fmt: off
 @dataclass(frozen=True, kw_only=True)
 class Reading:
-    """How the arrays of a file are read, where somebody says otherwise than was guessed."""
+    """How the arrays of a file are read, if the user chooses something other than the guess."""
 
     part: int = whole(0, 0, 63, "Part of the file", "A file may have several, as the encoder and the decoder of a model: the page names them, counted from 0.")
     weights: str = choice(AUTO, (AUTO, *axes.WEIGHTS), "Axes of the weights", "l layers, b sequences of a batch, h heads, q queries, k keys, the last one changing fastest. Auto: by their number, and by where rows sum to 1.")
@@ -55,7 +55,7 @@ READINGS = Settings(Reading, "how a file is read", prefix="read ")
 
 @dataclass(frozen=True, eq=False)
 class Read:
-    """A stack, how it was read in sentences, what was found that a reader should know, and the names of all that there are."""
+    """A stack, sentences on how it was read (`said`), warnings (`found`), and the names of all stacks of the file (`parts`)."""
 
     stack: Stack
     said: list[str] = field(default_factory=list)
@@ -64,7 +64,7 @@ class Read:
 
 
 def read_stack(arrays: Arrays, texts: Mapping[str, tuple[str, ...]], how: Reading) -> Read:
-    """The stack of a file; `texts`: tokens and keys from a file of their own. Raises BroughtError."""
+    """Returns the stack of a file; `texts`: tokens and keys from a file of their own. Raises BroughtError."""
     arrays, joined = steps.join(metadata.merge_header(arrays), how.item)
     there = tensor_roles.parts(arrays.arrays)
     part = there[min(how.part, len(there) - 1)]
@@ -90,7 +90,7 @@ def read_stack(arrays: Arrays, texts: Mapping[str, tuple[str, ...]], how: Readin
 
 
 def _orders(roles: Roles, how: Reading, tokens: int, out: Read) -> tuple[dict[str, str], int]:
-    """The axes of each role, but for weights that come with queries and keys; and how many sequences there are."""
+    """Returns the axes of each role, except weights that come with queries and keys, and the number of sequences."""
     orders: dict[str, str] = {}
     batch = 1
     for role in ("weights", "q", "k", "v"):
@@ -104,7 +104,7 @@ def _orders(roles: Roles, how: Reading, tokens: int, out: Read) -> tuple[dict[st
 
 
 def _left_out(stack: Stack, found: list[tuple[int, Array]], how: Reading, out: Read) -> None:
-    """Says that weights which came with queries and keys are left, and warns where those of the first layer are others."""
+    """Notes that weights are not used, as there are queries and keys, and warns if those of the first layer differ from these."""
     out.said.append("weights left out: they follow from queries and keys.")
     try:
         given = _together("weights", found[:1], _axes("weights", {"weights": found}, how, 0)[0], how.item)[0]
@@ -115,7 +115,7 @@ def _left_out(stack: Stack, found: list[tuple[int, Array]], how: Reading, out: R
 
 
 def _of_layers(part: Part) -> tuple[Roles, tuple[int, ...]]:
-    """The arrays of each role by their layers, in order, and these; raises BroughtError where roles have others."""
+    """Returns the arrays of each role in the order of layers, and the layer numbers; raises BroughtError if roles differ."""
     roles = {role: sorted(found.items()) for role, found in part.roles.items() if role != "mask"}
     layers = {role: tuple(number for number, _ in found) for role, found in roles.items()}
     first = next(iter(layers))
@@ -133,7 +133,7 @@ def _of_layers(part: Part) -> tuple[Roles, tuple[int, ...]]:
 
 
 def _axes(role: str, roles: Roles, how: Reading, tokens: int) -> tuple[str, str]:
-    """The axes of the arrays of a role, and a sentence where they can't be those that were asked for."""
+    """Returns the axes of the arrays of a role, and a sentence if they can't be the requested ones."""
     array, named = _one(roles[role]), len(roles[role]) > 1
     if role == "weights":
         square = array.square() if len(array.shape) >= 2 else None
@@ -147,7 +147,7 @@ def _axes(role: str, roles: Roles, how: Reading, tokens: int) -> tuple[str, str]
 
 
 def _plan_role(role: str, found: list[tuple[int, Array]], order: str, item: int) -> Tensor:
-    """The sizes of all layers of a role, as a tensor that takes no memory; raises BroughtError for numbers that are not shown."""
+    """Returns a tensor with the sizes of all layers of a role that takes no memory; raises BroughtError for integer types."""
     array = _one(found)
     dtype, _ = TYPES[array.type]
     if not dtype.is_floating_point:
@@ -158,7 +158,7 @@ def _plan_role(role: str, found: list[tuple[int, Array]], order: str, item: int)
 
 
 def _together(role: str, found: list[tuple[int, Array]], order: str, item: int) -> Tensor:
-    """All layers of a role in memory of their own, in floating numbers of at most 32 bits."""
+    """Returns all layers of a role in newly allocated memory, in floating numbers of at most 32 bits."""
     planned = _plan_role(role, found, order, item)
     whole = planned.new_empty(planned.shape)
     each = len(whole) // len(found)
@@ -168,12 +168,12 @@ def _together(role: str, found: list[tuple[int, Array]], order: str, item: int) 
 
 
 def _numbers(layers: tuple[int, ...], made: Mapping[str, Tensor]) -> tuple[int, ...]:
-    """The layers of the model, where each has an array of its own."""
+    """Returns the layer numbers, if each layer has an array of its own."""
     return layers if layers and len(layers) == len(next(iter(made.values()))) else ()
 
 
 def _apply_mask(stack: Stack, masks: Mapping[int, Array], batch: int, arrays: Arrays, how: Reading, out: Read) -> Stack:
-    """With the mask and the scale that the file says, that somebody chose, or that the numbers show."""
+    """Returns the stack with the mask and the scale that the file states, that the user chose, or that the numbers show."""
     own: dict[str, Any] = {}
     padding = hiding.padding(stack, masks, how.item, batch) if masks else None
     masks = masks if padding is None else {}
@@ -205,7 +205,7 @@ def _apply_mask(stack: Stack, masks: Mapping[int, Array], batch: int, arrays: Ar
 
 
 def _rule(arrays: Arrays, how: Reading, out: Read) -> str:
-    """The name of the rule that was chosen, or that the file says; empty where neither is so."""
+    """Returns the name of the mask rule that the user chose or the file states; "" if there is none."""
     named = decode_json(arrays.said.get("mask", "")) if how.mask == AUTO else how.mask
     if isinstance(named, str) and named in MASKS:
         span = int(metadata.mask_numbers(arrays).get("span") or OWN["span"])
@@ -217,7 +217,7 @@ def _rule(arrays: Arrays, how: Reading, out: Read) -> str:
 
 
 def _apply_scale(stack: Stack, arrays: Arrays, how: Reading, out: Read) -> tuple[Stack, str]:
-    """The scale by its name; one that has none goes into the queries."""
+    """Returns the name of the scale; a scale without a name is multiplied into the queries."""
     assert stack.q is not None
     if how.scale != AUTO:
         return stack, how.scale
@@ -241,7 +241,7 @@ def _apply_scale(stack: Stack, arrays: Arrays, how: Reading, out: Read) -> tuple
 
 
 def _add_token_texts(stack: Stack, texts: Mapping[str, tuple[str, ...]], out: Read) -> Stack:
-    """With the texts of tokens that fit."""
+    """Returns the stack with those token texts that fit."""
     many = (stack.q if stack.q is not None else stack.weights, stack.k if stack.q is not None else stack.weights)
     queries, keys = many[0].shape[2], many[1].shape[2 if stack.q is not None else 3]  # pyright: ignore[reportOptionalMemberAccess]  either is there
     tokens, words = texts.get("tokens", ()), texts.get("words", ())
@@ -259,7 +259,7 @@ def _add_token_texts(stack: Stack, texts: Mapping[str, tuple[str, ...]], out: Re
 
 
 def _check_numbers(stack: Stack, out: Read) -> None:
-    """Raises BroughtError on numbers that can't be; notes what is odd."""
+    """Raises BroughtError for invalid numbers; adds warnings about odd ones."""
     layers = stack.numbers or tuple(range(128))
     for name in ("q", "k", "v", "weights"):
         part = getattr(stack, name)

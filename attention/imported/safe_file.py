@@ -1,8 +1,8 @@
-"""Files of the kind .safetensors: a header in JSON, and numbers behind it (huggingface/safetensors, README, “Format”).
+"""Reads and writes .safetensors: a header in JSON, then numbers (huggingface/safetensors, README, “Format”).
 
-8 bytes    how long the header is, the least significant first
+8 bytes    length of the header, little-endian
 header     {"name": {"dtype": "F16", "shape": [2, 3], "data_offsets": [from, to]}, …, "__metadata__": {"word": "text"}}
-numbers    without a gap, each array from its offset behind the header to the next
+numbers    the arrays without gaps, at their offsets from the end of the header
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from attention.imported.validate import BroughtError
 from attention.recorded import bounded_json
 from attention.recorded.bounded_json import JSONError
 
-LENGTH = 8  # bytes that say how long the header is
-HEADER = 2**20  # bytes of it at the most
-COMMAS = token_file.COMMAS  # and opening brackets of it: some ten for each array, and those in lists of tokens
-NAMES = 4 * ARRAYS  # different ones in it: of arrays, of their fields and of what is said in words
+LENGTH = 8  # bytes that state the length of the header
+HEADER = 2**20  # bytes of the header at most
+COMMAS = token_file.COMMAS  # commas and opening brackets: about ten per array, and those in lists of tokens
+NAMES = 4 * ARRAYS  # different names: of arrays, of their fields and in the metadata
 WORDS = "__metadata__"
 FIELDS = {"dtype", "shape", "data_offsets"}
 
 
 def read_safetensors(data: memoryview, called: str, most: int) -> Arrays:
-    """What a file has; raises BroughtError. Nothing is taken but the header."""
+    """Returns the contents of a file; raises BroughtError. Only the header is read."""
     header, rest = _header(data)
     said = _metadata_texts(header.pop(WORDS, {}))
     sizes = {name: _size(name, entry) for name, entry in header.items()}
@@ -44,7 +44,7 @@ def read_safetensors(data: memoryview, called: str, most: int) -> Arrays:
 
 
 def _header(data: memoryview) -> tuple[dict[str, Any], memoryview]:
-    """The header, and the numbers behind it."""
+    """Returns the header and the data after it; raises BroughtError."""
     if len(data) < LENGTH:
         raise BroughtError(f"It has {len(data)} bytes: that is no whole .safetensors file.")
     (length,) = struct.unpack("<Q", data[:LENGTH])
@@ -70,7 +70,7 @@ def _metadata_texts(words: Any) -> dict[str, str]:
 
 
 def _size(name: str, entry: Any) -> int:
-    """The bytes that the sizes of an array come to."""
+    """Returns the bytes of an array by its type and shape; raises BroughtError."""
     if not isinstance(entry, dict) or entry.keys() != FIELDS:
         raise BroughtError(f"{short(name)} has no dtype, shape and data_offsets in the header, or more than these.")
     if not isinstance(entry["dtype"], str) or not all(
@@ -81,7 +81,7 @@ def _size(name: str, entry: Any) -> int:
 
 
 def _without_gap(places: dict[str, tuple[Any, ...]], sizes: dict[str, int], length: int) -> None:
-    """Raises BroughtError unless the arrays fill all that is behind the header, one after another."""
+    """Raises BroughtError unless the arrays fill the data after the header, one after another."""
     for name, ends in places.items():
         if len(ends) != 2 or any(type(end) is not int or abs(end) > LONGEST for end in ends):
             raise BroughtError(f"{short(name)} has data_offsets that are no two whole numbers.")
@@ -101,7 +101,7 @@ def _without_gap(places: dict[str, tuple[Any, ...]], sizes: dict[str, int], leng
 
 
 def write_safetensors(tensors: Mapping[str, Tensor], said: Mapping[str, str]) -> bytes:
-    """A file of tensors of `TYPES` by their names, and what is said of them in words."""
+    """Returns the bytes of a file with tensors, whose types are in `TYPES`, and metadata."""
     kinds = {dtype: kind for kind, (dtype, _) in TYPES.items()}
     header: dict[str, Any] = {WORDS: dict(said)} if said else {}
     end, numbers = 0, []

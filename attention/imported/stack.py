@@ -1,4 +1,4 @@
-"""Some layers of heads that somebody brought, alike in their sizes, with their tokens."""
+"""The uploaded stack: some layers of heads, alike in their sizes, with their tokens."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from attention.summary import summarize_fields
 
 @dataclass(frozen=True, eq=False)
 class Stack:
-    """Layers of heads as `q (l h q d)`, `k (l g k d)` and maybe `v (l g k e)`, or as `weights (l h q k)` alone, or both.
+    """Layers of heads as `q (l h q d)`, `k (l g k d)` and optionally `v (l g k e)`, as `weights (l h q k)` alone, or as both.
 
-    Queries and keys are as they meet in a score, positions in them; heads may share keys and values (g divides h). Numbers
-    are of any floating type. `queries` and `keys` are the texts of the tokens, () where nobody named them; `keys` is
-    `queries` where a sequence looks at itself. `numbers`: which layers of their model these are; () for all.
-    `line`: do the tokens stand in a line, as words do, and not in a picture?
+    Queries and keys include their positions, as they are multiplied in a score; heads may share keys and values (g
+    divides h). Numbers are of any floating type. `queries` and `keys` are the texts of the tokens, () if there are
+    none; `keys` equals `queries` if a sequence attends to itself. `numbers`: which layers of their model these are; ()
+    for all. `line`: whether tokens are a line, as words are, and not the patches of a picture.
 
-    `square (q k)`: which pairs take part, where no rule of `masks.MASKS` says it, or `(l q k)`, those of each layer; `own`:
-    what the knobs of mask and scores say unless somebody sets them otherwise, as in `recorded.file.OWN`; `rules`: the name and
-    the span of the rule of each layer, where layers have different ones. A factor that has no name in `scores.SCALES` is in q.
-    `title` is its name for the reader, `what` who made it of what, in a sentence or two.
+    `square (q k)`: which pairs take part, if this is no rule of `masks.MASKS`, or `(l q k)` for a mask per layer;
+    `own`: defaults of the knobs of mask and scores, as in `recorded.file.OWN`; `rules`: the mask rule and the span of
+    each layer, if layers have different ones. A scale that has no name in `scores.SCALES` is multiplied into q. `title`
+    is the name that users see, `what` says in a sentence or two what was recorded from which model.
     """
 
     title: str
@@ -44,16 +44,16 @@ class Stack:
     __repr__ = summarize_fields
 
     def square_of(self, at: int) -> Bool[Tensor, "q k"] | None:
-        """Which pairs take part in the layer in this place; None if a rule says it."""
+        """Returns which pairs take part in a layer, given by its index; None if a rule applies."""
         return self.square[at] if self.square is not None and self.square.ndim == 3 else self.square
 
     def own_of(self, at: int) -> dict[str, Any]:
-        """What `own` is for the layer in this place, its rule included."""
+        """Returns `own` for a layer, given by its index, including its rule."""
         mask, span = self.rules[at] if self.rules else (None, None)
         return dict(self.own) | ({} if mask is None else {"mask": mask, "span": span})
 
     @property
     def bytes(self) -> int:
-        """What its numbers take in memory."""
+        """Bytes that its numbers take in memory."""
         parts = (self.q, self.k, self.v, self.weights, self.square)
         return sum(part.numel() * part.element_size() for part in parts if part is not None)

@@ -1,7 +1,7 @@
-"""Weights that a model gave a step at a time while it wrote, as `generate` returns them, among the arrays of a file.
+"""Joins weights that a model returned per step of `generate`, found among the arrays of a file.
 
-`torch.save` of a tuple of steps, each a tuple of layers, has tensors that are called `0.0`, `0.1` …, with a name before them
-where the tuple had one. They become one array of all layers.
+`torch.save` of a tuple of steps, each a tuple of layers, has tensors with the names `0.0`, `0.1` …, after the name of
+the tuple if it has one. They become one array of all layers.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from attention.imported.validate import BroughtError
 from attention.recorded.file import TOKENS
 
 NAME = re.compile(r"(?:(?P<part>.+)\.)?(?P<step>\d{1,6})\.(?P<layer>\d{1,6})")
-CROSS = "cross"  # is in the name of weights on another sequence
-ROOM, TIMES = 2**24, 4  # bytes that the joined weights may have, beside so many times as those of the steps
+CROSS = "cross"  # part of the name of cross-attention weights
+ROOM, TIMES = 2**24, 4  # largest size of joined weights: ROOM bytes plus TIMES the size of the steps
 KINDS = {dtype: kind for kind, (dtype, _) in TYPES.items()}
-Steps = dict[int, dict[int, Array]]  # arrays by their steps and layers
+Steps = dict[int, dict[int, Array]]  # arrays by step and layer
 
 
 def join(arrays: Arrays, item: int) -> tuple[Arrays, list[str]]:
-    """The same with steps joined, and sentences that say so; raises BroughtError where a row or a key has no known position."""
+    """Returns the arrays with steps joined, and sentences that say so; raises BroughtError if positions are unknown."""
     parts: dict[str, Steps] = {}
     for name, array in arrays.arrays.items():
         found = NAME.fullmatch(name)
@@ -53,7 +53,7 @@ def _within(name: str, parts: Mapping[str, Steps]) -> bool:
 
 
 def _join_steps(part: str, steps: Steps, item: int) -> Tensor:
-    """All layers (l h q k) of one sequence."""
+    """Returns the weights of all layers (l h q k) for one sequence; raises BroughtError."""
     first = next(iter(steps.values()))
     if sorted(steps) != list(range(len(steps))) or any(
         sorted(step) != list(range(len(first))) for step in steps.values()
@@ -76,7 +76,7 @@ def _join_steps(part: str, steps: Steps, item: int) -> Tensor:
 
 
 def _describe_steps(steps: Steps, item: int) -> str:
-    """How they were joined, and what nobody knows of several sequences."""
+    """Returns a sentence about the joined steps, and if there are several sequences, one about beams."""
     many = next(iter(steps[0].values())).shape[0]
     said = f"Steps: {len(steps)}, as generate returns them, joined into the rows of one map."
     beams = f" Sequence {item} of {many} was taken in each step: that is one sequence unless these are beams."

@@ -1,6 +1,6 @@
-"""What a stack must be like so that pages can show it: its sizes fit each other, and what a page has room for.
+"""Checks that a stack can be shown: its sizes fit each other, and are within the limits of the pages.
 
-Every weight of a layer is shown at once up to CELLS of them; queries and keys of longer sequences are drawn as maps are.
+Pages show every weight of a layer if there are at most CELLS; longer sequences of queries and keys are drawn as maps.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from attention.recorded.file import CELLS, CHOICES, LAYERS, OWN, RANGES, TOKENS,
 
 HEADS = 128  # of a layer
 WIDTH = 32_768  # channels of all heads of a layer
-LONGEST = 2**16  # tokens of queries and keys
-CHANNELS = 2**25  # of all tokens of a layer together
-TEXT = 2000  # characters of a token, of a title and of what is said of it
+LONGEST = 2**16  # queries or keys
+CHANNELS = 2**25  # channels of all tokens of a layer together
+TEXT = 2000  # characters of a token, of a title and of a description
 PARTS = {"q": "l h q d", "k": "l g k d", "v": "l g k e", "weights": "l h q k"}
-LITTLE = 2  # tokens at the least
+LITTLE = 2  # smallest number of tokens
 Parts = Mapping[str, Tensor | None]
 
 
@@ -31,11 +31,11 @@ ONE_QUERY = (
 
 
 class BroughtError(ValueError):
-    """Something that was brought can't be shown; the message names the part, its size, what is allowed and a way out."""
+    """An upload can't be shown; the message names the part, its size, what is allowed and a way out."""
 
 
 def check(stack: Stack) -> None:
-    """Raises BroughtError unless the parts of a stack fit each other, and what pages show."""
+    """Raises BroughtError unless the parts of a stack fit each other and the limits of the pages."""
     check_parts(parts_of(stack), stack.square)
     layers, heads, _, queries, keys, d_head = sizes(stack)
     if queries == 1:
@@ -54,7 +54,7 @@ def check(stack: Stack) -> None:
 
 
 def check_parts(parts: Parts, square: Tensor | None = None) -> None:
-    """Raises BroughtError unless parts by their names in `PARTS` are those of a stack, and fit each other and a mask."""
+    """Raises BroughtError unless parts, by their names in `PARTS`, form a stack and fit each other and a mask."""
     _whole(parts)
     layers, heads, groups, queries, keys, d_head = _sizes(parts)
     if not groups or heads % groups:
@@ -75,12 +75,12 @@ def check_parts(parts: Parts, square: Tensor | None = None) -> None:
 
 
 def parts_of(stack: Stack) -> Parts:
-    """The parts of a stack by their names."""
+    """Returns the parts of a stack by name."""
     return {name: getattr(stack, name) for name in PARTS}
 
 
 def sizes(stack: Stack) -> tuple[int, int, int, int, int, int]:
-    """Layers, heads, heads with keys and values of their own, queries, keys, and channels of a head, 1 where nobody knows."""
+    """Returns the number of layers, heads, heads of keys and values, queries, keys, and channels of a head (1 if unknown)."""
     return _sizes(parts_of(stack))
 
 
@@ -95,7 +95,7 @@ def _sizes(parts: Parts) -> tuple[int, int, int, int, int, int]:
 
 
 def shape_of(stack: Stack) -> Shape:
-    """The sizes of a stack as those of a source."""
+    """Returns the sizes of a stack as those of a source."""
     layers, heads, groups, queries, keys, d_head = sizes(stack)
     there = ("q", "k", "v") if stack.q is not None else ("weights", "v")
     has = frozenset(name for name in there if getattr(stack, name) is not None)
@@ -105,19 +105,19 @@ def shape_of(stack: Stack) -> Shape:
 
 
 def itself(stack: Stack) -> bool:
-    """Does a sequence look at itself? Where tokens have no texts, if there are as many on either side."""
+    """Whether a sequence attends to itself: there are as many keys as queries, and they have the same texts."""
     _, _, _, queries, keys, _ = sizes(stack)
     return queries == keys and stack.queries == stack.keys
 
 
 def layer_numbers(stack: Stack) -> tuple[int, ...]:
-    """Which layers of their model these are, () where they are all from 0 on."""
+    """Returns which layers of their model these are; () if they are all from 0 on."""
     usual = tuple(range(sizes(stack)[0]))
     return () if stack.numbers in ((), usual) else stack.numbers
 
 
 def _whole(parts: Parts) -> None:
-    """Are the parts there that something can be shown of, of four axes each?"""
+    """Raises BroughtError unless there are weights, or queries and keys, and each part has four axes of floating numbers."""
     q, k, _, weights = (parts.get(name) for name in PARTS)
     if (q is None) != (k is None):
         there, lacks = ("q", "k") if k is None else ("k", "q")
@@ -131,7 +131,7 @@ def _whole(parts: Parts) -> None:
 
 
 def _words(stack: Stack, layers: int, queries: int, keys: int) -> None:
-    """Do texts, layers and knobs fit the numbers?"""
+    """Raises BroughtError unless texts, layer numbers, rules and knobs fit the sizes."""
     for what, texts, count in (("queries", stack.queries, queries), ("keys", stack.keys, keys)):
         if texts and len(texts) != count:
             raise BroughtError(f"{len(texts):,} texts of tokens don't fit {count:,} {what}.")
@@ -155,7 +155,7 @@ def _words(stack: Stack, layers: int, queries: int, keys: int) -> None:
 
 
 def _bearable(stack: Stack, heads: int, queries: int, keys: int, d_head: int) -> None:
-    """Is there a way to show so much of it?"""
+    """Raises BroughtError if a stack is too large both for single weights and for maps."""
     cells, most = heads * queries * keys, math.isqrt(CELLS // heads)
     few = max(queries, keys) <= TOKENS and cells <= CELLS
     if few:

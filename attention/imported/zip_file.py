@@ -1,7 +1,7 @@
-"""The files within a zip, unpacked one by one when somebody asks for them, and known by their sizes before.
+"""Reads the files within a zip: their sizes are checked first, and each is unpacked when it is requested.
 
-`zipfile` lists all that a directory has before it can be asked how much that is. So the records at the end of a zip are read here
-first: they say how long the directory is.
+`zipfile` lists a whole directory before its length can be checked. So the records at the end of a zip, which state the
+length of the directory, are read here first.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from contextlib import contextmanager
 from attention.imported.arrays import ARRAYS, short
 from attention.imported.validate import BroughtError
 
-FILES = ARRAYS + 16  # a .pt has some of its own beside one for each array
-DIRECTORY = 2**18  # bytes of the list of what a zip has
+FILES = ARRAYS + 16  # a .pt has some of its own in addition to one per array
+DIRECTORY = 2**18  # bytes of the directory
 END = struct.Struct(
     "<4s4H2LH"
-)  # the record at the end: mark, disks, files twice, bytes of the directory, its place, comment
+)  # end record: mark, disks, number of files twice, bytes of the directory, its offset, comment
 LONG_END = struct.Struct(
     "<4sQ2H2L4Q"
-)  # the same in 64 bits: files twice, bytes of the directory and its place at its end
-LOCATOR = struct.Struct("<4sLQL")  # between the two: where the longer one is
+)  # the same in 64 bits: files twice, bytes of the directory and its offset at the end
+LOCATOR = struct.Struct("<4sLQL")  # between the two: the offset of the longer record
 MARKS = {END: b"PK\x05\x06", LONG_END: b"PK\x06\x06", LOCATOR: b"PK\x06\x07"}
-COMMENT = 2**16 - 1  # bytes behind the end
-LITTLE = 4  # parts of a file, of which fewer than one is unpacked by itself where somebody looks at its beginning
+COMMENT = 2**16 - 1  # bytes of the comment after the end record
+LITTLE = 4  # less than 1/LITTLE of a file is unpacked separately, once
 PIECE = 2**20  # bytes that are unpacked at a time
 STORED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 BROKEN = "It is damaged: its zip can't be unpacked."
@@ -46,7 +46,7 @@ FAULTS = (
 
 
 class Member:
-    """A file within a zip, which unpacks to so many bytes."""
+    """A file within a zip, with its name and its unpacked `size`."""
 
     def __init__(self, parts: zipfile.ZipFile, entry: zipfile.ZipInfo) -> None:
         self.parts, self.entry = parts, entry
@@ -55,12 +55,15 @@ class Member:
         self.begun = False
 
     def head(self, most: int) -> bytes:
-        """Its first so many bytes; raises BroughtError where it can't be unpacked."""
+        """Returns the first `most` bytes; raises BroughtError if the file can't be unpacked."""
         with _zip_errors(), self.parts.open(self.entry) as member:
             return member.read(most)
 
     def content(self, most: int) -> memoryview:
-        """Its first so many bytes; all is unpacked once, and little of it once before. Raises BroughtError."""
+        """Returns the first `most` bytes; raises BroughtError. The file is unpacked once as a whole and kept.
+
+        Only the first request, if it is for less than a quarter of the file, unpacks no more than these bytes.
+        """
         if self.whole is None and not self.begun and most < self.size // LITTLE:
             self.begun = True
             return memoryview(self.head(most))
@@ -80,7 +83,7 @@ class Member:
 
 
 def members(data: bytes, most: int) -> list[Member]:
-    """All files within a zip; raises BroughtError where there are too many, or more than so many bytes unpacked."""
+    """Returns all files within a zip; raises BroughtError if there are too many, or if they unpack to more than `most` bytes."""
     with _zip_errors():
         _check_directory(data)
         parts = zipfile.ZipFile(io.BytesIO(data))
@@ -99,7 +102,7 @@ def members(data: bytes, most: int) -> list[Member]:
 
 @contextmanager
 def _zip_errors() -> Iterator[None]:
-    """Whatever is wrong with a zip is a BroughtError."""
+    """Raises BroughtError for any error in a zip."""
     try:
         yield
     except BroughtError:
@@ -109,7 +112,7 @@ def _zip_errors() -> Iterator[None]:
 
 
 def _check_directory(data: bytes) -> None:
-    """Raises BroughtError where the list of what a zip has is too long, or where its records differ about that."""
+    """Raises BroughtError if the directory of a zip is too long, or if the records at its end disagree about it."""
     at = data.rfind(MARKS[END], max(0, len(data) - END.size - COMMENT))
     if at < 0 or len(data) - at < END.size:
         raise BroughtError("It is damaged: its zip has no end.")
