@@ -1,4 +1,4 @@
-"""The memory that this server may use, shared by all that is kept or under way."""
+"""The memory budget of the server, shared by results that are kept and work in progress."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from attention.runtime.tensor_cache import IdleTensors
 from attention.serving.settings import settings
 from attention.serving.uploads import SENT
 
-EXPIRY = 240.0  # seconds after which what nobody has asked for or looked at is let go of
-SAID = int(settings().memory * 1_000_000)  # bytes that an owner lets it use; 0: what the system does
+EXPIRY = 240.0  # seconds after which a result that was not requested or viewed is evicted
+SAID = int(settings().memory * 1_000_000)  # bytes that the owner lets the server use; 0: the limit of the system
 HAS = min(SAID or process_limit(), process_limit())
-TIGHT = HAS - ASIDE < 2**30  # so little that what was freed goes back at once, though fresh memory takes time
+TIGHT = HAS - ASIDE < 2**30  # so little that freed memory is returned at once, although fresh memory takes time
 BUDGET = Budget(HAS - ASIDE, lambda: FULL * HAS - resident() if TIGHT else HAS)
-FULL = 15 / 16  # of what a host with little has: from there on results that are kept make way, as they do for claims
-KEPT = 0.3  # of a small budget: results that are kept; what is under way may have the rest
-SPARED = BUDGET.most / 8  # bytes that may wait for their next use
+FULL = 15 / 16  # if TIGHT: share of HAS from which on cheap results are evicted, as they are for claims
+KEPT = 0.3  # share of a small budget for results that are kept; work in progress may use the rest
+SPARED = BUDGET.most / 8  # bytes of free pieces that may wait for reuse
 SPARE = BUDGET.register(FreeList(), cheap=True)
 MADE_ONCE = BUDGET.register(IdleTensors())
 UNDER_WAY = BUDGET.register(Admission(int((1 - KEPT) * BUDGET.most)))
@@ -24,7 +24,7 @@ FILES = BUDGET.register(SENT.bounded_by(lambda: BUDGET.room(0)))
 
 
 def refusal_sentence(what: str, needed: int, free: int, then: str = "Try again in some minutes.") -> str:
-    """Why there is no room for so many bytes where others leave so many, and what to do or to expect `then`."""
+    """Returns why `needed` bytes are not available if `free` are left, and what to do or to expect `then`."""
     asks = f"{what} needs {needed / 2**20:,.0f} MiB of memory at once;"
     if needed > BUDGET.most:
         return f"{asks} this host has {BUDGET.most / 2**20:,.0f} for all."

@@ -1,4 +1,4 @@
-"""What stands where a page has nothing to show, as a source lacks what it needs or this host the room: a way out."""
+"""What a page shows if its source lacks data or the host lacks memory, with buttons that lead on."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ PARTS = {
     "v": "values",
     "weights": "weights",
 }
-SIZES = ("tokens", "keys", "d_model", "d_v")  # that a smaller picture may have others of
+SIZES = ("tokens", "keys", "d_model", "d_v")  # the sizes in which a smaller config may differ
 
 
 def missing_parts(config: Config, title: str, *parts: str) -> bool:
-    """Draws this below a title where the source of a config lacks any of these parts; True then."""
+    """Whether the source of a config lacks any of these parts. If so, draws which, and the sources that have them."""
     there = has(config.source)
     missing = [PARTS[part] for part in parts if part not in there]
     if not missing:
@@ -42,7 +42,7 @@ def missing_parts(config: Config, title: str, *parts: str) -> bool:
 
 
 def disabled_knob(config: Config, title: str, knob: str) -> bool:
-    """Draws this below a title where a knob does nothing under the source of a config, with why; True then."""
+    """Whether a knob has no effect under the source of a config. If so, draws why, and the sources where it has one."""
     why = idle(knob, config)
     if why:
         st.markdown(f"**{title}**")
@@ -60,7 +60,7 @@ def disabled_knob(config: Config, title: str, knob: str) -> bool:
 
 
 def too_large(why: str, smaller: Config, label: str) -> None:
-    """In the place of a picture for which this host has no room; a button takes what is smaller of a smaller one."""
+    """Draws why the host has no room for a picture, and a button that applies the sizes of a smaller config."""
     st.warning(f"{why} Fewer tokens, heads or channels need less.", icon=":material/memory:")
     now = page.setting()
     change = {name: value for name in SIZES if (value := getattr(smaller, name)) != getattr(now, name)}

@@ -1,4 +1,4 @@
-"""What the owner of a host lets visitors measure and run: ATTENTION_MEASURE… and ATTENTION_MODELS… of `serving.settings`."""
+"""What visitors may measure and run: ATTENTION_MEASURE… and ATTENTION_MODELS… of `serving.settings`."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from attention.serving.settings import settings
 from attention.timing.sweep import Sweep
 from attention.ui.budget import BUDGET, refusal_sentence
 
-NEEDED = 700 * 2**20  # bytes that a process with torch and small tensors takes, with room for everyone else
+NEEDED = 700 * 2**20  # bytes that a process with torch and small tensors takes, plus a margin for other work
 S = TypeVar("S", bound=Sweep)
-PASSED_ON = ("forwarded", "x-forwarded-", "x-real-ip", "via", "cf-connecting-ip", "true-client-ip")  # what proxies add
-HERE = ("localhost", "127.0.0.1", "::1")  # addresses at which nobody but this machine can ask
+PASSED_ON = ("forwarded", "x-forwarded-", "x-real-ip", "via", "cf-connecting-ip", "true-client-ip")  # sent by proxies
+HERE = ("localhost", "127.0.0.1", "::1")  # addresses that only this machine can reach
 
 
 @dataclass(frozen=True)
 class Limits:
-    """For how many seconds at the most may visitors measure, and why may they not (`why`, empty where they may)?"""
+    """For how many seconds visitors may measure at most, and `why` they may not (empty if they may)."""
 
     seconds: float = 120.0
     why: str = ""
 
     @property
     def measure(self) -> bool:
-        """May they?"""
+        """Whether visitors may measure."""
         return not self.why
 
 
 def limits() -> Limits:
-    """What holds on this host."""
+    """The limits of this host."""
     said = settings()
     lacking = refusal_sentence("Measuring", NEEDED, 0) if BUDGET.most < NEEDED else ""
     return Limits(
@@ -43,7 +43,7 @@ def limits() -> Limits:
 
 
 def limit_budget(sweep: S) -> tuple[S, list[str]]:
-    """The sweep with a time budget that this host allows, and a sentence where that is another one."""
+    """The sweep with a time budget that this host allows, and a sentence if that is a smaller one."""
     longest = limits().seconds
     if sweep.seconds <= longest:
         return sweep, []
@@ -54,7 +54,7 @@ def limit_budget(sweep: S) -> tuple[S, list[str]]:
 
 @dataclass(frozen=True)
 class Models:
-    """Those that visitors may run, by their names; may they name others of the hub (`free`), and how many bytes has one?"""
+    """The models that visitors may run, by name; whether they may name any of the hub (`free`); bytes per model (`most`)."""
 
     offers: Mapping[str, Offer]
     free: bool
@@ -63,7 +63,7 @@ class Models:
 
 
 def models() -> Models:
-    """What holds on this host."""
+    """The models that visitors of this host may run."""
     said = settings()
     if said.models is None:
         return Models({}, False, 0, off=True)
@@ -72,10 +72,10 @@ def models() -> Models:
 
 
 def _alone() -> bool:
-    """Is it somebody at this very machine who asks, through no proxy? Where a server listens beyond it, none is believed.
+    """Whether the request comes from this machine, through no proxy. False if the server is set to another address.
 
-    An address that nobody has set listens everywhere, but is how one starts the app for oneself: then it is who asks that counts,
-    by their own address, the name that they ask for, the page that asks, and what no proxy has added.
+    A server without a set address listens on all of them, but this is also how users start the app for themselves. The
+    request then decides: its IP address, its Host and Origin headers, and that no proxy has added any.
     """
     asked = st.context.headers
     passed_on = any(name.lower().startswith(PASSED_ON) for name in asked)
@@ -85,7 +85,7 @@ def _alone() -> bool:
 
 
 def _name(address: str) -> str:
-    """Whose address it is; "" where it is none."""
+    """The host name of an address; "" if it has none."""
     try:
         return urlsplit(address).hostname or ""
     except ValueError:

@@ -1,6 +1,7 @@
-"""The way on: from each page one next step, in a sentence that is true of what is set, with a link that carries it.
+"""The next step of each page: a sentence that is true of the current settings, with a link that carries them.
 
-To give a page its step: a function of its settings, and its name in `ONWARD`. `way` draws a link to a page, `lead` goes there.
+To give a page its step, write a function of its settings and add it to `NEXT_STEPS`. `page_link` draws a link to a page,
+`go_to` opens a page.
 """
 
 from __future__ import annotations
@@ -26,17 +27,17 @@ FIRST = "heads"  # the page at the root
 
 
 class Root(StreamlitPage):
-    """The page at the root, with an address for links: a browser takes a link to `?…` alone as one to the page that it is on."""
+    """The page at the root, with an address for links: browsers resolve a link to `?…` alone to the current page."""
 
     @property
     def url_path(self) -> str:
-        """The folder of the page that has the link."""
+        """The folder of the page that contains the link."""
         return "."
 
 
 @dataclass(frozen=True)
 class NextStep:
-    """The page to go to next, another one, what one finds there, and the query that opens it; an empty one keeps what is set."""
+    """The next page, what the user finds there, and the query that opens it; an empty query keeps the settings."""
 
     page: str
     says: str
@@ -49,10 +50,10 @@ class NextStep:
 
 
 def page_link(page: str, label: str, query: Mapping[str, str], icon: str | None = None) -> None:
-    """A link to a page, within the session; where a page runs without the menu that knows the others, to its address."""
+    """Draws a link to a page within the session, or to its address if the current page runs without the menu."""
     file = f"pages/{page}.py"
     try:
-        to = Root(file, title=label, url_path="root", default=True) if page == FIRST else file  # as app.py has it
+        to = Root(file, title=label, url_path="root", default=True) if page == FIRST else file  # as in app.py
         st.page_link(to, label=label, icon=icon, query_params=query)
     except StreamlitAPIException:
         path = "" if page == FIRST else page
@@ -60,24 +61,24 @@ def page_link(page: str, label: str, query: Mapping[str, str], icon: str | None 
 
 
 def go_to(page: str, query: Mapping[str, str]) -> None:
-    """Shows another page instead, within the session; does nothing where a page runs without the menu that knows the others."""
+    """Switches to another page within the session; does nothing if the current page runs without the menu."""
     with suppress(StreamlitAPIException):
         st.switch_page(f"pages/{page}.py", query_params=query)
 
 
 def next_step(page: str, setting: Any) -> NextStep | None:
-    """The step from a page under its settings; None from a page that has none, as one of a test."""
+    """The step from a page under its settings; None if the page has none, as in tests."""
     return NEXT_STEPS[page](setting) if page in NEXT_STEPS else None
 
 
 def draw(page: str, setting: Any) -> None:
-    """The step from a page, as a line with a link."""
+    """Draws the step from a page as a line with a link."""
     if step := next_step(page, setting):
         page_link(step.page, escape(step.label), step.query)
 
 
 def _to(page: str, says: str, config: Config, **changed: Any) -> NextStep:
-    """To a page of the same settings, but for some knobs."""
+    """The step to a page with the same settings, except for some knobs."""
     query = to_query(replace(config, **changed))
     return NextStep(page, says, query or (NEWEST if changed else {}))
 

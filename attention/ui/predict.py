@@ -1,9 +1,10 @@
-"""Predict, then reveal: the pages hide an answer behind a question until somebody opens it.
+"""Predict, then reveal: pages hide an answer behind a question until the user reveals it.
 
-The knob `predict` names a question of ours, the knob `ask` holds one of whoever made the link, which goes first; so a link
-carries it. That it was opened is in no link, but holds on every page of the session. To a question of ours any other
-setting of the tensors or of the focus is another question, and closed again. To ask: make a `Question`, and name what draws
-it in `views/questions.py`, which every page that could give it away asks first.
+The knob `predict` names a built-in question; the knob `ask` holds a question by the author of the link, and takes
+precedence. So links carry questions. That an answer was revealed is in no link, but holds on every page of the session. For
+a built-in question, any other setting of the tensors, the head or the query is another question, whose answer is hidden. To
+add one, make a `Question` and name the function that draws it in `views/questions.py`, which every page that could reveal
+the answer calls first.
 """
 
 from __future__ import annotations
@@ -19,15 +20,15 @@ from attention.codec import link
 from attention.ui.session import page
 
 T = TypeVar("T")
-ANSWERS = 64  # that are remembered, the last ones that were asked for
+ANSWERS = 64  # answers that are remembered: those to the latest questions
 
 
 @dataclass(frozen=True)
 class Question:
-    """A question, as markdown: its text, some `guesses`, what is right, and why it is.
+    """A question in Markdown: its text, the `guesses` to choose from, the right `answer`, and why it is right.
 
-    `answer`: the right guess, or "" where none is; `also`: others that are as right. `said`: whose question it is, and `keeps`
-    what is hidden till it is open. `own`: somebody wrote it who is not us.
+    `answer`: the right guess, or "" if there is none; `also`: other guesses that are as right. `said`: a sentence on who asks;
+    `keeps`: a sentence on what is hidden until the answer is revealed. `own`: whether a user wrote it.
     """
 
     text: str
@@ -41,10 +42,10 @@ class Question:
 
 
 def question_gate(config: Any, question: Question) -> bool:
-    """Draws the question about some settings, its guesses and the switch that opens it; True once it is open."""
+    """Draws the question about a config, its guesses and the switch that reveals the answer; True once it is revealed."""
     this = _question_key(config)
     switch = f"reveal {this}"
-    if page.widgets().get(switch) is None:  # it is new on this page, but may have been opened on another
+    if page.widgets().get(switch) is None:  # new on this page, but may have been revealed on another
         page.widgets()[switch] = is_revealed(config)
     st.caption(f"{question.said} {question.keeps}" if not page.widgets()[switch] else question.said)
     with st.container(border=True):
@@ -60,15 +61,15 @@ def question_gate(config: Any, question: Question) -> bool:
 
 
 def is_revealed(config: Any) -> bool:
-    """Has somebody opened the question that is asked about these settings?"""
+    """Whether the answer to the question about these settings was revealed."""
     return page.visit_state().revealed == _question_key(config)
 
 
-NONE = {"predict": "none", "ask": ""}  # the knobs where nothing is asked
+NONE = {"predict": "none", "ask": ""}  # the knobs without a question
 
 
 def none(config: Any) -> dict[str, str]:
-    """The same of settings that may have but one of them."""
+    """The values of `NONE` for those knobs that the settings have."""
     return {name: value for name, value in NONE.items() if hasattr(config, name)}
 
 
@@ -79,7 +80,7 @@ def _question_key(config: Any) -> str:
 
 
 def keep_answer(key: str, ask: Callable[[str], T]) -> T:
-    """What somebody answers in a widget of this key, which `ask` draws: Streamlit forgets it where another page is visited."""
+    """The answer in the widget of this key, which `ask` draws; kept here, as Streamlit forgets it on other pages."""
     answers, here = page.visit_state().answers, page.visit_state().here
     if key in answers and not (key in here and key in page.widgets()):
         page.widgets()[key] = answers[key]

@@ -1,4 +1,4 @@
-"""What stands with every picture: the badge that says how near the picture is to PyTorch."""
+"""The badge next to every picture, which says how closely the picture agrees with PyTorch."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ LARGE = " Scores as large as here are rounded by up to {:.0e}, and a weight by a
 
 
 def badge(config: Config) -> None:
-    """Whether the picture is what PyTorch computes, the greatest difference to it, and queries that see nothing."""
+    """Draws the badge of a config: whether PyTorch computes the same, the largest difference, and fully masked rows."""
     show_badge(results.heads.parity(config.tensors), config)
 
 
 def show_badge(found: Parity, config: Config) -> None:
-    """The badge of a comparison, or of the sums where there is nothing to compare."""
+    """Draws the badge of a comparison, or of the row sums if there is nothing to compare with."""
     if found.weights is None:
         _sums(found, config)
         return
@@ -35,7 +35,7 @@ def show_badge(found: Parity, config: Config) -> None:
 
 
 def verdict(far: float, agrees: bool, rounded: bool = False) -> str:
-    """What a comparison says whose greatest difference is so large, in a sentence."""
+    """The result of a comparison whose largest difference is `far`, in a sentence."""
     if not agrees:
         return f"Not the same as PyTorch's own attention: off by up to {figure(far)}"
     same = "the same as PyTorch's own attention" + ", but for rounding" * rounded
@@ -43,7 +43,7 @@ def verdict(far: float, agrees: bool, rounded: bool = False) -> str:
 
 
 def figure(number: float) -> str:
-    """A small number as people write it, with one digit that counts: 0.0000002."""
+    """A number without exponent, with one significant digit if it is below 1 (0.0000002), else with three."""
     return f"{Decimal(f'{number:.0e}'):f}" if number < 1 else f"{number:.3g}"
 
 
@@ -52,7 +52,7 @@ def _blind_count(blind: int) -> str:
 
 
 def _sums(found: Parity, config: Config) -> None:
-    """The badge of weights that came alone."""
+    """Draws the badge of weights that came without queries and keys."""
     total = "at most 1" if adds_one(config.softmax) else "1"
     verdict, place = f"Checked: every row of weights sums to {total}", ""
     if found.blind:

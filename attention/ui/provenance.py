@@ -1,4 +1,4 @@
-"""Where attention comes from, beside the title of every page: nobody shall take random weights for learned ones."""
+"""Where attention comes from, next to every title: random weights must not be mistaken for learned ones."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ COLORS = {"constructed by hand": "blue", "random, untrained": "orange", "no maps
 
 
 def beside(config: Config) -> str:
-    """What follows a title: a word or two in a frame, as markdown."""
+    """The badge that follows a title, as Markdown: one or two words in a frame."""
     found = label(config)
     return f":{COLORS.get(found, 'green')}-badge[{escape(found)}]"
 
 
 def full_text(config: Config) -> str:
-    """All of it, as the help of a title."""
+    """The full provenance, as the help text of a title."""
     return escape(provenance(config))

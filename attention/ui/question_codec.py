@@ -1,8 +1,8 @@
-"""A question of somebody's own: what it asks, what may be answered, what is right, and the text by which a link carries it.
+"""Questions written by users: text, options, right answer, and the string by which a link carries them.
 
-All of it is one text, the knob `ask`: fields with a sign between them, deflated, in the letters of a link. Nobody reads
-the answer in passing so, but anybody can unpack it: this hides, it does not protect. To let a question have more, add a
-field to `Asked` and to `Draft`, and a number to `FORMAT` for what is packed from then on.
+The string is the value of the knob `ask`: fields joined by a separator, deflated, in base64url. This hides the answer from
+readers of the link but does not protect it: anybody can decode it. To add a field, extend `CustomQuestion` and `Draft`, and
+give `FORMAT` a new number for questions that are encoded from then on.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from functools import lru_cache
 from attention.config import KNOBS
 from attention.settings import ConfigError, readable
 
-QUESTION, OPTION, OPTIONS, WHY = 300, 80, 6, 400  # characters, of an option too; options
-PACKED = int(KNOBS["ask"].high or 0)  # characters of a packed question
-LARGEST = 8192  # bytes of a question that is unpacked
+QUESTION, OPTION, OPTIONS, WHY = 300, 80, 6, 400  # characters, characters per option, options, characters
+PACKED = int(KNOBS["ask"].high or 0)  # characters of an encoded question
+LARGEST = 8192  # bytes of a decoded question
 FORMAT, BETWEEN = "1", "\x1e"
 HIDDEN = {"0": False, "1": True}
 BROKEN = "The question in this link can't be read: a part of it is missing, or it was changed. Ask for the link again."
@@ -26,9 +26,9 @@ BROKEN = "The question in this link can't be read: a part of it is missing, or i
 
 @dataclass(frozen=True)
 class CustomQuestion:
-    """A question: its text, the options (none: it is open), the right one (None: none is), why, and what it hides.
+    """A question: its text, the options (none: it is open), the right one (None: none is), why, and if it hides pictures.
 
-    Raises ConfigError on whatever is empty, too long or can't be shown. Every text is one line.
+    Raises ConfigError if the text or an option is empty, or a text is too long or can't be displayed. Every text is one line.
     """
 
     text: str
@@ -51,7 +51,7 @@ class CustomQuestion:
 
 @dataclass(frozen=True)
 class Draft:
-    """A question as it is written: options a line each, and whatever may not fit yet."""
+    """A question as it is being written, which need not be valid yet: one option per line."""
 
     text: str = ""
     options: str = ""
@@ -61,27 +61,27 @@ class Draft:
 
     @property
     def option_list(self) -> tuple[str, ...]:
-        """The options."""
+        """The options, without empty lines."""
         return tuple(filter(None, map(_line, self.options.splitlines())))
 
     @property
     def is_started(self) -> bool:
-        """Has anything been written?"""
+        """Whether any text has been written."""
         return bool(f"{self.text}{self.options}{self.why}".strip())
 
     def to_question(self) -> CustomQuestion:
-        """The question; raises ConfigError where it is none yet."""
+        """The question; raises ConfigError if the draft is not a valid one yet."""
         right = self.right if self.right in self.option_list else None
         return CustomQuestion(_line(self.text), self.option_list, right, _line(self.why), self.hides)
 
     @classmethod
     def of(cls, asked: CustomQuestion) -> Draft:
-        """What one would have written for a question."""
+        """The draft of a question."""
         return cls(asked.text, "\n".join(asked.options), asked.right or "", asked.why, asked.hides)
 
 
 def encode(asked: CustomQuestion) -> str:
-    """A question as one text of letters, digits, - and _; raises ConfigError where that is too long."""
+    """Encodes a question in letters, digits, - and _; raises ConfigError if the result is too long."""
     right = str(asked.options.index(asked.right) + 1) if asked.right is not None else "0"
     parts = (FORMAT, right, str(int(asked.hides)), asked.text, asked.why, *asked.options)
     deflate = zlib.compressobj(9, wbits=-zlib.MAX_WBITS)
@@ -95,9 +95,9 @@ def encode(asked: CustomQuestion) -> str:
     return code
 
 
-@lru_cache(maxsize=64)  # asked for several times a picture
+@lru_cache(maxsize=64)  # called several times per picture
 def decode(code: str) -> CustomQuestion:
-    """The question that was packed; raises ConfigError on any other text."""
+    """Decodes a question; raises ConfigError on any other text."""
     parts = _parts(code)
     if len(parts) < 5 or parts[0] != FORMAT or parts[2] not in HIDDEN:
         raise ConfigError(BROKEN)
@@ -109,7 +109,7 @@ def decode(code: str) -> CustomQuestion:
 
 
 def _parts(code: str) -> list[str]:
-    """The fields of a packed question, however long they would become."""
+    """The fields of an encoded question; raises ConfigError if they would exceed `LARGEST` bytes."""
     try:
         data = base64.b64decode(code + "=" * (-len(code) % 4), altchars=b"-_", validate=True)
         inflate = zlib.decompressobj(-zlib.MAX_WBITS)
@@ -126,7 +126,7 @@ def _line(text: str) -> str:
 
 
 def _check(what: str, text: str, longest: int) -> None:
-    """Raises ConfigError unless it is one line, can be shown, and is no longer than this."""
+    """Raises ConfigError unless a text is one line, can be displayed, and has at most `longest` characters."""
     if len(text) > longest:
         raise ConfigError(
             f"{what} has {len(text):,} characters; at most {longest} fit. Shorten it by {len(text) - longest:,}."

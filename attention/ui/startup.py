@@ -1,7 +1,7 @@
-"""What a server does before its first visitor's script: imports all that scripts need, and takes over collecting garbage.
+"""What a server does before the first script runs: it imports all modules and takes over garbage collection.
 
-Imports of several scripts at once race: one finds a module that another has begun and not finished (seen with pandas, of
-which Streamlit asks whether it is there). So one thread imports everything, and visitors wait for it at the door.
+Imports by several scripts at once race: one finds a module that another has started to import (seen with pandas, for which
+Streamlit checks). So one thread imports everything, and visitors wait for it (attention/serving/startup.py).
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from attention.runtime.stall_detector import STALL_DETECTOR
 from attention.serving.session_cleanup import only_few
 from attention.ui.budget import BUDGET, EXPIRY, SPARE, SPARED, TIGHT
 
-FOLDERS = ("controls", "views")  # of what pages import
-USED = (  # what libraries import when they are first used; a test runs every page and finds what is missing here
+FOLDERS = ("controls", "views")  # of the modules that pages import
+USED = (  # what libraries import on first use; a test runs every page and reports what is missing here
     "PIL.BmpImagePlugin",
     "PIL.GifImagePlugin",
     "PIL.GimpGradientFile",
@@ -69,15 +69,15 @@ USED = (  # what libraries import when they are first used; a test runs every pa
     "streamlit.material_icon_names",
 )
 CLOCK = 2.0  # seconds between two collections
-TIDY = 15  # every so many of them what nobody has looked at for long is let go of
-ROUND, OLDEST = 5, 2  # every so many of them are of all objects, the others of those that came since
+TIDY = 15  # collections from one eviction of expired results to the next
+ROUND, OLDEST = 5, 2  # collections from one of all objects to the next (others: new ones), oldest generation
 
 
 def preload() -> None:
-    """Imports what pages import, themselves and when first used; from then on garbage is collected on a clock.
+    """Imports what pages import, directly and on first use, and collects garbage on a timer from then on.
 
-    Walking what was imported at every collection costs more than a pass, so it counts as no garbage any more. After every
-    picture, as Streamlit would, collecting took a quarter of the time of 25 visitors.
+    Imported objects are frozen, as walking them at every collection costs more than a pass. Collecting after every picture,
+    as Streamlit does, took a quarter of the time of 25 visitors.
     """
     gc.disable()
     limit_arenas(TIGHT)
@@ -95,13 +95,13 @@ def preload() -> None:
 
 
 def remember_theme() -> None:
-    """Has Streamlit write the theme into a message once, and copy it from then on.
+    """Makes Streamlit write the theme into a message once, and copy it from then on.
 
-    It walks through all of its options six times for each of the two runs of a change (1.67), which took a seventh of the
-    time that the interpreter was held at 25 visitors. The theme is that of the config file, which nobody changes meanwhile.
+    Streamlit 1.67 walks through all of its options six times for each of the two runs of a change, which took a seventh of
+    the time that the interpreter lock was held with 25 visitors. The theme is that of the config file, which does not change.
     """
     populate = getattr(app_session, "_populate_theme_msg", None)
-    if populate is None:  # another version: it does as it does
+    if populate is None:  # another version of Streamlit, which is left as it is
         return
 
     @cache
@@ -121,9 +121,9 @@ def _collect() -> None:
     (usual, _, _), left = gc.get_threshold(), False
     for turn in count(1):
         time.sleep(CLOCK)
-        new, tidy = gc.get_count()[0] > usual, turn % TIDY == 0  # else nobody was here
+        new, tidy = gc.get_count()[0] > usual, turn % TIDY == 0  # not new: no script has run
         left = left or new
-        if tidy or (left and turn % ROUND == 0):  # also of those who have gone since
+        if tidy or (left and turn % ROUND == 0):  # includes what visitors who have gone since left
             gc.collect(OLDEST)
             left = False
             if tidy:
