@@ -14,18 +14,18 @@ from attention.attend import scaled_dot_product_attention
 from attention.scores import HIDDEN
 from attention.summary import summarize_fields
 
-LOW = -1e30  # no score outweighs a mask this low, if any key of the row is not masked
+LOW = -1e30  # below this, a masked pair has weight 0 whatever its score, if any key of the row is visible
 
 
 @dataclass(frozen=True, eq=False)
 class Call:
-    """Queries, keys and values of one sequence as they met: positions that rotate them have rotated them.
+    """Queries, keys and values of one sequence as they enter the scores, with rotary positions already applied.
 
-    `mask (1 or h, q, k)` is True where a query attends to a key, or is added to the scaled scores; None masks nothing.
-    `sinks (h, q)`: a score of each head and query beside those of the keys, whose weight goes nowhere (gpt-oss has one per head).
-    `softcap` 0 leaves scores as they are. Where only weights are known, q and k have no channels and `mask` is their logarithm.
-    `first` and `first_key` are the positions of the first query and the first key in the text: not 0 if earlier ones were not
-    seen.
+    `mask (1 or h, q, k)` is True where a query attends to a key, or is added to the scaled scores; None masks
+    nothing. `sinks (h, q)`: an additional logit per head and query, whose weight goes to no value (gpt-oss has one
+    per head). `softcap` 0 leaves scores as they are. If only weights are known, q and k have no channels and `mask`
+    is their logarithm. `first` and `first_key` are the positions of the first query and the first key in the text:
+    not 0 if earlier ones were not recorded.
     """
 
     q: Float[Tensor, "h q d"]
@@ -42,7 +42,9 @@ class Call:
 
     @property
     def is_standard(self) -> bool:
-        """Do queries, keys and one mask for all heads say everything? If not, something is added to scores, or heads differ."""
+        """Whether queries, keys and one mask for all heads determine the weights: nothing is added to scores, and
+        heads share the mask.
+        """
         if self.sinks is not None or not self.q.shape[-1]:
             return False
         if self.mask is None or self.mask.dtype == torch.bool:
@@ -52,7 +54,9 @@ class Call:
 
     @cached_property
     def masked_pairs(self) -> Bool[Tensor, "m q k"]:
-        """Pairs that the mask takes out: it adds something, and their weight is exactly 0. For each head, or for all (m = 1)."""
+        """Pairs that are masked: the mask adds something, and their weight is exactly 0. Per head, or for all heads
+        (m = 1).
+        """
         queries, keys = self.q.shape[1], self.k.shape[1]
         if self.mask is None:
             return torch.zeros(1, queries, keys, dtype=torch.bool)
@@ -69,13 +73,13 @@ class Call:
         return None if seen.all() else seen
 
     def weights(self) -> Float[Tensor, "h q k"]:
-        """The weights of every head, in float32; a query that sees nothing has none."""
+        """The weights of every head, in float32; those of a fully masked row are zero."""
         keys, mask = self.k.shape[1], self.mask
         if not self.q.shape[-1] and mask is not None:
             return mask.exp().float()
         dtype = torch.float64 if self.q.dtype == torch.float64 else torch.float32
         q, k = self.q.to(dtype), self.k.to(dtype)
-        if self.sinks is not None:  # a key of zeros, whose score is what is added to it
+        if self.sinks is not None:  # a key of zeros, whose score is only what the mask adds
             k = F.pad(k, (0, 0, 0, 1))
             sinks = self.sinks.to(dtype)[..., None]
             mask = torch.cat([as_added(mask, dtype).expand(*q.shape[:2], keys), sinks], -1)
@@ -90,7 +94,7 @@ class Call:
 
 
 def as_added(mask: Tensor | None, dtype: torch.dtype = torch.float32) -> Tensor:
-    """A mask of any kind as numbers that are added to scores."""
+    """Converts a mask of any kind to numbers that are added to scores."""
     if mask is None:
         return torch.zeros(1, 1, 1, dtype=dtype)
     if mask.dtype == torch.bool:

@@ -1,4 +1,6 @@
-"""What `generate` of transformers does between calls: where the keys of a cache stand, and which rows a beam search returns."""
+"""What `generate` of transformers does between calls: the positions of cached keys, and the rows that a beam search
+returns.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ Watchers = Callable[[], "list[Any]"]
 
 
 class Update(NamedTuple):
-    """A cache took `new` keys and gave `length` of them: `place` is that of the call that follows."""
+    """A cache was given `new` keys and returned `length` keys: `place` is that of the call that follows."""
 
     place: Place
     new: int
@@ -24,7 +26,7 @@ class Update(NamedTuple):
 
 
 def places(watchers: Watchers) -> Iterator[tuple[Any, str, Callable[[Any], Any]]]:
-    """The places of transformers, as far as it is loaded."""
+    """Yields the functions of transformers to replace, as far as it is imported."""
     caches = sys.modules.get("transformers.cache_utils")
     generation = sys.modules.get("transformers.generation.utils")
     if cache := getattr(caches, "Cache", None):
@@ -57,7 +59,9 @@ def _update(original: Callable, watchers: Watchers) -> Callable:
 
 
 def _before(cache: Any, layer: int, new: int) -> tuple[int, int] | None:
-    """How many tokens a layer of a cache has had, and the position of the first key that it will give; None if it doesn't say."""
+    """The number of tokens in a layer of a cache, and the position of the first key that it will return; None if
+    unknown.
+    """
     try:
         if layer >= len(cache.layers):
             return 0, 0

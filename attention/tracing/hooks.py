@@ -1,7 +1,7 @@
-"""What passes while somebody watches in this thread: calls of attention, and the modules that make them.
+"""Notifies the watchers of this thread of calls of attention, and of the modules that make them.
 
-Whoever watches is told of a call before it goes where it would have gone, with what it would have had. Nothing is registered
-on a model itself: some layers of torch take another kernel where a module of theirs has a hook.
+A watcher is notified before a call runs; the call is then made with the arguments that it would have had. No hooks
+are registered on a model itself, since some layers of torch take another kernel if one of their modules has a hook.
 """
 
 from __future__ import annotations
@@ -29,28 +29,28 @@ from attention.tracing.torch_layers import of_encoder, of_layer
 
 SDPA, FLEX = "scaled_dot_product_attention", "flex_attention"
 GIVES = tuple((f"{name}.modeling_{name}", "DisentangledSelfAttention") for name in ("deberta", "deberta_v2"))
-Tell = Callable[..., Batched]  # what passes, from the arguments of a call
+Tell = Callable[..., Batched]  # converts the arguments of a call
 
 
 @runtime_checkable
 class Watcher(Protocol):
-    """Who is told."""
+    """The interface of a watcher."""
 
     @property
     def count(self) -> int:
-        """Of how many calls it was told."""
+        """The number of calls that this watcher was notified of."""
         ...
 
     def on_enter(self, module: nn.Module, given: tuple[Any, ...]) -> None:
-        """A module begins, with positional arguments."""
+        """A module starts, with these positional arguments."""
         ...
 
     def on_exit(self, module: nn.Module, given: tuple[Any, ...], found: Any) -> None:
-        """A module has ended with an output, or failed with none."""
+        """A module has ended with an output, or failed without one."""
         ...
 
     def on_cache_update(self, update: generating.Update) -> None:
-        """The module that runs has updated a cache of keys."""
+        """The running module has updated a cache of keys."""
         ...
 
     def inputs_multiplied(self) -> None:
@@ -58,19 +58,21 @@ class Watcher(Protocol):
         ...
 
     def search_begins(self) -> None:
-        """A beam search begins: rows of the batch will change places."""
+        """A beam search starts: from here on, rows of the batch may swap."""
         ...
 
     def search_ended(self, indices: Tensor, prompt: int) -> None:
-        """A beam search has ended: the row of each returned sequence at each step, -1 after its end; the length of the prompt."""
+        """A beam search has ended. `indices`: the row of each returned sequence at each step, -1 after its end;
+        `prompt`: its length.
+        """
         ...
 
     def on_call(self, tell: Callable[[], Batched]) -> None:
-        """A call passes. Never raises."""
+        """A call of attention starts. Never raises."""
         ...
 
     def returned(self, output: Any) -> None:
-        """What the call that passed last has returned; None if chance has a part in it (dropout). Never raises."""
+        """The output of the last call, None if it is random (dropout). Never raises."""
         ...
 
 
@@ -78,7 +80,7 @@ _here = threading.local()
 
 
 def watchers() -> list[Watcher]:
-    """Who watches in this thread, and does not look away."""
+    """The watchers of this thread; none while `looking_away`."""
     if torch.compiler.is_compiling() or getattr(_here, "away", 0):
         return []
     return list(getattr(_here, "watchers", ()))
@@ -86,7 +88,9 @@ def watchers() -> list[Watcher]:
 
 @contextmanager
 def looking_away() -> Iterator[None]:
-    """Meanwhile nobody in this thread is told of anything: it is a part of what they were told of."""
+    """Suspends notifications in this thread: what runs within the context is part of a call that was already
+    reported.
+    """
     _here.away = getattr(_here, "away", 0) + 1
     try:
         yield
@@ -96,7 +100,7 @@ def looking_away() -> Iterator[None]:
 
 @contextmanager
 def watching(watcher: Watcher, namespaces: Iterable[tuple[Any, str]]) -> Iterator[None]:
-    """Meanwhile a watcher is told of what passes in this thread; in `namespaces` torch's functions have names of their own."""
+    """Notifies a watcher of calls in this thread; `namespaces` lists aliases of torch's functions."""
     with ExitStack() as stack:
         for owner, name, around in [*_places(), *((owner, name, _alias) for owner, name in namespaces)]:
             PLACES.take(owner, name, around)
@@ -111,7 +115,7 @@ def watching(watcher: Watcher, namespaces: Iterable[tuple[Any, str]]) -> Iterato
 
 def _places() -> Iterator[tuple[Any, str, Callable[[Any], Any]]]:
     yield F, SDPA, _sdpa
-    yield layer, SDPA, _sdpa  # ours has its arguments
+    yield layer, SDPA, _sdpa  # ours has the same arguments
     yield nn.MultiheadAttention, "forward", lambda original: _past(original, of_layer)
     yield nn.TransformerEncoderLayer, "forward", _of_encoder
     models = sys.modules.get("transformers.modeling_utils")
@@ -131,14 +135,14 @@ def _enters(module: nn.Module, given: tuple[Any, ...]) -> None:
 
 
 def _leaves(module: nn.Module, given: tuple[Any, ...], first: Any, *output: Any) -> None:
-    """With the keyword arguments and the output; after an error without the former."""
+    """Receives keyword arguments and output or, after an error, only the output."""
     named, found = (first, output[0]) if output else ({}, first)
     for watcher in watchers():
         watcher.on_exit(module, (*given, *named.values()), found)
 
 
 def _past(original: Callable, tell: Tell) -> Callable:
-    """A function of whose calls watchers are told; while it runs, they look away."""
+    """Wraps a function so that watchers are notified of its calls, and of no calls within it."""
 
     @wraps(original)
     def around_call(*given: Any, **named: Any) -> Any:
@@ -154,7 +158,7 @@ def _past(original: Callable, tell: Tell) -> Callable:
 
 
 def _compared(original: Callable, tell: Tell) -> Callable:
-    """The same for a function of transformers, whose output watchers compare with what they were told."""
+    """Wraps a function of transformers like `_past`; watchers also compare its output with the recorded call."""
 
     @wraps(original)
     def compared(*given: Any, **named: Any) -> Any:
@@ -168,7 +172,9 @@ def _compared(original: Callable, tell: Tell) -> Callable:
 
 
 def _sdpa(original: Callable) -> Callable:
-    """Torch's function. Its CausalBias knows it by identity, and passes its memory to any other."""
+    """Wraps torch's function. Its CausalBias recognises it by identity, and passes uninitialised memory to any other
+    function.
+    """
 
     @wraps(original)
     def with_mask(query: Any, key: Any, value: Any, attn_mask: Any = None, *more: Any, **named: Any) -> Any:
@@ -178,7 +184,7 @@ def _sdpa(original: Callable) -> Callable:
 
 
 def _alias(original: Callable) -> Callable:
-    """One of torch's functions under a name of its own."""
+    """Wraps one of torch's functions that was imported under another name."""
     return _flex(original) if original.__name__ == FLEX else _sdpa(original)
 
 
@@ -196,14 +202,15 @@ def report(
     is_causal: bool = False,
     scale: float | None = None,
 ) -> None:
-    """Tells `attention.watch` what a layer of one's own computes; does nothing while nobody watches.
+    """Reports to `attention.watch` what a custom layer computes; does nothing if no model is watched.
 
         attention.report(q, k, v, is_causal=True)
         attention.report(weights=weights)
 
-    Called in the layer's forward, once per call of attention. Queries `(b h q d)`, keys and values `(b g k d)` as they meet in
-    a score, with the mask of torch's function (True where a query attends to a key, or added) and the scale, 1/sqrt(d) unless
-    given. Or `weights (b h q k)` after the softmax and before dropout. Raises ValueError unless it is given one or the other.
+    Call it in the layer's forward, once per call of attention. Either pass queries `(b h q d)`, keys and values `(b g
+    k d)` as they enter the scores, with the mask of torch's function (True where a query attends to a key, or added)
+    and the scale, by default 1/sqrt(d); or pass `weights (b h q k)` after the softmax and before dropout. Raises
+    ValueError unless it is given one or the other.
 
     >>> class Layer(torch.nn.Module):
     ...     def forward(self, x):
@@ -229,7 +236,7 @@ def report(
 
 
 def _of_encoder(original: Callable) -> Callable:
-    """A layer of torch's encoder: where it takes its fast path, its attention is never called."""
+    """Wraps a layer of torch's encoder, which does not call its attention if it takes its fast path."""
 
     @wraps(original)
     def forward(*given: Any, **named: Any) -> Any:
@@ -245,13 +252,13 @@ def _of_encoder(original: Callable) -> Callable:
 
 
 def _with_weights(original: Callable) -> Callable:
-    """A layer of transformers that returns its weights if it is asked for them: while it is watched, it is."""
+    """Wraps a layer of transformers that returns its weights on request: while it is watched, they are requested."""
     signature = inspect.signature(original)
 
     @wraps(original)
     def forward(*given: Any, **named: Any) -> Any:
         found, bound = watchers(), signature.bind(*given, **named)
-        if not found or given[0].training:  # then its weights have gone through dropout
+        if not found or given[0].training:  # in training its weights include dropout
             return original(*given, **named)
         asked, bound.arguments["output_attentions"] = bound.arguments.get("output_attentions", False), True
         context, weights = original(*bound.args, **bound.kwargs)
@@ -263,7 +270,9 @@ def _with_weights(original: Callable) -> Callable:
 
 
 def _registry(original: Callable) -> Callable:
-    """Where a model of transformers asks which function computes its attention: whichever it is, it is watched."""
+    """Wraps the registry that models of transformers take their attention function from, so that any of them is
+    watched.
+    """
 
     @wraps(original)
     def get_interface(self: Any, implementation: Any, *more: Any, **named: Any) -> Callable:

@@ -1,4 +1,4 @@
-"""What the names of modules say: which are layers of attention, of which kind, and which number each has in its model."""
+"""Derives from the names of modules which are layers of attention, of which kind, and their number in the model."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from torch import nn
 
-CLASS = re.compile(r"atten|attn|multihead|mha\b", re.IGNORECASE)  # in the class of a layer of attention
+CLASS = re.compile(r"atten|attn|multihead|mha\b", re.IGNORECASE)  # in the class name of a layer of attention
 PLACE = re.compile(r"(?:^|_)(?:attn|attention|mha)\d*$", re.IGNORECASE)  # the end of its name in the module around it
 LINEAR = re.compile(r"linear_?att|deltanet|mamba|rwkv|retention|recurren|hyena", re.IGNORECASE)
 NUMBER = re.compile(r"\d+")
@@ -18,7 +18,7 @@ NO_PAIRS = (
 
 
 def is_attention(name: str, module: nn.Module) -> bool:
-    """Is a module a layer of attention, by its class or its place, and does it compute by parameters?"""
+    """Whether a module is a layer of attention, by its class or its name, and has parameters."""
     kind, place = type(module).__name__, name.rpartition(".")[2]
     composed = next(module.children(), None) is not None
     named = CLASS.search(kind) or (composed and (LINEAR.search(kind) or PLACE.search(place)))
@@ -26,17 +26,21 @@ def is_attention(name: str, module: nn.Module) -> bool:
 
 
 def why_unseen(name: str, module: nn.Module) -> str:
-    """Why nothing was seen of a layer that ran."""
+    """The reason why no call was seen of a layer that ran."""
     return NO_PAIRS if LINEAR.search(f"{type(module).__name__} {name.rpartition('.')[2]}") else OWN_WAY
 
 
 def pattern(name: str) -> str:
-    """The name of a layer without its numbers, the same for all layers of its kind; repeated runs of one layer count as one."""
+    """The name of a layer without its numbers, the same for all layers of its kind; repeated runs of one layer count
+    as one.
+    """
     return NUMBER.sub("*", name.partition(" (")[0])
 
 
 def layer_numbers(names: Iterable[str]) -> dict[str, int]:
-    """The number of each layer in its model: the one number of its name by which layers of its kind differ, else their order."""
+    """The number of each layer in its model: the only number in its name that differs between layers of its kind,
+    else its index.
+    """
     kinds: dict[str, list[str]] = {}
     for name in names:
         kinds.setdefault(pattern(name), []).append(name)
@@ -47,7 +51,7 @@ def layer_numbers(names: Iterable[str]) -> dict[str, int]:
 
 
 def _numbers(names: list[str]) -> list[int]:
-    """Those of layers whose names differ in numbers alone."""
+    """The numbers of layers whose names differ in numbers alone."""
     columns = list(
         zip(*([int(number) for number in NUMBER.findall(name.partition(" (")[0])] for name in names), strict=True)
     )

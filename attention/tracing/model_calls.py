@@ -1,4 +1,4 @@
-"""What is in a call of attention: of torch's function, and of those that models of transformers choose from."""
+"""Reads the arguments of attention calls: of torch's functions, and of those that models of transformers choose from."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from torch import Tensor, nn
 
 from attention.tracing.sdpa_call import Batched, of_weights
 
-FLASH = "flash"  # in the name of an implementation: masks are those of flash attention
-HARMLESS = {  # arguments of a function of transformers that change no weight, or say again what the mask says
+FLASH = "flash"  # in the name of an implementation whose masks are those of flash attention
+HARMLESS = {  # arguments of transformers that change no weight, or repeat what the mask says
     "cache_position",
     "deterministic",
     "dropout",
@@ -35,7 +35,7 @@ def of_torch(
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> Batched:
-    """The arguments of torch's function, whose causal mask counts from the first query and key."""
+    """Reads the arguments of torch's function, whose causal mask counts from the first query and key."""
     queries, keys = query.shape[-2], key.shape[-2]
     if is_causal and queries != keys:
         attn_mask = _first_keys(query, key)
@@ -60,9 +60,9 @@ def of_transformers(
     cache: Any = None,
     **more: Any,
 ) -> Batched:
-    """The arguments of a function of theirs; raises ValueError where these don't say everything.
+    """Reads the arguments of a function of transformers; raises ValueError if they do not determine the weights.
 
-    The sinks are called `s_aux`, and `sinks` by Inkling 2. Of other arguments only the harmless ones are known.
+    Sinks are called `s_aux`, and `sinks` by Inkling 2. Of other arguments only the HARMLESS ones are known.
     """
     if cache is not None:
         raise ValueError("its keys are in a paged cache")
@@ -93,7 +93,7 @@ def of_flex(
     *more: Any,
     **named: Any,
 ) -> Batched:
-    """The arguments of flex attention; if it changes scores, its weights."""
+    """Reads the arguments of flex attention; if it changes scores, computes its weights."""
     mask = _dense(block_mask, query.shape[-2], key.shape[-2])
     if score_mod is None:
         return Batched(query, key, value, mask, scale=scale)
@@ -114,12 +114,12 @@ def _first_keys(query: Tensor, key: Tensor) -> Tensor:
 
 
 def _dense(mask: Any, queries: int, keys: int) -> Tensor | None:
-    """A mask with an entry for every pair; flex attention has a rule."""
+    """A mask with an entry for every pair; the mask of flex attention is a rule."""
     if mask is None or isinstance(mask, Tensor):
         return mask
     rule = getattr(mask, "mask_mod", None)
     if rule is None:
         raise ValueError(f"its mask is a {type(mask).__name__}")
-    from torch.nn.attention.flex_attention import create_mask  # it takes a second to import
+    from torch.nn.attention.flex_attention import create_mask  # importing it takes a second
 
     return create_mask(rule, mask.shape[0], mask.shape[1], queries, keys, mask.kv_indices.device)

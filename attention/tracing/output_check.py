@@ -1,7 +1,7 @@
-"""A check of each call of transformers: does its output follow from the queries, keys, values and mask that were seen?
+"""Checks each call of transformers: whether its output follows from the recorded queries, keys, values and mask.
 
-Models may hand anything to their attention function, or change the weights within it. What `model_calls` does not know shows in
-the output, which is the weights times the values.
+Models may pass any argument to their attention function, or change the weights within it. What `model_calls` does not
+know is detected in the output, which is the weights times the values.
 """
 
 from __future__ import annotations
@@ -15,17 +15,18 @@ from torch import Tensor
 from attention.tracing.call import Call
 from attention.tracing.sdpa_call import Step
 
-ROWS = 8  # queries that are compared, unless there are arguments that nothing is known of: then all are
-CPU, OTHER = 2**-16, 2**-9  # relative errors of products that are allowed at least: kernels of GPUs may use TF32
+ROWS = 8  # number of queries that are compared; all of them if there are unknown arguments
+CPU, OTHER = 2**-16, 2**-9  # smallest tolerated relative errors of products: kernels of GPUs may use TF32
 DIFFERS = "its output does not follow from its queries, keys, values and mask: it differs by up to {:.2g}"
 NOT_COMPARED = "it has arguments that may change its weights, and its output can't be compared"
 GIVEN = " (arguments that are not known: {})"
 
 
 def mismatch(step: Step, output: Any, batch: int, unknown: Sequence[str]) -> str:
-    """Why the weights of a step can't be those of its output `(b q h d)`, None if that can't be compared; "" if they can.
+    """Why the weights of a step can't be those of its output `(b q h d)`; "" if they can.
 
-    `batch`: which sequence of the output is the first one of the step; `unknown`: the arguments that nothing is known of.
+    `output` is None if it can't be compared. `batch`: the index in the output of the first sequence of the step;
+    `unknown`: the arguments whose effect is unknown.
     """
     heads, queries = step.q.shape[1:3]
     shape = (queries, heads, step.v.shape[-1])
@@ -48,7 +49,10 @@ def _call(step: Step, rows: Tensor) -> Call:
 
 
 def _largest_difference(call: Call, given: Tensor, least: float) -> float:
-    """Between an output `(h q d)` and that of a call, 0 if rounding explains it. Rows that kernels leave empty don't count."""
+    """The largest difference between an output `(h q d)` and that of a call, 0 if rounding explains it.
+
+    Rows of the output that are zero or not finite, as kernels return for fully masked rows, are ignored.
+    """
     k, v = (x.float().repeat_interleave(len(call.q) // len(x), 0) for x in (call.k, call.v))
     scores = call.q.float() * call.scale @ k.mT
     error = max(least, torch.finfo(call.v.dtype).eps) * (2 + float(scores.abs().max()))

@@ -1,4 +1,4 @@
-"""Calls of a model's layers as stacks: layers that are alike together, each stack with the names of its tokens."""
+"""Converts calls of a model's layers to stacks: similar layers together, each stack with the texts of its tokens."""
 
 from __future__ import annotations
 
@@ -21,13 +21,15 @@ from attention.tracing import layer_names
 from attention.tracing.call import Call
 
 ENCODER, DECODER, CROSS = "Encoder", "Decoder", "Decoder to encoder"
-CROSSING = re.compile(r"cross|encdec|encoder_attn|multihead_attn$", re.IGNORECASE)  # in the names of such layers
+CROSSING = re.compile(
+    r"cross|encdec|encoder_attn|multihead_attn$", re.IGNORECASE
+)  # in the names of layers of cross-attention
 SIDES = re.compile(r"(en|de)coder", re.IGNORECASE)
 
 
 @dataclass(eq=False)
 class Group:
-    """Layers that are alike: their names but for numbers, which of these layers each is, their calls."""
+    """Similar layers: their name without numbers, the number of each layer, and their calls."""
 
     pattern: str
     numbers: list[int] = field(default_factory=list)
@@ -35,7 +37,7 @@ class Group:
 
     @property
     def kind(self) -> str:
-        """Which sequence looks at which, where the names of the layers say so."""
+        """Which sequence attends to which, if the names of the layers tell."""
         side = SIDES.search(self.pattern)
         if CROSSING.search(self.pattern):
             return CROSS
@@ -43,11 +45,13 @@ class Group:
 
     @property
     def pairs(self) -> tuple[int, int]:
-        """Queries and keys."""
+        """The numbers of queries and keys."""
         return self.calls[0].q.shape[1], self.calls[0].k.shape[1]
 
     def token_texts(self, texts: Texts, kind: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The texts of queries and keys: those of the whole text, cut, or positions if it was not seen from its beginning."""
+        """The texts of queries and keys: those of the whole text, cut, or positions if its beginning was not
+        recorded.
+        """
         call, (queries, keys) = self.calls[0], self.pairs
         found = texts.of(kind, queries, keys, call.first, call.first_key)
         starts = [(call.first, queries), (call.first_key, keys)]
@@ -61,7 +65,9 @@ class Group:
 
 @dataclass
 class Texts:
-    """The texts of tokens, and those of the tokens that they look at where these are others; which of both were used."""
+    """The texts of tokens, and of the `others` that they attend to in cross-attention; `used`: which of both were
+    used.
+    """
 
     tokens: Sequence[str] = ()
     others: Sequence[str] = ()
@@ -70,7 +76,7 @@ class Texts:
     def of(
         self, kind: str, queries: int, keys: int, first: int = 0, first_key: int = 0
     ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Those of the queries and of the keys of one stack; () where there are none of that number.
+        """The texts of the queries and of the keys of one stack; () if no texts have that length.
 
         `first` and `first_key`: positions of the first query and key in their texts.
         """
@@ -88,7 +94,7 @@ class Texts:
         return found, self._fitting(keys, "keys", "tokens")
 
     def check(self, sizes: Sequence[int]) -> None:
-        """Raises ValueError for texts that are of no stack, which has these numbers of tokens."""
+        """Raises ValueError for texts that fit no stack; `sizes` are the stacks' numbers of tokens."""
         for name, texts in (("tokens", self.tokens), ("keys", self.others)):
             if texts and name not in self.used:
                 found = ", ".join(f"{size}" for size in sorted(set(sizes)))
@@ -106,9 +112,9 @@ class Texts:
 def stacks(
     calls: Mapping[str, Call], title: str, texts: Texts, numbers: Mapping[str, int], about: str = ""
 ) -> dict[str, Stack]:
-    """The stacks of calls by the names of their layers: one under "", several under what tells them apart.
+    """The stacks of calls: a single one under "", several under labels that distinguish them.
 
-    `numbers`: those of the layers in their model; `about` is said of each stack.
+    `numbers`: the numbers of the layers in their model; `about` is added to the description of each stack.
     """
     groups = group_calls(calls, numbers)
     found = {}
@@ -121,7 +127,7 @@ def stacks(
 
 
 def group_calls(calls: Mapping[str, Call], numbers: Mapping[str, int] | None = None) -> list[Group]:
-    """Layers of the same place in the model and of the same sizes, in the order of their numbers."""
+    """Groups layers of the same name pattern and the same sizes, in the order of their numbers."""
     groups: list[Group] = []
     numbers = layer_names.layer_numbers(calls) if numbers is None else numbers
     for name, call in calls.items():
@@ -140,7 +146,7 @@ def group_calls(calls: Mapping[str, Call], numbers: Mapping[str, int] | None = N
 
 
 def labels(groups: Sequence[Group]) -> list[str]:
-    """What tells groups apart: kinds, else the places of their layers, and numbers where that is not enough."""
+    """Labels that distinguish groups: kinds, else name patterns, with layer numbers if that is not enough."""
     if len(groups) == 1:
         return [""]
     kinds = [group.kind or group.pattern for group in groups]
@@ -154,13 +160,15 @@ def labels(groups: Sequence[Group]) -> list[str]:
 
 
 def _alike(one: Call, two: Call) -> bool:
-    """Are two layers of the same sizes and positions, with the same softcap, so that one stack holds both?"""
+    """Whether two layers have the same sizes, positions and softcap, so that one stack can hold both."""
     sizes = [(call.q.shape, call.k.shape, call.first, call.first_key, call.softcap) for call in (one, two)]
     return sizes[0] == sizes[1]
 
 
 def make_stack(group: Group, title: str, queries: tuple[str, ...], keys: tuple[str, ...]) -> Stack:
-    """One stack: queries and keys if they and a mask for each layer say all, else the weights that follow from each call."""
+    """One stack: queries and keys if these and one mask per layer determine the weights, else the weights of each
+    call.
+    """
     calls, plain = group.calls, all(call.is_standard for call in group.calls)
     what = f"{'Queries and keys' if plain else 'Weights'} of {group.pattern}, as this model computed them."
     named: dict[str, Any] = {"title": title, "what": what, "queries": queries, "keys": keys}
@@ -184,7 +192,7 @@ def make_stack(group: Group, title: str, queries: tuple[str, ...], keys: tuple[s
 
 
 def _squares(squares: Sequence[Bool[Tensor, "q k"] | None], queries: int, keys: int) -> Bool[Tensor, "*l q k"] | None:
-    """The mask of each layer, or one if all are the same; None for all pairs."""
+    """The mask of each layer, or a single one if all are the same; None for all pairs."""
     whole = torch.ones(queries, keys, dtype=torch.bool)
     found = [whole if square is None else square for square in squares]
     if all(torch.equal(square, found[0]) for square in found):
@@ -193,14 +201,14 @@ def _squares(squares: Sequence[Bool[Tensor, "q k"] | None], queries: int, keys: 
 
 
 def _scale_queries(calls: Sequence[Call]) -> tuple[Float[Tensor, "l h q d"], dict[str, str]]:
-    """The queries of all layers, and the name of their scale; if their scales differ, each multiplied by its own."""
+    """The queries of all layers, and the name of their scale; if their scales differ, each is multiplied by its own."""
     if len({call.scale for call in calls}) == 1:
         return apply_scale(torch.stack([call.q for call in calls]), calls[0].scale)
     return torch.stack([call.q.float() * call.scale for call in calls]), {"scale": "none"}
 
 
 def apply_scale(q: Float[Tensor, "l h q d"], factor: float) -> tuple[Float[Tensor, "l h q d"], dict[str, str]]:
-    """Queries, and the name of their scale; of one that has no name, the queries multiplied by it."""
+    """Queries, and the name of their scale; if the scale has no name, the queries are multiplied by it."""
     for name, rule in SCALES.items():
         if math.isclose(rule(q.shape[-1]), factor, rel_tol=1e-6):
             return q, {"scale": name}
@@ -208,5 +216,5 @@ def apply_scale(q: Float[Tensor, "l h q d"], factor: float) -> tuple[Float[Tenso
 
 
 def find_rule(square: Bool[Tensor, "q k"] | None, queries: int, keys: int) -> dict[str, Any] | None:
-    """The rule that a square is, with its span; None if it is no rule of `masks.MASKS`."""
+    """The name and span of the rule that a square equals; None if it is no rule of `masks.MASKS`."""
     return {"mask": "full"} if square is None else knobs(square.expand(queries, keys)) or None

@@ -1,7 +1,7 @@
-"""Where calls pass, and standing there: a function that is put in the place of another for as long as anybody watches.
+"""Replaces functions by wrappers while a model is watched.
 
-A place is a name in a module, a class or a namespace. Several may watch at once, each in a thread of its own: what stands in a
-place is for all of them, and what was there comes back when the last one goes.
+A place is a name in a module, a class or a namespace. There may be several watchers, each in a thread of its own:
+they share the wrapper in a place, and the original returns when the last of them leaves.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any
 
-Around = Callable[[Any], Any]  # what a function becomes in its place
+Around = Callable[[Any], Any]  # makes the wrapper of a function
 
 
 @dataclass
 class Held:
-    """A place that is held: by how many, what was there, and what stands there now."""
+    """A replaced function: its place, the original, the wrapper that stands in for it, and the number of watchers."""
 
     owner: Any
     name: str
@@ -27,13 +27,13 @@ class Held:
 
 @dataclass
 class Places:
-    """All places that are held at the moment."""
+    """All functions that are replaced at the moment."""
 
     lock: Lock = field(default_factory=Lock)
     held: dict[tuple[int, str], Held] = field(default_factory=dict)
 
     def take(self, owner: Any, name: str, around: Around) -> None:
-        """Puts `around(what is there)` in a place, unless that has been done."""
+        """Replaces the function in a place by `around(original)`, unless that has been done."""
         with self.lock:
             here = self.held.get((id(owner), name))
             if here:
@@ -44,7 +44,7 @@ class Places:
             setattr(owner, name, standing)
 
     def leave(self, owner: Any, name: str) -> None:
-        """Puts back what was there, once nobody holds it any more and unless somebody else has replaced it since."""
+        """Restores the original after the last watcher, unless the function has been replaced by others since."""
         with self.lock:
             here = self.held[id(owner), name]
             here.count -= 1

@@ -1,4 +1,4 @@
-"""What is told of one model while it computes, kept layer by layer."""
+"""Records the calls of one model while it computes, layer by layer."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ MULTIPLIED = (
     "it ran before generate made several sequences of each input, so its sequence is another one: watch with batch=0"
 )
 WINDOWS = "it attends within windows of a picture, each of which is a sequence of its own"
-NAMED = 8  # layers that a sentence names
-SUM = 1e-2  # by which the rows of weights that a layer returns may miss one: numbers of 16 bits
+NAMED = 8  # number of layers that a sentence lists
+SUM = 1e-2  # tolerance of the sums of returned rows of weights, which may be 16-bit numbers
 
 
 class Recorder:
@@ -34,7 +34,7 @@ class Recorder:
         self.tracks: dict[str, Track] = {}
         self.missed: dict[str, str] = {}
         self.ran: dict[str, nn.Module] = {}
-        self.lost: dict[str, float] = {}  # by the number type, of each layer
+        self.lost: dict[str, float] = {}  # largest change of a weight by the chosen dtype, per layer
         self.count = 0
         names = [(name.replace("_orig_mod.", ""), module) for name, module in model.named_modules()]
         self.names = {id(module): name or type(model).__name__ for name, module in names}
@@ -43,18 +43,18 @@ class Recorder:
         self._turns: Counter[str] = Counter()
         self._last: dict[str, Step] = {}
         self._newest: tuple[str, Step, tuple[str, ...]] | None = (
-            None  # the call that is running, with arguments unknown
+            None  # the running call, with the names of its unknown arguments
         )
         self._updates: dict[str, Update] = {}
         self._now: Update | None = None  # the last update of a cache in this run
         self._lengths: dict[int, Update] = {}
-        self._pictures = 0  # in the batch of this run, as far as there are any
+        self._pictures = 0  # number of pictures in the batch of this run, 0 if none
         self._searching = False
         self._beams: dict[str, Beams] = {}
         self._calls: dict[str, tuple[Track, Beams | None, Call | str]] = {}
 
     def on_enter(self, module: nn.Module, given: tuple[Any, ...]) -> None:
-        """A module begins."""
+        """Notes that a module starts."""
         if name := self.names.get(id(module)):
             if not self._running:
                 self._begin()
@@ -64,7 +64,9 @@ class Recorder:
             self.ran[name] = module
 
     def on_exit(self, module: nn.Module, given: tuple[Any, ...], found: Any) -> None:
-        """A module has ended; one of attention in which no call was seen may have returned its weights."""
+        """Notes that a module has ended; if it is attention and no call was seen in it, it may have returned its
+        weights.
+        """
         if not any(module is one for one, _ in self._running):
             return
         while (one := self._running.pop())[0] is not module:
@@ -76,25 +78,27 @@ class Recorder:
                 self.on_call(lambda: of_weights(weights, module))
 
     def on_cache_update(self, update: Update) -> None:
-        """The module that runs has updated a cache."""
+        """Notes that the running module has updated a cache."""
         if self._running:
             self._updates[self._name] = self._now = update
             self._lengths[update.length] = update
 
     def inputs_multiplied(self) -> None:
-        """What has run without a cache, as an encoder, had other rows; the first one is the same."""
+        """Drops layers that ran without a cache, as an encoder does: their rows were others, except for the first
+        one.
+        """
         if self.batch:
             for name in [name for name in self.tracks if name in self.ran]:
                 self.missed[name] = MULTIPLIED
                 del self.tracks[name]
 
     def search_begins(self) -> None:
-        """All rows are kept from here on."""
+        """Keeps all rows from here on."""
         self._searching = True
         self._beams.clear()
 
     def search_ended(self, indices: Tensor, prompt: int) -> None:
-        """The rows of the returned sequence are known."""
+        """Notes the rows of the returned sequence."""
         self._searching = False
         if self.batch < len(indices):
             rows = indices[self.batch]
@@ -102,7 +106,7 @@ class Recorder:
             self._beams = {name: beams for name, track in self.tracks.items() if len(track.step.q) > 1}
 
     def on_call(self, tell: Callable[[], Batched]) -> None:
-        """A call passes: its numbers are copied. Never raises."""
+        """Copies the tensors of a call. Never raises."""
         self.count += 1
         self._newest = None
         name = self._name
@@ -115,10 +119,10 @@ class Recorder:
         except Exception as error:
             if name:
                 self.missed[name] = f"{error}"
-                self.tracks.pop(name, None)  # what was seen before is not the last run
+                self.tracks.pop(name, None)  # earlier calls are not those of the last run
 
     def returned(self, output: Any) -> None:
-        """The output of the call that was told last: a layer whose output is another one is not shown. Never raises."""
+        """Compares the output of the last call; a layer with a different output is not shown. Never raises."""
         if self._newest is None:
             return
         name, step, unknown = self._newest
@@ -129,7 +133,7 @@ class Recorder:
             self.tracks.pop(name, None)
 
     def calls(self) -> tuple[dict[str, Call], dict[str, str]]:
-        """The calls of all layers, and why some of them, or rows of them, can't be shown."""
+        """The calls of all layers, and why some of them, or some of their rows, can't be shown."""
         found, lost = {}, {}
         for name, track in self.tracks.items():
             beams = self._beams.get(name)
@@ -144,12 +148,12 @@ class Recorder:
         return found, lost
 
     def number(self, name: str) -> int:
-        """The number of a layer in its model: its own, or which run of a layer that runs several times."""
+        """The number of a layer in its model or, if it runs several times, the number of the run."""
         module, _, turn = name.partition(" (")
         return int(turn[:-1]) - 1 if turn else self.layer_numbers.get(module, 0)
 
     def about(self, unseen: Mapping[str, str]) -> str:
-        """What has to be said of all that was kept: what is missing, what was chosen, how exact it is."""
+        """Describes what was kept: which layers are missing, what was chosen, and how accurate it is."""
         said = [f"Not shown: {names}: {why}." for why, names in _by_reason(unseen)]
         if self.choice.heads is not None:
             said.append(f"Heads {', '.join(map(str, self.choice.heads))} of each layer.")
@@ -160,17 +164,17 @@ class Recorder:
 
     @property
     def _name(self) -> str:
-        """The module that runs; empty if none of this model's does."""
+        """The name of the running module; empty if no module of this model runs."""
         return self.names[id(self._running[-1][0])] if self._running else ""
 
     def _begin(self) -> None:
-        """The model is called."""
+        """Resets the state of a run when the model is called."""
         self._now, self._pictures = None, 0
         for each in (self._turns, self._last, self._updates, self._lengths):
             each.clear()
 
     def _keep(self, name: str, found: Batched) -> None:
-        """Of a layer that is called several times in one run, each time is a layer of its own, unless only its values differ."""
+        """Keeps a call; a layer called several times per run counts as several layers, unless only its values differ."""
         if 0 < self._pictures < len(found.q) and found.q.ndim == 4 and self._now is None:
             raise ValueError(WINDOWS)
         step = found.step(None if self._searching else self.batch)
@@ -193,7 +197,7 @@ class Recorder:
         self.missed.pop(name, None)
 
     def _place(self, name: str, step: Step) -> Place | None:
-        """Where a call stands, as caches say: its own cache, else that of another layer of this run with as many keys."""
+        """The place of a call according to its own cache, else that of another layer of this run with as many keys."""
         queries, keys = step.q.shape[2], step.k.shape[2]
         cross = bool(CROSSING.search(name))
         update = self._updates.pop(name, None)
@@ -206,14 +210,16 @@ class Recorder:
         return None
 
     def _call(self, track: Track, beams: Beams | None) -> Call | str:
-        """The call that a track is, or why there is none."""
+        """The call of a track, or why there is none."""
         try:
             return self.choice.rows(track.call(beams))
         except ValueError as error:
             return f"{error}"
 
     def _returned_weights(self, name: str, given: tuple[Any, ...], found: Any) -> Tensor | None:
-        """The weights `(b h q k)` among what a layer returned: as many queries as it was given tokens, rows that sum to one."""
+        """The weights `(b h q k)` among a layer's outputs: as many queries as its input has tokens, and rows that sum
+        to one.
+        """
         tokens = next((x.shape for x in given if isinstance(x, Tensor) and x.ndim == 3), None)
         update = self._updates.get(name)
         for x in found if isinstance(found, (tuple, list)) else ():
@@ -226,7 +232,7 @@ class Recorder:
 
 
 def _by_reason(unseen: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Each reason with the names of its layers, of which the first few are written out."""
+    """Each reason with the names of its layers, the first few of which are listed."""
     names: dict[str, list[str]] = {}
     for name, why in unseen.items():
         names.setdefault(why, []).append(name)
@@ -240,7 +246,7 @@ def _are_weights(x: Tensor) -> bool:
 
 
 def _same_scores(one: Step, two: Step) -> bool:
-    """Are queries and keys of two calls the same? Then both have the same weights, on parts of the values."""
+    """Whether queries and keys of two calls are the same, so that both have the same weights, on parts of the values."""
     if one.scale != two.scale or not one.q.shape[-1]:
         return False
     return torch.equal(one.q, two.q) and torch.equal(one.k, two.k) and not torch.equal(one.v, two.v)

@@ -1,10 +1,10 @@
-"""A stack as a file: safetensors, which any language reads, and which the app opens under *Your data*.
+"""Writes a stack as a safetensors file, which any language reads, and which the app opens under *Your data*.
 
-Tensors are `layers.{i}.q (h n d)`, `layers.{i}.k (g n d)` and, where they are known, `layers.{i}.v (g n e)`, or
-`layers.{i}.weights (h q k)`, i being the layer's number in its model; `mask (q k)`, true where a query attends to a key, where
-no rule says that, or `layers.{i}.mask`. The file's metadata are texts: `title` and `what`, `tokens` and `keys` as JSON lists,
-the rule `mask` with its `span`, or JSON lists of both with an entry for each layer, `scale`, a name of `scores.SCALES`, and
-`softcap`.
+Tensors are `layers.{i}.q (h n d)`, `layers.{i}.k (g n d)` and, if they are known, `layers.{i}.v (g n e)`, or
+`layers.{i}.weights (h q k)`, i being the layer's number in its model. If the mask is no rule, it is `mask (q k)`,
+true where a query attends to a key, or `layers.{i}.mask`. The file's metadata are texts: `title` and `what`, `tokens`
+and `keys` as JSON lists, the rule `mask` with its `span`, or JSON lists of both with an entry for each layer,
+`scale`, a name of `scores.SCALES`, and `softcap`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from attention.imported.stack import Stack
 
 
 def save(stacks: Mapping[str, Stack], path: str | Path) -> list[Path]:
-    """Writes stacks by the names of their parts: one under "" to this path, others with their names added to it."""
+    """Writes stacks and returns their paths: the stack named "" to this path, others with their names added to it."""
     path, written = Path(path), []
     for name, stack in stacks.items():
         ending = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
@@ -47,7 +47,7 @@ def save_stack(stack: Stack) -> bytes:
 
 
 def about(stack: Stack) -> dict[str, str]:
-    """What is said of a stack beside its numbers."""
+    """The metadata of a stack."""
     said = {"title": stack.title, "what": stack.what}
     for name, texts in (("tokens", stack.queries), ("keys", stack.keys)):
         if texts and not (name == "keys" and texts == stack.queries):
@@ -65,6 +65,6 @@ def about(stack: Stack) -> dict[str, str]:
 
 
 def layers(stack: Stack) -> int:
-    """How many it has."""
+    """The number of layers."""
     part = stack.weights if stack.q is None else stack.q
     return 0 if part is None else len(part)

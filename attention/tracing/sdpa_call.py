@@ -18,7 +18,8 @@ from attention.arguments import plain_mask
 class Step:
     """A call of one layer, copied to the CPU: of one sequence, or of all sequences of the batch (`b`).
 
-    `mask (1 or b, 1 or h, q, k)` is boolean, True where a query attends to a key, or is added to the scaled scores; -inf masks.
+    `mask (1 or b, 1 or h, q, k)` is boolean, True where a query attends to a key, or is added to the scaled scores;
+    -inf masks.
     """
 
     q: Float[Tensor, "b h q d"]
@@ -31,12 +32,13 @@ class Step:
 
 
 class Batched(NamedTuple):
-    """q, k, v `(... h n d)`, with fewer heads in k and v where these are shared; a batch may have any number of axes.
+    """q, k, v `(... h n d)`, with fewer heads in k and v if these are shared; a batch may have any number of axes.
 
-    `mask` is that of torch's function: True where a query attends to a key, or added. `causal` masks the keys after a query,
-    counted from the last query and key; `window`: the number of keys that a query sees at most, 0 for all. `added` is added
-    to the scores as well. `sinks`: one score per head `(h)`, or per query `(1 or b, h, 1 or q, 1)`. `module`: who calls, None if
-    nobody says so. `unknown`: names of arguments that nothing is known of, which may change the weights.
+    `mask` is that of torch's function: True where a query attends to a key, or added. `causal` masks the keys after a
+    query, counted from the last query and key; `window`: the largest number of keys visible to a query, 0 for all.
+    `added` is added to the scores as well. `sinks`: one score per head `(h)`, or per query `(1 or b, h, 1 or q, 1)`.
+    `module`: the module that calls, None if unknown. `unknown`: names of arguments whose effect is unknown and which
+    may change the weights.
     """
 
     q: Tensor
@@ -53,7 +55,9 @@ class Batched(NamedTuple):
     unknown: tuple[str, ...] = ()
 
     def step(self, batch: int | None) -> Step:
-        """The sequence with this number, or all of them; raises ValueError if there is none, or if there are no numbers."""
+        """Copies the sequence with this index, or all of them; raises ValueError if it does not exist or tensors have
+        no data.
+        """
         if any(_has_no_numbers(x) for x in (self.q, self.k, self.v)):
             raise ValueError("there are no numbers, only shapes (a meta or fake tensor, or a transform of torch.func)")
         sequences = max(len(_four(x)) for x in (self.q, self.k))
@@ -78,7 +82,7 @@ class Batched(NamedTuple):
         return _item(mask, batch).expand(-1, -1, queries, keys)
 
     def _ahead(self, queries: int, keys: int) -> Tensor | None:
-        """Which keys are not after a query, nor too long before it; None if all may be seen."""
+        """Which keys are visible under `causal` and `window`; None if all are."""
         if not self.causal and not self.window:
             return None
         apart = torch.arange(keys) - (torch.arange(queries)[:, None] + keys - queries)
@@ -89,7 +93,9 @@ class Batched(NamedTuple):
 
 
 def of_weights(weights: Tensor, module: nn.Module | None = None) -> Batched:
-    """A call of which only its weights `(... h q k)` are known: queries and keys have no channels, the mask is log weights."""
+    """A call of which only the weights `(... h q k)` are known: q and k have no channels, and the mask is the log of
+    the weights.
+    """
     heads = weights[(None,) * (4 - weights.ndim)] if weights.ndim < 4 else weights
     q, k = (heads.new_empty(*heads.shape[:-2], size, 0) for size in heads.shape[-2:])
     wide = heads if heads.dtype == torch.float64 else heads.float()
@@ -97,12 +103,14 @@ def of_weights(weights: Tensor, module: nn.Module | None = None) -> Batched:
 
 
 def _four(x: Tensor) -> Tensor:
-    """Batch, heads, tokens, channels: all axes of a batch as one. As in torch's function, heads are the third from the end."""
+    """Batch, heads, tokens, channels, with all batch axes as one. As in torch's function, heads are the third axis
+    from the end.
+    """
     return x.flatten(0, -4) if x.ndim > 4 else x[(None,) * (4 - x.ndim)]
 
 
 def _sinks_of_queries(sinks: Tensor, q: Tensor) -> Float[Tensor, "b h q"]:
-    """The sink of every query; raises ValueError for sinks that are neither of heads nor of queries."""
+    """The sink of every query; raises ValueError for sinks that are neither per head nor per query."""
     if sinks.shape[-1] == q.shape[1] and sinks.shape[:-1].numel() == 1:  # one per head
         sinks = sinks.view(1, -1, 1, 1)
     try:
@@ -112,7 +120,7 @@ def _sinks_of_queries(sinks: Tensor, q: Tensor) -> Float[Tensor, "b h q"]:
 
 
 def _item(x: Tensor, batch: int | None) -> Tensor:
-    """One sequence of a batch, or all of them; what is the same for all of it has an axis of one."""
+    """One sequence of a batch, or all of them; a tensor that is shared by the batch has an axis of one."""
     if batch is None or len(x) == 1:
         return x
     return x[batch][None]
@@ -125,7 +133,7 @@ def _private_copy(x: Tensor) -> Tensor:
 
 
 def _together(masks: list[Tensor], dtype: torch.dtype) -> Tensor | None:
-    """Several masks as one: truths joined by and, numbers added; None if nothing is masked or added."""
+    """Joins masks: boolean ones by and, numbers by addition; None if nothing is masked or added."""
     truths = [mask for mask in masks if mask.dtype == torch.bool]
     numbers = [_numbers(mask, dtype) for mask in masks if mask.dtype != torch.bool]
     seen = reduce(torch.logical_and, truths) if truths else None
@@ -139,7 +147,7 @@ def _together(masks: list[Tensor], dtype: torch.dtype) -> Tensor | None:
 
 
 def _numbers(mask: Tensor, dtype: torch.dtype) -> Tensor:
-    """A mask that is added, in the type of the scores. The lowest number of its own type stays the lowest."""
+    """An added mask in the dtype of the scores. The lowest number of its own dtype becomes the lowest of the new one."""
     lowest = torch.finfo(mask.dtype).min if mask.is_floating_point() else None
     wide = mask.to(dtype)
     return wide if lowest is None else wide.masked_fill_(mask == lowest, torch.finfo(dtype).min)
@@ -147,4 +155,4 @@ def _numbers(mask: Tensor, dtype: torch.dtype) -> Tensor:
 
 def _has_no_numbers(x: Tensor) -> bool:
     fake = type(x).__name__ == "FakeTensor" or x.is_meta
-    return fake or torch._C._functorch.is_functorch_wrapped_tensor(x)  # pyright: ignore[reportAttributeAccessIssue]  a private one, made in C
+    return fake or torch._C._functorch.is_functorch_wrapped_tensor(x)  # pyright: ignore[reportAttributeAccessIssue]  private, and implemented in C

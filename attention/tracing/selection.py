@@ -1,4 +1,4 @@
-"""What is kept of a model that is watched: all of it, or some layers, heads and queries, in a number type of one's choice."""
+"""Which part of a watched model is kept: all of it, or some layers, heads and queries, in a chosen dtype."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from attention.tracing.sdpa_call import Step
 
 @dataclass(frozen=True)
 class Choice:
-    """`layers` as the model counts them, `heads` of each, positions of `queries` from one to before another; None for all."""
+    """`layers` as the model numbers them, `heads` of each, and the range of positions of `queries`; None for all."""
 
     layers: frozenset[int] | None = None
     heads: tuple[int, ...] | None = None
@@ -22,7 +22,7 @@ class Choice:
     dtype: torch.dtype | None = None
 
     def of(self, step: Step) -> Step:
-        """A call with these heads alone; raises ValueError for one that isn't there."""
+        """A call with these heads alone; raises ValueError for a head that does not exist."""
         if self.heads is None:
             return step
         many = step.q.shape[1]
@@ -37,14 +37,16 @@ class Choice:
         return replace(step, q=step.q[:, heads], k=step.k[:, groups], v=step.v[:, groups], sinks=sinks, mask=mask)
 
     def convert(self, step: Step) -> tuple[Step, float]:
-        """A call in the chosen number type, and the largest difference that this makes to a weight."""
+        """A call in the chosen dtype, and the largest difference that this makes to a weight."""
         if self.dtype is None or self.dtype == step.q.dtype:
             return step, 0.0
         narrow = replace(step, **{name: getattr(step, name).to(self.dtype) for name in "qkv"})
         return narrow, float((_weights(step) - _weights(narrow)).abs().max())
 
     def rows(self, call: Call) -> Call:
-        """The chosen queries, with the keys up to the last one that any of them sees; raises ValueError if there are none."""
+        """The chosen queries, with the keys up to the last one visible to any of them; raises ValueError if there are
+        no such queries.
+        """
         if self.queries is None:
             return call
         start, stop = (min(max(at - call.first, 0), call.q.shape[1]) for at in (self.queries.start, self.queries.stop))
@@ -68,7 +70,9 @@ def make_choice(
     tokens: range | slice | int | None,
     dtype: torch.dtype | None,
 ) -> Choice:
-    """What a user has chosen; raises ValueError for what is no choice. `tokens`: the first so many, or a range of positions."""
+    """Converts the arguments of `watch`; raises ValueError for invalid ones. `tokens`: a count from the first, or a
+    range of positions.
+    """
     if isinstance(tokens, int):
         tokens = range(tokens)
     if isinstance(tokens, slice):

@@ -1,7 +1,7 @@
-"""What the attention layers of `torch.nn` compute, worked out from what they are called with.
+"""Derives what the attention layers of `torch.nn` compute from the arguments of their forward.
 
-Their fast paths are one kernel each, and with weights asked for they multiply by themselves: no call of torch's attention
-function is seen there. Their masks are True where they hide.
+Their fast paths are one kernel each, and if weights are requested they multiply matrices themselves: no call of
+torch's attention function can be seen then. Their boolean masks are True where a key is masked.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def of_layer(
     average_attn_weights: bool = True,
     is_causal: bool = False,
 ) -> Batched:
-    """The arguments of the layer's forward; raises ValueError for a layer that adds keys of its own."""
+    """Reads the arguments of the layer's forward; raises ValueError for a layer that adds keys of its own."""
     if layer.bias_k is not None or layer.add_zero_attn:
         raise ValueError("it adds keys of its own (add_bias_kv, add_zero_attn)")
     padding = _missing(key) if key.is_nested else key_padding_mask
@@ -47,19 +47,19 @@ def of_encoder(
     src_key_padding_mask: Tensor | None = None,
     is_causal: bool = False,
 ) -> Batched:
-    """The arguments of an encoder layer's forward, whose attention looks at one sequence."""
+    """Reads the arguments of an encoder layer's forward, whose attention is self-attention."""
     x = layer.norm1(src) if layer.norm_first else src
     return of_layer(layer.self_attn, x, x, x, src_key_padding_mask, False, src_mask, is_causal=is_causal)
 
 
 def _missing(nested: Tensor) -> Tensor:
-    """Of sequences of different lengths: what is filled up, `(b n)`."""
+    """The padding of sequences of different lengths, `(b n)`."""
     lengths = torch.tensor([len(each) for each in nested.unbind()])
     return torch.arange(int(lengths.max())) >= lengths[:, None]
 
 
 def _to_batch_first(layer: nn.MultiheadAttention, x: Tensor) -> Tensor:
-    """Batch first, with a batch; shorter sequences filled up."""
+    """A tensor with the batch axis first, added if missing; shorter sequences are padded."""
     if x.is_nested:
         return x.to_padded_tensor(0.0)
     if x.ndim == 2:
@@ -68,7 +68,9 @@ def _to_batch_first(layer: nn.MultiheadAttention, x: Tensor) -> Tensor:
 
 
 def _joint(mask: Tensor | None, padding: Tensor | None, batch: int, heads: int, queries: int) -> Tensor | None:
-    """Both masks of the layer as one of torch's function: True where a query looks, or added."""
+    """Joins both masks of the layer to one as torch's function takes it: True where a query attends to a key, or
+    added.
+    """
     parts = []
     if mask is not None:
         parts.append(mask.view(batch, heads, queries, -1) if mask.ndim == 3 else mask)
@@ -82,6 +84,6 @@ def _joint(mask: Tensor | None, padding: Tensor | None, batch: int, heads: int, 
 
 
 def _additive_mask(mask: Tensor) -> Tensor:
-    """A mask of any kind as numbers that are added."""
+    """Converts a mask of any kind to numbers that are added."""
     hides = mask.dtype == torch.bool
     return torch.zeros_like(mask, dtype=torch.float).masked_fill_(mask, -torch.inf) if hides else mask

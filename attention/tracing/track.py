@@ -1,8 +1,8 @@
-"""The calls of one layer, joined by the positions of their queries and keys in the text.
+"""Joins the calls of one layer by the positions of their queries and keys in the text.
 
-A model that writes token by token calls each layer once per step, with queries for what is new. Which keys come with them
-depends on the cache: all keys so far, the last ones of a window, or a buffer that is filled only in part. `Place` says where
-they stand; where nobody knows, a call continues the one before it if their keys overlap.
+A model that generates token by token calls each layer once per step, with queries for the new tokens. Which keys come
+with them depends on the cache: all keys so far, the last ones of a window, or a buffer that is only partly filled.
+`Place` gives their positions; if it is unknown, a call continues the one before it if their keys overlap.
 """
 
 from __future__ import annotations
@@ -21,12 +21,14 @@ from attention.tracing.sdpa_call import Step
 APART = (
     "queries before position {first} are not shown: they were computed in calls that were not seen, or with other keys"
 )
-ROUNDED = 0.02  # of the largest number: by which keys of the same tokens differ at most
+ROUNDED = 0.02  # largest difference of keys of the same tokens, relative to the largest number
 NO_BEAMS = "it ran in a beam search, and which rows belong to the returned sequence is not known"
 
 
 class Place(NamedTuple):
-    """Where a call stands in its text: positions of its first query and key, and how many of its keys are filled."""
+    """The position of a call in its text: positions of its first query and key, and the number of its keys that are
+    filled.
+    """
 
     first: int
     first_key: int
@@ -44,8 +46,8 @@ class Beams(NamedTuple):
 class Track:
     """The joined calls of a layer: all its queries and keys `(b h n d)`, with the mask of every row.
 
-    `ends (q)` and `key_ends (k)`: how long the text was in the call that a query or a key came with. `note`: which rows are
-    missing, with why.
+    `ends (q)` and `key_ends (k)`: the length of the text in the call that a query or a key came with. `note`: which
+    rows are missing, and why.
     """
 
     step: Step
@@ -57,7 +59,9 @@ class Track:
 
     @classmethod
     def of(cls, step: Step, place: Place | None, before: Track | None, beams: bool) -> Track:
-        """The track after a call: `before` continued, or a new one. `beams`: rows of the batch may have changed places."""
+        """The track after a call: `before` continued, or a new one. `beams`: whether rows of the batch may have
+        swapped.
+        """
         known = place or (before and before._overlap(step)) or Place(0, 0, step.k.shape[2])
         step = _filled_part(step, known.keys)
         new = cls._alone(step, known)
@@ -84,7 +88,7 @@ class Track:
         return self.first_key + self.step.k.shape[2]
 
     def call(self, beams: Beams | None = None) -> Call:
-        """The sequence that was watched, or one that a beam search returned; raises ValueError if nobody knows its rows."""
+        """The watched sequence, or one that a beam search returned; raises ValueError if its rows are unknown."""
         one = self.step
         if beams is not None:
             rows = self._of_beams(beams)
@@ -98,7 +102,7 @@ class Track:
         return Call(q, k, v, one.scale, mask, one.softcap, sinks, self.first, self.first_key)
 
     def _of_beams(self, beams: Beams) -> tuple[Tensor, Tensor, Tensor, Tensor | None, Tensor | None]:
-        """Each query and key from the row that its sequence had at the step in which they were computed."""
+        """Takes each query and key from the row that its sequence had at the step in which they were computed."""
         steps, key_steps = ((ends - beams.prompt).clamp(min=0) for ends in (self.ends, self.key_ends))
         queries, keys = ((each < len(beams.rows)).nonzero()[:, 0] for each in (steps, key_steps))
         if not len(queries):
@@ -112,7 +116,9 @@ class Track:
         return q.transpose(0, 1), k.transpose(0, 1), v.transpose(0, 1), mask, sinks
 
     def _overlap(self, step: Step) -> Place | None:
-        """Where a call stands that nobody has placed: its keys without the newest are the last ones here, or all are the same."""
+        """The place of a call without a known one: its keys except the newest equal the last ones here, or all are
+        the same.
+        """
         queries, keys = step.q.shape[2], step.k.shape[2]
         old, here = keys - queries, self.step.k
         if _alike(self.step, step):
@@ -123,7 +129,7 @@ class Track:
         return None
 
     def _continues(self, new: Track, beams: bool) -> bool:
-        """Does a call go on from this one, with no gap, and with the same keys where both have some?"""
+        """Whether a call continues this track without a gap, and with the same keys where both have some."""
         if not 0 < new.first <= self.end or not _alike(self.step, new.step) or new.first_key > self.key_end:
             return False
         if beams:
@@ -135,11 +141,11 @@ class Track:
         return _near(mine, new.step.k[:, :, start - new.first_key : stop - new.first_key])
 
     def _kept_keys(self, new: Track) -> int:
-        """The position up to which keys stay: all, unless a call begins before the last query (a cache that was cropped)."""
+        """The position up to which keys are kept: all, unless a call starts before the last query (a cropped cache)."""
         return self.key_end if new.first == self.end else min(self.key_end, new.first)
 
     def _join_call(self, new: Track) -> Track:
-        """This one up to the first query of the new call, and then that."""
+        """Joins this track up to the first query of the new call with that call."""
         rows, kept = new.first - self.first, self._kept_keys(new)
         cut, fresh = kept - self.first_key, kept - new.first_key
         one, two = self.step, new.step
@@ -162,9 +168,11 @@ def _alike(one: Step, two: Step) -> bool:
 
 
 def _near(one: Tensor, two: Tensor) -> bool:
-    """Are keys those of the same tokens? A cache may compute them anew from less (DeepSeek), or store them in fewer bits."""
+    """Whether keys are those of the same tokens: a cache may recompute them from less (DeepSeek), or store fewer
+    bits.
+    """
     wide, other = one.float(), two.float()
-    if not wide.numel():  # of weights alone
+    if not wide.numel():  # only weights are known
         return True
     return float((wide - other).abs().max()) <= ROUNDED * float(wide.abs().max())
 
@@ -178,7 +186,7 @@ def _filled_part(step: Step, keys: int) -> Step:
 
 
 def _cut(step: Step, rows: int, keys: int) -> Tensor:
-    """The mask of the first rows and keys, of truths where there is none."""
+    """The mask of the first rows and keys; a boolean mask if there is none."""
     queries, had = min(rows, step.q.shape[2]), min(keys, step.k.shape[2])
     if step.mask is None:
         return torch.ones(1, 1, queries, had, dtype=torch.bool)
@@ -186,7 +194,7 @@ def _cut(step: Step, rows: int, keys: int) -> Tensor:
 
 
 def _stack_masks(before: Tensor, after: Tensor | None, keys: int, shift: int, step: Step) -> Tensor:
-    """The masks of earlier and later rows as one: keys that a row did not have are masked."""
+    """Joins the masks of earlier and later rows: keys that a row did not have are masked."""
     if after is None:
         after = torch.ones(1, 1, step.q.shape[2], step.k.shape[2], dtype=torch.bool)
     if before.dtype != after.dtype:

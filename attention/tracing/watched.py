@@ -1,4 +1,4 @@
-"""Watching a model: queries, keys and values of every layer, taken while it computes, whatever its kernels are."""
+"""Watches a model: records queries, keys and values of every layer while it computes, whatever its kernels are."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from attention.tracing.recorder import Recorder
 from attention.tracing.saved import save
 from attention.tracing.selection import make_choice
 
-NAMED = 5  # layers that a warning names
+NAMED = 5  # number of layers that a warning lists
 NOTHING = (
     "No attention was seen. Call the model itself while it is watched (model(x), not model.forward(x)), in the same thread. "
     "Attention that is written by hand can report itself: attention.report(q, k, v) or attention.report(weights=weights)."
@@ -31,11 +31,11 @@ PART = "attention.watch can't see {} layers: {}. `unseen` says why."
 
 
 class Watched:
-    """What was seen of a model. `calls`: of each layer by its name, the last run, or all of a text that was written on.
+    """The recording of a watched model. `calls`: per layer name, those of the last run, or of a whole generated text.
 
-    A context manager around calls of the model, or called in its place: `seen = watch(model); seen(**inputs)`. Nothing of
-    the model is changed: it takes the kernels that it always takes, and what it returns is the same, bit by bit. Only what
-    `torch.compile` made runs eagerly meanwhile, and a warning says so.
+    A context manager around calls of the model, or called in its place: `seen = watch(model); seen(**inputs)`. The
+    model is not changed: it takes its usual kernels, and what it returns is the same, bit by bit. Only code compiled
+    by `torch.compile` runs eagerly meanwhile, and a warning says so.
     """
 
     def __init__(self, model: nn.Module, record: Recorder) -> None:
@@ -66,7 +66,7 @@ class Watched:
             warnings.warn(NOTHING, stacklevel=2)
 
     def __call__(self, *given: Any, **named: Any) -> Any:
-        """What the model returns, watched."""
+        """Watches the model and returns its output."""
         with self:
             return self.model(*given, **named)
 
@@ -75,17 +75,17 @@ class Watched:
 
     @property
     def calls(self) -> dict[str, Call]:
-        """What was seen of each layer, by its name."""
+        """What was recorded of each layer, by its name."""
         return self.record.calls()[0]
 
     @property
     def count(self) -> int:
-        """How many calls of attention passed."""
+        """The number of calls of attention so far."""
         return self.record.count
 
     @property
     def unseen(self) -> dict[str, str]:
-        """Layers of attention that ran and can't be shown, or not all of their rows, by name, each with why."""
+        """Layers of attention that ran and can't be shown, or not all of their rows, by name, each with the reason."""
         record, (calls, lost) = self.record, self.record.calls()
         known = [*record.tracks, *record.missed]
         dark = [name for name, one in record.ran.items() if is_attention(name, one) and not self._joins(name, known)]
@@ -94,10 +94,11 @@ class Watched:
         return found | {name: why for name, why in record.missed.items() if name not in calls} | lost
 
     def parts(self, tokens: Sequence[str] = (), keys: Sequence[str] = (), title: str = "") -> dict[str, Stack]:
-        """All layers as stacks: one under "", or several, as of an encoder, a decoder, and what joins both.
+        """All layers as stacks: a single one under "", or several, as for an encoder, a decoder, and their
+        cross-attention.
 
-        `tokens`: the texts of the queries; `keys`: those of the other sequence, as of an encoder. Raises ValueError if
-        nothing was seen, and for texts of another number.
+        `tokens`: the texts of the queries; `keys`: those of the other sequence, as of an encoder. Raises ValueError
+        if nothing was recorded, and for texts whose number does not match.
         """
         unseen = self.unseen
         if not (calls := self.calls):
@@ -114,7 +115,9 @@ class Watched:
     def save(
         self, path: str | Path, tokens: Sequence[str] = (), keys: Sequence[str] = (), title: str = ""
     ) -> list[Path]:
-        """Writes safetensors that the app opens under *Your data*; of several parts a file each, their names added to it."""
+        """Writes safetensors that the app opens under *Your data*; several parts go to one file each, with their
+        names added.
+        """
         return save(self.parts(tokens, keys, title), path)
 
     def _is_chosen(self, name: str) -> bool:
@@ -122,11 +125,11 @@ class Watched:
         return layers is None or self.record.number(name) in layers
 
     def _joins(self, name: str, seen: Sequence[str]) -> bool:
-        """Is a layer that was seen this one, a part of it, or around it?"""
+        """Whether one of the `seen` layers is this one, is part of it, or contains it."""
         return any(one == name or self._within(one, name) or self._within(name, one) for one in seen)
 
     def _within(self, inner: str, outer: str) -> bool:
-        """Is a module a part of another? The model itself is around all."""
+        """Whether a module is part of another. The model itself contains all."""
         root = self.record.names[id(self.model)]
         return inner != root and (outer == root or inner.startswith(f"{outer}."))
 
@@ -140,28 +143,30 @@ def watch(
     tokens: range | slice | int | None = None,
     dtype: torch.dtype | None = None,
 ) -> Watched:
-    """Takes the queries, keys and values of every layer of attention while a model computes; of one sequence of a batch.
+    """Records the queries, keys and values of every layer of attention while a model computes, for one sequence of a
+    batch.
 
         with attention.watch(model) as seen:
             model(**inputs)
         attention.show(seen, tokens=tokens)
 
-    It sees calls of torch's `scaled_dot_product_attention`, whatever kernel that takes, and of `flex_attention`, the attention
-    functions of transformers (eager, SDPA, flash, flex), and the layers of `torch.nn`. Of other layers of attention it takes the
-    weights if they return these. Attention that is written by hand reports itself in one line, which does nothing otherwise:
+    It records calls of torch's `scaled_dot_product_attention`, whatever kernel that takes, and of `flex_attention`,
+    the attention functions of transformers (eager, SDPA, flash, flex), and the layers of `torch.nn`. Of other layers
+    of attention it takes the weights if they return these. Custom attention can report itself in one line, which does
+    nothing otherwise:
 
         attention.report(q, k, v, is_causal=True)       # or mask=, scale=
         attention.report(weights=weights)
 
-    `unseen` names the layers that it can't show, and a warning does; so it does if a layer's output doesn't follow from what was
-    taken. Grouped keys, masks, scales, softcaps and sinks are kept. While `generate` writes, rows are joined by their position in
-    the text, with any cache; of a beam search, `batch` counts the returned sequences. Compiled models run eagerly meanwhile, in
-    every thread.
+    `unseen` and a warning name the layers that can't be shown, which include layers whose output does not follow from
+    what was recorded. Grouped keys, masks, scales, softcaps and sinks are kept. During `generate`, rows are joined by
+    their position in the text, with any cache; in a beam search, `batch` counts the returned sequences. Compiled
+    models run eagerly meanwhile, in every thread.
 
-    `layers` (as the model numbers them), `heads` and `tokens` (the first so many, or neighbouring positions as
-    `range(100, 140)`: rows of these queries, with all their keys) choose what is kept. Tensors keep the model's own number type;
-    `dtype=torch.float16` halves those of float32, and the stacks say by how much their weights differ. Copies stay on the CPU
-    until what it returns is gone.
+    `layers` (as the model numbers them), `heads` and `tokens` (a count from the first, or adjacent positions as
+    `range(100, 140)`: rows of these queries, with all their keys) choose what is kept. Tensors keep the model's own
+    dtype; `dtype=torch.float16` halves the memory of float32, and the stacks say by how much their weights differ.
+    Copies stay in CPU memory as long as the returned object exists.
 
     >>> layer, x = torch.nn.MultiheadAttention(8, 2, batch_first=True).eval(), torch.rand(1, 5, 8)
     >>> with attention.watch(layer) as seen:
