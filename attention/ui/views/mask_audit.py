@@ -1,4 +1,4 @@
-"""What becomes of queries that see nothing, path by path, run live."""
+"""What each code path returns for fully masked rows, run live."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from attention.ui import results
 from attention.ui.empty_states import missing_parts
 from attention.ui.session import page
 
-RANGES = 12  # of queries that are listed
+RANGES = 12  # ranges of queries that are listed
 BADGES = {"zeros": "green", "NaN": "red", "mean of all values": "orange", "other": "orange"}
 ISSUES = {
     103963: "boolean masks with empty rows gave NaN; zeros since torch 2.5",
@@ -24,7 +24,7 @@ ISSUES = {
 
 
 def section(config: Config) -> None:
-    """Which rows see nothing, and the table of paths."""
+    """Draws which rows are fully masked, and the table of paths."""
     used = results.masks.exhibit(config.tensors, config.depth)
     _which(config, used)
     if missing_parts(config, "What becomes of queries that see nothing", "q", "k", "v"):
@@ -53,7 +53,7 @@ def _which(config: Config, used: Exhibit) -> None:
 
 
 def _rows(found: list[Finding]) -> dict[str, list[str]]:
-    """A line a path, a column a kind of mask."""
+    """The table: one row per path, one column per kind of mask."""
     paths = list(dict.fromkeys((each.path, each.mode) for each in found))
     kinds = list(dict.fromkeys(each.mask for each in found))
     at = {(each.path, each.mode, each.mask): each for each in found}
@@ -65,7 +65,7 @@ def _rows(found: list[Finding]) -> dict[str, list[str]]:
 
 
 def _outcome_badges(found: Finding) -> str:
-    """What one path did, as badges."""
+    """The result of one path, as badges."""
     if not found.runs:
         return ":gray[does not run here]"
     rows = f":{BADGES[found.blind]}-badge[{found.blind}]" if found.blind else ":gray[no such row]"

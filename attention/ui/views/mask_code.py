@@ -10,7 +10,7 @@ from attention.steps import mask_table, program
 
 
 def section(config: Config) -> None:
-    """Two programs that give the square above."""
+    """Draws two programs that compute the mask shown above."""
     if table := has_own_mask(config.source):
         mask = square(config, config.tokens, config.n_keys)
         found = mask_table.mask_mod(mask), mask_table.dense(mask)

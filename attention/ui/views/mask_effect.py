@@ -1,4 +1,4 @@
-"""What the mask in use does to the weights, compared with a baseline: the weight it moves per head, and one head in full."""
+"""The effect of the mask on the weights, relative to a baseline: the weight it moves per head, and one head in full."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ ABOUT = "What the mask does to the weights"
 
 @dataclass(frozen=True, eq=False)
 class Effect:
-    """The passes under the baseline and under the mask, and the weight that goes from hidden keys and to added ones.
+    """The passes under the baseline and under the mask, and the weight that leaves hidden keys and goes to added ones.
 
-    `lost (h q)`: under the baseline, on keys that the mask hides; `gained (h q)`: under the mask, on keys that the baseline
-    hides.
+    `lost (h q)`: weight under the baseline on keys that the mask hides; `gained (h q)`: weight under the mask on keys
+    that the baseline hides.
     """
 
     config: Config
@@ -45,27 +45,27 @@ class Effect:
 
     @property
     def hides(self) -> bool:
-        """Does the mask hide any key that the baseline shows?"""
+        """Whether the mask hides any key that is visible under the baseline."""
         return bool((self.before.mask & ~self.after.mask).any())
 
     @property
     def adds(self) -> bool:
-        """Does the mask show any key that the baseline hides?"""
+        """Whether any key is visible under the mask that the baseline hides."""
         return bool((self.after.mask & ~self.before.mask).any())
 
     @property
     def hides_in_row(self) -> bool:
-        """Does the mask hide such a key from the selected query?"""
+        """Whether the mask hides such a key from the selected query."""
         return bool((self.before.mask & ~self.after.mask)[self.config.query_index].any())
 
     @property
     def names(self) -> tuple[str, str]:
-        """The baseline and the mask, in a few words."""
+        """Short names of the baseline and of the mask."""
         return self.before.config.rule_name, mask_name(self.config)
 
 
 def section(config: Config) -> None:
-    """Formula, bars of all heads, and the selected head under the baseline, under the mask, and the difference."""
+    """Draws the formula, bars of all heads, and the selected head under the baseline and the mask, and the difference."""
     if missing_parts(config, ABOUT, "q", "k"):
         return
     with st.container():
@@ -92,7 +92,7 @@ def _effect(config: Config) -> Effect:
 
 
 def _first(config: Config) -> None:
-    """What of a long sequence is shown here, with its proof."""
+    """Says which part of a long sequence is shown here, with its proof."""
     short = config.truncated
     if short is not config:
         st.caption(
@@ -119,7 +119,7 @@ def _words(found: Effect) -> None:
 
 
 def _baseline(found: Effect) -> str:
-    """Which mask the effect is measured against, and why that one."""
+    """The sentence that names the mask that the effect is measured against, and why that one."""
     config, base = found.config, found.before.config
     span = f", span {base.span:,}" if base.rule.span else ""
     if not idle("baseline", config):
@@ -136,7 +136,7 @@ def _formula(found: Effect) -> str:
 
 
 def _sentence(found: Effect) -> str:
-    """What the mask moves in the selected head, compared with the baseline."""
+    """What the mask moves in the selected head, relative to the baseline."""
     (base, mask), config = found.names, found.config
     if not found.hides and not found.adds:
         if idle("mask", config) and not has_own_mask(config.source):
@@ -193,7 +193,7 @@ def _query(config: Config, query: int) -> str:
 
 
 def _squares(found: Effect) -> None:
-    """The weights that are in use first, then, once they are painted, those under the baseline and the difference."""
+    """Draws the weights in use first, and once they are painted, the weights under the baseline and the difference."""
     places, config = st.columns(3), found.config
     base, mask = found.names
     small = {"labels": [], "height": theme.SMALL_HEIGHT}  # positions: there is no room for tokens

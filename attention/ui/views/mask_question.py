@@ -1,4 +1,4 @@
-"""The question that hides the Masks page: how many keys does the query in focus see?"""
+"""The question that hides the Masks page: how many keys are visible to the selected query?"""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from attention.ui.predict import Question
 
 
 def question(config: Config) -> Question:
-    """How many keys the query in focus sees under the rule in use, with guesses that other rules would give."""
+    """Asks how many keys are visible to the selected query; the guesses are what other rules would give."""
     n, row = config.tokens, config.query_index
     seen = config.rule.square(n, config.n_keys, config.span)[row]
     answer, where = int(seen.sum()), [i for i, see in enumerate(seen.tolist()) if see]
@@ -22,7 +22,7 @@ def question(config: Config) -> Question:
 
 
 def _near(answer: int, row: int, config: Config) -> set[int]:
-    """The answer, and what one gets who forgets the query itself, the past, the future or the span."""
+    """The answer, and results of typical mistakes: forgetting the query itself, the past, the future or the span."""
     n = config.n_keys
     wrong = (row + 1, min(config.span, n), min(n, answer + 1), max(0, answer - 1), n, row)
     near = [answer, *(guess for guess in dict.fromkeys(wrong) if guess != answer)]

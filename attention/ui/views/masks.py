@@ -1,4 +1,4 @@
-"""Masks: every rule side by side, and what the one in use does."""
+"""Masks: every rule in a gallery, and the effect of the one in use."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ DETAILS = {"effect": mask_effect.section, "empty rows": mask_audit.section, "cod
 
 
 def view(config: Config) -> None:
-    """The page of a config; what needs every weight shows the first tokens of a long one, and says so."""
+    """The page of a config; parts that need every weight show the first tokens of a long sequence, and say so."""
     short = config.truncated
     if questions.ours(config) and short is not config:
         st.caption(
@@ -37,7 +37,7 @@ def view(config: Config) -> None:
         )
     if questions.question_closes(short):
         return
-    title = st.container()  # filled after the pictures, which are what one waits for
+    title = st.container()  # filled after the pictures, which the user waits for
     _gallery(config)
     left, right = st.columns([3, 2], vertical_alignment="bottom", gap="medium")
     with left:
@@ -59,7 +59,7 @@ def _title(config: Config) -> None:
             "a key; where it is hatched, the query does not see the key.",
             help=provenance.full_text(config),
         )
-        if config.truncated is config:  # else it stands with the weights that it is about
+        if config.truncated is config:  # otherwise it is shown with the weights that it is about
             proof.badge(config)
     with ask:
         questions.offer({"mask": "Predict"} if questions.can_be_asked("mask", config) else {})
@@ -72,7 +72,9 @@ def _gallery(config: Config) -> None:
     every = results.masks.gallery(config.tokens, config.span, config.depth, results.masks.other(config))
     mask_gallery(config, [*every, *own], on_choice=gestures.on_mask_choice)
     said = "In use" if mask_in_use(config.source) else "Chosen, but not in use"
-    st.markdown(f"{said}, **{used.name}**: {_about(config, used)}")  # below, as its length would move the cards
+    st.markdown(
+        f"{said}, **{used.name}**: {_about(config, used)}"
+    )  # below the cards, because its length would move them
     st.caption(
         f"**{used.name}**{_span(config)} keeps {used.pairs:,} of {used.whole:,} pairs of a query and a key. Whoever computes "
         f"only these saves {format_percent(1 - used.share)} of the work: {_count(config, used, used.share)} operations a layer "
@@ -82,7 +84,7 @@ def _gallery(config: Config) -> None:
 
 
 def _about(config: Config, used: Exhibit) -> str:
-    """What the mask in use does; of a source's own, the nearest rule and the queries that see no key."""
+    """What the mask in use does; for a source's own mask, the nearest rule and the fully masked rows."""
     if not has_own_mask(config.source):
         return used.rule.help
     told = f"{used.rule.help} {escape(results.masks.nearest(config.tensors).sentence)}"
@@ -93,7 +95,7 @@ def _about(config: Config, used: Exhibit) -> str:
 
 
 def _reach(config: Config) -> str:
-    """What reach is, where a layer's outputs are what the next one looks at."""
+    """The definition of reach, if the outputs of a layer are the inputs of the next one."""
     if config.is_cross:
         return f"The {config.n_keys:,} keys are of another sequence, so there is no reach from layer to layer. "
     return (
@@ -103,14 +105,14 @@ def _reach(config: Config) -> str:
 
 
 def _tiles(used: Exhibit) -> str:
-    """What a pixel is where it is more than a pair."""
+    """What a pixel is if it covers more than one pair."""
     if used.tile == 1:
         return ""
     return f"A pixel is {used.tile:,} x {used.tile:,} pairs: the more it keeps, the more ink, a quarter at least. "
 
 
 def _span(config: Config) -> str:
-    """With the span where the rule has one."""
+    """The span, if the rule has one."""
     if has_own_mask(config.source):
         return ""
     most = max(config.tokens, config.n_keys)
@@ -119,7 +121,7 @@ def _span(config: Config) -> str:
 
 
 def _blocks(used: Exhibit) -> str:
-    """What a kernel saves that works in blocks."""
+    """What a kernel that works in blocks saves."""
     rule = f"A GPU works in blocks of {BLOCK} x {BLOCK} pairs and can skip only those that are hidden whole"
     if max(used.tokens, used.keys) > BLOCK:
         return f"{rule}: {format_percent(1 - used.blocks)} of them here."
@@ -129,7 +131,7 @@ def _blocks(used: Exhibit) -> str:
 
 
 def _count(config: Config, used: Exhibit, kept: float = 1.0) -> str:
-    """The operations of the two products with three digits and a unit."""
+    """The operations of the two products, with three digits and a unit."""
     number = flops(used.whole, config.d_model, kept)
     power = min(4, max(0, int(math.log10(max(number, 1)) // 3)))
     return f"{number / 1000**power:.3g} {' kMGT'[power].strip()}".strip()

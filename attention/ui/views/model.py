@@ -1,4 +1,4 @@
-"""Model: a model that runs here reads what one types, or looks at a picture; then every head of it can be looked at."""
+"""Model: runs a model here on a text or a picture, and shows every head of it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from attention.ui.markdown import escape
 from attention.ui.session import browser_yield, page
 from attention.ui.views import job_status, model_input, model_result
 
-LOOK = 0.5  # seconds between two looks at a model that is loaded or run
+LOOK = 0.5  # seconds between two checks of a model that is being loaded or run
 NOTHING = (
     "Nothing has been read yet. Press the button above: then a map of all layers and heads stands here, coloured by what each "
     "does, and a click leads to any head, its weights, its softmax and its masks."
@@ -38,7 +38,7 @@ def view(prompt: Prompt) -> None:
 
 
 def _live(prompt: Prompt, live: bool) -> None:
-    """How far it is, then what came of it; once it is over, the page is drawn anew without a clock."""
+    """Draws the progress, then the result; after the end it reruns the page without a timer."""
     task = page.visit_state().reading
     if task is None:
         st.info(NOTHING, icon=":material/play_arrow:")
@@ -56,7 +56,7 @@ def _live(prompt: Prompt, live: bool) -> None:
 
 
 def _show_failure(task: Task) -> None:
-    """Why there is nothing to see."""
+    """Says why there is no result."""
     if task.state == "failed":
         st.error(escape(task.said), icon=":material/error:")
     else:
@@ -64,7 +64,7 @@ def _show_failure(task: Task) -> None:
 
 
 def _absent() -> bool:
-    """What stands here where no model can run, and what to do; False where one can."""
+    """Draws what to do if no model can run here, and returns True; returns False if one can."""
     host, lacks = models(), missing()
     if host.off:
         _show_sources("The owner of this host has switched models off.", "")
@@ -85,7 +85,7 @@ def _absent() -> bool:
 
 
 def _unchosen(any_listed: bool) -> bool:
-    """What to do first, and that nothing else stands here yet."""
+    """Says what to do first, before a model was chosen."""
     if any_listed:
         _show_sources("Choose a model on the left.", "", absent=False)
     else:
@@ -111,7 +111,7 @@ def _show_sources(said: str, command: str, absent: bool = True) -> None:
 
 
 def _show_recorded() -> None:
-    """What this page shows of a model, of one that was recorded; nothing where its file is damaged."""
+    """Draws what this page shows of a model for a recorded one; nothing if its file is damaged."""
     if readable(next_step.REAL):
         config = model_result.with_selected_head(page.setting(), next_step.REAL)
         name = escape(f"“{source_title(next_step.REAL)}”")

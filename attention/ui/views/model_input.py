@@ -1,4 +1,4 @@
-"""What a model shall read: the fields for one text or two, the place for a picture, and the button that has it read."""
+"""The input of a model: fields for one or two texts, an upload for a picture, and the button that runs the model."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from attention.ui.session import page
 
 KNOB = frozenset({"model_text", "model_second"})
 KINDS = ["png", "jpg", "jpeg", "webp"]
-HIGH = 88  # pixels of a field
+HIGH = 88  # height of a field in pixels
 SAYS = (
     "A language model, or one that sees, runs on this server on what you give it. Every head of every layer can then be looked "
     "at, here and on the other pages, as this model computes it."
@@ -27,11 +27,11 @@ ABSENT = (
     "Where there is a model, this page runs it on what you type or on a picture; every head of every layer can then be looked "
     "at, here and on the other pages."
 )
-PLACE = "model_picture"  # the key of the place for a picture
+PLACE = "model_picture"  # the key of the upload for a picture
 
 
 def ask(prompt: Prompt) -> model_jobs.Ask | None:
-    """What would be read now; None where there is no model for it."""
+    """What the button would request now; None if there is no model for it."""
     offer = find_offer(prompt)
     if offer is None or missing():
         return None
@@ -40,14 +40,14 @@ def ask(prompt: Prompt) -> model_jobs.Ask | None:
 
 
 def _sees(offer: Offer) -> bool:
-    """Does a model look at pictures? By what its files say, or by what came of it."""
+    """Whether a model reads pictures, according to its files or to its last result."""
     now = page.visit_state().reading
     looked = now is not None and now.settings.offer == offer and now.found is not None and now.found.patches is not None
     return looked or peek(offer) == PICTURE
 
 
 def _same(wanted: model_jobs.Ask | None) -> bool:
-    """Is what would be read what is shown, or on its way? What a model that sees was given to read does not count."""
+    """Whether the request equals what is shown or running. For a model that reads pictures, the texts are ignored."""
     now = page.visit_state().reading
     if now is None or wanted is None or not (now.open or now.state == "done"):
         return False
@@ -56,7 +56,7 @@ def _same(wanted: model_jobs.Ask | None) -> bool:
 
 
 def title(absent: bool = False) -> str:
-    """What the page is about and what became of it, as markdown; `absent`: there is no model that could run."""
+    """The title of the page and the state of the run, as markdown. `absent`: there is no model that could run."""
     if absent:
         return f"**Model.** {ABSENT}"
     task = page.visit_state().reading
@@ -80,7 +80,7 @@ def _draw(prompt: Prompt) -> None:
             knobs.area("second", prompt, height=HIGH, placeholder="None", on_change=page.change)
     same = _same(ask(prompt))
     with st.container(horizontal=True, vertical_alignment="center"):
-        # Never disabled: a browser sends what was typed when the field is left, and a click on a disabled button is lost.
+        # Never disabled: the browser sends typed text when the field loses focus, and a click on a disabled button is lost.
         label = "Look at it" if sees else "Read it"
         st.button(
             label, key="read", type="secondary" if same else "primary", icon=":material/play_arrow:", on_click=begin
@@ -103,7 +103,7 @@ def _run_caption(prompt: Prompt, same: bool) -> str:
 
 
 def _picture() -> None:
-    """The picture that a model looks at: the one that ships, or one's own."""
+    """Draws the picture that a model reads, the sample or an uploaded one, and the upload."""
     left, right = st.columns([1, 2], gap="small", vertical_alignment="center")
     own = page.visit_state().picture
     left.image(
@@ -121,7 +121,7 @@ def _picture() -> None:
 
 
 def _accept_picture() -> None:
-    """Takes a picture in, or says why not: a bad one leaves all as it was."""
+    """Accepts an uploaded picture, or says why not; a bad one changes nothing."""
     kept, file = page.visit_state(), page.widgets()[PLACE]
     kept.refused = ""
     try:
@@ -132,7 +132,7 @@ def _accept_picture() -> None:
 
 
 def begin() -> None:
-    """Has it read what the fields hold now, which may be newer than what was drawn; again if that has failed or was stopped."""
+    """Runs the model on what the fields hold now, maybe newer than what was drawn; also again after a failure or a stop."""
     kept, wanted = page.visit_state(), ask(page.current_setting())
     if wanted is None:
         return
@@ -143,7 +143,7 @@ def begin() -> None:
 
 
 def _look(prompt: Prompt) -> object:
-    """None where nothing can be read."""
+    """The state that the part is drawn with; None if no model can run."""
     wanted, kept = ask(prompt), page.visit_state()
     if wanted is None:
         return None

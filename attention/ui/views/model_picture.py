@@ -1,4 +1,4 @@
-"""What a patch of a picture, or one of a model's own marks, looks at: its weights over the picture."""
+"""The weights of a patch of a picture, or of a special token of the model, drawn over the picture."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from attention.ui.markdown import escape
 from attention.ui.session import page
 from attention.ui.views import heads_parts as parts
 
-MEAN = -1  # of all heads
+MEAN = -1  # the mean of all heads
 
 
 def draw(prompt: Prompt, run: Run, part: Part, config: Config) -> None:
-    """The picture, who looks, and what has most of that weight."""
+    """Draws the picture, the menus for the query, and the patch with the largest weight."""
     assert run.patches is not None and run.picture is not None
     (rows, cols), first = run.patches, part.keys.special.index(False)
     query, head = min(prompt.patch, len(part.queries) - 1), min(prompt.head, config.heads - 1)
@@ -51,7 +51,7 @@ def draw(prompt: Prompt, run: Run, part: Part, config: Config) -> None:
 
 
 def _layer(part: Part, config: Config) -> int:
-    """Which of a stack's layers is in focus."""
+    """The index of the selected layer in the stack."""
     return part.stack.numbers.index(config.layer) if part.stack.numbers else config.layer
 
 
@@ -62,7 +62,7 @@ def _png(picture: Any) -> bytes:
 
 
 def _table(weights: list[float], cols: int, focus: int) -> pa.Table:
-    """A row for each patch, counted from 1; those of the model's marks are nowhere."""
+    """One row per patch, counted from 1; special tokens of the model have no position."""
     top = max([*weights, 1e-12])
     return pa.table(
         {
@@ -83,7 +83,7 @@ def _who(part: Part, query: int) -> str:
 
 
 def _menus(prompt: Prompt, part: Part, config: Config, head: int, query: int) -> None:
-    """Layer, head, and who looks."""
+    """Draws the menus for layer, head and query."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         option_menu("layer", prompt, layers(config.source), config.layer)
         option_menu(
@@ -93,14 +93,14 @@ def _menus(prompt: Prompt, part: Part, config: Config, head: int, query: int) ->
 
 
 def option_menu(name: str, prompt: Prompt, options: tuple[Any, ...], value: Any, said: Any = str) -> None:
-    """A menu of what there is here; what is set may be of another model, then it is at the nearest."""
+    """A menu of the options that exist here; a value that was set for another model is replaced by `value`."""
     if getattr(prompt, name) != value:
         page.widgets()[PROMPTS.key(name)] = value
     knobs.menu(name, replace(prompt, **{name: value}), options, format_func=said, on_change=page.change, width=140)
 
 
 def _patch_sentence(found: list[float], part: Part, patches: slice) -> str:
-    """The greatest weight on a patch, how many times its even share that is, and what the marks have."""
+    """The largest weight on a patch, how many times uniform it is, and the weight on special tokens."""
     weights = found[patches]
     at = max(range(len(weights)), key=weights.__getitem__)
     most, even, where = weights[at], 1 / len(found), part.keys.texts[patches.start + at]
@@ -112,7 +112,7 @@ def _patch_sentence(found: list[float], part: Part, patches: slice) -> str:
 
 
 def _on_patch_click(first: int, cols: int) -> None:
-    """A patch was clicked. Each click has a turn of its own, as a browser says nothing when the same is chosen again."""
+    """A patch was clicked. Each click increments `turns`: a browser sends nothing if the same patch is selected again."""
     cells = (page.widgets().get("patches") or {}).get("selection", {}).get(chart.CELL, [])
     if cells:
         page.visit_state().turns += 1

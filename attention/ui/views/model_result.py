@@ -1,4 +1,4 @@
-"""What came of a model's prompt: which part of it, summed up how, its map of layers and heads, and the way to any head."""
+"""The result of a model's run: the choice of part and summary, the map of layers and heads, and links to any head."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from attention.ui.views import heads_parts as parts
 from attention.ui.views import model_picture
 from attention.ui.views.layers import PICTURE
 
-NOBODY = PROMPTS.defaults["layer"], PROMPTS.defaults["head"]  # has chosen a head
-OPEN = 4  # stacks of models that one visit has at a time: the oldest makes way
+NOBODY = PROMPTS.defaults["layer"], PROMPTS.defaults["head"]  # no head was selected
+OPEN = 4  # stacks of models per visit: the oldest is closed for a new one
 
 
 def draw(prompt: Prompt, task: Task) -> None:
-    """All of it."""
+    """Draws the whole result."""
     run = task.found
     assert run is not None
     name = prompt.part if prompt.part in run.parts else next(iter(run.parts))
@@ -50,7 +50,7 @@ def draw(prompt: Prompt, task: Task) -> None:
 
 
 def _choices(prompt: Prompt, run: Run, name: str) -> None:
-    """Which part, summed up how, with which tokens."""
+    """Draws the choices of part, summary and tokens."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         if len(run.parts) > 1:
             first, *others = run.parts
@@ -67,7 +67,7 @@ def _choices(prompt: Prompt, run: Run, name: str) -> None:
 
 
 def _register_part(task: Task, name: str, prompt: Prompt) -> tuple[str, Part]:
-    """The source that a part is, summed up as it is asked for, and that part; raises ModelError and BroughtError."""
+    """The source of a part, summed up as requested, and that part; raises ModelError and BroughtError."""
     kept, key = page.visit_state().shown, (task.settings, name, prompt.summary, prompt.tokens)
     if key in kept and kept[key][0] in uploads.sources():
         return kept[key]
@@ -80,9 +80,10 @@ def _register_part(task: Task, name: str, prompt: Prompt) -> tuple[str, Part]:
 
 
 def with_selected_head(prompt: Prompt, source: str, sees: bool = False) -> Config:
-    """The picture of a source with the layer and the head in focus, as far as there are such.
+    """The config of a source with the selected layer and head, as far as they exist.
 
-    Where nobody has chosen any, that is the head with the greatest number of the map; over a picture (`sees`) all of a layer are.
+    If none was selected, it is the head with the largest statistic in the map; over a picture (`sees`) it is all heads of
+    a layer.
     """
     usual = Config.of(source)
     layer = min(layers(source), key=lambda number: abs(number - prompt.layer))
@@ -96,7 +97,7 @@ def with_selected_head(prompt: Prompt, source: str, sees: bool = False) -> Confi
 
 
 def layers_map(prompt: Prompt, config: Config) -> None:
-    """The map of layers and heads, and what the head in focus does."""
+    """Draws the map of layers and heads, and what the selected head does."""
     found = results.layers.layers(config)
     many = f"{len(found)} layer{'s' * (len(found) > 1)} of {config.heads} head{'s' * (config.heads > 1)}"
     over = f"{config.tokens:,} tokens" + f" that look at {config.n_keys:,} others" * config.is_cross

@@ -1,4 +1,4 @@
-"""A question that whoever made the link asks in words of their own; these are shown as they are, and never as markup."""
+"""A question in the words of the link's author, which are shown as they are and never as markup."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ NOT_MARKED = "None of the answers was marked as right: what do you say to each o
 
 
 def question_gate(config: Any) -> bool:
-    """Draws the question; True where the page may show its pictures."""
+    """Draws the question; True if the page may show its pictures."""
     asked = decode(config.ask)
     return predict.question_gate(config, question(asked)) or not asked.hides
 
 
 def is_hidden(config: Any) -> bool:
-    """Does it keep the pictures to itself?"""
+    """Whether the question hides the pictures."""
     return decode(config.ask).hides and not predict.is_revealed(config)
 
 
 def question(asked: CustomQuestion) -> Question:
-    """As it is drawn."""
+    """The question, as it is drawn."""
     answer = escape(asked.right) if asked.right is not None else ""
     none = NOT_MARKED if asked.options else NO_ANSWER
     why = escape(asked.why) or ("" if answer else none)
@@ -44,7 +44,7 @@ def question(asked: CustomQuestion) -> Question:
 
 
 def _mine(asked: CustomQuestion) -> bool:
-    """Is it the one that stands in this visitor's own form?"""
+    """Whether it is the question in this visitor's own form."""
     try:
         return page.visit_state().draft.to_question() == asked
     except ConfigError:

@@ -1,4 +1,4 @@
-"""The text whose words are the tokens: a field on every page that shows them, and beside it what becomes of it."""
+"""The text whose words are the tokens: a field on every page that shows them, with a note on how it is used."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ KNOB = frozenset({"text"})
 
 
 def draw(config: Config) -> None:
-    """The field, and where its text is not shown word for word, why, and a button that has it so."""
-    with st.container(key="own-text"):  # labels stand beside their fields there (page.css)
+    """Draws the field; if the text is not shown word for word, also the reason and a button that changes that."""
+    with st.container(key="own-text"):  # labels are next to their fields there (page.css)
         field, note = st.columns([5, 4], gap="small", vertical_alignment="center")
         into(config, field, note)
 
@@ -25,7 +25,7 @@ def draw(config: Config) -> None:
 def into(
     config: Config, field: DeltaGenerator, note: DeltaGenerator, instead: Callable[[], None] | None = None
 ) -> None:
-    """The same, where a page has room for it; `instead` draws what stands there where there is nothing to be said."""
+    """Draws the same into given containers; `instead` draws the content of the note if there is nothing to say."""
     with field:
         knobs.line("text", config, placeholder="Type a sentence", on_change=page.change)
     sentence, (label, values) = own_text.text_notice(config), own_text.offer_length(config)
@@ -42,7 +42,7 @@ def into(
 
 
 def look(config: Config) -> object:
-    """What it shows of a config beside the text."""
+    """What is shown of a config next to the text."""
     return own_text.text_notice(config), own_text.offer_length(config)
 
 

@@ -1,4 +1,4 @@
-"""What is under the pictures of a published row: numbers beside its lesson; its code, shapes, costs or what it accepts."""
+"""Details below the pictures of a published row: numbers for its lesson; code, shapes, costs, accepted inputs."""
 
 from __future__ import annotations
 
@@ -23,12 +23,18 @@ LEAK = (
     "Leak: the last token becomes another, and outputs change whose queries must not see it, by so much at the most. "
     "FLOPs are those of matrix products; memory is that of new tensors alive at once."
 )
-WIDTHS = {"Variable": 84, "Axes": 72, "Sizes": 124, "Function": 110, "Line": 420}  # pixels of a column of shapes
+WIDTHS = {
+    "Variable": 84,
+    "Axes": 72,
+    "Sizes": 124,
+    "Function": 110,
+    "Line": 420,
+}  # column widths of the table of shapes, in pixels
 AGAINST = "In turns with the reference, on this machine, in float64: the median, and the quartiles of the ratio."
 
 
 def draw(config: Config, name: str, printed: bool, found: Comparison) -> None:
-    """All of it."""
+    """Draws the numbers and the selected detail."""
     if ROWS[name].evidence:
         _evidence(results.published.evidence(name), found)
     knobs.segments("row_detail", config)

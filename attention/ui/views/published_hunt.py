@@ -1,4 +1,4 @@
-"""A bug to find, at the head of the page: how it should look, how a print looks, its code, guesses, and the wrong line."""
+"""A bug to find, at the top of the page: correct and published pictures, the code, guesses, and the wrong line."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from attention.ui.views import code
 
 SIDES = {False: "As it should be", True: "As published"}
 PICTURE = '<img alt="{}" title="{}" width="{}" height="{}" src="data:image/png;base64,{}">'
-SUBJECT = {"implementation", "version", "row_detail", "bug"}  # knobs by which a link says what it is about
-WIDE = {1: 190, 2: 156}  # pixels of a picture, where there are so many of them side by side
+SUBJECT = {"implementation", "version", "row_detail", "bug"}  # knobs that give a link its own subject
+WIDE = {1: 190, 2: 156}  # width of a picture in pixels, by the number of pictures
 
 
 def _look(config: Config) -> object:
-    """The hunt that is on; None where the page asks something else, or was opened about a subject of its own."""
+    """The hunt that is on; None if the page asks another question, or was opened with a subject of its own."""
     asks = (config.bug, config.predict, config.ask) != ("off", "none", "") or page.link_names() & SUBJECT
     return None if asks else hunt(config.implementation).row
 
 
 def _draw(config: Config) -> None:
-    """Pictures, what one may guess beside the code, what speaks against a guess, and in the end what is wrong."""
+    """Draws the pictures, guesses next to the code, what speaks against a guess, and finally what is wrong."""
     asked = hunt(config.implementation)
     with st.container(key="hunt"):
         st.markdown(
@@ -64,7 +64,7 @@ def _reveal(key: str) -> bool:
 
 
 def _side(asked: Hunt, printed: bool) -> str:
-    """The pictures of one side below its name, as HTML; what they show is said above them."""
+    """The pictures of one side below its name, as HTML; a sentence above them says what they show."""
     files = results.published.hunt_pictures(asked, printed)
     wide, side = WIDE[len(files)], SIDES[printed]
     names = [f"weights of head {i}" if asked.shows == "weights" else "influence of words" for i in range(len(files))]
@@ -83,20 +83,20 @@ def _show_printed(asked: Hunt) -> None:
 
 
 def _show_solution(asked: Hunt, guess: str | None) -> None:
-    """What is wrong, and whether that was guessed."""
+    """Says what is wrong, and whether that was guessed."""
     right = guess == asked.answer
     verdict = "" if guess is None else "Right. " if right else f"Not quite: you said “{guess}”. {asked.against(guess)} "
     (st.success if right else st.info)(f"{verdict}**{asked.answer}.** {ROWS[asked.row].mistake}")
 
 
 def document_link(document: Document) -> str:
-    """A document by its title, which leads to it where it names an address."""
+    """The title of a document, as a link if the document has an address."""
     title = escape(document.title_in_words)
     return f"[{title}]({document.address})" if document.address else title
 
 
 def changes(name: str) -> None:
-    """The wrong lines of a row against the right ones."""
+    """Draws the wrong lines of a row and the right ones."""
     st.caption("The lines marked − are as printed, those marked + as they are meant:")
     code.show_diff([(line.sign, line.code) for line in short(difference(ROWS[name]))])
 

@@ -1,4 +1,4 @@
-"""Every published row in a line, and one of them in words: what it is, how far off it is, and what there is to learn."""
+"""A table of every published row, and one of them in words: what it is, how far off it is, and its lesson."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from attention.ui.session import page
 from attention.ui.views import published_hunt
 
 COLORS = {"agrees": "green", "disagrees": "orange", "raises": "red"}
-SHORT = 80  # characters of an error in the overview; it stands in full beside its row
+SHORT = 80  # characters of an error in the overview; it is shown in full with its row
 RELATIVE = (
     "How far off all numbers are together, as a share of the right ones (relative error: the norm of the differences to the "
     f"reference over its own norm, over every sequence). Up to {WITHIN:.0e} counts as equal."
@@ -33,7 +33,7 @@ MASKS = {
 
 
 def table(config: Config, chosen: str) -> None:
-    """Row by row, as meant and as printed: does it agree, and by how much does it not?"""
+    """Draws one line per row, corrected and as published: whether it agrees, and by how much it does not."""
     with st.spinner("Comparing every implementation …") if longest(config)[0] < config.tokens else nullcontext():
         found = results.published.judgements(config.for_page(results.published.PAGE))
     lines = [
@@ -45,13 +45,13 @@ def table(config: Config, chosen: str) -> None:
         }
         for name, row in ROWS.items()
     ]
-    with st.container(key="overview"):  # in a narrow window its lines are laid out anew (page.css)
+    with st.container(key="overview"):  # in a narrow window its lines have another layout (page.css)
         st.table(pd.DataFrame(lines), hide_index=True, border="horizontal")
     st.caption(f"{RELATIVE} {_as_meant([found[name, False] for name in ROWS])}")
 
 
 def question(found: Comparison) -> None:
-    """What is asked; that a row raises is told, but not what."""
+    """Asks the question; says that a row raises, but not what."""
     if found.judgement.error:
         st.error("It raises an error at these settings.")
     if found.judgement.verdict == "agrees":
@@ -63,7 +63,7 @@ def question(found: Comparison) -> None:
 
 
 def row(config: Config, name: str, printed: bool, found: Comparison) -> None:
-    """The row in focus."""
+    """Draws the selected row."""
     row = ROWS[name]
     version = ("As printed" if printed else "As meant") if row.as_printed else "The print is right"
     st.markdown(f"#### {row.name} {_badge(found.judgement.verdict)}")
@@ -81,7 +81,7 @@ def row(config: Config, name: str, printed: bool, found: Comparison) -> None:
 
 
 def _errors(config: Config, name: str, printed: bool) -> None:
-    """Both versions against the reference; the one that is shown stands out."""
+    """Draws the errors of both versions against the reference; the one that is shown is in bold."""
     found = results.published.judgements(config.for_page(results.published.PAGE))
     versions = {"As meant": False, "As printed": True} if ROWS[name].as_printed else {"As meant and printed": False}
     lines = []
@@ -92,7 +92,7 @@ def _errors(config: Config, name: str, printed: bool) -> None:
             lines[-1][f"{what}: max error"] = _number(error.greatest) if error else "raises"
             lines[-1][f"{what}: relative error"] = _number(error.relative) if error else "raises"
     st.table(pd.DataFrame(lines), hide_index=True, border="horizontal")
-    if config.bug != "off":  # else it stands under the overview
+    if config.bug != "off":  # otherwise it is below the overview
         st.caption(RELATIVE)
 
 
@@ -110,7 +110,7 @@ def _badge(verdict: str) -> str:
 
 
 def _error_text(judged: Judgement) -> str:
-    """The errors of a row in a few words, or the beginning of what it raises."""
+    """The errors of a row in a few words, or the beginning of the message that it raises."""
     if not judged.output or not judged.square:
         return escape(judged.error if len(judged.error) <= SHORT else judged.error[: SHORT - 1] + "…")
     if judged.verdict == "agrees":
@@ -119,7 +119,7 @@ def _error_text(judged: Judgement) -> str:
 
 
 def _format_error(error: Error) -> str:
-    """A relative error; rounding is called none."""
+    """A relative error; "none" if it is within rounding."""
     return "none" if error.agrees else _number(error.relative)
 
 

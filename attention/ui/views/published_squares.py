@@ -1,4 +1,4 @@
-"""Pictures of one published row: all heads, one head against the reference, its output, and which token reaches which."""
+"""Pictures of a published row: all heads, one head against the reference, its output, and influence of tokens."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from attention.ui import results
 from attention.ui.session import gestures, page
 
 GRID_HEIGHT = 360
-NOTHING = 1e-6  # a difference of weights that is rounding, and that no colour shows
+NOTHING = 1e-6  # a difference of weights below this is rounding and has no visible colour
 INFLUENCE = (
     "Every token in turn becomes another; how much each output changes, over the mean size of an output. The grey of "
     "what a mask hides is exactly nothing. Under a causal mask, colour above the diagonal is the future, seen."
@@ -26,7 +26,7 @@ OUTPUT = (
     "Queries down, channels across. The scale ends at the greatest number in the reference's output, so that full "
     "colour is as wrong as a number can look right."
 )
-NAMES = {  # of the pictures, where they can't be seen
+NAMES = {  # alternative texts of the pictures
     "reference": "Heatmap by query and key: weights of the reference",
     "difference": "Heatmap by query and key: weights of this version less the reference's",
     "vector": "Heatmap by key: the one row of weights for all queries",
@@ -36,7 +36,7 @@ NAMES = {  # of the pictures, where they can't be seen
 
 
 def grid(config: Config, name: str, printed: bool, found: Comparison) -> None:
-    """All heads of the first sequence, where the row has weights."""
+    """Draws all heads of the first sequence, if the row has weights."""
     cells = results.published.published_cells(config.for_page(results.published.PAGE), name, printed)
     if cells is not None:
         note = f"weights of this version{_first(config)}"
@@ -51,7 +51,7 @@ def grid(config: Config, name: str, printed: bool, found: Comparison) -> None:
 
 
 def pictures(config: Config, name: str, printed: bool, found: Comparison) -> None:
-    """One head against the reference, the output against the reference's, and who reaches whom, two by two."""
+    """Draws one head against the reference, the output against the reference's, and the influence, two by two."""
     head, shown = min(config.head, len(found.reference) - 1), _grid_config(config, found)
     where = f", head {head}{_first(config)}"
     above, below = st.columns(2, gap="medium"), st.columns(2, gap="medium")
@@ -106,18 +106,18 @@ def _influence(config: Config, name: str, printed: bool, found: Comparison) -> N
 
 
 def _first(config: Config) -> str:
-    """Whose pictures these are, where there are several sequences."""
+    """A suffix that says which sequence is shown, if there are several."""
     return f", first of {config.batch} sequences" if config.batch > 1 else ""
 
 
 def _grid_config(config: Config, found: Comparison) -> Config:
-    """The config whose heads and tokens are those that were compared: what the grid draws."""
+    """The config with the heads and tokens that were compared, for the grid."""
     changed = {"heads": len(found.reference), "tokens": len(found.mask), "kv_heads": 0}
     return codec.fit_values(vars(config) | changed)[0]
 
 
 def _square(weights: Tensor, visible: Tensor) -> tuple[Tensor, int, Tensor]:
-    """Cells of weights, tokens of a cell, and keys in sight."""
+    """Cells of weights, tokens per cell, and visible keys per row of cells."""
     tile = -(-max(weights.shape) // heatmap.PIXELS)
     cells, seeing = tables.pool_row(weights.float(), visible, visible.sum(-1), tile)
     return cells, tile, seeing

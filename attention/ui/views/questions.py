@@ -1,4 +1,4 @@
-"""Every question that hides an answer, and the one thing that a page with weights on it does first."""
+"""Every question that hides an answer, and the gate that a page with weights calls first."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _row(config: Config) -> bool:
 
 
 ASKS: dict[str, Asks] = {"mask": _mask, "temperature": softmax_questions.temperature_opened, "row": _row}
-ABOUT = {"mask": "mask", "temperature": "temperature"}  # the knob that a question is about
+ABOUT = {"mask": "mask", "temperature": "temperature"}  # the knob that each question is about
 OFFERS = {
     "row": "Ask about the row",
     "temperature": "Ask about the temperature",
@@ -38,13 +38,13 @@ UNSAID = "What heads do is said here once the answer is revealed."
 
 
 def offer(names: dict[str, str], where: str = "", icon: str | None = ":material/quiz:") -> None:
-    """Buttons that ask, each with its label: what stands on the screen hides, and the link carries the question."""
+    """Draws a button per question, given its label. Asking hides what is on the screen, and the link carries the question."""
     for name, label in names.items():
         st.button(label, on_click=_ask_question, args=(name,), key=f"ask {name} {where}".rstrip(), icon=icon)
 
 
 def _ask_question(name: str) -> None:
-    """Asks; about the row in focus only where a single key answers that, else about another of its head."""
+    """Asks; selects another query of the head if a single key does not answer the question for this one."""
     asks: dict[str, Any] = predict.NONE | {"predict": name}
     if name == "row":
         asks["query"] = row_question.fair(results.heads.trace(page.setting().truncated))
@@ -52,19 +52,19 @@ def _ask_question(name: str) -> None:
 
 
 def can_be_asked(name: str, config: Config) -> bool:
-    """Is there such a question, about a knob that does something here?"""
+    """Whether there is such a question, about a knob that has an effect here."""
     return name in ASKS and not (name in ABOUT and idle(ABOUT[name], config))
 
 
 def ours(config: Config) -> str:
-    """The question of ours that is asked, "" where there is none."""
+    """The name of the built-in question that is asked, "" if there is none."""
     return config.predict if not config.ask and can_be_asked(config.predict, config) else ""
 
 
 def question_closes(config: Any, **others: Asks) -> bool:
-    """Draws the question that is asked, wherever it was asked; True while this page must not show the answer.
+    """Draws the current question, wherever it was asked; True while this page must not show the answer.
 
-    `others`: how a page asks a question of ours in its own way, by the question's name.
+    `others`: a page's own way to ask a built-in question, by the name of the question.
     """
     name = ours(config) if isinstance(config, Config) else ""
     open_ = own_question.question_gate(config) if config.ask else not name or (ASKS | others)[name](config)
@@ -73,12 +73,12 @@ def question_closes(config: Any, **others: Asks) -> bool:
 
 
 def unsaid(config: Any) -> bool:
-    """Does a question beside the pictures keep to itself what heads do, in words, which might be its answer?"""
+    """Whether a question next to visible pictures keeps secret what heads do, because that might be its answer."""
     return bool(config.ask) and not is_hidden(config) and not predict.is_revealed(config)
 
 
 def is_hidden(config: Any) -> bool:
-    """Is a page that asks in no way of its own closed?"""
+    """Whether a question hides the page, for pages that have no own way to ask."""
     if config.ask:
         return own_question.is_hidden(config)
     return isinstance(config, Config) and bool(ours(config)) and not predict.is_revealed(config)

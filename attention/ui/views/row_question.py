@@ -1,6 +1,6 @@
-"""The question that hides the Heads page: which key gets the most of a query's weight?
+"""The question that hides the Heads page: which key gets most of a query's weight?
 
-To reason about it one sees the tokens with their positions and what the head is known to do, but no weight.
+The user sees the tokens with their positions and what is known about the head, but no weight.
 """
 
 from __future__ import annotations
@@ -20,17 +20,21 @@ from attention.trace import Trace
 from attention.ui.markdown import escape
 from attention.ui.predict import Question
 
-ALIKE = 0.05  # of the greatest weight: what differs by less is no fair question
-ROUNDING = 1e-5  # of it: what differs by less is equal, and the last one is told first, on whatever machine
+ALIKE = 0.05  # of the largest weight: a smaller difference makes no fair question
+ROUNDING = 1e-5  # of it: a smaller difference counts as equal, so that the last key is the answer on every machine
 EVEN = "all nearly alike"
-PART = ("all of it", "a part of it", "nothing")  # of its weight, that a key gets which is alone in sight
-WHOLE = 5e-4  # so near to it a share is shown as nothing or all of it
-LISTED, FIRST, AROUND = 60, 8, 12  # tokens that are all told; else the first, and those around each that matters
-NUMBERS = re.compile(r" \(\d\.\d+\)|: \d\.\d+ of its weight")  # in what is said of a head
+PART = ("all of it", "a part of it", "nothing")  # of its weight, for a key that is the only visible one
+WHOLE = 5e-4  # within this distance a share is shown as nothing or all of it
+LISTED, FIRST, AROUND = (
+    60,
+    8,
+    12,
+)  # up to LISTED tokens all are shown; otherwise the first, and those around each that matters
+NUMBERS = re.compile(r" \(\d\.\d+\)|: \d\.\d+ of its weight")  # in the description of a head
 
 
 def question(trace: Trace, role: Role | None = None) -> Question:
-    """Which key gets the greatest weight of the row in focus, among keys that one might think of. `role`: of the head."""
+    """Asks which key gets the largest weight of the selected row, among plausible keys. `role`: the role of the head."""
     config, weights = trace.config, trace.weights[trace.config.head, trace.config.query_index]
     seen = trace.mask[config.query_index].nonzero().flatten().tolist()
     if not seen:
@@ -60,9 +64,9 @@ def question(trace: Trace, role: Role | None = None) -> Question:
 
 
 def fair(trace: Trace) -> int:
-    """The query to ask about: that in focus where one key alone has most of its weight, else the last of the head that is so.
+    """The query to ask about: the selected one if a single key has most of its weight, otherwise the last such query.
 
-    Better one that looks at another token than at itself. Where there is none, that in focus.
+    A query that attends to another token than itself is preferred. If there is none, it is the selected one.
     """
     config, weights = trace.config, trace.weights[trace.config.head]
     (most, second), best = weights.topk(2).values.unbind(-1), weights.argmax(-1)
@@ -75,12 +79,12 @@ def fair(trace: Trace) -> int:
 
 
 def _under(config: Config) -> str:
-    """The rule, where it is the one that is set."""
+    """The mask rule, if it is the one that is set."""
     return f" under **{mask_name(config)}**" if mask_in_use(config.source) else ""
 
 
 def _token_lines(config: Config, keys: list[int]) -> str:
-    """The tokens with their positions: all of a short sequence, of a long one those about the query and the guesses."""
+    """The tokens with their positions: all of a short sequence; of a long one, those around the query and the guesses."""
     names = [escape(name) for name in tables.labels(config)]
     if not names:
         return f"The tokens have no texts, only positions from 0 to {config.tokens - 1:,}."
@@ -103,7 +107,7 @@ def _places(config: Config, keys: list[int]) -> list[int]:
 
 
 def _known_facts(config: Config, role: Role | None) -> str:
-    """What one may know of the head, of queries and of keys."""
+    """What may be known about the head, its queries and its keys."""
     does = f"Of head {config.head} it is known that it {escape(NUMBERS.sub('', role.says))} " if role else ""
     if config.source != GENERATED:
         return f"{does}{escape(provenance(config))}"
@@ -121,7 +125,7 @@ def _between(least: float, most: float) -> str:
 
 
 def _ties_text(config: Config, others: list[int]) -> str:
-    """Which other keys get as much, as equal tokens do."""
+    """The other keys that get nearly as much, as equal tokens do."""
     if not others:
         return ""
     some = ", ".join(_token_label(config, key) for key in others[:3])
@@ -134,7 +138,7 @@ def _nothing(config: Config) -> Question:
 
 
 def _alone(config: Config, key: int, weight: float) -> Question:
-    """Of a row with a single key: how much is left to say."""
+    """The question about a row with a single visible key: how much weight it gets."""
     answer = PART[0] if weight > 1 - WHOLE else PART[1] if weight > WHOLE else PART[2]
     query, only = (_token_label(config, at) for at in (config.query_index, key))
     text = (
@@ -150,7 +154,7 @@ def _alone(config: Config, key: int, weight: float) -> Question:
 
 
 def _thinkable(config: Config, keys: list[int]) -> list[int]:
-    """Of some keys those that one might think of: the query itself, an equal token, the one before, the first, others."""
+    """The plausible ones among some keys: the query itself, an equal token, the previous one, the first, others."""
     row, words = config.query_index, [token.casefold() for token in tables.labels(config)]
     equal = [key for key in keys if words and key != row and words[key] == words[row]]
     others = [row, *equal[-1:], row - 1, 0, *keys[:: max(1, len(keys) // 4)]]
@@ -159,6 +163,6 @@ def _thinkable(config: Config, keys: list[int]) -> list[int]:
 
 
 def _token_label(config: Config, key: int) -> str:
-    """A position with its token, as markdown shows it as it is."""
+    """A position with its token, escaped for markdown."""
     names = tables.labels(config)
     return f"{key} {escape(names[key])}" if names else str(key)

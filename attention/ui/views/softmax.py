@@ -1,4 +1,4 @@
-"""Softmax: how one row came about, all rows at once, why scores are divided, and what number types do."""
+"""Softmax: how one row is computed, all rows at once, why scores are divided, and the effect of number types."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ FOCUSED = {
 
 
 def view(config: Config) -> None:
-    """The page of a config; a question that is asked hides all but itself until it is opened."""
-    title = st.container()  # filled after the pictures, which are what one waits for
+    """The page of a config; while a question is asked, everything else is hidden until it is opened."""
+    title = st.container()  # filled after the pictures, which the user waits for
     own = {"row": softmax_questions.share_opened} if has_scores(config.source) else {}
     if questions.question_closes(config, **own):
         with title:
@@ -56,7 +56,7 @@ def view(config: Config) -> None:
 
 
 def _logits(config: Config) -> str:
-    """What the softmax is taken of, as the settings have it."""
+    """The formula of the logits, as set."""
     divisor, cap = scale_form(config.scale).divisor_of(r"d_\mathrm{head}"), f"{config.softcap:g}"
     scaled = rf"q k^\top / ({divisor}\,T)" if divisor else r"q k^\top / T"
     capped = rf"{cap} \tanh\left(\frac{{{scaled}}}{{{cap}}}\right)" if config.softcap else scaled
@@ -108,7 +108,7 @@ def _choices(config: Config) -> None:
 
 
 def _segmented_control(name: str) -> Callable[[Config], None]:
-    """A control that has every choice of a knob side by side."""
+    """Returns a function that draws every choice of a knob in a segmented control."""
     return lambda config: knobs.segments(name, config)
 
 

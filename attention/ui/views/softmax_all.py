@@ -1,4 +1,4 @@
-"""The Softmax page, all rows: how often each size of a weight occurs and the entropy of every query, in all heads."""
+"""The Softmax page, all rows: the histogram of weights and the entropy of every query, in all heads."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from attention.ui.session import browser_yield
 
 
 def draw(trace: Trace) -> None:
-    """Every head, one below the other, the head in focus framed."""
+    """Draws every head, one below the other; the selected head is framed."""
     config = trace.config
     found = results.softmax.distribution(config.tensors)
     for sentence in _oddities(found, config):
@@ -71,7 +71,7 @@ def _spread(found: Distribution, config: Config, most: float) -> str:
 
 
 def _oddities(found: Distribution, config: Config) -> list[str]:
-    """What is odd about all rows, a sentence each."""
+    """What is unusual about all rows, one sentence each."""
     blind, single = int((found.seen == 0).sum()), int((found.seen == 1).sum())
     pairs = int(found.seen.sum())
     alone = "all weights are one and all entropies zero"

@@ -1,4 +1,4 @@
-"""The Softmax page, number types: the head in focus in each of them against float64, and what overflows when."""
+"""The Softmax page, number types: the selected head in each type against float64, and what overflows when."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from attention.ui import results
 from attention.ui.session import browser_yield
 
 DIFFERENCES = "Heatmap by query and key: differences of the weights to float64"
-FOUND = {  # a column's label and what it means
+FOUND = {  # label and help of each column
     "dtype": ("Type", ""),
     "exponent": (
         "Computed",
@@ -59,7 +59,7 @@ MATERIALISED = (
 
 
 def draw(trace: Trace) -> None:
-    """The map and the worst row of the chosen type, and the tables of all."""
+    """Draws the map and the worst row of the chosen type, and the tables of all types."""
     config = trace.config
     found = results.softmax.number_types_of(config.tensors, config.head)
     by_name = {(each.dtype, each.exponent): each for each in found}
@@ -71,7 +71,7 @@ def draw(trace: Trace) -> None:
 
 
 def _types(found: list[Rounded]) -> dict[str, list]:
-    """The table of all types, whose errors say of how many rows they are where some are no numbers."""
+    """The table of all types; if some rows contain NaN, errors say of how many rows they are."""
     whole = {name: [_of_rows(getattr(each, name), each) for each in found] for name in ("error", "row_sum")}
     return softmax.types(found) | whole
 
@@ -84,7 +84,7 @@ def _of_rows(value: float, found: Rounded) -> str:
 
 
 def _table(columns: dict[str, list], named: dict[str, tuple[str, str]], key: str) -> None:
-    """A table with short heads; numbers that are not whole have three digits."""
+    """Draws a table with short headers; numbers that are not integers have three digits."""
     shown = {
         name: [f"{value:.3g}" if isinstance(value, float) else value for value in values]
         for name, values in columns.items()
@@ -94,7 +94,7 @@ def _table(columns: dict[str, list], named: dict[str, tuple[str, str]], key: str
 
 
 def _head_demands(trace: Trace) -> str:
-    """What this head asks of a type."""
+    """The largest numbers of this head that a type has to represent."""
     head, mask = trace.config.head, trace.mask
     if not mask.any():
         return "No query sees a key: nothing can overflow."
@@ -139,7 +139,7 @@ def _verdict(chosen: Rounded) -> str:
 
 
 def _score_type_text(found: Rounded) -> str:
-    """The type that its scores were kept in."""
+    """The type that the scores were kept in."""
     return "float32" if found.exponent == FUSED else found.dtype
 
 
@@ -148,12 +148,12 @@ def _wider(found: Rounded) -> str:
 
 
 def _method_text(found: Rounded) -> str:
-    """How it was computed, and where scores were kept meanwhile."""
+    """How it was computed, and the type of the scores meanwhile."""
     return f"{found.exponent}: {'float32 scores' if found.exponent == FUSED else 'materialised scores'}"
 
 
 def _beside(chosen: Rounded, fused: Rounded) -> str:
-    """What the fused kernels make of the same, where materialised scores are shown in 16 bits."""
+    """The result of the fused kernels for the same head, if materialised scores are shown in 16 bits."""
     if chosen.exponent == FUSED or chosen.dtype == "float32":
         return ""
     if fused.broken:

@@ -1,4 +1,4 @@
-"""The Softmax page's questions: what a temperature or a scale does to a row, and how a row shares out its weight."""
+"""The Softmax page's questions: the effect of a temperature or a scale on a row, and how its weight is spread."""
 
 from __future__ import annotations
 
@@ -21,22 +21,25 @@ from attention.ui.predict import Question
 
 SPREAD = ("more evenly", "on fewer keys", "as before")
 GREATEST = ("at most 10%", "over 10 to 50%", "over 50 to 90%", "over 90%")
-LIMITS = (0.1, 0.5, 0.9)  # of these shares
-ROUNDING = 1e-6  # of a limit: so far a weight may be off that is meant to be at it
+LIMITS = (0.1, 0.5, 0.9)  # bounds of these shares
+ROUNDING = 1e-6  # relative to a limit: rounding error of a weight that is meant to be at it
 SET = ("scale", "temperature")
-HOT = 4.0  # times the temperature, in what a row is compared with that has the usual one
+HOT = 4.0  # factor of the temperature for the row to compare with, if the defaults are set
 HOTTEST = float(KNOBS["temperature"].high or 0)
-SAME = 5e-4  # nats of entropy that count as no change: three digits are shown
+SAME = 5e-4  # nats: a smaller change of the entropy counts as none, as three digits are shown
 
 
 def temperature_opened(config: Config) -> bool:
-    """Draws the row at another scale and temperature and the question; True once it is open."""
+    """Draws the row at another scale and temperature, and the question; True once it is open."""
     given = stages(results.heads.trace(before(config)))
     return _open_question(config, temperature(given, stages(results.heads.trace(config))), "weights", given)
 
 
 def before(config: Config) -> Config:
-    """The row to begin with: as it usually is, or where that is what is set, four times as hot, or as cold at the hot end."""
+    """The row to compare with, at the source's default scale and temperature.
+
+    If these are the current ones, it is at 4 times the temperature, or at 1/4 of it at the upper end.
+    """
     own = defaults(config.source)
     usual = replace(config, **{name: own[name] for name in SET})
     hot = config.temperature * HOT
@@ -59,11 +62,11 @@ def _open_question(config: Config, question: Question, name: str, given: Stages)
 
 
 def temperature(given: Stages, row: Stages) -> Question:
-    """How a row spreads its weight under its scale and temperature, beside how it did under others."""
+    """Asks how a row spreads its weight under its scale and temperature, compared with others."""
     first, then = spread(given), spread(row)
     answer = SPREAD[2] if abs(then - first) < SAME else SPREAD[0] if then > first else SPREAD[1]
     goes = f"stays at {then:.3f}" if answer == SPREAD[2] else f"goes from {first:.3f} to {then:.3f}"
-    shares = " of the shares" if adds_one(row.config.softmax) else ""  # whose sum is less than one
+    shares = " of the shares" if adds_one(row.config.softmax) else ""  # the sum of the weights is less than one
     return Question(
         f"{_who(row.config)} has the weights below with {_set(given.config)}. Now it is {_set(row.config)}. How will the "
         "weight be spread?",
@@ -74,7 +77,7 @@ def temperature(given: Stages, row: Stages) -> Question:
 
 
 def spread(row: Stages) -> float:
-    """The entropy of how a row shares out its weight, in nats, whatever that adds up to."""
+    """The entropy of the weights of a row, divided by their sum, in nats."""
     weights = row.weights.double()
     return float(torch.special.entr(weights / weights.sum()).sum()) if weights.any() else 0.0
 
@@ -91,13 +94,13 @@ def _later(row: Stages) -> str:
 
 
 def row_ratio(given: Stages, row: Stages) -> float:
-    """How many times the scaled scores of one row are those of another with the same dot products."""
+    """The ratio of the scaled scores of two rows with the same dot products."""
     at = int(given.scaled.abs().argmax())
     return float(row.scaled[at] / given.scaled[at]) if float(given.scaled[at]) else 1.0
 
 
 def share(row: Stages) -> Question:
-    """What share the heaviest key of a row gets."""
+    """Asks what share the heaviest key of a row gets."""
     top = float(row.weights.max())
     answer = GREATEST[sum(top > limit * (1 + ROUNDING) for limit in LIMITS)]
     seen, config = int(row.visible.sum()), row.config
@@ -118,11 +121,11 @@ def _who(config: Config) -> str:
 
 
 def _show_given_step(name: str, row: Stages) -> None:
-    """The one step that is given, as a panel of its own."""
+    """Draws the one step that is given, as its own panel."""
     columns = softmax.stages(row, "position")
     labels = softmax.drawn_labels(columns, row.config) if row.config.n_keys <= charts.LABELLED else ()
     spec = charts.single_step(name, labels, row.config.n_keys, charts.reach(float(row.dots.abs().max())))
-    shown = ("place", "key", "token", "visible", name) + (("set",) if name == "weights" else ())  # no more goes out
+    shown = ("place", "key", "token", "visible", name) + (("set",) if name == "weights" else ())  # nothing else is sent
     st.vega_lite_chart(
         pa.table({part: columns[part] for part in shown}),
         spec,

@@ -1,4 +1,4 @@
-"""The Softmax page, one row: its steps over the keys with their formulas, the mass it holds, other softmaxes."""
+"""The Softmax page, one row: its steps over the keys with formulas, cumulative mass, and other softmaxes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ADDED = (
     "Added to its logit, after scaling. A weight depends on differences between scores alone: all moved alike would change "
     "nothing."
 )
-FAINT = 0.05  # a weight that an axis from 0 to 1 hardly shows
+FAINT = 0.05  # a weight that is hardly visible on an axis from 0 to 1
 SIGNS = (
     "T: temperature. mask_j: 0 where the query sees key j, else -∞. m: the greatest logit, taken off so that no "
     "exponential overflows. "
@@ -42,7 +42,7 @@ ALIBI = "b_j: what ALiBi adds for the distance. "
 
 
 def draw(trace: Trace) -> None:
-    """The row in focus."""
+    """Draws the selected row."""
     found = stages(trace)
     for sentence in oddities(found):
         st.info(sentence, icon=":material/info:")
@@ -76,7 +76,7 @@ def _panels(found: Stages) -> None:
 
 
 def _axis(found: Stages) -> tuple[str, int]:
-    """The scale of an axis of weights, and how many keys are in sight where that matters."""
+    """The scale of an axis of weights, and the number of visible keys if the scale depends on it."""
     scale = found.config.color_scale
     return scale, int(found.visible.sum()) if scale == "times even" else 0
 
@@ -121,7 +121,7 @@ def _legend(found: Stages) -> str:
 
 
 def _one_score(found: Stages) -> None:
-    """One score that is moved, and how all weights of the row answer; it draws nothing else anew."""
+    """Draws one score that the user moves, and the response of all weights of the row; a rerun draws nothing else."""
     config, names = found.config, tables.key_labels(found.config)
     keys = found.visible.nonzero().flatten().tolist()
     chosen, chart = st.columns([2, 3], gap="medium")
@@ -146,7 +146,7 @@ def _one_score(found: Stages) -> None:
 
 
 def _response_text(found: Stages, weights: Tensor, key: int, by: float) -> str:
-    """What became of the key's weight, and of the others'."""
+    """How the weight of the key and those of the others changed."""
     before, now = float(found.weights[key]), float(weights[key])
     others = f" All others together have {format_weight(max(0.0, float(weights.sum()) - now))}, in the proportions that they had."
     return (

@@ -1,4 +1,4 @@
-"""The Softmax page, scaling: what grows with d_head where nothing divides by its root."""
+"""The Softmax page, scaling: what grows with d_head if scores are not divided by its square root."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ For independent $q, k$ of mean 0 and variance 1: $\mathrm{Var}(q \cdot k) = \sum
 gets through a row is its Jacobian, $J = \mathrm{diag}(p) - p\,p^\top$, with
 $\lVert J \rVert_F^2 = \sum p^2 - 2 \sum p^3 + \left(\sum p^2\right)^2$.
 """
-CURVES = {  # what they are called where they can't be seen
+CURVES = {  # alternative texts
     "variance": "Points by d_head: the variance of the logits, with and without scaling",
     "entropy": "Lines by d_head: the mean entropy of a row, with and without scaling",
     "greatest": "Lines by d_head: the mean of the greatest weight of a row, with and without scaling",
@@ -30,7 +30,7 @@ CURVES = {  # what they are called where they can't be seen
 
 
 def draw(trace: Trace) -> None:
-    """The four curves for the present number of keys, with the present setting on them."""
+    """Draws the four curves for the current number of keys, with the current setting on them."""
     config = trace.config
     points = results.softmax.sweep(config.tokens)
     now = results.softmax.scaling_point(config.tokens, config.d_head, trace.scale)
@@ -55,7 +55,7 @@ def draw(trace: Trace) -> None:
 
 
 def _plainly(points: list[tuple[Point, Point]], keys: int) -> str:
-    """Why scores are divided, before any formula; numbers of the widest head."""
+    """Why scores are divided, without a formula, with the numbers of the widest head."""
     raw, divided = points[-1]
     shares = [each.greatest for _, each in points]
     return (
@@ -67,7 +67,7 @@ def _plainly(points: list[tuple[Point, Point]], keys: int) -> str:
 
 
 def curve_sentences(points: list[tuple[Point, Point]], now: Point, keys: int) -> list[str]:
-    """What the curves show, in words and from their numbers."""
+    """What the curves show, in sentences with their numbers."""
     raw, divided = zip(*points, strict=True)
     return [_variance(raw), _norm(raw), _scaled_text(divided, keys), _now(now)]
 
@@ -81,7 +81,10 @@ def _variance(raw: tuple[Point, ...]) -> str:
 
 
 def _norm(raw: tuple[Point, ...]) -> str:
-    """Does the norm rise before it falls? It does where there are several keys, as an even row has a small Jacobian."""
+    """The sentence about the norm without scaling.
+
+    It rises before it falls if there are several keys, because a row of uniform weights has a small Jacobian.
+    """
     peak, last = max(raw, key=lambda point: point.jacobian), raw[-1]
     rise = (
         f"first rises, from {raw[0].jacobian:.3f} at d\\_head 1 to {peak.jacobian:.3f} at {peak.d_head}, then falls"

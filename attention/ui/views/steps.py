@@ -1,4 +1,4 @@
-"""Steps: from x to output, or what a source has of that, a matrix at a time, with formula, shape, memory, operations, values."""
+"""Steps: from x to output, one matrix at a time, with formula, shape, memory, operations and values."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from attention.ui.empty_states import missing_parts, too_large
 from attention.ui.session import browser_yield, gestures, page
 from attention.ui.views import focus, questions
 
-AXES = {  # as the map of the package names them
+AXES = {  # as in the docstring of the package
     "b": "sequences",
     "q": "queries",
     "k": "keys",
@@ -60,7 +60,7 @@ def view(config: Config) -> None:
 
 
 def nearest(step: str, present: list[str]) -> str:
-    """The step itself, or where the settings don't have it, the last one before it that they have, or the first."""
+    """The step itself; if the settings do not have it, the last step before it that they have, or the first."""
     if step in present:
         return step
     before = [name for name in present if STEPS.index(name) < STEPS.index(step)]
@@ -81,7 +81,7 @@ def _title(config: Config, plan: dict[str, Step]) -> None:
 
 
 def _way(config: Config, plan: dict[str, Step]) -> str:
-    """Where the pass begins and ends; a source that was learned, or brought, has neither x nor maps, and not always values."""
+    """Where the pass begins and ends: a learned or uploaded source has neither x nor projections, and not always values."""
     if made_here(config):
         return "from x to output"
     if "context" in plan:
@@ -105,7 +105,7 @@ def _proof(config: Config) -> None:
 
 
 def _choices(config: Config) -> None:
-    """One step or all, and the way to an example whose numbers one can read."""
+    """Draws the choice of one step or all, and a button for an example with readable numbers."""
     names = {"one": "One step", "all": "All at once"}
     small = EXAMPLES["small"].config
     assert isinstance(small, Config)
@@ -141,14 +141,14 @@ def _size(step: Step) -> str:
 
 
 def _letters(config: Config) -> str:
-    """What the letters stand for, and how many of each there are."""
+    """The meaning of the letters, and the size of each axis."""
     there = set("".join(step.axes for step in by_name(config).values()))
     letters = ", ".join(f"`{name}` {AXES[name]}: {size:,}" for name, size in lengths(config).items() if name in there)
     return f"Axes here: {letters}. In formulas h, i, j are the head, the row and the column of a cell, counted from 0."
 
 
 def _formulas(plan: dict[str, Step]) -> None:
-    """Every step with its formula and size, where all matrices are drawn at once."""
+    """Draws every step with its formula and size, for the view of all matrices."""
     with st.expander("Formula, shape, memory and FLOPs of every step", icon=":material/functions:"):
         lines = [
             f"| {step.name.replace('_', chr(92) + '_')} | ${step.formula}$ | {_size(step)} |" for step in plan.values()
@@ -157,7 +157,7 @@ def _formulas(plan: dict[str, Step]) -> None:
 
 
 def _odd(config: Config) -> None:
-    """What is out of the ordinary in these settings, in words."""
+    """Says what is unusual about these settings."""
     blind = results.steps.blind(config)
     queries, keys = config.tokens, lengths(config)["k"]
     if blind:
