@@ -1,6 +1,7 @@
-"""Modules of the browser as one: for a page without a server, and for a widget, which has one text.
+"""Bundles the browser's modules into one text: for a page without a server, and for a widget.
 
-Each module becomes a function that is called once and gives what it exports; what it imports are names taken from there.
+Each module becomes a function that is called once and returns the module's exports; imports become names taken from
+that result.
 """
 
 from __future__ import annotations
@@ -13,13 +14,13 @@ from pathlib import Path
 BROWSER = Path(__file__).parents[1] / "components" / "browser"
 IMPORT = re.compile(r'^import (?:\{([^}]*)\} from )?"(\.[^"]+)";\n', re.MULTILINE)
 EXPORT = re.compile(r"^export (?=(?:async )?(?:function|const|class) (\w+))", re.MULTILINE)
-REMARK = re.compile(r"/\*\*(?s:.*?)\*/ ?|^ *//.*\n|  //.*$", re.MULTILINE)  # for those who read the modules
+REMARK = re.compile(r"/\*\*(?s:.*?)\*/ ?|^ *//.*\n|  //.*$", re.MULTILINE)  # comments
 STYLES = ("heads_grid.css", "word_lines.css", "heads_layers.css")
 
 
 @cache
 def script(name: str) -> str:
-    """A module below `components/browser` with all that it imports, in one text; its default export is the text's own."""
+    """A module below `components/browser` with all its imports, as one text; its default export is that of the text."""
     order: list[Path] = []
     _follow((BROWSER / name).resolve(), order, [])
     *parts, last = order
@@ -29,12 +30,12 @@ def script(name: str) -> str:
 
 @cache
 def style() -> str:
-    """The style sheets of all that is drawn, in one text."""
+    """The style sheets of all pictures, as one text."""
     return "\n".join((BROWSER / name).read_text() for name in STYLES)
 
 
 def _follow(file: Path, order: list[Path], around: list[Path]) -> None:
-    """Puts a module behind what it imports; raises ValueError where that goes in a circle."""
+    """Appends a module to `order` after its imports; raises ValueError for circular imports."""
     if file in around:
         raise ValueError(f"{file.name} imports itself by way of {around[-1].name}.")
     if file in order:
@@ -55,13 +56,13 @@ def _text(file: Path) -> str:
 
 
 def _declared_names(text: str) -> list[str]:
-    """Names of a declaration of several constants: `export const A = 0, B = 1;`."""
+    """Names in a declaration of several constants: `export const A = 0, B = 1;`."""
     lines = re.findall(r"^export const (.+);", text, re.MULTILINE)
     return [name for line in lines for name in re.findall(r"(?:^|, )([A-Za-z_]\w*) = ", line)]
 
 
 def _import_replacer(file: Path) -> Callable[[re.Match[str]], str]:
-    """What replaces an import: names of what the other module gave."""
+    """Makes a function that replaces an import by names from the result of the other module."""
 
     def replace_import(match: re.Match[str]) -> str:
         names, path = match[1], match[2]

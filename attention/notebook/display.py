@@ -1,4 +1,4 @@
-"""What one types: `attention.show(…)` and `attention.html(…)`."""
+"""The public functions of this package: `attention.show(…)` and `attention.html(…)`."""
 
 from __future__ import annotations
 
@@ -22,14 +22,15 @@ from attention.serving import launch
 from attention.summary import summarize
 from attention.tracing.saved import save
 
-HIGH = 1000  # CSS pixels of a frame: a grid, and a row of some words below it
+HIGH = 1000  # height of a frame in CSS pixels: a grid, and below it a row of some tokens
 
 
 @dataclass(frozen=True, eq=False)
 class Shown:
-    """What is shown. `parts` are its stacks; `place` is the file that a browser was asked to open, None in a notebook.
+    """What is shown. `parts` are its stacks; `place` is the file that a browser was asked to open, None in a
+    notebook.
 
-    `address` is where the app runs meanwhile, "" if it does not; `close` stops it.
+    `address` is that of the running app, "" if it does not run; `close` stops it.
     """
 
     parts: Mapping[str, Stack]
@@ -49,19 +50,19 @@ class Shown:
 
     @property
     def selection(self) -> dict[str, Any]:
-        """What was clicked last in a widget: part, layer, head, query and key; nothing before."""
+        """The last selection in a widget: part, layer, head, query and key; empty before the first one."""
         return {} if self.widget is None else dict(self.widget.pinned)
 
     def html(self, path: str | Path) -> Path:
-        """Writes the same as one file."""
+        """Writes the same as one HTML file."""
         return write_html(self.parts, path, self.title)
 
     def close(self) -> None:
-        """Stops the app, if it runs for this; a second call does nothing."""
+        """Stops the app if it runs; a second call does nothing."""
         self._running.close()
 
     def _ipython_display_(self) -> None:
-        """It is on the screen already."""
+        """Displays nothing, since it has already been displayed."""
 
 
 def show(
@@ -82,25 +83,28 @@ def show(
     open_browser: bool = True,
     block: bool | None = None,
 ) -> Shown:
-    """Shows every head of every layer, to point at: as a widget in a notebook, elsewhere in the app.
+    """Shows every head of every layer interactively: as a widget in a notebook, elsewhere in the app.
 
         attention.show(model(**inputs, output_attentions=True), tokens=tokens)
         attention.show(seen, tokens=tokens)                                     # attention.watch(model)
         attention.show(q, k, mask="causal", tokens=tokens)
 
-    Weights are one tensor, `(q k)`, `(h q k)`, `(l h q k)` or `(l b h q k)`, or one a layer, `(b h q k)`, as transformers has
-    them, those of `generate` too; queries and keys, which may have fewer heads, `(h n d)` or `(l h n d)`, as they meet in a
-    score. Of torch, NumPy, or whatever NumPy reads; `axes` names other orders, as "b n h d". One sequence of a batch is shown.
-    What a model returns is shown as it is: Granite with sinks returns weights that it does not use (docs/MODELS.md).
+    Weights are one tensor, `(q k)`, `(h q k)`, `(l h q k)` or `(l b h q k)`, or one tensor `(b h q k)` per layer, as
+    transformers returns them, including those of `generate`. Queries and keys, which may have fewer heads, are `(h n
+    d)` or `(l h n d)`, as they enter the scores. All may be tensors of torch, NumPy arrays, or anything that NumPy
+    reads; `axes` names other orders, as "b n h d". One sequence of a batch is shown. The output of a model is shown
+    as it is: Granite with sinks returns weights that it does not use (docs/MODELS.md).
 
-    `tokens`: the texts of the queries, `keys`: those of the keys where these are others, as of an encoder. `mask`: the name of
-    a rule of `masks.MASKS` (`span` is its reach), or `(q k)` of truths, True where a query looks. Of queries and keys: `scale`,
-    else 1/sqrt(d), and `softcap`. Of a model that was watched: `tokens`, `keys` and `title` alone, as the rest was seen.
+    `tokens`: the texts of the queries; `keys`: those of the keys if these are others, as of an encoder. `mask`: the
+    name of a rule of `masks.MASKS` (`span` is its reach), or a boolean `(q k)`, True where a query attends to a key.
+    `scale` (default 1/sqrt(d)) and `softcap` apply to queries and keys. For a watched model only `tokens`, `keys` and
+    `title` apply, since the rest was recorded.
 
-    Outside of a notebook, a server of the app starts at `port` (0 takes a free one) and prints its address; `open_browser` opens
-    it. `block` waits until Ctrl+C stops the server; otherwise it runs until Python ends or `close()` of the returned object is
-    called. By default (None), a program waits, and an interactive session does not. A notebook has no use for these three.
-    Without Streamlit, a browser opens the page that `html` writes.
+    Outside of a notebook, a server of the app starts at `port` (0 takes a free one) and prints its address;
+    `open_browser` opens it. If `block` is True, the call waits until Ctrl+C stops the server; if False, the server
+    runs until Python ends or `close()` of the returned object is called. By default (None), a program waits, and an
+    interactive session does not. A notebook ignores these three. Without Streamlit, a browser opens the page that
+    `html` writes.
 
     Raises ValueError, which names what can't be shown, and where, and RuntimeError if the server does not start.
 
@@ -148,7 +152,7 @@ def _outside(parts: Mapping[str, Stack], title: str, port: int, open_browser: bo
 
 
 def _is_interactive() -> bool:
-    """Does somebody type into this Python?"""
+    """Whether this Python is an interactive session."""
     return hasattr(sys, "ps1") or bool(sys.flags.interactive)
 
 
@@ -172,7 +176,8 @@ def html(
 
         attention.html(weights, path="heads.html", tokens=tokens)
 
-    All else is as in `show`. Raises ValueError for what is too much for one file: all cells have 16 MB before they are packed.
+    The other arguments are those of `show`. Raises ValueError for what is too large for one file, as all cells may
+    take 16 MB before compression.
 
     >>> weights = torch.rand(12, 8, 5, 5).softmax(-1)
     >>> attention.html(weights, path="heads.html", tokens="the cat sat down .".split()).name
@@ -183,20 +188,20 @@ def html(
 
 
 def write_html(parts: Mapping[str, Stack], path: str | Path, title: str = "") -> Path:
-    """Stacks as one HTML file."""
+    """Writes stacks as one HTML file."""
     path = Path(path)
     path.write_text(page(picture(parts, title)), encoding="utf-8")
     return path
 
 
 def in_frame(text: str) -> str:
-    """A page within another: nothing in it reaches out of its frame."""
+    """Embeds a page in a sandboxed frame, which isolates it from the page around it."""
     source = markup.escape(text, quote=True)
     frame = f'width="100%" height="{HIGH}" style="border: 0" title="Attention heads"'
     return f'<iframe sandbox="allow-scripts allow-downloads" {frame} srcdoc="{source}"></iframe>'
 
 
 def _notebook() -> bool:
-    """Does this run in a notebook's kernel?"""
+    """Whether this code runs in a notebook's kernel."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     return hasattr(shell, "kernel")

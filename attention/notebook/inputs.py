@@ -1,4 +1,4 @@
-"""What people have at hand as stacks: tensors of any library, what a model of transformers returns, what was watched."""
+"""Converts the input of users to stacks: tensors of any library, outputs of transformers models, watched models."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from attention.recorded.file import OWN
 from attention.tracing.parts import CROSS, Texts, apply_scale, find_rule
 from attention.tracing.watched import Watched
 
-AXES = {2: "q k", 3: "h q k", 4: "l h q k", 5: "l b h q k"}  # of weights, unless somebody says otherwise
-OF_A_LAYER = {2: "q k", 3: "h q k", 4: "b h q k"}  # where there is one tensor a layer
-SPAN = 4  # of a mask that has one, unless somebody says otherwise
-SUM = 1e-3  # by which a row of weights may miss one without a word
+AXES = {2: "q k", 3: "h q k", 4: "l h q k", 5: "l b h q k"}  # default axes of weights
+OF_A_LAYER = {2: "q k", 3: "h q k", 4: "b h q k"}  # default axes if there is one tensor per layer
+SPAN = 4  # default span of a mask
+SUM = 1e-3  # tolerance of the sums of rows of weights
 
 
 @dataclass
 class Told:
-    """What somebody says of what they give: see `notebook.shown.show`."""
+    """The arguments that describe an input: see `notebook.display.show`."""
 
     tokens: Sequence[str] = ()
     keys: Sequence[str] = ()
@@ -48,7 +48,9 @@ class Told:
 
 
 def stacks_of(given: Any, key: Any, value: Any, told: Told) -> dict[str, Stack]:
-    """The stacks of what was given, by the names of its parts; raises ValueError, which names what can't be shown, and where."""
+    """The stacks of an input, by the names of its parts; raises ValueError, which names what can't be shown, and
+    where.
+    """
     if isinstance(given, Watched):
         _as_seen(key, value, told)
         return given.parts(told.tokens, told.keys, told.title)
@@ -65,7 +67,7 @@ def stacks_of(given: Any, key: Any, value: Any, told: Told) -> dict[str, Stack]:
 
 
 def _as_seen(key: Any, value: Any, told: Told) -> None:
-    """Raises ValueError where something is said of a model that was watched that would change nothing."""
+    """Raises ValueError for arguments that have no effect on a watched model."""
     given = {"key": key, "value": value, "mask": told.mask, "scale": told.scale, "axes": told.axes or None}
     given |= {
         "span": told.span if told.span != SPAN else None,
@@ -81,7 +83,7 @@ def _as_seen(key: Any, value: Any, told: Told) -> None:
 
 
 def _bare(given: Any, batch: int) -> Part:
-    """Weights that come alone, of which nobody says whose they are."""
+    """Weights that come alone, without the output of a model."""
     steps = _several(given) and _several(next(iter(given)))
     return Part(given, [batch] * (len(given) if steps else 1), steps)
 
@@ -99,7 +101,9 @@ def _of_weights(part: Part, name: str, parts: int, told: Told) -> Stack:
 
 
 class Layers(NamedTuple):
-    """All layers of one sequence; which pairs take part if steps say it; how they were read; their numbers, () for all."""
+    """All layers of one sequence; the visible pairs if steps determine them; how they were read; their numbers, ()
+    for all.
+    """
 
     weights: Float[Tensor, "l h q k"]
     mask: Bool[Tensor, "q k"] | None = None
@@ -133,13 +137,15 @@ def _layer(given: Any, name: str, told: Told, batch: int) -> Float[Tensor, "1 h 
 
 
 def _numbers(layers: Sequence[Any]) -> tuple[int, ...]:
-    """Which layers have weights, where some have none, as those of linear attention in a model with both; () for all."""
+    """The layers that have weights, () for all: in a model that mixes both, layers of linear attention have none."""
     found = tuple(at for at, layer in enumerate(layers) if layer is not None)
     return () if len(found) == len(layers) else found
 
 
 def _row(part: Part) -> str:
-    """What is said of steps that came alone: nothing says whether a row of the batch is one sequence in all of them."""
+    """The remark about steps that come alone: it is unknown whether a row of the batch is one sequence in all of
+    them.
+    """
     batch = len(part.weights[0][0])
     if part.read is not None or batch == 1 or getattr(part.weights[0][0], "ndim", 0) < 4:
         return ""
@@ -185,7 +191,7 @@ def _of_queries(query: Any, key: Any, value: Any, told: Told) -> Stack:
 
 
 def _mask(told: Told, queries: int, keys: int) -> Bool[Tensor, "q k"] | None:
-    """Which pairs take part, as somebody says: None for all; raises ValueError for what is no mask of these."""
+    """The mask that the user passed, None for all pairs; raises ValueError if it is not a mask of this size."""
     if told.mask is None:
         return None
     if isinstance(told.mask, str):
@@ -202,7 +208,7 @@ def _mask(told: Told, queries: int, keys: int) -> Bool[Tensor, "q k"] | None:
 
 
 def _square(weights: Tensor, mask: Tensor | None, told: Told) -> tuple[Bool[Tensor, "q k"] | None, str]:
-    """Which pairs take part, and how that is known: weights alone don't tell what is hidden from what has no weight."""
+    """The visible pairs, and how that is known: weights alone do not distinguish masked pairs from zero weights."""
     queries, keys = weights.shape[2:]
     if told.mask is not None:
         return _mask(told, queries, keys), ""
@@ -211,7 +217,7 @@ def _square(weights: Tensor, mask: Tensor | None, told: Told) -> tuple[Bool[Tens
     after = torch.ones(queries, keys, dtype=torch.bool).triu(1)
     even = (
         (weights.amin(-1) == weights.amax(-1)).all(0).all(0)
-    )  # as eager models give rows of padding, which see nothing
+    )  # eager models return uniform weights for fully masked rows of padding
     after &= ~even[:, None]
     if after.any() and not any(layer.any(0)[after].any() for layer in weights):
         return ~after, ": what comes after a query has no weight anywhere, and is read as masked"
@@ -219,7 +225,7 @@ def _square(weights: Tensor, mask: Tensor | None, told: Told) -> tuple[Bool[Tens
 
 
 def _several(given: Any) -> bool:
-    """Is it a sequence of tensors, or of such sequences? Lists of numbers are a tensor."""
+    """Whether this is a sequence of tensors, or of such sequences. Lists of numbers are a tensor."""
     if not isinstance(given, (list, tuple)) or not given:
         return False
     return (
@@ -228,7 +234,7 @@ def _several(given: Any) -> bool:
 
 
 def _stack_layers(given: Any, name: str) -> Tensor:
-    """One tensor, or one a layer."""
+    """One tensor from one tensor, or from one per layer."""
     if not _several(given):
         return _tensor(given, name)
     layers = [_tensor(each, f"{name} of layer {at}") for at, each in enumerate(given)]
@@ -238,7 +244,7 @@ def _stack_layers(given: Any, name: str) -> Tensor:
 
 
 def _tensor(given: Any, name: str) -> Tensor:
-    """On the CPU, apart from what it came from; raises ValueError for what is no tensor of numbers."""
+    """Converts to a detached tensor on the CPU; raises ValueError for what is no tensor of real numbers."""
     if given is None:
         raise ValueError(f"{name}: None. {EAGER}")
     try:
@@ -251,7 +257,7 @@ def _tensor(given: Any, name: str) -> Tensor:
 
 
 def _order_axes(x: Tensor, axes: str | Mapping[int, str], batch: int, name: str) -> Float[Tensor, "l h m n"]:
-    """Layers, heads and two more axes, of one sequence; raises ValueError for axes that it doesn't have."""
+    """Reorders axes to layers, heads and two more, of one sequence; raises ValueError for axes that do not fit."""
     named = axes if isinstance(axes, str) else axes.get(x.ndim, "")
     letters = named.replace(" ", "")
     last = letters[-2:] if not isinstance(axes, str) else "".join(sorted(set(letters) - set("lbh"), key="qnkd".index))
@@ -278,7 +284,7 @@ def _order_axes(x: Tensor, axes: str | Mapping[int, str], batch: int, name: str)
 
 
 def _sound(weights: Float[Tensor, "l h q k"]) -> Float[Tensor, "l h q k"]:
-    """Weights; raises ValueError for numbers that none can be, and says where the first one is."""
+    """Checks weights; raises ValueError for numbers that can't be weights, and names the first of them."""
     low, high = map(float, weights.aminmax())
     if not math.isfinite(low) or not math.isfinite(high):
         _finite(weights, "weights")
@@ -304,7 +310,7 @@ def _first(x: Tensor, wrong: Bool[Tensor, "..."]) -> tuple[float, str]:
 
 
 def _sums(weights: Float[Tensor, "l h q k"]) -> str:
-    """What is said of rows that don't come to one."""
+    """The remark about rows that do not sum to one."""
     sums = weights.sum(-1, dtype=torch.float64 if weights.dtype == torch.float64 else torch.float32)
     empty = sums == 0
     low, high = map(float, sums[~empty].aminmax()) if not empty.all() else (1.0, 1.0)

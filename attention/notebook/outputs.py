@@ -1,4 +1,4 @@
-"""What a model of transformers returns: its attention by parts, and which rows of the batch are one sequence."""
+"""Reads the output of a model of transformers: its attention by parts, and which rows of the batch are one sequence."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ RELATIVE = (
 WINDOWS = (
     "of windows of an image (Swin), each a sequence of its own. out.attentions[layer] with batch= shows one window."
 )
-NO_PAIRS = {  # fields of outputs whose attention is of no whole sequence
+NO_PAIRS = {  # fields that mark outputs whose attention does not cover a whole sequence
     "global_attentions": RELATIVE,
     "encoder_global_attentions": RELATIVE,
     "reshaped_hidden_states": WINDOWS,
@@ -28,7 +28,7 @@ EAGER = (
 
 
 class Part(NamedTuple):
-    """Weights, one tensor a layer, or steps of such. `rows`: the row of the batch in each step.
+    """Weights, one tensor per layer, or steps of such. `rows`: the row of the batch in each step.
 
     `read`: see `join_steps`; None if the weights came alone.
     """
@@ -40,7 +40,7 @@ class Part(NamedTuple):
 
 
 def find_parts(given: Any, batch: int) -> dict[str, Part]:
-    """The parts of an output, {} where it is something else; raises ValueError for attention with another meaning."""
+    """The parts of an output, {} if it is something else; raises ValueError for attention with another meaning."""
     named = {part: _get(given, name) for name, part in NAMES.items() if _has(given, name)}
     found = {part: weights for part, weights in named.items() if weights is not None and len(weights)}
     if named and not found:
@@ -55,7 +55,7 @@ def find_parts(given: Any, batch: int) -> dict[str, Part]:
 
 
 def _parts_of_pass(given: Any, kind: str, weights: Any, batch: int) -> Iterator[tuple[str, Part]]:
-    """The parts of one pass."""
+    """Yields the parts of one forward pass."""
     if not isinstance(weights[0], (tuple, list)):
         hidden = _get(given, "last_hidden_state")
         if kind == "" and hidden is not None and (shape := _shape(weights)) and shape[0] != len(hidden):
@@ -72,7 +72,9 @@ def _parts_of_pass(given: Any, kind: str, weights: Any, batch: int) -> Iterator[
 
 
 def _parts_of_generation(given: Any, found: Mapping[str, Any], batch: int) -> dict[str, Part]:
-    """The parts of what `generate` returns, of one returned sequence: by beam search, each step has it in another row."""
+    """The parts of an output of `generate`, for one returned sequence; in a beam search its row differs from step to
+    step.
+    """
     steps = {kind: weights for kind, weights in found.items() if kind != ENCODER}
     count = max((len(weights) for weights in steps.values()), default=1)
     indices, longest, rows = _get(given, "beam_indices"), count, [batch] * count
@@ -90,7 +92,7 @@ def _parts_of_generation(given: Any, found: Mapping[str, Any], batch: int) -> di
     parts = {kind: Part(weights[: len(rows)], rows, True, read) for kind, weights in steps.items()}
     if ENCODER in found:
         batches = [len(each[0][0]) for each in steps.values()] or [1]
-        texts = len(found[ENCODER][0])  # the encoder ran once a text, the decoder once a sequence of it
+        texts = len(found[ENCODER][0])  # the encoder ran once per text, the decoder once per sequence of it
         parts = {ENCODER: Part(found[ENCODER], [rows[0] * texts // batches[0] if steps else batch])} | parts
     return parts
 
@@ -105,7 +107,7 @@ def _check_encoder(layers: Any) -> None:
 
 
 def _shape(weights: Any) -> Sequence[int]:
-    """The shape of the first layer if it has a batch."""
+    """The shape of the first layer if it has a batch axis, else ()."""
     shape = getattr(next((layer for layer in weights if layer is not None), None), "shape", ())
     return shape if len(shape) == 4 else ()
 

@@ -1,7 +1,7 @@
-"""A picture as one file: HTML that opens from a disk, without a server and without a network.
+"""Writes a picture as one HTML file, which opens from a disk, without a server and without a network.
 
-All that it needs stands in it; a policy in its head forbids the browser to ask anybody for anything, and to run any script but
-this one. Labels travel as bytes and are shown as text.
+The file contains all that it needs; a policy in its head forbids the browser any request, and any script but this
+one. Labels are sent as bytes and shown as text.
 """
 
 from __future__ import annotations
@@ -64,5 +64,5 @@ def _block(name: str, data: bytes) -> str:
 
 
 def _hash(text: str) -> str:
-    """What a policy knows a script or a style sheet by."""
+    """The hash by which a policy allows a script or a style sheet."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

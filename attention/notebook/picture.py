@@ -1,7 +1,7 @@
-"""Stacks as the browser draws them, a layer at a time: what `components/browser/heads_layers.js` takes.
+"""Encodes stacks for the browser, one layer at a time, as `components/browser/heads_layers.js` takes them.
 
-The bytes of a layer are a message of the grid of heads (`wire.cells`): codes of 16 bits, a cell a token as long as these fit,
-else a cell a tile with the greatest weight in it. They are packed with gzip.
+The bytes of a layer are a message of the grid of heads (`wire.cells`): 16-bit codes, one cell per token if these fit,
+else one cell per tile with its largest weight. They are compressed with gzip.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from attention.tracing.parts import CROSS
 from attention.tracing.saved import layers
 from attention.wire.cells import WIDEST, Cells, cells, payload
 
-SIDES = (300, 192, 128, 96, 64, 48, 32)  # cells a side of a head at the most, the first that fits
-BYTES = 16 * 2**20  # of all cells, before they are packed
-AT_ONCE = 2**24  # weights in memory, of some heads of a layer: 4 of 2,048 tokens
+SIDES = (300, 192, 128, 96, 64, 48, 32)  # largest number of cells per side of a head: the first that fits
+BYTES = 16 * 2**20  # of all cells, before compression
+AT_ONCE = 2**24  # weights in memory at once: 4 heads of 2,048 tokens
 LARGEST = 2**26  # weights of one head: 8,192 tokens
 
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """`about` is what the browser knows beside the bytes: `title`, and the `parts` with the numbers of their layers.
+    """`about` is what the browser gets besides the bytes: `title`, and the `parts` with the numbers of their layers.
 
     `layers`: the bytes of every layer of every part, one after another.
     """
@@ -41,7 +41,7 @@ class Picture:
 
     @property
     def places(self) -> list[int]:
-        """Where the layers of each part begin."""
+        """The index of the first layer of each part."""
         found, at = [], 0
         for part in self.about["parts"]:
             found.append(at)
@@ -50,7 +50,7 @@ class Picture:
 
 
 def picture(parts: Mapping[str, Stack], title: str = "") -> Picture:
-    """The picture of some stacks; raises ValueError for what is too much of it."""
+    """The picture of some stacks; raises ValueError if it is too large."""
     first = next(iter(parts.values()))
     side = _side(parts.values())
     drawn = [gzip.compress(data, 6, mtime=0) for name, stack in parts.items() for data in messages(stack, side, name)]
@@ -63,7 +63,7 @@ def picture(parts: Mapping[str, Stack], title: str = "") -> Picture:
 
 
 def messages(stack: Stack, side: int, part: str = "") -> Iterator[bytes]:
-    """One message a layer. `part`: which one of its model the stack is."""
+    """Yields one message per layer. `part`: which part of its model the stack is."""
     for at, number in enumerate(_numbers(stack)):
         shown, names = _layer(stack, at, side, not part.startswith(CROSS))
         said = {"names": names, "whose": whose(stack, number)}
@@ -71,10 +71,12 @@ def messages(stack: Stack, side: int, part: str = "") -> Iterator[bytes]:
 
 
 def _layer(stack: Stack, at: int, side: int, itself: bool) -> tuple[Cells, list[str]]:
-    """The cells of a layer, and what each head does if `itself`, in self-attention; of large layers some heads at a time."""
+    """The cells of a layer, and the role of each head if `itself`, in self-attention; large layers take some heads at
+    a time.
+    """
     _, heads, queries, keys = _sizes(stack)
     if stack.q is None:
-        stack = replace(stack, square=visible(stack, at))  # of all heads, before they are taken apart
+        stack = replace(stack, square=visible(stack, at))  # of all heads, before they are split
     step, found, names = max(1, AT_ONCE // (queries * keys)), [], []
     for first in range(0, heads, step):
         some = only_heads(stack, at, range(first, min(heads, first + step)))
@@ -85,7 +87,7 @@ def _layer(stack: Stack, at: int, side: int, itself: bool) -> tuple[Cells, list[
 
 
 def _join_cells(parts: list[Cells]) -> Cells:
-    """The cells of some heads after those of others."""
+    """Joins the cells of some heads with those of others."""
     first = parts[0]
     places = (
         None
@@ -97,7 +99,7 @@ def _join_cells(parts: list[Cells]) -> Cells:
 
 
 def header(stack: Stack, shown: Cells, painted: str) -> dict[str, Any]:
-    """What the browser needs to know beside the cells of a layer."""
+    """What the browser needs to know in addition to the cells of a layer."""
     heads, short = len(shown.codes), max(shown.queries, shown.keys) <= LINEAR_MAX_TOKENS
     shared = len(stack.k[0]) if stack.k is not None else heads
     named = shown.tile == 1 or shown.argmax_in_tile is not None
@@ -118,12 +120,12 @@ def header(stack: Stack, shown: Cells, painted: str) -> dict[str, Any]:
 
 
 def whose(stack: Stack, number: int) -> dict[str, str]:
-    """What a file of one of the heads says of it, without a page around it."""
+    """The provenance of a head, for a file saved from it without the page around it."""
     return {"layer": f"Layer {number}", "title": stack.title, "provenance": stack.what}
 
 
 def _roles(stack: Stack, weights: Any, mask: Any) -> list[str]:
-    """What each head does, in a word or two, "" where nothing stands out; of a sequence that looks at itself."""
+    """The role of each head in a word or two, "" if it has none; [] unless the sequence attends to itself."""
     queries, keys = weights.shape[1:]
     if queries != keys or stack.keys != stack.queries or queries < 2:
         return []
@@ -141,11 +143,11 @@ def _sizes(stack: Stack) -> tuple[int, int, int, int]:
         return count, heads, queries, stack.k.shape[2]
     if stack.weights is None:
         raise ValueError(f"{stack.title!r} has neither queries and keys nor weights.")
-    return tuple(stack.weights.shape)  # pyright: ignore[reportReturnType]  four of them
+    return tuple(stack.weights.shape)  # pyright: ignore[reportReturnType]  a shape of four
 
 
 def _side(stacks: Any) -> int:
-    """Cells a side, so that all of them fit; raises ValueError where even the fewest don't."""
+    """The largest number of cells per side at which all fit; raises ValueError if even the smallest does not."""
     sizes = [_sizes(stack) for stack in stacks]
     for _, _, queries, keys in sizes:
         if queries * keys > LARGEST:
@@ -163,14 +165,14 @@ def _side(stacks: Any) -> int:
 
 
 def _cell_bytes(size: tuple[int, int, int, int], side: int) -> int:
-    """Bytes of all cells of a stack: a code each, and where a cell is a tile, a place in it."""
+    """Bytes of all cells of a stack: a 2-byte code each and, if a cell is a tile, a 1-byte position in it."""
     count, heads, queries, keys = size
     tile = -(-max(queries, keys) // side)
     return count * heads * -(-queries // tile) * -(-keys // tile) * (2 if tile == 1 else 3)
 
 
 def _note(stack: Stack, side: int) -> str:
-    """What is to be said where a cell is not a token."""
+    """The note that is shown if a cell is not a single token."""
     longest = max(_sizes(stack)[2:])
     tile = -(-longest // side)
     where = "; pointing at it says which" if tile <= WIDEST else ""

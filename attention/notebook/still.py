@@ -1,6 +1,6 @@
-"""A static picture of all heads beside the widget of a notebook: seen where no kernel runs and no script is loaded.
+"""A static picture of all heads next to the widget of a notebook: shown if no kernel runs and no script is loaded.
 
-Heads have the size that all of them allow: the picture has at most `PIXELS` pixels of one byte, whatever is in them.
+Heads are scaled so that all of them fit: the picture has at most `PIXELS` pixels of one byte, whatever its content.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from attention.notebook.picture import Picture
 from attention.wire.cells import MASKED, weights
 
 PIXELS = 180_000
-LARGEST, SMALLEST = 160, 6  # pixels a side of a head: at most, at least
+LARGEST, SMALLEST = 160, 6  # largest and smallest number of pixels per side of a head
 GAP = 2  # pixels between heads
 COLUMNS = 8  # heads in a row, if there is only one layer
-SHADES = 254  # colours of the map; the two after them are those of masked cells and of the ground
+SHADES = 254  # colours of the map; the two after them are for masked cells and for the background
 GROUND = "#ffffff"
 FIGURE = (
     '<figure style="margin: 0"><img alt="{alt}" src="data:image/png;base64,{data}" '
@@ -56,7 +56,7 @@ def still(picture: Picture) -> str:
 
 
 def _fit(columns: int, rows: list[int]) -> tuple[int, int]:
-    """The side of a head in pixels, and how many layers are shown with it."""
+    """The side of a head in pixels, and how many layers are shown at that size."""
     for shown in range(len(rows), 0, -1):
         side = math.isqrt(PIXELS // (columns * sum(rows[:shown]))) - GAP
         if side >= SMALLEST or shown == 1:
@@ -75,14 +75,14 @@ def _caption(picture: Picture, shown: int, layers: int) -> str:
 
 
 def _opened(packed: bytes) -> tuple[dict[str, Any], bytes]:
-    """The header of a layer, and the bytes after it (`wire.message.framed`)."""
+    """The header of a layer, and the bytes after it (`wire.message.frame_message`)."""
     message = gzip.decompress(packed)
     length = int.from_bytes(message[:4], "little")
     return json.loads(message[4 : 4 + length]), message[4 + length + -length % 4 :]
 
 
 def _shades(packed: bytes, side: int) -> UInt8[np.ndarray, "h p r"]:
-    """The shade of each pixel of each head of a layer, at most `side` pixels a side."""
+    """The shade of each pixel of each head of a layer, at most `side` pixels per side."""
     header, data = _opened(packed)
     heads, rows, columns = (header[name] for name in ("heads", "rows", "columns"))
     tile = math.ceil(max(rows, columns) / side)
@@ -100,7 +100,7 @@ def _shades(packed: bytes, side: int) -> UInt8[np.ndarray, "h p r"]:
 
 
 def _visible_keys(header: dict[str, Any], data: bytes, rows: int, tile: int) -> Float[Tensor, "s p 1"]:
-    """How many keys the query in the middle of each pooled row sees; one line for all heads, or one per head."""
+    """The number of visible keys of the middle query of each pooled row; one line for all heads, or one per head."""
     lines, count = header["sights"]
     seen = torch.frombuffer(bytearray(data[-4 * lines * count :]), dtype=torch.float32).view(lines, count, 1)
     tile *= header["tile"] if count == header["queries"] else 1
@@ -108,7 +108,7 @@ def _visible_keys(header: dict[str, Any], data: bytes, rows: int, tile: int) -> 
 
 
 def _png(sheet: UInt8[np.ndarray, "p r"]) -> bytes:
-    """A file with the colours of the weights as its palette."""
+    """A PNG file whose palette has the colours of the weights."""
     colors = interpolate(np.linspace(0, 1, SHADES), theme.WEIGHTS).round().astype(int).flatten().tolist()
     image = Image.fromarray(sheet, "L")
     image.putpalette([*colors, *rgb(theme.HIDDEN), *rgb(GROUND)])

@@ -1,4 +1,4 @@
-"""A picture as a widget of a notebook: what is pinned in it comes back to Python. It needs anywidget."""
+"""A picture as a widget of a notebook, whose selection is available in Python. It needs anywidget."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ from attention.notebook.picture import Picture
 
 
 def widget(picture: Picture) -> Any:
-    """The widget; its `pinned` is what was clicked last: part, layer, head, query, key. Raises ImportError without anywidget."""
+    """The widget; its `pinned` is the last selection: part, layer, head, query, key. Raises ImportError without
+    anywidget.
+    """
     return kind()(about=picture.about, places=picture.places, layers=list(picture.layers))
 
 
 def display_widget(view: Any, instead: Mapping[str, str]) -> None:
-    """Displays a widget, with what a saved notebook shows where the widget can't run, by MIME type."""
+    """Displays a widget; `instead`, by MIME type, is what a saved notebook shows if the widget can't run."""
     from IPython.core.getipython import get_ipython
     from IPython.display import display
 
@@ -27,7 +29,7 @@ def display_widget(view: Any, instead: Mapping[str, str]) -> None:
 
 @cache
 def kind() -> type:
-    """The class of such widgets, made where it is first needed: anywidget is not installed with the app."""
+    """The class of the widgets, created when it is first needed: anywidget is not installed with the app."""
     import anywidget
     import traitlets
 
