@@ -1,42 +1,42 @@
-// Bytes to cells, weights and colours, and cells to pixels. Nothing in this file knows the page.
+// Decodes bytes to cells, weights and colours, and paints cells as pixels. This file does not depend on the page.
 
 import { penOf } from "./elements.js";
 import { openMessage } from "./message.js";
 import { RAMP, ramp } from "./theme.js";
 
 /**
- * @typedef {{ codes: Uint16Array[], places: Uint8Array | null, seeing: Float32Array[] }} Bytes  head by head but places
+ * @typedef {{ codes: Uint16Array[], places: Uint8Array | null, seeing: Float32Array[] }} Bytes  per head, except places
  * @typedef {Pick<import("./message.js").Shape, "shift" | "bits">} Coding
  * @typedef {Omit<import("./message.js").Shape & import("./message.js").Weights, "places"> & Bytes} Data
  * @typedef {[number, number]} Range  the first, and one past the last
  */
 
 /**
- * A cell: its weight, and the tokens at which the greatest of its tile stands.
+ * A cell: its weight, and the tokens of the largest weight in its tile.
  * @typedef {object} Cell
  * @property {number} head
  * @property {number} row
  * @property {number} column
  * @property {number} code
  * @property {number} weight
- * @property {number} sight  keys in sight of its query, or of its queries on the mean
+ * @property {number} sight  visible keys of its query, or their mean over its queries
  * @property {number} query
  * @property {number} key
- * @property {number} tall  tokens that it stands for, down and across
+ * @property {number} tall  queries that it covers; `broad`: keys that it covers
  * @property {number} broad
  */
 
 export const MASKED = 0, ZERO = 1, LEAST = 2, ONE = 65535;
 
 /**
- * A header, codes (u16), places (u8), keys in sight (f32).
+ * Unpacks a message: a header, codes (u16), places (u8), numbers of visible keys (f32).
  * @template {Data} T
  * @param {Uint8Array} bytes
  * @returns {T}
  */
 export function unpackCells(bytes) {
   const [header, start] = openMessage(bytes), count = header.heads * header.rows * header.columns;
-  // A copy, because these bytes begin anywhere in their frame, and 16-bit numbers may not.
+  // A copy, because 16-bit numbers must be aligned and these bytes may begin at any offset of their buffer.
   const codes = new Uint16Array(bytes.slice(start, start + 2 * count).buffer);
   const places = header.places ? bytes.slice(start + 2 * count, start + 3 * count) : null;
   const size = header.rows * header.columns, [lines, many] = header.sights, after = start + (places ? 3 : 2) * count;
@@ -49,7 +49,7 @@ export function unpackCells(bytes) {
 const decoded = { shift: NaN, weights: new Float32Array() };
 
 /**
- * The weight of every code: the bits that were cut out of a float32, put back.
+ * Returns the weight of every code: the bits that were cut out of a float32, at their place again.
  * @param {Coding} coding
  */
 export function weightsOf({ shift, bits }) {
@@ -63,8 +63,8 @@ export function weightsOf({ shift, bits }) {
 }
 
 /**
- * Where on a scale that is the same everywhere a weight stands, 0 to 1; of so many times the even share, which may be
- * beyond its ends.
+ * Returns the position of a weight on a scale that is the same for all heads, from 0 to 1. On the scale “times even”,
+ * `weight` is a multiple of the uniform weight, and the result may lie outside of 0 to 1.
  * @param {number} weight
  * @param {import("./message.js").Scale} scale
  * @param {Pick<Data, "floor" | "times">} ends
@@ -76,7 +76,7 @@ export function position(weight, scale, { floor, times }) {
 }
 
 /**
- * How high a cell stands, 0 to 1: on the scale of the colours where that is logarithmic, else of the greatest weight.
+ * Returns the height of a cell's bar, 0 to 1: on the colour scale if that is logarithmic, otherwise relative to `most`.
  * @param {Data} data
  * @param {Cell} cell
  * @param {number} most
@@ -91,8 +91,8 @@ export function height(data, { weight, sight }, most) {
 const tables = new Map();
 
 /**
- * The colour of every code on the scales that are the same everywhere, were one key in sight. A head's own maximum only
- * stretches the linear one.
+ * Returns the colour of every code on the scales that are the same for all heads, for a query with one visible key. The
+ * scale “own maximum” stretches the linear one.
  * @param {Data} data
  */
 function colorTable(data) {
@@ -111,8 +111,7 @@ export function greatest(codes) {
 }
 
 /**
- * Where it stands how many keys the query of a cell sees: at the query that has the greatest weight, or at its row of
- * tiles.
+ * Returns the index in `seeing` of a cell: the query of its largest weight, or its row of tiles if places are unknown.
  * @param {Data} data
  * @param {number} head
  * @param {number} index
@@ -125,7 +124,7 @@ function sightAt({ places, codes, columns, tile, queries }, head, index) {
 }
 
 /**
- * The colour of every cell of a head; -1 where it is masked.
+ * Returns the colour of every cell of a head, -1 for masked cells.
  * @param {Data} data
  * @param {number} head
  */
@@ -141,8 +140,8 @@ function shades(data, head) {
 }
 
 /**
- * The first cell under each pixel, and one past the last. Where pixels are fewer than cells, every cell is under
- * exactly one; otherwise a pixel shows the cell under its middle.
+ * Returns the first cell under each pixel, and one past the last. If there are fewer pixels than cells, every cell is
+ * under exactly one pixel; otherwise a pixel shows the cell under its middle.
  * @param {number} cells
  * @param {number} pixels
  */
@@ -156,8 +155,8 @@ export function spans(cells, pixels) {
 }
 
 /**
- * One head into its canvas. A pixel shows the greatest cell under it; masked ones stay clear, and the hatch behind
- * shows.
+ * Paints one head into its canvas. A pixel shows the largest cell under it; masked cells stay transparent, so that the
+ * hatching behind the canvas is visible.
  * @param {HTMLCanvasElement} canvas
  * @param {Data} data
  * @param {number} head
@@ -183,7 +182,7 @@ export function paint(canvas, data, head) {
 }
 
 /**
- * By how much the linear scale is stretched where a head has its own maximum.
+ * Returns the factor that stretches the linear scale if each head has its own maximum, otherwise 1.
  * @param {Data} data
  * @param {number} head
  */
@@ -193,7 +192,7 @@ function gainOf(data, head) {
 }
 
 /**
- * The greatest of some rows, column by column, into `line`.
+ * Writes the maximum of the rows from `from` to `to` per column into `line`.
  * @param {Float32Array} cells
  * @param {number} columns
  * @param {number} from
@@ -208,7 +207,7 @@ function rowOf(cells, columns, from, to, line) {
 }
 
 /**
- * What stands in a cell.
+ * Returns the cell at a row and column.
  * @param {Data} data
  * @param {number} head
  * @param {number} row
@@ -228,8 +227,8 @@ export function cellAt(data, head, row, column) {
 }
 
 /**
- * The greatest cell on the scale that is in force within a range of rows and columns, which says how many tokens it
- * stands for.
+ * Returns the largest cell, on the current scale, within a range of rows and columns; `tall` and `broad` are those of
+ * the range.
  * @param {Data} data
  * @param {number} head
  * @param {Range} rows
@@ -241,7 +240,7 @@ export function greatestCell(data, head, rows, columns) {
   const at = (/** @type {number} */ r, /** @type {number} */ c) => {
     const index = r * data.columns + c, code = codes[index];
     if (even && code !== MASKED) return weights[code] * data.seeing[head][sightAt(data, head, index)];
-    return code - 1;  // what is masked is below 0
+    return code - 1;  // masked cells are below 0
   };
   let most = at(row, column);
   for (let r = rows[0]; r < rows[1]; r++) {
@@ -256,7 +255,7 @@ export function greatestCell(data, head, rows, columns) {
 }
 
 /**
- * Three significant digits.
+ * Formats a weight with three significant digits.
  * @param {number} code
  * @param {number} weight
  */

@@ -1,7 +1,7 @@
-// Elements of the page: found, made, drawn on, saved.
+// Finds and creates elements of the page, and saves canvases and blobs as files.
 
 /**
- * The element that a selector finds below another; it is there, and of the kind that is asked for.
+ * Returns the element that a selector finds in another. Throws TypeError if there is none of the given class.
  * @template {HTMLElement} [T=HTMLElement]
  * @param {ParentNode} root
  * @param {string} selector
@@ -28,9 +28,9 @@ export function createElement(tag, kind, text) {
 }
 
 /**
- * What a part of the page is drawn in: an element of its own, at the end of another.
+ * Appends an element with the given markup, in which a component is drawn.
  * @param {Element} element
- * @param {string} kind  its class, and what tests find it by
+ * @param {string} kind  its class and its test id
  * @param {string} markup
  */
 export function createRoot(element, kind, markup) {
@@ -42,8 +42,8 @@ export function createRoot(element, kind, markup) {
 }
 
 /**
- * What became of a drawing: laid out anew whenever its width changes, until it is destroyed.
- * @param {{ root: HTMLElement, width: number }} part  with the width for which it is laid out
+ * Returns the handle of a component, which is laid out again whenever its width changes, until it is destroyed.
+ * @param {{ root: HTMLElement, width: number }} part  `width`: that for which it is laid out
  * @param {() => void} layOut
  * @param {(next: Uint8Array) => void} update
  * @param {() => void} [end]
@@ -62,7 +62,7 @@ export function alive(part, layOut, update, end = () => {}) {
 }
 
 /**
- * What an event happened to, or the nearest around it, that a selector finds.
+ * Returns the element of an event, or its nearest ancestor, that matches a selector; null if none does.
  * @param {Event} event
  * @param {string} selector
  */
@@ -104,7 +104,7 @@ export function saveBlob(blob, name) {
 const SIGNS = new Intl.Segmenter();
 
 /**
- * What a reader takes for the characters of a text, as the server splits it (attention/inputs.py).
+ * Returns the grapheme clusters of a text, as the server splits it (attention/inputs.py).
  * @param {string} text
  */
 export function signs(text) {

@@ -1,5 +1,5 @@
-// The grid of all heads: `draw` puts it into an element of any page, with what `attention.wire.cells.payload` made of a
-// header and cells. The page needs heads_grid.css beside it, and nothing else.
+// The grid of all heads: `draw` adds it to an element of any page, given a message of `attention.wire.cells.payload`.
+// Besides these modules the page only needs heads_grid.css.
 
 import { cellAt, greatestCell, number, paint, unpackCells, weightsOf } from "./cells.js";
 import { alive, find, createRoot } from "./elements.js";
@@ -15,7 +15,7 @@ import { applyTheme } from "./theme.js";
  */
 
 /**
- * What the page that shows the grid wants to hear of: what was pinned, and what is painted now.
+ * Callbacks of the page that shows the grid: for a pin, and after data were painted.
  * @typedef {object} Ways
  * @property {(pin: { head: number, query: number, key: number, count: number }) => void} [onPin]
  * @property {(data: GridData) => void} [onPainted]
@@ -99,7 +99,7 @@ function createGrid(root, data, ways) {
 function update(grid, data) {
   grid.data = data;
   if (data.focus.head !== grid.told.head || data.focus.query !== grid.told.query) follow(grid, data.focus);
-  else if (data.per && grid.followed) goTo(grid, data.focus);  // what forms is not where it was at the step before
+  else if (data.per && grid.followed) goTo(grid, data.focus);  // the largest weight moves from step to step of a training
   clamp(grid);
   grid.neutrals = applyTheme(grid.root, data.neutrals, data.accents);
   setScale(grid);
@@ -107,7 +107,7 @@ function update(grid, data) {
 }
 
 /**
- * The server names a focus: an echo of what was pinned here is old news, anything else moves the cursor.
+ * Handles a selection by the server: the echo of a pin of this grid is ignored, any other one moves the cursor.
  * @param {Grid} grid
  * @param {import("./message.js").Focus} focus
  */
@@ -116,12 +116,12 @@ function follow(grid, focus) {
   const echo = grid.sent.indexOf(`${focus.head} ${focus.query}`);
   if (echo >= 0) return void grid.sent.splice(0, echo + 1);
   grid.sent = [];
-  if (grid.timer) return;  // what is being typed here is newer
+  if (grid.timer) return;  // a key press that has not been sent yet is newer
   goTo(grid, focus);
 }
 
 /**
- * To the greatest weight of the row in focus.
+ * Moves the cursor to the largest weight of the selected row.
  * @param {Grid} grid
  * @param {import("./message.js").Focus} focus
  */
@@ -131,7 +131,7 @@ function goTo(grid, focus) {
 }
 
 /**
- * A cursor beyond the end, after heads or tokens became fewer, comes back to the last one; weights are read anew.
+ * Moves a cursor that is beyond the end, after heads or tokens became fewer, to the last one, and updates its weight.
  * @param {Grid} grid
  */
 function clamp(grid) {
@@ -143,8 +143,8 @@ function clamp(grid) {
 }
 
 /**
- * The cell that holds a query and a key; without a key the greatest of the row. In a cell of many tokens the query
- * stays what was asked for, while `shown` says where the greatest weight stands.
+ * Returns the cell that contains a query and a key, or the largest of the row if no key is given. In a cell of several
+ * tokens, `query` stays the one that was given, and `shown` has the position of the largest weight.
  * @param {GridData} data
  * @param {number} head
  * @param {number} query
@@ -159,7 +159,7 @@ function atToken(data, head, query, key) {
 }
 
 /**
- * Lays out, paints the squares whose cells or colours changed, and says when that is done.
+ * Lays out the grid, paints the squares whose cells or colours changed, and then calls `onPainted`.
  * @param {Grid} grid
  */
 function laidOut(grid) {
@@ -184,7 +184,7 @@ function laidOut(grid) {
 }
 
 /**
- * The page may place us between two device pixels; squares are sharp only on whole ones.
+ * Aligns the squares to whole device pixels: the page may place them in between, and they are sharp only on whole ones.
  * @param {HTMLElement} heads
  * @param {number} ratio
  */
@@ -219,7 +219,7 @@ function same(a, b) {
 }
 
 /**
- * Titles; heads that share keys and values are bracketed, and with a scale of its own each says its greatest weight.
+ * Sets the titles. Heads that share keys and values are bracketed; on a scale of its own, a head shows its maximum.
  * @param {Grid} grid
  */
 function setCaptions({ figures, data, plan }) {

@@ -1,4 +1,4 @@
-// Follows pointer and keys in the grid, and says what was pinned.
+// Handles pointer and keyboard events of the grid, and reports pins.
 
 import { cellAt } from "./cells.js";
 import { find } from "./elements.js";
@@ -11,7 +11,7 @@ import { cellUnderPointer, show, showPinned } from "./heads_grid_pointer.js";
  * @typedef {import("./heads_grid_layout.js").Spot} Spot
  */
 
-const QUIET = 120;  // milliseconds without another key before the page hears of it
+const QUIET = 120;  // milliseconds without another key before a pin is reported
 
 /** @type {Record<string, [number, number, number]>} */
 const STEPS = {
@@ -67,7 +67,7 @@ function onKey(grid, event) {
 }
 
 /**
- * The cursor steps from cell to cell; in a cell of many tokens it stands where the greatest of them is.
+ * Returns the cell that a step leads to; in a cell of several tokens, the position is that of its largest weight.
  * @param {import("./heads_grid_layout.js").GridData} data
  * @param {Spot} cell
  * @param {[number, number, number]} step
@@ -81,7 +81,7 @@ function moveCursor(data, cell, [heads, rows, columns]) {
 }
 
 /**
- * Moves the cursor and, where head or query changed, tells the page: at once, or when the keys have been quiet.
+ * Moves the cursor and reports the pin: immediately, or (`wait`) after a pause in key presses if head or query changed.
  * @param {Grid} grid
  * @param {Spot} cell
  * @param {boolean} wait

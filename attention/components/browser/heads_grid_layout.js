@@ -1,15 +1,15 @@
-// Where everything goes in the grid: the squares, their titles, axes and labels. Sizes are whole CSS pixels.
+// The layout of the grid: squares, titles, axes and labels. Sizes are whole CSS pixels.
 
 import { createElement, signs } from "./elements.js";
 
 /**
  * @typedef {Omit<import("./message.js").GridHeader, "places"> & import("./cells.js").Bytes} GridData
- * @typedef {import("./cells.js").Cell & { shown?: import("./cells.js").Cell }} Spot  a place of the cursor
+ * @typedef {import("./cells.js").Cell & { shown?: import("./cells.js").Cell }} Spot  a position of the cursor
  * @typedef {Record<"said" | "head" | "query" | "key" | "weight" | "even" | "note", HTMLElement>} Readout
  */
 
 /**
- * A head's square and what was painted last into it.
+ * The square of a head and what was last painted into it.
  * @typedef {object} Figure
  * @property {HTMLElement} element
  * @property {HTMLElement} square
@@ -18,15 +18,15 @@ import { createElement, signs } from "./elements.js";
  */
 
 /**
- * Columns and side of the squares, in CSS pixels; `high` by `broad` are device pixels, of which there are `ratio` in
- * one.
+ * Number of columns and side of the squares, in CSS pixels; `high` and `broad` are in device pixels, `ratio` of which
+ * are one CSS pixel.
  * @typedef {object} Fit
  * @property {boolean} wide
  * @property {number} columns
  * @property {number} side
  * @property {number} margin
  * @property {number} below
- * @property {number} [labels]  room for the names of tokens, where they are shown
+ * @property {number} [labels]  room for the token texts, if they are shown
  * @typedef {{ ratio: number, high: number, broad: number, height: number, width: number }} Size
  * @typedef {Fit & Size & { cell: { height: number, width: number } }} Plan
  */
@@ -43,17 +43,17 @@ import { createElement, signs } from "./elements.js";
  * @property {Figure[]} figures
  * @property {Plan} plan
  * @property {import("./theme.js").Ground} neutrals
- * @property {number} width  for which it is laid out
+ * @property {number} width  the width for which it is laid out
  * @property {Spot} cursor
- * @property {Spot} home  where Escape leads
- * @property {import("./message.js").Focus} told  what the server named last
- * @property {boolean} followed  does the cursor stand where the server named it?
+ * @property {Spot} home  where Escape moves the cursor
+ * @property {import("./message.js").Focus} told  the last selection by the server
+ * @property {boolean} followed  whether the cursor is where the server last put it
  * @property {Spot | null} hover
  * @property {MouseEvent | null} pointer
  * @property {boolean} keyed
  * @property {string[]} sent
  * @property {number} count
- * @property {number} timer  0 where none runs
+ * @property {number} timer  0 if none is running
  * @property {boolean} pending
  */
 
@@ -62,7 +62,7 @@ const TITLE = 18, MARGIN = 14, EDGE = 5, PANEL = 160, APART = 16, WIDE = 620, RO
 const LABELLED = 24, LEAST_LABEL = 8.4;
 
 /**
- * Columns and side of the squares: in a wide window as large as the height allows, in a narrow one two a row.
+ * Returns columns and side of the squares: in a wide window as large as the height allows, in a narrow one two per row.
  * @param {GridData} data
  * @param {number} width
  * @returns {Plan}
@@ -78,7 +78,7 @@ export function arrangeSquares(data, width) {
 }
 
 /**
- * The names of the keys: those of the queries, unless a source has another sequence.
+ * Returns the token texts of the keys: those of the queries, unless the keys are of another sequence.
  * @param {GridData} data
  */
 export function keyTokens({ tokens, key_tokens }) {
@@ -86,7 +86,7 @@ export function keyTokens({ tokens, key_tokens }) {
 }
 
 /**
- * With so much room to the left of a square and below it.
+ * Returns the best fit with `margin` pixels to the left of the squares and `below` pixels below them.
  * @param {GridData} data
  * @param {number} width
  * @param {number} margin
@@ -101,14 +101,14 @@ function fitSquares(data, width, margin, below) {
     return Math.floor(wide ? Math.min(across, down) : across);
   };
   const choices = wide ? Array.from({ length: data.heads }, (_, i) => i + 1) : [Math.min(2, data.heads)];
-  // Full rows look calmer: a grid with a gap in it must be a tenth larger to be preferred.
+  // A grid with an incomplete row is preferred only if its squares are more than a tenth larger.
   const worth = (/** @type {number} */ columns) => sideOf(columns) * (data.heads % columns ? 1 : 1.1);
   const columns = choices.reduce((best, columns) => (worth(columns) > worth(best) ? columns : best));
   return { wide, columns, side: Math.max(24, sideOf(columns)), margin, below };
 }
 
 /**
- * The side as device pixels: a whole number of them a cell, where that costs little of the size.
+ * Rounds the side to device pixels: to a whole number per cell, if that reduces the size by at most 12%.
  * @param {Fit} plan
  * @param {GridData} data
  * @returns {Plan}
@@ -123,7 +123,7 @@ function snapSide(plan, { rows, columns }) {
 }
 
 /**
- * As many figures as there are heads; those that are there stay.
+ * Adds or removes figures until there is one per head.
  * @param {Grid} grid
  */
 export function setFigures({ heads, figures, data }) {
@@ -166,7 +166,7 @@ export function setLayout(grid, plan) {
 }
 
 /**
- * Names of the axes once, tokens beside the first square of each row and under the last of each column.
+ * Labels the axes once, and writes tokens next to the first square of each row and below the last of each column.
  * @param {Grid} grid
  */
 function setLabels({ heads, figures, data, plan }) {

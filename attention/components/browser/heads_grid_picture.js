@@ -1,4 +1,4 @@
-// All heads as one picture: what is on the screen, with titles, axes and colour bar, twice as fine.
+// All heads as one picture with titles, axes and colour bar, at twice the resolution of the page or more.
 
 import { find, createElement, penOf, saveAs } from "./elements.js";
 import { GAP } from "./heads_grid_layout.js";
@@ -62,7 +62,7 @@ function drawBracket(pen, grid, figure, origin) {
 }
 
 /**
- * A piece of text where it stands on the page, upright or along the side.
+ * Draws a text at its position on the page, horizontal or vertical.
  * @param {CanvasRenderingContext2D} pen
  * @param {HTMLElement} element
  * @param {DOMRect} origin

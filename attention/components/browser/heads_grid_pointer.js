@@ -1,4 +1,4 @@
-// What is pointed at: the crosshair in every head, the frame of what is pinned, and which cell lies under a pointer.
+// The crosshair in every head, the frame of the pinned cell, and the cell under the pointer.
 
 import { greatestCell, spans } from "./cells.js";
 import { target } from "./elements.js";
@@ -30,7 +30,7 @@ export function showPinned({ cursor, plan, heads, figures }) {
 }
 
 /**
- * The greatest cell under the device pixel under the pointer, where there is a square.
+ * Returns the largest cell under the device pixel of the pointer, null outside of the squares.
  * @param {Grid} grid
  * @param {MouseEvent} event
  */
@@ -46,7 +46,7 @@ export function cellUnderPointer({ data, plan }, event) {
 }
 
 /**
- * The cells under one pixel of so many.
+ * Returns the range of cells under pixel `i` of `pixels`.
  * @param {number} cells
  * @param {number} pixels
  * @param {number} i

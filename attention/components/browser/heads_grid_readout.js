@@ -1,4 +1,4 @@
-// What is said about the cell under the pointer or the cursor: numbers, tokens, its row as bars and as a table.
+// Describes the cell under the pointer or the cursor: numbers, tokens, its row as bars and as a table.
 
 import { cellAt, greatest, height as heightOf, MASKED, number, ZERO } from "./cells.js";
 import { find, createElement, penOf } from "./elements.js";
@@ -15,7 +15,7 @@ import { RAMP, ramp } from "./theme.js";
 const TABLE = 50;
 
 /**
- * A head's number; of several layers in one grid, its layer's before it.
+ * Returns the number of a head, preceded by that of its layer if the grid shows several layers.
  * @param {GridData} data
  * @param {number} head
  */
@@ -49,13 +49,13 @@ export function setReadout(grid, cell) {
   of.even.textContent = timesEven(data, cell);
   const said = sentence(data, cell), role = data.names[cell.head] ? `, ${data.names[cell.head]}` : "";
   of.said.textContent = `Head ${headNumber(data, cell.head)}${role}: ${said}`;
-  const alone = grid.plan.wide && data.tokens.length ? said : "";  // without texts it says what stands above it
+  const alone = grid.plan.wide && data.tokens.length ? said : "";  // without token texts it would repeat the numbers
   of.note.textContent = blind ? "This query sees no key." : where && cell.code > ZERO ? noteOf(data, cell) : alone;
   grid.root.style.setProperty("--head", data.head_colors[cell.head % data.head_colors.length]);
 }
 
 /**
- * The cell in words: in a narrow window in the place of squares with tokens, in a wide one below its numbers.
+ * Returns a sentence about a cell. A narrow window shows it instead of token labels, a wide one below the numbers.
  * @param {GridData} data
  * @param {Cell} cell
  */
@@ -89,7 +89,7 @@ function seesNothing(data, { head, row }) {
 }
 
 /**
- * The cell as a sentence, for those who hear it.
+ * Returns a sentence about a cell for screen readers.
  * @param {GridData} data
  * @param {Cell} cell
  */
@@ -113,8 +113,8 @@ function rowCells(data, { head, row }) {
 }
 
 /**
- * The row as bars, as high as the greatest of it (on a logarithmic scale: as that is; of times even, with a line at
- * one). What is pointed at has a mark of its own above them: the bars are the same wherever in the row it is.
+ * Draws the row as bars, relative to its largest weight; on a logarithmic scale at their positions on it, and on “times
+ * even” with a line at 1. An arrow above the bars marks the cell, so that the bars do not depend on it.
  * @param {Grid} grid
  * @param {Cell} cell
  */
@@ -149,7 +149,7 @@ export function setSpread(grid, cell) {
 }
 
 /**
- * Where the arrow stands, and how far from the top of the canvas the bar begins that it ends at.
+ * Places the arrow at `middle`, ending at the top of its bar, which is `top` pixels below the top of the canvas.
  * @param {HTMLCanvasElement} canvas
  * @param {number} middle
  * @param {number} top
@@ -161,7 +161,7 @@ function setArrow(canvas, middle, top) {
 }
 
 /**
- * Greatest first. Built only while it is open.
+ * Fills the table of the row, largest weights first, if it is open.
  * @param {Grid} grid
  * @param {Cell} cell
  */
@@ -183,7 +183,7 @@ export function setTable(grid, cell) {
 }
 
 /**
- * The colour bar with its ticks.
+ * Draws the colour bar with its ticks.
  * @param {Grid} grid
  */
 export function setScale({ root, data }) {
@@ -202,7 +202,7 @@ export function setScale({ root, data }) {
 }
 
 /**
- * What the scale is of.
+ * Returns the name of the scale.
  * @param {GridData} data
  */
 function nameOf({ colors }) {

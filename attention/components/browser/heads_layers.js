@@ -1,6 +1,6 @@
-// The heads of many layers, one layer at a time: `draw` puts a choice of layers, the grid of the heads of one of them,
-// and the row in focus as words with lines into an element of any page. What it shows is a `Picture`, which
-// attention/notebook/picture.py makes.
+// The heads of several layers, one layer at a time: `draw` adds a choice of layers, the grid of the heads of one layer,
+// and the selected row as words with lines to an element of any page. It shows a `Picture`, which
+// attention/notebook/picture.py creates.
 
 import { find, createElement, createRoot } from "./elements.js";
 import { draw as drawGrid } from "./heads_grid.js";
@@ -26,11 +26,11 @@ import { draw as drawWords } from "./word_lines.js";
  * @property {HTMLSelectElement} parts
  * @property {HTMLSelectElement} layers
  * @property {HTMLSelectElement} colors
- * @property {Uint8Array | null} bytes  of the layer that is shown
+ * @property {Uint8Array | null} bytes  those of the layer that is shown
  * @property {import("./message.js").Focus | null} focus
  * @property {View | null} grid
  * @property {View | null} words
- * @property {number} turn  how many layers were asked for
+ * @property {number} turn  number of layers requested so far
  */
 
 const MARKUP = `
@@ -100,7 +100,7 @@ function fill(select, texts) {
 }
 
 /**
- * Another part begins with its first layer, and a focus of its own.
+ * Shows another part: its first layer, with the selection that the layer's message names.
  * @param {Layers} all
  */
 function setPart(all) {
@@ -117,7 +117,7 @@ function setPart(all) {
 async function setLayer(all) {
   const turn = ++all.turn;
   const bytes = await all.picture.layer(all.parts.selectedIndex, all.layers.selectedIndex);
-  if (turn !== all.turn || !all.root.isConnected) return;  // another one was asked for meanwhile
+  if (turn !== all.turn || !all.root.isConnected) return;  // another layer was requested meanwhile
   all.bytes = bytes;
   for (const [name, edge] of /** @type {[string, number][]} */ ([[".before", 0], [".after", all.layers.length - 1]])) {
     find(all.root, name, HTMLButtonElement).disabled = all.layers.selectedIndex === edge;
@@ -126,7 +126,7 @@ async function setLayer(all) {
 }
 
 /**
- * The layer as it is now: its grid, then the words of the row in focus.
+ * Draws the current layer: its grid, then the words of the selected row.
  * @param {Layers} all
  */
 function drawLayer(all) {
@@ -152,7 +152,7 @@ function onPin(all, pin) {
 }
 
 /**
- * The row in focus as words with lines; of heads whose cells are several tokens, their table beside them says it.
+ * Draws the selected row as words with lines. If a cell covers several tokens, only the table of the grid shows the row.
  * @param {Layers} all
  */
 function setWords(all) {
@@ -167,7 +167,7 @@ function setWords(all) {
 }
 
 /**
- * A word was put in focus: the grid follows.
+ * Selects the query of a pinned word in the grid as well.
  * @param {Layers} all
  * @param {number} query
  */

@@ -1,16 +1,16 @@
-// What is drawn of the bytes of one layer: its grid with a focus, and one of its rows as words. Nothing in this file
-// knows the page.
+// Derives from the bytes of one layer what is drawn: its grid with a selection, and one of its rows as words. This file
+// does not depend on the page.
 
 import { frameMessage, openMessage } from "./message.js";
 
-const MOST = 300;  // words a side
-const TALL = 400;  // pixels of the words, at the most: more of them scroll
+const MOST = 300;  // words per side
+const TALL = 400;  // maximum height of the words in pixels; above it they scroll
 
 /**
- * The bytes with another focus, as far as there are such a head and query, and another scale of colours.
+ * Returns the bytes with another selection, clamped to existing heads and queries, and another colour scale.
  * @param {Uint8Array} bytes
  * @param {import("./message.js").Focus | null} focus
- * @param {string} colors  empty: that of the bytes
+ * @param {string} colors  empty for the scale of the bytes
  */
 export function withFocus(bytes, focus, colors) {
   const [header, start] = openMessage(bytes), wanted = focus ?? header.focus;
@@ -20,7 +20,7 @@ export function withFocus(bytes, focus, colors) {
 }
 
 /**
- * One head as the words with lines take it; null where a cell is more than one token, and of more words than are read.
+ * Returns one head as a message for words with lines; null if a cell covers several tokens or there are over MOST words.
  * @param {Uint8Array} bytes
  * @param {import("./message.js").Focus} focus
  * @param {string} colors

@@ -1,6 +1,6 @@
-// One head, large, at any length: `draw` puts it into an element of any page, with what
-// `attention.wire.cells.payload` made of a header and cells. It says which part is looked at; until that has been
-// made, what is there is stretched.
+// The enlarged map of one head at any length: `draw` adds it to an element of any page, given a message of
+// `attention.wire.cells.payload`. It reports which part is selected, and stretches the cells that it has until the cells of
+// that part arrive.
 
 import { unpackCells } from "./cells.js";
 import { alive, find, createRoot } from "./elements.js";

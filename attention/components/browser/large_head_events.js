@@ -1,4 +1,4 @@
-// Follows pointer, wheel and keys on the large head, and asks for the part that is looked at.
+// Handles pointer, wheel and keyboard events of the enlarged head, and requests the selected part.
 
 import { find, createElement, penOf, saveAs } from "./elements.js";
 import { laidOut } from "./large_head_picture.js";
@@ -11,9 +11,9 @@ import { coveredTokens, nameOf, windowOf, within, zoomAround } from "./large_hea
  * @typedef {import("./large_head_view.js").Spot} Spot
  */
 
-export const PATIENCE = 4000;  // milliseconds in which what was asked for may come; then what was sent is what is shown
-const QUIET = 160;  // milliseconds without another turn of the wheel before the server hears of it
-const DRAGGED = 4;  // pixels from which a drag is meant
+export const PATIENCE = 4000;  // milliseconds to wait for a requested part; after that, the part last received is shown
+const QUIET = 160;  // milliseconds without another turn of the wheel before a part is requested
+const DRAGGED = 4;  // pixels from which a movement counts as a drag
 
 /** @type {Record<string, [number, number]>} */
 const MOVES = { ArrowUp: [-0.25, 0], ArrowDown: [0.25, 0], ArrowLeft: [0, -0.25], ArrowRight: [0, 0.25] };
@@ -21,7 +21,7 @@ const MOVES = { ArrowUp: [-0.25, 0], ArrowDown: [0.25, 0], ArrowLeft: [0, -0.25]
 const TIMES = { "+": 0.5, "=": 0.5, "-": 2, "−": 2 };
 
 /**
- * Shows the part at once, and asks the server for it when it has been quiet for some time.
+ * Shows a part immediately, and requests it after `wait` milliseconds without another change.
  * @param {Lab} lab
  * @param {View} view
  * @param {number} wait
@@ -88,7 +88,7 @@ function onDrop(lab) {
 }
 
 /**
- * The rectangle that was dragged becomes the part; less than a few pixels was a click.
+ * Selects the dragged rectangle; one of less than a few pixels was a click.
  * @param {Lab} lab
  */
 function zoomToFrame(lab) {
@@ -143,7 +143,7 @@ function down(lab, event) {
 }
 
 /**
- * The wheel belongs to the page until the head has been clicked, or a key says that it is meant.
+ * Zooms with the wheel if the head has the focus or Ctrl or Cmd is pressed; otherwise the wheel scrolls the page.
  * @param {Lab} lab
  * @param {WheelEvent} event
  */
@@ -157,7 +157,7 @@ function onWheel(lab, event) {
 }
 
 /**
- * The picture on the ground of the page.
+ * Saves the picture with the background of the page.
  * @param {Lab} lab
  */
 function savePicture({ canvas, neutrals, data }) {

@@ -1,4 +1,4 @@
-// The picture: cells, axes and scale of the part that is looked at, on one canvas. Sizes are CSS pixels.
+// The picture of the selected part: cells, axes and scale on one canvas. Sizes are CSS pixels.
 
 import { number, paint, weightsOf, ZERO } from "./cells.js";
 import { createElement, penOf, signs } from "./elements.js";
@@ -16,7 +16,7 @@ import { hatch, RAMP, ramp } from "./theme.js";
 const LEFT = 62, RIGHT = 64, TOP = 8, BELOW = 40, NAMED = 76, TICKS = 6, NAMES = 24, CUT = 9, BAR = 12;
 
 /**
- * Where the square stands, and how large it is: as long as there is room, in the proportions of what it shows.
+ * Returns place and size of the square: as large as there is room, in the proportions of the part that it shows.
  * @param {number} width
  * @param {View} view
  * @param {LargeData} data
@@ -31,7 +31,7 @@ export function placeSquare(width, view, data) {
 }
 
 /**
- * The tokens beside the axes, where they are so few that each has a line.
+ * Returns the tokens of both axes, empty if there are too many for one line each.
  * @param {LargeData} data
  * @param {View} view
  */
@@ -51,7 +51,7 @@ export function laidOut(lab) {
   Object.assign(canvas, { width: Math.round(width * lab.ratio), height: Math.round(tall * lab.ratio) });
   Object.assign(canvas.style, { width: `${width}px`, height: `${tall}px` });
   const { left, top, width: broad, height: high } = place;
-  canvas.dataset.square = [left, top, broad, high].join(" ");  // for whoever points by script
+  canvas.dataset.square = [left, top, broad, high].join(" ");  // for scripts that point at cells
   const pen = penOf(canvas);
   pen.scale(lab.ratio, lab.ratio);
   pen.font = `11px ${getComputedStyle(root).fontFamily}`;
@@ -61,7 +61,7 @@ export function laidOut(lab) {
 }
 
 /**
- * What the server sent, each pixel of it the greatest code under it; it stays while the data and the size do.
+ * Returns a canvas of the received cells, in which a pixel shows the largest code under it; cached per data and size.
  * @param {Lab} lab
  * @returns {import("./large_head_view.js").Drawn}
  */
@@ -69,7 +69,7 @@ function cellsOf({ data, place, ratio, cells }) {
   const key = [place.width, place.height, ratio, data.colors].join();
   if (cells?.data === data && cells.key === key) return cells;
   const canvas = createElement("canvas"), { rows, columns, tile, queries, keys } = data;
-  // With what the last tiles have too much.
+  // The canvas includes the part of the last tiles that is beyond the last token.
   const pixels = (/** @type {number} */ side, /** @type {number} */ cells, /** @type {number} */ tokens) =>
     Math.max(1, Math.round((side * ratio * cells * tile) / tokens));
   const [width, height] = [pixels(place.width, columns, keys), pixels(place.height, rows, queries)];
@@ -79,8 +79,8 @@ function cellsOf({ data, place, ratio, cells }) {
 }
 
 /**
- * The part that is looked at. Where it isn't yet what the server sent, that is stretched, and the ground shows around
- * it.
+ * Draws the selected part. Until its cells arrive, those of the part before are stretched; around them the background is
+ * visible.
  * @param {Pen} pen
  * @param {Lab} lab
  * @param {HTMLCanvasElement} canvas
@@ -106,7 +106,7 @@ function drawCells(pen, { place, view, data, neutrals }, canvas) {
   pen.strokeRect(place.left - 0.5, place.top - 0.5, place.width + 1, place.height + 1);
   const middle = y(data.query + 0.5), size = Math.max(3, place.height / view.high);
   if (middle < place.top || middle > place.top + place.height) return;
-  pen.fillStyle = data.accents.query;  // the query in focus, beside the square: no cell is covered
+  pen.fillStyle = data.accents.query;  // the selected query is marked next to the square, so that no cell is covered
   pen.fillRect(place.left - 5, middle - size / 2, 3, size);
   pen.fillRect(place.left + place.width + 2, middle - size / 2, 3, size);
 }
@@ -143,7 +143,7 @@ function drawAxes(pen, { place, view, data, neutrals }) {
 }
 
 /**
- * What tokens are called where they have names, otherwise what marks say.
+ * Returns positions and token texts if there are texts, otherwise `marks()`.
  * @param {string[]} names
  * @param {number} start
  * @param {() => [number, string][]} marks
@@ -157,11 +157,11 @@ function namedOr(names, start, marks) {
 }
 
 /**
- * Round positions of tokens that get a mark, and what it says.
+ * Returns the round positions of tokens that get a tick, and its text.
  * @param {number} first
  * @param {number} size
  * @param {number} tokens
- * @param {number} room  how many marks have room
+ * @param {number} room  for how many ticks there is room
  * @returns {[number, string][]}
  */
 function marks(first, size, tokens, room) {

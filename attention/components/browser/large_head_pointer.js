@@ -1,4 +1,4 @@
-// What is pointed at in the large head: which cell it is, what is said about it, and the rectangle that is dragged.
+// The cell under the pointer in the enlarged head, its description, and the dragged rectangle.
 
 import { greatestCell, number } from "./cells.js";
 import { find, createElement } from "./elements.js";
@@ -10,7 +10,7 @@ import { timesEven } from "./uniform.js";
  */
 
 /**
- * Where in the square an event is.
+ * Returns the position of an event in the square.
  * @param {Lab} lab
  * @param {MouseEvent} event
  * @returns {Spot}
@@ -27,8 +27,8 @@ export function inside({ x, y }) {
 }
 
 /**
- * The greatest cell under a device pixel of the pointer, of means the one in its middle; null beyond what the server
- * sent.
+ * Returns the largest cell under the device pixel of the pointer, or the one at its middle if cells are means; null
+ * outside of the received cells.
  * @param {Lab} lab
  * @param {Spot} spot
  */
@@ -74,7 +74,7 @@ export function point(lab, event) {
 }
 
 /**
- * Where a cell stands, and of how many it is the greatest or the mean.
+ * Describes the position of a cell, and of how many weights it is the maximum or the mean.
  * @param {import("./large_head_view.js").LargeData} data
  * @param {import("./cells.js").Cell} cell
  */

@@ -1,4 +1,4 @@
-// Which part of a head is looked at, in tokens. Nothing in this file knows the page.
+// The selected part of a head, in tokens. This file does not depend on the page.
 
 /**
  * @typedef {{ top: number, left: number, high: number, wide: number }} View
@@ -19,23 +19,23 @@
  * @property {View} view
  * @property {Place} place  of the square in the canvas, in CSS pixels
  * @property {Drawn | null} cells
- * @property {number} width  for which it is laid out
- * @property {number} ratio  device pixels in one of CSS
+ * @property {number} width  the width for which it is laid out
+ * @property {number} ratio  device pixels per CSS pixel
  * @property {import("./theme.js").Ground} neutrals
- * @property {{ name: string, since: number } | null} asked  what is on its way
- * @property {number} timer  0 where none runs
+ * @property {{ name: string, since: number } | null} asked  the part that was requested and has not arrived
+ * @property {number} timer  0 if none is running
  * @property {number} count
- * @property {() => void} renew  shows the same data once more
+ * @property {() => void} renew  shows the same data again
  * @property {Spot | null} start  of a drag
  * @property {Spot | null} end
  * @property {Spot | null} tapped
  * @property {MouseEvent | null} pointer
  */
 
-const SMALLEST = 4;  // tokens a side of a part
+const SMALLEST = 4;  // minimum tokens per side of a part
 
 /**
- * What the server has sent.
+ * Returns the part that the server has sent.
  * @param {LargeData} data
  * @returns {View}
  */
@@ -57,7 +57,7 @@ export function whole(view, { tokens }) {
 }
 
 /**
- * A part that is within the head, no smaller than may be.
+ * Returns a part clamped to the head, with at least SMALLEST tokens per side.
  * @param {View} view
  * @param {LargeData} data
  * @returns {View}
@@ -70,7 +70,7 @@ export function within({ top, left, high, wide }, { tokens }) {
 }
 
 /**
- * First and last of the tokens that a part covers.
+ * Returns the first and the last token that a part covers.
  * @param {number} first
  * @param {number} size
  * @param {number} tokens
@@ -82,7 +82,7 @@ export function coveredTokens(first, size, tokens) {
 }
 
 /**
- * The part times so much as large, around a point.
+ * Returns the part with its sides multiplied by `times`; the point `around` keeps its position.
  * @param {View} view
  * @param {number} times
  * @param {Spot} [around]

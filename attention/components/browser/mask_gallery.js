@@ -1,4 +1,4 @@
-// The gallery: `draw` puts a picture a mask into an element of any page, and says which was chosen or joined.
+// The gallery of masks: `draw` adds one picture per mask to an element of any page, and reports a choice or combination.
 
 import { createElement, find, penOf, createRoot } from "./elements.js";
 import { openMessage } from "./message.js";
@@ -11,7 +11,7 @@ import { channels, applyTheme } from "./theme.js";
  */
 
 /**
- * A card, and what was painted last into it.
+ * The elements of a card, and what was last painted into it.
  * @typedef {object} Parts
  * @property {HTMLElement} item
  * @property {HTMLButtonElement} button
@@ -22,7 +22,7 @@ import { channels, applyTheme } from "./theme.js";
  * @property {{ color: string, cells: Uint8Array } | null} painted
  */
 
-const SIDE = 88;  // pixels of the longer side of a picture
+const SIDE = 88;  // length of the longer side of a picture in pixels
 const MARKUP = `
 <ul aria-label="Masks">
   <li class="room">Press “and”, “or” or “without” on a card: what it makes of the mask in use stands here.</li>
@@ -59,12 +59,12 @@ function showGallery(root, cards, gallery, send) {
     show(cards[i], card, send);
     paint(cards[i], ink, gallery.sides, gallery.picture(i));
   });
-  room.hidden = gallery.cards.some((card) => !card.single);  // its place is taken
+  room.hidden = gallery.cards.some((card) => !card.single);  // the card of a combined mask takes its place
   root.dataset.painted = gallery.painted;
 }
 
 /**
- * A header, a byte a cell, picture after picture.
+ * Unpacks a message: a header, then one byte per cell, picture after picture.
  * @param {Uint8Array} bytes
  * @returns {Gallery}
  */
@@ -76,7 +76,7 @@ function unpackPictures(bytes) {
 
 /**
  * @param {HTMLElement} list
- * @param {HTMLElement} room  what stays the last
+ * @param {HTMLElement} room  the element that stays last
  * @returns {Parts}
  */
 function createCard(list, room) {
@@ -110,7 +110,7 @@ function show({ item, button, name, lines, join }, card, send) {
   button.setAttribute("aria-pressed", `${card.used}`);
   button.setAttribute("aria-label", card.single ? `Use this mask: ${card.name}` : card.name);
   button.onclick = () => send({ mask: card.name, combine: "none" });
-  name.onclick = card.single ? button.onclick : null;  // the button for a mouse that misses the picture
+  name.onclick = card.single ? button.onclick : null;  // a click on the name works as well
   name.replaceChildren(card.name, ...(card.mark ? [createElement("small", "", card.mark)] : []));
   lines.forEach((line, at) => {
     line.textContent = card.lines[at] ?? "";
@@ -118,7 +118,7 @@ function show({ item, button, name, lines, join }, card, send) {
   });
   while (join.children.length < card.joins.length) pressable(join);
   while (join.children.length > card.joins.length) join.lastElementChild?.remove();
-  join.querySelectorAll("button").forEach((chip, at) => {  // the same as before, as one may have the focus
+  join.querySelectorAll("button").forEach((chip, at) => {  // buttons are reused, because one may have the focus
     const how = card.joins[at];
     chip.textContent = how;
     chip.setAttribute("aria-pressed", `${card.joined === how}`);
@@ -128,7 +128,7 @@ function show({ item, button, name, lines, join }, card, send) {
 }
 
 /**
- * The ink as dense as what is kept; the hatch behind shows what is hidden.
+ * Paints a picture: the opacity of a cell is the share of pairs that are kept. The hatching behind shows masked pairs.
  * @param {Parts} parts
  * @param {number[]} ink
  * @param {[number, number]} sides  rows and columns

@@ -1,5 +1,5 @@
-// Matrices of a pass side by side, below a diagram of the pass: `draw` puts them into an element of any page, with what
-// `attention.components.matrices.message` made. It says to which step one turned, and what was pinned.
+// Matrices of a pass side by side, below a diagram of the pass: `draw` adds them to an element of any page, given a
+// message of `attention.components.matrices.message`. It reports the selected step and pins.
 
 import { alive, find, createRoot } from "./elements.js";
 import { listen } from "./matrices_events.js";
@@ -75,7 +75,7 @@ function update(lab, data) {
 
 /**
  * @param {Lab} lab
- * @param {boolean} other  is it another step than before?
+ * @param {boolean} other  whether it is another step than before
  */
 function onMessage(lab, other) {
   drawDiagram(lab);
@@ -100,7 +100,7 @@ function keeps({ data, cursor }) {
 }
 
 /**
- * The place of the cursor, as it is now.
+ * Returns the cell at the position of the cursor in the current data.
  * @param {Lab} lab
  */
 function again({ data, cursor }) {
@@ -110,7 +110,7 @@ function again({ data, cursor }) {
 }
 
 /**
- * The greatest of the row in focus, in the step that is shown; all at once, in the weights.
+ * Returns the largest cell of the selected row in the current step, or in the weights if all steps are shown.
  * @param {Data} data
  */
 function startCell(data) {

@@ -1,5 +1,5 @@
-// How large the matrices are drawn: the same length has the same side in every matrix, and long ones are shrunk the
-// most, but for tokens that stand beside their rows.
+// The sizes of the matrices: equal lengths have equal sides in every matrix, and long ones are shrunk most, unless tokens
+// are written next to their rows.
 
 import { room, wordsOf } from "./matrices_words.js";
 
@@ -10,13 +10,13 @@ import { room, wordsOf } from "./matrices_words.js";
  */
 
 const SHRINK = 0.35, LARGEST = 330, SMALLEST = 12, IN_ALL = 150, GAP = 12;
-const LETTER = 7.6;  // pixels of a letter between two matrices
-const CELL = 44;  // pixels of a cell at the most
-const LINE = 12;  // pixels of a token that stands beside its row
+const LETTER = 7.6;  // width of a letter between two matrices, in pixels
+const CELL = 44;  // maximum side of a cell in pixels
+const LINE = 12;  // height of a token next to its row, in pixels
 export const NARROW = 560;
 
 /**
- * For each matrix its sides in CSS pixels, and the room that its tokens take on the left and above.
+ * Returns a function from a matrix to its sides in CSS pixels and the room for its tokens on the left and above.
  * @param {Lab} lab
  * @returns {(matrix: Matrix) => Sides}
  */
@@ -47,7 +47,7 @@ export function sidesOf({ data, width }) {
 }
 
 /**
- * A side, in whole pixels of the screen a cell where that is not much smaller.
+ * Returns a function that computes a side, with a whole number of device pixels per cell if that is not much smaller.
  * @param {number} most
  * @param {(length: number) => number} part
  */

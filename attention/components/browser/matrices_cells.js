@@ -1,4 +1,4 @@
-// Bytes to matrices, codes to values and colours, cells to pixels. Nothing in this file knows the page.
+// Decodes bytes to matrices and codes to values and colours, and paints cells. This file does not depend on the page.
 
 import { penOf } from "./elements.js";
 import { openMessage } from "./message.js";
@@ -12,7 +12,7 @@ import { RAMP, ramp } from "./theme.js";
  */
 
 /**
- * A drawn cell, `p` down and `r` across, with what it says and where that stands in the whole matrix.
+ * A drawn cell, `p` down and `r` across, with its value and the row and column of that in the whole matrix.
  * @typedef {object} Cell
  * @property {string} name
  * @property {number} head
@@ -22,19 +22,19 @@ import { RAMP, ramp } from "./theme.js";
  * @property {number} column
  * @property {number} value
  * @property {number} code
- * @property {number} of  how many it is the greatest of
+ * @property {number} of  number of values of which it is the largest in magnitude
  */
 
-const ROUND = [1, 1.5, 2, 3, 4, 5, 6, 8];  // times a power of ten: ends of scales
+const ROUND = [1, 1.5, 2, 3, 4, 5, 6, 8];  // a scale ends at one of these times a power of ten
 
 /**
- * A header, codes and places of each matrix (u16), the mask (bits).
+ * Unpacks a message: a header, codes and places of each matrix (u16), the mask (bits).
  * @param {Uint8Array} bytes
  * @returns {Data}
  */
 export function unpackMatrices(bytes) {
   let [header, at] = openMessage(bytes);
-  // Copies, because these bytes begin anywhere in their frame, and 16-bit numbers may not.
+  // Copies, because 16-bit numbers must be aligned and these bytes may begin at any offset of their buffer.
   const taken = (/** @type {number} */ count) => new Uint16Array(bytes.slice(at, (at += 2 * count)).buffer);
   for (const matrix of header.matrices) {
     const count = matrix.sent * matrix.high * matrix.broad;
@@ -46,7 +46,7 @@ export function unpackMatrices(bytes) {
   return header;
 }
 
-// What a 16-bit float says.
+// The values of all 16-bit floats, by their bits.
 const halves = new Float32Array(65536).map((_, code) => {
   const sign = code & 0x8000 ? -1 : 1, exponent = (code >> 10) & 31, rest = code & 1023;
   if (exponent === 31) return rest ? NaN : sign * Infinity;
@@ -62,7 +62,7 @@ function valueOf(matrix, index) {
 }
 
 /**
- * The cell that is drawn at a place, with the row and column in the whole matrix of what it says.
+ * Returns the cell that is drawn at row `p` and column `r`.
  * @param {Matrix} matrix
  * @param {number} head
  * @param {number} p
@@ -80,7 +80,7 @@ export function cellAt(matrix, head, p, r) {
 }
 
 /**
- * The value of one row and column, null where a greater one beside it is drawn in its place or its head is not here.
+ * Returns the cell of one row and column; null if its tile shows a larger value instead, or its head was not sent.
  * @param {Matrix | undefined} matrix
  * @param {number} head
  * @param {number} row
@@ -94,11 +94,11 @@ export function exact(matrix, head, row, column) {
 
 /** @param {number} code */
 function magnitude(code) {
-  return (code & 0x7fff) === 0x7c00 ? -1 : code & 0x7fff;  // what is hidden, below every number
+  return (code & 0x7fff) === 0x7c00 ? -1 : code & 0x7fff;  // masked cells are below every number
 }
 
 /**
- * The cell of the greatest magnitude within a range of drawn rows and columns.
+ * Returns the cell of the largest magnitude within a range of drawn rows and columns.
  * @param {Matrix} matrix
  * @param {number} head
  * @param {Range} rows
@@ -116,7 +116,7 @@ export function greatestIn(matrix, head, rows, columns) {
 }
 
 /**
- * The end of a scale that holds the greatest magnitude of a head, a round number: heads may be a thousand times apart.
+ * Returns a round end for the scale of a head, at least its largest magnitude: heads may differ by a factor of 1,000.
  * @param {Matrix} matrix
  * @param {number} head
  */
@@ -129,7 +129,7 @@ export function endOf({ most, first }, head) {
 }
 
 /**
- * First and last drawn cells under each pixel; where cells are larger, the one under its middle.
+ * Returns the range of drawn cells under pixel `i`; if cells are larger than pixels, the one under its middle.
  * @param {number} cells
  * @param {number} pixels
  * @param {number} i
@@ -142,7 +142,7 @@ export function under(cells, pixels, i) {
 }
 
 /**
- * The colour of a code of a head as the four bytes of a pixel, null of what is hidden.
+ * Returns a function from a code of a head to its colour as the four bytes of a pixel, null for masked cells.
  * @param {Matrix} matrix
  * @param {number} head
  * @param {string[]} stops
@@ -160,8 +160,8 @@ export function coloring(matrix, head, stops) {
 }
 
 /**
- * One head of a matrix into a canvas. A pixel shows the greatest magnitude under it; hidden ones stay clear, and the
- * hatch behind shows.
+ * Paints one head of a matrix into a canvas. A pixel shows the largest magnitude under it; masked cells stay transparent,
+ * so that the hatching behind the canvas is visible.
  * @param {HTMLCanvasElement} canvas
  * @param {Matrix} matrix
  * @param {number} head

@@ -1,4 +1,4 @@
-// Follows pointer and keys on the matrices, and says to which step one turned and what was pinned.
+// Handles pointer and keyboard events of the matrices, and reports the selected step and pins.
 
 import { find } from "./elements.js";
 import { cellAt } from "./matrices_cells.js";
@@ -63,7 +63,7 @@ function onKey(lab, event) {
 }
 
 /**
- * The cursor steps from one drawn cell to the next.
+ * Returns the drawn cell that a step leads to.
  * @param {Lab} lab
  * @param {[number, number, number]} step
  */
@@ -77,7 +77,7 @@ function moveCursor({ data, cursor }, [heads, rows, columns]) {
 }
 
 /**
- * Moves the cursor; the server hears of the head and the query of a pin.
+ * Moves the cursor, and reports the head and the query of the pin if they changed.
  * @param {Lab} lab
  * @param {Cell} cell
  */

@@ -1,4 +1,5 @@
-// Which cells a cell was computed from: the rules of tests/highlight.py. A box is lists of heads, rows and columns.
+// Finds the cells that a cell was computed from, by the rules of tests/highlight.py. A box has lists of heads, rows and
+// columns.
 
 /**
  * @typedef {import("./matrices_cells.js").Data} Data
@@ -8,7 +9,7 @@
  */
 
 /**
- * What a rule looks up: the step and its source, the keys that a query sees, the heads of keys that heads share.
+ * The arguments of a rule: the step and its source, the visible keys of a query, the key heads that heads share.
  * @typedef {object} About
  * @property {Matrix} step
  * @property {Matrix} source
@@ -67,7 +68,7 @@ const RULES = {
 };
 
 /**
- * Boxes of every drawn matrix that a cell was computed from, by name, in the order of computing backwards.
+ * Returns the boxes of every drawn matrix that a cell was computed from, by name, in reverse order of computation.
  * @param {Data} data
  * @param {{ name: string, head: number, row: number, column: number }} cell
  * @returns {Lit}
@@ -99,7 +100,7 @@ export function litBy(data, { name, head, row, column }) {
 }
 
 /**
- * The boxes that lie in no other of them.
+ * Returns the boxes that no other box contains.
  * @param {Box[]} boxes
  */
 function outermost(boxes) {
@@ -114,7 +115,7 @@ function outermost(boxes) {
 }
 
 /**
- * Ascending numbers as [from, to) runs.
+ * Returns ascending numbers as [from, to) runs.
  * @param {number[]} numbers
  * @returns {import("./matrices_cells.js").Range[]}
  */

@@ -1,4 +1,4 @@
-// Where the matrices stand, how large they are, and their captions.
+// The layout of the matrices, and their captions.
 
 import { createElement } from "./elements.js";
 import { endOf } from "./matrices_cells.js";
@@ -13,8 +13,8 @@ import { writeTokens } from "./matrices_words.js";
  */
 
 /**
- * A matrix on the page: its canvas of values, which shows one head, their numbers, and above both what is lit; `rows`
- * and `columns` are the tokens on its sides.
+ * The elements of a matrix: the canvas `values`, which shows one head, the `numbers` on it, and above both the canvas
+ * `lit`, which highlights cells; `rows` and `columns` contain the tokens of its sides.
  * @typedef {object} Figure
  * @property {HTMLElement} element
  * @property {HTMLElement} caption
@@ -40,16 +40,16 @@ import { writeTokens } from "./matrices_words.js";
  * @property {import("./matrices.js").Ways} ways
  * @property {Data} data
  * @property {import("./theme.js").Ground} neutrals
- * @property {number} width  for which it is laid out
+ * @property {number} width  the width for which it is laid out
  * @property {Cell | null} hover
  * @property {Cell} cursor
- * @property {Cell} home  where Escape leads
- * @property {{ step: string, at: number } | null} asked  the step that is on its way
- * @property {number} playing  the timer of the next step while the pass is played, else 0
+ * @property {Cell} home  where Escape moves the cursor
+ * @property {{ step: string, at: number } | null} asked  the step that was requested and has not arrived
+ * @property {number} playing  the timer of the next step while the pass is played, otherwise 0
  */
 
 /**
- * The colours of a matrix.
+ * Returns the stops of the colour scale of a matrix.
  * @param {Lab} lab
  * @param {Matrix} matrix
  */
@@ -60,7 +60,7 @@ export function stopsOf({ data, neutrals }, matrix) {
 }
 
 /**
- * Every matrix in its place, empty.
+ * Lays out the matrices, without painting them.
  * @param {Lab} lab
  */
 export function laidOut(lab) {
@@ -91,7 +91,7 @@ function createFrame(name) {
   const bar = createElement("div", "bar"), ends = createElement("div", "ends"), head = createElement("span", "head");
   const numbers = createElement("div", "numbers");
   const rows = createElement("div", "rows"), columns = createElement("div", "columns");
-  for (const words of [numbers, rows, columns]) words.ariaHidden = "true";  // said of the cell under the cursor
+  for (const words of [numbers, rows, columns]) words.ariaHidden = "true";  // the live region describes the current cell
   picture.append(values, numbers, lit, rows, columns);
   element.append(caption, axes, picture, bar, ends);
   element.dataset.name = name;
@@ -122,7 +122,7 @@ function resizeAll(lab, matrix, figure, { width, height, left, top }) {
 }
 
 /**
- * The ends of the scale of the head that is painted.
+ * Writes the ends of the scale of a head.
  * @param {Matrix} matrix
  * @param {Figure} figure
  * @param {number} head
@@ -149,7 +149,7 @@ function writeCaptions(lab, matrix, figure) {
 }
 
 /**
- * A button that turns to a step.
+ * Returns a button that selects a step.
  * @param {Lab} lab
  * @param {string} step
  * @param {string} title

@@ -1,4 +1,5 @@
-// The pass in small, above its matrices: the parts in the order of computing, which of them is shown, a way to each.
+// The diagram of the pass above its matrices: its parts in the order of computation, as buttons, with the current one
+// marked.
 
 import { find, createElement, target } from "./elements.js";
 import { turnBy, turnTo } from "./matrices_transport.js";
@@ -10,7 +11,7 @@ import { turnBy, turnTo } from "./matrices_transport.js";
 
 export const PASS = `<div class="pass" role="toolbar" aria-label="The pass, part by part"></div>`;
 
-const BESIDE = ["q", "k", "v"];  // parts that stand one below another
+const BESIDE = ["q", "k", "v"];  // parts that are placed below each other
 const LATE = "values";  // the part that the values wait for
 /** @type {Record<string, number>} */
 const MOVES = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, Home: -Infinity, End: Infinity };
@@ -18,7 +19,7 @@ const MOVES = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, Home: -
 const TURNS = { PageUp: -1, PageDown: 1 };
 
 /**
- * Follows pointer and keys on the diagram: arrows go from part to part, Enter and clicks lead to one.
+ * Handles events of the diagram: arrow keys move from part to part, Enter and clicks select one.
  * @param {Lab} lab
  */
 export function followDiagram(lab) {
@@ -41,7 +42,7 @@ export function followDiagram(lab) {
 }
 
 /**
- * The parts that these settings have, and how far the pass has come in them.
+ * Draws the parts that these settings have, and marks the current part and those before it.
  * @param {Lab} lab
  */
 export function drawDiagram({ root, data }) {
@@ -63,7 +64,7 @@ export function drawDiagram({ root, data }) {
 }
 
 /**
- * The nodes as broad as their names, the arrows between them as broad as they can be.
+ * Returns the grid columns: nodes as wide as their names, and arrows between them that share the remaining width.
  * @param {Data["parts"]} parts
  */
 function columns(parts) {
@@ -72,8 +73,8 @@ function columns(parts) {
 }
 
 /**
- * A node a part, each with an arrow that leads to it in the column before; the values go their own way below the
- * weights, which they wait for.
+ * Returns one node per part, each with an arrow in the column before it. The values have an arrow of their own below the
+ * weights, which are computed before they are used.
  * @param {Data} data
  */
 function drawNodes({ parts }) {

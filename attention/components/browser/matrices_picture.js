@@ -1,4 +1,4 @@
-// What is pointed at in the matrices: a veil over what it was not computed from, and what is said about it.
+// Highlights the cells that the current cell was computed from, by a veil over all others, and describes the cell.
 
 import { find, penOf, target } from "./elements.js";
 import { greatestIn, paint, under } from "./matrices_cells.js";
@@ -20,7 +20,7 @@ import { writeNumbers } from "./matrices_words.js";
 const OUTLINED = 64;
 
 /**
- * The head of a matrix that belongs to a head of the queries, or the one that is there.
+ * Returns the head of a matrix that corresponds to a query head, clamped to the heads that were sent.
  * @param {Data} data
  * @param {Matrix} matrix
  * @param {number} head
@@ -47,7 +47,7 @@ export function show(lab) {
 }
 
 /**
- * A matrix with the head that is lit in it, or that of the cell, and a veil over what is not lit.
+ * Shows the head of a matrix in which cells are highlighted, or that of the cell, with a veil over all other cells.
  * @param {Lab} lab
  * @param {Matrix} matrix
  * @param {Cell} cell
@@ -77,7 +77,7 @@ function showOne(lab, matrix, cell, boxes) {
  * @param {Data} data
  * @param {Matrix} matrix
  * @param {Cell} cell
- * @param {number[]} lit  heads with something that is lit
+ * @param {number[]} lit  heads with highlighted cells
  */
 function shownHead(data, matrix, cell, lit) {
   const there = (/** @type {number} */ head) => head >= matrix.first && head < matrix.first + matrix.sent;
@@ -87,7 +87,7 @@ function shownHead(data, matrix, cell, lit) {
 }
 
 /**
- * While one points, what is not lit is under a veil; at rest frames are enough.
+ * Frames the highlighted cells; while the pointer or the keyboard is used, the other cells are also covered by a veil.
  * @param {Lab} lab
  * @param {Figure} figure
  * @param {Matrix} matrix
@@ -117,7 +117,7 @@ function veil({ neutrals, data, hover, panels }, figure, matrix, boxes) {
 }
 
 /**
- * Where a run of cells begins in so many pixels, and how many it takes: at least one of CSS.
+ * Returns the first pixel of a run of cells and its number of pixels, at least `least`.
  * @param {Range} run
  * @param {number} count
  * @param {number} pixels
@@ -130,7 +130,7 @@ function cellExtent([from, to], count, pixels, least) {
 }
 
 /**
- * Where a frame runs just outside of some pixels, but within the picture.
+ * Returns the ends of a frame around some pixels, clamped to the picture.
  * @param {number} start
  * @param {number} size
  * @param {number} pixels
@@ -141,7 +141,7 @@ function around(start, size, pixels, half) {
 }
 
 /**
- * The cell of the greatest magnitude under the device pixel under the pointer, where there is a picture.
+ * Returns the cell of the largest magnitude under the device pixel of the pointer, null outside of the pictures.
  * @param {Lab} lab
  * @param {MouseEvent} event
  */

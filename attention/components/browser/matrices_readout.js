@@ -1,4 +1,4 @@
-// What is said about a cell: where it stands, its value, its arithmetic, and how much it was computed from.
+// Describes a cell: its position, its value, its arithmetic, and the number of cells that it was computed from.
 
 import { exact } from "./matrices_cells.js";
 
@@ -13,7 +13,7 @@ import { exact } from "./matrices_cells.js";
 const TERMS = 4;
 
 /**
- * Three significant digits; what is too small for that is said to be.
+ * Formats a value with three significant digits; “about” precedes values of fewer digits (subnormal 16-bit floats).
  * @param {Matrix} matrix
  * @param {{ value: number, code: number }} cell
  */
@@ -31,7 +31,7 @@ export function figure(matrix, cell) {
 const NAMES = { q: "query", k: "key", c: "channel", d: "channel", e: "channel" };
 
 /**
- * Row and column in words: `query 4 boat`, `channel 7`; columns of heads side by side name their head.
+ * Describes a row or column: `query 4 “boat”`, `channel 7`; columns of heads side by side include the head.
  * @param {Data} data
  * @param {string} axis
  * @param {number} at
@@ -76,7 +76,8 @@ function index(matrix, { head, row, column }) {
 }
 
 /**
- * The template of a step with the numbers of a cell; "" where a number that it needs is not drawn.
+ * Returns the arithmetic of a cell: the template of its step, filled with numbers, or “…” for numbers that are not drawn;
+ * "" if the step has no sources.
  * @param {Data} data
  * @param {Matrix} matrix
  * @param {Cell} cell
@@ -119,7 +120,7 @@ function logit(matrix, cell, source) {
 }
 
 /**
- * A sum of few products, written out.
+ * Writes out a sum of at most TERMS products; "" for other arithmetic, or if a factor is not drawn.
  * @param {Matrix} matrix
  * @param {Lit} boxes
  * @param {(Matrix | undefined)[]} drawn
@@ -138,7 +139,7 @@ function terms(matrix, boxes, drawn) {
 }
 
 /**
- * How many cells of which matrices, in the order of computing.
+ * Describes how many cells of which matrices a cell was computed from, in the order of computation.
  * @param {Data} data
  * @param {Matrix} matrix
  * @param {Lit} boxes

@@ -1,11 +1,11 @@
-// To which step of the pass one turns: by a key, by a button, or by itself, at a pace that one can follow.
+// Selects a step of the pass: by a key, by a button, or automatically while the pass is played.
 
 import { find } from "./elements.js";
 
 /** @typedef {import("./matrices_layout.js").Lab} Lab */
 
-const PACE = 2800;  // milliseconds that a step stays on the screen while the pass is played
-const PATIENCE = 2000;  // milliseconds in which the next turn counts from the step that was asked for, drawn or not
+const PACE = 2800;  // milliseconds for which a step is shown while the pass is played
+const PATIENCE = 2000;  // milliseconds in which the next turn counts from the requested step, even if it is not drawn yet
 
 const icon = (/** @type {string} */ kind, /** @type {string} */ shape) =>
   `<svg class="${kind}" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true"><path d="${shape}"/></svg>`;
@@ -21,7 +21,7 @@ export const TRANSPORT = `
 </div>`;
 
 /**
- * Follows the buttons of the transport.
+ * Handles the buttons of the transport.
  * @param {Lab} lab
  */
 export function followButtons(lab) {
@@ -33,7 +33,7 @@ export function followButtons(lab) {
 }
 
 /**
- * To the next step but `by` of the one that was asked for, or of the one that is shown.
+ * Selects the step `by` steps after the one that was requested, or after the one that is shown.
  * @param {Lab} lab
  * @param {number} by
  */
@@ -43,7 +43,7 @@ export function turnBy(lab, by) {
 }
 
 /**
- * Somebody turns to a step: what plays by itself ends.
+ * Selects a step, and stops playing.
  * @param {Lab} lab
  * @param {string} step
  */
@@ -53,9 +53,9 @@ export function turnTo(lab, step) {
 }
 
 /**
- * A step was drawn: it has its time from now on, and the last one ends the play.
+ * Called after a step was drawn: starts the time for which it is shown; at the last step, stops playing.
  * @param {Lab} lab
- * @param {boolean} other  is it another than before?
+ * @param {boolean} other  whether it is another step than before
  */
 export function onStepDrawn(lab, other) {
   const { order, step } = lab.data;
@@ -72,7 +72,7 @@ export function stop(lab) {
 }
 
 /**
- * From the step that is shown to the end; from the end, or where all are shown, from the first one.
+ * Plays from the current step to the end; from the last step, or if all steps are shown, from the first one.
  * @param {Lab} lab
  */
 function play(lab) {
@@ -89,7 +89,7 @@ function wait(lab) {
 }
 
 /**
- * The next step, unless the page was left; while nobody looks, later.
+ * Requests the next step, unless the page was left; while the tab is hidden, it waits.
  * @param {Lab} lab
  */
 function goOn(lab) {
@@ -119,7 +119,7 @@ function ask(lab, step) {
 }
 
 /**
- * What the transport says: which step it is, and what its buttons do now.
+ * Updates the texts of the transport: the current step, and the actions of its buttons.
  * @param {Lab} lab
  */
 function updateTransport({ root, data, playing }) {
@@ -133,6 +133,6 @@ function updateTransport({ root, data, playing }) {
   const where = step === null ? `All ${order.length} steps at once` : `Step ${at + 1} of ${order.length}: ${step}`;
   for (const [part, text] of [["b", where], ["span", data.lesson]]) {
     const told = find(root, `.where ${part}`);
-    if (told.textContent !== text) told.textContent = text;  // said aloud whenever it changes
+    if (told.textContent !== text) told.textContent = text;  // screen readers announce each change
   }
 }

@@ -1,4 +1,4 @@
-// What is written on the matrices where there is room: tokens beside rows and above columns, numbers in cells.
+// Texts of the matrices, if there is room: tokens next to rows and above columns, and numbers in cells.
 
 import { createElement } from "./elements.js";
 import { cellAt, coloring } from "./matrices_cells.js";
@@ -11,14 +11,14 @@ import { axesOf } from "./matrices_readout.js";
  * @typedef {import("./matrices_cells.js").Matrix} Matrix
  */
 
-const MOST = { one: 27, all: 8 };  // tokens of a side up to which they are written beside it
-const LETTER = 5.6, LEAST = 14, WIDEST = 62;  // pixels of a letter, and of a column of words
-const BROAD = 29, HIGH = 14;  // pixels of a cell from which on a number can be read in it
-const LARGE = 38;  // pixels of one in which it may be larger
+const MOST = { one: 27, all: 8 };  // maximum number of tokens of a side that are written next to it
+const LETTER = 5.6, LEAST = 14, WIDEST = 62;  // width of a letter, and of a column of words, in pixels
+const BROAD = 29, HIGH = 14;  // minimum width and height of a cell with a readable number, in pixels
+const LARGE = 38;  // width of a cell from which its number is larger, in pixels
 const BRIGHT = 0.179;  // luminance from which on black stands out more than white (WCAG 2.2)
 
 /**
- * The tokens of the rows or of the columns of a matrix; none where they have none or are too many.
+ * Returns the tokens of the rows or columns of a matrix; empty if they have none or there are too many.
  * @param {Data} data
  * @param {Matrix} matrix
  * @param {"rows" | "columns"} which
@@ -31,7 +31,7 @@ export function wordsOf(data, matrix, which) {
 }
 
 /**
- * Pixels that words take, that of the longest or as many as they get.
+ * Returns the width of a column of words in pixels: that of the longest word, between LEAST and WIDEST.
  * @param {string[]} words
  */
 export function room(words) {
@@ -40,7 +40,7 @@ export function room(words) {
 }
 
 /**
- * Tokens beside the rows of a matrix, and above its columns.
+ * Writes tokens next to the rows of a matrix, and above its columns.
  * @param {Data} data
  * @param {Matrix} matrix
  * @param {Figure} figure
@@ -56,7 +56,7 @@ export function writeTokens(data, matrix, figure) {
 }
 
 /**
- * The number of every cell of one head in it, where it can be read there.
+ * Writes the numbers of one head into its cells, if cells are large enough to read them.
  * @param {Matrix} matrix
  * @param {Figure} figure
  * @param {number} head
@@ -77,7 +77,7 @@ export function writeNumbers(matrix, figure, head, stops) {
 }
 
 /**
- * A number as short as it stands in a cell: two decimals, fewer where it is large.
+ * Formats a number for a cell: two decimals, fewer for large numbers.
  * @param {Matrix} matrix
  * @param {number} value
  */

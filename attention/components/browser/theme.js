@@ -1,4 +1,4 @@
-// Colours: those of a map, those of the theme that is on, and the pattern of what a mask hides.
+// Colours of maps and of the current theme, and the hatching of masked cells.
 
 import { penOf } from "./elements.js";
 
@@ -15,7 +15,7 @@ export function channels(hex) {
 const ramps = new Map();
 
 /**
- * The stops of a map as RAMP colours, each as the four bytes of a pixel.
+ * Returns the RAMP colours that interpolate some stops, each as the four bytes of a pixel.
  * @param {string[]} stops
  * @returns {Uint32Array}
  */
@@ -33,7 +33,7 @@ export function ramp(stops) {
 }
 
 /**
- * The pattern of what a mask hides.
+ * Returns the hatching of masked cells as a fill style.
  * @param {CanvasRenderingContext2D} pen
  * @param {{ masked: string, hatch: string }} neutrals
  */
@@ -49,9 +49,9 @@ export function hatch(pen, neutrals) {
 }
 
 /**
- * The neutral colours of the theme that is on, with its ground; all of them and the accents as CSS variables of the
- * root, the accents once more as words can be read in: an accent named query is --query, and --query-words where it
- * is written.
+ * Returns the neutral colours of the current theme and its background, and sets them and the accents as CSS variables of
+ * the root. Each accent also gets a variant that is readable as text: the accent `query` is --query, and --query-words for
+ * text.
  * @param {HTMLElement} root
  * @param {import("./message.js").BothNeutrals} neutrals
  * @param {Record<string, string>} accents

@@ -1,9 +1,9 @@
-// How many times its even share a weight is: one over the keys in sight of its query is even.
+// Weights relative to the uniform weight, which is 1/n for a query with n visible keys.
 
 import { MASKED } from "./cells.js";
 
 /**
- * How many times the even share a cell has, in words; nothing of what is masked, and under another scale.
+ * Returns the weight of a cell as a multiple of the uniform weight; "" for masked cells and on other scales.
  * @param {import("./cells.js").Data} data
  * @param {import("./cells.js").Cell} cell
  */
@@ -14,7 +14,7 @@ export function timesEven(data, { code, weight, sight }) {
 }
 
 /**
- * Three digits, or a whole number.
+ * Formats a multiple with three significant digits, or as a whole number from 100 on.
  * @param {number} times
  */
 function roundToThreeDigits(times) {
@@ -23,8 +23,8 @@ function roundToThreeDigits(times) {
 }
 
 /**
- * Marks of the scale, whose middle is the even share, and what they say.
- * @param {number} times  at its end
+ * Returns positions and texts of the ticks of the scale, in whose middle the uniform weight is.
+ * @param {number} times  the multiple at its upper end
  * @returns {[number, string][]}
  */
 export function evenMarks(times) {
